@@ -1,0 +1,67 @@
+"""Files that are either whole or absent, and their checksums."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+CHUNK = 1 << 20
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file's bytes, as 64 hexadecimal digits.
+
+    Raises OSError when the file cannot be read.
+    """
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def fsync_directory(path: Path) -> None:
+    """Make a rename in directory ``path`` survive a power cut."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def atomic(path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside ``path``; rename it there once the block succeeds.
+
+    The file is flushed to disk before the rename, so a reader sees the old file or the
+    whole new one. On any exception the temporary file is removed.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        with temporary.open("rb") as handle:
+            os.fsync(handle.fileno())
+        temporary.replace(path)
+        fsync_directory(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 ``text`` to ``path`` atomically, with LF line ends."""
+    with atomic(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def expand(paths: list[Path]) -> list[Path]:
+    """All files meant by ``paths``: a directory stands for the files below it, sorted.
+
+    Hidden files (temporary ones, and Snakemake's own time stamps) do not count.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            inside = (p for p in path.rglob("*") if p.is_file())
+            found += sorted(p for p in inside if not p.name.startswith("."))
+        else:
+            found.append(path)
+    return found

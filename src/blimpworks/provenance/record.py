@@ -1,0 +1,164 @@
+"""The record every product carries: what made it, from what, with which code and where.
+
+A ``Job`` writes one sidecar, ``<first output>.prov.json``, beside its products. Everything
+in it that decides the products' content (inputs, code, parameters, package versions) is
+also embedded in the Parquet files themselves, so a table that has left its tree still says
+what it is; what differs between two runs of the same job (host, times) stays in the sidecar
+alone, so that rerunning a job gives byte-identical products.
+"""
+
+import contextvars
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from blimpworks.errors import UserError
+from blimpworks.files import expand, sha256_of, write_text
+from blimpworks.provenance.digest import closure, code_digest, module_path
+
+SUFFIX = ".prov.json"
+REPOSITORY = Path(__file__).resolve().parents[3]
+_current: contextvars.ContextVar["Job | None"] = contextvars.ContextVar("job", default=None)
+
+
+def current_job() -> "Job | None":
+    """The job whose products are being written, if any."""
+    return _current.get()
+
+
+def sidecar_path(product: Path) -> Path:
+    """Where the record of the job lies whose first output is ``product``."""
+    return product.with_name(product.name + SUFFIX)
+
+
+@cache
+def package_versions(names: tuple[str, ...]) -> dict[str, str]:
+    """Installed versions of the packages that matter to a job; absent ones are left out."""
+    found: dict[str, str] = {"python": platform.python_version()}
+    for name in names:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _git(*arguments: str) -> str | None:
+    command = ["git", "-C", str(REPOSITORY), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def git_state() -> dict[str, Any]:
+    """Commit of the repository and whether its tree was clean (None outside a checkout)."""
+    commit = _git("rev-parse", "HEAD")
+    changed = _git("status", "--porcelain") if commit else None
+    return {"commit": commit, "clean": None if changed is None else changed == ""}
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _files(paths: Sequence[Path]) -> list[dict[str, Any]]:
+    return [
+        {"path": str(p), "sha256": sha256_of(p), "bytes": p.stat().st_size} for p in expand([*paths])
+    ]
+
+
+def _require(paths: Sequence[Path], verb: str) -> None:
+    for path in paths:
+        if not path.exists():
+            raise UserError(
+                f"{verb}: {path} does not exist; expected an input file. "
+                "Build it first (snakemake builds what a target needs)."
+            )
+
+
+class Job:
+    """Context manager around the making of some products; on success it writes their record.
+
+    ``verb`` is the command's name, ``code`` the modules whose import closure it runs,
+    ``packages`` the distributions whose versions can change the result, ``links`` names of
+    inputs and outputs worth following when a number is explained.
+
+    Raises UserError when an input is missing.
+    """
+
+    def __init__(
+        self,
+        verb: str,
+        *,
+        inputs: Sequence[Path],
+        outputs: Sequence[Path],
+        params: Mapping[str, Any],
+        code: Sequence[str],
+        packages: Sequence[str] = (),
+    ) -> None:
+        _require(inputs, verb)
+        self.verb = verb
+        self.inputs, self.outputs = list(inputs), list(outputs)
+        self.extra: dict[str, Any] = {}
+        self.started = _now()
+        self.made_by: dict[str, Any] = {
+            "verb": verb,
+            "params": dict(params),
+            "code": code_digest(*code),
+            "inputs": _files(self.inputs),
+            "packages": package_versions(("blimpworks", *packages)),
+        }
+        self._modules = closure(*code)
+        self._token: contextvars.Token[Job | None] | None = None
+
+    def __enter__(self) -> Self:
+        self._token = _current.set(self)
+        return self
+
+    def note(self, **facts: Any) -> None:
+        """Add facts learnt while running (counts, a device, a resolved revision)."""
+        self.extra.update(facts)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._token is not None
+        _current.reset(self._token)
+        if kind is None:
+            self._write()
+
+    def _sources(self) -> dict[str, str]:
+        found = {m: module_path(m) for m in self._modules}
+        return {m: sha256_of(path) for m, path in found.items() if path is not None}
+
+    def _write(self) -> None:
+        record = {
+            **self.made_by,
+            "outputs": _files(self.outputs),
+            "notes": self.extra,
+            "sources": self._sources(),
+            "git": git_state(),
+            "host": {
+                "name": platform.node(),
+                "platform": platform.platform(),
+                "cpus": os.cpu_count(),
+                "slurm_job": os.environ.get("SLURM_JOB_ID"),
+            },
+            "started": self.started,
+            "ended": _now(),
+        }
+        text = json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True)
+        write_text(sidecar_path(self.outputs[0]), text + "\n")
