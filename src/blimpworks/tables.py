@@ -45,140 +45,151 @@ def _schema(name: str, *, open: bool = False, **columns: pa.DataType) -> TableSc
     return TableSchema(name, tuple(columns.items()), open)
 
 
+# One row per line of a sentence: words, multiword ranges (id "3-4"), empty nodes
+# ("3.1"). `sentence` joins to the sentences table; `word` is the id of a word and
+# null for ranges and empty nodes; `line` counts from 1 in the treebank file.
+# "_" is null except in form and lemma, where it can be the real thing.
+TOKENS = _schema(
+    "tokens",
+    sentence=INT,
+    line=INT,
+    id=STRING,
+    word=INT,
+    form=STRING,
+    lemma=STRING,
+    upos=LABEL,
+    xpos=LABEL,
+    feats=LABEL,
+    head=INT,
+    deprel=LABEL,
+    deps=STRING,
+    misc=STRING,
+    space_after=BOOL,
+)
+SENTENCES = _schema(
+    "sentences",
+    sentence=INT,
+    treebank=LABEL,
+    file=LABEL,
+    sent_id=STRING,
+    line=INT,
+    words=INT,
+    text=STRING,
+    comments=pa.list_(STRING),
+)
+# features: "Mood=IND|Number=SG|…", UniMorph spelling, sorted by name.
+LEXICON = _schema(
+    "lexicon",
+    lemma=STRING,
+    form=STRING,
+    pos=LABEL,
+    features=LABEL,
+    source=LABEL,
+    frequency=INT,
+)
+# Character spans of the critical region are half-open, in code points.
+ITEMS = _schema(
+    "items",
+    open=True,
+    item_id=STRING,
+    lang=LABEL,
+    phenomenon=LABEL,
+    paradigm=LABEL,
+    good=STRING,
+    bad=STRING,
+    good_start=INT,
+    good_end=INT,
+    bad_start=INT,
+    bad_end=INT,
+    treebank=LABEL,
+    file=LABEL,
+    sent_id=STRING,
+)
+AGREEMENT = _schema(
+    "agreement",
+    phenomenon=LABEL,
+    verb_type=LABEL,
+    order=LABEL,
+    value=LABEL,
+    agreeing=INT,
+    n=INT,
+    probability=FLOAT,
+    p_greater=FLOAT,
+    p_less=FLOAT,
+    label=LABEL,
+)
+FUNNEL = _schema("funnel", lang=LABEL, stage=LABEL, reason=LABEL, n=INT)
+# *_ends: for each scored token the character offset at which it ends.
+SCORES = _schema(
+    "scores",
+    item_id=STRING,
+    status=LABEL,
+    logprob_good=FLOAT,
+    logprob_bad=FLOAT,
+    tokens_good=INT,
+    tokens_bad=INT,
+    good_ids=TOKEN_IDS,
+    good_logprobs=TOKEN_LOGPROBS,
+    good_ends=TOKEN_IDS,
+    bad_ids=TOKEN_IDS,
+    bad_logprobs=TOKEN_LOGPROBS,
+    bad_ends=TOKEN_IDS,
+)
+JUDGEMENTS = _schema(
+    "judgements",
+    item_id=STRING,
+    phenomenon=LABEL,
+    paradigm=LABEL,
+    method=LABEL,
+    value_good=FLOAT,
+    value_bad=FLOAT,
+    margin=FLOAT,
+    correct=FLOAT,
+    tie=BOOL,
+    near_tie=BOOL,
+)
+ACCURACIES = _schema(
+    "accuracies",
+    benchmark=LABEL,
+    model=LABEL,
+    lang=LABEL,
+    phenomenon=LABEL,
+    paradigm=LABEL,
+    method=LABEL,
+    correct=FLOAT,
+    n=INT,
+    ties=INT,
+    near_ties=INT,
+    accuracy=FLOAT,
+    low=FLOAT,
+    high=FLOAT,
+)
+# filter: JSON object column -> value that selects the cell's rows in `source`.
+CELLS = _schema(
+    "cells",
+    row=STRING,
+    column=STRING,
+    value=FLOAT,
+    text=STRING,
+    n=INT,
+    formula=STRING,
+    source=STRING,
+    filter=STRING,
+)
+
 SCHEMAS: dict[str, TableSchema] = {
     schema.name: schema
     for schema in (
-        # One row per line of a sentence: words, multiword ranges (id "3-4"), empty nodes
-        # ("3.1"). `sentence` joins to the sentences table; `word` is the id of a word and
-        # null for ranges and empty nodes; `line` counts from 1 in the treebank file.
-        # "_" is null except in form and lemma, where it can be the real thing.
-        _schema(
-            "tokens",
-            sentence=INT,
-            line=INT,
-            id=STRING,
-            word=INT,
-            form=STRING,
-            lemma=STRING,
-            upos=LABEL,
-            xpos=LABEL,
-            feats=LABEL,
-            head=INT,
-            deprel=LABEL,
-            deps=STRING,
-            misc=STRING,
-            space_after=BOOL,
-        ),
-        _schema(
-            "sentences",
-            sentence=INT,
-            treebank=LABEL,
-            file=LABEL,
-            sent_id=STRING,
-            line=INT,
-            words=INT,
-            text=STRING,
-            comments=pa.list_(STRING),
-        ),
-        # features: "Mood=IND|Number=SG|…", UniMorph spelling, sorted by name.
-        _schema(
-            "lexicon",
-            lemma=STRING,
-            form=STRING,
-            pos=LABEL,
-            features=LABEL,
-            source=LABEL,
-            frequency=INT,
-        ),
-        # Character spans of the critical region are half-open, in code points.
-        _schema(
-            "items",
-            open=True,
-            item_id=STRING,
-            lang=LABEL,
-            phenomenon=LABEL,
-            paradigm=LABEL,
-            good=STRING,
-            bad=STRING,
-            good_start=INT,
-            good_end=INT,
-            bad_start=INT,
-            bad_end=INT,
-            treebank=LABEL,
-            file=LABEL,
-            sent_id=STRING,
-        ),
-        _schema(
-            "agreement",
-            phenomenon=LABEL,
-            verb_type=LABEL,
-            order=LABEL,
-            value=LABEL,
-            agreeing=INT,
-            n=INT,
-            probability=FLOAT,
-            p_greater=FLOAT,
-            p_less=FLOAT,
-            label=LABEL,
-        ),
-        _schema("funnel", lang=LABEL, stage=LABEL, reason=LABEL, n=INT),
-        # *_ends: for each scored token the character offset at which it ends.
-        _schema(
-            "scores",
-            item_id=STRING,
-            status=LABEL,
-            logprob_good=FLOAT,
-            logprob_bad=FLOAT,
-            tokens_good=INT,
-            tokens_bad=INT,
-            good_ids=TOKEN_IDS,
-            good_logprobs=TOKEN_LOGPROBS,
-            good_ends=TOKEN_IDS,
-            bad_ids=TOKEN_IDS,
-            bad_logprobs=TOKEN_LOGPROBS,
-            bad_ends=TOKEN_IDS,
-        ),
-        _schema(
-            "judgements",
-            item_id=STRING,
-            phenomenon=LABEL,
-            paradigm=LABEL,
-            method=LABEL,
-            value_good=FLOAT,
-            value_bad=FLOAT,
-            margin=FLOAT,
-            correct=FLOAT,
-            tie=BOOL,
-            near_tie=BOOL,
-        ),
-        _schema(
-            "accuracies",
-            benchmark=LABEL,
-            model=LABEL,
-            lang=LABEL,
-            phenomenon=LABEL,
-            paradigm=LABEL,
-            method=LABEL,
-            correct=FLOAT,
-            n=INT,
-            ties=INT,
-            near_ties=INT,
-            accuracy=FLOAT,
-            low=FLOAT,
-            high=FLOAT,
-        ),
-        # filter: JSON object column -> value that selects the cell's rows in `source`.
-        _schema(
-            "cells",
-            row=STRING,
-            column=STRING,
-            value=FLOAT,
-            text=STRING,
-            n=INT,
-            formula=STRING,
-            source=STRING,
-            filter=STRING,
-        ),
+        TOKENS,
+        SENTENCES,
+        LEXICON,
+        ITEMS,
+        AGREEMENT,
+        FUNNEL,
+        SCORES,
+        JUDGEMENTS,
+        ACCURACIES,
+        CELLS,
     )
 }
 
@@ -197,38 +208,41 @@ def _check(found: pa.Schema, schema: TableSchema, where: str) -> None:
         )
 
 
-def write_table(table: pa.Table, name: str, path: Path) -> None:
-    """Write ``table`` as the table called ``name``: checked, whole or not at all.
+def write_table(table: pa.Table, schema: TableSchema, path: Path) -> None:
+    """Write ``table`` as a table of kind ``schema``: checked, whole or not at all.
 
     Embeds the deterministic part of the current job's record in the file's metadata.
     Declared columns come first and in order. Raises UserError when they don't fit.
     """
-    schema = SCHEMAS[name]
     missing = [c for c in schema.names if c not in table.column_names]
     if missing:
-        raise UserError(f"{path}: the {name} table lacks its column(s) {', '.join(missing)}.")
+        raise UserError(
+            f"{path}: the {schema.name} table lacks its column(s) {', '.join(missing)}."
+        )
     extra = [c for c in table.column_names if c not in schema.names]
     table = table.select(schema.names + extra)
     fields = list(schema.arrow()) + [table.schema.field(c) for c in extra]
     table = table.cast(pa.schema(fields))
     _check(table.schema, schema, str(path))
     job = current_job()
-    record = {"table": name, "made_by": job.made_by if job else None}
+    record = {"table": schema.name, "made_by": job.made_by if job else None}
     metadata = {METADATA_KEY: json.dumps(record, ensure_ascii=False, sort_keys=True).encode()}
     with atomic(path) as temporary:
         pq.write_table(table.replace_schema_metadata(metadata), temporary, compression="zstd")
 
 
-def read_table(name: str, path: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read the table called ``name``; ``columns`` restricts what is loaded.
+def read_table(schema: TableSchema, path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read a table of kind ``schema``; ``columns`` restricts what is loaded.
 
     Raises UserError when the file is missing, broken or of another schema.
     """
     try:
         found = pq.read_schema(path).remove_metadata()
-        _check(found, SCHEMAS[name], str(path))
+        _check(found, schema, str(path))
         return pq.read_table(path, columns=None if columns is None else [*columns])
     except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; expected the {name} table. Build it.") from error
+        raise UserError(
+            f"{path} does not exist; expected the {schema.name} table. Build it."
+        ) from error
     except pa.ArrowInvalid as error:
         raise UserError(f"{path} is not a readable Parquet file ({error}). Rebuild it.") from error

@@ -1,0 +1,262 @@
+"""The catalogues of a campaign: languages, treebank files, other sources, models.
+
+Tab-separated tables in ``config/``, one typed model per row. Reading needs only the
+standard library, because the Snakefile reads them each time it is parsed.
+"""
+
+import csv
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+
+from blimpworks.config import Campaign, Strict
+from blimpworks.errors import UserError
+
+Lang = Annotated[str, Field(pattern=r"^[a-z]{3}$")]
+Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
+Sha256 = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
+
+
+def _split(value: Any) -> Any:
+    return tuple(filter(None, value.split(","))) if isinstance(value, str) else value
+
+
+def _blank(value: Any) -> Any:
+    return None if value == "" else value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
+OptionalInt = Annotated[int | None, BeforeValidator(_blank)]
+OptionalFloat = Annotated[float | None, BeforeValidator(_blank)]
+
+
+class LanguageRow(Strict):
+    """A language of MultiBLiMP (paper, Table 5 and appendix A.1)."""
+
+    lang: Lang
+    """ISO 639-3 code, as in the released data set."""
+    name: str
+    """English name, as the paper prints it."""
+    ud_name: str
+    """Language part of the UD directory names, comma-separated if several."""
+    family: str
+    """Language family."""
+    script: str
+    """ISO 15924 code."""
+    unimorph: Names
+    """UniMorph tables used (codes); empty when only the treebank lexicon serves."""
+    paper_n: OptionalInt
+    """Pairs in the release, where the paper's text gives them."""
+    special: Names
+    """Named special handling of this language."""
+    excluded_treebanks: str
+    """UD treebanks left out, each with its reason."""
+    note: str
+
+
+class Pinned(Strict):
+    """A file pinned by version and SHA-256."""
+
+    sha256: Sha256
+    """Of the uncompressed file; empty when it is not yet known, and then not retrievable."""
+    bytes: OptionalInt
+    """Size of the uncompressed file."""
+    licence: str
+    url: str
+    """Where it is downloaded from."""
+    mirror: str
+    """Path below a mirror directory, without a possible .xz."""
+
+
+class TreebankRow(Pinned):
+    """One CoNLL-U file of one treebank."""
+
+    lang: Lang
+    treebank: str
+    """Directory name, such as UD_Welsh-CCG."""
+    file: str
+    """File name, such as cy_ccg-ud-train.conllu."""
+    version: str
+    """Release tag."""
+    commit: str
+    """Commit of that release in the treebank's repository."""
+
+    @property
+    def name(self) -> str:
+        """Path of the retrieved file below the resources directory."""
+        return f"ud/{self.treebank}/{self.file}"
+
+
+class SourceRow(Pinned):
+    """Any other pinned file."""
+
+    name: str
+    """Path of the retrieved file below the resources directory."""
+    kind: str
+    """What it is: unimorph, text, frequency, …"""
+    lang: Annotated[str, Field(pattern=r"^([a-z]{3})?$")]
+    version: str
+
+
+class ModelRow(Strict):
+    """A language model."""
+
+    name: Slug
+    label: str
+    """As printed in tables and figures."""
+    family: str
+    papers: Names
+    """Papers that evaluate it."""
+    hf_id: str
+    """Hugging Face id; may hold {lang}, {script}; empty for a model trained here."""
+    revision: str
+    """Branch, tag or commit; resolved to a commit when the model is retrieved."""
+    recipe: str
+    """Name of the recipe that trains it, for a model trained here."""
+    architecture: Literal["causal", "masked", "encoder-decoder", "ngram", "lstm"]
+    engine: Literal["vllm", "transformers", "kenlm", "lstm"]
+    scope: Literal["multilingual", "monolingual"]
+    """One checkpoint for all languages, or one for each."""
+    tuning: Literal["base", "chat"]
+    parameters: OptionalFloat
+    """Billions."""
+    dtype: str
+    first_token: Literal["bos", "eos", "skip"]
+    """What conditions the first token."""
+    gpus: OptionalInt
+    """80 GB GPUs needed."""
+    gpu_memory_gb: OptionalFloat
+    """Weights and room to work."""
+    gated: Literal["yes", "no"]
+    """Whether the licence must be accepted on the hub first."""
+    note: str
+
+
+Row = TypeVar("Row", bound=BaseModel)
+
+
+def read_rows(kind: type[Row], path: Path) -> list[Row]:
+    """Rows of a tab-separated catalogue, each checked against its model.
+
+    Raises UserError naming file, line and column of the first wrong cell.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as handle:
+            reader = csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE)
+            _check_header(reader.fieldnames or [], kind, path)
+            return [_row(kind, row, path, line) for line, row in enumerate(reader, start=2)]
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist; expected a table of {kind.__name__}.") from error
+
+
+def _check_header(found: Sequence[str], kind: type[BaseModel], path: Path) -> None:
+    expected = list(kind.model_fields)
+    if sorted(found) != sorted(expected):
+        unknown = ", ".join(sorted(set(found) - set(expected))) or "none"
+        missing = ", ".join(sorted(set(expected) - set(found))) or "none"
+        raise UserError(
+            f"{path}:1: unknown columns: {unknown}; missing columns: {missing}. "
+            f"Expected: {', '.join(expected)}."
+        )
+
+
+def _row(kind: type[Row], row: dict[str, str], path: Path, line: int) -> Row:
+    try:
+        return kind.model_validate(row)
+    except ValidationError as error:
+        first = error.errors()[0]
+        column = ".".join(str(part) for part in first["loc"])
+        raise UserError(
+            f"{path}:{line}: column {column!r} is {first['input']!r}: {first['msg'].lower()}."
+        ) from error
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """What a campaign has selected, by key and in catalogue order."""
+
+    languages: dict[str, LanguageRow]
+    models: dict[str, ModelRow]
+    treebanks: dict[str, list[TreebankRow]]
+    """Treebank files by language."""
+    sources: dict[str, SourceRow]
+    """Other files by name."""
+
+    def sources_of(self, kind: str, lang: str) -> list[SourceRow]:
+        """Sources of one kind for one language."""
+        return [row for row in self.sources.values() if (row.kind, row.lang) == (kind, lang)]
+
+
+def _select(
+    wanted: Sequence[str] | Literal["all"], known: dict[str, Row], what: str, path: Path
+) -> dict[str, Row]:
+    """The wanted rows, in catalogue order. Raises UserError for an unknown name."""
+    if wanted == "all":
+        return known
+    for name in wanted:
+        if name not in known:
+            raise UserError(
+                f"{what} {name!r} of the campaign is not in {path}, which has "
+                f"{', '.join(list(known)[:8])}, … ({len(known)} in all). Correct it or add a row."
+            )
+    return {name: row for name, row in known.items() if name in wanted}
+
+
+def _keyed(rows: list[Row], key: str, path: Path) -> dict[str, Row]:
+    names = Counter(getattr(row, key) for row in rows)
+    twice = [name for name, count in names.items() if count > 1]
+    if twice:
+        raise UserError(f"{path}: {key} {twice[0]!r} stands in {names[twice[0]]} rows; keep one.")
+    return {getattr(row, key): row for row in rows}
+
+
+def load_catalogue(campaign: Campaign) -> Catalogue:
+    """Read the campaign's catalogues and keep what it selects.
+
+    Raises UserError for a malformed table, an unknown language or model, a language
+    without treebank files, or a trained model whose recipe the campaign lacks.
+    """
+    files = campaign.catalogue
+    languages = _select(
+        campaign.languages,
+        _keyed(read_rows(LanguageRow, files.languages), "lang", files.languages),
+        "language",
+        files.languages,
+    )
+    models = _select(
+        campaign.models,
+        _keyed(read_rows(ModelRow, files.models), "name", files.models),
+        "model",
+        files.models,
+    )
+    treebanks: dict[str, list[TreebankRow]] = {lang: [] for lang in languages}
+    for row in read_rows(TreebankRow, files.treebanks):
+        if row.lang in treebanks:
+            treebanks[row.lang].append(row)
+    sources = _keyed(read_rows(SourceRow, files.sources), "name", files.sources)
+    _check_consistent(campaign, models, treebanks)
+    return Catalogue(languages, models, treebanks, sources)
+
+
+def _check_consistent(
+    campaign: Campaign, models: dict[str, ModelRow], treebanks: dict[str, list[TreebankRow]]
+) -> None:
+    for lang, rows in treebanks.items():
+        if not rows:
+            raise UserError(f"{campaign.catalogue.treebanks} has no treebank file of {lang!r}.")
+    for model in models.values():
+        if model.recipe and model.recipe not in campaign.training.recipes:
+            raise UserError(
+                f"{campaign.catalogue.models}: model {model.name!r} has recipe "
+                f"{model.recipe!r}, which training.recipes of campaign {campaign.campaign!r} "
+                f"lacks (it has: {', '.join(campaign.training.recipes) or 'none'}). Add it."
+            )
+        if not model.recipe and not model.hf_id and campaign.models != "all":
+            raise UserError(
+                f"{campaign.catalogue.models}: model {model.name!r} has neither hf_id nor "
+                f"recipe, so it cannot be had: {model.note or 'no note says why'}."
+            )

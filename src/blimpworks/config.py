@@ -1,0 +1,245 @@
+"""The configuration of a campaign: the one typed source of every setting.
+
+Unknown keys are refused, so a typo is an error that names the key. The JSON Schemas in
+``workflow/schemas`` are generated from these models (``blimpworks schemas``) and a test
+fails when they drift.
+"""
+
+import difflib
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from blimpworks.errors import UserError
+
+Variant = Literal["published", "corrected"]
+Benchmark = Literal["multiblimp", "clams", "blimp", "lmentry", "urblimp"]
+Positive = Annotated[int, Field(gt=0)]
+Options = TypeVar("Options", bound=BaseModel)
+Fraction = Annotated[float, Field(gt=0, lt=1)]
+
+
+class Strict(BaseModel):
+    """Base of all settings: immutable, unknown keys refused, docstrings become descriptions."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class PathVars(Strict):
+    """Where the campaign's files go (Snakemake's path variables of the same names)."""
+
+    results: str = "results"
+    """Products: items, scores, judgements, exhibits."""
+    resources: str = "resources"
+    """Retrieved and prepared inputs: treebanks, lexicons, models, training text."""
+    logs: str = "logs"
+    """One log per job."""
+    benchmarks: str = "benchmarks"
+    """Wall time and memory of each job, as Snakemake measures them."""
+
+
+class CatalogueFiles(Strict):
+    """The tables that say what can be used; a campaign selects from them."""
+
+    languages: Path = Path("config/languages.tsv")
+    """One row per language."""
+    treebanks: Path = Path("config/treebanks.tsv")
+    """One row per treebank file, pinned."""
+    sources: Path = Path("config/sources.tsv")
+    """One row per other file, pinned."""
+    models: Path = Path("config/models.tsv")
+    """One row per language model."""
+
+
+class TreebankOptions(Strict):
+    """How treebanks are read."""
+
+    malformed: Literal["error", "set_aside"] = "error"
+    """Stop at a malformed sentence, or leave it out and list it in a report."""
+    max_words: Positive = 64
+    """Longest sentence that pairs are made from, in syntactic words."""
+
+
+class LexiconOptions(Strict):
+    """Frequency filters of the lexicon derived from treebanks (MultiBLiMP, section 3)."""
+
+    form_ratio: float = Field(3.0, ge=1)
+    """A form is dropped when the most frequent form of its lemma and features is more than
+    this many times as frequent."""
+    bundle_ratio: float = Field(10.0, ge=1)
+    """A hapax feature bundle is dropped when a bundle at most two tags away is more than
+    this many times as frequent for the same form."""
+
+
+class AgreementOptions(Strict):
+    """The binomial tests that label a condition (MultiBLiMP, section 4.2)."""
+
+    null_probability: Fraction = 0.9
+    """Probability of agreement under the null hypothesis."""
+    alpha: Fraction = 0.1
+    """Significance level, halved for the two one-sided tests."""
+
+
+class SamplingOptions(Strict):
+    """Balanced sampling (MultiBLiMP, section 4.4)."""
+
+    per_condition: Positive = 100
+    """At most this many pairs of a condition are kept."""
+    minimum: Positive = 5
+    """A phenomenon with fewer pairs than this in a language yields no items."""
+    seed: int = 0
+    """Seed of the draw; each condition draws independently of all others."""
+
+
+class MultiblimpOptions(Strict):
+    """Generation of MultiBLiMP pairs."""
+
+    variant: Variant = "published"
+    """Behaviour of the authors' code, or of the paper's text where the two differ."""
+    phenomena: tuple[Literal["sv#"], ...] = ("sv#",)
+    """Agreement phenomena: sv# is subject-verb agreement in number."""
+    lexicon: LexiconOptions = LexiconOptions()
+    agreement: AgreementOptions = AgreementOptions()
+    sampling: SamplingOptions = SamplingOptions()
+
+
+class NgramRecipe(Strict):
+    """An n-gram model with modified Kneser-Ney smoothing, estimated by KenLM's lmplz."""
+
+    kind: Literal["ngram"]
+    order: int = Field(5, ge=1, le=6)
+    """Length of the longest n-gram, in words."""
+
+
+class TransformerRecipe(Strict):
+    """A small Llama-architecture causal language model, trained from scratch."""
+
+    kind: Literal["transformer"]
+    vocabulary: Positive = 2000
+    """Size of the byte-level BPE vocabulary, special tokens included."""
+    hidden: Positive = 128
+    """Width of the residual stream."""
+    layers: Positive = 3
+    """Transformer blocks."""
+    heads: Positive = 4
+    """Attention heads; must divide ``hidden``."""
+    context: Positive = 128
+    """Longest sequence, in tokens; longer training sentences are cut."""
+    epochs: Positive = 6
+    """Passes over the training text, unless ``max_steps`` ends training first."""
+    max_steps: Positive = 1500
+    """Upper bound on optimiser steps."""
+    batch_tokens: Positive = 4096
+    """Tokens in a training batch, padding included."""
+    learning_rate: float = Field(3e-3, gt=0)
+    """Peak learning rate of AdamW (linear warm-up, cosine decay)."""
+    checkpoint_steps: Positive = 200
+    """A killed training loses at most this many steps."""
+
+
+Recipe = Annotated[NgramRecipe | TransformerRecipe, Field(discriminator="kind")]
+
+
+class TrainingOptions(Strict):
+    """Training of the campaign's own models."""
+
+    treebank_text: bool = True
+    """Train on treebank sentences too (never on those that pairs are made from)."""
+    max_sentences: Positive = 40_000
+    """Training text is cut after this many sentences, drawn evenly from all sources."""
+    seed: int = 0
+    """Seed of initialisation and batch order."""
+    recipes: dict[str, Recipe] = {}
+    """Recipes by name; a model of the catalogue with that ``recipe`` is trained by it."""
+
+
+class ScoringOptions(Strict):
+    """How sentences become log-probabilities."""
+
+    shard: int = Field(1000, ge=1, le=1000)
+    """Sentences per shard; a killed job loses at most one shard."""
+    batch_tokens: Positive = 8192
+    """Tokens per forward pass, padding included."""
+    near_tie: float = Field(1e-3, ge=0)
+    """A margin smaller than this, in nats, is counted as a near tie."""
+
+
+class Campaign(Strict):
+    """A campaign: which benchmarks, languages and models, and how."""
+
+    campaign: str = Field(pattern=r"^[a-z][a-z0-9_-]*$")
+    """Name of the campaign."""
+    description: str = ""
+    """One sentence for people."""
+    pathvars: PathVars = PathVars()
+    catalogue: CatalogueFiles = CatalogueFiles()
+    mirror: Path | None = None
+    """Directory with copies of the pinned files (plain or .xz), read before the network."""
+    benchmarks: tuple[Benchmark, ...] = ("multiblimp",)
+    """Benchmarks to build and score."""
+    languages: tuple[str, ...] | Literal["all"] = "all"
+    """ISO 639-3 codes of the catalogue, or all of it."""
+    models: tuple[str, ...] | Literal["all"] = "all"
+    """Names of models of the catalogue, or all of it."""
+    treebanks: TreebankOptions = TreebankOptions()
+    multiblimp: MultiblimpOptions = MultiblimpOptions()
+    training: TrainingOptions = TrainingOptions()
+    scoring: ScoringOptions = ScoringOptions()
+
+
+def _known_keys() -> list[str]:
+    return [key for model in Strict.__subclasses__() for key in model.model_fields]
+
+
+def _complaint(error: dict[str, Any], source: str) -> str:
+    """One sentence for one pydantic error."""
+    key = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "extra_forbidden":
+        close = difflib.get_close_matches(str(error["loc"][-1]), _known_keys(), n=1)
+        hint = f"did you mean {close[0]!r}?" if close else "remove it or see workflow/schemas."
+        return f"{source}: key {key!r} is not a setting; {hint}"
+    found = "" if error["type"] == "missing" else f" is {error['input']!r}"
+    return f"{source}: key {key!r}{found}: {error['msg'].lower()}."
+
+
+def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
+    """Validate ``settings`` read from ``source`` (a file's name, for the message).
+
+    Raises UserError with one line per problem: file, key, what was found, what is expected.
+    """
+    try:
+        return Campaign.model_validate(settings)
+    except ValidationError as error:
+        problems = [_complaint(dict(e), source) for e in error.errors()]
+        raise UserError("\n".join(problems)) from error
+
+
+def load_campaign(path: Path) -> Campaign:
+    """Read and validate a campaign file. Raises UserError when it is missing or wrong."""
+    try:
+        settings = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist; expected a campaign file.") from error
+    except yaml.YAMLError as error:
+        raise UserError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(settings, dict):
+        raise UserError(f"{path} holds no mapping; expected the settings of a campaign.")
+    return check_campaign(settings, str(path))
+
+
+def parse_options(kind: type[Options], text: str) -> Options:
+    """Options passed to a command as JSON. Raises UserError when they don't fit ``kind``."""
+    try:
+        return kind.model_validate_json(text)
+    except ValidationError as error:
+        problems = [_complaint(dict(e), kind.__name__) for e in error.errors()]
+        raise UserError("\n".join(problems)) from error
+
+
+def render_schema(kind: type[BaseModel]) -> str:
+    """JSON Schema of ``kind``, as the text that belongs in ``workflow/schemas``."""
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | kind.model_json_schema()
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
