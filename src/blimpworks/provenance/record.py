@@ -22,7 +22,8 @@ from typing import Any, Self
 
 from blimpworks.errors import UserError
 from blimpworks.files import expand, sha256_of, write_text
-from blimpworks.provenance.digest import closure, code_digest, module_path
+from blimpworks.provenance.digest import closure, module_path
+from blimpworks.provenance.verbs import VERBS, verb_code
 
 SUFFIX = ".prov.json"
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -90,9 +91,8 @@ def _require(paths: Sequence[Path], verb: str) -> None:
 class Job:
     """Context manager around the making of some products; on success it writes their record.
 
-    ``verb`` is the command's name, ``code`` the modules whose import closure it runs,
-    ``packages`` the distributions whose versions can change the result, ``links`` names of
-    inputs and outputs worth following when a number is explained.
+    ``verb`` is a key of ``VERBS``, which says whose code and which packages' versions
+    decide the products; ``params`` is whatever else does.
 
     Raises UserError when an input is missing.
     """
@@ -104,8 +104,6 @@ class Job:
         inputs: Sequence[Path],
         outputs: Sequence[Path],
         params: Mapping[str, Any],
-        code: Sequence[str],
-        packages: Sequence[str] = (),
     ) -> None:
         _require(inputs, verb)
         self.verb = verb
@@ -115,11 +113,11 @@ class Job:
         self.made_by: dict[str, Any] = {
             "verb": verb,
             "params": dict(params),
-            "code": code_digest(*code),
+            "code": verb_code(verb),
             "inputs": _files(self.inputs),
-            "packages": package_versions(("blimpworks", *packages)),
+            "packages": package_versions(("blimpworks", *VERBS[verb].packages)),
         }
-        self._modules = closure(*code)
+        self._modules = closure(*(entry.partition(":")[0] for entry in VERBS[verb].entries))
         self._token: contextvars.Token[Job | None] | None = None
 
     def __enter__(self) -> Self:

@@ -1,0 +1,5 @@
+"""Allow ``python -m blimpworks``."""
+
+from blimpworks.cli import main
+
+main()

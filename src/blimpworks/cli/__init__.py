@@ -1,0 +1,36 @@
+"""The ``blimpworks`` command: one thin verb per rule, and the audit commands.
+
+A verb translates its arguments, opens a ``Job`` so that its products carry their record,
+and calls one library function. Heavy imports happen inside the verbs, so that ``--help``
+and light verbs start quickly. Verbs have no defaults of their own: a default that decides
+a number lives in ``config.py``.
+"""
+
+import logging
+import sys
+
+import typer
+
+from blimpworks.cli import sources, training, treebanks
+from blimpworks.cli import scoring as scoring_verbs
+from blimpworks.errors import UserError
+
+app = typer.Typer(
+    name="blimpworks",
+    help=__doc__.splitlines()[0] if __doc__ else None,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for module in (sources, treebanks, training, scoring_verbs):
+    module.register(app)
+
+
+def main() -> None:
+    """Run the command line; a user's mistake ends in one sentence and exit code 2."""
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    try:
+        app()
+    except UserError as error:
+        print(f"blimpworks: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,1 @@
+"""Language models: trained here or retrieved, one checkpoint format."""

@@ -1,0 +1,41 @@
+"""What each verb runs: entry points of the library and packages that decide its result.
+
+The Snakefile digests a verb's entry points for its rules' ``code`` param, and a ``Job``
+records the same digest, so the two can never disagree.
+"""
+
+from dataclasses import dataclass
+
+from blimpworks.provenance.digest import code_digest
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """Entry points as ``module:name``, and distributions whose versions matter."""
+
+    entries: tuple[str, ...]
+    packages: tuple[str, ...] = ()
+
+
+VERBS: dict[str, Verb] = {
+    "retrieve": Verb(("blimpworks.sources:retrieve",)),
+    "build_tokens": Verb(("blimpworks.treebanks.build:build_tokens",), ("pyarrow",)),
+    "build_text": Verb(("blimpworks.models.text:build_text",), ("pyarrow",)),
+    "train_ngram": Verb(("blimpworks.models.ngram:train_ngram",), ("kenlm",)),
+    "train_transformer": Verb(
+        ("blimpworks.models.transformer:train_transformer",),
+        ("torch", "transformers", "tokenizers", "safetensors"),
+    ),
+    "score": Verb(
+        ("blimpworks.scoring.run:score_items",),
+        ("torch", "transformers", "tokenizers", "kenlm", "pyarrow"),
+    ),
+    "collect_scores": Verb(("blimpworks.scoring.collect:collect_scores",), ("pyarrow",)),
+    "judge": Verb(("blimpworks.scoring.judge:judge",), ("pyarrow",)),
+    "compute_accuracies": Verb(("blimpworks.analysis.accuracy:compute_accuracies",), ("scipy",)),
+}
+
+
+def verb_code(name: str) -> str:
+    """Digest of the code behind a verb. Raises KeyError for an unknown verb."""
+    return code_digest(*VERBS[name].entries)

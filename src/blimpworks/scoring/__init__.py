@@ -1,0 +1,1 @@
+"""Sentences to token log-probabilities to judgements."""

@@ -1,0 +1,1 @@
+"""Treebanks: CoNLL-U read into columns."""
