@@ -94,16 +94,49 @@ class SamplingOptions(Strict):
     """Seed of the draw; each condition draws independently of all others."""
 
 
+class Decisions(Strict):
+    """Where the authors' code departs from the paper's text (or from what was meant).
+
+    Each decision follows ``variant`` of the campaign unless it is set here.
+    """
+
+    finiteness: Variant | None = None
+    """published: any verb form qualifies; corrected: VerbForm=Fin only (section 4.1)."""
+    first_word_auxiliary: Variant | None = None
+    """published: when the auxiliary is the first word, the main verb is replaced by the
+    auxiliary's other form; corrected: the auxiliary is."""
+    attractor_window: Variant | None = None
+    """published: the word right before the later of subject and verb is never an
+    attractor; corrected: it is looked at."""
+    copied_features: Variant | None = None
+    """published: features copied from a subject stay on the verb for its next subject;
+    corrected: each subject meets the verb as annotated."""
+    agreement_evidence: Variant | None = None
+    """published: values come from the lexicons alone; corrected: from the treebank's
+    annotation first, as section 4.2 says."""
+    contractions: Variant | None = None
+    """published: the words of a contraction stand apart in the sentence ("de le");
+    corrected: as the treebank's text has them ("du"), and none of them is replaced."""
+    verb_types: Variant | None = None
+    """published: agreement is counted over verbs and auxiliaries together; corrected: for
+    each apart, as section 4.2 says."""
+
+
 class MultiblimpOptions(Strict):
     """Generation of MultiBLiMP pairs."""
 
     variant: Variant = "published"
     """Behaviour of the authors' code, or of the paper's text where the two differ."""
+    decisions: Decisions = Decisions()
     phenomena: tuple[Literal["sv#"], ...] = ("sv#",)
     """Agreement phenomena: sv# is subject-verb agreement in number."""
     lexicon: LexiconOptions = LexiconOptions()
     agreement: AgreementOptions = AgreementOptions()
     sampling: SamplingOptions = SamplingOptions()
+
+    def corrected(self, decision: str) -> bool:
+        """Whether a decision (a field of ``Decisions``) is taken the corrected way."""
+        return (getattr(self.decisions, decision) or self.variant) == "corrected"
 
 
 class NgramRecipe(Strict):

@@ -105,6 +105,29 @@ ITEMS = _schema(
     file=LABEL,
     sent_id=STRING,
 )
+# Words are given by their CoNLL-U ids. `inflected` is the word whose form agrees: the
+# leftmost auxiliary or copula (`kind` aux), else the verb. `replaced` is where the pair
+# puts the other form. order: SV or VS; distance in words, negative for VS.
+CANDIDATES = _schema(
+    "candidates",
+    phenomenon=LABEL,
+    sentence=INT,
+    subject=INT,
+    verb=INT,
+    inflected=INT,
+    replaced=INT,
+    kind=LABEL,
+    order=LABEL,
+    distance=INT,
+    subject_form=STRING,
+    subject_upos=LABEL,
+    subject_feats=STRING,
+    form=STRING,
+    lemma=STRING,
+    feats=STRING,
+    inflected_is_verb=BOOL,
+    attractors=pa.list_(STRING),
+)
 AGREEMENT = _schema(
     "agreement",
     phenomenon=LABEL,
@@ -184,6 +207,7 @@ SCHEMAS: dict[str, TableSchema] = {
         SENTENCES,
         LEXICON,
         ITEMS,
+        CANDIDATES,
         AGREEMENT,
         FUNNEL,
         SCORES,

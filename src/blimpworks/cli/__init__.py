@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-from blimpworks.cli import sources, training, treebanks
+from blimpworks.cli import audit, exhibits, multiblimp, sources, training, treebanks
 from blimpworks.cli import scoring as scoring_verbs
 from blimpworks.errors import UserError
 
@@ -22,7 +22,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for module in (sources, treebanks, training, scoring_verbs):
+for module in (sources, treebanks, multiblimp, training, scoring_verbs, exhibits, audit):
     module.register(app)
 
 

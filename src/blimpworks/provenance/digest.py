@@ -1,18 +1,29 @@
 """Content digests of the code a rule depends on.
 
 Snakemake reruns a rule when one of its params changes, but it never looks inside imported
-modules. Each rule therefore carries the digest of its own import closure as a param: an
-edit reruns exactly the dependants, while comments, docstrings, formatting and time stamps
-change nothing.
+modules. Each rule therefore carries, as a param, the digest of every definition its entry
+point can reach: functions, classes and constants, followed by name through the package's
+modules. An edit reruns exactly the dependants; comments, docstrings, formatting, time
+stamps and code that the rule never calls change nothing.
+
+What is followed is what is written: names, ``module.name`` and imports, also inside
+functions. Dispatch by string must therefore pass its targets as entry points itself.
 """
 
 import ast
 import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 PACKAGE = "blimpworks"
 ROOT = Path(__file__).resolve().parent.parent
+# Records, messages and the command line decide no number.
+EXCLUDED = (f"{PACKAGE}.provenance", f"{PACKAGE}.errors", f"{PACKAGE}.cli")
+
+Symbol = tuple[str, str]
+"""A module and the name of a definition in it; the name "" stands for its other statements."""
 
 
 def module_path(module: str) -> Path | None:
@@ -26,55 +37,142 @@ def module_path(module: str) -> Path | None:
     return None
 
 
+def _excluded(module: str) -> bool:
+    return any(module == prefix or module.startswith(f"{prefix}.") for prefix in EXCLUDED)
+
+
+@dataclass
+class _Module:
+    """Definitions of one module by name, and what its imported names stand for."""
+
+    definitions: dict[str, list[ast.stmt]] = field(default_factory=dict)
+    imports: dict[str, Symbol] = field(default_factory=dict)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
 def _strip_docstrings(tree: ast.Module) -> ast.Module:
-    """Remove docstrings in place: like comments, they decide no number."""
-    holders = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    """Remove docstrings (of attributes too) in place: like comments, they decide no number."""
     for node in ast.walk(tree):
-        if isinstance(node, holders) and ast.get_docstring(node, clean=False) is not None:
-            node.body = node.body[1:]
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [child for child in body if not _is_text(child)]  # type: ignore[attr-defined]
     return tree
 
 
-def _imported(tree: ast.Module) -> set[str]:
-    """Modules of this package that ``tree`` imports anywhere, functions included."""
-    names: set[str] = set()
+def _names(node: ast.stmt) -> list[str]:
+    """Names that a module-level statement defines; [""] for one run for its effect."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [node.name]
+    if isinstance(node, ast.Assign):
+        return [n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        return [node.target.id]
+    return [""]
+
+
+def _imports(tree: ast.Module) -> Iterator[tuple[str, Symbol]]:
+    """Local name and meaning of every import from this package, functions' own included."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            names.add(node.module)
-            names.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return {name for name in names if module_path(name) is not None}
+        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            for alias in node.names:
+                local, inner = alias.asname or alias.name, f"{node.module}.{alias.name}"
+                if module_path(inner):
+                    yield local, (inner, "*")
+                elif module_path(node.module):
+                    yield local, (node.module, alias.name)
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.asname and module_path(alias.name):
+                    yield alias.asname, (alias.name, "*")
 
 
 @cache
-def _module(module: str) -> tuple[str, frozenset[str]]:
-    """Digest of one module's normalised syntax tree, and the modules it imports."""
+def _module(module: str) -> _Module:
     path = module_path(module)
     if path is None:
         raise ModuleNotFoundError(f"{module} is not a module of {PACKAGE}")
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    imported = frozenset(_imported(tree) - {module})
-    text = ast.dump(_strip_docstrings(tree), include_attributes=False)
-    return hashlib.sha256(text.encode()).hexdigest(), imported
+    tree = _strip_docstrings(ast.parse(path.read_text(encoding="utf-8")))
+    found = _Module(imports=dict(_imports(tree)))
+    for node in tree.body:
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            for name in _names(node):
+                found.definitions.setdefault(name, []).append(node)
+    return found
 
 
-def closure(*modules: str) -> list[str]:
-    """The given modules and every module of this package they import, sorted by name.
+def _targets(module: str, node: ast.AST) -> Iterator[Symbol]:
+    """Symbols of this package that one definition mentions."""
+    known = _module(module)
+    qualified: set[int] = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
+            target = known.imports.get(part.value.id)
+            if target and target[1] == "*":
+                qualified.add(id(part.value))
+                yield target[0], part.attr
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and id(part) not in qualified:
+            if part.id in known.definitions:
+                yield module, part.id
+            elif part.id in known.imports:
+                yield known.imports[part.id]
 
-    Raises ModuleNotFoundError for a name that is no module of the package.
+
+def _resolve(symbol: Symbol) -> list[Symbol]:
+    """The definitions behind a mention: re-exports followed, a whole module spelt out."""
+    module, name = symbol
+    if _excluded(module):
+        return []
+    known = _module(module)
+    if name == "*":
+        return [(module, each) for each in known.definitions]
+    if name in known.definitions:
+        return [(module, name)]
+    if name in known.imports:
+        return _resolve(known.imports[name])
+    inner = f"{module}.{name}"
+    return _resolve((inner, "*")) if name and module_path(inner) else []
+
+
+@cache
+def _direct(symbol: Symbol) -> tuple[str, frozenset[Symbol]]:
+    """Normalised source of a definition, and the definitions it mentions."""
+    module, name = symbol
+    nodes = _module(module).definitions.get(name, [])
+    text = "\n".join(ast.dump(node, include_attributes=False) for node in nodes)
+    targets = (target for node in nodes for target in _targets(module, node))
+    return text, frozenset(found for target in targets for found in _resolve(target))
+
+
+def reachable(*entries: str) -> list[Symbol]:
+    """Every definition that the entry points (``module:name``) can reach, sorted.
+
+    Statements that a reached module runs on import count too. Raises ModuleNotFoundError
+    or KeyError for an entry point that does not exist.
     """
-    seen: set[str] = set()
-    waiting = list(modules)
+    waiting = [_entry(entry) for entry in entries]
+    seen: set[Symbol] = set()
     while waiting:
-        module = waiting.pop()
-        if module not in seen:
-            seen.add(module)
-            waiting.extend(_module(module)[1])
+        symbol = waiting.pop()
+        if symbol not in seen:
+            seen.add(symbol)
+            waiting += [*_direct(symbol)[1], (symbol[0], "")]
     return sorted(seen)
 
 
-def code_digest(*modules: str) -> str:
-    """16 hexadecimal digits that change when code in the modules' closure changes."""
-    parts = [f"{module}:{_module(module)[0]}" for module in closure(*modules)]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+def _entry(entry: str) -> Symbol:
+    module, _, name = entry.partition(":")
+    if name not in _module(module).definitions:
+        raise KeyError(f"{entry}: {module} defines no {name!r}")
+    return module, name
+
+
+def code_digest(*entries: str) -> str:
+    """16 hexadecimal digits that change when code reachable from the entry points changes."""
+    digest = hashlib.sha256()
+    for symbol in reachable(*entries):
+        digest.update(f"{symbol}\n{_direct(symbol)[0]}\n".encode())
+    return digest.hexdigest()[:16]

@@ -22,7 +22,7 @@ from typing import Any, Self
 
 from blimpworks.errors import UserError
 from blimpworks.files import expand, sha256_of, write_text
-from blimpworks.provenance.digest import closure, module_path
+from blimpworks.provenance.digest import module_path, reachable
 from blimpworks.provenance.verbs import VERBS, verb_code
 
 SUFFIX = ".prov.json"
@@ -117,7 +117,7 @@ class Job:
             "inputs": _files(self.inputs),
             "packages": package_versions(("blimpworks", *VERBS[verb].packages)),
         }
-        self._modules = closure(*(entry.partition(":")[0] for entry in VERBS[verb].entries))
+        self._modules = sorted({module for module, _ in reachable(*VERBS[verb].entries)})
         self._token: contextvars.Token[Job | None] | None = None
 
     def __enter__(self) -> Self:

@@ -20,6 +20,13 @@ class Verb:
 VERBS: dict[str, Verb] = {
     "retrieve": Verb(("blimpworks.sources:retrieve",)),
     "build_tokens": Verb(("blimpworks.treebanks.build:build_tokens",), ("pyarrow",)),
+    "build_lexicon": Verb(("blimpworks.multiblimp.lexicon:build_lexicon",), ("pyarrow",)),
+    "find_candidates": Verb(("blimpworks.multiblimp.candidates:find_candidates",), ("pyarrow",)),
+    "measure_agreement": Verb(
+        ("blimpworks.multiblimp.agreement:measure_agreement",), ("pyarrow", "scipy")
+    ),
+    "build_pairs": Verb(("blimpworks.multiblimp.pairs:build_pairs",), ("pyarrow",)),
+    "sample_items": Verb(("blimpworks.multiblimp.sampling:sample_items",), ("pyarrow",)),
     "build_text": Verb(("blimpworks.models.text:build_text",), ("pyarrow",)),
     "train_ngram": Verb(("blimpworks.models.ngram:train_ngram",), ("kenlm",)),
     "train_transformer": Verb(

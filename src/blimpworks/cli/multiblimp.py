@@ -1,0 +1,96 @@
+"""Verbs that build MultiBLiMP: lexicon, candidates, agreement, pairs, sampling."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from blimpworks.config import LexiconOptions, MultiblimpOptions, TreebankOptions, parse_options
+from blimpworks.provenance.record import Job
+
+Lang = Annotated[str, typer.Option(help="ISO 639-3 code.")]
+Input = Annotated[Path, typer.Option(help="Table to read.")]
+Output = Annotated[Path, typer.Option(help="Table to write.")]
+Options = Annotated[str, typer.Option(help="Settings of this stage, as JSON.")]
+
+
+def build_lexicon(
+    tokens: Input,
+    output: Output,
+    lang: Lang,
+    options: Options,
+    unimorph: Annotated[list[Path] | None, typer.Argument(help="UniMorph tables.")] = None,
+) -> None:
+    """Make a language's lexicon from UniMorph tables and its treebanks."""
+    from blimpworks.multiblimp.lexicon import build_lexicon as build
+
+    settings = parse_options(LexiconOptions, options)
+    params = {"lang": lang, "options": settings.model_dump(mode="json")}
+    sources = [tokens, *(unimorph or [])]
+    with Job("build_lexicon", inputs=sources, outputs=[output], params=params) as job:
+        job.note(entries=build(tokens, unimorph or [], lang, output, settings))
+
+
+def find_candidates(
+    tokens: Input, output: Output, funnel: Output, lang: Lang, options: Options, treebanks: Options
+) -> None:
+    """Find the subjects and verbs that could agree."""
+    from blimpworks.multiblimp.candidates import find_candidates as find
+
+    settings = parse_options(MultiblimpOptions, options)
+    reading = parse_options(TreebankOptions, treebanks)
+    params = {"lang": lang, "options": settings.model_dump(mode="json")}
+    params["treebanks"] = reading.model_dump(mode="json")
+    with Job("find_candidates", inputs=[tokens], outputs=[output, funnel], params=params) as job:
+        job.note(counts=find(tokens, lang, output, funnel, settings, reading))
+
+
+def measure_agreement(candidates: Input, lexicon: Input, output: Output, options: Options) -> None:
+    """Count and test how far a language's verbs agree with their subjects."""
+    from blimpworks.multiblimp.agreement import measure_agreement as measure
+
+    settings = parse_options(MultiblimpOptions, options)
+    params = {"options": settings.model_dump(mode="json")}
+    inputs = [candidates, lexicon]
+    with Job("measure_agreement", inputs=inputs, outputs=[output], params=params) as job:
+        job.note(evidence=measure(candidates, lexicon, output, settings))
+
+
+def build_pairs(
+    candidates: Input,
+    lexicon: Input,
+    agreement: Input,
+    tokens: Input,
+    sentences: Input,
+    output: Output,
+    funnel: Output,
+    lang: Lang,
+    options: Options,
+) -> None:
+    """Make every minimal pair that passes the checks."""
+    from blimpworks.multiblimp.pairs import PairInputs
+    from blimpworks.multiblimp.pairs import build_pairs as build
+
+    settings = parse_options(MultiblimpOptions, options)
+    params = {"lang": lang, "options": settings.model_dump(mode="json")}
+    inputs = [candidates, lexicon, agreement, tokens, sentences]
+    with Job("build_pairs", inputs=inputs, outputs=[output, funnel], params=params) as job:
+        job.note(counts=build(PairInputs(*inputs), lang, output, funnel, settings))
+
+
+def sample_items(
+    pairs: Input, output: Output, funnel: Output, lang: Lang, options: Options
+) -> None:
+    """Draw the balanced set of items from all pairs."""
+    from blimpworks.multiblimp.sampling import sample_items as sample
+
+    settings = parse_options(MultiblimpOptions, options)
+    params = {"lang": lang, "options": settings.model_dump(mode="json")}
+    with Job("sample_items", inputs=[pairs], outputs=[output, funnel], params=params) as job:
+        job.note(counts=sample(pairs, lang, output, funnel, settings))
+
+
+def register(app: typer.Typer) -> None:
+    """Add these verbs to the command line."""
+    for verb in (build_lexicon, find_candidates, measure_agreement, build_pairs, sample_items):
+        app.command()(verb)

@@ -1,0 +1,250 @@
+"""One file over HTTP: retried, resumed after a cut or a kill, and plain about what went wrong."""
+
+import errno
+import hashlib
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import requests
+from requests.adapters import HTTPAdapter
+from requests.exceptions import RequestException
+from tqdm import tqdm
+from urllib3 import BaseHTTPResponse, exceptions
+from urllib3.util import Retry
+
+from blimpworks.errors import UserError
+
+OFFLINE_VARIABLES = ("BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE")
+PIECE = 1 << 16
+"""Bytes written at a time; a cut loses at most this much of what had arrived."""
+_RETRIED = (429, 500, 502, 503, 504)
+_LONGEST_WAIT = 120.0
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_DENIED = (errno.EACCES, errno.EPERM, errno.EROFS)
+# A subclass stands before its base.
+_CAUSES: tuple[tuple[type[Exception], str], ...] = (
+    (exceptions.NameResolutionError, "the host {host} cannot be found"),
+    (exceptions.NewConnectionError, "no connection to {host} ({detail})"),
+    (exceptions.ConnectTimeoutError, "{host} did not answer in time"),
+    (exceptions.ReadTimeoutError, "{host} did not answer in time"),
+    (exceptions.ProxyError, "the proxy for {host} failed ({detail})"),
+    (exceptions.SSLError, "the certificate or encryption of {host} failed ({detail})"),
+    (exceptions.ProtocolError, "{host} closed the connection without an answer"),
+)
+_ANSWERS = {
+    401: ("wants a login", "correct the row's url"),
+    403: ("forbids it", "correct the row's url"),
+    404: ("has no such file", "correct the row's url"),
+    410: ("has removed the file", "correct the row's url"),
+    429: ("has had too many requests from here", "try again later"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a download is tried. Seconds, except for the two counts."""
+
+    retries: int = 5
+    """Requests repeated after a refused connection, a time-out, a 429 or a 5xx."""
+    stalls: int = 4
+    """Broken-off transfers in a row that bring nothing new."""
+    backoff: float = 1.0
+    """First pause; each further one is twice as long."""
+    connect: float = 20.0
+    read: float = 60.0
+
+
+class _Retry(Retry):
+    """urllib3's retries, with an upper bound on the pause that a server may ask for."""
+
+    def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
+        wait = super().get_retry_after(response)
+        return None if wait is None else min(wait, _LONGEST_WAIT)
+
+
+def offline_variable() -> str | None:
+    """Name of the environment variable that forbids the network, if one is set to true."""
+    true = {"1", "ON", "YES", "TRUE"}
+    return next((v for v in OFFLINE_VARIABLES if os.environ.get(v, "").upper() in true), None)
+
+
+def part_path(output: Path, url: str) -> Path:
+    """Where the first bytes of ``output`` wait for the rest.
+
+    Named after the address too: the beginning of one version must not be continued with
+    the end of another.
+    """
+    key = hashlib.sha256(url.encode()).hexdigest()[:12]
+    return output.with_name(f".{output.name}.{key}.part")
+
+
+@contextmanager
+def disk_errors(path: Path) -> Iterator[None]:
+    """Turn a full disk or a missing permission under ``path`` into a UserError."""
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or "").lower()
+        if error.errno in _FULL:
+            raise UserError(
+                f"{path}: not enough room to write it ({reason}); free some in "
+                f"{path.parent} and run again, what has already arrived is kept."
+            ) from error
+        if error.errno in _DENIED:
+            raise UserError(
+                f"{error.filename or path}: {reason}; give yourself the permission or "
+                "choose another place."
+            ) from error
+        raise
+
+
+def _session(patience: Patience) -> requests.Session:
+    retry = _Retry(
+        total=patience.retries,
+        backoff_factor=patience.backoff,
+        backoff_max=_LONGEST_WAIT,
+        status_forcelist=_RETRIED,
+        allowed_methods=["GET"],
+        raise_on_status=False,
+    )
+    session = requests.Session()
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, HTTPAdapter(max_retries=retry))
+    return session
+
+
+def _cause(error: RequestException, url: str) -> str:
+    """What went wrong before any answer came, in words."""
+    inner = error.args[0] if error.args else error
+    reason = getattr(inner, "reason", None) or inner
+    detail = getattr(reason.__cause__, "strerror", None) or str(reason)
+    for kind, text in _CAUSES:
+        if isinstance(reason, kind):
+            return text.format(host=urlsplit(url).netloc, detail=detail.lower())
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _continues(response: requests.Response, have: int) -> bool:
+    """Whether the body is the rest of the file after its first ``have`` bytes."""
+    span = response.headers.get("Content-Range", "")
+    return response.status_code == requests.codes.partial and span.startswith(f"bytes {have}-")
+
+
+def _framed(response: requests.Response) -> bool:
+    """Whether an early end of the body would have been noticed as an error."""
+    return not {"Content-Length", "Transfer-Encoding"}.isdisjoint(response.headers)
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """The download of ``url`` into the file ``part``, which may hold its first bytes already."""
+
+    url: str
+    part: Path
+    size: int | None
+    """Expected bytes, where known."""
+    where: str
+    """Catalogue and row, for messages."""
+    instead: str
+    """What else the user can do when the network fails, for messages."""
+    patience: Patience = Patience()
+
+    def received(self) -> int:
+        """Bytes in the part."""
+        return self.part.stat().st_size if self.part.exists() else 0
+
+    def run(self) -> None:
+        """Fetch what is missing of the part. Its content is for the caller to verify.
+
+        Raises UserError offline, for a bad address, an unreachable host, an HTTP error, a
+        connection that keeps breaking off, or a full disk; the part stays for the next try.
+        """
+        self._check_allowed()
+        self.part.parent.mkdir(parents=True, exist_ok=True)
+        best, stalls = -1, 0
+        with disk_errors(self.part), _session(self.patience) as session:
+            while not self._pull(session):
+                reached = self.received()
+                stalls = 0 if reached > best else stalls + 1
+                best = max(best, reached)
+                if stalls >= self.patience.stalls:
+                    raise self._failed(self._broken_off(best), "run again to go on from there")
+                time.sleep(self.patience.backoff * 2**stalls)
+
+    def _check_allowed(self) -> None:
+        if not self.url.startswith(("http://", "https://")):
+            raise UserError(
+                f"{self.where}: url is {self.url!r}, expected an http(s) address; correct it, "
+                f"or {self.instead}."
+            )
+        variable = offline_variable()
+        if variable:
+            raise self._failed(f"{variable} forbids the network", f"unset {variable}")
+
+    def _failed(self, cause: str, remedy: str) -> UserError:
+        return UserError(
+            f"{self.where}: {self.url} was not downloaded: {cause}; {remedy}, or {self.instead}."
+        )
+
+    def _broken_off(self, reached: int) -> str:
+        whole = "" if self.size is None else f" of {self.size:,}"
+        return f"the connection keeps breaking off, last after {reached:,}{whole} bytes"
+
+    def _pull(self, session: requests.Session) -> bool:
+        """Make one request; True when the part holds all that the server has."""
+        have = self.received()
+        if self.size is not None and have > self.size:
+            self.part.unlink()
+            have = 0
+        if have and have == self.size:
+            return True
+        with self._ask(session, have) as response:
+            if response.status_code == requests.codes.requested_range_not_satisfiable:
+                return self._at_end(response, have)
+            return self._save(response, have if _continues(response, have) else 0)
+
+    def _ask(self, session: requests.Session, have: int) -> requests.Response:
+        # A compressed body could neither be resumed nor measured.
+        headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
+        limits = (self.patience.connect, self.patience.read)
+        try:
+            response = session.get(self.url, headers=headers, stream=True, timeout=limits)
+        except RequestException as error:
+            raise self._failed(_cause(error, self.url), "check the network and proxy") from error
+        usable = (200, 206, 416) if have else (200,)
+        if response.status_code not in usable:
+            response.close()
+            text, remedy = _ANSWERS.get(response.status_code, ("failed", "try again later"))
+            host = urlsplit(response.url).netloc
+            raise self._failed(f"{host} {text} (HTTP {response.status_code})", remedy)
+        return response
+
+    def _at_end(self, response: requests.Response, have: int) -> bool:
+        """The server has nothing after byte ``have``: the part is whole, or of another file."""
+        if response.headers.get("Content-Range") == f"bytes */{have}" and self.size is None:
+            return True
+        self.part.unlink()
+        return False
+
+    def _save(self, response: requests.Response, start: int) -> bool:
+        length = response.headers.get("Content-Length")
+        total = start + int(length) if length else self.size
+        bar = tqdm(
+            total=total, initial=start, desc=self.where, unit="B", unit_scale=True, disable=None
+        )
+        with bar, self.part.open("ab" if start else "wb") as handle:
+            try:
+                for piece in response.iter_content(PIECE):
+                    handle.write(piece)
+                    handle.flush()  # what a killed process leaves behind must be resumable
+                    bar.update(len(piece))
+                    if self.size is not None and handle.tell() > self.size:
+                        return True
+            except RequestException:
+                return False
+        return _framed(response) or self.received() == self.size

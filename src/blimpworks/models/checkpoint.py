@@ -1,0 +1,111 @@
+"""A checkpoint: a directory of model files, described and sealed by its ``checkpoint.json``.
+
+``checkpoint.json`` is written last and names every other file with its SHA-256, so it says
+that the directory is whole; its own SHA-256 identifies the model wherever results are kept.
+"""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+
+from blimpworks.config import Strict
+from blimpworks.errors import UserError
+from blimpworks.files import expand, sha256_of, write_text
+
+FILE_NAME = "checkpoint.json"
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+FirstToken = Literal["bos", "eos", "skip"]
+
+
+class Trained(Strict):
+    """A model trained here: everything that decides its weights."""
+
+    kind: Literal["trained"] = "trained"
+    recipe: str
+    """Name of the recipe in the campaign."""
+    settings: dict[str, Any]
+    """The recipe itself."""
+    seed: int
+    """Seed of initialisation and batch order."""
+    text_sha256: Sha256
+    """Of the training text."""
+
+
+class Retrieved(Strict):
+    """A model from the Hugging Face hub."""
+
+    kind: Literal["retrieved"] = "retrieved"
+    hf_id: str
+    """Name on the hub."""
+    revision: str = Field(pattern=r"^[0-9a-f]{40}$")
+    """Commit that was retrieved."""
+
+
+class Checkpoint(Strict):
+    """What ``checkpoint.json`` holds."""
+
+    name: str
+    """Name of the model in the catalogue."""
+    scope: str
+    """ISO 639-3 code of a monolingual model, ``multi`` for a multilingual one."""
+    engine: str
+    """Engine that scores with it, such as ``kenlm`` or ``transformers``."""
+    architecture: str
+    """Such as ``causal`` or ``ngram``."""
+    dtype: str
+    """Number format that it is run in."""
+    first_token: FirstToken
+    """What conditions the first token of a sentence."""
+    source: Annotated[Trained | Retrieved, Field(discriminator="kind")]
+    """Where the weights come from."""
+    files: dict[str, Sha256] = {}
+    """SHA-256 of each file of the directory, by relative path."""
+
+
+def seal(checkpoint: Path, description: Checkpoint) -> Checkpoint:
+    """Write ``checkpoint``, the ``checkpoint.json`` of a directory whose files are complete.
+
+    ``description`` is taken as it is, apart from ``files``, which lists what lies in the
+    directory (hidden files and earlier provenance records apart). Returns what was written.
+    """
+    directory = checkpoint.parent
+    inside = [p for p in expand([directory]) if p.name.partition(".prov.")[0] != FILE_NAME]
+    files = {p.relative_to(directory).as_posix(): sha256_of(p) for p in inside}
+    sealed = description.model_copy(update={"files": files})
+    text = json.dumps(sealed.model_dump(), indent=1, ensure_ascii=False, sort_keys=True)
+    write_text(checkpoint, text + "\n")
+    return sealed
+
+
+def read_checkpoint(checkpoint: Path) -> Checkpoint:
+    """Read ``checkpoint`` (a ``checkpoint.json``) and compare each file with its SHA-256.
+
+    Raises UserError when it is missing or malformed, or a file is missing or altered.
+    """
+    try:
+        described = Checkpoint.model_validate_json(checkpoint.read_bytes())
+    except FileNotFoundError as error:
+        raise UserError(
+            f"{checkpoint} does not exist; expected a model's checkpoint.json. "
+            "Train or retrieve the model."
+        ) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"]) or "the text"
+        raise UserError(
+            f"{checkpoint}: {key}: {first['msg'].lower()}. Train or retrieve the model again."
+        ) from error
+    for name, expected in described.files.items():
+        _verify(checkpoint.parent / name, expected, checkpoint)
+    return described
+
+
+def _verify(path: Path, expected: str, checkpoint: Path) -> None:
+    found = sha256_of(path) if path.is_file() else "missing"
+    if found != expected:
+        raise UserError(
+            f"{path} is {found[:12]}, but {checkpoint} expects SHA-256 {expected[:12]}…. "
+            "Train or retrieve the model again."
+        )

@@ -1,0 +1,112 @@
+"""N-gram models with modified Kneser-Ney smoothing, estimated by KenLM's command line tools."""
+
+import logging
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from blimpworks.config import NgramRecipe
+from blimpworks.errors import UserError
+from blimpworks.files import atomic, sha256_of, write_text
+from blimpworks.models.checkpoint import Checkpoint, Trained, seal
+from blimpworks.models.text import read_sentences
+from blimpworks.models.words import split_words
+from blimpworks.provenance.record import REPOSITORY
+
+log = logging.getLogger(__name__)
+
+MODEL = "model.bin"
+VOCABULARY = "vocabulary.txt"
+UNKNOWN, END = "<unk>", "</s>"
+MEMORY = "1G"
+
+
+def tool(name: str) -> str:
+    """Path of a KenLM program: from ``.tools/bin`` of the repository, else from PATH.
+
+    Raises UserError when it is in neither.
+    """
+    local = REPOSITORY / ".tools" / "bin"
+    found = shutil.which(name, path=str(local)) or shutil.which(name)
+    if found is None:
+        raise UserError(
+            f"KenLM's program {name!r} is neither in {local} nor on PATH; "
+            "build KenLM (target lmplz build_binary) and put its programs there."
+        )
+    return found
+
+
+def _run(name: str, *arguments: str) -> None:
+    done = subprocess.run([tool(name), *arguments], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        reason = next((x for x in reversed(done.stderr.splitlines()) if x.strip()), "no message")
+        raise UserError(
+            f"{name} {' '.join(arguments)} failed with exit code {done.returncode}: "
+            f"{reason.strip()}. Check that the training text is not almost empty."
+        )
+
+
+def _pretokenised(text: Path) -> Iterator[list[str]]:
+    for sentence in read_sentences(text):
+        yield [word for word, _ in split_words(sentence)]
+
+
+def _write_inputs(text: Path, corpus: Path, vocabulary: Path) -> None:
+    """Write the corpus for lmplz and the vocabulary: one word per line, its id the line."""
+    words: set[str] = set()
+    with corpus.open("w", encoding="utf-8", newline="\n") as handle:
+        for sentence in _pretokenised(text):
+            words.update(sentence)
+            handle.write(" ".join(sentence) + "\n")
+    if not words:
+        raise UserError(f"{text} holds no word; expected training text, one sentence per line.")
+    write_text(vocabulary, "".join(f"{word}\n" for word in (UNKNOWN, END, *sorted(words))))
+
+
+def _estimate(corpus: Path, scratch: Path, order: int, model: Path) -> None:
+    arpa = scratch / "model.arpa"
+    limits = ("-S", MEMORY, "-T", str(scratch))
+    smoothing = ("-o", str(order), "--discount_fallback")
+    _run("lmplz", *smoothing, *limits, "--text", str(corpus), "--arpa", str(arpa))
+    with atomic(model) as temporary:
+        _run("build_binary", "-T", str(scratch), "trie", str(arpa), str(temporary))
+
+
+def train_ngram(
+    text: Path, checkpoint: Path, *, name: str, scope: str, recipe_name: str, recipe: NgramRecipe
+) -> Checkpoint:
+    """Estimate an n-gram model on ``text`` (one sentence per line) with modified Kneser-Ney
+    smoothing; discounts that cannot be estimated from a small text fall back to constants.
+
+    Writes beside ``checkpoint`` the KenLM trie ``model.bin`` and ``vocabulary.txt`` (ids are
+    line numbers from 0: ``<unk>``, ``</s>``, then the words by code point), then
+    ``checkpoint`` itself. Repeats byte for byte.
+
+    Raises UserError when KenLM is not installed or fails, or the text is empty.
+    """
+    directory = checkpoint.parent
+    directory.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=directory, prefix=".lmplz-") as folder:
+        scratch = Path(folder)
+        corpus = scratch / "corpus.txt"
+        _write_inputs(text, corpus, directory / VOCABULARY)
+        _estimate(corpus, scratch, recipe.order, directory / MODEL)
+    log.info("%s: %d-gram model of %s", directory, recipe.order, text)
+    # Nothing is drawn at random: seed 0 stands for "none needed".
+    source = Trained(
+        recipe=recipe_name, settings=recipe.model_dump(), seed=0, text_sha256=sha256_of(text)
+    )
+    return seal(
+        checkpoint,
+        Checkpoint(
+            name=name,
+            scope=scope,
+            engine="kenlm",
+            architecture="ngram",
+            dtype="float32",
+            first_token="bos",
+            source=source,
+        ),
+    )

@@ -1,0 +1,209 @@
+"""Training text: one sentence per line, and never a sentence that an item is made from."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from blimpworks.config import TrainingOptions
+from blimpworks.errors import UserError
+from blimpworks.files import write_text
+from blimpworks.tables import ITEMS, SENTENCES, TOKENS, read_table
+
+HEADING = re.compile(r"^\s*=\s.*\s=\s*$")
+# Sentence ends: a full stop and a space, unless a lower-case letter follows or the stop
+# belongs to an initial or a short abbreviation ("J. Smith", "Dr. Smith").
+BOUNDARY = re.compile(r"(?<=[.!?…।؟])([\"'”’»)\]]*)\s+|(?<=[。！？])")
+ABBREVIATION = re.compile(r"(?:^|[\s(\"“])(?:\w|Mr|Mrs|Ms|Dr|St|No|vs|etc|Prof|Gen|Lt|Jr|Sr)\.$")
+# Wikitext is spaced around punctuation; its "@-@" marks what was one word.
+JOINED = re.compile(r"\s@([-,.])@\s")
+CLOSING = re.compile(r"\s+([,.;:!?%)\]]|'(?:s|re|ve|d|ll|m|t)\b|n't\b)")
+OPENING = re.compile(r"([(\[$£])\s+")
+QUOTED = re.compile(r'"\s+([^"]*?)\s+"')
+UNKNOWN = "<unk>"
+
+
+def read_sentences(text: Path) -> list[str]:
+    """Sentences of a training text written by ``build_text``, in order.
+
+    Raises UserError when the file is missing or not UTF-8.
+    """
+    try:
+        return [line for line in text.read_text(encoding="utf-8").split("\n") if line]
+    except FileNotFoundError as error:
+        raise UserError(f"{text} does not exist; expected a text file. Build it.") from error
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{text}: byte {error.start} is not UTF-8; expected UTF-8 text. Convert the file."
+        ) from error
+
+
+def clean(text: str) -> str:
+    """``text`` in Unicode form NFC, white space collapsed to single spaces."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def split_sentences(paragraph: str) -> list[str]:
+    """Cut a paragraph into sentences, roughly: at end punctuation that a new sentence follows.
+
+    Knows full stops of Latin, Arabic, Devanagari and East Asian scripts; initials and a few
+    English abbreviations are no end. Joining the result restores the paragraph's words.
+    """
+    found, start = [], 0
+    for match in BOUNDARY.finditer(paragraph):
+        before = paragraph[start : match.start()]
+        follows = paragraph[match.end() : match.end() + 1]
+        if not follows.islower() and not ABBREVIATION.search(before):
+            found.append(paragraph[start : match.end()])
+            start = match.end()
+    return [part for part in map(str.strip, [*found, paragraph[start:]]) if part]
+
+
+def detokenise_wikitext(line: str) -> str:
+    """Undo the spacing of the WikiText corpora: ``a two @-@ part " arc "`` loses its markers."""
+    line = JOINED.sub(r"\1", line)
+    line = QUOTED.sub(r'"\1"', line)
+    return OPENING.sub(r"\1", CLOSING.sub(r"\1", line))
+
+
+def plain_sentences(text: Path) -> Iterator[str]:
+    """Sentences of a plain text file with one sentence or paragraph per line.
+
+    A file with headings of the form ``= Title =`` is read as WikiText: headings go,
+    spacing is undone, and sentences with ``<unk>`` are left out, for they are no language.
+    Raises UserError when the file is missing or not UTF-8.
+    """
+    lines = read_sentences(text)
+    wikitext = any(map(HEADING.match, lines))
+    for line in lines:
+        if wikitext and HEADING.match(line):
+            continue
+        for sentence in split_sentences(clean(line)):
+            if not wikitext:
+                yield sentence
+            elif UNKNOWN not in sentence:
+                yield detokenise_wikitext(sentence)
+
+
+def _surface(words: list[str | None], forms: list[str], ids: list[str], spaces: list[bool]) -> str:
+    """One sentence: ranges stand for their words, empty nodes are nothing."""
+    parts: list[str] = []
+    covered = 0
+    for word, form, token, space in zip(words, forms, ids, spaces, strict=True):
+        if word is None:
+            if "-" not in token:
+                continue
+            covered = int(token.partition("-")[2])
+        elif int(word) <= covered:
+            continue
+        parts.append(form + " " * bool(space))
+    return clean("".join(parts))
+
+
+def treebank_sentences(tokens: Path) -> dict[int, str]:
+    """Detokenised sentences of a tokens table by their ``sentence`` number, in file order.
+
+    A multiword range stands with its own form and spacing for its words; empty nodes are
+    left out. Raises UserError when the table is missing or of another schema.
+    """
+    columns = ["sentence", "word", "form", "id", "space_after"]
+    table = read_table(TOKENS, tokens, columns).to_pandas()
+    return {
+        int(number): _surface(
+            [None if word != word else word for word in group["word"]],
+            group["form"].tolist(),
+            group["id"].tolist(),
+            group["space_after"].tolist(),
+        )
+        for number, group in table.groupby("sentence", sort=False)
+    }
+
+
+def _keys(table: pa.Table) -> pa.Array:
+    parts = [pc.cast(table[c].combine_chunks(), pa.string()) for c in ("treebank", "file")]
+    return pc.binary_join_element_wise(*parts, table["sent_id"].combine_chunks(), "\t")
+
+
+def _origins(sentences: Path, items: list[Path]) -> tuple[set[int], set[str]]:
+    """Numbers and texts of the treebank sentences that items are made from."""
+    columns = ["sentence", "treebank", "file", "sent_id", "text"]
+    table = read_table(SENTENCES, sentences, columns)
+    used: set[str | None] = set()
+    for path in items:
+        keys = _keys(read_table(ITEMS, path, ["treebank", "file", "sent_id"]))
+        used.update(keys.to_pylist())
+    used.discard(None)
+    hit = table.filter(pc.is_in(_keys(table), pa.array(sorted(filter(None, used)), pa.string())))
+    texts = (text for text in hit["text"].to_pylist() if text is not None)
+    return set(hit["sentence"].to_pylist()), set(map(clean, texts))
+
+
+def item_texts(items: list[Path]) -> set[str]:
+    """Good and bad sentences of all items, cleaned as training sentences are."""
+    found: set[str] = set()
+    for path in items:
+        table = read_table(ITEMS, path, ["good", "bad"])
+        for column in ("good", "bad"):
+            found.update(clean(text) for text in table[column].to_pylist() if text is not None)
+    return found
+
+
+def _every_kth(sentences: list[str], most: int) -> list[str]:
+    """At most ``most`` of ``sentences``, evenly spaced, so each source keeps its share."""
+    if len(sentences) <= most:
+        return sentences
+    return [sentences[i * len(sentences) // most] for i in range(most)]
+
+
+def _gather(candidates: Iterable[str], forbidden: set[str]) -> tuple[list[str], int, int]:
+    """Candidates neither forbidden nor seen before; numbers of forbidden and of repeated."""
+    kept: dict[str, None] = {}
+    held_out = repeated = 0
+    for sentence in candidates:
+        if sentence in forbidden:
+            held_out += 1
+        elif sentence in kept:
+            repeated += 1
+        elif sentence:
+            kept[sentence] = None
+    return list(kept), held_out, repeated
+
+
+def build_text(
+    tokens: Path | None,
+    sentences: Path | None,
+    text_files: list[Path],
+    items: list[Path],
+    output: Path,
+    options: TrainingOptions,
+) -> dict[str, int]:
+    """Write training text for one model to ``output``: UTF-8, one sentence per line.
+
+    From the plain text files and, with ``options.treebank_text``, the treebank of ``tokens``
+    and ``sentences``. Left out: treebank sentences that an item names as its origin, every
+    sentence that equals such a sentence or an item's good or bad sentence, and repetitions.
+    Of the rest at most ``options.max_sentences`` are kept, evenly from all sources.
+
+    Returns counts: ``kept``, ``available``, ``held_out``, ``repeated``.
+    Raises UserError when a file is missing or malformed, or no sentence is left.
+    """
+    forbidden = item_texts(items)
+    candidates = [s for path in text_files for s in plain_sentences(path)]
+    if options.treebank_text and tokens is not None and sentences is not None:
+        numbers, texts = _origins(sentences, items)
+        treebank = treebank_sentences(tokens)
+        forbidden |= texts | {treebank[number] for number in numbers if number in treebank}
+        candidates += treebank.values()
+    available, held_out, repeated = _gather(candidates, forbidden)
+    if not available:
+        raise UserError(
+            f"{output}: no training sentence is left of {len(candidates)} found ({held_out} "
+            "belong to items); give text files or set training.treebank_text to true."
+        )
+    kept = _every_kth(available, options.max_sentences)
+    write_text(output, "".join(f"{sentence}\n" for sentence in kept))
+    counts = (len(kept), len(available), held_out, repeated)
+    return dict(zip(("kept", "available", "held_out", "repeated"), counts, strict=True))

@@ -1,0 +1,120 @@
+"""Features of words in one spelling: UniMorph's values under Universal Dependencies' names.
+
+The tag inventory is the UniMorph schema's; the value map between the two resources and the
+values assumed where a lexicon states none are those of the MultiBLiMP authors.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
+from importlib.resources import files
+from itertools import product
+
+Bundle = tuple[tuple[str, str], ...]
+"""Feature names and values, sorted by name; a value is one UniMorph tag."""
+
+UNDEFINED = "UNDEFINED"
+"""The value of an agreement feature that a lexicon row leaves open: one form for all."""
+
+AGREEMENT_FEATURES = ("Number", "Person", "Gender")
+ASSUMED = {
+    "Degree": "BASE",
+    "Number": UNDEFINED,
+    "Gender": UNDEFINED,
+    "Person": UNDEFINED,
+    "Mood": "IND",
+    "Voice": "ACT",
+}
+UD_TO_UNIMORPH = {
+    "Sing": "SG",
+    "Plur": "PL",
+    "Dual": "DU",
+    "Pres": "PRS",
+    "Past": "PST",
+    "Sub": "SBJV",
+    "Cnd": "COND",
+    "Perf": "PRF",
+    "Part": "V.PTCP",
+}
+
+
+@cache
+def tag_features() -> dict[str, str]:
+    """Feature name of every UniMorph tag known here; "pos" for parts of speech."""
+    table = files("blimpworks.multiblimp").joinpath("unimorph_tags.tsv").read_text("utf-8")
+    found: dict[str, str] = {}
+    for line in table.splitlines()[1:]:
+        feature, tags = line.split("\t")
+        for tag in tags.split():
+            found.setdefault(tag, feature)
+    return found
+
+
+@cache
+def to_unimorph(value: str) -> str:
+    """A UD feature value in UniMorph's spelling."""
+    return UD_TO_UNIMORPH.get(value, value.upper())
+
+
+@lru_cache(maxsize=1 << 16)
+def parse_feats(feats: str | None) -> dict[str, str]:
+    """CoNLL-U FEATS ("A=b|C=d", or None) as a mapping, values as spelt there.
+
+    The mapping is shared between calls: copy it before changing it.
+    """
+    return dict(pair.split("=", 1) for pair in feats.split("|")) if feats else {}
+
+
+def alternatives(value: str) -> frozenset[str]:
+    """UniMorph spellings of a UD value that may name several ("Fem,Masc")."""
+    return frozenset(to_unimorph(part) for part in value.split(","))
+
+
+def complete(features: Mapping[str, str]) -> Bundle:
+    """``features`` with the values assumed where none is stated."""
+    return tuple(sorted({**ASSUMED, **features}.items()))
+
+
+def render(features: Iterable[tuple[str, str]]) -> str:
+    """A bundle as the lexicon table writes it: "Mood=IND|Number=SG"."""
+    return "|".join(f"{name}={value}" for name, value in sorted(features))
+
+
+@lru_cache(maxsize=1 << 16)
+def parse_bundle(text: str) -> Bundle:
+    """The inverse of ``render``, with assumed values added."""
+    return complete(parse_feats(text))
+
+
+def _split_tags(tags: str) -> list[str]:
+    """UniMorph's ``;``-separated tags, with the variants of its notation levelled.
+
+    Braces go, ``/`` and ``,`` mean alternatives like ``+``, ``V.PTCP`` is a verb's
+    participle, ``NOM(3,SG)`` marks agreement with an argument, and ``A.B`` is two tags.
+    """
+    tags = re.sub(r"[A-Z]+\(([^()]*)\)", lambda m: m.group(1).replace(",", ";"), tags)
+    tags = re.sub(r"[{}]", "", tags).replace("/", "+").replace(",", "+")
+    tags = tags.replace("V.PTCP", "V;V-PTCP").replace("V.CVB", "V-CVB").replace("V.MSDR", "V-MSDR")
+    tags = tags.replace(".", ";").replace("V-", "V.")
+    return [tag.strip() for tag in tags.split(";") if tag.strip()]
+
+
+@cache
+def parse_tags(tags: str) -> tuple[tuple[str, Bundle], ...]:
+    """Part of speech and features of a UniMorph tag string, one pair per alternative.
+
+    "V;PRS;1+2;SG" gives two. Unknown tags decide nothing and are left out. A feature
+    tagged twice keeps both values as alternatives.
+    """
+    known = tag_features()
+    values: dict[str, list[str]] = {}
+    for tag in _split_tags(tags):
+        feature = known.get(tag.split("+")[0])
+        if feature is not None:
+            values.setdefault(feature, []).extend(tag.split("+"))
+    names = sorted(values)
+    rows = []
+    for chosen in product(*(dict.fromkeys(values[name]) for name in names)):
+        features = dict(zip(names, chosen, strict=True))
+        rows.append((features.pop("pos", ""), tuple(sorted(features.items()))))
+    return tuple(dict.fromkeys(rows))

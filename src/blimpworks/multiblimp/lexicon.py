@@ -1,0 +1,168 @@
+"""The lexicon of a language: UniMorph's tables and the one read off the treebanks.
+
+Source: MultiBLiMP 1.0, section 3; details of both in the method notes it cites.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from blimpworks.config import LexiconOptions
+from blimpworks.errors import UserError
+from blimpworks.multiblimp.features import parse_feats, parse_tags, render, to_unimorph
+from blimpworks.multiblimp.patches import patch_line, patch_rows
+from blimpworks.tables import LEXICON, TOKENS, read_table, write_table
+
+Entry = tuple[str, str, str, str]
+"""Lemma, form, part of speech, rendered features."""
+
+POS_OF_UPOS = {
+    "VERB": "V",
+    "AUX": "V",
+    "NOUN": "N",
+    "PRON": "PRO",
+    "ADJ": "ADJ",
+    "DET": "DET",
+    "ADV": "ADV",
+}
+
+
+def read_unimorph(path: Path, lang: str) -> Iterator[tuple[str, str, str]]:
+    """Lemma, form and tags of each line of a UniMorph table, patched for ``lang``.
+
+    Lines with a blank form or lemma are skipped, as are forms with a space (the pipeline
+    replaces single words). Raises UserError for a line with fewer than three columns.
+    """
+    with path.open(encoding="utf-8-sig") as handle:
+        for number, line in enumerate(handle, start=1):
+            if not line.strip():
+                continue
+            fields = patch_line(line.rstrip("\r\n"), lang).split("\t")
+            if len(fields) < 3:
+                raise UserError(
+                    f"{path}:{number}: found {len(fields)} tab-separated columns, expected "
+                    "lemma, form, tags. Correct the line or pin another version."
+                )
+            lemma, form, tags = fields[:3]
+            if lemma and form and " " not in form:
+                yield lemma, form, tags
+
+
+def unimorph_entries(paths: Iterable[Path], lang: str) -> list[Entry]:
+    """Distinct entries of a language's UniMorph tables, in order of appearance."""
+    rows = (row for path in paths for row in read_unimorph(path, lang))
+    found: dict[Entry, None] = {}
+    for lemma, form, tags in patch_rows(rows, lang):
+        for pos, features in parse_tags(tags):
+            found[lemma, form, pos, render(features)] = None
+    return list(found)
+
+
+def _ud_features(feats: str) -> dict[str, str]:
+    """UD features with the finiteness, mood and voice that a verb form implies."""
+    own = parse_feats(feats)
+    finite = own.get("VerbForm") == "Fin"
+    implied = {"Mood": "Ind", "Voice": "Act"} if finite else {}
+    return {**implied, **({"VerbForm": "Fin"} if "Mood" in own else {}), **own}
+
+
+def _count_words(tokens: pa.Table) -> Counter[tuple[str, str, str, str]]:
+    """How often each (lemma, form, upos, feats) occurs among words that can be entries."""
+    words = tokens.filter(
+        pc.and_(pc.is_valid(tokens["word"]), pc.is_valid(tokens["feats"]))
+    ).select(["lemma", "form", "upos", "feats"])
+    counts = (
+        words.cast(pa.schema([(name, pa.string()) for name in words.column_names]))
+        .group_by(words.column_names, use_threads=False)
+        .aggregate([([], "count_all")])
+    )
+    columns = [counts[name].to_pylist() for name in (*words.column_names, "count_all")]
+    return Counter({row[:4]: row[4] for row in zip(*columns, strict=True)})
+
+
+def _is_marked_typo(feats: str) -> bool:
+    return bool({"Typo", "Foreign", "Style"} & parse_feats(feats).keys())
+
+
+def ud_entries(tokens: pa.Table, options: LexiconOptions) -> dict[Entry, int]:
+    """Entries read off a treebank, with their frequencies, after both filters.
+
+    Lemma and form are lower-cased; words marked as typos, foreign or of another style, or
+    with an underscore in the lemma, are no evidence.
+    """
+    counts: Counter[Entry] = Counter()
+    for (lemma, form, upos, feats), count in _count_words(tokens).items():
+        pos = POS_OF_UPOS.get(upos or "")
+        if pos is None or "_" in lemma or _is_marked_typo(feats):
+            continue
+        features = [(name, _in_unimorph(value)) for name, value in _ud_features(feats).items()]
+        counts[lemma.lower(), form.lower(), pos, render(features)] += count
+    rare_forms = _rare_forms(counts, options.form_ratio)
+    rare_bundles = _rare_bundles(counts, options.bundle_ratio)
+    dropped = rare_forms | rare_bundles
+    return {entry: count for entry, count in counts.items() if entry not in dropped}
+
+
+def _in_unimorph(value: str) -> str:
+    return "+".join(to_unimorph(part) for part in value.split(","))
+
+
+def _rare_forms(counts: Counter[Entry], ratio: float) -> set[Entry]:
+    """Entries whose lemma and features have a form more than ``ratio`` times as frequent."""
+    best: dict[tuple[str, str, str], int] = defaultdict(int)
+    for (lemma, _, pos, features), count in counts.items():
+        key = (lemma, pos, features)
+        best[key] = max(best[key], count)
+    return {e for e, count in counts.items() if best[e[0], e[2], e[3]] / count > ratio}
+
+
+def _rare_bundles(counts: Counter[Entry], ratio: float) -> set[Entry]:
+    """Hapaxes that differ by at most two tags from a far more frequent reading of the form.
+
+    This filter is in the authors' code, not in the paper.
+    """
+    groups: dict[tuple[str, str], list[Entry]] = defaultdict(list)
+    for entry in counts:
+        groups[entry[0], entry[1]].append(entry)
+    dropped: set[Entry] = set()
+    for entries in groups.values():
+        top = max(entries, key=lambda e: counts[e])
+        for entry in entries:
+            rare = counts[entry] == 1 and counts[top] / counts[entry] > ratio
+            if rare and entry[2][0] == top[2][0] and _distance(entry, top) <= 2:
+                dropped.add(entry)
+    return dropped
+
+
+def _distance(a: Entry, b: Entry) -> int:
+    """Tags in which two readings differ (symmetric difference), the part of speech included."""
+    return len({a[2], *a[3].split("|")} ^ {b[2], *b[3].split("|")})
+
+
+def build_lexicon(
+    tokens: Path, unimorph: list[Path], lang: str, output: Path, options: LexiconOptions
+) -> dict[str, int]:
+    """Write the ``lexicon`` table of a language; return the entries per source.
+
+    Raises UserError for a malformed UniMorph table.
+    """
+    words = read_table(TOKENS, tokens, ["word", "lemma", "form", "upos", "feats"])
+    from_ud = ud_entries(words, options)
+    from_unimorph = unimorph_entries(unimorph, lang)
+    entries = [*from_unimorph, *from_ud]
+    columns = dict(
+        zip(("lemma", "form", "pos", "features"), zip(*entries, strict=True), strict=True)
+    )
+    columns = columns or dict.fromkeys(("lemma", "form", "pos", "features"), ())
+    table = pa.table(
+        {
+            **{name: pa.array(values, pa.string()) for name, values in columns.items()},
+            "source": ["unimorph"] * len(from_unimorph) + ["ud"] * len(from_ud),
+            "frequency": pa.array([None] * len(from_unimorph) + list(from_ud.values()), pa.int32()),
+        }
+    )
+    write_table(table, LEXICON, output)
+    return {"unimorph": len(from_unimorph), "ud": len(from_ud)}

@@ -1,0 +1,44 @@
+"""Corrections that the MultiBLiMP authors made to UniMorph tables before use.
+
+A later issue of a table may make one superfluous; it then changes nothing.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+Row = tuple[str, str, str]
+
+# Tag separators that some tables write differently: (pattern, replacement) on the tags.
+SEPARATORS = {"fao": (r"(?<!V)\.", ";"), "hsb": (":", ";")}
+ENGLISH_BE = (
+    ("be", "am", "V;IND;PRS;1;SG"),
+    ("be", "is", "V;IND;PRS;3;SG"),
+    ("be", "are", "V;IND;PRS;3;PL"),
+)
+
+
+def patch_line(line: str, lang: str) -> str:
+    """One line of a table with its tag separators levelled."""
+    if lang not in SEPARATORS or line.count("\t") < 2:
+        return line
+    pattern, replacement = SEPARATORS[lang]
+    lemma, form, tags = line.split("\t", 2)
+    return "\t".join((lemma, form, re.sub(pattern, replacement, tags)))
+
+
+def patch_rows(rows: Iterable[Row], lang: str) -> Iterator[Row]:
+    """Rows of a language's tables with the authors' additions."""
+    return _english(rows) if lang == "eng" else iter(rows)
+
+
+def _english(rows: Iterable[Row]) -> Iterator[Row]:
+    """Give English its present plural, which UniMorph leaves to the bare form."""
+    for lemma, form, tags in rows:
+        if lemma == "be" and "PRS" in tags and "PTCP" not in tags:
+            continue
+        if tags in ("V;PRS;3;SG", "V;PRS;NOM(3,SG)"):
+            yield lemma, form, "V;IND;PRS;3;SG"
+            yield lemma, lemma, "V;IND;PRS;3;PL"
+        else:
+            yield lemma, form, tags
+    yield from ENGLISH_BE

@@ -1,0 +1,138 @@
+"""Balanced sampling: at most so many pairs of each condition, the common ones less often.
+
+Source: MultiBLiMP 1.0, section 4.4. The authors drew from an unseeded generator, so their
+selection can't be had again; ours depends on the seed, the condition and the pairs alone.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from blimpworks.config import MultiblimpOptions, SamplingOptions
+from blimpworks.multiblimp.funnel import write_funnel
+from blimpworks.multiblimp.pairs import ITEM_SCHEMA
+from blimpworks.tables import ITEMS, read_table, write_table
+
+Item = dict[str, Any]
+Condition = tuple[str, str, str, str, str]
+"""Phenomenon, grammatical value, ungrammatical value, order, inflected word's kind."""
+
+
+def conditions(items: Iterable[Item]) -> list[Condition]:
+    """Conditions with at least one pair whose values are single, sorted."""
+    found = {
+        (i["phenomenon"], i["grammatical"], i["ungrammatical"], i["order"], i["inflected"])
+        for i in items
+        if "|" not in i["grammatical"] and "|" not in i["ungrammatical"]
+    }
+    return sorted(found)
+
+
+def members(items: Iterable[Item], condition: Condition) -> list[Item]:
+    """Pairs of a condition: its values may be among several ("3 -> 1|2" is in two)."""
+    phenomenon, grammatical, ungrammatical, order, inflected = condition
+    return [
+        item
+        for item in items
+        if (item["phenomenon"], item["order"], item["inflected"]) == (phenomenon, order, inflected)
+        and grammatical in item["grammatical"]
+        and ungrammatical in item["ungrammatical"]
+    ]
+
+
+def _traits(item: Item) -> tuple[tuple[str, Any], ...]:
+    """What a pair is balanced by; sentence and attractor presence are in the code only."""
+    incongruent = item["attractors"] - item["congruent_attractors"]
+    return (
+        ("subject", item["subject"]),
+        ("verb", item["good_form"]),
+        ("distance", item["distance"]),
+        ("has attractors", item["attractors"] > 0),
+        ("only congruent", item["attractors"] > 0 and incongruent == 0),
+        ("only incongruent", item["attractors"] > 0 and item["congruent_attractors"] == 0),
+        ("sentence", item["good"]),
+    )
+
+
+def weights(items: Sequence[Item]) -> list[float]:
+    """Sampling weight of each pair: one over the product of its traits' relative frequencies."""
+    counts = Counter(trait for item in items for trait in _traits(item))
+    n = len(items)
+    return [math.prod(n / counts[trait] for trait in _traits(item)) for item in items]
+
+
+def _uniform(seed: int, condition: Condition, item_id: str) -> float:
+    """A number in (0, 1) that depends on nothing but its arguments."""
+    text = f"{seed}\x1f{condition}\x1f{item_id}".encode()
+    return (int.from_bytes(blake2b(text, digest_size=8).digest()) + 0.5) / 2**64
+
+
+def draw(items: Sequence[Item], condition: Condition, options: SamplingOptions) -> list[Item]:
+    """At most ``per_condition`` pairs, drawn by weight without replacement.
+
+    Each pair gets the key log(u) / weight and the largest keys win, which is the same
+    distribution as drawing one after another (Efraimidis and Spirakis 2006) but does not
+    depend on the order of the input. Returns them in order of item_id.
+    """
+    keyed = [
+        (math.log(_uniform(options.seed, condition, item["item_id"])) / weight, item["item_id"], i)
+        for i, (item, weight) in enumerate(zip(items, weights(items), strict=True))
+    ]
+    chosen = sorted(keyed, reverse=True)[: options.per_condition]
+    return [items[i] for _, _, i in sorted(chosen, key=lambda key: key[1])]
+
+
+def _label(items: Sequence[Item], condition: Condition) -> str:
+    """The condition's agreement label, which its subject value and order decide."""
+    return str(next(i["label"] for i in items if i["grammatical"] == condition[1]))
+
+
+def sample(items: Sequence[Item], options: SamplingOptions) -> tuple[list[Item], dict[str, int]]:
+    """The balanced selection, and counts of what was dropped and why.
+
+    A pair that is a member of two conditions can be drawn in both.
+    """
+    counts: Counter[str] = Counter({"pairs": len(items)})
+    sizes = Counter(item["phenomenon"] for item in items)
+    chosen: list[Item] = []
+    for condition in conditions(items):
+        inside = members(items, condition)
+        label = _label(inside, condition)
+        if sizes[condition[0]] < options.minimum:
+            counts["- too few pairs of the phenomenon"] += len(inside)
+        elif label == "-":
+            counts["- no agreement"] += len(inside)
+        else:
+            drawn = draw(inside, condition, options)
+            counts["- above the condition's limit"] += len(inside) - len(drawn)
+            chosen += [_in_condition(item, condition, label) for item in drawn]
+    return chosen, dict(counts) | {"items": len(chosen)}
+
+
+def _in_condition(item: Item, condition: Condition, label: str) -> Item:
+    _, grammatical, ungrammatical, order, inflected = condition
+    return {
+        **item,
+        "paradigm": f"{grammatical}>{ungrammatical}/{order}/{inflected}",
+        "grammatical": grammatical,
+        "ungrammatical": ungrammatical,
+        "label": label,
+    }
+
+
+def sample_items(
+    pairs: Path, lang: str, output: Path, funnel: Path, options: MultiblimpOptions
+) -> dict[str, int]:
+    """Write the sampled ``items`` of a language and the stage's funnel; return its counts.
+
+    Raises UserError when the pairs can't be read.
+    """
+    items, counts = sample(read_table(ITEMS, pairs).to_pylist(), options.sampling)
+    write_table(pa.Table.from_pylist(items, schema=ITEM_SCHEMA), ITEMS, output)
+    write_funnel(funnel, lang, "sampling", counts)
+    return counts

@@ -1,0 +1,93 @@
+"""Sentences as models see them, put together from a treebank's words."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from blimpworks.tables import SENTENCES, TOKENS, read_table
+
+
+@dataclass(slots=True)
+class Unit:
+    """A stretch of text without inner choice: a word, or a contraction of several."""
+
+    text: str
+    space_after: bool
+    words: range
+    """CoNLL-U ids that it stands for."""
+
+
+@dataclass(slots=True)
+class Surface:
+    """One sentence's text units and where the sentence comes from."""
+
+    treebank: str
+    file: str
+    sent_id: str
+    units: list[Unit]
+
+    def _at(self, word: int) -> int:
+        return next(i for i, unit in enumerate(self.units) if word in unit.words)
+
+    def form(self, word: int) -> str:
+        """Text of the unit that holds a word."""
+        return self.units[self._at(word)].text
+
+    def replaceable(self, word: int) -> bool:
+        """Whether a word is a unit of its own."""
+        return len(self.units[self._at(word)].words) == 1
+
+    def replace(self, word: int, form: str) -> tuple[str, str, int]:
+        """The sentence, the same with ``form`` in place of a word, and where they part.
+
+        The position counts code points.
+        """
+        at = self._at(word)
+        spaced = [u.text + (" " if u.space_after else "") for u in self.units]
+        before = "".join(spaced[:at]).lstrip()
+        gap = " " if self.units[at].space_after else ""
+        after = "".join(spaced[at + 1 :])
+        good = (before + self.units[at].text + gap + after).rstrip()
+        return good, (before + form + gap + after).rstrip(), len(before)
+
+
+def _units(rows: pa.Table, whole_contractions: bool) -> dict[int, list[Unit]]:
+    columns = (rows[name].to_pylist() for name in ("sentence", "id", "word", "form", "space_after"))
+    found: dict[int, list[Unit]] = {}
+    for sentence, identifier, word, form, space_after in zip(*columns, strict=True):
+        units = found.setdefault(sentence, [])
+        if word is not None:
+            if not units or word >= units[-1].words.stop:
+                units.append(Unit(form, space_after, range(word, word + 1)))
+        elif whole_contractions and "-" in identifier:
+            first, last = map(int, identifier.split("-"))
+            units.append(Unit(form, space_after, range(first, last + 1)))
+    return found
+
+
+def load_surfaces(
+    tokens: Path, sentences: Path, wanted: Collection[int], *, whole_contractions: bool
+) -> dict[int, Surface]:
+    """The wanted sentences by their number.
+
+    With ``whole_contractions`` a multiword token is one unit, as in the treebank's text;
+    without, its words stand apart, each with its own SpaceAfter.
+    """
+    numbers = pa.array(np.fromiter(wanted, np.int32, len(wanted)))
+    rows = read_table(TOKENS, tokens, ["sentence", "id", "word", "form", "space_after"])
+    units = _units(rows.filter(pc.is_in(rows["sentence"], numbers)), whole_contractions)
+    origins = read_table(SENTENCES, sentences, ["sentence", "treebank", "file", "sent_id", "line"])
+    origins = origins.filter(pc.is_in(origins["sentence"], numbers))
+    return {
+        row["sentence"]: Surface(
+            row["treebank"],
+            row["file"],
+            row["sent_id"] or f"line {row['line']}",
+            units[row["sentence"]],
+        )
+        for row in origins.to_pylist()
+    }

@@ -1,0 +1,124 @@
+"""Which other forms of an agreeing word make a minimal pair.
+
+Source: MultiBLiMP 1.0, section 4.3; the checks and their order follow the authors' code.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from blimpworks.multiblimp.agreement import Resource
+from blimpworks.multiblimp.features import UNDEFINED
+from blimpworks.multiblimp.inflection import (
+    LexiconRow,
+    Query,
+    contrasting,
+    matching,
+    query_of,
+    values_of,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Another form of a word, and the feature values before and after."""
+
+    form: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Inflector:
+    """Finds swaps for one phenomenon of one language; remembers what it has answered."""
+
+    feature: str
+    resources: dict[str, Resource]
+    _answers: dict[tuple[Any, ...], tuple[list[Swap], Counter[str]]] = field(default_factory=dict)
+
+    def swaps(
+        self, form: str, lemma: str, features: tuple[tuple[str, str], ...], subject: str
+    ) -> tuple[list[Swap], Counter[str]]:
+        """Surviving swaps of a word in its context, and how many fell to each check."""
+        key = (form, lemma, features, subject)
+        if key not in self._answers:
+            self._answers[key] = self._find(form, lemma, query_of(dict(features)), subject)
+        return self._answers[key]
+
+    def _find(
+        self, form: str, lemma: str, query: Query, subject: str
+    ) -> tuple[list[Swap], Counter[str]]:
+        forms, before = self._inflect(form, lemma, query)
+        if before is None:
+            return [], Counter({"no lexicon entry": 1})
+        if not forms:
+            return [], Counter({"no other form": 1})
+        rejected: Counter[str] = Counter()
+        found: list[Swap] = []
+        for other in sorted(forms):
+            after = self._values(other, lemma, query)
+            reason = self._objection(form, other, before, after, subject)
+            if reason:
+                rejected[reason] += 1
+            else:
+                found.append(Swap(other, tuple(sorted(before)), tuple(sorted(after))))
+        return found, rejected
+
+    def _inflect(self, form: str, lemma: str, query: Query) -> tuple[set[str], set[str] | None]:
+        """Other forms from both sources, and the values of the original (None: unknown).
+
+        The treebank lexicon is asked unless UniMorph gave exactly one form; results unite.
+        """
+        forms: set[str] = set()
+        before: set[str] | None = None
+        for resource in self.resources.values():
+            column = resource.verbs.column
+            if column is None or len(forms) == 1:
+                continue
+            rows = matching(resource.verbs, lemma, form, query, column)
+            for row in rows:
+                forms |= contrasting(resource.verbs, row, query, column)
+            if rows:
+                before = (before or set()) | _defined(rows, column)
+        return forms, before
+
+    def _values(self, form: str, lemma: str, query: Query) -> set[str]:
+        """All values a form of the lemma can have here, in either source."""
+        others = {name: values for name, values in query.items() if name != self.feature}
+        found: set[str] = set()
+        for resource in self.resources.values():
+            column = resource.verbs.column
+            rows = [r for r in resource.verbs.by_lemma.get(lemma, ()) if r.form == form]
+            found |= values_of(
+                rows, {n: v for n, v in others.items() if n != column}, column, self.feature
+            )
+        return found
+
+    def _subject_values(self, subject: str) -> set[str]:
+        """Values of the subject's form as a nominative; UniMorph's unless it has none."""
+        query = {"Case": frozenset({"NOM"})}
+        for resource in self.resources.values():
+            rows = resource.subjects.by_form.get(subject, ())
+            if found := values_of(rows, query, None, self.feature):
+                return found
+        return set()
+
+    def _objection(
+        self, form: str, other: str, before: set[str], after: set[str], subject: str
+    ) -> str | None:
+        """Why a swap is no minimal pair, or None."""
+        if other == form:
+            return "same form"
+        if after & before:
+            return "same value"
+        if not after or UNDEFINED in after:
+            return "undefined value"
+        if self._subject_values(subject) & after:
+            return "ambiguous subject"
+        return None
+
+
+def _defined(rows: list[LexiconRow], column: str) -> set[str]:
+    return {
+        row.features[column] for row in rows if row.features.get(column, UNDEFINED) != UNDEFINED
+    }
