@@ -110,7 +110,8 @@ class ModelRow(Strict):
     """As printed in tables and figures."""
     family: str
     papers: Names
-    """Papers that evaluate it."""
+    """Papers that evaluate it; empty for a model of our own, which a campaign must name and
+    which then is run on each of its benchmarks."""
     hf_id: str
     """Hugging Face id; may hold {lang}, {script}; empty for a model trained here."""
     revision: str
@@ -233,6 +234,8 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
         "model",
         files.models,
     )
+    if campaign.models == "all":
+        models = {name: row for name, row in models.items() if row.papers}
     treebanks: dict[str, list[TreebankRow]] = {lang: [] for lang in languages}
     for row in read_rows(TreebankRow, files.treebanks):
         if row.lang in treebanks:

@@ -37,7 +37,7 @@ class PathVars(Strict):
     """Retrieved and prepared inputs: treebanks, lexicons, models, training text."""
     logs: str = "logs"
     """One log per job."""
-    benchmarks: str = "benchmarks"
+    benchmarks: str = "logs/benchmarks"
     """Wall time and memory of each job, as Snakemake measures them."""
 
 
@@ -211,12 +211,19 @@ class Campaign(Strict):
     catalogue: CatalogueFiles = CatalogueFiles()
     mirror: Path | None = None
     """Directory with copies of the pinned files (plain or .xz), read before the network."""
+    unpinned: Literal["error", "skip"] = "error"
+    """What to do with a catalogue row that has no checksum: stop when it is needed, or do
+    without the file."""
+    substitutes: dict[str, str] = {}
+    """Sources to use in place of others, by name: {wanted: used}."""
     benchmarks: tuple[Benchmark, ...] = ("multiblimp",)
     """Benchmarks to build and score."""
     languages: tuple[str, ...] | Literal["all"] = "all"
     """ISO 639-3 codes of the catalogue, or all of it."""
     models: tuple[str, ...] | Literal["all"] = "all"
-    """Names of models of the catalogue, or all of it."""
+    """Names of models of the catalogue, or all that the papers evaluate."""
+    engines: dict[str, str] = {}
+    """Scoring engines to use in place of others: {of the catalogue: used}."""
     treebanks: TreebankOptions = TreebankOptions()
     multiblimp: MultiblimpOptions = MultiblimpOptions()
     training: TrainingOptions = TrainingOptions()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-CHUNK = 1 << 20
+RECORD_SUFFIX = ".prov.json"
 
 
 def sha256_of(path: Path) -> str:
@@ -55,13 +55,16 @@ def write_text(path: Path, text: str) -> None:
 def expand(paths: list[Path]) -> list[Path]:
     """All files meant by ``paths``: a directory stands for the files below it, sorted.
 
-    Hidden files (temporary ones, and Snakemake's own time stamps) do not count.
+    Hidden files (temporary ones, and Snakemake's own time stamps) and job records do not
+    count.
     """
     found: list[Path] = []
     for path in paths:
         if path.is_dir():
             inside = (p for p in path.rglob("*") if p.is_file())
-            found += sorted(p for p in inside if not p.name.startswith("."))
+            found += sorted(
+                p for p in inside if p.name[0] != "." and not p.match(f"*{RECORD_SUFFIX}")
+            )
         else:
             found.append(path)
     return found

@@ -187,12 +187,15 @@ ACCURACIES = _schema(
     low=FLOAT,
     high=FLOAT,
 )
-# filter: JSON object column -> value that selects the cell's rows in `source`.
+# filter: JSON object column -> value (or list) that selects the cell's rows in the
+# tables called `source`; low and high: 95 % interval where there is one; text: as printed.
 CELLS = _schema(
     "cells",
     row=STRING,
     column=STRING,
     value=FLOAT,
+    low=FLOAT,
+    high=FLOAT,
     text=STRING,
     n=INT,
     formula=STRING,

@@ -21,11 +21,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from blimpworks.errors import UserError
-from blimpworks.files import expand, sha256_of, write_text
+from blimpworks.files import RECORD_SUFFIX, expand, sha256_of, write_text
 from blimpworks.provenance.digest import module_path, reachable
 from blimpworks.provenance.verbs import VERBS, verb_code
 
-SUFFIX = ".prov.json"
 REPOSITORY = Path(__file__).resolve().parents[3]
 _current: contextvars.ContextVar["Job | None"] = contextvars.ContextVar("job", default=None)
 
@@ -37,7 +36,7 @@ def current_job() -> "Job | None":
 
 def sidecar_path(product: Path) -> Path:
     """Where the record of the job lies whose first output is ``product``."""
-    return product.with_name(product.name + SUFFIX)
+    return product.with_name(product.name + RECORD_SUFFIX)
 
 
 @cache

@@ -6,6 +6,7 @@ records the same digest, so the two can never disagree.
 
 from dataclasses import dataclass
 
+from blimpworks.exhibits.catalogue import EXHIBITS, ExhibitSpec
 from blimpworks.provenance.digest import code_digest
 
 
@@ -19,6 +20,9 @@ class Verb:
 
 VERBS: dict[str, Verb] = {
     "retrieve": Verb(("blimpworks.sources:retrieve",)),
+    "retrieve_model": Verb(
+        ("blimpworks.models.retrieve:retrieve_model",), ("huggingface_hub", "hf_xet")
+    ),
     "build_tokens": Verb(("blimpworks.treebanks.build:build_tokens",), ("pyarrow",)),
     "build_lexicon": Verb(("blimpworks.multiblimp.lexicon:build_lexicon",), ("pyarrow",)),
     "find_candidates": Verb(("blimpworks.multiblimp.candidates:find_candidates",), ("pyarrow",)),
@@ -41,6 +45,18 @@ VERBS: dict[str, Verb] = {
     "judge": Verb(("blimpworks.scoring.judge:judge",), ("pyarrow",)),
     "compute_accuracies": Verb(("blimpworks.analysis.accuracy:compute_accuracies",), ("scipy",)),
 }
+
+
+def exhibit_verb(spec: ExhibitSpec) -> str:
+    """Name of the verb that builds an exhibit; each runs code of its own."""
+    return f"build_exhibit {spec.key}"
+
+
+for _spec in EXHIBITS.values():
+    VERBS[exhibit_verb(_spec)] = Verb(
+        (_spec.function, "blimpworks.exhibits.build:build_exhibit"),
+        ("matplotlib", "pandas", "pyarrow"),
+    )
 
 
 def verb_code(name: str) -> str:

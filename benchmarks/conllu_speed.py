@@ -1,0 +1,75 @@
+"""Tokens per second of the treebank reader and of the conllu package, on the same file.
+
+python benchmarks/conllu_speed.py [FILE.conllu[.xz]] [--repeat 3]
+
+CPU time of one thread; the best of several runs, after one that is not counted. A token is
+a line of a sentence (ranges and empty nodes included); both readers see the same ones.
+"""
+
+import argparse
+import lzma
+import tempfile
+import time
+from pathlib import Path
+
+import conllu
+import pyarrow as pa
+
+from blimpworks.treebanks.conllu import read_conllu
+
+DEMO = Path(__file__).resolve().parents[1] / "config" / "demo" / "data" / "ud"
+DEMO_COPIES = 50
+
+
+def contents(path):
+    """The bytes of a treebank, decompressed; without a path, of the demo repeated."""
+    if path is None:
+        files = sorted(DEMO.glob("*/*.conllu"), key=lambda p: (p.stat().st_size, p))
+        return files[-1].read_bytes() * DEMO_COPIES, f"{files[-1].name} ×{DEMO_COPIES}"
+    data = path.read_bytes()
+    return (lzma.decompress(data) if path.suffix == ".xz" else data), path.name
+
+
+def read_with_blimpworks(path):
+    return len(read_conllu(path, "benchmark", "error").tokens)
+
+
+def read_with_conllu(path):
+    with path.open(encoding="utf-8") as handle:
+        return sum(len(sentence) for sentence in conllu.parse_incr(handle))
+
+
+def seconds(read, path, repeat):
+    """Tokens read, and the least CPU time of ``repeat`` runs."""
+    tokens, times = read(path), []
+    for _ in range(repeat):
+        started = time.process_time()
+        assert read(path) == tokens
+        times.append(time.process_time() - started)
+    return tokens, min(times)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("file", nargs="?", type=Path, help="default: the demo's largest treebank")
+    parser.add_argument("--repeat", type=int, default=3)
+    arguments = parser.parse_args()
+
+    pa.set_cpu_count(1)
+    pa.set_io_thread_count(1)
+    data, label = contents(arguments.file)
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "benchmark.conllu"
+        path.write_bytes(data)
+        tokens, ours = seconds(read_with_blimpworks, path, arguments.repeat)
+        expected, theirs = seconds(read_with_conllu, path, arguments.repeat)
+    assert tokens == expected, f"{tokens} tokens read, conllu reads {expected}"
+
+    print(f"{label}: {tokens:,} tokens, {len(data) / 1e6:.1f} MB, best of {arguments.repeat}\n")
+    print("| reader | tokens/s | CPU s | ratio |\n|---|--:|--:|--:|")
+    for name, spent in (("conllu", theirs), ("blimpworks", ours)):
+        print(f"| {name} | {tokens / spent:,.0f} | {spent:.2f} | {theirs / spent:.1f} |")
+
+
+if __name__ == "__main__":
+    main()

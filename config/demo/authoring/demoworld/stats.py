@@ -1,0 +1,42 @@
+"""Counting the subject-verb clauses of a treebank."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from .tree import Node, Sentence
+
+Counts = Counter[str]
+PRESENT = {"Mood=Ind", "Person=3", "Tense=Pres", "VerbForm=Fin"}
+
+
+def count(sentences: list[Sentence]) -> Counts:
+    """Count sentences and 3rd-person present clauses by number and order."""
+    found: Counts = Counter(sentences=len(sentences))
+    for sentence in sentences:
+        for place, word, head in sentence.rows:
+            if word.rel == "nsubj" and word.upos in {"NOUN", "PRON"} and head:
+                verb = _finite(sentence, head)
+                number = _value(word, "Number")
+                if verb is None or not number or _joined(sentence, place):
+                    continue
+                order = "SV" if place < verb else "VS"
+                found[f"{order}-{number}"] += 1
+    return found
+
+
+def _value(word: Node, name: str) -> str:
+    pairs = dict(item.split("=") for item in word.feats.split("|") if "=" in item)
+    return pairs.get(name, "")
+
+
+def _finite(sentence: Sentence, head: int) -> int | None:
+    for place, word, above in sentence.rows:
+        own = place == head or (above == head and word.rel.split(":")[0] in {"aux", "cop"})
+        if own and set(word.feats.split("|")) >= PRESENT:
+            return place
+    return None
+
+
+def _joined(sentence: Sentence, place: int) -> bool:
+    return any(head == place and word.rel == "conj" for _, word, head in sentence.rows)

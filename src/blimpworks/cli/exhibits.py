@@ -1,0 +1,47 @@
+"""The verb that builds tables and figures."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from blimpworks.errors import UserError
+from blimpworks.provenance.record import Job
+from blimpworks.provenance.verbs import exhibit_verb
+
+
+def _needs(pairs: list[str]) -> dict[str, list[Path]]:
+    """``["items=a", "items=b"]`` as ``{"items": [a, b]}``."""
+    found: dict[str, list[Path]] = {}
+    for pair in pairs:
+        need, separator, path = pair.partition("=")
+        if not separator:
+            raise UserError(f"--input {pair!r}: expected NEED=PATH.")
+        found.setdefault(need, []).append(Path(path))
+    return found
+
+
+def build_exhibit(
+    key: Annotated[str, typer.Argument(help="Exhibit, as PAPER/NAME.")],
+    outputs: Annotated[list[Path], typer.Argument(help="Files to write, by suffix.")],
+    cells: Annotated[Path, typer.Option(help="Cells table to write.")],
+    inputs: Annotated[list[str], typer.Option("--input", help="Table it needs, as NEED=PATH.")],
+    labels: Annotated[str, typer.Option(help="Printed names, as JSON.")],
+) -> None:
+    """Build a table or figure from the campaign's tables."""
+    from blimpworks.exhibits.build import build_exhibit as build
+    from blimpworks.exhibits.build import exhibit_spec
+    from blimpworks.exhibits.exhibit import Labels
+
+    spec, tables, names = exhibit_spec(key), _needs(inputs), json.loads(labels)
+    sources = [path for paths in tables.values() for path in paths]
+    params = {"exhibit": key, "labels": names}
+    made = [cells, *outputs]
+    with Job(exhibit_verb(spec), inputs=sources, outputs=made, params=params):
+        build(spec, tables, Labels(**names), cells, outputs)
+
+
+def register(app: typer.Typer) -> None:
+    """Add this verb to the command line."""
+    app.command()(build_exhibit)

@@ -1,0 +1,47 @@
+"""Building any exhibit of the catalogue from the tables it needs."""
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from blimpworks.errors import UserError
+from blimpworks.exhibits.catalogue import EXHIBITS, ExhibitSpec
+from blimpworks.exhibits.exhibit import Exhibit, Labels
+from blimpworks.exhibits.render import render
+from blimpworks.tables import CELLS, write_table
+
+
+def exhibit_spec(key: str) -> ExhibitSpec:
+    """The exhibit called ``paper/name``. Raises UserError for an unknown one."""
+    if key not in EXHIBITS:
+        raise UserError(f"there is no exhibit {key!r}; there are: {', '.join(EXHIBITS)}.")
+    return EXHIBITS[key]
+
+
+def _function(spec: ExhibitSpec) -> Callable[[Mapping[str, Sequence[Path]], Labels], Exhibit]:
+    module, _, name = spec.function.partition(":")
+    function: Callable[[Mapping[str, Sequence[Path]], Labels], Exhibit] = getattr(
+        importlib.import_module(module), name
+    )
+    return function
+
+
+def build_exhibit(
+    spec: ExhibitSpec,
+    tables: Mapping[str, Sequence[Path]],
+    labels: Labels,
+    cells: Path,
+    outputs: Sequence[Path],
+) -> Exhibit:
+    """Write an exhibit's cells and its files, one per format; return it.
+
+    Raises UserError when a table it needs is absent or broken.
+    """
+    missing = [need for need in spec.needs if not tables.get(need)]
+    if missing:
+        raise UserError(f"exhibit {spec.key} needs {', '.join(missing)}; pass --input NEED=PATH.")
+    exhibit = _function(spec)(tables, labels)
+    write_table(exhibit.table(), CELLS, cells)
+    for output in outputs:
+        render(exhibit, output)
+    return exhibit

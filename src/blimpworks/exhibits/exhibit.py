@@ -1,0 +1,83 @@
+"""What an exhibit is: its cells, and how they are laid out."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+from matplotlib.figure import Figure
+
+from blimpworks.tables import CELLS
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One number of an exhibit, and what selects the rows it is computed from.
+
+    ``source`` names the kind of table (judgements, items, …); ``where`` maps its columns
+    to the value, or list of values, wanted. ``text`` is the number as printed.
+    """
+
+    row: str
+    column: str
+    value: float
+    text: str
+    formula: str
+    source: str
+    where: Mapping[str, Any]
+    n: int | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What rows and columns are called in print: languages and models, in print order."""
+
+    languages: Mapping[str, str]
+    models: Mapping[str, str]
+
+
+@dataclass(slots=True)
+class Exhibit:
+    """A finished exhibit: cells, caption, and for a table its layout or for a figure the plot.
+
+    ``stub`` are columns before the cells (such as ISO code and n), by row; ``bold`` are the
+    (row, column) of cells to set in bold.
+    """
+
+    title: str
+    caption: str
+    cells: list[Cell]
+    row_title: str = ""
+    stub: dict[str, dict[str, str]] = field(default_factory=dict)
+    bold: set[tuple[str, str]] = field(default_factory=set)
+    figure: Figure | None = None
+
+    def table(self) -> pa.Table:
+        """The cells as a ``cells`` table."""
+        names = ("row", "column", "value", "low", "high", "text", "n", "formula", "source")
+        columns = {name: [getattr(cell, name) for cell in self.cells] for name in names}
+        columns["filter"] = [
+            json.dumps(dict(c.where), ensure_ascii=False, sort_keys=True) for c in self.cells
+        ]
+        return pa.table(columns, schema=CELLS.arrow())
+
+    def layout(self, attribute: str = "text") -> pd.DataFrame:
+        """Cells as rows by columns, in order of appearance, stub columns first."""
+        rows = list(dict.fromkeys(cell.row for cell in self.cells))
+        columns = list(dict.fromkeys(cell.column for cell in self.cells))
+        frame = pd.DataFrame(index=rows, columns=columns, dtype=object)
+        for cell in self.cells:
+            frame.loc[cell.row, cell.column] = getattr(cell, attribute)
+        stub = pd.DataFrame.from_dict(self.stub, orient="index").reindex(rows)
+        joined = pd.concat([stub, frame], axis=1) if len(self.stub) else frame
+        joined.index.name = self.row_title
+        return joined.reset_index()
+
+
+def select(cells: Sequence[Cell], **values: str) -> list[Cell]:
+    """Cells whose attributes have the given values."""
+    return [c for c in cells if all(getattr(c, name) == v for name, v in values.items())]

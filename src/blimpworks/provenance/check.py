@@ -1,0 +1,74 @@
+"""Re-hashing a results tree against the records of the jobs that made it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from blimpworks.errors import UserError
+from blimpworks.files import RECORD_SUFFIX, expand, sha256_of
+from blimpworks.provenance.lineage import read_record
+
+Problem = Literal["altered", "missing", "stale", "unaccounted", "unreadable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something wrong with a file, and the sentence that says so."""
+
+    problem: Problem
+    path: Path
+    detail: str
+
+
+def _check_output(entry: dict[str, Any]) -> Iterator[Finding]:
+    path = Path(entry["path"])
+    if not path.is_file():
+        yield Finding("missing", path, "its record exists, the file does not")
+        return
+    found = sha256_of(path)
+    if found != entry["sha256"]:
+        detail = f"SHA-256 is {found[:16]}…, the record says {entry['sha256'][:16]}…"
+        yield Finding("altered", path, detail)
+
+
+def _check_inputs(record: dict[str, Any], made: dict[Path, str]) -> Iterator[Finding]:
+    """Products made from an input that has since been made anew, with other content."""
+    first = Path(record["outputs"][0]["path"])
+    for entry in record["inputs"]:
+        now = made.get(Path(entry["path"]))
+        if now is not None and now != entry["sha256"]:
+            detail = f"made from an earlier {entry['path']} ({entry['sha256'][:16]}…)"
+            yield Finding("stale", first, detail)
+
+
+def _records(root: Path) -> tuple[list[dict[str, Any]], list[Finding]]:
+    """Readable records below ``root``, and findings for the unreadable ones."""
+    records, broken = [], []
+    for path in sorted(root.rglob(f"*{RECORD_SUFFIX}")):
+        try:
+            records.append(read_record(path))
+        except UserError as error:
+            broken.append(Finding("unreadable", path, str(error)))
+    return records, broken
+
+
+def check_tree(root: Path) -> tuple[int, list[Finding]]:
+    """Re-hash every product below ``root``; return how many there are and what is wrong.
+
+    Files without a record are unaccounted for. Paths in records are relative to the
+    directory that the workflow ran in, which must be the current one. Raises UserError
+    when there is nothing to check.
+    """
+    records, findings = _records(root)
+    if not records and not findings:
+        raise UserError(f"{root} holds no job records (*{RECORD_SUFFIX}); expected a results tree.")
+    made = {Path(e["path"]): e["sha256"] for record in records for e in record["outputs"]}
+    for record in records:
+        for entry in record["outputs"]:
+            findings += _check_output(entry)
+        findings += _check_inputs(record, made)
+    for path in expand([root]):
+        if path not in made and not path.name.endswith(RECORD_SUFFIX):
+            findings.append(Finding("unaccounted", path, "no job's record lists it"))
+    return len(made), findings

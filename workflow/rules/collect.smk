@@ -1,0 +1,34 @@
+"""Targets that people ask for by name; they run nothing of their own."""
+
+CAMPAIGN_EXHIBITS = of_benchmarks(CAMPAIGN.benchmarks)
+
+
+rule all:
+    """Every exhibit of the campaign."""
+    input:
+        [f"{RESULTS}/exhibits/{s.key}.{FORMATS[s.kind][0]}" for s in CAMPAIGN_EXHIBITS],
+
+
+rule items:
+    """The item sets of all languages."""
+    input:
+        expand(
+            "<results>/items/{benchmark}/{lang}.parquet",
+            benchmark=CAMPAIGN.benchmarks,
+            lang=LANGUAGES,
+        ),
+
+
+for spec in CAMPAIGN_EXHIBITS:
+
+    rule:
+        name:
+            spec.alias
+        input:
+            f"{RESULTS}/exhibits/{spec.key}.{FORMATS[spec.kind][0]}",
+
+
+localrules:
+    all,
+    items,
+    *[spec.alias for spec in CAMPAIGN_EXHIBITS],

@@ -1,0 +1,70 @@
+"""The campaign, its catalogue, and the few look-ups that rules share."""
+
+import json
+
+from snakemake.exceptions import WorkflowError
+from snakemake.utils import validate
+
+from blimpworks.catalogue import load_catalogue
+from blimpworks.config import check_campaign
+from blimpworks.errors import UserError
+from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS, of_benchmarks
+from blimpworks.provenance.verbs import exhibit_verb, verb_code
+
+# Jobs run `python -m blimpworks`: with the interpreter that runs Snakemake, unless a
+# rule's own environment puts its python first.
+os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+os.environ["PYTHONPATH"] = str(ROOT / "src")
+BLIMPWORKS = "python -m blimpworks"
+
+CAMPAIGN_FILE = str((workflow.overwrite_configfiles or ["config/config.yaml"])[-1])
+try:
+    CAMPAIGN = check_campaign(config, CAMPAIGN_FILE)
+    CATALOGUE = load_catalogue(CAMPAIGN)
+except UserError as error:
+    raise WorkflowError(str(error)) from None
+validate(config, str(ROOT / "workflow/schemas/campaign.schema.json"))
+
+# Commands such as `--config` may leave defaults out: every path variable is set here.
+config["pathvars"] = CAMPAIGN.pathvars.model_dump()
+MIRROR = str(CAMPAIGN.mirror or "")
+RESULTS, RESOURCES = CAMPAIGN.pathvars.results, CAMPAIGN.pathvars.resources
+
+LANGUAGES = list(CATALOGUE.languages)
+PINS = {row.name: row for rows in CATALOGUE.treebanks.values() for row in rows}
+PINS |= CATALOGUE.sources
+
+
+def options(section):
+    """Settings of a stage as JSON, for a command's --options."""
+    return section.model_dump_json()
+
+
+def usable(rows):
+    """Paths of retrieved files; rows without a checksum only if the campaign insists."""
+    return [
+        f"{RESOURCES}/sources/{row.name}"
+        for row in rows
+        if row.sha256 or CAMPAIGN.unpinned == "error"
+    ]
+
+
+def substituted(row):
+    """The source that the campaign uses in place of a row, mostly the row itself."""
+    return CATALOGUE.sources[CAMPAIGN.substitutes.get(row.name, row.name)]
+
+
+def models_of(benchmark):
+    """Models that a benchmark is run on."""
+    rows = CATALOGUE.models.items()
+    return [name for name, row in rows if not row.papers or benchmark in row.papers]
+
+
+def scope_of(model, lang):
+    """Which checkpoint of a model scores a language."""
+    return lang if CATALOGUE.models[model].scope == "monolingual" else "multi"
+
+
+def languages_of(scope):
+    """Languages that a checkpoint scores."""
+    return LANGUAGES if scope == "multi" else [scope]

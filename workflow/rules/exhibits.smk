@@ -1,0 +1,65 @@
+"""One pair of rules for every table and figure of every paper."""
+
+LABELS = json.dumps(
+    {
+        "languages": {lang: row.name for lang, row in CATALOGUE.languages.items()},
+        "models": {name: row.label for name, row in CATALOGUE.models.items()},
+    },
+    ensure_ascii=False,
+)
+NEEDS = {
+    "accuracies": lambda paper: [f"{RESULTS}/accuracies/{paper}.parquet"],
+    "items": lambda paper: expand(f"{RESULTS}/items/{paper}/{{lang}}.parquet", lang=LANGUAGES),
+    "funnel": lambda paper: expand(
+        f"{RESULTS}/funnel/{paper}/{{stage}}/{{lang}}.parquet",
+        stage=("candidates", "pairs", "sampling"),
+        lang=LANGUAGES,
+    ),
+}
+
+
+def spec_of(wildcards):
+    """The exhibit that wildcards name."""
+    return EXHIBITS[f"{wildcards.paper}/{wildcards.exhibit}"]
+
+
+def exhibit_inputs(wildcards):
+    """Every table an exhibit needs."""
+    spec = spec_of(wildcards)
+    return [path for need in spec.needs for path in NEEDS[need](spec.paper)]
+
+
+def exhibit_arguments(wildcards):
+    """The same, as the command wants them."""
+    spec = spec_of(wildcards)
+    return [f"--input={need}={path}" for need in spec.needs for path in NEEDS[need](spec.paper)]
+
+
+for kind in FORMATS:
+
+    rule:
+        name:
+            f"build_{kind}"
+        input:
+            exhibit_inputs,
+        output:
+            cells="<results>/exhibits/{paper}/{exhibit}.cells.parquet",
+            files=[f"<results>/exhibits/{{paper}}/{{exhibit}}.{s}" for s in FORMATS[kind]],
+        log:
+            "<logs>/build_exhibit/{paper}/{exhibit}.log",
+        benchmark:
+            "<benchmarks>/build_exhibit/{paper}/{exhibit}.tsv"
+        params:
+            code=lambda w: verb_code(exhibit_verb(spec_of(w))),
+            inputs=exhibit_arguments,
+            labels=LABELS,
+        wildcard_constraints:
+            exhibit="|".join(spec.name for spec in EXHIBITS.values() if spec.kind == kind),
+        conda:
+            "../../envs/core.yaml"
+        message:
+            "Build {wildcards.paper} {wildcards.exhibit}"
+        shell:
+            "{BLIMPWORKS} build-exhibit {wildcards.paper}/{wildcards.exhibit} {output.files:q} "
+            "--cells {output.cells:q} {params.inputs:q} --labels {params.labels:q} "
+            "> {log:q} 2>&1"

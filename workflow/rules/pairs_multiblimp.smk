@@ -1,0 +1,119 @@
+"""MultiBLiMP: candidates, agreement statistics, pairs, sampling."""
+
+
+# Only what a stage reads is among its options, so that a change reruns no other stage.
+def stage(*names):
+    """MultiBLiMP settings with everything but the named sections at its default."""
+    kept = CAMPAIGN.multiblimp.model_dump(include={"variant", "phenomena", "decisions", *names})
+    return json.dumps(kept)
+
+
+rule find_candidates:
+    """Subjects and verbs of the treebanks that could agree."""
+    input:
+        "<resources>/tokens/{lang}.parquet",
+    output:
+        table="<results>/candidates/multiblimp/{lang}.parquet",
+        funnel="<results>/funnel/multiblimp/candidates/{lang}.parquet",
+    log:
+        "<logs>/find_candidates/multiblimp/{lang}.log",
+    benchmark:
+        "<benchmarks>/find_candidates/multiblimp/{lang}.tsv"
+    params:
+        code=verb_code("find_candidates"),
+        options=stage(),
+        treebanks=options(CAMPAIGN.treebanks),
+    resources:
+        mem_mb=2000,
+    conda:
+        "../../envs/core.yaml"
+    message:
+        "Find agreement candidates of {wildcards.lang}"
+    shell:
+        "{BLIMPWORKS} find-candidates --tokens {input:q} --output {output.table:q} "
+        "--funnel {output.funnel:q} --lang {wildcards.lang} --options {params.options:q} "
+        "--treebanks {params.treebanks:q} > {log:q} 2>&1"
+
+
+rule measure_agreement:
+    """Agreement counts of a language and their binomial tests."""
+    input:
+        candidates="<results>/candidates/multiblimp/{lang}.parquet",
+        lexicon="<results>/lexicon/{lang}.parquet",
+    output:
+        "<results>/agreement/multiblimp/{lang}.parquet",
+    log:
+        "<logs>/measure_agreement/multiblimp/{lang}.log",
+    benchmark:
+        "<benchmarks>/measure_agreement/multiblimp/{lang}.tsv"
+    params:
+        code=verb_code("measure_agreement"),
+        options=stage("agreement"),
+    resources:
+        mem_mb=2000,
+    conda:
+        "../../envs/core.yaml"
+    message:
+        "Measure agreement in {wildcards.lang}"
+    shell:
+        "{BLIMPWORKS} measure-agreement --candidates {input.candidates:q} "
+        "--lexicon {input.lexicon:q} --output {output:q} --options {params.options:q} "
+        "> {log:q} 2>&1"
+
+
+rule build_pairs:
+    """Every minimal pair of a language that passes the checks."""
+    input:
+        candidates="<results>/candidates/multiblimp/{lang}.parquet",
+        lexicon="<results>/lexicon/{lang}.parquet",
+        agreement="<results>/agreement/multiblimp/{lang}.parquet",
+        tokens="<resources>/tokens/{lang}.parquet",
+        sentences="<resources>/sentences/{lang}.parquet",
+    output:
+        items="<results>/items/multiblimp/all/{lang}.parquet",
+        funnel="<results>/funnel/multiblimp/pairs/{lang}.parquet",
+    log:
+        "<logs>/build_pairs/multiblimp/{lang}.log",
+    benchmark:
+        "<benchmarks>/build_pairs/multiblimp/{lang}.tsv"
+    params:
+        code=verb_code("build_pairs"),
+        options=stage(),
+    resources:
+        mem_mb=2000,
+    conda:
+        "../../envs/core.yaml"
+    message:
+        "Build minimal pairs of {wildcards.lang}"
+    shell:
+        "{BLIMPWORKS} build-pairs --candidates {input.candidates:q} "
+        "--lexicon {input.lexicon:q} --agreement {input.agreement:q} "
+        "--tokens {input.tokens:q} --sentences {input.sentences:q} "
+        "--output {output.items:q} --funnel {output.funnel:q} --lang {wildcards.lang} "
+        "--options {params.options:q} > {log:q} 2>&1"
+
+
+rule sample_items:
+    """The balanced sample of a language's pairs."""
+    input:
+        "<results>/items/multiblimp/all/{lang}.parquet",
+    output:
+        items="<results>/items/multiblimp/{lang}.parquet",
+        funnel="<results>/funnel/multiblimp/sampling/{lang}.parquet",
+    log:
+        "<logs>/sample_items/multiblimp/{lang}.log",
+    benchmark:
+        "<benchmarks>/sample_items/multiblimp/{lang}.tsv"
+    params:
+        code=verb_code("sample_items"),
+        options=stage("sampling"),
+    resources:
+        mem_mb=2000,
+    conda:
+        "../../envs/core.yaml"
+    message:
+        "Sample items of {wildcards.lang}"
+    shell:
+        "{BLIMPWORKS} sample-items --pairs {input:q} --output {output.items:q} "
+        "--funnel {output.funnel:q} --lang {wildcards.lang} --options {params.options:q} "
+        "> {log:q} 2>&1"

@@ -1,0 +1,33 @@
+"""Every file from outside, pinned; from the campaign's mirror or from its address."""
+
+
+def pin(wildcards, field):
+    """A field of the pinned row behind a retrieved file."""
+    return getattr(PINS[wildcards.name], field)
+
+
+rule retrieve:
+    """Fetch one pinned file and verify its SHA-256."""
+    output:
+        "<resources>/sources/{name}",
+    log:
+        "<logs>/retrieve/{name}.log",
+    benchmark:
+        "<benchmarks>/retrieve/{name}.tsv"
+    params:
+        code=verb_code("retrieve"),
+        url=lambda w: pin(w, "url"),
+        sha256=lambda w: pin(w, "sha256"),
+        size=lambda w: pin(w, "bytes") or "",
+        mirror_path=lambda w: pin(w, "mirror"),
+    wildcard_constraints:
+        name="|".join(map(re.escape, PINS)),
+    conda:
+        "../../envs/core.yaml"
+    message:
+        "Retrieve {wildcards.name}"
+    shell:
+        "{BLIMPWORKS} retrieve --name {wildcards.name:q} --url {params.url:q} "
+        "--sha256 {params.sha256:q} --bytes {params.size:q} "
+        "--mirror-path {params.mirror_path:q} --mirror {MIRROR:q} "
+        "--output {output:q} > {log:q} 2>&1"

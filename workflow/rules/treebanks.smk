@@ -1,0 +1,62 @@
+"""Treebanks to columns, and the lexicon of a language."""
+
+
+rule build_tokens:
+    """CoNLL-U files of one language to its token and sentence tables."""
+    input:
+        lambda w: usable(CATALOGUE.treebanks[w.lang]),
+    output:
+        tokens="<resources>/tokens/{lang}.parquet",
+        sentences="<resources>/sentences/{lang}.parquet",
+        malformed="<resources>/tokens/{lang}.malformed.tsv",
+    log:
+        "<logs>/build_tokens/{lang}.log",
+    benchmark:
+        "<benchmarks>/build_tokens/{lang}.tsv"
+    params:
+        code=verb_code("build_tokens"),
+        options=options(CAMPAIGN.treebanks),
+    resources:
+        mem_mb=2000,
+    conda:
+        "../../envs/core.yaml"
+    message:
+        "Read the treebanks of {wildcards.lang}"
+    shell:
+        "{BLIMPWORKS} build-tokens {input:q} --tokens {output.tokens:q} "
+        "--sentences {output.sentences:q} --malformed {output.malformed:q} "
+        "--options {params.options:q} > {log:q} 2>&1"
+
+
+def unimorph_tables(wildcards):
+    """Retrieved UniMorph tables of a language, in the order of the catalogue."""
+    if not CATALOGUE.languages[wildcards.lang].unimorph:
+        return []
+    rows = CATALOGUE.sources_of("unimorph", wildcards.lang)
+    return usable(substituted(row) for row in rows)
+
+
+rule build_lexicon:
+    """UniMorph and the treebanks' own words to the lexicon of one language."""
+    input:
+        tokens="<resources>/tokens/{lang}.parquet",
+        unimorph=unimorph_tables,
+    output:
+        "<results>/lexicon/{lang}.parquet",
+    log:
+        "<logs>/build_lexicon/{lang}.log",
+    benchmark:
+        "<benchmarks>/build_lexicon/{lang}.tsv"
+    params:
+        code=verb_code("build_lexicon"),
+        options=options(CAMPAIGN.multiblimp.lexicon),
+    resources:
+        mem_mb=2000,
+    conda:
+        "../../envs/core.yaml"
+    message:
+        "Build the lexicon of {wildcards.lang}"
+    shell:
+        "{BLIMPWORKS} build-lexicon {input.unimorph:q} --tokens {input.tokens:q} "
+        "--output {output:q} --lang {wildcards.lang} --options {params.options:q} "
+        "> {log:q} 2>&1"
