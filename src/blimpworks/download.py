@@ -93,7 +93,7 @@ def disk_errors(path: Path) -> Iterator[None]:
         if error.errno in _FULL:
             raise UserError(
                 f"{path}: not enough room to write it ({reason}); free some in "
-                f"{path.parent} and run again, what has already arrived is kept."
+                f"{path.parent} and run again."
             ) from error
         if error.errno in _DENIED:
             raise UserError(

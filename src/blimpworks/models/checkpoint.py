@@ -27,8 +27,8 @@ class Trained(Strict):
     """Name of the recipe in the campaign."""
     settings: dict[str, Any]
     """The recipe itself."""
-    seed: int
-    """Seed of initialisation and batch order."""
+    seed: int | None
+    """Seed of initialisation and batch order; None where nothing is drawn at random."""
     text_sha256: Sha256
     """Of the training text."""
 
@@ -60,7 +60,7 @@ class Checkpoint(Strict):
     """What conditions the first token of a sentence."""
     source: Annotated[Trained | Retrieved, Field(discriminator="kind")]
     """Where the weights come from."""
-    files: dict[str, Sha256] = {}
+    files: dict[str, Sha256] = Field(default_factory=dict)
     """SHA-256 of each file of the directory, by relative path."""
 
 

@@ -1,0 +1,37 @@
+# On a fresh machine: `make demo` and `make test` do everything, set-up included.
+CORES ?= 2
+PATH := $(CURDIR)/.venv/bin:$(PATH)
+export PATH
+PACKAGE := src tests benchmarks config/demo/authoring
+
+.PHONY: demo test lint format schemas envs clean
+
+demo: .venv/.train ## the embedded campaign, from treebanks to figures
+	snakemake --cores $(CORES) --configfile config/demo/config.yaml
+
+test: .venv/.dev lint ## style, types and all tests
+	python -m pytest -n $(CORES) --dist loadgroup
+
+lint: .venv/.dev
+	ruff check $(PACKAGE)
+	ruff format --check $(PACKAGE)
+	mypy
+	snakefmt --check Snakefile workflow
+	snakemake --lint --configfile config/demo/config.yaml
+
+format: .venv/.dev
+	ruff check --fix $(PACKAGE)
+	ruff format $(PACKAGE)
+	snakefmt Snakefile workflow
+
+schemas: .venv/.train ## after changing the settings' models
+	blimpworks schemas
+
+envs: .venv/.dev ## after changing envs/*.in: pin anew, and write the conda files
+	python envs/pin.py
+
+.venv/.%: envs/%.txt envs/install.sh envs/build_kenlm.sh pyproject.toml
+	bash envs/install.sh $*
+
+clean: ## remove products, never the environment
+	rm -rf results resources logs .snakemake

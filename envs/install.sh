@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Set up .venv and .tools for local runs and tests. Usage: install.sh core|train|dev
+# Debian packages that are missing are installed when run as root on a Debian system.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+environment=$1
+uv=0.13.8
+
+missing=()
+need() { command -v "$1" > /dev/null || missing+=("$2"); }
+need cmake cmake
+need g++ g++
+need python3 python3
+need git git
+python3 -c 'import ensurepip, venv' 2> /dev/null || missing+=(python3-venv)
+[ -e /usr/include/zlib.h ] || missing+=(zlib1g-dev)
+for library in program_options system thread test; do
+  [ -d "/usr/include/boost/$library" ] || missing+=("libboost-${library//_/-}-dev")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+  if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
+    echo "installing ${missing[*]}"
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null
+  else
+    echo "missing: ${missing[*]} (Debian's names). Install them, then run this again." >&2
+    exit 1
+  fi
+fi
+
+python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
+  echo "python3 is $(python3 -V), expected 3.11 or later." >&2
+  exit 1
+}
+[ -x .venv/bin/python ] || python3 -m venv .venv
+export PATH="$PWD/.venv/bin:$PATH"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+pip install -q "uv==$uv"
+# uv does not read pip's settings; a site's own wheels (such as torch's CPU build) lie there.
+links=$(pip config get global.find-links 2> /dev/null || pip config get :env:.find-links 2> /dev/null || true)
+bash envs/build_kenlm.sh .tools &
+kenlm=$!
+# shellcheck disable=SC2086
+uv pip install -q --compile-bytecode ${links:+--find-links $links} -r "envs/$environment.txt"
+uv pip install -q --no-deps -e .
+wait "$kenlm"
+touch ".venv/.$environment"

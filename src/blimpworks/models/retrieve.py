@@ -1,0 +1,217 @@
+"""Models from the Hugging Face hub, as checkpoints sealed like the ones trained here."""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import cast
+
+from huggingface_hub import HfApi, constants, snapshot_download
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    HFValidationError,
+    LocalEntryNotFoundError,
+    OfflineModeIsEnabled,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+
+from blimpworks.download import disk_errors, offline_variable
+from blimpworks.errors import UserError
+from blimpworks.files import atomic, expand, sha256_of
+from blimpworks.models.checkpoint import FILE_NAME, Checkpoint, FirstToken, Retrieved, seal
+
+# Weights only as safetensors (a pickle can run code), and never the repository's own code.
+KEPT = ["*.safetensors", "*.json", "*.model", "*.jinja", "merges.txt", "vocab.txt"]
+# Folders hold other formats (onnx, original); a consolidated file repeats the shards.
+LEFT_OUT = ["*/*", "consolidated*"]
+# The hub library's HTTP client, and so the class of its network errors, differs by version.
+_ERRORS = cast(tuple[type[Exception], ...], (HFValidationError, OSError, *HfHubHTTPError.__bases__))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A model of the catalogue, for one scope: the fields of its checkpoint, and its source."""
+
+    name: str
+    scope: str
+    engine: str
+    architecture: str
+    dtype: str
+    first_token: FirstToken
+    hf_id: str
+    revision: str
+    """Branch, tag or commit."""
+
+
+def retrieve_model(wanted: Wanted, checkpoint: Path) -> Checkpoint:
+    """Put a hub model's files beside ``checkpoint`` and seal them there (``checkpoint.json``).
+
+    The revision is resolved to the commit that the seal records. Files are hard links into
+    the hub's cache where the file system allows it. Offline, only that cache is read.
+
+    Raises UserError for a model that is missing, gated or without safetensors weights, an
+    unreachable hub, a damaged download, or a directory that holds other files.
+    """
+    with _told(wanted):
+        snapshot = _snapshot(wanted)
+    files = _complete(snapshot, wanted)
+    with disk_errors(checkpoint):
+        _clear(checkpoint.parent)
+        for path in files:
+            _place(path, checkpoint.parent / path.name)
+        return seal(checkpoint, _describe(wanted, commit=snapshot.name))
+
+
+def _snapshot(wanted: Wanted) -> Path:
+    """Folder of the cache that holds the revision's files; it is named after the commit."""
+    offline = offline_variable() is not None
+    if not offline and not re.fullmatch(r"[0-9a-f]{40}", wanted.revision):
+        # Without this question an unreachable hub would let an old branch tip pass as new.
+        HfApi().model_info(wanted.hf_id, revision=wanted.revision)
+    folder = snapshot_download(
+        wanted.hf_id,
+        revision=wanted.revision,
+        allow_patterns=KEPT,
+        ignore_patterns=LEFT_OUT,
+        local_files_only=offline,
+    )
+    return Path(folder)
+
+
+def _describe(wanted: Wanted, commit: str) -> Checkpoint:
+    return Checkpoint(
+        name=wanted.name,
+        scope=wanted.scope,
+        engine=wanted.engine,
+        architecture=wanted.architecture,
+        dtype=wanted.dtype,
+        first_token=wanted.first_token,
+        source=Retrieved(hf_id=wanted.hf_id, revision=commit),
+    )
+
+
+def _is_kept(name: str) -> bool:
+    return any(fnmatch(name, kept) for kept in KEPT) and not any(
+        fnmatch(name, left) for left in LEFT_OUT
+    )
+
+
+def _complete(snapshot: Path, wanted: Wanted) -> list[Path]:
+    """The snapshot's files. Raises UserError without weights, a shard, or an intact file."""
+    files = [p for p in sorted(snapshot.glob("*")) if p.is_file() and _is_kept(p.name)]
+    # A cache filled by another program may hold only some of the files.
+    missing = _shards(files) - {p.name for p in files}
+    if missing:
+        raise UserError(
+            f"{wanted.hf_id} at commit {snapshot.name[:12]} lacks {min(missing)}, which its "
+            f"index names, in the cache {constants.HF_HUB_CACHE}; retrieve it with network."
+        )
+    if not any(p.suffix == ".safetensors" for p in files):
+        raise UserError(
+            f"{wanted.hf_id} at commit {snapshot.name[:12]} has no *.safetensors weights, and "
+            "pickled ones are refused because loading them can run code; choose a revision "
+            "that has them, or convert the model and publish the conversion."
+        )
+    for path in files:
+        # The cache names a large file after its SHA-256, as the hub announced it.
+        blob = path.resolve()
+        if re.fullmatch(r"[0-9a-f]{64}", blob.name) and sha256_of(blob) != blob.name:
+            raise UserError(
+                f"{wanted.hf_id}: {path.name} in the cache is damaged: its SHA-256 is not "
+                f"{blob.name}; delete {blob} and run again."
+            )
+    return files
+
+
+def _shards(files: list[Path]) -> set[str]:
+    """Weight files that the indices among ``files`` name."""
+    indices = [p for p in files if p.name.endswith(".safetensors.index.json")]
+    return {s for p in indices for s in json.loads(p.read_bytes())["weight_map"].values()}
+
+
+def _clear(directory: Path) -> None:
+    """Remove what an earlier retrieval left. Raises UserError if there is anything else."""
+    present = expand([directory]) if directory.is_dir() else []
+    for path in present:
+        if path.parent != directory or not _is_kept(path.name):
+            raise UserError(
+                f"{path} is no part of a retrieved model, and a checkpoint needs a directory "
+                "of its own; move it away or choose another output."
+            )
+    # The seal goes first: what follows is no checkpoint until it is sealed again.
+    for path in sorted(present, key=lambda p: p.name != FILE_NAME):
+        path.unlink()
+
+
+def _place(source: Path, target: Path) -> None:
+    """Hard link, so that a large model lies on the disk once; a copy on another file system."""
+    with atomic(target) as temporary:
+        try:
+            os.link(source.resolve(), temporary)
+        except OSError:
+            shutil.copyfile(source, temporary)
+
+
+@contextmanager
+def _told(wanted: Wanted) -> Iterator[None]:
+    """Turn the hub library's errors into one sentence each."""
+    try:
+        with disk_errors(Path(constants.HF_HUB_CACHE)):
+            yield
+    except _ERRORS as error:
+        # A file that could not be had is reported as not cached; the reason hangs behind it.
+        behind = error.__cause__ if isinstance(error, LocalEntryNotFoundError) else None
+        raise UserError(_sentence(behind or error, wanted)) from error
+
+
+def _sentence(error: BaseException, wanted: Wanted) -> str:
+    hub = constants.ENDPOINT
+    model = f"model {wanted.name!r}: {wanted.hf_id!r}"
+    variable = offline_variable()
+    if variable or isinstance(error, LocalEntryNotFoundError | OfflineModeIsEnabled):
+        return (
+            f"{model} at revision {wanted.revision!r} is not complete in the cache "
+            f"{constants.HF_HUB_CACHE} and {variable or 'HF_HUB_OFFLINE'} forbids the network; "
+            "retrieve it once with network, or copy a cache that has it and set HF_HUB_CACHE."
+        )
+    if isinstance(error, HFValidationError):
+        return f"{model} is no name of the hub, expected 'owner/name'; correct hf_id."
+    if not isinstance(error, HfHubHTTPError):
+        return (
+            f"{model}: the hub {hub} cannot be reached ({_reason(error)}); check the network, "
+            "HF_ENDPOINT and HTTPS_PROXY, or set HF_HUB_OFFLINE=1 to use the cache alone."
+        )
+    return f"{model} {_refusal(error, wanted, hub)}"
+
+
+def _refusal(error: HfHubHTTPError, wanted: Wanted, hub: str) -> str:
+    """What the hub answered, and what to do about it."""
+    code = error.response.status_code
+    if isinstance(error, GatedRepoError) or code == 403:
+        return (
+            f"is gated (HTTP {code}): its licence must be accepted first; do so at "
+            f"{hub}/{wanted.hf_id} and set HF_TOKEN to a token of that account."
+        )
+    if isinstance(error, RevisionNotFoundError):
+        return (
+            f"has no revision {wanted.revision!r} on {hub} (HTTP {code}); set the row's "
+            "revision to an existing branch, tag or commit."
+        )
+    if isinstance(error, RepositoryNotFoundError) or code == 401:
+        return (
+            f"does not exist on {hub} or is private (HTTP {code}); correct hf_id, or set "
+            "HF_TOKEN to a valid token of an account that may read it."
+        )
+    return f"was refused by {hub} (HTTP {code}); try again later."
+
+
+def _reason(error: BaseException) -> str:
+    text = " ".join(str(error).split()).rstrip(".")
+    return text[:200] or type(error).__name__
