@@ -1,0 +1,280 @@
+"""The demo campaign as a user runs it: built, run again, edited, damaged, explained."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+CAMPAIGN = "config/test.yaml"
+RESULTS = "results/demo"
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+
+
+def copy_repository(target: Path) -> None:
+    """What git would commit, as a repository of its own."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        source, copy = ROOT / name, target / name
+        if source.is_symlink() or source.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, copy, follow_symlinks=False)
+    identity = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
+    for arguments in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "copy"]):
+        subprocess.run(["git", *arguments], cwd=target, check=True)
+
+
+class Checkout:
+    """A copy of the repository in which commands are run."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def run(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        path = os.pathsep.join([str(ROOT / ".tools/bin"), os.environ["PATH"]])
+        env = {**os.environ, "PYTHONPATH": str(self.path / "src"), "PATH": path, **environment}
+        return subprocess.run(
+            [sys.executable, "-m", *command],
+            cwd=self.path,
+            capture_output=True,
+            text=True,
+            env=env,
+            check=False,
+        )
+
+    def snakemake(self, *arguments: str, campaign: str = CAMPAIGN):
+        chosen = ["--configfile", campaign] if campaign else []
+        return self.run("snakemake", "--cores", "2", *arguments, *chosen)
+
+    def planned(self, *arguments: str) -> set[str]:
+        """Rules that a dry run would run."""
+        done = self.snakemake("-n", "--quiet", *arguments)
+        assert done.returncode == 0, done.stderr
+        lines = (done.stdout + done.stderr).splitlines()
+        rows = (line.split() for line in lines)
+        return {row[0] for row in rows if len(row) == 2 and row[1].isdigit()} - {"total"}
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        file = self.path / name
+        text = file.read_text()
+        assert old in text
+        file.write_text(text.replace(old, new, 1))
+
+
+def small_campaign(checkout: Path) -> None:
+    """The demo campaign with a shorter training."""
+    campaign = yaml.safe_load((checkout / "config/demo/config.yaml").read_text())
+    recipe = campaign["training"]["recipes"]["transformer-small"]
+    recipe.update(max_steps=30, hidden=32, layers=1)
+    (checkout / CAMPAIGN).write_text(yaml.safe_dump(campaign))
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    path = tmp_path_factory.mktemp("bare")
+    copy_repository(path)
+    small_campaign(path)
+    return Checkout(path)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    path = tmp_path_factory.mktemp("built")
+    copy_repository(path)
+    small_campaign(path)
+    checkout = Checkout(path)
+    done = checkout.snakemake()
+    assert done.returncode == 0, done.stdout + done.stderr
+    checkout.last_output = done.stdout + done.stderr
+    return checkout
+
+
+@pytest.fixture
+def scratch(built, tmp_path):
+    """A copy of the finished campaign that a test may damage."""
+    shutil.copytree(built.path, tmp_path / "copy", symlinks=True)
+    return Checkout(tmp_path / "copy")
+
+
+@pytest.mark.parametrize("campaign", ["", "config/mirror.yaml", "config/demo/config.yaml"])
+def test_every_campaign_can_be_planned_offline(bare, campaign):
+    done = bare.snakemake("-n", "--quiet", campaign=campaign)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_literal_slurm_profile_works_from_the_root(bare):
+    done = bare.run("snakemake", "--profile", "slurm", "-n", "--quiet")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "score" in done.stdout + done.stderr
+
+
+def test_one_figure_needs_no_model(bare):
+    planned = bare.planned(f"{RESULTS}/exhibits/multiblimp/fig3.pdf")
+    assert "build_figure" in planned
+    assert not planned & {"train_ngram", "train_transformer", "score", "judge", "build_table"}
+
+
+def test_an_exhibit_can_be_asked_for_by_name(bare):
+    assert "build_figure" in bare.planned("multiblimp_fig3")
+
+
+def test_the_campaign_builds_every_exhibit_in_every_format(built):
+    exhibits = built.path / RESULTS / "exhibits/multiblimp"
+    for name in ("table2", "table5", "funnel"):
+        for suffix in ("csv", "md", "tex", "cells.parquet"):
+            assert (exhibits / f"{name}.{suffix}").stat().st_size > 0
+    for suffix in ("pdf", "png", "svg", "cells.parquet"):
+        assert (exhibits / f"fig3.{suffix}").stat().st_size > 0
+
+
+def test_the_run_ends_by_saying_where_results_are_and_what_to_type_next(built):
+    assert f"{RESULTS}/exhibits" in built.last_output
+    assert "blimpworks explain" in built.last_output
+
+
+def test_running_again_does_nothing(built):
+    assert built.planned() == set()
+
+
+def test_a_comment_or_a_touched_file_reruns_nothing(scratch):
+    sampling = "src/blimpworks/multiblimp/sampling.py"
+    scratch.edit(sampling, "import math\n", "import math  # logarithms\n")
+    for file in (scratch.path / "src").rglob("*.py"):
+        file.touch()
+    assert scratch.planned() == set()
+
+
+def test_editing_the_sampling_reruns_it_and_its_dependants_only(scratch):
+    sampling = "src/blimpworks/multiblimp/sampling.py"
+    scratch.edit(sampling, "digest_size=8", "digest_size=7")
+    scratch.edit(sampling, "2**64", "2**56")
+    planned = scratch.planned()
+    assert "sample_items" in planned
+    assert not planned & {
+        "retrieve",
+        "build_tokens",
+        "build_lexicon",
+        "find_candidates",
+        "measure_agreement",
+        "build_pairs",
+    }
+
+
+def test_changing_one_setting_reruns_the_stage_that_reads_it(scratch):
+    campaign = yaml.safe_load((scratch.path / CAMPAIGN).read_text())
+    campaign["multiblimp"] = {"sampling": {"per_condition": 20}}
+    (scratch.path / CAMPAIGN).write_text(yaml.safe_dump(campaign))
+    planned = scratch.planned()
+    assert "sample_items" in planned
+    assert not planned & {"build_pairs", "build_lexicon", "measure_agreement"}
+
+
+def test_check_passes_on_an_untouched_tree(built):
+    done = built.run("blimpworks", "check", RESULTS)
+    assert done.returncode == 0, done.stdout
+    assert "all as recorded" in done.stdout
+
+
+def test_check_names_the_file_with_one_altered_byte(scratch):
+    victim = scratch.path / RESULTS / "scores/multiblimp/eng/ngram-5.parquet"
+    content = bytearray(victim.read_bytes())
+    content[len(content) // 2] ^= 1
+    victim.write_bytes(content)
+    done = scratch.run("blimpworks", "check", RESULTS)
+    assert done.returncode == 1
+    assert f"altered: {RESULTS}/scores/multiblimp/eng/ngram-5.parquet" in done.stdout
+
+
+def explain(checkout, *arguments):
+    table = f"{RESULTS}/exhibits/multiblimp/table5.csv"
+    return checkout.run("blimpworks", "explain", table, *arguments)
+
+
+def test_explain_follows_a_number_to_treebank_and_model(built):
+    done = explain(built, "--row", "German", "--column", "5-gram", "--items", "3")
+    assert done.returncode == 0, done.stderr
+    for part in (
+        "(the same)",
+        "judgements/multiblimp/deu/ngram-5.parquet",
+        "models/ngram-5/deu/checkpoint.json",
+        "items/multiblimp/deu.parquet",
+        "de_demo-ud-test.conllu",
+        "# sent_id = ",
+    ):
+        assert part in done.stdout
+    assert "eng" not in done.stdout.replace("length", "")
+
+
+def test_explain_gives_the_same_as_json(built):
+    done = explain(built, "--row", "deu", "--column", "ngram-5", "--items", "2", "--json")
+    found = json.loads(done.stdout)
+    assert found["recomputed"] == pytest.approx(found["cell"]["value"])
+    assert len(found["items"]) == 2
+
+
+def test_explain_lists_the_rows_there_are(built):
+    done = explain(built, "--row", "Klingon", "--column", "5-gram")
+    assert done.returncode == 2
+    assert "no row 'Klingon'; there are: " in done.stderr
+
+
+def test_a_second_run_from_scratch_gives_the_same_bytes(built, bare):
+    done = bare.snakemake()
+    assert done.returncode == 0, done.stdout + done.stderr
+    for file in sorted((built.path / RESULTS).rglob("*")):
+        if file.is_file() and not file.name.endswith(".prov.json"):
+            twin = bare.path / file.relative_to(built.path)
+            assert twin.read_bytes() == file.read_bytes(), file
+
+
+def test_a_misspelt_key_stops_the_run_with_one_sentence(bare):
+    (bare.path / "config/typo.yaml").write_text("campaign: typo\nlangauges: [eng]\n")
+    done = bare.snakemake("-n", campaign="config/typo.yaml")
+    assert done.returncode == 1
+    told = "config/typo.yaml: key 'langauges' is not a setting; did you mean 'languages'?"
+    assert told in done.stderr + done.stdout
+
+
+def test_an_unknown_language_stops_the_run_with_one_sentence(bare):
+    (bare.path / "config/unknown.yaml").write_text("campaign: unknown\nlanguages: [tlh]\n")
+    done = bare.snakemake("-n", campaign="config/unknown.yaml")
+    assert done.returncode == 1
+    assert "language 'tlh' of the campaign is not in config/languages.tsv" in done.stderr
+
+
+def broken_source(checkout, path, change):
+    """Change a file of the embedded data without telling the catalogue."""
+    file = checkout.path / "config/demo/data" / path
+    file.write_bytes(change(file.read_bytes()))
+    shutil.rmtree(checkout.path / "resources", ignore_errors=True)
+    target = f"resources/demo/sources/{path}"
+    return checkout.snakemake(target)
+
+
+def test_a_wrong_checksum_is_told_with_both_sums_and_nothing_is_left(scratch):
+    path = "ud/UD_English-Demo/en_demo-ud-test.conllu"
+    done = broken_source(scratch, path, lambda text: text.replace(b"Sing", b"Plur", 1))
+    assert done.returncode == 1
+    assert "has SHA-256" in done.stdout + done.stderr
+    assert "expected" in done.stdout + done.stderr
+    assert not (scratch.path / "resources/demo/sources" / path).exists()
+
+
+def test_a_truncated_treebank_is_told_with_file_and_line(scratch):
+    path = "ud/UD_English-Demo/en_demo-ud-test.conllu"
+    retrieved = scratch.path / "resources/demo/sources" / path
+    retrieved.write_bytes(retrieved.read_bytes()[:-40])
+    done = scratch.snakemake("resources/demo/tokens/eng.parquet")
+    assert done.returncode == 1
+    assert "en_demo-ud-test.conllu:" in done.stdout + done.stderr
