@@ -30,6 +30,7 @@ INTEGERS_LONGEST = 9
 
 Integers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
+Mode = Literal["error", "set_aside"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class _Rows:
     """Rows of a file: text, line number from 1, sentence from 0, whether a comment."""
 
     text: pa.Array
+    cells: pa.Array  # of each row that is no comment: list of its fields
     line: Integers
     sentence: Integers
     comment: Mask
@@ -103,6 +105,10 @@ def _numpy(array: Any) -> Any:
     return array.to_numpy(zero_copy_only=False)
 
 
+def _always(reason: str) -> Callable[[int], str]:
+    return lambda _: reason
+
+
 def _is_utf8(line: bytes) -> bool:
     try:
         line.decode()
@@ -119,7 +125,9 @@ def _decode(data: bytes) -> tuple[str, list[int]]:
     except UnicodeDecodeError:
         broken = [n for n, line in enumerate(data.split(b"\n"), 1) if not _is_utf8(line)]
         text = data.decode(errors="replace")
-    return text.removeprefix("\ufeff").replace("\r\n", "\n"), broken
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    return text.removeprefix("\ufeff"), broken
 
 
 def _rows(text: str) -> _Rows:
@@ -128,11 +136,13 @@ def _rows(text: str) -> _Rows:
     opens = filled & ~np.concatenate(([False], filled[:-1]))
     number = np.flatnonzero(filled)
     rows = lines.filter(pa.array(filled))
+    comment = _numpy(pc.starts_with(rows, "#"))
     return _Rows(
         text=rows,
+        cells=pc.split_pattern(rows.filter(pa.array(~comment)), "\t"),
         line=number + 1,
         sentence=np.cumsum(opens)[number] - 1,
-        comment=_numpy(pc.starts_with(rows, "#")),
+        comment=comment,
         first=np.flatnonzero(opens[number]),
         ends_mid_line=not text.endswith("\n"),
     )
@@ -141,35 +151,44 @@ def _rows(text: str) -> _Rows:
 def _check_rows(rows: _Rows, broken: list[int], complaints: _Complaints) -> None:
     """Complain about what can be seen without looking into the fields."""
     where = np.isin(rows.line, broken)
-    complaints.add(rows, where, lambda _: "the line is not UTF-8, expected UTF-8")
+    complaints.add(rows, where, _always("the line is not UTF-8, expected UTF-8"))
 
     if rows.ends_mid_line:
         where = np.arange(len(rows.line)) == len(rows.line) - 1
-        complaints.add(rows, where, lambda _: "the file ends in mid-line, expected a line end")
+        complaints.add(rows, where, _always("the file ends in mid-line, expected a line end"))
 
-    tabs = _numpy(pc.count_substring(rows.text, "\t"))
+    width = np.full(len(rows.line), len(FIELDS))
+    width[~rows.comment] = _numpy(pc.list_value_length(rows.cells))
     complaints.add(
         rows,
-        ~rows.comment & (tabs != len(FIELDS) - 1),
-        lambda row: f"{tabs[row] + 1} tab-separated field(s), expected {len(FIELDS)}",
+        width != len(FIELDS),
+        lambda row: f"{width[row]} tab-separated field(s), expected {len(FIELDS)}",
     )
     after_token = ~np.concatenate(([True], rows.comment[:-1]))
     after_token[rows.first] = False
     complaints.add(
         rows,
         rows.comment & after_token,
-        lambda _: "a comment after a token of its sentence, expected comments to come first",
+        _always("a comment after a token of its sentence, expected comments to come first"),
     )
 
 
-def _split(rows: _Rows, complaints: _Complaints) -> _Tokens:
-    """The token rows of the sentences that nobody complained about."""
-    keep = ~rows.comment & complaints.accepted(len(rows.first))[rows.sentence]
-    cells = pc.split_pattern(rows.text.filter(pa.array(keep)), "\t").flatten()
-    columns = {
-        name: cells.take(pa.array(np.arange(i, len(cells), len(FIELDS))))
+def _columns(cells: pa.Array) -> dict[str, pa.Array]:
+    flat = cells.flatten()
+    return {
+        name: flat.take(pa.array(np.arange(i, len(flat), len(FIELDS))))
         for i, name in enumerate(FIELDS)
     }
+
+
+def _tokens(rows: _Rows, complaints: _Complaints) -> _Tokens:
+    """The token rows of the sentences that nobody complained about."""
+    accepted = complaints.accepted(len(rows.first))[rows.sentence]
+    cells = rows.cells
+    if complaints.first:
+        cells = cells.filter(pa.array(accepted[~rows.comment]))
+    columns = _columns(cells)
+    keep = accepted & ~rows.comment
     sentence = rows.sentence[keep]
     is_word = _numpy(pc.ascii_is_decimal(columns["ID"]))
     words = np.bincount(sentence[is_word], minlength=len(rows.first))
@@ -183,27 +202,24 @@ def _check_words(rows: _Rows, tokens: _Tokens, complaints: _Complaints) -> None:
     empty = (tokens.words == 0) & complaints.accepted(len(rows.first))
     where = np.zeros(len(rows.line), dtype=np.bool_)
     where[rows.first[empty]] = True
-    complaints.add(rows, where, lambda _: "a sentence without words, expected at least one")
+    complaints.add(rows, where, _always("a sentence without words, expected at least one"))
 
 
 def _check_blank(tokens: _Tokens, complaints: _Complaints) -> None:
     for name, column in tokens.fields.items():
         where = pc.or_(pc.equal(column, ""), pc.utf8_is_space(column))
         if pc.any(where).as_py():
-            complaints.add(
-                tokens, _numpy(where), lambda _, name=name: f"{name} is blank, expected a value"
-            )
+            complaints.add(tokens, _numpy(where), _always(f"{name} is blank, expected a value"))
 
 
 def _misplaced(tokens: _Tokens, rows: Integers) -> Mask:
     """Which of ``rows``, none of them words, are neither a range nor an empty node in place."""
     parts = pc.extract_regex(tokens.fields["ID"].take(pa.array(rows)), RANGE_OR_EMPTY_NODE)
-
-    def number(name: str) -> Integers:
-        found: Integers = _numpy(pc.fill_null(pc.struct_field(parts, name).cast(pa.int64()), -1))
-        return found
-
-    first, second, before = number("first"), number("second"), tokens.position[rows]
+    first, second = (
+        _numpy(pc.fill_null(pc.struct_field(parts, name).cast(pa.int64()), -1))
+        for name in ("first", "second")
+    )
+    before = tokens.position[rows]
     is_range = _numpy(pc.fill_null(pc.equal(pc.struct_field(parts, "mark"), "-"), False))
     last_word = tokens.words[tokens.sentence[rows]]
     in_place = (first == before + 1) & (second >= first) & (second <= last_word)
@@ -267,21 +283,20 @@ def _check_feats(tokens: _Tokens, complaints: _Complaints) -> None:
 def _comment_values(rows: _Rows, key: str) -> pa.Array:
     """For each sentence the value of its last comment ``# key = value``, or null."""
     where = np.flatnonzero(rows.comment)
-    pattern = rf"^#\s*{key}\s*=\s*(?P<value>.*\S)\s*$"
-    found = pc.extract_regex(rows.text.take(pa.array(where)), pattern)
-    matched = np.flatnonzero(_numpy(found.is_valid()))
-    index = np.full(len(rows.first), -1)
-    index[rows.sentence[where[matched]]] = matched
-    return pc.struct_field(found, "value").take(pa.array(index, mask=index < 0))
+    comments = rows.text.take(pa.array(where))
+    found = pc.extract_regex(comments, rf"^#\s*{key}\s*=(?P<value>.*)$")
+    values = pc.utf8_trim_whitespace(pc.struct_field(found, "value"))
+    filled = np.flatnonzero(_numpy(pc.fill_null(pc.not_equal(values, ""), False)))
+    last = np.full(len(rows.first), -1)
+    last[rows.sentence[where[filled]]] = filled
+    return values.take(pa.array(last, mask=last < 0))
 
 
 def _comments(rows: _Rows) -> pa.Array:
     """For each sentence the list of its comments, whole and in order."""
     where = np.flatnonzero(rows.comment)
     starts = np.searchsorted(rows.sentence[where], np.arange(len(rows.first) + 1))
-    return pa.ListArray.from_arrays(
-        pa.array(starts, pa.int32()), rows.text.take(pa.array(where))
-    )
+    return pa.ListArray.from_arrays(pa.array(starts, pa.int32()), rows.text.take(pa.array(where)))
 
 
 def _value(column: pa.Array) -> pa.Array:
@@ -294,7 +309,8 @@ def _constant(value: str, length: int) -> pa.Array:
 
 def _token_table(tokens: _Tokens, heads: pa.Array, number: Integers) -> pa.Table:
     cells = tokens.fields
-    spaced = pc.invert(pc.match_substring_regex(cells["MISC"], SPACE_AFTER_NO))
+    misc = cells["MISC"].dictionary_encode()
+    joined = pc.match_substring_regex(misc.dictionary, SPACE_AFTER_NO)
     columns = {
         "sentence": pa.array(number[tokens.sentence], pa.int32()),
         "line": pa.array(tokens.line, pa.int32()),
@@ -305,7 +321,7 @@ def _token_table(tokens: _Tokens, heads: pa.Array, number: Integers) -> pa.Table
         "head": heads,
         "deps": _value(cells["DEPS"]),
         "misc": _value(cells["MISC"]),
-        "space_after": spaced,
+        "space_after": pc.invert(joined).take(misc.indices),
     }
     for name in ("upos", "xpos", "feats", "deprel"):
         columns[name] = _value(cells[name.upper()]).dictionary_encode()
@@ -328,15 +344,6 @@ def _sentence_table(
     return pa.table(columns, schema=SENTENCES.arrow())
 
 
-def _listed(
-    complaints: _Complaints, sent_ids: pa.Array, treebank: str, path: Path
-) -> list[Malformed]:
-    return [
-        Malformed(treebank, path.name, line, sent_ids[sentence].as_py(), reason)
-        for sentence, (line, reason) in sorted(complaints.first.items())
-    ]
-
-
 def _stop(complaints: _Complaints, path: Path) -> None:
     line, reason = complaints.first[min(complaints.first)]
     raise UserError(
@@ -346,11 +353,7 @@ def _stop(complaints: _Complaints, path: Path) -> None:
 
 
 def parse_conllu(
-    data: bytes,
-    path: Path,
-    treebank: str,
-    malformed: Literal["error", "set_aside"],
-    first_sentence: int = 0,
+    data: bytes, path: Path, treebank: str, malformed: Mode, first_sentence: int = 0
 ) -> Reading:
     """Read the bytes of a CoNLL-U file; ``path`` and ``treebank`` only name it.
 
@@ -363,7 +366,7 @@ def parse_conllu(
     if len(rows.first) == 0:
         raise UserError(f"{path} holds no sentence; expected CoNLL-U. Retrieve it again.")
     _check_rows(rows, broken, complaints)
-    tokens = _split(rows, complaints)
+    tokens = _tokens(rows, complaints)
     _check_words(rows, tokens, complaints)
     heads = _heads(tokens)
     _check_blank(tokens, complaints)
@@ -376,7 +379,10 @@ def parse_conllu(
     keep = complaints.accepted(len(rows.first))
     number = np.cumsum(keep) - 1 + first_sentence
     sentences = _sentence_table(rows, tokens.words, number, treebank, path.name)
-    listed = _listed(complaints, sentences["sent_id"], treebank, path)
+    listed = [
+        Malformed(treebank, path.name, line, sentences["sent_id"][index].as_py(), reason)
+        for index, (line, reason) in sorted(complaints.first.items())
+    ]
     token_table = _token_table(tokens, heads, number)
     if listed:
         sentences = sentences.filter(pa.array(keep))
@@ -384,12 +390,7 @@ def parse_conllu(
     return Reading(token_table, sentences, listed)
 
 
-def read_conllu(
-    path: Path,
-    treebank: str,
-    malformed: Literal["error", "set_aside"],
-    first_sentence: int = 0,
-) -> Reading:
+def read_conllu(path: Path, treebank: str, malformed: Mode, first_sentence: int = 0) -> Reading:
     """``parse_conllu`` of a file. Raises UserError also when the file is missing."""
     try:
         data = path.read_bytes()
