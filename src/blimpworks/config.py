@@ -133,6 +133,10 @@ class MultiblimpOptions(Strict):
     lexicon: LexiconOptions = LexiconOptions()
     agreement: AgreementOptions = AgreementOptions()
     sampling: SamplingOptions = SamplingOptions()
+    methods: tuple[str, ...] = ("full_sentence",)
+    """How a pair is decided; the first is the one that exhibits show (section 6)."""
+    ties: Literal["wrong", "right", "half"] = "wrong"
+    """What equal values count as (the authors' comparison is strict)."""
 
     def corrected(self, decision: str) -> bool:
         """Whether a decision (a field of ``Decisions``) is taken the corrected way."""
@@ -151,21 +155,21 @@ class TransformerRecipe(Strict):
     """A small Llama-architecture causal language model, trained from scratch."""
 
     kind: Literal["transformer"]
-    vocabulary: Positive = 2000
+    vocabulary: Positive = 1200
     """Size of the byte-level BPE vocabulary, special tokens included."""
-    hidden: Positive = 128
+    hidden: Positive = 96
     """Width of the residual stream."""
-    layers: Positive = 3
+    layers: Positive = 2
     """Transformer blocks."""
     heads: Positive = 4
-    """Attention heads; must divide ``hidden``."""
+    """Attention heads; ``hidden`` must be a multiple of twice as many."""
     context: Positive = 128
     """Longest sequence, in tokens; longer training sentences are cut."""
-    epochs: Positive = 6
+    epochs: Positive = 12
     """Passes over the training text, unless ``max_steps`` ends training first."""
     max_steps: Positive = 1500
     """Upper bound on optimiser steps."""
-    batch_tokens: Positive = 4096
+    batch_tokens: Positive = 1024
     """Tokens in a training batch, padding included."""
     learning_rate: float = Field(3e-3, gt=0)
     """Peak learning rate of AdamW (linear warm-up, cosine decay)."""

@@ -7,6 +7,7 @@ rule all:
     """Every exhibit of the campaign."""
     input:
         [f"{RESULTS}/exhibits/{s.key}.{FORMATS[s.kind][0]}" for s in CAMPAIGN_EXHIBITS],
+    localrule: True
 
 
 rule items:
@@ -17,6 +18,7 @@ rule items:
             benchmark=CAMPAIGN.benchmarks,
             lang=LANGUAGES,
         ),
+    localrule: True
 
 
 for spec in CAMPAIGN_EXHIBITS:
@@ -26,9 +28,5 @@ for spec in CAMPAIGN_EXHIBITS:
             spec.alias
         input:
             f"{RESULTS}/exhibits/{spec.key}.{FORMATS[spec.kind][0]}",
+        localrule: True
 
-
-localrules:
-    all,
-    items,
-    *[spec.alias for spec in CAMPAIGN_EXHIBITS],

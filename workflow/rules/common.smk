@@ -1,6 +1,7 @@
 """The campaign, its catalogue, and the few look-ups that rules share."""
 
 import json
+import re
 
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
@@ -23,7 +24,7 @@ try:
     CATALOGUE = load_catalogue(CAMPAIGN)
 except UserError as error:
     raise WorkflowError(str(error)) from None
-validate(config, str(ROOT / "workflow/schemas/campaign.schema.json"))
+validate(config, str(ROOT / "workflow/schemas/campaign.schema.json"), set_default=False)
 
 # Commands such as `--config` may leave defaults out: every path variable is set here.
 config["pathvars"] = CAMPAIGN.pathvars.model_dump()
@@ -60,6 +61,22 @@ def models_of(benchmark):
     return [name for name, row in rows if not row.papers or benchmark in row.papers]
 
 
+def trained_by(kind):
+    """Models that the workflow trains by recipes of one kind."""
+    recipes = {name for name, r in CAMPAIGN.training.recipes.items() if r.kind == kind}
+    return [name for name, row in CATALOGUE.models.items() if row.recipe in recipes]
+
+
+def one_of(names):
+    """A wildcard constraint that allows just these names."""
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
+def recipe_of(wildcards):
+    """Recipe of the model that a job trains, as JSON."""
+    return options(CAMPAIGN.training.recipes[CATALOGUE.models[wildcards.model].recipe])
+
+
 def scope_of(model, lang):
     """Which checkpoint of a model scores a language."""
     return lang if CATALOGUE.models[model].scope == "monolingual" else "multi"
@@ -68,3 +85,25 @@ def scope_of(model, lang):
 def languages_of(scope):
     """Languages that a checkpoint scores."""
     return LANGUAGES if scope == "multi" else [scope]
+
+
+def closing_words():
+    """Where the results are and what to type next."""
+    chosen = f"--configfile {CAMPAIGN_FILE} " if workflow.overwrite_configfiles else ""
+    paper = CAMPAIGN.benchmarks[0]
+    lines = [f"Campaign {CAMPAIGN.campaign}: exhibits are in {RESULTS}/exhibits/"]
+    for spec in of_benchmarks(CAMPAIGN.benchmarks):
+        suffix = "md" if spec.kind == "table" else "png"
+        lines.append(f"  {RESULTS}/exhibits/{spec.key}.{suffix}  {spec.title}")
+    language = next(iter(CATALOGUE.languages.values()))
+    model = CATALOGUE.models[models_of(paper)[0]]
+    lines += [
+        "Where does a number come from?",
+        f"  blimpworks explain {RESULTS}/exhibits/{paper}/table5.csv "
+        f"--row {language.name!r} --column {model.label!r} --items 5",
+        "Is everything as it was made?",
+        f"  blimpworks check {RESULTS}",
+        "One exhibit again, after a change:",
+        f"  snakemake {chosen}--cores 2 {paper}_table5",
+    ]
+    return "\n".join(lines)

@@ -22,7 +22,7 @@ rule find_candidates:
     params:
         code=verb_code("find_candidates"),
         options=stage(),
-        treebanks=options(CAMPAIGN.treebanks),
+        treebanks=CAMPAIGN.treebanks.model_dump_json(include={"max_words"}),
     resources:
         mem_mb=2000,
     conda:
@@ -70,7 +70,7 @@ rule build_pairs:
         tokens="<resources>/tokens/{lang}.parquet",
         sentences="<resources>/sentences/{lang}.parquet",
     output:
-        items="<results>/items/multiblimp/all/{lang}.parquet",
+        table="<results>/items/multiblimp/all/{lang}.parquet",
         funnel="<results>/funnel/multiblimp/pairs/{lang}.parquet",
     log:
         "<logs>/build_pairs/multiblimp/{lang}.log",
@@ -89,7 +89,7 @@ rule build_pairs:
         "{BLIMPWORKS} build-pairs --candidates {input.candidates:q} "
         "--lexicon {input.lexicon:q} --agreement {input.agreement:q} "
         "--tokens {input.tokens:q} --sentences {input.sentences:q} "
-        "--output {output.items:q} --funnel {output.funnel:q} --lang {wildcards.lang} "
+        "--output {output.table:q} --funnel {output.funnel:q} --lang {wildcards.lang} "
         "--options {params.options:q} > {log:q} 2>&1"
 
 
@@ -98,7 +98,7 @@ rule sample_items:
     input:
         "<results>/items/multiblimp/all/{lang}.parquet",
     output:
-        items="<results>/items/multiblimp/{lang}.parquet",
+        table="<results>/items/multiblimp/{lang}.parquet",
         funnel="<results>/funnel/multiblimp/sampling/{lang}.parquet",
     log:
         "<logs>/sample_items/multiblimp/{lang}.log",
@@ -114,6 +114,6 @@ rule sample_items:
     message:
         "Sample items of {wildcards.lang}"
     shell:
-        "{BLIMPWORKS} sample-items --pairs {input:q} --output {output.items:q} "
+        "{BLIMPWORKS} sample-items --pairs {input:q} --output {output.table:q} "
         "--funnel {output.funnel:q} --lang {wildcards.lang} --options {params.options:q} "
         "> {log:q} 2>&1"

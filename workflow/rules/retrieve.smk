@@ -6,6 +6,12 @@ def pin(wildcards, field):
     return getattr(PINS[wildcards.name], field)
 
 
+def catalogue_of(name):
+    """The table that a file is pinned in, for messages."""
+    files = CAMPAIGN.catalogue
+    return str(files.sources if name in CATALOGUE.sources else files.treebanks)
+
+
 rule retrieve:
     """Fetch one pinned file and verify its SHA-256."""
     output:
@@ -20,14 +26,16 @@ rule retrieve:
         sha256=lambda w: pin(w, "sha256"),
         size=lambda w: pin(w, "bytes") or "",
         mirror_path=lambda w: pin(w, "mirror"),
+        catalogue=lambda w: catalogue_of(w.name),
     wildcard_constraints:
-        name="|".join(map(re.escape, PINS)),
+        name=one_of(PINS),
     conda:
         "../../envs/core.yaml"
     message:
         "Retrieve {wildcards.name}"
     shell:
-        "{BLIMPWORKS} retrieve --name {wildcards.name:q} --url {params.url:q} "
-        "--sha256 {params.sha256:q} --bytes {params.size:q} "
-        "--mirror-path {params.mirror_path:q} --mirror {MIRROR:q} "
+        "{BLIMPWORKS} retrieve --name={wildcards.name:q} --url={params.url:q} "
+        "--sha256={params.sha256:q} --bytes={params.size:q} "
+        "--mirror-path={params.mirror_path:q} --mirror={MIRROR:q} "
+        "--catalogue={params.catalogue:q} "
         "--output {output:q} > {log:q} 2>&1"

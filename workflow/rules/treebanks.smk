@@ -15,7 +15,7 @@ rule build_tokens:
         "<benchmarks>/build_tokens/{lang}.tsv"
     params:
         code=verb_code("build_tokens"),
-        options=options(CAMPAIGN.treebanks),
+        options=CAMPAIGN.treebanks.model_dump_json(include={"malformed"}),
     resources:
         mem_mb=2000,
     conda:

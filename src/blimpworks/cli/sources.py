@@ -81,7 +81,7 @@ def retrieve_model(
         "first_token": first_token,
     }
     wanted = Wanted(name, scope, engine, architecture, dtype, first_token, hf_id, revision)
-    with Job("retrieve_model", inputs=[], outputs=[output], params=params) as job:
+    with Job("retrieve_model", inputs=[], outputs=[output, output.parent], params=params) as job:
         sealed = retrieve_from_hub(wanted, output)
         job.note(source=sealed.source.model_dump(), files=len(sealed.files))
 

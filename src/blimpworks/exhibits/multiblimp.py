@@ -18,6 +18,7 @@ from blimpworks.exhibits.style import (
 )
 from blimpworks.tables import ACCURACIES, FUNNEL, ITEMS, read_table
 
+METHOD = "full_sentence"
 CERTAIN = ("+", "~")
 CONSTRUCTIONS = {"sv": "S-Verb", "sp": "S-Participle"}
 FEATURES = {"#": ("NUMBER", ("SG", "PL", "DU"))}
@@ -95,7 +96,7 @@ def _accuracy_cell(row: pd.Series, labels: Labels) -> Cell:
         f"{percent:.1f}",
         ACCURACY,
         "judgements",
-        {"benchmark": "multiblimp", "lang": row["lang"], "model": row["model"]},
+        {"benchmark": "multiblimp", "lang": row["lang"], "model": row["model"], "method": METHOD},
         n=int(row["n"]),
         low=100 * row["low"],
         high=100 * row["high"],
@@ -115,6 +116,7 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
     found = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
     overall = found[(found["phenomenon"] == "all") & (found["paradigm"] == "all")]
     overall = overall[overall["lang"].isin(labels.languages) & overall["model"].isin(labels.models)]
+    overall = overall[overall["method"] == METHOD]
     ranks = {name: rank for rank, name in enumerate((*labels.languages, *labels.models))}
     overall = overall.sort_values(
         ["lang", "model"], key=lambda column: column.astype(str).map(ranks)

@@ -77,12 +77,12 @@ def _estimate(corpus: Path, scratch: Path, order: int, model: Path) -> None:
 def train_ngram(
     text: Path, checkpoint: Path, *, name: str, scope: str, recipe_name: str, recipe: NgramRecipe
 ) -> Checkpoint:
-    """Estimate an n-gram model on ``text`` (one sentence per line) with modified Kneser-Ney
-    smoothing; discounts that cannot be estimated from a small text fall back to constants.
+    """Estimate an n-gram model on ``text``, one sentence per line.
 
-    Writes beside ``checkpoint`` the KenLM trie ``model.bin`` and ``vocabulary.txt`` (ids are
-    line numbers from 0: ``<unk>``, ``</s>``, then the words by code point), then
-    ``checkpoint`` itself. Repeats byte for byte.
+    Modified Kneser-Ney smoothing; discounts that cannot be estimated from a small text fall
+    back to constants. Writes beside ``checkpoint`` the KenLM trie ``model.bin`` and
+    ``vocabulary.txt`` (ids are line numbers from 0: ``<unk>``, ``</s>``, then the words by
+    code point), then ``checkpoint`` itself. Repeats byte for byte.
 
     Raises UserError when KenLM is not installed or fails, or the text is empty.
     """
@@ -94,9 +94,8 @@ def train_ngram(
         _write_inputs(text, corpus, directory / VOCABULARY)
         _estimate(corpus, scratch, recipe.order, directory / MODEL)
     log.info("%s: %d-gram model of %s", directory, recipe.order, text)
-    # Nothing is drawn at random: seed 0 stands for "none needed".
     source = Trained(
-        recipe=recipe_name, settings=recipe.model_dump(), seed=0, text_sha256=sha256_of(text)
+        recipe=recipe_name, settings=recipe.model_dump(), seed=None, text_sha256=sha256_of(text)
     )
     return seal(
         checkpoint,

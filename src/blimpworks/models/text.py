@@ -3,6 +3,8 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import pyarrow as pa
@@ -88,18 +90,22 @@ def plain_sentences(text: Path) -> Iterator[str]:
                 yield detokenise_wikitext(sentence)
 
 
-def _surface(words: list[str | None], forms: list[str], ids: list[str], spaces: list[bool]) -> str:
+Row = tuple[int, str, str, int | None, bool]
+"""sentence, form, id, word, space_after of one line of a treebank."""
+
+
+def _surface(rows: Iterable[Row]) -> str:
     """One sentence: ranges stand for their words, empty nodes are nothing."""
     parts: list[str] = []
     covered = 0
-    for word, form, token, space in zip(words, forms, ids, spaces, strict=True):
-        if word is None:
-            if "-" not in token:
-                continue
-            covered = int(token.partition("-")[2])
-        elif int(word) <= covered:
+    for _, form, token, word, space in rows:
+        if word is None and "-" not in token:
             continue
-        parts.append(form + " " * bool(space))
+        if word is None:
+            covered = int(token.partition("-")[2])
+        elif word <= covered:
+            continue
+        parts.append(f"{form} " if space else form)
     return clean("".join(parts))
 
 
@@ -109,17 +115,10 @@ def treebank_sentences(tokens: Path) -> dict[int, str]:
     A multiword range stands with its own form and spacing for its words; empty nodes are
     left out. Raises UserError when the table is missing or of another schema.
     """
-    columns = ["sentence", "word", "form", "id", "space_after"]
-    table = read_table(TOKENS, tokens, columns).to_pandas()
-    return {
-        int(number): _surface(
-            [None if word != word else word for word in group["word"]],
-            group["form"].tolist(),
-            group["id"].tolist(),
-            group["space_after"].tolist(),
-        )
-        for number, group in table.groupby("sentence", sort=False)
-    }
+    columns = ["sentence", "form", "id", "word", "space_after"]
+    table = read_table(TOKENS, tokens, columns)
+    rows: Iterator[Row] = zip(*(table[column].to_pylist() for column in columns), strict=True)
+    return {number: _surface(group) for number, group in groupby(rows, itemgetter(0))}
 
 
 def _keys(table: pa.Table) -> pa.Array:

@@ -13,12 +13,7 @@ from scipy.stats import binomtest
 
 from blimpworks.config import AgreementOptions, MultiblimpOptions
 from blimpworks.multiblimp.features import UNDEFINED, alternatives, parse_feats
-from blimpworks.multiblimp.inflection import (
-    Lexicon,
-    inflecting_column,
-    load_lexicon,
-    values_of,
-)
+from blimpworks.multiblimp.inflection import Lexicon, Query, load_lexicon, query_of, values_of
 from blimpworks.tables import AGREEMENT, CANDIDATES, LEXICON, read_table, write_table
 
 FEATURE_OF = {"sv#": "Number"}
@@ -26,6 +21,8 @@ FEATURE_OF = {"sv#": "Number"}
 COLUMNS_OF = {"Number": ("Number[subj]", "Number")}
 """Lexicon columns that may carry a feature's inflection."""
 CONTEXT_PARTS = ("N", "PRO", "PRON")
+NOMINATIVE = query_of({"Case": "Nom"})
+INDICATIVE = query_of({"Mood": "Ind"})
 BOTH_TYPES = "both"
 Key = tuple[str, str, str, str]
 """Verb type, order, subject value, verb value."""
@@ -43,22 +40,22 @@ def load_resources(
     table: pa.Table, feature: str, lemmas: frozenset[str] | None
 ) -> dict[str, Resource]:
     """Both sources, ``unimorph`` first, each with the column that inflects in it."""
-    found = {}
-    for source in ("unimorph", "ud"):
-        verbs = load_lexicon(table, source, ("V",), lemmas)
-        verbs.column = inflecting_column(table, source, COLUMNS_OF[feature])
-        found[source] = Resource(verbs, load_lexicon(table, source, CONTEXT_PARTS, None))
-    return found
+    columns = COLUMNS_OF[feature]
+    return {
+        source: Resource(
+            load_lexicon(table, source, ("V",), columns, lemmas),
+            load_lexicon(table, source, CONTEXT_PARTS, columns, None),
+        )
+        for source in ("unimorph", "ud")
+    }
 
 
-def _lexicon_values(
-    lexicons: list[Lexicon], form: str, name: str, value: str, feature: str
-) -> set[str]:
-    """Defined values of ``feature`` over the rows of a form with ``name`` = ``value``."""
-    query = {name: frozenset({value})}
+def _lexicon_values(lexicons: list[Lexicon], form: str, query: Query) -> set[str]:
+    """Defined values of the inflecting columns over the rows of a form that fit a query."""
     found: set[str] = set()
     for lexicon in lexicons:
-        found |= values_of(lexicon.by_form.get(form, ()), query, lexicon.column, feature)
+        if lexicon.column:
+            found |= values_of(lexicon, lexicon.by_form.get(form, ()), query, lexicon.column)
     return found - {UNDEFINED}
 
 
@@ -92,12 +89,12 @@ def count_agreement(
     @cache
     def verb_values(form: str, feats: str | None) -> set[str]:
         own = _annotated(feats, feature) if options.corrected("agreement_evidence") else set()
-        return own or _lexicon_values(verbs, form, "Mood", "IND", feature)
+        return own or _lexicon_values(verbs, form, INDICATIVE)
 
     @cache
     def subject_values(form: str, feats: str | None) -> set[str]:
         own = _annotated(feats, feature) if options.corrected("agreement_evidence") else set()
-        return own or _lexicon_values(subjects, form, "Case", "NOM", feature)
+        return own or _lexicon_values(subjects, form, NOMINATIVE)
 
     counts: Counter[Key] = Counter()
     names = ("kind", "order", "subject_form", "subject_feats", "form", "feats")

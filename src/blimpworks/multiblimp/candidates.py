@@ -4,10 +4,8 @@ Source: MultiBLiMP 1.0, section 4.1. Works on whole columns: a word's row is its
 first row plus its id minus one, so heads and dependents are index arithmetic.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,15 +15,14 @@ import pyarrow.compute as pc
 from blimpworks.config import MultiblimpOptions, TreebankOptions
 from blimpworks.multiblimp.features import parse_feats
 from blimpworks.multiblimp.funnel import write_funnel
+from blimpworks.multiblimp.unwanted import Mask, Strings, marked, unwanted_rows
 from blimpworks.tables import CANDIDATES, TOKENS, read_table, write_table
 
 Rows = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
-Strings = npt.NDArray[np.object_]
 
-UNWANTED_MISC = r"(^|\|)([^=|]*Correct[^=|]*|(Lang|OrigLang)=[^|]*)"
 SUBJECT_CLASSES = {"NOUN", "PRON"}
 VERB_CLASSES = {"VERB", "AUX"}
+TOKEN_COLUMNS = ("sentence", "word", "head", "form", "lemma", "upos", "feats", "deprel", "misc")
 
 
 @dataclass(frozen=True)
@@ -41,57 +38,34 @@ class Words:
     upos: Strings
     feats: Strings
     deprel: Strings
-    misc: pa.Array
+    """Empty where the treebank has none."""
 
 
-def load_words(tokens: Path) -> Words:
+def load_words(tokens: pa.Table) -> Words:
     """Words of a ``tokens`` table; multiword ranges and empty nodes are left out."""
-    names = ["sentence", "word", "head", "form", "lemma", "upos", "feats", "deprel", "misc"]
-    table = read_table(TOKENS, tokens, names)
-    table = table.filter(pc.is_valid(table["word"])).combine_chunks()
+    table = tokens.filter(pc.is_valid(tokens["word"])).combine_chunks()
     sentence = table["sentence"].to_numpy().astype(np.int64)
     word = table["word"].to_numpy().astype(np.int64)
     head = table["head"].fill_null(0).to_numpy().astype(np.int64)
     first = np.arange(len(word)) - (word - 1)
     text = {
         name: table[name].cast(pa.string()).to_numpy(zero_copy_only=False)
-        for name in ("form", "lemma", "upos", "feats", "deprel")
+        for name in ("form", "lemma", "upos", "feats")
     }
-    return Words(
-        sentence,
-        word,
-        np.where(head > 0, first + head - 1, -1),
-        **text,
-        misc=table["misc"].cast(pa.string()),
-    )
+    deprel = table["deprel"].cast(pa.string()).fill_null("").to_numpy(zero_copy_only=False)
+    return Words(sentence, word, np.where(head > 0, first + head - 1, -1), **text, deprel=deprel)
 
 
-def _marked(values: Strings, predicate: Callable[[Any], bool]) -> Mask:
-    """Apply a predicate once per distinct string (or None)."""
-    answers = {value: predicate(value) for value in set(values)}
-    return np.fromiter((answers[value] for value in values), bool, len(values))
-
-
-def _is_unwanted(feats: str | None) -> bool:
-    features = parse_feats(feats)
-    return features.get("Typo") == "Yes" or "Style" in features or "Foreign" in features
-
-
-def unwanted_sentences(words: Words, longest: int) -> dict[str, set[int]]:
+def unwanted_sentences(tokens: pa.Table, longest: int) -> dict[str, set[int]]:
     """Sentences that yield no candidates, by reason.
 
     Speech repairs, typos, foreign or stylistically marked words, corrected and
     code-switched words, and more than ``longest`` words.
     """
-    repaired = words.deprel == "reparandum"
-    marked = _marked(words.feats, _is_unwanted)
-    noted = pc.match_substring_regex(words.misc, UNWANTED_MISC).fill_null(False)
-    return {
-        "reparandum": set(words.sentence[repaired].tolist()),
-        "typo, style or foreign": set(words.sentence[marked].tolist()),
-        "corrected or code-switched": set(words.sentence[np.asarray(noted)].tolist()),
-        "too long": set(words.sentence[words.word > longest].tolist()),
-    }
+    too_long = np.asarray(pc.greater(tokens["word"], longest).fill_null(False))
+    reasons = {**unwanted_rows(tokens), "too long": too_long}
+    sentence = tokens["sentence"].to_numpy()
+    return {reason: set(sentence[rows].tolist()) for reason, rows in reasons.items()}
 
 
 def _heads_of(words: Words, dependents: Mask) -> Mask:
@@ -104,7 +78,7 @@ def _heads_of(words: Words, dependents: Mask) -> Mask:
 
 def _leftmost_auxiliary(words: Words) -> Rows:
     """For each word the row of its first auxiliary or copula; -1 if it has none."""
-    is_auxiliary = _marked(words.deprel, lambda d: d == "cop" or d.startswith("aux"))
+    is_auxiliary = marked(words.deprel, lambda d: d == "cop" or d.startswith("aux"))
     rows = np.flatnonzero(is_auxiliary & (words.head >= 0))
     found = np.full(len(words.head), -1)
     found[words.head[rows[::-1]]] = rows[::-1]
@@ -116,7 +90,7 @@ def _filters(words: Words, subjects: Rows, heads: Rows) -> dict[str, Mask]:
     conjoined = _heads_of(words, words.deprel == "conj")
     expletive = _heads_of(
         words,
-        _marked(words.deprel, lambda d: "expl" in d or "csubj:outer" in d or "nsubj:outer" in d),
+        marked(words.deprel, lambda d: "expl" in d or "csubj:outer" in d or "nsubj:outer" in d),
     )
     return {
         "conjoined subject": conjoined[subjects],
@@ -151,7 +125,7 @@ def _table(words: Words, subjects: Rows, options: MultiblimpOptions) -> pa.Table
     misplaced = first & (not options.corrected("first_word_auxiliary"))
     replaced = np.where(misplaced, verbs, inflected)
     distance = replaced - subjects
-    bare = has_auxiliary & _marked(words.feats[inflected], lambda feats: feats is None)
+    bare = has_auxiliary & marked(words.feats[inflected], lambda feats: feats is None)
     whole = options.corrected("attractor_window")
     ends = zip(np.minimum(subjects, replaced), np.maximum(subjects, replaced), strict=True)
     return pa.table(
@@ -185,9 +159,9 @@ def _feature_filters(table: pa.Table, lang: str, options: MultiblimpOptions) -> 
     feats = table["feats"].to_numpy()
     found: dict[str, Mask] = {}
     if lang == "eng":
-        found["not third person present (English)"] = ~_marked(feats, _english_present)
+        found["not third person present (English)"] = ~marked(feats, _english_present)
     if options.corrected("finiteness"):
-        finite = _marked(feats, lambda f: parse_feats(f).get("VerbForm") == "Fin")
+        finite = marked(feats, lambda f: parse_feats(f).get("VerbForm") == "Fin")
         found["not finite"] = ~finite
     return found
 
@@ -204,9 +178,10 @@ def find_candidates(
 
     Returns the funnel's counts. Raises UserError when the token table can't be read.
     """
-    words = load_words(tokens)
+    table = read_table(TOKENS, tokens, TOKEN_COLUMNS)
+    words = load_words(table)
     counts = {"sentences": len(np.unique(words.sentence)), "words": len(words.word)}
-    unwanted = unwanted_sentences(words, treebanks.max_words)
+    unwanted = unwanted_sentences(table, treebanks.max_words)
     subjects = np.flatnonzero((words.deprel == "nsubj") & (words.head >= 0))
     counts["subjects"] = len(subjects)
     for reason, sentences in unwanted.items():
@@ -217,11 +192,11 @@ def find_candidates(
     for reason, drop in _filters(words, subjects, words.head[subjects]).items():
         counts[f"- {reason}"] = int((keep & drop).sum())
         keep &= ~drop
-    table = _table(words, subjects[keep], options)
-    for reason, drop in _feature_filters(table, lang, options).items():
+    found = _table(words, subjects[keep], options)
+    for reason, drop in _feature_filters(found, lang, options).items():
         counts[f"- {reason}"] = int(drop.sum())
-        table = table.filter(pa.array(~drop))
-    counts["candidates"] = len(table)
-    write_table(table, CANDIDATES, output)
+        found = found.filter(pa.array(~drop))
+    counts["candidates"] = len(found)
+    write_table(found, CANDIDATES, output)
     write_funnel(funnel, lang, "candidates", counts)
     return counts

@@ -1,11 +1,12 @@
 """Features of words in one spelling: UniMorph's values under Universal Dependencies' names.
 
-The tag inventory is the UniMorph schema's; the value map between the two resources and the
-values assumed where a lexicon states none are those of the MultiBLiMP authors.
+The tag inventory is the UniMorph schema's with what its tables add; its grouping, the value
+map between the two resources and the values assumed where a lexicon states none are those of
+the MultiBLiMP authors.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import product
@@ -70,9 +71,9 @@ def alternatives(value: str) -> frozenset[str]:
     return frozenset(to_unimorph(part) for part in value.split(","))
 
 
-def complete(features: Mapping[str, str]) -> Bundle:
-    """``features`` with the values assumed where none is stated."""
-    return tuple(sorted({**ASSUMED, **features}.items()))
+def assumed(stated: Collection[str]) -> dict[str, str]:
+    """Values meant where a row states none, for the features that other rows do state."""
+    return {name: value for name, value in ASSUMED.items() if name in stated}
 
 
 def render(features: Iterable[tuple[str, str]]) -> str:
@@ -80,23 +81,19 @@ def render(features: Iterable[tuple[str, str]]) -> str:
     return "|".join(f"{name}={value}" for name, value in sorted(features))
 
 
-@lru_cache(maxsize=1 << 16)
-def parse_bundle(text: str) -> Bundle:
-    """The inverse of ``render``, with assumed values added."""
-    return complete(parse_feats(text))
-
-
 def _split_tags(tags: str) -> list[str]:
     """UniMorph's ``;``-separated tags, with the variants of its notation levelled.
 
-    Braces go, ``/`` and ``,`` mean alternatives like ``+``, ``V.PTCP`` is a verb's
-    participle, ``NOM(3,SG)`` marks agreement with an argument, and ``A.B`` is two tags.
+    Braces go, ``/`` and ``,`` mean alternatives like ``+``, ``V.PTCP`` (also misspelt) is a
+    verb's participle, ``NOM(3,SG)`` marks agreement with an argument, and an unknown ``A.B``
+    is two tags.
     """
     tags = re.sub(r"[A-Z]+\(([^()]*)\)", lambda m: m.group(1).replace(",", ";"), tags)
     tags = re.sub(r"[{}]", "", tags).replace("/", "+").replace(",", "+")
-    tags = tags.replace("V.PTCP", "V;V-PTCP").replace("V.CVB", "V-CVB").replace("V.MSDR", "V-MSDR")
-    tags = tags.replace(".", ";").replace("V-", "V.")
-    return [tag.strip() for tag in tags.split(";") if tag.strip()]
+    tags = re.sub(r"V\.(PTCP|PCTP)", "V;V.PTCP", tags)
+    parts = (tag.strip() for tag in tags.split(";"))
+    known = tag_features()
+    return [tag for part in parts for tag in ([part] if part in known else part.split(".")) if tag]
 
 
 @cache
@@ -104,7 +101,8 @@ def parse_tags(tags: str) -> tuple[tuple[str, Bundle], ...]:
     """Part of speech and features of a UniMorph tag string, one pair per alternative.
 
     "V;PRS;1+2;SG" gives two. Unknown tags decide nothing and are left out. A feature
-    tagged twice keeps both values as alternatives.
+    tagged twice keeps both values as alternatives. The part of speech is "" where none is
+    tagged.
     """
     known = tag_features()
     values: dict[str, list[str]] = {}

@@ -11,7 +11,7 @@ from itertools import product
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from blimpworks.multiblimp.features import UNDEFINED, alternatives, parse_bundle
+from blimpworks.multiblimp.features import UNDEFINED, alternatives, assumed, parse_feats
 
 Query = Mapping[str, frozenset[str]]
 """For each feature the values that will do."""
@@ -34,65 +34,72 @@ class Lexicon:
     by_form: dict[str, list[LexiconRow]] = field(default_factory=lambda: defaultdict(list))
     column: str | None = None
     """The feature that inflects here, such as Number or Number[subj]; None if none does."""
+    stated: frozenset[str] = frozenset()
+    """Features that some row states."""
 
     def add(self, row: LexiconRow) -> None:
         """Index one row."""
         self.by_lemma[row.lemma].append(row)
         self.by_form[row.form].append(row)
 
+    def relevant(self, query: Query) -> dict[str, frozenset[str]]:
+        """The part of a query that rows of this lexicon can answer."""
+        return {name: wanted for name, wanted in query.items() if name in self.stated}
 
-def _readings(features: str) -> Iterable[dict[str, str]]:
+
+def _readings(features: str) -> list[dict[str, str]]:
     """Feature mappings of a rendered bundle; alternatives ("FEM+MASC") are spelt out."""
-    names, values = zip(*parse_bundle(features), strict=True)
-    for chosen in product(*(value.split("+") for value in values)):
-        yield dict(zip(names, chosen, strict=True))
+    own = parse_feats(features)
+    values = (value.split("+") for value in own.values())
+    return [dict(zip(own, chosen, strict=True)) for chosen in product(*values)]
 
 
 def load_lexicon(
-    table: pa.Table, source: str, parts: Sequence[str], lemmas: Collection[str] | None
+    table: pa.Table,
+    source: str,
+    parts: Sequence[str],
+    columns: Sequence[str],
+    lemmas: Collection[str] | None,
 ) -> Lexicon:
     """Rows of ``source`` with one of the parts of speech ``parts``.
 
-    ``lemmas`` restricts what is kept in memory to what a caller will ask for.
+    ``columns`` are the features that may inflect, as UD names such as
+    ``("Number[subj]", "Number")``; ``lemmas`` restricts what is kept in memory to what a
+    caller will ask for.
     """
     keep = pc.and_(
         pc.equal(table["source"].cast(pa.string()), source),
         pc.is_in(table["pos"].cast(pa.string()), pa.array([*parts])),
     )
-    if lemmas is not None:
-        keep = pc.and_(keep, pc.is_in(table["lemma"], pa.array([*lemmas], pa.string())))
     rows = table.filter(keep)
-    lexicon = Lexicon()
-    columns = (rows[name].to_pylist() for name in ("lemma", "form", "features"))
-    for lemma, form, features in zip(*columns, strict=True):
-        for reading in _readings(features):
+    bundles = Counter(rows["features"].cast(pa.string()).to_pylist())
+    readings = {bundle: _readings(bundle) for bundle in bundles}
+    stated = frozenset(name for found in readings.values() for each in found for name in each)
+    defaults = assumed(stated)
+    lexicon = Lexicon(column=_inflecting_column(bundles, readings, columns), stated=stated)
+    filled = {b: [{**defaults, **each} for each in found] for b, found in readings.items()}
+    if lemmas is not None:
+        rows = rows.filter(pc.is_in(rows["lemma"], pa.array([*lemmas], pa.string())))
+    values = (rows[name].to_pylist() for name in ("lemma", "form", "features"))
+    for lemma, form, bundle in zip(*values, strict=True):
+        for reading in filled[bundle]:
             lexicon.add(LexiconRow(lemma, form, reading))
     return lexicon
 
 
-def inflecting_column(table: pa.Table, source: str, candidates: Sequence[str]) -> str | None:
-    """The candidate whose rarest defined value has most verb rows, or None.
-
-    A column needs two defined values to inflect. ``candidates`` are UD names such as
-    ``("Number[subj]", "Number")``.
-    """
-    verbs = table.filter(
-        pc.and_(
-            pc.equal(table["source"].cast(pa.string()), source),
-            pc.equal(table["pos"].cast(pa.string()), "V"),
-        )
-    )
-    bundles = Counter(verbs["features"].cast(pa.string()).to_pylist())
-    best: tuple[int, str] | None = None
-    for name in candidates:
+def _inflecting_column(
+    bundles: Mapping[str, int], readings: Mapping[str, list[dict[str, str]]], columns: Sequence[str]
+) -> str | None:
+    """The column whose rarest value has most rows; one needs two values to inflect."""
+    best, chosen = 0, None
+    for name in columns:
         values: Counter[str] = Counter()
-        for bundle, count in bundles.items():
-            for reading in _readings(bundle):
-                if reading.get(name, UNDEFINED) != UNDEFINED:
-                    values[reading[name]] += count
-        if len(values) >= 2 and (best is None or min(values.values()) > best[0]):
-            best = (min(values.values()), name)
-    return best[1] if best else None
+        for bundle, found in readings.items():
+            for value in (reading[name] for reading in found if name in reading):
+                values[value] += bundles[bundle]
+        if len(values) >= 2 and min(values.values()) > best:
+            best, chosen = min(values.values()), name
+    return chosen
 
 
 def query_of(features: Mapping[str, str]) -> dict[str, frozenset[str]]:
@@ -104,12 +111,16 @@ def query_of(features: Mapping[str, str]) -> dict[str, frozenset[str]]:
 
 
 def _fits(row: LexiconRow, query: Query, column: str | None) -> bool:
-    """Whether a row answers a query: open and missing values do, except in ``column``."""
+    """Whether a row answers a query.
+
+    Open and missing values do too, except in ``column`` and where the query names several
+    values: those must be met.
+    """
     for name, wanted in query.items():
         found = row.features.get(name)
         if found in wanted:
             continue
-        if name == column or (found is not None and found != UNDEFINED):
+        if name == column or len(wanted) > 1 or found not in (None, UNDEFINED):
             return False
     return True
 
@@ -124,6 +135,7 @@ def matching(
     lexicon: Lexicon, lemma: str, form: str, query: Query, column: str
 ) -> list[LexiconRow]:
     """Stage 1: the tightest rows of the lemma and form that answer the query."""
+    query = lexicon.relevant(query)
     rows = [
         row
         for row in lexicon.by_lemma.get(lemma, ())
@@ -142,21 +154,19 @@ def contrasting(lexicon: Lexicon, row: LexiconRow, query: Query, column: str) ->
     if value == UNDEFINED:
         return set()
     defined = {n: frozenset({v}) for n, v in row.features.items() if v != UNDEFINED}
-    wanted = {**query, **defined}
+    wanted = {**lexicon.relevant(query), **defined}
     del wanted[column]
     rows = [
         other
         for other in lexicon.by_lemma.get(row.lemma, ())
-        if other.features.get(column, UNDEFINED) not in (UNDEFINED, value)
+        if other.features.get(column) not in (UNDEFINED, value)
         and _fits(other, wanted, None)
     ]
     return {other.form for other in _tightest(rows, {**wanted, column: frozenset()})}
 
 
-def values_of(
-    rows: Iterable[LexiconRow], query: Query, column: str | None, feature: str
-) -> set[str]:
+def values_of(lexicon: Lexicon, rows: Iterable[LexiconRow], query: Query, feature: str) -> set[str]:
     """All values of a feature over the rows that answer a query (no tight match)."""
-    return {
-        row.features.get(column or feature, UNDEFINED) for row in rows if _fits(row, query, None)
-    }
+    query = lexicon.relevant(query)
+    fitting = (row for row in rows if _fits(row, query, lexicon.column))
+    return {row.features[feature] for row in fitting if feature in row.features}

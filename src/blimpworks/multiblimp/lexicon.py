@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,6 +15,7 @@ from blimpworks.config import LexiconOptions
 from blimpworks.errors import UserError
 from blimpworks.multiblimp.features import parse_feats, parse_tags, render, to_unimorph
 from blimpworks.multiblimp.patches import patch_line, patch_rows
+from blimpworks.multiblimp.unwanted import unwanted_rows
 from blimpworks.tables import LEXICON, TOKENS, read_table, write_table
 
 Entry = tuple[str, str, str, str]
@@ -23,7 +25,7 @@ POS_OF_UPOS = {
     "VERB": "V",
     "AUX": "V",
     "NOUN": "N",
-    "PRON": "PRO",
+    "PRON": "PRON",
     "ADJ": "ADJ",
     "DET": "DET",
     "ADV": "ADV",
@@ -34,8 +36,10 @@ def read_unimorph(path: Path, lang: str) -> Iterator[tuple[str, str, str]]:
     """Lemma, form and tags of each line of a UniMorph table, patched for ``lang``.
 
     Lines with a blank form or lemma are skipped, as are forms with a space (the pipeline
-    replaces single words). Raises UserError for a line with fewer than three columns.
+    replaces single words). A table of segmentations separates its tags by "|" too. Raises
+    UserError for a line with fewer than three columns.
     """
+    segmented = path.suffix == ".segmentations"
     with path.open(encoding="utf-8-sig") as handle:
         for number, line in enumerate(handle, start=1):
             if not line.strip():
@@ -48,7 +52,7 @@ def read_unimorph(path: Path, lang: str) -> Iterator[tuple[str, str, str]]:
                 )
             lemma, form, tags = fields[:3]
             if lemma and form and " " not in form:
-                yield lemma, form, tags
+                yield lemma, form, tags.replace("|", ";") if segmented else tags
 
 
 def unimorph_entries(paths: Iterable[Path], lang: str) -> list[Entry]:
@@ -62,18 +66,22 @@ def unimorph_entries(paths: Iterable[Path], lang: str) -> list[Entry]:
 
 
 def _ud_features(feats: str) -> dict[str, str]:
-    """UD features with the finiteness, mood and voice that a verb form implies."""
-    own = parse_feats(feats)
-    finite = own.get("VerbForm") == "Fin"
-    implied = {"Mood": "Ind", "Voice": "Act"} if finite else {}
-    return {**implied, **({"VerbForm": "Fin"} if "Mood" in own else {}), **own}
+    """UD features with the finiteness, mood and voice that a verb form implies, in turn."""
+    features = dict(parse_feats(feats))
+    if features.get("VerbForm") == "Fin":
+        features.setdefault("Mood", "Ind")
+    if "Mood" in features:
+        features.setdefault("VerbForm", "Fin")
+    if features.get("VerbForm") == "Fin":
+        features.setdefault("Voice", "Act")
+    return features
 
 
 def _count_words(tokens: pa.Table) -> Counter[tuple[str, str, str, str]]:
     """How often each (lemma, form, upos, feats) occurs among words that can be entries."""
-    words = tokens.filter(
-        pc.and_(pc.is_valid(tokens["word"]), pc.is_valid(tokens["feats"]))
-    ).select(["lemma", "form", "upos", "feats"])
+    clean = pa.array(~np.logical_or.reduce([*unwanted_rows(tokens).values()]))
+    has_entry = pc.and_(pc.is_valid(tokens["word"]), pc.is_valid(tokens["feats"]))
+    words = tokens.filter(pc.and_(has_entry, clean)).select(["lemma", "form", "upos", "feats"])
     counts = (
         words.cast(pa.schema([(name, pa.string()) for name in words.column_names]))
         .group_by(words.column_names, use_threads=False)
@@ -83,27 +91,23 @@ def _count_words(tokens: pa.Table) -> Counter[tuple[str, str, str, str]]:
     return Counter({row[:4]: row[4] for row in zip(*columns, strict=True)})
 
 
-def _is_marked_typo(feats: str) -> bool:
-    return bool({"Typo", "Foreign", "Style"} & parse_feats(feats).keys())
-
-
 def ud_entries(tokens: pa.Table, options: LexiconOptions) -> dict[Entry, int]:
     """Entries read off a treebank, with their frequencies, after both filters.
 
-    Lemma and form are lower-cased; words marked as typos, foreign or of another style, or
-    with an underscore in the lemma, are no evidence.
+    Lemma and form are lower-cased. Unwanted words, and those with an underscore in the
+    lemma, are no evidence; forms with a space are left out at the end.
     """
     counts: Counter[Entry] = Counter()
     for (lemma, form, upos, feats), count in _count_words(tokens).items():
         pos = POS_OF_UPOS.get(upos or "")
-        if pos is None or "_" in lemma or _is_marked_typo(feats):
+        if pos is None or "_" in lemma:
             continue
         features = [(name, _in_unimorph(value)) for name, value in _ud_features(feats).items()]
         counts[lemma.lower(), form.lower(), pos, render(features)] += count
     rare_forms = _rare_forms(counts, options.form_ratio)
     rare_bundles = _rare_bundles(counts, options.bundle_ratio)
     dropped = rare_forms | rare_bundles
-    return {entry: count for entry, count in counts.items() if entry not in dropped}
+    return {e: count for e, count in counts.items() if e not in dropped and " " not in e[1]}
 
 
 def _in_unimorph(value: str) -> str:
@@ -149,7 +153,8 @@ def build_lexicon(
 
     Raises UserError for a malformed UniMorph table.
     """
-    words = read_table(TOKENS, tokens, ["word", "lemma", "form", "upos", "feats"])
+    names = ["word", "lemma", "form", "upos", "feats", "deprel", "misc"]
+    words = read_table(TOKENS, tokens, names)
     from_ud = ud_entries(words, options)
     from_unimorph = unimorph_entries(unimorph, lang)
     entries = [*from_unimorph, *from_ud]

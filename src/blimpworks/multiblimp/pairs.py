@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from blimpworks.config import MultiblimpOptions
 from blimpworks.multiblimp.agreement import BOTH_TYPES, FEATURE_OF, load_resources
-from blimpworks.multiblimp.features import AGREEMENT_FEATURES, alternatives, parse_feats
+from blimpworks.multiblimp.features import AGREEMENT_FEATURES, parse_feats, to_unimorph
 from blimpworks.multiblimp.funnel import write_funnel
 from blimpworks.multiblimp.surface import Surface, load_surfaces
 from blimpworks.multiblimp.swaps import Inflector, Swap
@@ -45,6 +45,7 @@ ITEM_SCHEMA = pa.schema(
         ("distance", INT),
         ("attractors", INT),
         ("congruent_attractors", INT),
+        ("attractor_values", pa.list_(STRING)),
     ]
 )
 
@@ -65,12 +66,11 @@ def adopt_features(verb: dict[str, str], subject: Mapping[str, str]) -> bool:
 
     Returns False when both have one and differ: an annotation error or no agreement.
     """
+    agreed = True
     for name in AGREEMENT_FEATURES:
-        if name not in subject:
-            continue
-        if verb.setdefault(name, subject[name]) != subject[name]:
-            return False
-    return True
+        if name in subject:
+            agreed &= verb.setdefault(name, subject[name]) == subject[name]
+    return agreed
 
 
 def item_id(*parts: object) -> str:
@@ -97,9 +97,12 @@ class PairBuilder:
     _verbs: dict[tuple[int, int], dict[str, str]] = field(default_factory=dict)
 
     def _features(self, row: dict[str, Any]) -> dict[str, str]:
-        """The inflected word's features, with what earlier subjects of it left there."""
+        """The inflected word's features, with what earlier subjects of it left there.
+
+        On a word that the treebank gives no features at all, nothing stays.
+        """
         annotated = parse_feats(row["feats"])
-        if not self.copies_linger:
+        if not self.copies_linger or not annotated:
             return dict(annotated)
         word = row["verb"] if row["inflected_is_verb"] else row["inflected"]
         return self._verbs.setdefault((row["sentence"], word), dict(annotated))
@@ -149,8 +152,9 @@ class PairBuilder:
         }
 
     def _item(self, row: dict[str, Any], swap: Swap, surface: Surface) -> dict[str, Any]:
+        """One pair; ``label`` has as many labels as ``grammatical`` has values."""
         before, after = "|".join(swap.before), "|".join(swap.after)
-        congruent = [a for a in row["attractors"] if set(swap.before) & alternatives(a)]
+        attractors = [to_unimorph(value) for value in row["attractors"]]
         return {
             "lang": self.lang,
             "phenomenon": self.phenomenon,
@@ -159,11 +163,12 @@ class PairBuilder:
             "ungrammatical": after,
             "order": row["order"],
             "inflected": row["kind"],
-            "label": self._label(row, before),
+            "label": "|".join(self._label(row, value) for value in swap.before),
             "subject": row["subject_form"],
             "distance": row["distance"],
-            "attractors": len(row["attractors"]),
-            "congruent_attractors": len(congruent),
+            "attractors": len(attractors),
+            "congruent_attractors": sum(value in swap.before for value in attractors),
+            "attractor_values": attractors,
             **self._text(row, swap, surface),
         }
 

@@ -24,13 +24,16 @@ Condition = tuple[str, str, str, str, str]
 
 
 def conditions(items: Iterable[Item]) -> list[Condition]:
-    """Conditions with at least one pair whose values are single, sorted."""
+    """Conditions to sample, sorted: each pair of single values, in both word orders.
+
+    One order may have no pairs, or only pairs that allow several values.
+    """
     found = {
-        (i["phenomenon"], i["grammatical"], i["ungrammatical"], i["order"], i["inflected"])
+        (i["phenomenon"], i["grammatical"], i["ungrammatical"], i["inflected"])
         for i in items
         if "|" not in i["grammatical"] and "|" not in i["ungrammatical"]
     }
-    return sorted(found)
+    return sorted((p, g, u, order, kind) for p, g, u, kind in found for order in ("SV", "VS"))
 
 
 def members(items: Iterable[Item], condition: Condition) -> list[Item]:
@@ -87,9 +90,14 @@ def draw(items: Sequence[Item], condition: Condition, options: SamplingOptions) 
     return [items[i] for _, _, i in sorted(chosen, key=lambda key: key[1])]
 
 
-def _label(items: Sequence[Item], condition: Condition) -> str:
-    """The condition's agreement label, which its subject value and order decide."""
-    return str(next(i["label"] for i in items if i["grammatical"] == condition[1]))
+def _label(items: Iterable[Item], value: str) -> str:
+    """The agreement label of a subject value among pairs of one order and kind."""
+    for item in items:
+        labels = zip(item["grammatical"].split("|"), item["label"].split("|"), strict=True)
+        for found, label in labels:
+            if found == value:
+                return str(label)
+    return "?"
 
 
 def sample(items: Sequence[Item], options: SamplingOptions) -> tuple[list[Item], dict[str, int]]:
@@ -102,19 +110,21 @@ def sample(items: Sequence[Item], options: SamplingOptions) -> tuple[list[Item],
     chosen: list[Item] = []
     for condition in conditions(items):
         inside = members(items, condition)
-        label = _label(inside, condition)
+        label = _label(inside, condition[1])
         if sizes[condition[0]] < options.minimum:
             counts["- too few pairs of the phenomenon"] += len(inside)
         elif label == "-":
             counts["- no agreement"] += len(inside)
         else:
+            inside = [_in_condition(item, condition, label) for item in inside]
             drawn = draw(inside, condition, options)
             counts["- above the condition's limit"] += len(inside) - len(drawn)
-            chosen += [_in_condition(item, condition, label) for item in drawn]
+            chosen += drawn
     return chosen, dict(counts) | {"items": len(chosen)}
 
 
 def _in_condition(item: Item, condition: Condition, label: str) -> Item:
+    """A pair seen as one of a condition: its attractors agree with that one value or not."""
     _, grammatical, ungrammatical, order, inflected = condition
     return {
         **item,
@@ -122,6 +132,7 @@ def _in_condition(item: Item, condition: Condition, label: str) -> Item:
         "grammatical": grammatical,
         "ungrammatical": ungrammatical,
         "label": label,
+        "congruent_attractors": item["attractor_values"].count(grammatical),
     }
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from blimpworks.multiblimp.agreement import Resource
+from blimpworks.multiblimp.agreement import NOMINATIVE, Resource
 from blimpworks.multiblimp.features import UNDEFINED
 from blimpworks.multiblimp.inflection import (
     LexiconRow,
@@ -82,24 +82,27 @@ class Inflector:
                 before = (before or set()) | _defined(rows, column)
         return forms, before
 
+    @property
+    def _reported(self) -> str:
+        """The column that values are read from: the treebank lexicon's choice goes first."""
+        columns = (resource.verbs.column for resource in reversed(self.resources.values()))
+        return next(filter(None, columns), self.feature)
+
     def _values(self, form: str, lemma: str, query: Query) -> set[str]:
         """All values a form of the lemma can have here, in either source."""
-        others = {name: values for name, values in query.items() if name != self.feature}
+        reported = self._reported
+        others = {name: values for name, values in query.items() if name != reported}
         found: set[str] = set()
         for resource in self.resources.values():
-            column = resource.verbs.column
             rows = [r for r in resource.verbs.by_lemma.get(lemma, ()) if r.form == form]
-            found |= values_of(
-                rows, {n: v for n, v in others.items() if n != column}, column, self.feature
-            )
+            found |= values_of(resource.verbs, rows, others, reported)
         return found
 
     def _subject_values(self, subject: str) -> set[str]:
         """Values of the subject's form as a nominative; UniMorph's unless it has none."""
-        query = {"Case": frozenset({"NOM"})}
         for resource in self.resources.values():
             rows = resource.subjects.by_form.get(subject, ())
-            if found := values_of(rows, query, None, self.feature):
+            if found := values_of(resource.subjects, rows, NOMINATIVE, self._reported):
                 return found
         return set()
 

@@ -74,7 +74,7 @@ def _now() -> str:
 def _files(paths: Sequence[Path]) -> list[dict[str, Any]]:
     return [
         {"path": str(p), "sha256": sha256_of(p), "bytes": p.stat().st_size}
-        for p in expand([*paths])
+        for p in dict.fromkeys(expand([*paths]))
     ]
 
 

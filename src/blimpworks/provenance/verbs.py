@@ -38,12 +38,19 @@ VERBS: dict[str, Verb] = {
         ("torch", "transformers", "tokenizers", "safetensors"),
     ),
     "score": Verb(
-        ("blimpworks.scoring.run:score_items",),
+        (
+            "blimpworks.scoring.run:score_items",
+            # Engines are found by name at run time, so their imports don't show them.
+            "blimpworks.scoring.kenlm_engine:KenlmEngine",
+            "blimpworks.scoring.transformers_engine:TransformersEngine",
+        ),
         ("torch", "transformers", "tokenizers", "kenlm", "pyarrow"),
     ),
     "collect_scores": Verb(("blimpworks.scoring.collect:collect_scores",), ("pyarrow",)),
     "judge": Verb(("blimpworks.scoring.judge:judge",), ("pyarrow",)),
-    "compute_accuracies": Verb(("blimpworks.analysis.accuracy:compute_accuracies",), ("scipy",)),
+    "compute_accuracies": Verb(
+        ("blimpworks.analysis.accuracy:compute_accuracies",), ("pandas", "scipy")
+    ),
 }
 
 

@@ -1,0 +1,84 @@
+"""From judgements to accuracies, each with its uncertainty."""
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+from scipy.stats import binomtest
+
+from blimpworks.errors import UserError
+from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table, write_table
+
+log = logging.getLogger(__name__)
+
+ALL = "all"
+KEYS = ["phenomenon", "paradigm", "method"]
+COLUMNS = [*KEYS, "correct", "tie", "near_tie"]
+
+
+def wilson(correct: float, n: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a proportion of ``correct`` in ``n`` > 0.
+
+    ``correct`` is rounded to a whole number, to even: halves come from ties counted half.
+    """
+    interval = binomtest(round(correct), n).proportion_ci(confidence_level=0.95, method="wilson")
+    return float(interval.low), float(interval.high)
+
+
+def _with_totals(rows: pd.DataFrame) -> pd.DataFrame:
+    """``rows`` again for each phenomenon as a whole, and for all phenomena together."""
+    return pd.concat([rows, rows.assign(paradigm=ALL), rows.assign(paradigm=ALL, phenomenon=ALL)])
+
+
+def summarise(judgements: pd.DataFrame) -> pd.DataFrame:
+    """Accuracies of one model and language, by phenomenon, paradigm and method.
+
+    Paradigm ``all`` and phenomenon ``all`` are micro averages: every row counts once, so a
+    pair that stands in two paradigms counts in both (MultiBLiMP, section 6). Rows without a
+    judgement don't count.
+    """
+    judged = judgements.dropna(subset="correct")
+    groups = _with_totals(judged).groupby(KEYS, sort=True)
+    found: pd.DataFrame = groups.agg(
+        correct=("correct", "sum"),
+        n=("correct", "size"),
+        ties=("tie", "sum"),
+        near_ties=("near_tie", "sum"),
+    ).reset_index()
+    found["accuracy"] = found["correct"] / found["n"]
+    bounds = [wilson(c, n) for c, n in zip(found["correct"], found["n"], strict=True)]
+    found["low"], found["high"] = [b[0] for b in bounds], [b[1] for b in bounds]
+    return found
+
+
+def _read(path: Path) -> pd.DataFrame:
+    table = read_table(JUDGEMENTS, path, COLUMNS)
+    frame = table.to_pandas().astype(dict.fromkeys(KEYS, object))
+    unjudged = int(frame["correct"].isna().sum())
+    if unjudged:
+        log.warning("%s: %d of %d rows have no judgement: left out", path, unjudged, len(frame))
+    typed: pd.DataFrame = frame.astype({"tie": "boolean", "near_tie": "boolean"})
+    return typed
+
+
+def compute_accuracies(
+    judgements: Sequence[tuple[str, str, Path]], benchmark: str, output: Path
+) -> int:
+    """Write the accuracies table of ``benchmark`` from (model, language, judgements table).
+
+    One row per model, language, phenomenon, paradigm and method, and rows ``all`` for
+    paradigm and for phenomenon; each with Wilson's 95 % interval. Returns the number of rows.
+
+    Raises UserError when there is no table, or one is missing or of another schema.
+    """
+    if not judgements:
+        raise UserError(f"{output}: no judgements of {benchmark} are given; name at least one.")
+    parts = [
+        summarise(_read(path)).assign(model=model, lang=lang) for model, lang, path in judgements
+    ]
+    frame = pd.concat(parts).assign(benchmark=benchmark)
+    table = pa.Table.from_pandas(frame[ACCURACIES.names], preserve_index=False)
+    write_table(table.replace_schema_metadata(None), ACCURACIES, output)
+    return len(table)

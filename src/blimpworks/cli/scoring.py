@@ -1,0 +1,92 @@
+"""Verbs from items to accuracies: score, collect, judge, summarise."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from blimpworks.config import ScoringOptions, parse_options
+from blimpworks.errors import UserError
+from blimpworks.provenance.record import Job
+from blimpworks.scoring.ties import TiePolicy
+
+Items = Annotated[Path, typer.Option(help="Items table.")]
+Output = Annotated[Path, typer.Option(help="Table to write.")]
+Manifest = Annotated[Path, typer.Option(help="Manifest of the model's scores.")]
+Store = Annotated[Path, typer.Option(help="Directory of the model's shards.")]
+
+
+def score(
+    items: Annotated[list[Path], typer.Argument(help="Items tables of all languages.")],
+    checkpoint: Annotated[Path, typer.Option(help="The model's checkpoint.json.")],
+    store: Store,
+    manifest: Manifest,
+    options: Annotated[str, typer.Option(help="Scoring options, as JSON.")],
+) -> None:
+    """Score all sentences of the items with one model; resumes where it was killed."""
+    from blimpworks.scoring.run import score_items
+
+    chosen = parse_options(ScoringOptions, options)
+    params = chosen.model_dump(include={"shard", "batch_tokens"})
+    with Job("score", inputs=[*items, checkpoint], outputs=[manifest, store], params=params) as job:
+        result = score_items(items, checkpoint, store, manifest, chosen)
+        job.note(engine=result.engine, sentences=result.sentences, statuses=result.statuses)
+
+
+def collect_scores(items: Items, manifest: Manifest, store: Store, output: Output) -> None:
+    """Slice a model's shards into the scores table of one benchmark and language."""
+    from blimpworks.scoring import collect
+
+    with Job("collect_scores", inputs=[items, manifest], outputs=[output], params={}):
+        collect.collect_scores(items, manifest, store, output)
+
+
+def judge(
+    items: Items,
+    scores: Annotated[Path, typer.Option(help="Scores table.")],
+    method: Annotated[list[str], typer.Option(help="Method; may be repeated.")],
+    ties: Annotated[TiePolicy, typer.Option(help="What equal values count as.")],
+    near_tie: Annotated[float, typer.Option(help="Margins below this are near ties.")],
+    output: Output,
+) -> None:
+    """Judge for each item whether the model prefers the good sentence."""
+    from blimpworks.scoring import judge as library
+
+    params = {"methods": method, "ties": ties, "near_tie": near_tie}
+    with Job("judge", inputs=[items, scores], outputs=[output], params=params) as job:
+        unjudged = library.judge(
+            items, scores, output, methods=method, ties=ties, near_tie=near_tie
+        )
+        job.note(unjudged=unjudged)
+
+
+def _labelled(path: Path, benchmark: str) -> tuple[str, str, Path]:
+    """Model and language of a judgements table, from its path."""
+    if path.suffix != ".parquet" or path.parent.parent.name != benchmark:
+        raise UserError(
+            f"{path} is not laid out as judgements/{benchmark}/LANG/MODEL.parquet, which says "
+            "whose judgements it holds; move it there."
+        )
+    return path.stem, path.parent.name, path
+
+
+def compute_accuracies(
+    judgements: Annotated[
+        list[Path], typer.Argument(help="Tables …/BENCHMARK/LANG/MODEL.parquet.")
+    ],
+    benchmark: Annotated[str, typer.Option(help="Name of the benchmark.")],
+    output: Output,
+) -> None:
+    """Summarise judgements as accuracies with Wilson 95 % intervals."""
+    from blimpworks.analysis import accuracy
+
+    labelled = [_labelled(path, benchmark) for path in judgements]
+    params = {"benchmark": benchmark}
+    with Job("compute_accuracies", inputs=judgements, outputs=[output], params=params):
+        accuracy.compute_accuracies(labelled, benchmark, output)
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's verbs to the command."""
+    for verb in (score, collect_scores, judge, compute_accuracies):
+        app.command()(verb)

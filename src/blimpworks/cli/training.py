@@ -1,0 +1,82 @@
+"""Verbs that make training text and train the campaign's own models."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from blimpworks.config import NgramRecipe, TrainingOptions, TransformerRecipe, parse_options
+from blimpworks.provenance.record import Job
+
+Text = Annotated[Path, typer.Argument(help="Training text, one sentence per line.")]
+Name = Annotated[str, typer.Option(help="Name of the model in the catalogue.")]
+Scope = Annotated[str, typer.Option(help="ISO 639-3 code, or multi.")]
+RecipeName = Annotated[str, typer.Option(help="Name of the recipe in the campaign.")]
+Recipe = Annotated[str, typer.Option(help="The recipe, as JSON.")]
+Output = Annotated[Path, typer.Option(help="checkpoint.json; the model's files go beside it.")]
+
+
+def build_text(
+    output: Annotated[Path, typer.Option(help="Text file to write.")],
+    options: Annotated[str, typer.Option(help="Training options, as JSON.")],
+    tokens: Annotated[Path | None, typer.Option(help="Tokens table.")] = None,
+    sentences: Annotated[Path | None, typer.Option(help="Sentences table.")] = None,
+    text: Annotated[list[Path] | None, typer.Option(help="Plain text; may be repeated.")] = None,
+    items: Annotated[list[Path] | None, typer.Option(help="Items to hold out; repeatable.")] = None,
+) -> None:
+    """Write training text from plain text and treebanks, without the items' sentences."""
+    from blimpworks.models import text as library
+
+    chosen = parse_options(TrainingOptions, options)
+    inputs = [*filter(None, (tokens, sentences)), *(text or []), *(items or [])]
+    params = chosen.model_dump(include={"treebank_text", "max_sentences"})
+    with Job("build_text", inputs=inputs, outputs=[output], params=params) as job:
+        counts = library.build_text(tokens, sentences, text or [], items or [], output, chosen)
+        job.note(**counts)
+
+
+def train_ngram(
+    text: Text, name: Name, scope: Scope, recipe_name: RecipeName, recipe: Recipe, output: Output
+) -> None:
+    """Estimate an n-gram model with KenLM."""
+    from blimpworks.models import ngram
+
+    settings = parse_options(NgramRecipe, recipe)
+    params = {"name": name, "scope": scope, "recipe": recipe_name, **settings.model_dump()}
+    with Job("train_ngram", inputs=[text], outputs=[output, output.parent], params=params):
+        ngram.train_ngram(
+            text, output, name=name, scope=scope, recipe_name=recipe_name, recipe=settings
+        )
+
+
+def train_transformer(
+    text: Text,
+    name: Name,
+    scope: Scope,
+    recipe_name: RecipeName,
+    recipe: Recipe,
+    seed: Annotated[int, typer.Option(help="Seed of initialisation and batch order.")],
+    output: Output,
+) -> None:
+    """Train a small causal language model from scratch."""
+    from blimpworks.models import transformer
+
+    settings = parse_options(TransformerRecipe, recipe)
+    params = {"name": name, "scope": scope, "recipe": recipe_name, "seed": seed}
+    params |= settings.model_dump()
+    with Job("train_transformer", inputs=[text], outputs=[output, output.parent], params=params):
+        transformer.train_transformer(
+            text,
+            output,
+            name=name,
+            scope=scope,
+            recipe_name=recipe_name,
+            recipe=settings,
+            seed=seed,
+        )
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's verbs to the command."""
+    for verb in (build_text, train_ngram, train_transformer):
+        app.command()(verb)

@@ -1,0 +1,75 @@
+"""Snapshots of a training run, from which a killed run goes on to the same final bytes."""
+
+import logging
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+
+from blimpworks.files import atomic
+
+log = logging.getLogger(__name__)
+
+NAME = "snapshot.safetensors"
+
+
+def _tensors(model: torch.nn.Module, optimiser: torch.optim.AdamW) -> dict[str, torch.Tensor]:
+    """Everything that the next step depends on, by name; shares memory with the model."""
+    found = {"rng": torch.get_rng_state()}
+    for name, parameter in model.named_parameters():
+        found[f"model.{name}"] = parameter.data
+        for key, value in optimiser.state[parameter].items():
+            found[f"{key}.{name}"] = value
+    return found
+
+
+def save_snapshot(
+    directory: Path,
+    run: str,
+    step: int,
+    model: torch.nn.Module,
+    optimiser: torch.optim.AdamW,
+) -> None:
+    """Write the state after ``step`` optimiser steps into ``directory``, whole or not at all.
+
+    ``run`` is the digest of all that decides the run; a snapshot of another run is no use.
+    """
+    metadata = {"run": run, "step": str(step)}
+    with atomic(directory / NAME) as temporary:
+        save_file(_tensors(model, optimiser), temporary, metadata=metadata)
+
+
+def load_snapshot(
+    directory: Path, run: str, model: torch.nn.Module, optimiser: torch.optim.AdamW
+) -> int:
+    """Restore a snapshot of ``run`` into ``model`` and ``optimiser``; returns its step.
+
+    Returns 0, with nothing changed, when there is none, or it is broken or of another run.
+    """
+    path = directory / NAME
+    if not path.exists():
+        return 0
+    try:
+        with safe_open(path, framework="pt") as stored:
+            metadata = stored.metadata()
+            if metadata["run"] != run:
+                log.info("%s is of another run (recipe, seed or text changed): from scratch", path)
+                return 0
+            tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        log.warning("%s is unreadable (%s): training starts from scratch", path, error)
+        return 0
+    _restore(tensors, model, optimiser)
+    return int(metadata["step"])
+
+
+def _restore(
+    tensors: dict[str, torch.Tensor], model: torch.nn.Module, optimiser: torch.optim.AdamW
+) -> None:
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.copy_(tensors[f"model.{name}"])
+            keys = ("step", "exp_avg", "exp_avg_sq")
+            optimiser.state[parameter] = {key: tensors[f"{key}.{name}"] for key in keys}
+    torch.set_rng_state(tensors["rng"])

@@ -1,0 +1,121 @@
+"""From the store to the scores table of one benchmark and language."""
+
+import logging
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from blimpworks.errors import UserError
+from blimpworks.files import sha256_of
+from blimpworks.scoring.run import Manifest, read_manifest
+from blimpworks.scoring.store import OK, read_keys, sentence_key
+from blimpworks.tables import ITEMS, SCORES, read_table, write_table
+
+log = logging.getLogger(__name__)
+
+
+def distinct_items(items: Path) -> pa.Table:
+    """item_id, good and bad of each distinct item, in order of first appearance.
+
+    An item can stand in several rows, one for each condition it belongs to.
+    """
+    table = read_table(ITEMS, items, ["item_id", "good", "bad"])
+    _, first = np.unique(table["item_id"].to_numpy(), return_index=True)
+    return table.take(pa.array(np.sort(first)))
+
+
+def _checked(shard: Path, expected: str, manifest: Path) -> pa.Table:
+    found = sha256_of(shard)
+    if found != expected:
+        raise UserError(
+            f"{shard} has SHA-256 {found[:12]}…, but {manifest} expects {expected[:12]}…; it "
+            "was altered since it was written. Score again."
+        )
+    return pq.read_table(shard)
+
+
+def _needed(manifest: Manifest, path: Path, store: Path, keys: set[str]) -> pa.Table:
+    """Rows of the shards that hold any of ``keys``, checked against the manifest."""
+    tables = []
+    for name, expected in manifest.shards.items():
+        shard = store / name
+        if not keys.isdisjoint(read_keys(shard)):
+            tables.append(_checked(shard, expected, path))
+    if not tables:
+        raise UserError(f"{path} names no shard with sentences of the items; score again.")
+    return pa.concat_tables(tables).combine_chunks()
+
+
+def total_logprobs(logprobs: pa.ListArray) -> np.ndarray:
+    """Sum over the scored tokens of each list, in float64; NaN tokens are unscored."""
+    rows, values = _scored(logprobs)
+    return np.bincount(rows, weights=values, minlength=len(logprobs))
+
+
+def count_tokens(logprobs: pa.ListArray) -> np.ndarray:
+    """Number of scored tokens of each list."""
+    return np.bincount(_scored(logprobs)[0], minlength=len(logprobs)).astype(np.int32)
+
+
+def _scored(logprobs: pa.ListArray) -> tuple[np.ndarray, np.ndarray]:
+    """Row number and value of each scored token."""
+    rows = pc.list_parent_indices(logprobs).to_numpy(zero_copy_only=False)
+    values = logprobs.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
+    scored = ~np.isnan(values)
+    return rows[scored], values[scored]
+
+
+def _side(rows: pa.Table, texts: list[str], engine: str, side: str) -> dict[str, pa.Array]:
+    """Columns of the scores table for the good or bad sentences, in their order."""
+    keys = pa.array([sentence_key(engine, text) for text in texts], pa.string())
+    found = pc.index_in(keys, value_set=rows["key"])
+    if found.null_count:
+        text = texts[pc.is_null(found).to_pylist().index(True)]
+        raise UserError(f"sentence {text!r} of the items has no scores in the store; score again.")
+    taken = rows.take(found).combine_chunks()
+    column = {name: taken[name].chunk(0) if len(taken) else [] for name in taken.column_names}
+    unscored = pc.not_equal(column["status"], OK).to_numpy(zero_copy_only=False)
+    logprobs = column["logprobs"]
+    return {
+        f"status_{side}": column["status"],
+        f"logprob_{side}": pa.array(total_logprobs(logprobs), mask=unscored),
+        f"tokens_{side}": pa.array(count_tokens(logprobs), mask=unscored),
+        f"{side}_ids": column["ids"],
+        f"{side}_logprobs": logprobs,
+        f"{side}_ends": column["ends"],
+    }
+
+
+def collect_scores(items: Path, manifest: Path, store: Path, output: Path) -> pa.Table:
+    """Write the scores table of ``items`` from the shards in ``store``.
+
+    One row per distinct item, in order of first appearance. ``logprob_*`` [nats] sums the
+    scored tokens in float64, ``tokens_*`` counts them; both are null where the sentence has
+    no score. ``status`` is ``ok``, else that of the first of good and bad that is not.
+
+    Raises UserError when a table, shard or sentence is missing, or a shard was altered
+    since the manifest was written.
+    """
+    wanted = distinct_items(items)
+    if not len(wanted):
+        table = SCORES.arrow().empty_table()
+        write_table(table, SCORES, output)
+        return table
+    described = read_manifest(manifest)
+    texts = {side: wanted[side].to_pylist() for side in ("good", "bad")}
+    keys = {sentence_key(described.engine, text) for side in texts.values() for text in side}
+    rows = _needed(described, manifest, store, keys)
+    columns: dict[str, pa.Array] = {"item_id": wanted["item_id"]}
+    for side in ("good", "bad"):
+        columns |= _side(rows, texts[side], described.engine, side)
+    good, bad = columns.pop("status_good"), columns.pop("status_bad")
+    columns["status"] = pc.if_else(pc.equal(good, OK), bad, good)
+    table = pa.table(columns)
+    write_table(table, SCORES, output)
+    log.info(
+        "%s: %d items, %d scored", output, len(table), pc.sum(pc.equal(table["status"], OK)).as_py()
+    )
+    return table

@@ -1,0 +1,65 @@
+"""N-gram scoring with KenLM."""
+
+import math
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+import kenlm
+import numpy as np
+
+from blimpworks.config import ScoringOptions
+from blimpworks.errors import UserError
+from blimpworks.models.checkpoint import Checkpoint
+from blimpworks.models.ngram import END, MODEL, UNKNOWN, VOCABULARY
+from blimpworks.models.words import split_words
+from blimpworks.scoring.engine import Encoded, Ids, LogProbs, engine_key
+
+# Part of the content keys: raise it when a change here or in models/words.py moves a number.
+REVISION = 1
+LN10 = math.log(10)
+
+
+class KenlmEngine:
+    """Words and a final ``</s>``, each given the words before it and ``<s>``.
+
+    A word that the model does not know counts as ``<unk>``; ``</s>`` ends where the text
+    does and takes no character.
+    """
+
+    limit: int | None = None
+
+    def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
+        """Load the model. Raises UserError for a first-token policy other than ``bos``."""
+        if described.first_token != "bos":
+            raise UserError(
+                f"{checkpoint}: first_token is {described.first_token!r}, but an n-gram model "
+                "can only be conditioned on its start symbol; set it to 'bos'."
+            )
+        vocabulary = (checkpoint.parent / VOCABULARY).read_text(encoding="utf-8")
+        self._words = vocabulary.rstrip("\n").split("\n")
+        self._ids = {word: number for number, word in enumerate(self._words)}
+        self._model = kenlm.Model(str(checkpoint.parent / MODEL))
+        name = f"kenlm {version('kenlm')} r{REVISION}"
+        self.key = engine_key(name, checkpoint, described)
+
+    def _encode(self, text: str) -> Encoded:
+        words = split_words(text)
+        unknown, end = self._ids[UNKNOWN], self._ids[END]
+        ids = [self._ids.get(word, unknown) for word, _ in words] + [end]
+        ends = [offset for _, offset in words] + [len(text)]
+        return Encoded(np.array(ids, dtype=np.int32), np.array(ends, dtype=np.int32))
+
+    def encode(self, texts: Sequence[str]) -> list[Encoded]:
+        """Ids are line numbers of the checkpoint's ``vocabulary.txt``, from 0."""
+        return [self._encode(text) for text in texts]
+
+    def _score(self, ids: Ids) -> LogProbs:
+        # The last id is </s>, which KenLM adds itself.
+        words = " ".join(self._words[i] for i in ids[:-1])
+        found = self._model.full_scores(words, bos=True, eos=True)
+        return np.fromiter((log10 * LN10 for log10, _, _ in found), np.float32, len(ids))
+
+    def logprobs(self, batch: Sequence[Ids]) -> list[LogProbs]:
+        """Natural log-probabilities; see ``Engine``."""
+        return [self._score(ids) for ids in batch]

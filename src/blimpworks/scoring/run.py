@@ -1,0 +1,107 @@
+"""Scoring of all items of one model: one engine, one store, one manifest."""
+
+import json
+import logging
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import pyarrow.parquet as pq
+from pydantic import Field, ValidationError
+
+from blimpworks.config import ScoringOptions, Strict
+from blimpworks.errors import UserError
+from blimpworks.files import sha256_of, write_text
+from blimpworks.scoring.engine import load_engine
+from blimpworks.scoring.store import Store, sentence_key
+from blimpworks.tables import ITEMS, read_table
+
+log = logging.getLogger(__name__)
+
+
+class Manifest(Strict):
+    """Which shards hold the scores of a model's items. Equal scores give an equal manifest."""
+
+    engine: str
+    """Key of the engine that scored."""
+    checkpoint: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    """SHA-256 of the model's checkpoint.json."""
+    sentences: int
+    """Distinct sentences of the items."""
+    statuses: dict[str, int]
+    """Number of those sentences by status."""
+    shards: dict[str, str]
+    """SHA-256 of each shard that holds one of them, by file name."""
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read a manifest. Raises UserError when it is missing or malformed."""
+    try:
+        return Manifest.model_validate_json(path.read_bytes())
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist; expected a manifest of scores.") from error
+    except ValidationError as error:
+        raise UserError(
+            f"{path}: {error.errors()[0]['msg'].lower()}; expected a manifest of scores. "
+            "Score again."
+        ) from error
+
+
+def sentences_of(items: list[Path]) -> set[str]:
+    """Distinct good and bad sentences of items tables.
+
+    Raises UserError for a missing table or an item without a sentence.
+    """
+    found: set[str] = set()
+    for path in items:
+        table = read_table(ITEMS, path, ["good", "bad"])
+        for column in ("good", "bad"):
+            if table[column].null_count:
+                raise UserError(
+                    f"{path}: column {column!r} has {table[column].null_count} empty cells; "
+                    "expected a sentence in each. Rebuild the items."
+                )
+            found.update(table[column].to_pylist())
+    return found
+
+
+def _statuses(shards: list[Path], wanted: set[str]) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    seen: set[str] = set()
+    for shard in shards:
+        table = pq.read_table(shard, columns=["key", "status"])
+        for key, status in zip(table["key"].to_pylist(), table["status"].to_pylist(), strict=True):
+            if key in wanted and key not in seen:
+                seen.add(key)
+                found[status] += 1
+    return dict(sorted(found.items()))
+
+
+def score_items(
+    items: list[Path], checkpoint: Path, store: Path, manifest: Path, options: ScoringOptions
+) -> Manifest:
+    """Score every good and bad sentence of ``items`` with the model of ``checkpoint``.
+
+    Scores go into the shards below directory ``store``; sentences that have some there are
+    not scored again. ``manifest`` is written last. A killed run goes on where it was, with
+    the same final bytes.
+
+    Raises UserError when items or checkpoint are missing or malformed.
+    """
+    texts = sentences_of(items)
+    engine = load_engine(checkpoint, options)
+    shards = Store(store)
+    new = shards.fill(engine, texts, options.shard)
+    keys = {sentence_key(engine.key, text) for text in texts}
+    used = sorted({shards.shard_of[key] for key in keys})
+    result = Manifest(
+        engine=engine.key,
+        checkpoint=sha256_of(checkpoint),
+        sentences=len(texts),
+        statuses=_statuses(used, keys),
+        shards={path.name: sha256_of(path) for path in used},
+    )
+    text = json.dumps(result.model_dump(), indent=1, ensure_ascii=False, sort_keys=True)
+    write_text(manifest, text + "\n")
+    log.info("%s: %d sentences, %d of them new", manifest, len(texts), new)
+    return result

@@ -1,0 +1,172 @@
+"""The store of sentence scores: one row per sentence, keyed by content.
+
+A sentence's key digests the engine's key and the text, so equal sentences of all
+benchmarks, languages and campaigns are scored once, and nothing is reused that another
+model, dtype, version or first-token policy has made. Rows lie in shards, Parquet files that
+are written whole or not at all.
+
+Sentences to score are sorted and cut into shards before any is scored, shards are written
+in that order, and batches never reach across shards. What a killed run left is therefore
+a head of that row of shards, and the run that follows cuts the rest at the same places:
+it ends with the same files, byte for byte. The same holds for a damaged shard that is set
+aside and made again.
+"""
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tqdm import tqdm
+
+from blimpworks.errors import UserError
+from blimpworks.files import atomic
+from blimpworks.scoring.engine import Encoded, Engine, Ids, LogProbs
+
+log = logging.getLogger(__name__)
+
+OK, TOO_LONG, EMPTY = "ok", "too_long", "empty"
+SCHEMA = pa.schema(
+    [
+        ("key", pa.string()),
+        ("text", pa.string()),
+        ("ids", pa.list_(pa.int32())),
+        ("logprobs", pa.list_(pa.float32())),
+        ("ends", pa.list_(pa.int32())),
+        ("status", pa.string()),
+    ]
+)
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def sentence_key(engine_key: str, text: str) -> str:
+    """Content key of one sentence's scores: 32 hexadecimal digits."""
+    return _digest(f"{engine_key}|{text}".encode())
+
+
+def shard_path(store: Path, keys: Iterable[str]) -> Path:
+    """Where the shard of the sentences with ``keys`` lies."""
+    return store / f"part-{_digest(''.join(keys).encode())}.parquet"
+
+
+def read_keys(shard: Path) -> list[str]:
+    """Keys of the sentences in ``shard``, in order. Raises UserError when it is unreadable."""
+    try:
+        if not pq.read_schema(shard).equals(SCHEMA):
+            raise UserError(f"{shard} has other columns than a shard; move it away.")
+        keys: list[str] = pq.read_table(shard, columns=["key"])["key"].to_pylist()
+        return keys
+    except (OSError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())
+        raise UserError(f"{shard} is no readable shard ({reason}); score again.") from error
+
+
+def _whole(shard: Path) -> list[str]:
+    """Keys of a shard whose every column can be read and whose name is that of its keys."""
+    keys = read_keys(shard)
+    try:
+        pq.read_table(shard)
+    except (OSError, pa.ArrowException) as error:
+        raise UserError(f"{shard} is damaged ({' '.join(str(error).split())})") from error
+    if shard_path(shard.parent, keys) != shard:
+        raise UserError(f"{shard} does not hold the sentences that its name promises")
+    return keys
+
+
+def set_aside(shard: Path) -> None:
+    """Rename a damaged shard to ``*.corrupt``, so that its sentences are scored again."""
+    shard.rename(shard.with_name(f"{shard.name}.corrupt"))
+
+
+class Store:
+    """The shards of one model, as they lie in one directory."""
+
+    def __init__(self, directory: Path) -> None:
+        """Look at the shards present; unreadable ones are set aside with a warning."""
+        self.directory = directory
+        self.shard_of: dict[str, Path] = {}
+        for shard in sorted(directory.glob("part-*.parquet")):
+            try:
+                self._add(shard, _whole(shard))
+            except UserError as error:
+                log.warning("%s; it is set aside and its sentences are scored again", error)
+                set_aside(shard)
+
+    def _add(self, shard: Path, keys: Iterable[str]) -> None:
+        for key in keys:
+            self.shard_of.setdefault(key, shard)
+
+    def missing(self, engine_key: str, texts: Iterable[str]) -> list[str]:
+        """Those of ``texts`` that have no scores yet, each once, by (length, text)."""
+        absent = {t for t in texts if sentence_key(engine_key, t) not in self.shard_of}
+        return sorted(absent, key=lambda text: (len(text), text))
+
+    def fill(self, engine: Engine, texts: Iterable[str], size: int) -> int:
+        """Score the missing ``texts`` in shards of ``size``; returns how many there were."""
+        wanted = self.missing(engine.key, texts)
+        if not wanted:
+            log.info("%s: all sentences have scores already", self.directory)
+            return 0
+        with tqdm(total=len(wanted), unit="sentence", desc="scoring", mininterval=5) as bar:
+            for start in range(0, len(wanted), size):
+                part = wanted[start : start + size]
+                self._write(engine, part)
+                bar.update(len(part))
+        return len(wanted)
+
+    def _write(self, engine: Engine, texts: list[str]) -> None:
+        keys = [sentence_key(engine.key, text) for text in texts]
+        path = shard_path(self.directory, keys)
+        table = score_shard(engine, keys, texts)
+        note = {b"blimpworks": json.dumps({"table": "shard", "engine": engine.key}).encode()}
+        with atomic(path) as temporary:
+            pq.write_table(table.replace_schema_metadata(note), temporary, compression="zstd")
+        self._add(path, keys)
+
+
+def _status(encoded: Encoded, logprobs: LogProbs, limit: int | None) -> str:
+    if limit is not None and len(encoded.ids) > limit:
+        return TOO_LONG
+    return EMPTY if np.isnan(logprobs).all() else OK
+
+
+def _lists(arrays: Sequence[Ids] | Sequence[LogProbs], kind: pa.DataType) -> pa.ListArray:
+    offsets = np.concatenate([[0], np.cumsum([len(a) for a in arrays])]).astype(np.int32)
+    return pa.ListArray.from_arrays(offsets, pa.array(np.concatenate(arrays), kind))
+
+
+def _scored(engine: Engine, encoded: list[Encoded]) -> list[LogProbs]:
+    """Log-probabilities of each text, NaN for one longer than the engine takes."""
+    found = [np.full(len(e.ids), np.nan, dtype=np.float32) for e in encoded]
+    limit = engine.limit
+    fits = [i for i, e in enumerate(encoded) if limit is None or len(e.ids) <= limit]
+    for i, row in zip(fits, engine.logprobs([encoded[i].ids for i in fits]), strict=True):
+        found[i] = row
+    return found
+
+
+def score_shard(engine: Engine, keys: list[str], texts: list[str]) -> pa.Table:
+    """Scores of ``texts``, one row each, in their order.
+
+    ``status`` is ``ok``; ``too_long`` (more tokens than the model's context) or ``empty``
+    (no token that could be scored). The lists ids, logprobs and ends are of one length;
+    logprobs is NaN for a token that is not scored.
+    """
+    encoded = engine.encode(texts)
+    logprobs = _scored(engine, encoded)
+    columns = [
+        pa.array(keys, pa.string()),
+        pa.array(texts, pa.string()),
+        _lists([e.ids for e in encoded], pa.int32()),
+        _lists(logprobs, pa.float32()),
+        _lists([e.ends for e in encoded], pa.int32()),
+        pa.array([_status(e, row, engine.limit) for e, row in zip(encoded, logprobs, strict=True)]),
+    ]
+    return pa.table(columns, schema=SCHEMA)

@@ -1,0 +1,60 @@
+"""From scores to judgements to accuracies."""
+
+JUDGING = {"multiblimp": CAMPAIGN.multiblimp}
+
+
+rule judge:
+    """Which sentence of each pair a model prefers."""
+    input:
+        pairs="<results>/items/{benchmark}/{lang}.parquet",
+        scores="<results>/scores/{benchmark}/{lang}/{model}.parquet",
+    output:
+        "<results>/judgements/{benchmark}/{lang}/{model}.parquet",
+    log:
+        "<logs>/judge/{benchmark}/{lang}/{model}.log",
+    benchmark:
+        "<benchmarks>/judge/{benchmark}/{lang}/{model}.tsv"
+    params:
+        code=verb_code("judge"),
+        methods=lambda w: [f"--method={name}" for name in JUDGING[w.benchmark].methods],
+        ties=lambda w: JUDGING[w.benchmark].ties,
+        near_tie=CAMPAIGN.scoring.near_tie,
+    conda:
+        "../../envs/core.yaml"
+    message:
+        "Judge {wildcards.model} on {wildcards.benchmark} {wildcards.lang}"
+    shell:
+        "{BLIMPWORKS} judge --items {input.pairs:q} --scores {input.scores:q} "
+        "{params.methods:q} --ties {params.ties} --near-tie {params.near_tie} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
+rule compute_accuracies:
+    """Accuracies of all models and languages of a benchmark, with intervals."""
+    input:
+        lambda w: expand(
+            "<results>/judgements/{benchmark}/{lang}/{model}.parquet",
+            benchmark=w.benchmark,
+            lang=LANGUAGES,
+            model=models_of(w.benchmark),
+        ),
+    output:
+        "<results>/accuracies/{benchmark}.parquet",
+    log:
+        "<logs>/compute_accuracies/{benchmark}.log",
+    benchmark:
+        "<benchmarks>/compute_accuracies/{benchmark}.tsv"
+    params:
+        code=verb_code("compute_accuracies"),
+    conda:
+        "../../envs/core.yaml"
+    message:
+        "Summarise the judgements of {wildcards.benchmark}"
+    shell:
+        "{BLIMPWORKS} compute-accuracies {input:q} --benchmark {wildcards.benchmark} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
+localrules:
+    judge,
+    compute_accuracies,

@@ -1,0 +1,141 @@
+"""Language models: trained on the campaign's text, or retrieved from the hub."""
+
+
+def text_sources(wildcards):
+    """Retrieved plain text of a language."""
+    return usable(CATALOGUE.sources_of("text", wildcards.lang))
+
+
+def treebank_text(kind):
+    """Token or sentence table to train on, if the campaign trains on treebanks."""
+    used = CAMPAIGN.training.treebank_text
+    return f"{RESOURCES}/{kind}/{{lang}}.parquet" if used else []
+
+
+TEXT_OPTIONS = {"tokens": "tokens", "sentences": "sentences", "text": "text", "items": "pairs"}
+
+
+rule build_text:
+    """Training text of one language, without the sentences that items are made from."""
+    input:
+        tokens=treebank_text("tokens"),
+        sentences=treebank_text("sentences"),
+        text=text_sources,
+        pairs=expand("<results>/items/{benchmark}/{{lang}}.parquet", benchmark=CAMPAIGN.benchmarks),
+    output:
+        "<resources>/text/{lang}.txt",
+    log:
+        "<logs>/build_text/{lang}.log",
+    benchmark:
+        "<benchmarks>/build_text/{lang}.tsv"
+    params:
+        code=verb_code("build_text"),
+        inputs=lambda w, input: [
+            f"--{option}={path}"
+            for option, name in TEXT_OPTIONS.items()
+            for path in input.get(name, [])
+        ],
+        options=CAMPAIGN.training.model_dump_json(include={"treebank_text", "max_sentences"}),
+    resources:
+        mem_mb=2000,
+    conda:
+        "../../envs/core.yaml"
+    message:
+        "Build the training text of {wildcards.lang}"
+    shell:
+        "{BLIMPWORKS} build-text {params.inputs:q} --output {output:q} "
+        "--options={params.options:q} > {log:q} 2>&1"
+
+
+rule train_ngram:
+    """An n-gram model of one language."""
+    input:
+        "<resources>/text/{scope}.txt",
+    output:
+        "<resources>/models/{model}/{scope}/checkpoint.json",
+    log:
+        "<logs>/train_ngram/{model}/{scope}.log",
+    benchmark:
+        "<benchmarks>/train_ngram/{model}/{scope}.tsv"
+    params:
+        code=verb_code("train_ngram"),
+        recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
+        recipe=recipe_of,
+    wildcard_constraints:
+        model=one_of(trained_by("ngram")),
+    resources:
+        mem_mb=4000,
+    conda:
+        "../../envs/train.yaml"
+    message:
+        "Train {wildcards.model} on {wildcards.scope}"
+    shell:
+        "{BLIMPWORKS} train-ngram {input:q} --name {wildcards.model} --scope {wildcards.scope} "
+        "--recipe-name={params.recipe_name:q} --recipe={params.recipe:q} --output {output:q} "
+        "> {log:q} 2>&1"
+
+
+rule train_transformer:
+    """A small causal transformer of one language."""
+    input:
+        "<resources>/text/{scope}.txt",
+    output:
+        "<resources>/models/{model}/{scope}/checkpoint.json",
+    log:
+        "<logs>/train_transformer/{model}/{scope}.log",
+    benchmark:
+        "<benchmarks>/train_transformer/{model}/{scope}.tsv"
+    params:
+        code=verb_code("train_transformer"),
+        recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
+        recipe=recipe_of,
+        seed=CAMPAIGN.training.seed,
+    wildcard_constraints:
+        model=one_of(trained_by("transformer")),
+    threads: 2
+    resources:
+        mem_mb=4000,
+    conda:
+        "../../envs/train.yaml"
+    message:
+        "Train {wildcards.model} on {wildcards.scope}"
+    shell:
+        "{BLIMPWORKS} train-transformer {input:q} --name {wildcards.model} "
+        "--scope {wildcards.scope} --recipe-name={params.recipe_name:q} "
+        "--recipe={params.recipe:q} --seed {params.seed} --output {output:q} > {log:q} 2>&1"
+
+
+def hub_id(wildcards):
+    """Hugging Face id of a model; monolingual ones have one for each language."""
+    language = CATALOGUE.languages.get(wildcards.scope)
+    script = language.script.lower() if language else ""
+    return CATALOGUE.models[wildcards.model].hf_id.format(lang=wildcards.scope, script=script)
+
+
+rule retrieve_model:
+    """A model from the hub, its revision resolved to a commit."""
+    output:
+        "<resources>/models/{model}/{scope}/checkpoint.json",
+    log:
+        "<logs>/retrieve_model/{model}/{scope}.log",
+    benchmark:
+        "<benchmarks>/retrieve_model/{model}/{scope}.tsv"
+    params:
+        code=verb_code("retrieve_model"),
+        hf_id=hub_id,
+        row=lambda w: CATALOGUE.models[w.model],
+        engine=lambda w: CAMPAIGN.engines.get(
+            CATALOGUE.models[w.model].engine, CATALOGUE.models[w.model].engine
+        ),
+    wildcard_constraints:
+        model=one_of(name for name, row in CATALOGUE.models.items() if row.hf_id),
+    conda:
+        "../../envs/train.yaml"
+    message:
+        "Retrieve {wildcards.model}"
+    shell:
+        "{BLIMPWORKS} retrieve-model --name {wildcards.model} --scope {wildcards.scope} "
+        "--hf-id={params.hf_id:q} --revision={params.row.revision:q} "
+        "--engine={params.engine:q} --architecture={params.row.architecture:q} "
+        "--dtype={params.row.dtype:q} --first-token={params.row.first_token:q} "
+        "--output {output:q} > {log:q} 2>&1"

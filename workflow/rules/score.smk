@@ -1,0 +1,74 @@
+"""Scoring: one job loads one checkpoint and scores every item that needs it."""
+
+
+def items_of(wildcards):
+    """Item sets that a checkpoint scores."""
+    row = CATALOGUE.models[wildcards.model]
+    return [
+        f"{RESULTS}/items/{benchmark}/{lang}.parquet"
+        for benchmark in CAMPAIGN.benchmarks
+        if not row.papers or benchmark in row.papers
+        for lang in languages_of(wildcards.scope)
+    ]
+
+
+def manifest_of(wildcards):
+    """Manifest of the checkpoint that scores a language."""
+    scope = scope_of(wildcards.model, wildcards.lang)
+    return f"{RESULTS}/store/{wildcards.model}/{scope}/manifest.json"
+
+
+rule score:
+    """Token log-probabilities of all sentences, into a store that outlives failed jobs."""
+    input:
+        pairs=items_of,
+        checkpoint="<resources>/models/{model}/{scope}/checkpoint.json",
+    output:
+        "<results>/store/{model}/{scope}/manifest.json",
+    log:
+        "<logs>/score/{model}/{scope}.log",
+    benchmark:
+        "<benchmarks>/score/{model}/{scope}.tsv"
+    params:
+        code=verb_code("score"),
+        # Snakemake removes declared outputs of a failed job; the shards must stay.
+        store=lambda w, output: str(Path(output[0]).with_name("shards")),
+        options=CAMPAIGN.scoring.model_dump_json(exclude={"near_tie"}),
+    threads: 2
+    resources:
+        mem_mb=4000,
+    conda:
+        "../../envs/train.yaml"
+    message:
+        "Score with {wildcards.model} ({wildcards.scope})"
+    shell:
+        "{BLIMPWORKS} score {input.pairs:q} --checkpoint {input.checkpoint:q} "
+        "--store {params.store:q} --manifest {output:q} --options {params.options:q} "
+        "> {log:q} 2>&1"
+
+
+rule collect_scores:
+    """The scores of one model on one benchmark and language, sliced from the store."""
+    input:
+        pairs="<results>/items/{benchmark}/{lang}.parquet",
+        manifest=manifest_of,
+    output:
+        "<results>/scores/{benchmark}/{lang}/{model}.parquet",
+    log:
+        "<logs>/collect_scores/{benchmark}/{lang}/{model}.log",
+    benchmark:
+        "<benchmarks>/collect_scores/{benchmark}/{lang}/{model}.tsv"
+    params:
+        code=verb_code("collect_scores"),
+        store=lambda w, input: str(Path(input.manifest).with_name("shards")),
+    conda:
+        "../../envs/core.yaml"
+    message:
+        "Collect scores of {wildcards.model} on {wildcards.benchmark} {wildcards.lang}"
+    shell:
+        "{BLIMPWORKS} collect-scores --items {input.pairs:q} --manifest {input.manifest:q} "
+        "--store {params.store:q} --output {output:q} > {log:q} 2>&1"
+
+
+localrules:
+    collect_scores,
