@@ -16,9 +16,10 @@ from blimpworks.provenance.verbs import exhibit_verb, verb_code
 # rule's own environment puts its python first.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 os.environ["PYTHONPATH"] = str(ROOT / "src")
+os.environ["TYPER_USE_RICH"] = "0"  # a quarter of a second in every job
 BLIMPWORKS = "python -m blimpworks"
 
-CAMPAIGN_FILE = str((workflow.overwrite_configfiles or ["config/config.yaml"])[-1])
+CAMPAIGN_FILE = os.path.relpath((workflow.overwrite_configfiles or ["config/config.yaml"])[-1])
 try:
     CAMPAIGN = check_campaign(config, CAMPAIGN_FILE)
     CATALOGUE = load_catalogue(CAMPAIGN)

@@ -92,7 +92,6 @@ rule train_transformer:
         seed=CAMPAIGN.training.seed,
     wildcard_constraints:
         model=one_of(trained_by("transformer")),
-    threads: 2
     resources:
         mem_mb=4000,
     conda:

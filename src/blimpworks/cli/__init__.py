@@ -26,8 +26,20 @@ for module in (sources, treebanks, multiblimp, training, scoring_verbs, exhibits
     module.register(app)
 
 
+# Pyarrow imports pandas, a second in every job, as soon as it converts anything to numpy.
+# Only these verbs want it; the others are spared it.
+WITH_PANDAS = {"build-exhibit", "compute-accuracies", "explain"}
+
+
+def _spare_pandas() -> None:
+    """Make pandas unimportable unless the verb uses it; pyarrow does without."""
+    if not WITH_PANDAS & {*sys.argv[1:2]}:
+        sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]
+
+
 def main() -> None:
     """Run the command line; a user's mistake ends in one sentence and exit code 2."""
+    _spare_pandas()
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     try:
         app()

@@ -148,7 +148,8 @@ def contrasting(lexicon: Lexicon, row: LexiconRow, query: Query, column: str) ->
     """Stage 2: forms of the row's lemma with any other value in ``column``.
 
     Everything else that the row defines must stay as it is. A row that leaves the column
-    open has no contrast.
+    open has no contrast; one that lacks it (Number[subj] is not assumed) counts as another
+    value, as in the authors' code, where it can be the tightest match.
     """
     value = row.features.get(column, UNDEFINED)
     if value == UNDEFINED:

@@ -1,0 +1,222 @@
+import json
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import tiny
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
+from typer.testing import CliRunner
+
+from blimpworks.analysis.accuracy import compute_accuracies, wilson
+from blimpworks.cli import app
+from blimpworks.errors import UserError
+from blimpworks.provenance.record import sidecar_path
+from blimpworks.scoring.judge import judge
+from blimpworks.scoring.methods import METHODS, Side, evaluate
+from blimpworks.tables import ACCURACIES, JUDGEMENTS, SCORES, read_table, write_table
+
+
+def write_scores(path, rows, statuses=None):
+    """A scores table from (good, bad) lists of (log-probability, end) per item."""
+    data = {name: [] for name in SCORES.names}
+    for i, sides in enumerate(rows):
+        data["item_id"].append(f"i{i}")
+        data["status"].append((statuses or {}).get(i, "ok"))
+        for side, tokens in zip(("good", "bad"), sides, strict=True):
+            values = [value for value, _ in tokens]
+            data[f"logprob_{side}"].append(math.fsum(values))
+            data[f"tokens_{side}"].append(len(values))
+            data[f"{side}_ids"].append([7] * len(values))
+            data[f"{side}_logprobs"].append(values)
+            data[f"{side}_ends"].append([end for _, end in tokens])
+    write_table(pa.table(data, schema=SCORES.arrow()), SCORES, path)
+    return path
+
+
+def judged(directory, pairs, rows, *, ties="wrong", near_tie=0.01, method="full_sentence", **more):
+    items = tiny.write_items(directory / "items.parquet", pairs, **more.pop("columns", {}))
+    scores = write_scores(directory / "scores.parquet", rows, **more)
+    output = directory / "judgements.parquet"
+    judge(items, scores, output, methods=[method], ties=ties, near_tie=near_tie)
+    return read_table(JUDGEMENTS, output).to_pylist()
+
+
+def whole(value):
+    return [(value / 2, 1), (value / 2, 3)]
+
+
+PAIR = ("a b", "a c")
+
+
+@pytest.mark.parametrize(("ties", "expected"), [("wrong", 0.0), ("right", 1.0), ("half", 0.5)])
+def test_tie_policy_decides_ties_only(tmp_path, ties, expected):
+    rows = [(whole(-2.0), whole(-2.0)), (whole(-1.0), whole(-2.0)), (whole(-3.0), whole(-2.0))]
+    found = judged(tmp_path, [PAIR] * 3, rows, ties=ties)
+    assert [row["correct"] for row in found] == [expected, 1.0, 0.0]
+    assert [row["tie"] for row in found] == [True, False, False]
+    assert [row["margin"] for row in found] == [0.0, 1.0, -1.0]
+
+
+def test_near_ties_include_ties_and_end_below_the_threshold(tmp_path):
+    margins = [0.0, 0.125, -0.125, 0.25, -0.25, 0.5]
+    rows = [(whole(-4.0 + margin), whole(-4.0)) for margin in margins]
+    found = judged(tmp_path, [PAIR] * 6, rows, near_tie=0.25)
+    assert [row["near_tie"] for row in found] == [True, True, True, False, False, False]
+    assert [row["correct"] for row in found] == [0, 1, 0, 1, 0, 1]
+
+
+def test_methods_compare_what_they_say(tmp_path):
+    # "a big dog": critical region "big" (2 to 5), tokens "a", " b", "ig", " dog".
+    good = [(-1.0, 1), (-2.0, 3), (-3.0, 5), (-4.0, 9)]
+    bad = [(-1.0, 1), (-9.0, 9)]
+    values = {}
+    for method in METHODS:
+        (row,) = judged(tmp_path, [("a big dog", "a cat dog")], [(good, bad)], method=method)
+        values[method] = (row["value_good"], row["value_bad"])
+    assert values == {
+        "full_sentence": (-10.0, -10.0),
+        "per_token": (-2.5, -5.0),
+        "per_character": pytest.approx((-10 / 9, -10 / 9)),
+        "critical_region": (-5.0, -9.0),
+    }
+
+
+def test_region_holds_parts_of_characters_but_not_the_end_symbol():
+    # Text "a कb c": क in two byte tokens (the first ends before it), the region is "कb".
+    side = Side(
+        logprobs=pa.array([[-1.0, -2.0, -4.0, -8.0, -16.0, -32.0]], pa.list_(pa.float32())),
+        ends=pa.array([[2, 2, 3, 4, 6, 6]], pa.list_(pa.int32())),
+        span_start=np.array([2]),
+        span_end=np.array([4]),
+        characters=np.array([6]),
+    )
+    assert evaluate(METHODS["critical_region"], side).tolist() == [-14.0]
+    end = Side(side.logprobs, side.ends, np.array([4]), np.array([6]), np.array([6]))
+    assert evaluate(METHODS["critical_region"], end).tolist() == [-16.0]
+
+
+def test_unscored_items_keep_a_null_row(tmp_path, caplog):
+    nothing = [(math.nan, 3)]
+    rows = [(whole(-1.0), nothing), (whole(-1.0), whole(-2.0))]
+    found = judged(tmp_path, [PAIR] * 2, rows, statuses={0: "too_long"})
+    assert [row["correct"] for row in found] == [None, 1.0]
+    assert found[0]["value_good"] == -1.0
+    assert found[0]["tie"] is None
+    assert "1 of 2 judgements are null" in caplog.text
+
+
+def test_item_without_critical_region_is_not_judged_by_it(tmp_path):
+    columns = {"good_start": [None], "good_end": [None]}
+    (row,) = judged(
+        tmp_path, [PAIR], [(whole(-1.0), whole(-2.0))], method="critical_region", columns=columns
+    )
+    assert row["correct"] is None
+
+
+def test_item_in_two_conditions_is_judged_in_both(tmp_path):
+    columns = {"item_id": ["i0", "i0"], "paradigm": ["SG", "PL"]}
+    found = judged(tmp_path, [PAIR] * 2, [(whole(-1.0), whole(-2.0))], columns=columns)
+    assert [(row["paradigm"], row["correct"]) for row in found] == [("SG", 1.0), ("PL", 1.0)]
+
+
+def test_scores_of_other_items_are_refused(tmp_path):
+    with pytest.raises(UserError, match="has no scores of item i1"):
+        judged(tmp_path, [PAIR] * 2, [(whole(-1.0), whole(-2.0))])
+
+
+def test_unknown_method_is_told(tmp_path):
+    with pytest.raises(UserError, match="method 'vibes' is unknown; expected one of full_sent"):
+        judged(tmp_path, [PAIR], [(whole(-1.0), whole(-2.0))], method="vibes")
+
+
+def write_judgements(path, rows):
+    """From (paradigm, correct or None, tie)."""
+    n = len(rows)
+    data = {
+        "item_id": [f"i{i}" for i in range(n)],
+        "phenomenon": [p.partition("/")[0] for p, _, _ in rows],
+        "paradigm": [p for p, _, _ in rows],
+        "method": ["full_sentence"] * n,
+        **dict.fromkeys(("value_good", "value_bad", "margin"), [0.0] * n),
+        "correct": [c for _, c, _ in rows],
+        "tie": [t for _, _, t in rows],
+        "near_tie": [t for _, _, t in rows],
+    }
+    write_table(pa.table(data, schema=JUDGEMENTS.arrow()), JUDGEMENTS, path)
+    return path
+
+
+def test_accuracies_are_micro_averages_with_intervals(tmp_path, caplog):
+    rows = [("n/SG", 1.0, False)] * 3 + [("n/PL", 0.0, True)] + [("p/1", 1.0, False)]
+    path = write_judgements(tmp_path / "m.parquet", [*rows, ("n/PL", None, None)])
+    compute_accuracies([("m", "eng", path)], "multiblimp", tmp_path / "out.parquet")
+    table = read_table(ACCURACIES, tmp_path / "out.parquet").to_pylist()
+    found = {(r["phenomenon"], r["paradigm"]): r for r in table}
+    assert {key: (r["correct"], r["n"]) for key, r in found.items()} == {
+        ("n", "n/SG"): (3, 3),
+        ("n", "n/PL"): (0, 1),
+        ("n", "all"): (3, 4),
+        ("p", "p/1"): (1, 1),
+        ("p", "all"): (1, 1),
+        ("all", "all"): (4, 5),
+    }
+    total = found["all", "all"]
+    assert (total["ties"], total["near_ties"], total["accuracy"]) == (1, 1, 0.8)
+    assert (total["low"], total["high"]) == pytest.approx(proportion_confint(4, 5, method="wilson"))
+    assert (total["model"], total["lang"], total["benchmark"]) == ("m", "eng", "multiblimp")
+    assert "1 of 6 rows have no judgement" in caplog.text
+
+
+def test_language_without_judgements_yields_no_row(tmp_path):
+    empty = write_judgements(tmp_path / "a.parquet", [])
+    full = write_judgements(tmp_path / "b.parquet", [("n/SG", 1.0, False)])
+    judgements = [("m", "deu", empty), ("m", "eng", full)]
+    assert compute_accuracies(judgements, "multiblimp", tmp_path / "out.parquet") == 3
+    assert compute_accuracies(judgements[:1], "multiblimp", tmp_path / "out.parquet") == 0
+    assert len(read_table(ACCURACIES, tmp_path / "out.parquet")) == 0
+
+
+@given(st.integers(1, 500), st.data())
+def test_interval_holds_the_proportion(n, data):
+    correct = data.draw(st.integers(0, n))
+    low, high = wilson(correct, n)
+    assert 0 <= low <= correct / n + 1e-12
+    assert correct / n - 1e-12 <= high <= 1
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_verbs_lead_from_items_to_accuracies(tmp_path):
+    corpus = tiny.write_corpus(tmp_path / "text.txt")
+    checkpoint = tmp_path / "models" / "checkpoint.json"
+    items = tiny.write_items(tmp_path / "items.parquet", [("the dog sees.", "dog the sees.")])
+    store, manifest = tmp_path / "shards", tmp_path / "manifest.json"
+    scores = tmp_path / "scores.parquet"
+    judgements = tmp_path / "judgements" / "multiblimp" / "eng" / "grams.parquet"
+    accuracies = tmp_path / "accuracies.parquet"
+    where = ("--manifest", manifest, "--store", store)
+    recipe = ("--recipe-name", "g", "--recipe", tiny.NGRAM.model_dump_json())
+    policy = ("--method", "full_sentence", "--ties", "wrong", "--near-tie", "0.001")
+    steps = [
+        ("train-ngram", corpus, "--name", "g", "--scope", "eng", *recipe, "--output", checkpoint),
+        ("score", items, "--checkpoint", checkpoint, "--options", "{}", *where),
+        ("collect-scores", "--items", items, "--output", scores, *where),
+        ("judge", "--items", items, "--scores", scores, *policy, "--output", judgements),
+        ("compute-accuracies", judgements, "--benchmark", "multiblimp", "--output", accuracies),
+    ]
+    for step in steps:
+        done = run(*step)
+        assert done.exit_code == 0, done.output
+    assert {(r["model"], r["lang"]) for r in read_table(ACCURACIES, accuracies).to_pylist()} == {
+        ("grams", "eng")
+    }
+    for product in (checkpoint, manifest, scores, judgements, accuracies):
+        assert json.loads(sidecar_path(product).read_text())["outputs"]
+    done = run("compute-accuracies", scores, "--benchmark", "multiblimp", "--output", accuracies)
+    assert isinstance(done.exception, UserError)
+    assert "laid out as judgements/multiblimp/LANG/MODEL.parquet" in str(done.exception)

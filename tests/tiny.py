@@ -1,0 +1,96 @@
+"""Tiny real models and tables that several test files use."""
+
+import random
+
+import pyarrow as pa
+
+from blimpworks.config import NgramRecipe, TransformerRecipe
+from blimpworks.models.ngram import train_ngram
+from blimpworks.models.transformer import train_transformer
+from blimpworks.tables import ITEMS, write_table
+
+RECIPE = TransformerRecipe(
+    kind="transformer",
+    vocabulary=320,
+    hidden=32,
+    layers=2,
+    heads=2,
+    context=48,
+    epochs=2,
+    batch_tokens=400,
+    checkpoint_steps=3,
+)
+NGRAM = NgramRecipe(kind="ngram", order=3)
+NOUNS = ["dog", "cat", "nurse", "bird", "teacher", "Pferd", "água", "कुत्ता"]
+VERBS = ["sees", "hears", "likes", "finds", "calls"]
+
+
+def sentences(count, seed=0):
+    """Distinct-looking sentences of 3 to 11 words."""
+    draw = random.Random(seed)
+    noun, verb = lambda: draw.choice(NOUNS), lambda: draw.choice(VERBS)
+    found = []
+    for _ in range(count):
+        words = ["the", noun(), verb(), "the", noun()]
+        for _ in range(draw.randrange(3)):
+            words += ["that", verb()]
+        found.append(" ".join(words) + draw.choice([".", "!", ""]))
+    return found
+
+
+def write_corpus(path, count=240):
+    path.write_text("".join(f"{s}\n" for s in sentences(count)), encoding="utf-8")
+    return path
+
+
+def make_transformer(text, checkpoint, recipe=RECIPE, seed=0):
+    train_transformer(
+        text, checkpoint, name="tiny", scope="eng", recipe_name="tiny", recipe=recipe, seed=seed
+    )
+    return checkpoint
+
+
+def make_ngram(text, checkpoint, recipe=NGRAM):
+    train_ngram(text, checkpoint, name="grams", scope="eng", recipe_name="g", recipe=recipe)
+    return checkpoint
+
+
+def items_table(pairs, **columns):
+    """An items table of (good, bad) pairs; the critical region is the second word."""
+    n = len(pairs)
+    good, bad = zip(*pairs, strict=True) if pairs else ((), ())
+    starts = [s.find(" ") + 1 for s in good], [s.find(" ") + 1 for s in bad]
+    ends = [
+        [(s + " ").find(" ", start) for s, start in zip(side, begin, strict=True)]
+        for side, begin in zip((good, bad), starts, strict=True)
+    ]
+    data = {
+        "item_id": [f"i{i}" for i in range(n)],
+        "lang": ["eng"] * n,
+        "phenomenon": ["sv#"] * n,
+        "paradigm": ["SG"] * n,
+        "good": list(good),
+        "bad": list(bad),
+        "good_start": starts[0],
+        "good_end": ends[0],
+        "bad_start": starts[1],
+        "bad_end": ends[1],
+        "treebank": [None] * n,
+        "file": [None] * n,
+        "sent_id": [None] * n,
+    } | columns
+    return pa.table(data, schema=ITEMS.arrow())
+
+
+def write_items(path, pairs, **columns):
+    write_table(items_table(pairs, **columns), ITEMS, path)
+    return path
+
+
+def contents(directory):
+    """Bytes of all files below a directory, by relative path."""
+    return {
+        p.relative_to(directory).as_posix(): p.read_bytes()
+        for p in directory.rglob("*")
+        if p.is_file()
+    }
