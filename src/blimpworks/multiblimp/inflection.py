@@ -160,8 +160,7 @@ def contrasting(lexicon: Lexicon, row: LexiconRow, query: Query, column: str) ->
     rows = [
         other
         for other in lexicon.by_lemma.get(row.lemma, ())
-        if other.features.get(column) not in (UNDEFINED, value)
-        and _fits(other, wanted, None)
+        if other.features.get(column) not in (UNDEFINED, value) and _fits(other, wanted, None)
     ]
     return {other.form for other in _tightest(rows, {**wanted, column: frozenset()})}
 

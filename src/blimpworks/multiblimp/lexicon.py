@@ -31,6 +31,8 @@ POS_OF_UPOS = {
     "ADV": "ADV",
 }
 
+WORD_COLUMNS = ("word", "lemma", "form", "upos", "feats", "deprel", "misc")
+
 
 def read_unimorph(path: Path, lang: str) -> Iterator[tuple[str, str, str]]:
     """Lemma, form and tags of each line of a UniMorph table, patched for ``lang``.
@@ -153,15 +155,12 @@ def build_lexicon(
 
     Raises UserError for a malformed UniMorph table.
     """
-    names = ["word", "lemma", "form", "upos", "feats", "deprel", "misc"]
-    words = read_table(TOKENS, tokens, names)
+    words = read_table(TOKENS, tokens, WORD_COLUMNS)
     from_ud = ud_entries(words, options)
     from_unimorph = unimorph_entries(unimorph, lang)
     entries = [*from_unimorph, *from_ud]
-    columns = dict(
-        zip(("lemma", "form", "pos", "features"), zip(*entries, strict=True), strict=True)
-    )
-    columns = columns or dict.fromkeys(("lemma", "form", "pos", "features"), ())
+    names = ("lemma", "form", "pos", "features")
+    columns = {name: [entry[i] for entry in entries] for i, name in enumerate(names)}
     table = pa.table(
         {
             **{name: pa.array(values, pa.string()) for name, values in columns.items()},
