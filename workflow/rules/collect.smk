@@ -29,4 +29,3 @@ for spec in CAMPAIGN_EXHIBITS:
         input:
             f"{RESULTS}/exhibits/{spec.key}.{FORMATS[spec.kind][0]}",
         localrule: True
-

@@ -17,9 +17,10 @@ from blimpworks.provenance.verbs import exhibit_verb, verb_code
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 os.environ["PYTHONPATH"] = str(ROOT / "src")
 os.environ["TYPER_USE_RICH"] = "0"  # a quarter of a second in every job
-BLIMPWORKS = "python -m blimpworks"
 
-CAMPAIGN_FILE = os.path.relpath((workflow.overwrite_configfiles or ["config/config.yaml"])[-1])
+CAMPAIGN_FILE = os.path.relpath(
+    (workflow.overwrite_configfiles or ["config/config.yaml"])[-1]
+)
 try:
     CAMPAIGN = check_campaign(config, CAMPAIGN_FILE)
     CATALOGUE = load_catalogue(CAMPAIGN)
@@ -29,7 +30,8 @@ validate(config, str(ROOT / "workflow/schemas/campaign.schema.json"), set_defaul
 
 # Commands such as `--config` may leave defaults out: every path variable is set here.
 config["pathvars"] = CAMPAIGN.pathvars.model_dump()
-MIRROR = str(CAMPAIGN.mirror or "")
+# Where a mirror lies decides no content, so it is no param of a rule.
+os.environ["BLIMPWORKS_MIRROR"] = str(CAMPAIGN.mirror or "")
 RESULTS, RESOURCES = CAMPAIGN.pathvars.results, CAMPAIGN.pathvars.resources
 
 LANGUAGES = list(CATALOGUE.languages)

@@ -9,7 +9,9 @@ LABELS = json.dumps(
 )
 NEEDS = {
     "accuracies": lambda paper: [f"{RESULTS}/accuracies/{paper}.parquet"],
-    "items": lambda paper: expand(f"{RESULTS}/items/{paper}/{{lang}}.parquet", lang=LANGUAGES),
+    "items": lambda paper: expand(
+        f"{RESULTS}/items/{paper}/{{lang}}.parquet", lang=LANGUAGES
+    ),
     "funnel": lambda paper: expand(
         f"{RESULTS}/funnel/{paper}/{{stage}}/{{lang}}.parquet",
         stage=("candidates", "pairs", "sampling"),
@@ -32,7 +34,11 @@ def exhibit_inputs(wildcards):
 def exhibit_arguments(wildcards):
     """The same, as the command wants them."""
     spec = spec_of(wildcards)
-    return [f"--input={need}={path}" for need in spec.needs for path in NEEDS[need](spec.paper)]
+    return [
+        f"--input={need}={path}"
+        for need in spec.needs
+        for path in NEEDS[need](spec.paper)
+    ]
 
 
 for kind in FORMATS:
@@ -44,22 +50,26 @@ for kind in FORMATS:
             exhibit_inputs,
         output:
             cells="<results>/exhibits/{paper}/{exhibit}.cells.parquet",
-            files=[f"<results>/exhibits/{{paper}}/{{exhibit}}.{s}" for s in FORMATS[kind]],
+            files=[
+                f"<results>/exhibits/{{paper}}/{{exhibit}}.{s}" for s in FORMATS[kind]
+            ],
         log:
             "<logs>/build_exhibit/{paper}/{exhibit}.log",
         benchmark:
             "<benchmarks>/build_exhibit/{paper}/{exhibit}.tsv"
+        wildcard_constraints:
+            exhibit="|".join(
+                spec.name for spec in EXHIBITS.values() if spec.kind == kind
+            ),
+        conda:
+            "../../envs/core.yaml"
         params:
             code=lambda w: verb_code(exhibit_verb(spec_of(w))),
             inputs=exhibit_arguments,
             labels=LABELS,
-        wildcard_constraints:
-            exhibit="|".join(spec.name for spec in EXHIBITS.values() if spec.kind == kind),
-        conda:
-            "../../envs/core.yaml"
         message:
             "Build {wildcards.paper} {wildcards.exhibit}"
         shell:
-            "{BLIMPWORKS} build-exhibit {wildcards.paper}/{wildcards.exhibit} {output.files:q} "
+            "python -m blimpworks build-exhibit {wildcards.paper}/{wildcards.exhibit} {output.files:q} "
             "--cells {output.cells:q} {params.inputs:q} --labels {params.labels:q} "
             "> {log:q} 2>&1"

@@ -14,17 +14,17 @@ rule judge:
         "<logs>/judge/{benchmark}/{lang}/{model}.log",
     benchmark:
         "<benchmarks>/judge/{benchmark}/{lang}/{model}.tsv"
+    conda:
+        "../../envs/core.yaml"
     params:
         code=verb_code("judge"),
         methods=lambda w: [f"--method={name}" for name in JUDGING[w.benchmark].methods],
         ties=lambda w: JUDGING[w.benchmark].ties,
         near_tie=CAMPAIGN.scoring.near_tie,
-    conda:
-        "../../envs/core.yaml"
     message:
         "Judge {wildcards.model} on {wildcards.benchmark} {wildcards.lang}"
     shell:
-        "{BLIMPWORKS} judge --items {input.pairs:q} --scores {input.scores:q} "
+        "python -m blimpworks judge --items {input.pairs:q} --scores {input.scores:q} "
         "{params.methods:q} --ties {params.ties} --near-tie {params.near_tie} "
         "--output {output:q} > {log:q} 2>&1"
 
@@ -44,14 +44,14 @@ rule compute_accuracies:
         "<logs>/compute_accuracies/{benchmark}.log",
     benchmark:
         "<benchmarks>/compute_accuracies/{benchmark}.tsv"
-    params:
-        code=verb_code("compute_accuracies"),
     conda:
         "../../envs/core.yaml"
+    params:
+        code=verb_code("compute_accuracies"),
     message:
         "Summarise the judgements of {wildcards.benchmark}"
     shell:
-        "{BLIMPWORKS} compute-accuracies {input:q} --benchmark {wildcards.benchmark} "
+        "python -m blimpworks compute-accuracies {input:q} --benchmark {wildcards.benchmark} "
         "--output {output:q} > {log:q} 2>&1"
 
 

@@ -12,7 +12,12 @@ def treebank_text(kind):
     return f"{RESOURCES}/{kind}/{{lang}}.parquet" if used else []
 
 
-TEXT_OPTIONS = {"tokens": "tokens", "sentences": "sentences", "text": "text", "items": "pairs"}
+TEXT_OPTIONS = {
+    "tokens": "tokens",
+    "sentences": "sentences",
+    "text": "text",
+    "items": "pairs",
+}
 
 
 rule build_text:
@@ -21,13 +26,20 @@ rule build_text:
         tokens=treebank_text("tokens"),
         sentences=treebank_text("sentences"),
         text=text_sources,
-        pairs=expand("<results>/items/{benchmark}/{{lang}}.parquet", benchmark=CAMPAIGN.benchmarks),
+        pairs=expand(
+            "<results>/items/{benchmark}/{{lang}}.parquet",
+            benchmark=CAMPAIGN.benchmarks,
+        ),
     output:
         "<resources>/text/{lang}.txt",
     log:
         "<logs>/build_text/{lang}.log",
     benchmark:
         "<benchmarks>/build_text/{lang}.tsv"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=2000,
     params:
         code=verb_code("build_text"),
         inputs=lambda w, input: [
@@ -35,15 +47,13 @@ rule build_text:
             for option, name in TEXT_OPTIONS.items()
             for path in input.get(name, [])
         ],
-        options=CAMPAIGN.training.model_dump_json(include={"treebank_text", "max_sentences"}),
-    resources:
-        mem_mb=2000,
-    conda:
-        "../../envs/core.yaml"
+        options=CAMPAIGN.training.model_dump_json(
+            include={"treebank_text", "max_sentences"}
+        ),
     message:
         "Build the training text of {wildcards.lang}"
     shell:
-        "{BLIMPWORKS} build-text {params.inputs:q} --output {output:q} "
+        "python -m blimpworks build-text {params.inputs:q} --output {output:q} "
         "--options={params.options:q} > {log:q} 2>&1"
 
 
@@ -57,20 +67,20 @@ rule train_ngram:
         "<logs>/train_ngram/{model}/{scope}.log",
     benchmark:
         "<benchmarks>/train_ngram/{model}/{scope}.tsv"
+    wildcard_constraints:
+        model=one_of(trained_by("ngram")),
+    conda:
+        "../../envs/train.yaml"
+    resources:
+        mem_mb=4000,
     params:
         code=verb_code("train_ngram"),
         recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
         recipe=recipe_of,
-    wildcard_constraints:
-        model=one_of(trained_by("ngram")),
-    resources:
-        mem_mb=4000,
-    conda:
-        "../../envs/train.yaml"
     message:
         "Train {wildcards.model} on {wildcards.scope}"
     shell:
-        "{BLIMPWORKS} train-ngram {input:q} --name {wildcards.model} --scope {wildcards.scope} "
+        "python -m blimpworks train-ngram {input:q} --name {wildcards.model} --scope {wildcards.scope} "
         "--recipe-name={params.recipe_name:q} --recipe={params.recipe:q} --output {output:q} "
         "> {log:q} 2>&1"
 
@@ -85,21 +95,21 @@ rule train_transformer:
         "<logs>/train_transformer/{model}/{scope}.log",
     benchmark:
         "<benchmarks>/train_transformer/{model}/{scope}.tsv"
+    wildcard_constraints:
+        model=one_of(trained_by("transformer")),
+    conda:
+        "../../envs/train.yaml"
+    resources:
+        mem_mb=4000,
     params:
         code=verb_code("train_transformer"),
         recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
         recipe=recipe_of,
         seed=CAMPAIGN.training.seed,
-    wildcard_constraints:
-        model=one_of(trained_by("transformer")),
-    resources:
-        mem_mb=4000,
-    conda:
-        "../../envs/train.yaml"
     message:
         "Train {wildcards.model} on {wildcards.scope}"
     shell:
-        "{BLIMPWORKS} train-transformer {input:q} --name {wildcards.model} "
+        "python -m blimpworks train-transformer {input:q} --name {wildcards.model} "
         "--scope {wildcards.scope} --recipe-name={params.recipe_name:q} "
         "--recipe={params.recipe:q} --seed {params.seed} --output {output:q} > {log:q} 2>&1"
 
@@ -108,7 +118,9 @@ def hub_id(wildcards):
     """Hugging Face id of a model; monolingual ones have one for each language."""
     language = CATALOGUE.languages.get(wildcards.scope)
     script = language.script.lower() if language else ""
-    return CATALOGUE.models[wildcards.model].hf_id.format(lang=wildcards.scope, script=script)
+    return CATALOGUE.models[wildcards.model].hf_id.format(
+        lang=wildcards.scope, script=script
+    )
 
 
 rule retrieve_model:
@@ -119,6 +131,10 @@ rule retrieve_model:
         "<logs>/retrieve_model/{model}/{scope}.log",
     benchmark:
         "<benchmarks>/retrieve_model/{model}/{scope}.tsv"
+    wildcard_constraints:
+        model=one_of(name for name, row in CATALOGUE.models.items() if row.hf_id),
+    conda:
+        "../../envs/train.yaml"
     params:
         code=verb_code("retrieve_model"),
         hf_id=hub_id,
@@ -126,14 +142,10 @@ rule retrieve_model:
         engine=lambda w: CAMPAIGN.engines.get(
             CATALOGUE.models[w.model].engine, CATALOGUE.models[w.model].engine
         ),
-    wildcard_constraints:
-        model=one_of(name for name, row in CATALOGUE.models.items() if row.hf_id),
-    conda:
-        "../../envs/train.yaml"
     message:
         "Retrieve {wildcards.model}"
     shell:
-        "{BLIMPWORKS} retrieve-model --name {wildcards.model} --scope {wildcards.scope} "
+        "python -m blimpworks retrieve-model --name {wildcards.model} --scope {wildcards.scope} "
         "--hf-id={params.hf_id:q} --revision={params.row.revision:q} "
         "--engine={params.engine:q} --architecture={params.row.architecture:q} "
         "--dtype={params.row.dtype:q} --first-token={params.row.first_token:q} "

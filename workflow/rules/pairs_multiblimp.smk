@@ -4,8 +4,8 @@
 # Only what a stage reads is among its options, so that a change reruns no other stage.
 def stage(*names):
     """MultiBLiMP settings with everything but the named sections at its default."""
-    kept = CAMPAIGN.multiblimp.model_dump(include={"variant", "phenomena", "decisions", *names})
-    return json.dumps(kept)
+    sections = {"variant", "phenomena", "decisions", *names}
+    return CAMPAIGN.multiblimp.model_dump_json(include=sections)
 
 
 rule find_candidates:
@@ -19,18 +19,18 @@ rule find_candidates:
         "<logs>/find_candidates/multiblimp/{lang}.log",
     benchmark:
         "<benchmarks>/find_candidates/multiblimp/{lang}.tsv"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=2000,
     params:
         code=verb_code("find_candidates"),
         options=stage(),
         treebanks=CAMPAIGN.treebanks.model_dump_json(include={"max_words"}),
-    resources:
-        mem_mb=2000,
-    conda:
-        "../../envs/core.yaml"
     message:
         "Find agreement candidates of {wildcards.lang}"
     shell:
-        "{BLIMPWORKS} find-candidates --tokens {input:q} --output {output.table:q} "
+        "python -m blimpworks find-candidates --tokens {input:q} --output {output.table:q} "
         "--funnel {output.funnel:q} --lang {wildcards.lang} --options {params.options:q} "
         "--treebanks {params.treebanks:q} > {log:q} 2>&1"
 
@@ -46,17 +46,17 @@ rule measure_agreement:
         "<logs>/measure_agreement/multiblimp/{lang}.log",
     benchmark:
         "<benchmarks>/measure_agreement/multiblimp/{lang}.tsv"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=2000,
     params:
         code=verb_code("measure_agreement"),
         options=stage("agreement"),
-    resources:
-        mem_mb=2000,
-    conda:
-        "../../envs/core.yaml"
     message:
         "Measure agreement in {wildcards.lang}"
     shell:
-        "{BLIMPWORKS} measure-agreement --candidates {input.candidates:q} "
+        "python -m blimpworks measure-agreement --candidates {input.candidates:q} "
         "--lexicon {input.lexicon:q} --output {output:q} --options {params.options:q} "
         "> {log:q} 2>&1"
 
@@ -76,17 +76,17 @@ rule build_pairs:
         "<logs>/build_pairs/multiblimp/{lang}.log",
     benchmark:
         "<benchmarks>/build_pairs/multiblimp/{lang}.tsv"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=2000,
     params:
         code=verb_code("build_pairs"),
         options=stage(),
-    resources:
-        mem_mb=2000,
-    conda:
-        "../../envs/core.yaml"
     message:
         "Build minimal pairs of {wildcards.lang}"
     shell:
-        "{BLIMPWORKS} build-pairs --candidates {input.candidates:q} "
+        "python -m blimpworks build-pairs --candidates {input.candidates:q} "
         "--lexicon {input.lexicon:q} --agreement {input.agreement:q} "
         "--tokens {input.tokens:q} --sentences {input.sentences:q} "
         "--output {output.table:q} --funnel {output.funnel:q} --lang {wildcards.lang} "
@@ -104,16 +104,16 @@ rule sample_items:
         "<logs>/sample_items/multiblimp/{lang}.log",
     benchmark:
         "<benchmarks>/sample_items/multiblimp/{lang}.tsv"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=2000,
     params:
         code=verb_code("sample_items"),
         options=stage("sampling"),
-    resources:
-        mem_mb=2000,
-    conda:
-        "../../envs/core.yaml"
     message:
         "Sample items of {wildcards.lang}"
     shell:
-        "{BLIMPWORKS} sample-items --pairs {input:q} --output {output.table:q} "
+        "python -m blimpworks sample-items --pairs {input:q} --output {output.table:q} "
         "--funnel {output.funnel:q} --lang {wildcards.lang} --options {params.options:q} "
         "> {log:q} 2>&1"

@@ -20,6 +20,10 @@ rule retrieve:
         "<logs>/retrieve/{name}.log",
     benchmark:
         "<benchmarks>/retrieve/{name}.tsv"
+    wildcard_constraints:
+        name=one_of(PINS),
+    conda:
+        "../../envs/core.yaml"
     params:
         code=verb_code("retrieve"),
         url=lambda w: pin(w, "url"),
@@ -27,15 +31,11 @@ rule retrieve:
         size=lambda w: pin(w, "bytes") or "",
         mirror_path=lambda w: pin(w, "mirror"),
         catalogue=lambda w: catalogue_of(w.name),
-    wildcard_constraints:
-        name=one_of(PINS),
-    conda:
-        "../../envs/core.yaml"
     message:
         "Retrieve {wildcards.name}"
     shell:
-        "{BLIMPWORKS} retrieve --name={wildcards.name:q} --url={params.url:q} "
+        "python -m blimpworks retrieve --name={wildcards.name:q} --url={params.url:q} "
         "--sha256={params.sha256:q} --bytes={params.size:q} "
-        "--mirror-path={params.mirror_path:q} --mirror={MIRROR:q} "
+        '--mirror-path={params.mirror_path:q} --mirror="$BLIMPWORKS_MIRROR" '
         "--catalogue={params.catalogue:q} "
         "--output {output:q} > {log:q} 2>&1"

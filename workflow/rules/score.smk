@@ -29,20 +29,20 @@ rule score:
         "<logs>/score/{model}/{scope}.log",
     benchmark:
         "<benchmarks>/score/{model}/{scope}.tsv"
+    conda:
+        "../../envs/train.yaml"
+    threads: 2
+    resources:
+        mem_mb=4000,
     params:
         code=verb_code("score"),
         # Snakemake removes declared outputs of a failed job; the shards must stay.
         store=lambda w, output: str(Path(output[0]).with_name("shards")),
         options=CAMPAIGN.scoring.model_dump_json(exclude={"near_tie"}),
-    threads: 2
-    resources:
-        mem_mb=4000,
-    conda:
-        "../../envs/train.yaml"
     message:
         "Score with {wildcards.model} ({wildcards.scope})"
     shell:
-        "{BLIMPWORKS} score {input.pairs:q} --checkpoint {input.checkpoint:q} "
+        "python -m blimpworks score {input.pairs:q} --checkpoint {input.checkpoint:q} "
         "--store {params.store:q} --manifest {output:q} --options {params.options:q} "
         "> {log:q} 2>&1"
 
@@ -58,15 +58,15 @@ rule collect_scores:
         "<logs>/collect_scores/{benchmark}/{lang}/{model}.log",
     benchmark:
         "<benchmarks>/collect_scores/{benchmark}/{lang}/{model}.tsv"
+    conda:
+        "../../envs/core.yaml"
     params:
         code=verb_code("collect_scores"),
         store=lambda w, input: str(Path(input.manifest).with_name("shards")),
-    conda:
-        "../../envs/core.yaml"
     message:
         "Collect scores of {wildcards.model} on {wildcards.benchmark} {wildcards.lang}"
     shell:
-        "{BLIMPWORKS} collect-scores --items {input.pairs:q} --manifest {input.manifest:q} "
+        "python -m blimpworks collect-scores --items {input.pairs:q} --manifest {input.manifest:q} "
         "--store {params.store:q} --output {output:q} > {log:q} 2>&1"
 
 

@@ -13,17 +13,17 @@ rule build_tokens:
         "<logs>/build_tokens/{lang}.log",
     benchmark:
         "<benchmarks>/build_tokens/{lang}.tsv"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=2000,
     params:
         code=verb_code("build_tokens"),
         options=CAMPAIGN.treebanks.model_dump_json(include={"malformed"}),
-    resources:
-        mem_mb=2000,
-    conda:
-        "../../envs/core.yaml"
     message:
         "Read the treebanks of {wildcards.lang}"
     shell:
-        "{BLIMPWORKS} build-tokens {input:q} --tokens {output.tokens:q} "
+        "python -m blimpworks build-tokens {input:q} --tokens {output.tokens:q} "
         "--sentences {output.sentences:q} --malformed {output.malformed:q} "
         "--options {params.options:q} > {log:q} 2>&1"
 
@@ -47,16 +47,16 @@ rule build_lexicon:
         "<logs>/build_lexicon/{lang}.log",
     benchmark:
         "<benchmarks>/build_lexicon/{lang}.tsv"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=2000,
     params:
         code=verb_code("build_lexicon"),
         options=options(CAMPAIGN.multiblimp.lexicon),
-    resources:
-        mem_mb=2000,
-    conda:
-        "../../envs/core.yaml"
     message:
         "Build the lexicon of {wildcards.lang}"
     shell:
-        "{BLIMPWORKS} build-lexicon {input.unimorph:q} --tokens {input.tokens:q} "
+        "python -m blimpworks build-lexicon {input.unimorph:q} --tokens {input.tokens:q} "
         "--output {output:q} --lang {wildcards.lang} --options {params.options:q} "
         "> {log:q} 2>&1"
