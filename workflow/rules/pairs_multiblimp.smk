@@ -57,7 +57,8 @@ rule measure_agreement:
         "Measure agreement in {wildcards.lang}"
     shell:
         "python -m blimpworks measure-agreement --candidates {input.candidates:q} "
-        "--lexicon {input.lexicon:q} --output {output:q} --options {params.options:q} "
+        "--lexicon {input.lexicon:q} --output {output:q} --lang {wildcards.lang} "
+        "--options {params.options:q} "
         "> {log:q} 2>&1"
 
 

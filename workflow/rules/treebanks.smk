@@ -32,7 +32,8 @@ def unimorph_tables(wildcards):
     """Retrieved UniMorph tables of a language, in the order of the catalogue."""
     if not CATALOGUE.languages[wildcards.lang].unimorph:
         return []
-    rows = CATALOGUE.sources_of("unimorph", wildcards.lang)
+    kinds = ("unimorph", "unimorph_segmentations")
+    rows = [r for kind in kinds for r in CATALOGUE.sources_of(kind, wildcards.lang)]
     return usable(substituted(row) for row in rows)
 
 

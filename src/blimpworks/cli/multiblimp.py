@@ -45,15 +45,17 @@ def find_candidates(
         job.note(counts=find(tokens, lang, output, funnel, settings, reading))
 
 
-def measure_agreement(candidates: Input, lexicon: Input, output: Output, options: Options) -> None:
+def measure_agreement(
+    candidates: Input, lexicon: Input, output: Output, lang: Lang, options: Options
+) -> None:
     """Count and test how far a language's verbs agree with their subjects."""
     from blimpworks.multiblimp.agreement import measure_agreement as measure
 
     settings = parse_options(MultiblimpOptions, options)
-    params = {"options": settings.model_dump(mode="json")}
+    params = {"lang": lang, "options": settings.model_dump(mode="json")}
     inputs = [candidates, lexicon]
     with Job("measure_agreement", inputs=inputs, outputs=[output], params=params) as job:
-        job.note(evidence=measure(candidates, lexicon, output, settings))
+        job.note(evidence=measure(candidates, lexicon, lang, output, settings))
 
 
 def build_pairs(

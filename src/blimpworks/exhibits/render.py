@@ -38,12 +38,12 @@ def _printed(
 ) -> pd.DataFrame:
     """The layout with escaped text, bold where it belongs, a dash where there is no cell."""
     frame = exhibit.layout()
+    rows = list(frame.iloc[:, 0])
     for column in frame.columns:
+        texts = map(escape, frame[column].where(frame[column].notna(), ABSENT).astype(str))
         frame[column] = [
-            bold(escape(str(text))) if (row, column) in exhibit.bold else escape(str(text))
-            for row, text in zip(
-                frame.iloc[:, 0], frame[column].where(frame[column].notna(), ABSENT), strict=True
-            )
+            bold(text) if (row, column) in exhibit.bold else text
+            for row, text in zip(rows, texts, strict=True)
         ]
     frame.columns = [escape(str(column)) for column in frame.columns]
     return frame

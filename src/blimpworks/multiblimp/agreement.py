@@ -12,6 +12,7 @@ import pyarrow as pa
 from scipy.stats import binomtest
 
 from blimpworks.config import AgreementOptions, MultiblimpOptions
+from blimpworks.multiblimp.conditions import meets_conditions
 from blimpworks.multiblimp.features import UNDEFINED, alternatives, parse_feats
 from blimpworks.multiblimp.inflection import Lexicon, Query, load_lexicon, query_of, values_of
 from blimpworks.tables import AGREEMENT, CANDIDATES, LEXICON, read_table, write_table
@@ -79,9 +80,10 @@ def _agreed(subject: set[str], verb: set[str]) -> tuple[str, str] | None:
 
 
 def count_agreement(
-    candidates: pa.Table, lexicon: pa.Table, feature: str, options: MultiblimpOptions
+    candidates: pa.Table, lexicon: pa.Table, lang: str, phenomenon: str, options: MultiblimpOptions
 ) -> Counter[Key]:
     """How often each verb value goes with each subject value, per order and verb type."""
+    feature = FEATURE_OF[phenomenon]
     resources = load_resources(lexicon, feature, None)
     verbs = [resource.verbs for resource in resources.values()]
     subjects = [resource.subjects for resource in resources.values()]
@@ -100,6 +102,8 @@ def count_agreement(
     names = ("kind", "order", "subject_form", "subject_feats", "form", "feats")
     columns = [candidates[name].cast(pa.string()).to_pylist() for name in names]
     for kind, order, subject_form, subject_feats, form, feats in zip(*columns, strict=True):
+        if not meets_conditions(phenomenon, lang, parse_feats(feats)):
+            continue
         pair = _agreed(subject_values(subject_form, subject_feats), verb_values(form, feats))
         if pair:
             verb_type = kind if options.corrected("verb_types") else BOTH_TYPES
@@ -154,7 +158,7 @@ def _rows(
 
 
 def measure_agreement(
-    candidates: Path, lexicon: Path, output: Path, options: MultiblimpOptions
+    candidates: Path, lexicon: Path, lang: str, output: Path, options: MultiblimpOptions
 ) -> int:
     """Write the ``agreement`` table of a language: one row per phenomenon, order and value.
 
@@ -166,7 +170,7 @@ def measure_agreement(
     rows: list[dict[str, object]] = []
     evidence = 0
     for phenomenon in options.phenomena:
-        counts = count_agreement(edges, entries, FEATURE_OF[phenomenon], options)
+        counts = count_agreement(edges, entries, lang, phenomenon, options)
         evidence += counts.total()
         rows += _rows(counts, phenomenon, options.agreement)
     write_table(pa.Table.from_pylist(rows, schema=AGREEMENT.arrow()), AGREEMENT, output)

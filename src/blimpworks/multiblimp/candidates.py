@@ -100,9 +100,8 @@ def _filters(words: Words, subjects: Rows, heads: Rows) -> dict[str, Mask]:
     }
 
 
-def _english_present(feats: str | None) -> bool:
-    features = parse_feats(feats)
-    return features.get("Tense") == "Pres" and features.get("Person") == "3"
+def _is_finite(feats: str | None) -> bool:
+    return parse_feats(feats).get("VerbForm") == "Fin"
 
 
 def _attractors(words: Words, left: int, right: int, feature: str, whole_window: bool) -> list[str]:
@@ -154,18 +153,6 @@ def _table(words: Words, subjects: Rows, options: MultiblimpOptions) -> pa.Table
     )
 
 
-def _feature_filters(table: pa.Table, lang: str, options: MultiblimpOptions) -> dict[str, Mask]:
-    """Conditions on the inflected word's own features."""
-    feats = table["feats"].to_numpy()
-    found: dict[str, Mask] = {}
-    if lang == "eng":
-        found["not third person present (English)"] = ~marked(feats, _english_present)
-    if options.corrected("finiteness"):
-        finite = marked(feats, lambda f: parse_feats(f).get("VerbForm") == "Fin")
-        found["not finite"] = ~finite
-    return found
-
-
 def find_candidates(
     tokens: Path,
     lang: str,
@@ -193,9 +180,10 @@ def find_candidates(
         counts[f"- {reason}"] = int((keep & drop).sum())
         keep &= ~drop
     found = _table(words, subjects[keep], options)
-    for reason, drop in _feature_filters(found, lang, options).items():
-        counts[f"- {reason}"] = int(drop.sum())
-        found = found.filter(pa.array(~drop))
+    if options.corrected("finiteness"):
+        finite = marked(found["feats"].to_numpy(), _is_finite)
+        counts["- not finite"] = int((~finite).sum())
+        found = found.filter(pa.array(finite))
     counts["candidates"] = len(found)
     write_table(found, CANDIDATES, output)
     write_funnel(funnel, lang, "candidates", counts)

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from blimpworks.config import MultiblimpOptions
 from blimpworks.multiblimp.agreement import BOTH_TYPES, FEATURE_OF, load_resources
+from blimpworks.multiblimp.conditions import meets_conditions
 from blimpworks.multiblimp.features import AGREEMENT_FEATURES, parse_feats, to_unimorph
 from blimpworks.multiblimp.funnel import write_funnel
 from blimpworks.multiblimp.surface import Surface, load_surfaces
@@ -113,6 +114,9 @@ class PairBuilder:
         if not adopt_features(verb, parse_feats(row["subject_feats"])):
             self.rejected["values differ in the treebank"] += 1
             return []
+        if not meets_conditions(self.phenomenon, self.lang, verb):
+            self.rejected["against the language's conditions"] += 1
+            return []
         surface = self.surfaces[row["sentence"]]
         if not surface.replaceable(row["replaced"]):
             self.rejected["inside a contraction"] += 1
@@ -139,7 +143,9 @@ class PairBuilder:
             "sent_id": surface.sent_id,
         }
         return {
-            "item_id": item_id(self.lang, self.phenomenon, *origin.values(), start, good, bad),
+            "item_id": item_id(
+                self.lang, self.phenomenon, *origin.values(), row["subject"], start, good, bad
+            ),
             "good": good,
             "bad": bad,
             "good_start": start,

@@ -12,6 +12,7 @@ functions. Dispatch by string must therefore pass its targets as entry points it
 
 import ast
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,6 +22,9 @@ PACKAGE = "blimpworks"
 ROOT = Path(__file__).resolve().parent.parent
 # Records, messages and the command line decide no number.
 EXCLUDED = (f"{PACKAGE}.provenance", f"{PACKAGE}.errors", f"{PACKAGE}.cli")
+
+# A string that names a file beside the module stands for that file's content.
+DATA_FILE = re.compile(r"[\w./-]+\.(tsv|csv|json|yaml)")
 
 Symbol = tuple[str, str]
 """A module and the name of a definition in it; the name "" stands for its other statements."""
@@ -47,6 +51,8 @@ class _Module:
 
     definitions: dict[str, list[ast.stmt]] = field(default_factory=dict)
     imports: dict[str, Symbol] = field(default_factory=dict)
+    outside: dict[str, str] = field(default_factory=dict)
+    """Local names of what is imported from other packages, and what they stand for."""
 
 
 def _is_text(node: ast.stmt) -> bool:
@@ -89,13 +95,23 @@ def _imports(tree: ast.Module) -> Iterator[tuple[str, Symbol]]:
                     yield alias.asname, (alias.name, "*")
 
 
+def _outside(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Local name and full name of every import from elsewhere."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom | ast.Import):
+            prefix = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            for alias in node.names:
+                if not prefix.startswith(PACKAGE):
+                    yield alias.asname or alias.name.partition(".")[0], prefix + alias.name
+
+
 @cache
 def _module(module: str) -> _Module:
     path = module_path(module)
     if path is None:
         raise ModuleNotFoundError(f"{module} is not a module of {PACKAGE}")
     tree = _strip_docstrings(ast.parse(path.read_text(encoding="utf-8")))
-    found = _Module(imports=dict(_imports(tree)))
+    found = _Module(imports=dict(_imports(tree)), outside=dict(_outside(tree)))
     for node in tree.body:
         if not isinstance(node, ast.Import | ast.ImportFrom):
             for name in _names(node):
@@ -137,12 +153,26 @@ def _resolve(symbol: Symbol) -> list[Symbol]:
     return _resolve((inner, "*")) if name and module_path(inner) else []
 
 
+def _companions(module: str, node: ast.AST) -> Iterator[str]:
+    """What a definition uses beside the package's code: outside names, its data files."""
+    outside, directory = _module(module).outside, (module_path(module) or ROOT).parent
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and part.id in outside:
+            yield f"{part.id} is {outside[part.id]}"
+        elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+            data = directory / part.value
+            if DATA_FILE.fullmatch(part.value) and data.is_file():
+                yield f"{part.value} {hashlib.sha256(data.read_bytes()).hexdigest()}"
+
+
 @cache
 def _direct(symbol: Symbol) -> tuple[str, frozenset[Symbol]]:
     """Normalised source of a definition, and the definitions it mentions."""
     module, name = symbol
     nodes = _module(module).definitions.get(name, [])
-    text = "\n".join(ast.dump(node, include_attributes=False) for node in nodes)
+    texts = [ast.dump(node, include_attributes=False) for node in nodes]
+    texts += sorted({found for node in nodes for found in _companions(module, node)})
+    text = "\n".join(texts)
     targets = (target for node in nodes for target in _targets(module, node))
     return text, frozenset(found for target in targets for found in _resolve(target))
 

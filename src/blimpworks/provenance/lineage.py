@@ -3,7 +3,6 @@
 import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,6 @@ def _lists(record: Record, product: Path) -> bool:
     return any(Path(output["path"]) == product for output in record["outputs"])
 
 
-@cache
 def record_of(product: Path) -> Record | None:
     """The record of the job that made ``product``, or None for a file from outside.
 
