@@ -163,8 +163,11 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
         axes.set_yscale("log")
         axes.set_ylim(bottom=0.8)
         axes.set_ylabel("minimal pairs (log scale)")
-        rotation = 90 if len(counts) > 8 else 0
-        axes.set_xticks(list(positions), counts.index, rotation=rotation)
+        axes.set_xticks(list(positions), counts.index)
+        if len(counts) > 4:
+            for name in axes.get_xticklabels():
+                name.set(rotation=45, ha="right", rotation_mode="anchor")
+        axes.tick_params(axis="x", length=0)
         axes.set_xlim(-0.7, len(counts) - 0.3)
         axes.grid(axis="x", visible=False)
         axes.legend(title="agreement", ncols=2, loc="lower right", bbox_to_anchor=(1, 1))

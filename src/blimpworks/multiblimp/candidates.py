@@ -180,10 +180,10 @@ def find_candidates(
         counts[f"- {reason}"] = int((keep & drop).sum())
         keep &= ~drop
     found = _table(words, subjects[keep], options)
+    finite = marked(found["feats"].to_numpy(), _is_finite)
     if options.corrected("finiteness"):
-        finite = marked(found["feats"].to_numpy(), _is_finite)
-        counts["- not finite"] = int((~finite).sum())
         found = found.filter(pa.array(finite))
+    counts["- not finite"] = int(keep.sum()) - len(found)
     counts["candidates"] = len(found)
     write_table(found, CANDIDATES, output)
     write_funnel(funnel, lang, "candidates", counts)

@@ -18,7 +18,7 @@ from blimpworks.multiblimp.conditions import meets_conditions
 from blimpworks.multiblimp.features import AGREEMENT_FEATURES, parse_feats, to_unimorph
 from blimpworks.multiblimp.funnel import write_funnel
 from blimpworks.multiblimp.surface import Surface, load_surfaces
-from blimpworks.multiblimp.swaps import Inflector, Swap
+from blimpworks.multiblimp.swaps import REASONS, Inflector, Swap
 from blimpworks.tables import (
     AGREEMENT,
     CANDIDATES,
@@ -49,6 +49,12 @@ ITEM_SCHEMA = pa.schema(
         ("attractor_values", pa.list_(STRING)),
     ]
 )
+
+
+MISMATCH = "values differ in the treebank"
+CONDITION = "against the language's conditions"
+CONTRACTION = "inside a contraction"
+ALL_REASONS = (MISMATCH, CONDITION, CONTRACTION, *REASONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +118,14 @@ class PairBuilder:
         """The items of one candidate; what was rejected is counted."""
         verb = self._features(row)
         if not adopt_features(verb, parse_feats(row["subject_feats"])):
-            self.rejected["values differ in the treebank"] += 1
+            self.rejected[MISMATCH] += 1
             return []
         if not meets_conditions(self.phenomenon, self.lang, verb):
-            self.rejected["against the language's conditions"] += 1
+            self.rejected[CONDITION] += 1
             return []
         surface = self.surfaces[row["sentence"]]
         if not surface.replaceable(row["replaced"]):
-            self.rejected["inside a contraction"] += 1
+            self.rejected[CONTRACTION] += 1
             return []
         lemma = row["lemma"].replace("_", "")
         features = tuple(sorted(verb.items()))
@@ -207,7 +213,7 @@ def build_pairs(
         {row["sentence"] for row in edges},
         whole_contractions=options.corrected("contractions"),
     )
-    counts = {"candidates": len(edges)}
+    rejected: Counter[str] = Counter()
     items: list[dict[str, Any]] = []
     lemmas = frozenset(row["lemma"].replace("_", "") for row in edges)
     for phenomenon in options.phenomena:
@@ -221,8 +227,9 @@ def build_pairs(
             copies_linger=not options.corrected("copied_features"),
         )
         items += [i for row in edges if row["phenomenon"] == phenomenon for i in builder.build(row)]
-        counts |= {f"- {reason}": n for reason, n in sorted(builder.rejected.items())}
-    counts["pairs"] = len(items)
+        rejected += builder.rejected
+    dropped = {f"- {reason}": rejected[reason] for reason in ALL_REASONS}
+    counts = {"candidates": len(edges), **dropped, "pairs": len(items)}
     write_table(pa.Table.from_pylist(items, schema=ITEM_SCHEMA), ITEMS, output)
     write_funnel(funnel, lang, "pairs", counts)
     return counts

@@ -23,6 +23,11 @@ Condition = tuple[str, str, str, str, str]
 """Phenomenon, grammatical value, ungrammatical value, order, inflected word's kind."""
 
 
+TOO_FEW = "- too few pairs of the phenomenon"
+NO_AGREEMENT = "- no agreement"
+ABOVE_LIMIT = "- above the condition's limit"
+
+
 def conditions(items: Iterable[Item]) -> list[Condition]:
     """Conditions to sample, sorted: each pair of single values, in both word orders.
 
@@ -105,22 +110,23 @@ def sample(items: Sequence[Item], options: SamplingOptions) -> tuple[list[Item],
 
     A pair that is a member of two conditions can be drawn in both.
     """
-    counts: Counter[str] = Counter({"pairs": len(items)})
+    counts = dict.fromkeys(("pairs", TOO_FEW, NO_AGREEMENT, ABOVE_LIMIT), 0)
+    counts["pairs"] = len(items)
     sizes = Counter(item["phenomenon"] for item in items)
     chosen: list[Item] = []
     for condition in conditions(items):
         inside = members(items, condition)
         label = _label(inside, condition[1])
         if sizes[condition[0]] < options.minimum:
-            counts["- too few pairs of the phenomenon"] += len(inside)
+            counts[TOO_FEW] += len(inside)
         elif label == "-":
-            counts["- no agreement"] += len(inside)
+            counts[NO_AGREEMENT] += len(inside)
         else:
             inside = [_in_condition(item, condition, label) for item in inside]
             drawn = draw(inside, condition, options)
-            counts["- above the condition's limit"] += len(inside) - len(drawn)
+            counts[ABOVE_LIMIT] += len(inside) - len(drawn)
             chosen += drawn
-    return chosen, dict(counts) | {"items": len(chosen)}
+    return chosen, {**counts, "items": len(chosen)}
 
 
 def _in_condition(item: Item, condition: Condition, label: str) -> Item:

@@ -18,6 +18,12 @@ from blimpworks.multiblimp.inflection import (
     values_of,
 )
 
+NO_ENTRY, NO_FORM = "no lexicon entry", "no other form"
+SAME_FORM, SAME_VALUE = "same form", "same value"
+UNDEFINED_VALUE, AMBIGUOUS = "undefined value", "ambiguous subject"
+REASONS = (NO_ENTRY, NO_FORM, SAME_FORM, SAME_VALUE, UNDEFINED_VALUE, AMBIGUOUS)
+"""Why a word has no swap, or a swap is no minimal pair, in the order of the checks."""
+
 
 @dataclass(frozen=True, slots=True)
 class Swap:
@@ -50,9 +56,9 @@ class Inflector:
     ) -> tuple[list[Swap], Counter[str]]:
         forms, before = self._inflect(form, lemma, query)
         if before is None:
-            return [], Counter({"no lexicon entry": 1})
+            return [], Counter({NO_ENTRY: 1})
         if not forms:
-            return [], Counter({"no other form": 1})
+            return [], Counter({NO_FORM: 1})
         rejected: Counter[str] = Counter()
         found: list[Swap] = []
         for other in sorted(forms):
@@ -111,13 +117,13 @@ class Inflector:
     ) -> str | None:
         """Why a swap is no minimal pair, or None."""
         if other == form:
-            return "same form"
+            return SAME_FORM
         if after & before:
-            return "same value"
+            return SAME_VALUE
         if not after or UNDEFINED in after:
-            return "undefined value"
+            return UNDEFINED_VALUE
         if self._subject_values(subject) & after:
-            return "ambiguous subject"
+            return AMBIGUOUS
         return None
 
 
