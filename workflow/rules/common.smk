@@ -110,3 +110,15 @@ def closing_words():
         f"  snakemake {chosen}--cores 2 {paper}_table5",
     ]
     return "\n".join(lines)
+
+
+def failing_words(log):
+    """What the failed jobs said last, one line each, from Snakemake's own log."""
+    text = Path(log).read_text(encoding="utf-8")
+    files = dict.fromkeys(re.findall(r"log: (\S+) \(check log", text))
+    lines = ["What failed:"]
+    for file in filter(os.path.isfile, files):
+        said = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+        lines += [f"  {file}", f"    {said[-1] if said else 'said nothing'}"]
+    lines.append("Finished work is kept; the same command goes on from there.")
+    return "\n".join(lines)

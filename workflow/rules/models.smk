@@ -12,12 +12,17 @@ def treebank_text(kind):
     return f"{RESOURCES}/{kind}/{{lang}}.parquet" if used else []
 
 
-TEXT_OPTIONS = {
-    "tokens": "tokens",
-    "sentences": "sentences",
-    "text": "text",
-    "items": "pairs",
-}
+def text_arguments(wildcards, input):
+    """Inputs of build_text as its options; a group of one file comes as a plain string."""
+    groups = {
+        "tokens": "tokens",
+        "sentences": "sentences",
+        "text": "text",
+        "items": "pairs",
+    }
+    found = ((option, input.get(name, [])) for option, name in groups.items())
+    listed = ((o, [paths] if isinstance(paths, str) else paths) for o, paths in found)
+    return [f"--{option}={path}" for option, paths in listed for path in paths]
 
 
 rule build_text:
@@ -42,11 +47,7 @@ rule build_text:
         mem_mb=2000,
     params:
         code=verb_code("build_text"),
-        inputs=lambda w, input: [
-            f"--{option}={path}"
-            for option, name in TEXT_OPTIONS.items()
-            for path in input.get(name, [])
-        ],
+        inputs=text_arguments,
         options=CAMPAIGN.training.model_dump_json(
             include={"treebank_text", "max_sentences"}
         ),

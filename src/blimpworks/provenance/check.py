@@ -1,5 +1,6 @@
 """Re-hashing a results tree against the records of the jobs that made it."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,13 +45,15 @@ def _check_inputs(record: dict[str, Any], made: dict[Path, str]) -> Iterator[Fin
 
 def _records(root: Path) -> tuple[list[dict[str, Any]], list[Finding]]:
     """Readable records below ``root``, and findings for the unreadable ones."""
-    records, broken = [], []
+    records: dict[str, dict[str, Any]] = {}
+    broken = []
     for path in sorted(root.rglob(f"*{RECORD_SUFFIX}")):
         try:
-            records.append(read_record(path))
+            record = read_record(path)
+            records[record["outputs"][0]["path"]] = record
         except UserError as error:
             broken.append(Finding("unreadable", path, str(error)))
-    return records, broken
+    return list(records.values()), broken
 
 
 def check_tree(root: Path) -> tuple[int, list[Finding]]:
@@ -60,6 +63,7 @@ def check_tree(root: Path) -> tuple[int, list[Finding]]:
     directory that the workflow ran in, which must be the current one. Raises UserError
     when there is nothing to check.
     """
+    root = Path(os.path.relpath(root))  # as the records have it
     records, findings = _records(root)
     if not records and not findings:
         raise UserError(f"{root} holds no job records (*{RECORD_SUFFIX}); expected a results tree.")

@@ -14,13 +14,18 @@ Record = dict[str, Any]
 
 
 def read_record(path: Path) -> Record:
-    """The record in a sidecar. Raises UserError when it is no readable record."""
+    """The record in a sidecar, or the one that it points to.
+
+    Raises UserError when there is no readable record.
+    """
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UserError(
             f"{path} is not a readable record ({error}). Rebuild its product."
         ) from error
+    if isinstance(record, dict) and "record" in record:
+        return read_record(Path(record["record"]))
     if not isinstance(record, dict) or "outputs" not in record:
         raise UserError(f"{path} is not a job's record: it has no outputs. Rebuild its product.")
     return record
@@ -33,8 +38,8 @@ def _lists(record: Record, product: Path) -> bool:
 def record_of(product: Path) -> Record | None:
     """The record of the job that made ``product``, or None for a file from outside.
 
-    A job with several outputs keeps its record beside the first one, so the records in the
-    product's directory and those above it are searched when it has none of its own.
+    A job with several outputs in a directory keeps its record beside the first one, so the
+    records there and above are searched when a product has none of its own.
     """
     own = sidecar_path(product)
     if own.is_file():

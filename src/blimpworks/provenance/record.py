@@ -1,6 +1,7 @@
 """The record every product carries: what made it, from what, with which code and where.
 
-A ``Job`` writes one sidecar, ``<first output>.prov.json``, beside its products. Everything
+A ``Job`` writes one sidecar, ``<first output>.prov.json``, beside its products, and for a
+product in another directory a pointer to it. Everything
 in it that decides the products' content (inputs, code, parameters, package versions) is
 also embedded in the Parquet files themselves, so a table that has left its tree still says
 what it is; what differs between two runs of the same job (host, times) stays in the sidecar
@@ -158,5 +159,9 @@ class Job:
             "started": self.started,
             "ended": _now(),
         }
-        text = json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True)
-        write_text(sidecar_path(self.outputs[0]), text + "\n")
+        own = sidecar_path(self.outputs[0])
+        write_text(own, json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+        for product in self.outputs[1:]:
+            if product.parent != own.parent and not product.is_dir():
+                pointer = json.dumps({"record": str(own)}, ensure_ascii=False)
+                write_text(sidecar_path(product), pointer + "\n")
