@@ -26,6 +26,11 @@ def is_fixed(url: str) -> bool:
     return bool(_COMMIT.search(path)) or (bool(_VERSION.search(path)) and not moving)
 
 
+def unpinned_names(catalogue: Path) -> list[str]:
+    """Rows without a checksum that could be pinned: their address names one state of a file."""
+    return [pin.name for pin in _pins(catalogue) if not pin.sha256 and is_fixed(pin.url)]
+
+
 def pin_row(catalogue: Path, name: str, patience: Patience | None = None) -> Pin:
     """Download the file of row ``name`` and record its sha256 and bytes in ``catalogue``.
 

@@ -12,12 +12,6 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS, of_benchmarks
 from blimpworks.provenance.verbs import exhibit_verb, verb_code
 
-# Jobs run `python -m blimpworks`: with the interpreter that runs Snakemake, unless a
-# rule's own environment puts its python first.
-os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-os.environ["PYTHONPATH"] = str(ROOT / "src")
-os.environ["TYPER_USE_RICH"] = "0"  # a quarter of a second in every job
-
 CAMPAIGN_FILE = os.path.relpath(
     (workflow.overwrite_configfiles or ["config/config.yaml"])[-1]
 )
@@ -30,8 +24,15 @@ validate(config, str(ROOT / "workflow/schemas/campaign.schema.json"), set_defaul
 
 # Commands such as `--config` may leave defaults out: every path variable is set here.
 config["pathvars"] = CAMPAIGN.pathvars.model_dump()
-# Where a mirror lies decides no content, so it is no param of a rule.
-os.environ["BLIMPWORKS_MIRROR"] = str(CAMPAIGN.mirror or "")
+# Jobs run `python -m blimpworks`: with the interpreter that runs Snakemake, unless a
+# rule's own environment puts its python first. Where a mirror lies decides no content, so
+# it is no param of a rule.
+os.environ.update(
+    PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+    PYTHONPATH=str(ROOT / "src"),
+    BLIMPWORKS_MIRROR=str(CAMPAIGN.mirror or ""),
+    TYPER_USE_RICH="0",  # a quarter of a second in every job
+)
 RESULTS, RESOURCES = CAMPAIGN.pathvars.results, CAMPAIGN.pathvars.resources
 
 LANGUAGES = list(CATALOGUE.languages)

@@ -20,27 +20,6 @@ NEEDS = {
 }
 
 
-def spec_of(wildcards):
-    """The exhibit that wildcards name."""
-    return EXHIBITS[f"{wildcards.paper}/{wildcards.exhibit}"]
-
-
-def exhibit_inputs(wildcards):
-    """Every table an exhibit needs."""
-    spec = spec_of(wildcards)
-    return [path for need in spec.needs for path in NEEDS[need](spec.paper)]
-
-
-def exhibit_arguments(wildcards):
-    """The same, as the command wants them."""
-    spec = spec_of(wildcards)
-    return [
-        f"--input={need}={path}"
-        for need in spec.needs
-        for path in NEEDS[need](spec.paper)
-    ]
-
-
 for kind in FORMATS:
 
     rule:

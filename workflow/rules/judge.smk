@@ -14,6 +14,7 @@ rule judge:
         "<logs>/judge/{benchmark}/{lang}/{model}.log",
     benchmark:
         "<benchmarks>/judge/{benchmark}/{lang}/{model}.tsv"
+    localrule: True
     conda:
         "../../envs/core.yaml"
     params:
@@ -44,6 +45,7 @@ rule compute_accuracies:
         "<logs>/compute_accuracies/{benchmark}.log",
     benchmark:
         "<benchmarks>/compute_accuracies/{benchmark}.tsv"
+    localrule: True
     conda:
         "../../envs/core.yaml"
     params:
@@ -53,8 +55,3 @@ rule compute_accuracies:
     shell:
         "python -m blimpworks compute-accuracies {input:q} --benchmark {wildcards.benchmark} "
         "--output {output:q} > {log:q} 2>&1"
-
-
-localrules:
-    judge,
-    compute_accuracies,

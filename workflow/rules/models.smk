@@ -1,30 +1,6 @@
 """Language models: trained on the campaign's text, or retrieved from the hub."""
 
 
-def text_sources(wildcards):
-    """Retrieved plain text of a language."""
-    return usable(CATALOGUE.sources_of("text", wildcards.lang))
-
-
-def treebank_text(kind):
-    """Token or sentence table to train on, if the campaign trains on treebanks."""
-    used = CAMPAIGN.training.treebank_text
-    return f"{RESOURCES}/{kind}/{{lang}}.parquet" if used else []
-
-
-def text_arguments(wildcards, input):
-    """Inputs of build_text as its options; a group of one file comes as a plain string."""
-    groups = {
-        "tokens": "tokens",
-        "sentences": "sentences",
-        "text": "text",
-        "items": "pairs",
-    }
-    found = ((option, input.get(name, [])) for option, name in groups.items())
-    listed = ((o, [paths] if isinstance(paths, str) else paths) for o, paths in found)
-    return [f"--{option}={path}" for option, paths in listed for path in paths]
-
-
 rule build_text:
     """Training text of one language, without the sentences that items are made from."""
     input:
@@ -115,15 +91,6 @@ rule train_transformer:
         "--recipe={params.recipe:q} --seed {params.seed} --output {output:q} > {log:q} 2>&1"
 
 
-def hub_id(wildcards):
-    """Hugging Face id of a model; monolingual ones have one for each language."""
-    language = CATALOGUE.languages.get(wildcards.scope)
-    script = language.script.lower() if language else ""
-    return CATALOGUE.models[wildcards.model].hf_id.format(
-        lang=wildcards.scope, script=script
-    )
-
-
 rule retrieve_model:
     """A model from the hub, its revision resolved to a commit."""
     output:
@@ -134,6 +101,8 @@ rule retrieve_model:
         "<benchmarks>/retrieve_model/{model}/{scope}.tsv"
     wildcard_constraints:
         model=one_of(name for name, row in CATALOGUE.models.items() if row.hf_id),
+    # Compute nodes often have no network.
+    localrule: True
     conda:
         "../../envs/train.yaml"
     params:

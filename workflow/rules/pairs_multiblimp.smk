@@ -1,13 +1,6 @@
 """MultiBLiMP: candidates, agreement statistics, pairs, sampling."""
 
 
-# Only what a stage reads is among its options, so that a change reruns no other stage.
-def stage(*names):
-    """MultiBLiMP settings with everything but the named sections at its default."""
-    sections = {"variant", "phenomena", "decisions", *names}
-    return CAMPAIGN.multiblimp.model_dump_json(include=sections)
-
-
 rule find_candidates:
     """Subjects and verbs of the treebanks that could agree."""
     input:

@@ -1,17 +1,6 @@
 """Every file from outside, pinned; from the campaign's mirror or from its address."""
 
 
-def pin(wildcards, field):
-    """A field of the pinned row behind a retrieved file."""
-    return getattr(PINS[wildcards.name], field)
-
-
-def catalogue_of(name):
-    """The table that a file is pinned in, for messages."""
-    files = CAMPAIGN.catalogue
-    return str(files.sources if name in CATALOGUE.sources else files.treebanks)
-
-
 rule retrieve:
     """Fetch one pinned file and verify its SHA-256."""
     output:
@@ -22,6 +11,8 @@ rule retrieve:
         "<benchmarks>/retrieve/{name}.tsv"
     wildcard_constraints:
         name=one_of(PINS),
+    # Compute nodes often have no network.
+    localrule: True
     conda:
         "../../envs/core.yaml"
     params:

@@ -1,23 +1,6 @@
 """Scoring: one job loads one checkpoint and scores every item that needs it."""
 
 
-def items_of(wildcards):
-    """Item sets that a checkpoint scores."""
-    row = CATALOGUE.models[wildcards.model]
-    return [
-        f"{RESULTS}/items/{benchmark}/{lang}.parquet"
-        for benchmark in CAMPAIGN.benchmarks
-        if not row.papers or benchmark in row.papers
-        for lang in languages_of(wildcards.scope)
-    ]
-
-
-def manifest_of(wildcards):
-    """Manifest of the checkpoint that scores a language."""
-    scope = scope_of(wildcards.model, wildcards.lang)
-    return f"{RESULTS}/store/{wildcards.model}/{scope}/manifest.json"
-
-
 rule score:
     """Token log-probabilities of all sentences, into a store that outlives failed jobs."""
     input:
@@ -58,6 +41,7 @@ rule collect_scores:
         "<logs>/collect_scores/{benchmark}/{lang}/{model}.log",
     benchmark:
         "<benchmarks>/collect_scores/{benchmark}/{lang}/{model}.tsv"
+    localrule: True
     conda:
         "../../envs/core.yaml"
     params:
@@ -68,7 +52,3 @@ rule collect_scores:
     shell:
         "python -m blimpworks collect-scores --items {input.pairs:q} --manifest {input.manifest:q} "
         "--store {params.store:q} --output {output:q} > {log:q} 2>&1"
-
-
-localrules:
-    collect_scores,

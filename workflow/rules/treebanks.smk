@@ -28,15 +28,6 @@ rule build_tokens:
         "--options {params.options:q} > {log:q} 2>&1"
 
 
-def unimorph_tables(wildcards):
-    """Retrieved UniMorph tables of a language, in the order of the catalogue."""
-    if not CATALOGUE.languages[wildcards.lang].unimorph:
-        return []
-    kinds = ("unimorph", "unimorph_segmentations")
-    rows = [r for kind in kinds for r in CATALOGUE.sources_of(kind, wildcards.lang)]
-    return usable(substituted(row) for row in rows)
-
-
 rule build_lexicon:
     """UniMorph and the treebanks' own words to the lexicon of one language."""
     input:

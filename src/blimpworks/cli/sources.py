@@ -45,12 +45,12 @@ def _size(text: str) -> int | None:
 
 def pin(
     catalogue: Annotated[Path, typer.Argument(help="Table of sources or treebanks.")],
-    names: Annotated[list[str], typer.Argument(help="Rows to pin.")],
+    names: Annotated[list[str] | None, typer.Argument(help="Rows to pin; all by default.")] = None,
 ) -> None:
     """Download rows that have no checksum and record their sha256 and bytes."""
-    from blimpworks.pinning import pin_row
+    from blimpworks.pinning import pin_row, unpinned_names
 
-    for name in names:
+    for name in names or unpinned_names(catalogue):
         filled = pin_row(catalogue, name)
         typer.echo(f"{filled.name}\t{filled.sha256}\t{filled.bytes}")
 

@@ -1,0 +1,99 @@
+"""What rules ask the campaign for: input files and params that depend on wildcards."""
+
+
+def pin(wildcards, field):
+    """A field of the pinned row behind a retrieved file."""
+    return getattr(PINS[wildcards.name], field)
+
+
+def catalogue_of(name):
+    """The table that a file is pinned in, for messages."""
+    files = CAMPAIGN.catalogue
+    return str(files.sources if name in CATALOGUE.sources else files.treebanks)
+
+
+def unimorph_tables(wildcards):
+    """Retrieved UniMorph tables of a language, in the order of the catalogue."""
+    if not CATALOGUE.languages[wildcards.lang].unimorph:
+        return []
+    kinds = ("unimorph", "unimorph_segmentations")
+    rows = [r for kind in kinds for r in CATALOGUE.sources_of(kind, wildcards.lang)]
+    return usable(substituted(row) for row in rows)
+
+
+# Only what a stage reads is among its options, so that a change reruns no other stage.
+def stage(*names):
+    """MultiBLiMP settings with everything but the named sections at its default."""
+    sections = {"variant", "phenomena", "decisions", *names}
+    return CAMPAIGN.multiblimp.model_dump_json(include=sections)
+
+
+def text_sources(wildcards):
+    """Retrieved plain text of a language."""
+    return usable(CATALOGUE.sources_of("text", wildcards.lang))
+
+
+def treebank_text(kind):
+    """Token or sentence table to train on, if the campaign trains on treebanks."""
+    used = CAMPAIGN.training.treebank_text
+    return f"{RESOURCES}/{kind}/{{lang}}.parquet" if used else []
+
+
+def text_arguments(wildcards, input):
+    """Inputs of build_text as its options; a group of one file comes as a plain string."""
+    groups = {
+        "tokens": "tokens",
+        "sentences": "sentences",
+        "text": "text",
+        "items": "pairs",
+    }
+    found = ((option, input.get(name, [])) for option, name in groups.items())
+    listed = ((o, [paths] if isinstance(paths, str) else paths) for o, paths in found)
+    return [f"--{option}={path}" for option, paths in listed for path in paths]
+
+
+def hub_id(wildcards):
+    """Hugging Face id of a model; monolingual ones have one for each language."""
+    language = CATALOGUE.languages.get(wildcards.scope)
+    script = language.script.lower() if language else ""
+    return CATALOGUE.models[wildcards.model].hf_id.format(
+        lang=wildcards.scope, script=script
+    )
+
+
+def items_of(wildcards):
+    """Item sets that a checkpoint scores."""
+    row = CATALOGUE.models[wildcards.model]
+    return [
+        f"{RESULTS}/items/{benchmark}/{lang}.parquet"
+        for benchmark in CAMPAIGN.benchmarks
+        if not row.papers or benchmark in row.papers
+        for lang in languages_of(wildcards.scope)
+    ]
+
+
+def manifest_of(wildcards):
+    """Manifest of the checkpoint that scores a language."""
+    scope = scope_of(wildcards.model, wildcards.lang)
+    return f"{RESULTS}/store/{wildcards.model}/{scope}/manifest.json"
+
+
+def spec_of(wildcards):
+    """The exhibit that wildcards name."""
+    return EXHIBITS[f"{wildcards.paper}/{wildcards.exhibit}"]
+
+
+def exhibit_inputs(wildcards):
+    """Every table an exhibit needs."""
+    spec = spec_of(wildcards)
+    return [path for need in spec.needs for path in NEEDS[need](spec.paper)]
+
+
+def exhibit_arguments(wildcards):
+    """The same, as the command wants them."""
+    spec = spec_of(wildcards)
+    return [
+        f"--input={need}={path}"
+        for need in spec.needs
+        for path in NEEDS[need](spec.paper)
+    ]
