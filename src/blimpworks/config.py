@@ -163,7 +163,7 @@ class TransformerRecipe(Strict):
     """Transformer blocks."""
     heads: Positive = 4
     """Attention heads; ``hidden`` must be a multiple of twice as many."""
-    context: Positive = 128
+    context: Positive = 256
     """Longest sequence, in tokens; longer training sentences are cut."""
     epochs: Positive = 12
     """Passes over the training text, unless ``max_steps`` ends training first."""

@@ -87,16 +87,22 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     )
 
 
-def _accuracy_cell(row: pd.Series, labels: Labels) -> Cell:
+def _accuracy_cell(row: pd.Series, labels: Labels, pairs: int) -> Cell:
+    """Accuracy in percent; starred when the model has not judged all of the ``pairs``."""
     percent = 100 * row["accuracy"]
     return Cell(
         labels.languages[row["lang"]],
         labels.models[row["model"]],
         percent,
-        f"{percent:.1f}",
+        f"{percent:.1f}" + ("*" if row["n"] < pairs else ""),
         ACCURACY,
         "judgements",
-        {"benchmark": "multiblimp", "lang": row["lang"], "model": row["model"], "method": METHOD},
+        {
+            "benchmark": "multiblimp",
+            "lang": row["lang"],
+            "model": row["model"],
+            "method": METHOD,
+        },
         n=int(row["n"]),
         low=100 * row["low"],
         high=100 * row["high"],
@@ -107,8 +113,8 @@ def _best(cells: Sequence[Cell]) -> set[tuple[str, str]]:
     """The best cell of each row, as printed; all of them when they tie."""
     top: dict[str, float] = {}
     for cell in cells:
-        top[cell.row] = max(top.get(cell.row, 0.0), float(cell.text))
-    return {(cell.row, cell.column) for cell in cells if float(cell.text) == top[cell.row]}
+        top[cell.row] = max(top.get(cell.row, 0.0), round(cell.value, 1))
+    return {(cell.row, cell.column) for cell in cells if round(cell.value, 1) == top[cell.row]}
 
 
 def table5(tables: Tables, labels: Labels) -> Exhibit:
@@ -121,12 +127,13 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
     overall = overall.sort_values(
         ["lang", "model"], key=lambda column: column.astype(str).map(ranks)
     )
-    cells = [_accuracy_cell(row, labels) for _, row in overall.iterrows()]
-    sizes = dict(zip(overall["lang"].astype(str), overall["n"], strict=True))
+    sizes = overall.astype({"lang": str}).groupby("lang", sort=False)["n"].max()
+    cells = [_accuracy_cell(row, labels, sizes[row["lang"]]) for _, row in overall.iterrows()]
     return Exhibit(
         "Accuracy per language and model",
         "Percentage of minimal pairs whose grammatical sentence is the more probable; n: "
-        "pairs; best of each row in bold. The cells file has 95 % Wilson intervals.",
+        "pairs; best of each row in bold; * some pairs are longer than the model's context and "
+        "are left out. The cells file has 95 % Wilson intervals.",
         cells,
         row_title="Language",
         stub={labels.languages[lang]: {"ISO": lang, "n": str(n)} for lang, n in sizes.items()},
