@@ -32,6 +32,7 @@ python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
   echo "python3 is $(python3 -V), expected 3.11 or later." >&2
   exit 1
 }
+echo "setting up .venv and KenLM, once; this takes a minute or two"
 [ -x .venv/bin/python ] || python3 -m venv .venv
 export PATH="$PWD/.venv/bin:$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
@@ -43,5 +44,6 @@ kenlm=$!
 # shellcheck disable=SC2086
 uv pip install -q --compile-bytecode ${links:+--find-links $links} -r "envs/$environment.txt"
 uv pip install -q --no-deps -e .
+echo "packages are in .venv; waiting for KenLM"
 wait "$kenlm"
 touch ".venv/.$environment"

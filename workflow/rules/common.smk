@@ -99,16 +99,18 @@ def closing_words():
     for spec in of_benchmarks(CAMPAIGN.benchmarks):
         suffix = "md" if spec.kind == "table" else "png"
         lines.append(f"  {RESULTS}/exhibits/{spec.key}.{suffix}  {spec.title}")
+    programs = os.path.relpath(Path(sys.executable).parent)
+    prefix = "" if programs.startswith("..") else f"{programs}/"
     language = next(iter(CATALOGUE.languages.values()))
     model = CATALOGUE.models[models_of(paper)[0]]
     lines += [
         "Where does a number come from?",
-        f"  blimpworks explain {RESULTS}/exhibits/{paper}/table5.csv "
+        f"  {prefix}blimpworks explain {RESULTS}/exhibits/{paper}/table5.csv "
         f"--row {language.name!r} --column {model.label!r} --items 5",
         "Is everything as it was made?",
-        f"  blimpworks check {RESULTS}",
+        f"  {prefix}blimpworks check {RESULTS}",
         "One exhibit again, after a change:",
-        f"  snakemake {chosen}--cores 2 {paper}_table5",
+        f"  {prefix}snakemake {chosen}--cores 2 {paper}_table5",
     ]
     return "\n".join(lines)
 

@@ -30,6 +30,8 @@ class Cell:
     n: int | None = None
     low: float | None = None
     high: float | None = None
+    printed: bool = True
+    """Whether it has a column of its own in print (else another cell's text has it too)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +68,15 @@ class Exhibit:
         return pa.table(columns, schema=CELLS.arrow())
 
     def layout(self, attribute: str = "text") -> pd.DataFrame:
-        """Cells as rows by columns, in order of appearance, stub columns first."""
-        rows = list(dict.fromkeys(cell.row for cell in self.cells))
-        columns = list(dict.fromkeys(cell.column for cell in self.cells))
+        """Cells as rows by columns, in order of appearance, stub columns first.
+
+        ``attribute`` is "text", for the cells that are printed, or "value", for all.
+        """
+        cells = [cell for cell in self.cells if cell.printed or attribute != "text"]
+        rows = list(dict.fromkeys(cell.row for cell in cells))
+        columns = list(dict.fromkeys(cell.column for cell in cells))
         frame = pd.DataFrame(index=rows, columns=columns, dtype=object)
-        for cell in self.cells:
+        for cell in cells:
             frame.loc[cell.row, cell.column] = getattr(cell, attribute)
         stub = pd.DataFrame.from_dict(self.stub, orient="index").reindex(rows)
         joined = pd.concat([stub, frame], axis=1) if len(self.stub) else frame

@@ -41,17 +41,20 @@ def _condition_cells(
     sizes = [
         int((frame["lang"].value_counts() >= ENOUGH_PAIRS).sum()) for frame in (pairs, certain)
     ]
+    text = f"{sizes[0]} ({sizes[1]})"
+    sure = {**where, "label": list(CERTAIN)}
     return [
-        Cell(row, column, sizes[0], str(sizes[0]), LANGUAGES, "items", where, n=len(pairs)),
+        Cell(row, column, sizes[0], text, LANGUAGES, "items", where, n=len(pairs)),
         Cell(
             row,
             f"{column} certain",
             sizes[1],
-            f"({sizes[1]})",
+            str(sizes[1]),
             LANGUAGES,
             "items",
-            {**where, "label": list(CERTAIN)},
+            sure,
             n=len(certain),
+            printed=False,
         ),
     ]
 
@@ -68,8 +71,9 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         if chosen.empty:
             continue
         row = f"{feature} {construction}"
+        present = {*chosen["grammatical"], "Total"}
         for value, order in product((*values, "Total"), ORDERS):
-            if order == "BOTH" and value != "Total":
+            if (order == "BOTH" and value != "Total") or value not in present:
                 continue
             where: dict[str, object] = {"phenomenon": phenomenon, "order": list(ORDERS[order])}
             inside = chosen[chosen["order"].isin(ORDERS[order])]
@@ -81,7 +85,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         "Languages with at least ten pairs per agreement condition",
         f"Number of the campaign's {len(labels.languages)} languages with at least "
         f"{ENOUGH_PAIRS} items, by value on the subject and word order (SV: subject before "
-        "verb); columns marked “certain” count items whose agreement is certain alone.",
+        "verb); in brackets, those with as many items whose agreement is certain.",
         cells,
         row_title="Agreement",
     )

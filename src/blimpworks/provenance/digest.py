@@ -20,8 +20,9 @@ from pathlib import Path
 
 PACKAGE = "blimpworks"
 ROOT = Path(__file__).resolve().parent.parent
-# Records, messages and the command line decide no number.
-EXCLUDED = (f"{PACKAGE}.provenance", f"{PACKAGE}.errors", f"{PACKAGE}.cli")
+# Records, messages and the command line decide no number; settings do, but their values
+# are params of the rules that read them.
+EXCLUDED = tuple(f"{PACKAGE}.{name}" for name in ("provenance", "errors", "cli", "config"))
 
 # A string that names a file beside the module stands for that file's content.
 DATA_FILE = re.compile(r"[\w./-]+\.(tsv|csv|json|yaml)")

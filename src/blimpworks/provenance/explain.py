@@ -30,7 +30,8 @@ class Explanation:
 
     def as_json(self) -> str:
         """The same as one JSON object; the ancestry as a flat list of products."""
-        cell = {**self.cell, "filter": json.loads(self.cell["filter"])}
+        cell = {key: None if pd.isna(value) else value for key, value in self.cell.items()}
+        cell["filter"] = json.loads(self.cell["filter"])
         chain = [
             {"path": str(n.path), "sha256": n.sha256, "inputs": [str(i.path) for i in n.inputs]}
             | ({"made_by": n.record} if n.record else {})
@@ -73,7 +74,7 @@ def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[
             )
             raise UserError(f"{source}: row {row!r}, column {column!r} means several: {choice}.")
         cells = exact
-    return {str(key): value for key, value in cells.iloc[0].items()}
+    return {str(key): value for key, value in cells.astype(object).iloc[0].items()}
 
 
 def _others(record: dict[str, Any], where: dict[str, Any]) -> set[str]:
