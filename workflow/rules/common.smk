@@ -115,9 +115,9 @@ def closing_words():
     return "\n".join(lines)
 
 
-def failing_words(log):
-    """What the failed jobs said last, one line each, from Snakemake's own log."""
-    text = Path(log).read_text(encoding="utf-8")
+def failing_words(logs):
+    """What the failed jobs said last, one line each, from Snakemake's own logs."""
+    text = "".join(Path(log).read_text(encoding="utf-8") for log in logs)
     files = dict.fromkeys(re.findall(r"log: (\S+) \(check log", text))
     lines = ["What failed:"]
     for file in filter(os.path.isfile, files):
