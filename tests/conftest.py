@@ -2,8 +2,15 @@ import os
 from pathlib import Path
 
 import pytest
+from treebank_kit import UNIMORPH, Language
+
+from blimpworks.config import MultiblimpOptions
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+# Child processes of tests find the package in a checkout where it is not installed.
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, [str(REPOSITORY / "src"), os.environ.get("PYTHONPATH")])
+)
 
 
 @pytest.fixture(scope="session")
@@ -13,3 +20,28 @@ def mirror():
     if not path.is_dir():
         pytest.skip(f"no mirror of upstream data at {path} (set BLIMPWORKS_MIRROR)")
     return path
+
+
+@pytest.fixture
+def treebank(tmp_path):
+    """A language with a treebank of sentences in the short notation."""
+
+    def start(*sentences, lang="xyz", **decisions):
+        options = MultiblimpOptions(decisions=decisions)
+        return Language(tmp_path, lang, options).tokens(*sentences)
+
+    return start
+
+
+@pytest.fixture
+def pairs_of(treebank):
+    """Pairs and rejections of a treebank and a UniMorph table."""
+
+    def build(*sentences, unimorph=UNIMORPH, lang="xyz", **decisions):
+        language = treebank(*sentences, lang=lang, **decisions)
+        language.lexicon(unimorph)
+        language.candidates()
+        language.agreement()
+        return language.pairs()
+
+    return build

@@ -23,6 +23,7 @@ from blimpworks.config import (
     parse_options,
 )
 from blimpworks.errors import UserError
+from blimpworks.multiblimp.decisions import corrected
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CAMPAIGNS = ["config/config.yaml", "config/mirror.yaml", "config/demo/config.yaml"]
@@ -133,10 +134,10 @@ def test_settings_are_immutable():
 def test_decisions_follow_the_variant_unless_they_are_set():
     followed = MultiblimpOptions(variant="corrected")
     set_apart = MultiblimpOptions(variant="corrected", decisions={"finiteness": "published"})
-    assert followed.corrected("finiteness")
-    assert not set_apart.corrected("finiteness")
-    assert set_apart.corrected("contractions")
-    assert not MultiblimpOptions().corrected("contractions")
+    assert corrected(followed, "finiteness")
+    assert not corrected(set_apart, "finiteness")
+    assert corrected(set_apart, "contractions")
+    assert not corrected(MultiblimpOptions(), "contractions")
 
 
 def test_options_travel_as_json_and_come_back_the_same():

@@ -204,7 +204,6 @@ def test_markdown_escapes_bars_and_marks_bold_and_absent_cells():
     )
 
 
-@pytest.mark.xfail(strict=True, reason="the row's name is escaped before bold looks it up")
 def test_latex_escapes_every_special_character():
     assert latex_text(SMALL) == "\n".join(
         [

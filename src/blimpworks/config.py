@@ -17,6 +17,7 @@ from blimpworks.errors import UserError
 
 Variant = Literal["published", "corrected"]
 Benchmark = Literal["multiblimp", "clams", "blimp", "lmentry", "urblimp"]
+Method = Literal["full_sentence", "per_token", "per_character", "critical_region"]
 Positive = Annotated[int, Field(gt=0)]
 Options = TypeVar("Options", bound=BaseModel)
 Fraction = Annotated[float, Field(gt=0, lt=1)]
@@ -133,14 +134,10 @@ class MultiblimpOptions(Strict):
     lexicon: LexiconOptions = LexiconOptions()
     agreement: AgreementOptions = AgreementOptions()
     sampling: SamplingOptions = SamplingOptions()
-    methods: tuple[str, ...] = ("full_sentence",)
+    methods: Annotated[tuple[Method, ...], Field(min_length=1)] = ("full_sentence",)
     """How a pair is decided; the first is the one that exhibits show (section 6)."""
     ties: Literal["wrong", "right", "half"] = "wrong"
     """What equal values count as (the authors' comparison is strict)."""
-
-    def corrected(self, decision: str) -> bool:
-        """Whether a decision (a field of ``Decisions``) is taken the corrected way."""
-        return (getattr(self.decisions, decision) or self.variant) == "corrected"
 
 
 class NgramRecipe(Strict):

@@ -203,23 +203,6 @@ CELLS = _schema(
     filter=STRING,
 )
 
-SCHEMAS: dict[str, TableSchema] = {
-    schema.name: schema
-    for schema in (
-        TOKENS,
-        SENTENCES,
-        LEXICON,
-        ITEMS,
-        CANDIDATES,
-        AGREEMENT,
-        FUNNEL,
-        SCORES,
-        JUDGEMENTS,
-        ACCURACIES,
-        CELLS,
-    )
-}
-
 
 def _describe(schema: pa.Schema) -> str:
     return ", ".join(f"{field.name}: {field.type}" for field in schema)

@@ -33,7 +33,7 @@ def check(
         typer.echo(f"{finding.problem}: {finding.path}: {finding.detail}")
     kinds = Counter(finding.problem for finding in findings)
     verdict = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items())) or "all as recorded"
-    typer.echo(f"{products} products below {root}: {verdict}.")
+    typer.echo(f"{products} products in and behind {root}: {verdict}.")
     raise typer.Exit(1 if findings else 0)
 
 

@@ -25,7 +25,7 @@ def build_lexicon(
     from blimpworks.multiblimp.lexicon import build_lexicon as build
 
     settings = parse_options(LexiconOptions, options)
-    params = {"lang": lang, "options": settings.model_dump(mode="json")}
+    params = {"lang": lang, "options": settings.model_dump(mode="json", exclude_unset=True)}
     sources = [tokens, *(unimorph or [])]
     with Job("build_lexicon", inputs=sources, outputs=[output], params=params) as job:
         job.note(entries=build(tokens, unimorph or [], lang, output, settings))
@@ -39,8 +39,8 @@ def find_candidates(
 
     settings = parse_options(MultiblimpOptions, options)
     reading = parse_options(TreebankOptions, treebanks)
-    params = {"lang": lang, "options": settings.model_dump(mode="json")}
-    params["treebanks"] = reading.model_dump(mode="json")
+    params = {"lang": lang, "options": settings.model_dump(mode="json", exclude_unset=True)}
+    params["treebanks"] = reading.model_dump(mode="json", exclude_unset=True)
     with Job("find_candidates", inputs=[tokens], outputs=[output, funnel], params=params) as job:
         job.note(counts=find(tokens, lang, output, funnel, settings, reading))
 
@@ -52,7 +52,7 @@ def measure_agreement(
     from blimpworks.multiblimp.agreement import measure_agreement as measure
 
     settings = parse_options(MultiblimpOptions, options)
-    params = {"lang": lang, "options": settings.model_dump(mode="json")}
+    params = {"lang": lang, "options": settings.model_dump(mode="json", exclude_unset=True)}
     inputs = [candidates, lexicon]
     with Job("measure_agreement", inputs=inputs, outputs=[output], params=params) as job:
         job.note(evidence=measure(candidates, lexicon, lang, output, settings))
@@ -74,7 +74,7 @@ def build_pairs(
     from blimpworks.multiblimp.pairs import build_pairs as build
 
     settings = parse_options(MultiblimpOptions, options)
-    params = {"lang": lang, "options": settings.model_dump(mode="json")}
+    params = {"lang": lang, "options": settings.model_dump(mode="json", exclude_unset=True)}
     inputs = [candidates, lexicon, agreement, tokens, sentences]
     with Job("build_pairs", inputs=inputs, outputs=[output, funnel], params=params) as job:
         job.note(counts=build(PairInputs(*inputs), lang, output, funnel, settings))
@@ -87,7 +87,7 @@ def sample_items(
     from blimpworks.multiblimp.sampling import sample_items as sample
 
     settings = parse_options(MultiblimpOptions, options)
-    params = {"lang": lang, "options": settings.model_dump(mode="json")}
+    params = {"lang": lang, "options": settings.model_dump(mode="json", exclude_unset=True)}
     with Job("sample_items", inputs=[pairs], outputs=[output, funnel], params=params) as job:
         job.note(counts=sample(pairs, lang, output, funnel, settings))
 

@@ -29,7 +29,10 @@ def build_tokens(
     parsed = parse_options(TreebankOptions, options)
     named = [(path.absolute().parent.name, path) for path in files]
     outputs = [tokens, sentences, malformed]
-    params = {"treebanks": [name for name, _ in named], "options": parsed.model_dump()}
+    params = {
+        "treebanks": [name for name, _ in named],
+        "options": parsed.model_dump(exclude_unset=True),
+    }
     with Job("build_tokens", inputs=files, outputs=outputs, params=params) as job:
         counts = build(named, tokens, sentences, malformed, parsed)
         job.note(**counts)

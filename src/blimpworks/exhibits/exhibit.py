@@ -1,7 +1,7 @@
 """What an exhibit is: its cells, and how they are laid out."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,10 +36,14 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What rows and columns are called in print: languages and models, in print order."""
+    """What rows and columns are called in print, in print order, and the method shown.
+
+    ``models`` and ``method`` are empty for exhibits that show no model.
+    """
 
     languages: Mapping[str, str]
-    models: Mapping[str, str]
+    models: Mapping[str, str] = field(default_factory=dict)
+    method: str = ""
 
 
 @dataclass(slots=True)
@@ -82,8 +86,3 @@ class Exhibit:
         joined = pd.concat([stub, frame], axis=1) if len(self.stub) else frame
         joined.index.name = self.row_title
         return joined.reset_index()
-
-
-def select(cells: Sequence[Cell], **values: str) -> list[Cell]:
-    """Cells whose attributes have the given values."""
-    return [c for c in cells if all(getattr(c, name) == v for name, v in values.items())]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import ACCURACY, COUNT, ENOUGH_PAIRS, LANGUAGES, TOTAL
 from blimpworks.exhibits.style import (
@@ -18,7 +19,6 @@ from blimpworks.exhibits.style import (
 )
 from blimpworks.tables import ACCURACIES, FUNNEL, ITEMS, read_table
 
-METHOD = "full_sentence"
 CERTAIN = ("+", "~")
 CONSTRUCTIONS = {"sv": "S-Verb", "sp": "S-Participle"}
 FEATURES = {"#": ("NUMBER", ("SG", "PL", "DU"))}
@@ -105,7 +105,7 @@ def _accuracy_cell(row: pd.Series, labels: Labels, pairs: int) -> Cell:
             "benchmark": "multiblimp",
             "lang": row["lang"],
             "model": row["model"],
-            "method": METHOD,
+            "method": labels.method,
         },
         n=int(row["n"]),
         low=100 * row["low"],
@@ -126,7 +126,12 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
     found = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
     overall = found[(found["phenomenon"] == "all") & (found["paradigm"] == "all")]
     overall = overall[overall["lang"].isin(labels.languages) & overall["model"].isin(labels.models)]
-    overall = overall[overall["method"] == METHOD]
+    overall = overall[overall["method"] == labels.method]
+    if overall.empty:
+        raise UserError(
+            f"{tables['accuracies'][0]} has no accuracies by method {labels.method!r} of the "
+            "campaign's models and languages; judge with that method and summarise again."
+        )
     ranks = {name: rank for rank, name in enumerate((*labels.languages, *labels.models))}
     overall = overall.sort_values(
         ["lang", "model"], key=lambda column: column.astype(str).map(ranks)

@@ -25,10 +25,6 @@ def _latex(text: str) -> str:
     return "".join(LATEX_ESCAPES.get(character, character) for character in text)
 
 
-def _plain(text: str) -> str:
-    return text
-
-
 def _pipe_safe(text: str) -> str:
     return text.replace("|", "\\|")
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 COLUMN_INCHES = 3.3
 PAGE_INCHES = 6.9
 # Okabe and Ito's palette, which readers with any common colour blindness can tell apart.
-BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
+BLUE, ORANGE = "#0072B2", "#E69F00"
 SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],

@@ -13,6 +13,7 @@ from scipy.stats import binomtest
 
 from blimpworks.config import AgreementOptions, MultiblimpOptions
 from blimpworks.multiblimp.conditions import meets_conditions
+from blimpworks.multiblimp.decisions import corrected
 from blimpworks.multiblimp.features import UNDEFINED, alternatives, parse_feats
 from blimpworks.multiblimp.inflection import Lexicon, Query, load_lexicon, query_of, values_of
 from blimpworks.tables import AGREEMENT, CANDIDATES, LEXICON, read_table, write_table
@@ -90,12 +91,12 @@ def count_agreement(
 
     @cache
     def verb_values(form: str, feats: str | None) -> set[str]:
-        own = _annotated(feats, feature) if options.corrected("agreement_evidence") else set()
+        own = _annotated(feats, feature) if corrected(options, "agreement_evidence") else set()
         return own or _lexicon_values(verbs, form, INDICATIVE)
 
     @cache
     def subject_values(form: str, feats: str | None) -> set[str]:
-        own = _annotated(feats, feature) if options.corrected("agreement_evidence") else set()
+        own = _annotated(feats, feature) if corrected(options, "agreement_evidence") else set()
         return own or _lexicon_values(subjects, form, NOMINATIVE)
 
     counts: Counter[Key] = Counter()
@@ -106,7 +107,7 @@ def count_agreement(
             continue
         pair = _agreed(subject_values(subject_form, subject_feats), verb_values(form, feats))
         if pair:
-            verb_type = kind if options.corrected("verb_types") else BOTH_TYPES
+            verb_type = kind if corrected(options, "verb_types") else BOTH_TYPES
             counts[verb_type, order, *pair] += 1
     return counts
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.config import MultiblimpOptions, TreebankOptions
+from blimpworks.multiblimp.decisions import corrected
 from blimpworks.multiblimp.features import parse_feats
 from blimpworks.multiblimp.funnel import write_funnel
 from blimpworks.multiblimp.unwanted import Mask, Strings, marked, unwanted_rows
@@ -121,11 +122,11 @@ def _table(words: Words, subjects: Rows, options: MultiblimpOptions) -> pa.Table
     has_auxiliary = auxiliaries >= 0
     inflected = np.where(has_auxiliary, auxiliaries, verbs)
     first = has_auxiliary & (words.word[inflected] == 1)
-    misplaced = first & (not options.corrected("first_word_auxiliary"))
+    misplaced = first & (not corrected(options, "first_word_auxiliary"))
     replaced = np.where(misplaced, verbs, inflected)
     distance = replaced - subjects
     bare = has_auxiliary & marked(words.feats[inflected], lambda feats: feats is None)
-    whole = options.corrected("attractor_window")
+    whole = corrected(options, "attractor_window")
     ends = zip(np.minimum(subjects, replaced), np.maximum(subjects, replaced), strict=True)
     return pa.table(
         {
@@ -181,7 +182,7 @@ def find_candidates(
         keep &= ~drop
     found = _table(words, subjects[keep], options)
     finite = marked(found["feats"].to_numpy(), _is_finite)
-    if options.corrected("finiteness"):
+    if corrected(options, "finiteness"):
         found = found.filter(pa.array(finite))
     counts["- not finite"] = int(keep.sum()) - len(found)
     counts["candidates"] = len(found)

@@ -15,6 +15,7 @@ import pyarrow as pa
 from blimpworks.config import MultiblimpOptions
 from blimpworks.multiblimp.agreement import BOTH_TYPES, FEATURE_OF, load_resources
 from blimpworks.multiblimp.conditions import meets_conditions
+from blimpworks.multiblimp.decisions import corrected
 from blimpworks.multiblimp.features import AGREEMENT_FEATURES, parse_feats, to_unimorph
 from blimpworks.multiblimp.funnel import write_funnel
 from blimpworks.multiblimp.surface import Surface, load_surfaces
@@ -211,7 +212,7 @@ def build_pairs(
         paths.tokens,
         paths.sentences,
         {row["sentence"] for row in edges},
-        whole_contractions=options.corrected("contractions"),
+        whole_contractions=corrected(options, "contractions"),
     )
     rejected: Counter[str] = Counter()
     items: list[dict[str, Any]] = []
@@ -224,7 +225,7 @@ def build_pairs(
             Inflector(feature, load_resources(lexicon, feature, lemmas)),
             _labels(agreement, phenomenon),
             surfaces,
-            copies_linger=not options.corrected("copied_features"),
+            copies_linger=not corrected(options, "copied_features"),
         )
         items += [i for row in edges if row["phenomenon"] == phenomenon for i in builder.build(row)]
         rejected += builder.rejected

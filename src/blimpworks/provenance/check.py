@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from blimpworks.errors import UserError
 from blimpworks.files import RECORD_SUFFIX, expand, sha256_of
-from blimpworks.provenance.lineage import read_record
+from blimpworks.provenance.lineage import read_record, record_of
 
 Problem = Literal["altered", "missing", "stale", "unaccounted", "unreadable"]
 
@@ -43,8 +43,8 @@ def _check_inputs(record: dict[str, Any], made: dict[Path, str]) -> Iterator[Fin
             yield Finding("stale", first, detail)
 
 
-def _records(root: Path) -> tuple[list[dict[str, Any]], list[Finding]]:
-    """Readable records below ``root``, and findings for the unreadable ones."""
+def _records(root: Path) -> tuple[dict[str, dict[str, Any]], list[Finding]]:
+    """Readable records below ``root`` by first output, and findings for unreadable ones."""
     records: dict[str, dict[str, Any]] = {}
     broken = []
     for path in sorted(root.rglob(f"*{RECORD_SUFFIX}")):
@@ -53,26 +53,45 @@ def _records(root: Path) -> tuple[list[dict[str, Any]], list[Finding]]:
             records[record["outputs"][0]["path"]] = record
         except UserError as error:
             broken.append(Finding("unreadable", path, str(error)))
-    return list(records.values()), broken
+    return records, broken
+
+
+def _with_ancestors(records: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The records, and those of all inputs upstream, wherever they lie."""
+    found = dict(records)
+    waiting = list(records.values())
+    known = {Path(e["path"]) for record in waiting for e in record["outputs"]}
+    while waiting:
+        for entry in waiting.pop()["inputs"]:
+            path = Path(entry["path"])
+            record = None if path in known else record_of(path)
+            known.add(path)
+            if record is not None:
+                found[record["outputs"][0]["path"]] = record
+                known |= {Path(e["path"]) for e in record["outputs"]}
+                waiting.append(record)
+    return found
 
 
 def check_tree(root: Path) -> tuple[int, list[Finding]]:
-    """Re-hash every product below ``root``; return how many there are and what is wrong.
+    """Re-hash every product below ``root`` and all that it was made from.
 
-    Files without a record are unaccounted for. Paths in records are relative to the
-    directory that the workflow ran in, which must be the current one. Raises UserError
-    when there is nothing to check.
+    Returns how many products there are, and what is wrong. Files below ``root`` without a
+    record are unaccounted for. Paths in records are relative to the directory that the
+    workflow ran in, which must be the current one. Raises UserError when there is nothing
+    to check.
     """
     root = Path(os.path.relpath(root))  # as the records have it
-    records, findings = _records(root)
-    if not records and not findings:
+    inside, findings = _records(root)
+    if not inside and not findings:
         raise UserError(f"{root} holds no job records (*{RECORD_SUFFIX}); expected a results tree.")
+    records = _with_ancestors(inside).values()
     made = {Path(e["path"]): e["sha256"] for record in records for e in record["outputs"]}
     for record in records:
         for entry in record["outputs"]:
             findings += _check_output(entry)
         findings += _check_inputs(record, made)
     for path in expand([root]):
-        if path not in made and not path.name.endswith(RECORD_SUFFIX):
+        if path not in made:
             findings.append(Finding("unaccounted", path, "no job's record lists it"))
     return len(made), findings

@@ -91,15 +91,29 @@ def _read(path: Path) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(labels, object))
 
 
-def _nodes(tree: Node, kind: str) -> list[Node]:
-    """Products of one kind in an ancestry: a directory of that name is in their path."""
-    return [n for n in tree.walk() if kind in n.path.parts and n.path.suffix == ".parquet"]
+def _nearest(tree: Node, kind: str) -> list[Node]:
+    """The nearest ancestors of one kind: a directory of that name is in their path.
+
+    What lies behind one of them is not looked at: sampled items come from all items.
+    """
+    found: list[Node] = []
+    waiting, seen = [tree], set[Path]()
+    while waiting:
+        node = waiting.pop(0)
+        if node.path in seen:
+            continue
+        seen.add(node.path)
+        if kind in node.path.parts and node.path.suffix == ".parquet":
+            found.append(node)
+        else:
+            waiting += node.inputs
+    return found
 
 
 def _rows(tree: Node, cell: dict[str, Any]) -> pd.DataFrame:
     """The rows that the cell's filter selects, from the tables it names."""
     where = json.loads(cell["filter"])
-    frames = [_read(node.path) for node in _nodes(tree, cell["source"])]
+    frames = [_read(node.path) for node in _nearest(tree, cell["source"])]
     if not frames:
         raise UserError(f"no {cell['source']} table is among the inputs of this cell. Rebuild it.")
     return select_rows(pd.concat(frames, ignore_index=True), where)
@@ -123,7 +137,7 @@ def _items(tree: Node, rows: pd.DataFrame, count: int) -> list[dict[str, Any]]:
         ("scores", ("logprob_good", "logprob_bad", "good_logprobs", "bad_logprobs")),
     ):
         wanted = [c for c in columns if c not in chosen]
-        frames = [_read(node.path) for node in _nodes(tree, kind)]
+        frames = [_read(node.path) for node in _nearest(tree, kind)]
         if frames and wanted:
             table = pd.concat(frames).drop_duplicates("item_id")[["item_id", *wanted]]
             chosen = chosen.merge(table, on="item_id", how="left")
@@ -151,6 +165,8 @@ def explain(exhibit: Path, row: str, column: str, items: int) -> Explanation:
 def _made(node: Node) -> str:
     """One line on the job behind a product."""
     record = node.record
+    if node.remade:
+        return "made anew since, with other content: this version is gone"
     if record is None:
         return "from outside"
     commit = (record["git"]["commit"] or "no commit")[:12]

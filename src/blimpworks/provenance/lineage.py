@@ -43,7 +43,9 @@ def record_of(product: Path) -> Record | None:
     """
     own = sidecar_path(product)
     if own.is_file():
-        return read_record(own)
+        record = read_record(own)
+        if _lists(record, product):
+            return record
     for directory in (product.parent, *list(product.parents)[1:3]):
         for path in sorted(directory.glob(f"*{RECORD_SUFFIX}")):
             record = read_record(path)
@@ -54,11 +56,16 @@ def record_of(product: Path) -> Record | None:
 
 @dataclass(slots=True)
 class Node:
-    """A product in a lineage: its record (None if it comes from outside) and its inputs."""
+    """A product in a lineage: its record (None if it comes from outside) and its inputs.
+
+    ``remade``: the file has since been made anew with other content, so that the record it
+    carries is not this version's.
+    """
 
     path: Path
     sha256: str
     record: Record | None
+    remade: bool = False
     inputs: list["Node"] = field(default_factory=list)
 
     def walk(self) -> Iterator["Node"]:
@@ -89,14 +96,20 @@ def lineage(product: Path, others: Collection[str] = ()) -> Node:
     if record is None:
         raise UserError(f"{product} carries no record of what made it. Rebuild it.")
     known: dict[Path, Node] = {}
-    sha256 = next(o["sha256"] for o in record["outputs"] if Path(o["path"]) == product)
-    return _node(product, sha256, others, known)
+    return _node(product, output_hash(record, product), others, known)
+
+
+def output_hash(record: Record, product: Path) -> str:
+    """SHA-256 of one of a record's outputs."""
+    return str(next(o["sha256"] for o in record["outputs"] if Path(o["path"]) == product))
 
 
 def _node(path: Path, sha256: str, others: Collection[str], known: dict[Path, Node]) -> Node:
     if path not in known:
         record = record_of(path)
-        node = known[path] = Node(path, sha256, record)
+        remade = record is not None and output_hash(record, path) != sha256
+        record = None if remade else record
+        node = known[path] = Node(path, sha256, record, remade)
         for entry in record["inputs"] if record else []:
             source = Path(entry["path"])
             if _concerns(source, others):

@@ -21,6 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from blimpworks import __version__
 from blimpworks.errors import UserError
 from blimpworks.files import RECORD_SUFFIX, expand, sha256_of, write_text
 from blimpworks.provenance.digest import module_path, reachable
@@ -43,7 +44,7 @@ def sidecar_path(product: Path) -> Path:
 @cache
 def package_versions(names: tuple[str, ...]) -> dict[str, str]:
     """Installed versions of the packages that matter to a job; absent ones are left out."""
-    found: dict[str, str] = {"python": platform.python_version()}
+    found = {"python": platform.python_version(), "blimpworks": __version__}
     for name in names:
         try:
             found[name] = version(name)
@@ -66,6 +67,13 @@ def git_state() -> dict[str, Any]:
     commit = _git("rev-parse", "HEAD")
     changed = _git("status", "--porcelain") if commit else None
     return {"commit": commit, "clean": None if changed is None else changed == ""}
+
+
+def _sources(verb: str) -> dict[str, str]:
+    """SHA-256 of the modules that a verb's code lies in."""
+    modules = sorted({module for module, _ in reachable(*VERBS[verb].entries)})
+    found = {module: module_path(module) for module in modules}
+    return {module: sha256_of(path) for module, path in found.items() if path is not None}
 
 
 def _now() -> str:
@@ -115,9 +123,10 @@ class Job:
             "params": dict(params),
             "code": verb_code(verb),
             "inputs": _files(self.inputs),
-            "packages": package_versions(("blimpworks", *VERBS[verb].packages)),
+            "packages": package_versions(VERBS[verb].packages),
         }
-        self._modules = sorted({module for module, _ in reachable(*VERBS[verb].entries)})
+        # Taken now: a commit or an edit while the job runs is not what it ran.
+        self._sources, self._git = _sources(verb), git_state()
         self._token: contextvars.Token[Job | None] | None = None
 
     def __enter__(self) -> Self:
@@ -139,17 +148,13 @@ class Job:
         if kind is None:
             self._write()
 
-    def _sources(self) -> dict[str, str]:
-        found = {m: module_path(m) for m in self._modules}
-        return {m: sha256_of(path) for m, path in found.items() if path is not None}
-
     def _write(self) -> None:
         record = {
             **self.made_by,
             "outputs": _files(self.outputs),
             "notes": self.extra,
-            "sources": self._sources(),
-            "git": git_state(),
+            "sources": self._sources,
+            "git": self._git,
             "host": {
                 "name": platform.node(),
                 "platform": platform.platform(),

@@ -23,19 +23,21 @@ VERBS: dict[str, Verb] = {
     "retrieve_model": Verb(
         ("blimpworks.models.retrieve:retrieve_model",), ("huggingface_hub", "hf_xet")
     ),
-    "build_tokens": Verb(("blimpworks.treebanks.build:build_tokens",), ("pyarrow",)),
-    "build_lexicon": Verb(("blimpworks.multiblimp.lexicon:build_lexicon",), ("pyarrow",)),
-    "find_candidates": Verb(("blimpworks.multiblimp.candidates:find_candidates",), ("pyarrow",)),
-    "measure_agreement": Verb(
-        ("blimpworks.multiblimp.agreement:measure_agreement",), ("pyarrow", "scipy")
+    "build_tokens": Verb(("blimpworks.treebanks.build:build_tokens",), ("numpy", "pyarrow")),
+    "build_lexicon": Verb(("blimpworks.multiblimp.lexicon:build_lexicon",), ("numpy", "pyarrow")),
+    "find_candidates": Verb(
+        ("blimpworks.multiblimp.candidates:find_candidates",), ("numpy", "pyarrow")
     ),
-    "build_pairs": Verb(("blimpworks.multiblimp.pairs:build_pairs",), ("pyarrow",)),
-    "sample_items": Verb(("blimpworks.multiblimp.sampling:sample_items",), ("pyarrow",)),
-    "build_text": Verb(("blimpworks.models.text:build_text",), ("pyarrow",)),
+    "measure_agreement": Verb(
+        ("blimpworks.multiblimp.agreement:measure_agreement",), ("numpy", "pyarrow", "scipy")
+    ),
+    "build_pairs": Verb(("blimpworks.multiblimp.pairs:build_pairs",), ("numpy", "pyarrow")),
+    "sample_items": Verb(("blimpworks.multiblimp.sampling:sample_items",), ("numpy", "pyarrow")),
+    "build_text": Verb(("blimpworks.models.text:build_text",), ("numpy", "pyarrow")),
     "train_ngram": Verb(("blimpworks.models.ngram:train_ngram",), ("kenlm",)),
     "train_transformer": Verb(
         ("blimpworks.models.transformer:train_transformer",),
-        ("torch", "transformers", "tokenizers", "safetensors"),
+        ("numpy", "torch", "transformers", "tokenizers", "safetensors"),
     ),
     "score": Verb(
         (
@@ -44,12 +46,13 @@ VERBS: dict[str, Verb] = {
             "blimpworks.scoring.kenlm_engine:KenlmEngine",
             "blimpworks.scoring.transformers_engine:TransformersEngine",
         ),
-        ("torch", "transformers", "tokenizers", "kenlm", "pyarrow"),
+        ("numpy", "torch", "transformers", "tokenizers", "kenlm", "pyarrow"),
     ),
-    "collect_scores": Verb(("blimpworks.scoring.collect:collect_scores",), ("pyarrow",)),
-    "judge": Verb(("blimpworks.scoring.judge:judge",), ("pyarrow",)),
+    "collect_scores": Verb(("blimpworks.scoring.collect:collect_scores",), ("numpy", "pyarrow")),
+    "judge": Verb(("blimpworks.scoring.judge:judge",), ("numpy", "pyarrow")),
     "compute_accuracies": Verb(
-        ("blimpworks.analysis.accuracy:compute_accuracies",), ("pandas", "scipy")
+        ("blimpworks.analysis.accuracy:compute_accuracies",),
+        ("numpy", "pandas", "pyarrow", "scipy"),
     ),
 }
 
@@ -62,7 +65,7 @@ def exhibit_verb(spec: ExhibitSpec) -> str:
 for _spec in EXHIBITS.values():
     VERBS[exhibit_verb(_spec)] = Verb(
         (_spec.function, "blimpworks.exhibits.build:build_exhibit"),
-        ("matplotlib", "pandas", "pyarrow"),
+        ("matplotlib", "numpy", "pandas", "pyarrow", "tabulate"),
     )
 
 

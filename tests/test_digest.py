@@ -1,0 +1,206 @@
+"""Digests of the code behind a product: what changes them and what does not."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from blimpworks.provenance.digest import code_digest, reachable
+from blimpworks.provenance.verbs import VERBS, verb_code
+
+PACKAGE = Path(__file__).resolve().parents[1] / "src" / "blimpworks"
+
+# A small package inside the package: what `entry` reaches, and what it doesn't.
+MODULES = {
+    "sample/__init__.py": "from blimpworks.sample.tools import reexported\n",
+    "sample/main.py": '''"""Entry."""
+from blimpworks import sample
+from blimpworks.sample import tools
+from blimpworks.sample import reexported
+from blimpworks.sample.tools import CONSTANT, Base
+from math import ceil as outside
+from math import floor as unneeded
+
+def entry(x):
+    """Do it."""
+    from blimpworks.sample.late import late
+    return helper(x) + late() + tools.by_module() + sample.reexported() + CONSTANT
+
+def helper(x):
+    return outside(Child().run(x))
+
+class Child(Base):
+    """A class."""
+
+    field: int = 1
+    """Its field."""
+
+def unreachable():
+    return unneeded(1)
+''',
+    "sample/tools.py": """CONSTANT = 1
+
+class Base:
+    def run(self, x):
+        return deep(x)
+
+def deep(x):
+    return x
+
+def by_module():
+    return encoded(TABLE)
+
+def encoded(name):
+    import json as encoder
+    return encoder.dumps(2)
+
+TABLE = "tags.tsv"
+ABSENT = "absent.tsv"
+
+def reexported():
+    return 3
+
+def unreachable():
+    return 4
+
+REGISTRY = {}
+REGISTRY.update(a=1)
+""",
+    "sample/late.py": "def late():\n    return 5\n",
+    "sample/alone.py": "def alone():\n    return 6\n",
+    "sample/tags.tsv": "SG\tNumber\n",
+    "sample/stranger.tsv": "PL\tNumber\n",
+}
+
+
+def digest_in(source, entry):
+    """Digest of an entry point by the package below a directory."""
+    code = "import sys; from blimpworks.provenance.digest import code_digest as d; "
+    done = subprocess.run(
+        [sys.executable, "-c", code + "print(d(sys.argv[1]))", entry],
+        env={**os.environ, "PYTHONPATH": str(source)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def digest_after(tmp_path):
+    """Digest of ``sample.main:entry`` in a copy of the package after (module, old, new) edits."""
+    root = tmp_path / "src" / "blimpworks"
+    (root / "sample").mkdir(parents=True)
+    (root / "provenance").mkdir()
+    for name in ("__init__.py", "provenance/__init__.py", "provenance/digest.py"):
+        shutil.copy(PACKAGE / name, root / name)
+
+    def digest(*edits):
+        for name, text in MODULES.items():
+            (root / name).write_text(text)
+        for name, old, new in edits:
+            path = root / "sample" / (name if "." in name else f"{name}.py")
+            assert old in path.read_text()
+            path.write_text(path.read_text().replace(old, new))
+        return digest_in(root.parent, "blimpworks.sample.main:entry")
+
+    return digest
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        [("main", "def helper(x):\n", "def helper(x):\n    # a comment\n")],
+        [("main", '"""Do it."""', '"""Do it otherwise."""')],
+        [("main", '    """Its field."""\n', "")],
+        [("main", "return helper(x) +", "return (\n        helper( x ) )+")],
+        [("main", "return unneeded(1)", "return 0")],
+        [("tools", "return 4", "return 0")],
+        [("alone", "return 6", "return 0")],
+        [("main", "import floor as", "import trunc as")],
+        [("stranger.tsv", "PL", "DU")],
+    ],
+    ids=[
+        "comment",
+        "docstring",
+        "attribute",
+        "format",
+        "unused",
+        "unused-there",
+        "elsewhere",
+        "unused-import",
+        "other-file",
+    ],
+)
+def test_an_edit_that_changes_no_number_keeps_the_digest(digest_after, edits):
+    assert digest_after(*edits) == digest_after()
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("main", "return helper(x)", "return 1 + helper(x)"),
+        ("main", "Child().run(x)", "Child().run(-x)"),
+        ("main", "field: int = 1", "field: int = 2"),
+        ("tools", "return x", "return x + 1"),
+        ("tools", "CONSTANT = 1", "CONSTANT = 2"),
+        ("tools", "dumps(2)", "dumps(20)"),
+        ("main", "import ceil as", "import floor as"),
+        ("main", "from math import ceil", "from numpy import ceil"),
+        ("tools", "    import json as encoder", "    import pickle as encoder"),
+        ("tags.tsv", "SG", "PL"),
+        ("tools", "return 3", "return 30"),
+        ("tools", "update(a=1)", "update(a=2)"),
+        ("late", "return 5", "return 50"),
+    ],
+    ids=[
+        "entry",
+        "helper",
+        "field",
+        "base-class-method",
+        "constant",
+        "module-attribute",
+        "outside-name",
+        "outside-module",
+        "late-outside-module",
+        "data-file",
+        "reexport",
+        "statement-of-a-reached-module",
+        "late-import",
+    ],
+)
+def test_an_edit_that_can_change_a_number_changes_the_digest(digest_after, edit):
+    assert digest_after(edit) != digest_after()
+
+
+def test_the_table_of_tags_is_part_of_the_code_that_reads_it(tmp_path):
+    root = tmp_path / "blimpworks"
+    shutil.copytree(PACKAGE, root, ignore=shutil.ignore_patterns("__pycache__"))
+    tags = root / "multiblimp" / "unimorph_tags.tsv"
+    entries = ("blimpworks.multiblimp.lexicon:build_lexicon", "blimpworks.files:sha256_of")
+    before = [digest_in(tmp_path, entry) for entry in entries]
+    tags.write_text(tags.read_text("utf-8") + "\n", "utf-8")
+    after = [digest_in(tmp_path, entry) for entry in entries]
+    assert [old == new for old, new in zip(before, after, strict=True)] == [False, True]
+
+
+def test_an_entry_point_that_does_not_exist_is_refused():
+    with pytest.raises(KeyError, match="defines no 'nothing'"):
+        code_digest("blimpworks.files:nothing")
+    with pytest.raises(ModuleNotFoundError, match=r"blimpworks\.nowhere"):
+        code_digest("blimpworks.nowhere:nothing")
+
+
+def test_records_messages_settings_and_the_command_line_are_no_part_of_the_code():
+    modules = {module for module, _ in reachable("blimpworks.multiblimp.pairs:build_pairs")}
+    assert "blimpworks.multiblimp.swaps" in modules
+    outside = tuple(f"blimpworks.{name}" for name in ("provenance", "errors", "cli", "config"))
+    assert not [m for m in modules if m.startswith(outside)]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_code(verb):
+    assert len(verb_code(verb)) == 16

@@ -1,0 +1,193 @@
+"""The lexicon of a language: from its treebanks and from UniMorph."""
+
+import pytest
+
+from blimpworks.config import LexiconOptions
+from blimpworks.errors import UserError
+from blimpworks.multiblimp.features import alternatives, parse_tags, to_unimorph
+from blimpworks.multiblimp.lexicon import unimorph_entries
+
+# The lexicon of a treebank (notes 2.4)
+
+
+def ud_rows(table):
+    rows = [row for row in table.to_pylist() if row["source"] == "ud"]
+    return {(r["lemma"], r["form"], r["pos"], r["features"]): r["frequency"] for r in rows}
+
+
+def entries(treebank, *words, ratios=None):
+    """Treebank lexicon of words given as "form lemma upos feats" and how often each occurs."""
+    trees = [f"1 {word} 0 root" for word, count in words for _ in range(count)]
+    return ud_rows(treebank(*trees).lexicon(ratios=ratios))
+
+
+def test_entries_are_lower_case_and_counted(treebank):
+    assert entries(
+        treebank, ("Sings Sing NOUN Number=Sing", 2), ("sings sing NOUN Number=Sing", 1)
+    ) == {("sing", "sings", "N", "Number=SG"): 3}
+
+
+@pytest.mark.parametrize("upos", ["VERB", "AUX"])
+def test_auxiliaries_are_verbs(treebank, upos):
+    assert {key[2] for key in entries(treebank, (f"is be {upos} Number=Sing", 1))} == {"V"}
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "Rex Rex PROPN Number=Sing",
+        "two two NUM Number=Plur",
+        "sing sing VERB _",
+        "sing _ VERB Number=Plur",
+        "sing_up sing_up VERB Number=Plur",
+        "sing sing VERB Number=Plur|Typo=Yes",
+        "sing sing VERB Number=Plur|Foreign=Yes",
+        "sing sing VERB Number=Plur|Style=Arch",
+    ],
+)
+def test_words_that_are_no_evidence_make_no_entry(treebank, word):
+    assert entries(treebank, (word, 1)) == {}
+
+
+def test_corrected_words_and_speech_repairs_make_no_entry_but_their_neighbours_do(treebank):
+    tree = """
+    1 dogs dog NOUN Number=Plur 0 root CorrectForm=dog
+    2 cats cat NOUN Number=Plur 1 reparandum
+    3 hens hen NOUN Number=Plur 1 dep Lang=en
+    4 owls owl NOUN Number=Plur 1 dep
+    """
+    assert [form for _, form, _, _ in ud_rows(treebank(tree).lexicon())] == ["owls"]
+
+
+@pytest.mark.parametrize(
+    ("feats", "features"),
+    [
+        ("VerbForm=Fin", "Mood=IND|VerbForm=FIN|Voice=ACT"),
+        ("Mood=Imp", "Mood=IMP|VerbForm=FIN|Voice=ACT"),
+        ("VerbForm=Part|Voice=Pass", "VerbForm=V.PTCP|Voice=PASS"),
+        ("Gender=Fem,Masc", "Gender=FEM+MASC"),
+    ],
+)
+def test_finiteness_mood_and_voice_imply_each_other(treebank, feats, features):
+    assert [key[3] for key in entries(treebank, (f"x y VERB {feats}", 1))] == [features]
+
+
+@pytest.mark.parametrize(("often", "kept"), [(3, {"sing", "sung"}), (4, {"sing"})])
+def test_a_form_more_than_three_times_rarer_than_another_is_dropped(treebank, often, kept):
+    words = [("sing sing VERB Number=Plur", often), ("sung sing VERB Number=Plur", 1)]
+    assert {form for _, form, _, _ in entries(treebank, *words)} == kept
+
+
+@pytest.mark.parametrize(
+    ("often", "rarely", "rare", "kept"),
+    [
+        (11, 1, "VERB Number=Sing", 1),
+        (10, 1, "VERB Number=Sing", 2),
+        (22, 2, "VERB Number=Sing", 2),
+        (11, 1, "VERB Number=Sing|Person=3", 2),
+        (11, 1, "NOUN Number=Plur", 2),
+        (11, 1, "VERB Number=Plur|Person=3", 1),
+    ],
+)
+def test_a_hapax_reading_close_to_a_far_more_frequent_one_is_dropped(
+    treebank, often, rarely, rare, kept
+):
+    words = [("sing sing VERB Number=Plur", often), (f"sing sing {rare}", rarely)]
+    assert len(entries(treebank, *words)) == kept
+
+
+def test_the_ratios_of_both_filters_are_settings(treebank):
+    words = [("sing sing VERB Number=Plur", 9), ("sung sing VERB Number=Plur", 1)]
+    assert len(entries(treebank, *words, ratios=LexiconOptions(form_ratio=9))) == 2
+
+
+# UniMorph (notes 2.5)
+
+
+@pytest.mark.parametrize(
+    ("tags", "readings"),
+    [
+        ("V;PRS;3;SG", [("V", "Number=SG|Person=3|Tense=PRS")]),
+        ("V;1/3;SG", [("V", "Number=SG|Person=1"), ("V", "Number=SG|Person=3")]),
+        ("V;1,3;SG", [("V", "Number=SG|Person=1"), ("V", "Number=SG|Person=3")]),
+        ("V;1+3;SG", [("V", "Number=SG|Person=1"), ("V", "Number=SG|Person=3")]),
+        ("V;{1/3};SG", [("V", "Number=SG|Person=1"), ("V", "Number=SG|Person=3")]),
+        ("V.PTCP;PST", [("V", "Tense=PST|VerbForm=V.PTCP")]),
+        ("V.PCTP;PST", [("V", "Tense=PST|VerbForm=V.PTCP")]),
+        ("V;V.PTCP;PST", [("V", "Tense=PST|VerbForm=V.PTCP")]),
+        ("V.CVB;PRS", [("", "Tense=PRS|VerbForm=V.CVB")]),
+        ("V;V.MSDR", [("V", "VerbForm=V.MSDR")]),
+        ("V;NFIN", [("V", "Finiteness=NFIN")]),
+        ("V;3.SG", [("V", "Number=SG|Person=3")]),
+        ("V;PRS;NOM(3,SG)", [("V", "Number=SG|Person=3|Tense=PRS")]),
+        ("V;WHATEVER;SG", [("V", "Number=SG")]),
+        ("V; SG ;;", [("V", "Number=SG")]),
+        ("V;IMP;SBJV", [("V", "Mood=IMP"), ("V", "Mood=SBJV")]),
+        ("V;1;PL;INCL", [("V", "Number=PL|Person=1"), ("V", "Number=PL|Person=INCL")]),
+        ("N;PSS1S;LGSPEC1", [("N", "Language_Specific=LGSPEC1|Possession=PSS1S")]),
+    ],
+)
+def test_tags_are_parsed_in_all_their_notations(tags, readings):
+    parsed = [(pos, "|".join(f"{n}={v}" for n, v in fs)) for pos, fs in parse_tags(tags)]
+    assert parsed == readings
+
+
+def test_values_are_compared_in_unimorphs_spelling():
+    ud = ["Sing", "Plur", "Dual", "Pres", "Past", "Sub", "Cnd", "Perf", "Part", "Masc", "Ind"]
+    assert [to_unimorph(v) for v in ud] == (
+        ["SG", "PL", "DU", "PRS", "PST", "SBJV", "COND", "PRF", "V.PTCP", "MASC", "IND"]
+    )
+    assert alternatives("Fem,Masc") == {"FEM", "MASC"}
+
+
+def table(path, text):
+    path.write_text("".join("\t".join(r.split(maxsplit=2)) + "\n" for r in text), "utf-8")
+    return path
+
+
+def test_forms_with_a_space_and_blank_lines_are_passed_over(tmp_path):
+    path = tmp_path / "xyz"
+    path.write_text("be\tam up\tV;SG\n\nbe\tam\tV;SG\r\n", "utf-8")
+    assert [form for _, form, _, _ in unimorph_entries([path], "xyz")] == ["am"]
+
+
+def test_a_line_with_two_columns_is_refused_with_its_place(tmp_path):
+    path = tmp_path / "xyz"
+    path.write_text("be\tam\tV;SG\nbe\tam\n", "utf-8")
+    with pytest.raises(UserError, match=r"xyz:2: found 2 tab-separated columns"):
+        unimorph_entries([path], "xyz")
+
+
+def test_segmentations_separate_tags_by_bars_and_repeat_no_entry(tmp_path):
+    plain = table(tmp_path / "xyz", ["be is V;SG"])
+    segmented = table(tmp_path / "xyz.segmentations", ["be is V|SG", "be are V|PL"])
+    found = unimorph_entries([plain, segmented], "xyz")
+    assert [(form, features) for _, form, _, features in found] == [
+        ("is", "Number=SG"),
+        ("are", "Number=PL"),
+    ]
+
+
+def test_english_gets_its_present_plural(tmp_path):
+    path = table(tmp_path / "eng", ["walk walks V;PRS;3;SG", "walk walk V;NFIN"])
+    found = {
+        (lemma, form, features) for lemma, form, _, features in unimorph_entries([path], "eng")
+    }
+    present = "Mood=IND|Number={}|Person={}|Tense=PRS"
+    assert ("walk", "walks", present.format("SG", 3)) in found
+    assert ("walk", "walk", present.format("PL", 3)) in found
+    assert ("walk", "walk", "Finiteness=NFIN|Mood=IMP") in found
+    assert ("be", "am", present.format("SG", 1)) in found
+    assert len([f for _, f, _ in found if f == "are"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("lang", "tags", "features"),
+    [
+        ("fao", "V.PTCP.PST", "Tense=PST|VerbForm=PTCP"),
+        ("hsb", "V;PRS:3;SG", "Number=SG|Person=3|Tense=PRS"),
+    ],
+)
+def test_odd_separators_are_levelled(tmp_path, lang, tags, features):
+    path = table(tmp_path / lang, [f"x y {tags}"])
+    assert unimorph_entries([path], lang) == [("x", "y", "V", features)]

@@ -1,0 +1,146 @@
+"""Conditions, weights and draws."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blimpworks.config import SamplingOptions
+from blimpworks.multiblimp.sampling import conditions, draw, members, sample, weights
+
+# Conditions and sampling (notes 2.8)
+
+
+def item(number, before="SG", after="PL", order="SV", kind="verb", **changes):
+    values = changes.pop("attractor_values", [])
+    labels = "|".join("+" for _ in before.split("|"))
+    return {
+        "item_id": f"{number:016x}",
+        "phenomenon": "sv#",
+        "grammatical": before,
+        "ungrammatical": after,
+        "order": order,
+        "inflected": kind,
+        "label": labels,
+        "subject": "dog",
+        "good_form": "sings",
+        "good": f"sentence {number}",
+        "distance": 1,
+        "attractors": len(values),
+        "congruent_attractors": 0,
+        "attractor_values": values,
+        **changes,
+    }
+
+
+def test_a_condition_needs_a_pair_with_single_values_in_either_order():
+    items = [item(1), item(2, "SG|DU", order="VS"), item(3, "PL", "DU|SG", kind="aux")]
+    assert conditions(items) == [
+        ("sv#", "SG", "PL", "SV", "verb"),
+        ("sv#", "SG", "PL", "VS", "verb"),
+    ]
+
+
+def test_a_pair_with_several_values_is_in_each_of_their_conditions():
+    items = [item(1, "SG", "PL"), item(2, "SG", "DU"), item(3, "SG", "DU|PL")]
+    sizes = {c[2]: len(members(items, c)) for c in conditions(items) if c[3] == "SV"}
+    assert sizes == {"PL": 2, "DU": 2}
+    chosen, _ = sample(items * 2, SamplingOptions())
+    assert {c["paradigm"] for c in chosen if c["item_id"].endswith("3")} == {
+        "SG>PL/SV/verb",
+        "SG>DU/SV/verb",
+    }
+
+
+def test_values_are_looked_for_as_parts_of_the_text():
+    assert members([item(1, "GRPL", "SG")], ("sv#", "PL", "SG", "SV", "verb"))
+
+
+def test_a_drawn_pair_is_labelled_and_its_attractors_judged_by_the_conditions_value():
+    several = item(9, "DU|SG", label="?|+", attractor_values=["DU", "SG", "SG"])
+    chosen, _ = sample([*(item(n) for n in range(5)), several], SamplingOptions())
+    (drawn,) = (c for c in chosen if c["item_id"].endswith("9"))
+    assert (drawn["grammatical"], drawn["label"], drawn["congruent_attractors"]) == ("SG", "+", 2)
+
+
+def test_a_condition_without_agreement_is_dropped():
+    chosen, found = sample([item(n, label="-") for n in range(5)], SamplingOptions())
+    assert (chosen, found["- no agreement"]) == ([], 5)
+
+
+def test_fewer_than_five_pairs_of_a_phenomenon_yield_none():
+    chosen, found = sample([item(n) for n in range(4)], SamplingOptions())
+    assert (chosen, found["- too few pairs of the phenomenon"]) == ([], 4)
+
+
+def test_weights_are_inverse_products_of_relative_frequencies():
+    items = [item(1), item(2), item(3, subject="cat")]
+    assert weights(items) == pytest.approx([3 / 2 * 3, 3 / 2 * 3, 3 * 3])
+
+
+def test_weights_know_attractors_that_all_agree_or_all_disagree():
+    items = [
+        item(1),
+        item(2, attractors=2, congruent_attractors=2),
+        item(3, attractors=2, congruent_attractors=1),
+        item(4, attractors=1, congruent_attractors=0),
+    ]
+    rare, common = 4 / 1, 4 / 3
+    sentence, has_none, has_some = 4 / 1, 4 / 1, 4 / 3
+    assert weights(items) == pytest.approx(
+        [
+            sentence * has_none * common * common,
+            sentence * has_some * rare * common,
+            sentence * has_some * common * common,
+            sentence * has_some * common * rare,
+        ]
+    )
+
+
+SUBJECTS = st.lists(st.sampled_from(["dog", "cat", "owl"]), min_size=5, max_size=40)
+
+
+@given(SUBJECTS, st.integers(1, 20), st.integers(), st.randoms(use_true_random=False))
+def test_a_draw_is_seeded_limited_and_blind_to_the_order_of_its_input(
+    subjects, limit, seed, chance
+):
+    options = SamplingOptions(per_condition=limit, seed=seed)
+    items = [item(n, subject=s, distance=n % 3) for n, s in enumerate(subjects)]
+    condition = conditions(items)[0]
+    drawn = draw(items, condition, options)
+    assert len(drawn) == min(limit, len(items))
+    shuffled = items[:]
+    chance.shuffle(shuffled)
+    assert draw(shuffled, condition, options) == drawn
+    assert len({d["item_id"] for d in drawn}) == len(drawn)
+
+
+def test_another_seed_draws_other_pairs():
+    items = [item(n) for n in range(200)]
+    first, second = (
+        {c["item_id"] for c in sample(items, SamplingOptions(seed=seed))[0]} for seed in (0, 1)
+    )
+    assert len(first) == len(second) == 100
+    assert first != second
+
+
+@given(SUBJECTS)
+def test_conditions_draw_independently(subjects):
+    options = SamplingOptions(per_condition=5)
+    singular = [item(n) for n in range(20)]
+    plural = [item(100 + n, "PL", "SG", subject=s) for n, s in enumerate(subjects)]
+
+    def of_singular(chosen):
+        return [c for c in chosen if c["grammatical"] == "SG"]
+
+    alone, _ = sample(singular, options)
+    together, _ = sample(singular + plural, options)
+    assert of_singular(together) == of_singular(alone)
+
+
+def test_rare_traits_are_drawn_more_often():
+    rare = 0
+    for seed in range(200):
+        items = [item(n, subject="dog" if n < 19 else "cat", good="same") for n in range(20)]
+        options = SamplingOptions(per_condition=1, seed=seed)
+        rare += draw(items, conditions(items)[0], options)[0]["subject"] == "cat"
+    assert 70 < rare < 130  # one in twenty without weights, one in two with them
