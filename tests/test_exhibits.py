@@ -8,14 +8,17 @@ import pytest
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit, exhibit_spec
 from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS, of_benchmarks
-from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, select
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
-from blimpworks.exhibits.multiblimp import METHOD, fig3, funnel, table2, table5
+from blimpworks.exhibits.multiblimp import fig3, funnel, table2, table5
 from blimpworks.exhibits.render import csv_text, latex_text, markdown_text, render
 from blimpworks.tables import ACCURACIES, CELLS, FUNNEL, ITEMS, read_table, write_table
 
+METHOD = "full_sentence"
 LABELS = Labels(
-    {"cym": "Welsh", "wol": "Wolof", "eng": "English"}, {"a": "Model A", "b": "Model B"}
+    {"cym": "Welsh", "wol": "Wolof", "eng": "English"},
+    {"a": "Model A", "b": "Model B"},
+    method=METHOD,
 )
 TEXT = {"phenomenon": "sv#", "paradigm": "p", "good": "g", "bad": "b"}
 ORIGIN = {"treebank": "T", "file": "f", "sent_id": "s"}
@@ -49,7 +52,12 @@ def items(tmp_path):
 
 
 def values(exhibit, **where):
-    return {cell.column: cell.value for cell in select(exhibit.cells, **where)}
+    chosen = (
+        cell
+        for cell in exhibit.cells
+        if all(getattr(cell, name) == value for name, value in where.items())
+    )
+    return {cell.column: cell.value for cell in chosen}
 
 
 def test_table2_counts_languages_with_ten_pairs(items):
@@ -289,3 +297,15 @@ def test_a_campaign_has_the_exhibits_of_its_benchmarks():
     assert {spec.paper for spec in of_benchmarks(("multiblimp",))} == {"multiblimp"}
     assert of_benchmarks(()) == []
     assert all(key == spec.key for key, spec in EXHIBITS.items())
+
+
+def test_table5_refuses_a_method_that_nothing_was_judged_by(accuracies):
+    tables = accuracies(("cym", "a", "all", 0.5, 4, "per_token"))
+    with pytest.raises(UserError, match="no accuracies by method 'full_sentence'"):
+        table5(tables, LABELS)
+
+
+def test_table5_stars_an_accuracy_over_fewer_pairs_than_another_models(accuracies):
+    tables = accuracies(("cym", "a", "all", 0.5, 4), ("cym", "b", "all", 0.5, 2))
+    layout = table5(tables, LABELS).layout()
+    assert layout.to_numpy().tolist() == [["Welsh", "cym", "4", "50.0", "50.0*"]]

@@ -8,8 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 import yaml
+
+from blimpworks.provenance.explain import explain as explain_cell
 
 ROOT = Path(__file__).resolve().parent.parent
 CAMPAIGN = "config/test.yaml"
@@ -290,3 +293,23 @@ def test_a_truncated_treebank_is_told_with_file_and_line(scratch):
     done = scratch.snakemake("resources/demo/tokens/eng.parquet")
     assert done.returncode == 1
     assert "en_demo-ud-test.conllu:" in told(done)
+
+
+def test_every_cell_of_every_exhibit_can_be_computed_again(built, monkeypatch):
+    monkeypatch.chdir(built.path)
+    for source in sorted(Path(RESULTS).glob("exhibits/*/*.cells.parquet")):
+        cells = pq.read_table(source).to_pylist()
+        assert cells
+        for cell in cells:
+            found = explain_cell(source, cell["row"], cell["column"], 0)
+            assert found.recomputed == pytest.approx(cell["value"], abs=1e-9), (source, cell)
+
+
+def test_check_names_an_altered_input_outside_the_results(scratch):
+    victim = scratch.path / "resources/demo/models/ngram-5/eng/model.bin"
+    content = bytearray(victim.read_bytes())
+    content[-1] ^= 1
+    victim.write_bytes(content)
+    done = scratch.run("blimpworks", "check", RESULTS)
+    assert done.returncode == 1
+    assert "altered: resources/demo/models/ngram-5/eng/model.bin" in done.stdout

@@ -241,25 +241,60 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
         if row.lang in treebanks:
             treebanks[row.lang].append(row)
     sources = _keyed(read_rows(SourceRow, files.sources), "name", files.sources)
-    _check_consistent(campaign, models, treebanks)
+    _check_treebanks(campaign, treebanks)
+    _check_sources(campaign, sources)
+    _check_models(campaign, models)
     return Catalogue(languages, models, treebanks, sources)
 
 
-def _check_consistent(
-    campaign: Campaign, models: dict[str, ModelRow], treebanks: dict[str, list[TreebankRow]]
-) -> None:
+def _check_treebanks(campaign: Campaign, treebanks: dict[str, list[TreebankRow]]) -> None:
+    path = campaign.catalogue.treebanks
     for lang, rows in treebanks.items():
+        _keyed(rows, "name", path)
         if not rows:
-            raise UserError(f"{campaign.catalogue.treebanks} has no treebank file of {lang!r}.")
+            raise UserError(f"{path} has no treebank file of {lang!r}; add its rows.")
+        if campaign.unpinned == "skip" and not any(row.sha256 for row in rows):
+            raise UserError(
+                f"{path}: no treebank file of {lang!r} has a checksum, and the campaign skips "
+                f"such files; leave the language out, or run `blimpworks pin {path}`."
+            )
+
+
+def _check_sources(campaign: Campaign, sources: dict[str, SourceRow]) -> None:
+    for wanted, used in campaign.substitutes.items():
+        for name in (wanted, used):
+            if name not in sources:
+                raise UserError(
+                    f"substitutes of campaign {campaign.campaign!r}: {name!r} is not in "
+                    f"{campaign.catalogue.sources}. Correct it or add a row."
+                )
+
+
+def _check_models(campaign: Campaign, models: dict[str, ModelRow]) -> None:
+    path = campaign.catalogue.models
     for model in models.values():
-        if model.recipe and model.recipe not in campaign.training.recipes:
+        if model.recipe:
+            _check_trained(campaign, model)
+        elif not model.hf_id and campaign.models != "all":
             raise UserError(
-                f"{campaign.catalogue.models}: model {model.name!r} has recipe "
-                f"{model.recipe!r}, which training.recipes of campaign {campaign.campaign!r} "
-                f"lacks (it has: {', '.join(campaign.training.recipes) or 'none'}). Add it."
+                f"{path}: model {model.name!r} has neither hf_id nor recipe, so it cannot be "
+                f"had: {model.note or 'no note says why'}."
             )
-        if not model.recipe and not model.hf_id and campaign.models != "all":
-            raise UserError(
-                f"{campaign.catalogue.models}: model {model.name!r} has neither hf_id nor "
-                f"recipe, so it cannot be had: {model.note or 'no note says why'}."
-            )
+
+
+def _check_trained(campaign: Campaign, model: ModelRow) -> None:
+    """A trained model's recipe must be there, and its row must say what the recipe makes."""
+    path, recipes = campaign.catalogue.models, campaign.training.recipes
+    if model.recipe not in recipes:
+        raise UserError(
+            f"{path}: model {model.name!r} has recipe {model.recipe!r}, which training.recipes "
+            f"of campaign {campaign.campaign!r} lacks (it has: {', '.join(recipes) or 'none'}). "
+            "Add it."
+        )
+    engine = {"ngram": "kenlm", "transformer": "transformers"}[recipes[model.recipe].kind]
+    found = (model.engine, model.dtype, model.first_token)
+    if found != (engine, "float32", "bos"):
+        raise UserError(
+            f"{path}: model {model.name!r} has engine, dtype, first_token {', '.join(found)}; "
+            f"its recipe makes {engine}, float32, bos. Correct the row."
+        )

@@ -18,6 +18,7 @@ from blimpworks.errors import UserError
 Variant = Literal["published", "corrected"]
 Benchmark = Literal["multiblimp", "clams", "blimp", "lmentry", "urblimp"]
 Method = Literal["full_sentence", "per_token", "per_character", "critical_region"]
+EngineName = Literal["vllm", "transformers", "kenlm", "lstm"]
 Positive = Annotated[int, Field(gt=0)]
 Options = TypeVar("Options", bound=BaseModel)
 Fraction = Annotated[float, Field(gt=0, lt=1)]
@@ -223,7 +224,7 @@ class Campaign(Strict):
     """ISO 639-3 codes of the catalogue, or all of it."""
     models: tuple[str, ...] | Literal["all"] = "all"
     """Names of models of the catalogue, or all that the papers evaluate."""
-    engines: dict[str, str] = {}
+    engines: dict[EngineName, EngineName] = {}
     """Scoring engines to use in place of others: {of the catalogue: used}."""
     treebanks: TreebankOptions = TreebankOptions()
     multiblimp: MultiblimpOptions = MultiblimpOptions()

@@ -35,6 +35,7 @@ os.environ.update(
 )
 RESULTS, RESOURCES = CAMPAIGN.pathvars.results, CAMPAIGN.pathvars.resources
 
+JUDGING = {"multiblimp": CAMPAIGN.multiblimp}
 LANGUAGES = list(CATALOGUE.languages)
 PINS = {row.name: row for rows in CATALOGUE.treebanks.values() for row in rows}
 PINS |= CATALOGUE.sources
@@ -98,7 +99,9 @@ def closing_words():
     lines = [f"Campaign {CAMPAIGN.campaign}: exhibits are in {RESULTS}/exhibits/"]
     for spec in of_benchmarks(CAMPAIGN.benchmarks):
         suffix = "md" if spec.kind == "table" else "png"
-        lines.append(f"  {RESULTS}/exhibits/{spec.key}.{suffix}  {spec.title}")
+        path = f"{RESULTS}/exhibits/{spec.key}.{suffix}"
+        if os.path.exists(path):
+            lines.append(f"  {path}  {spec.title}")
     programs = os.path.relpath(Path(sys.executable).parent)
     prefix = "" if programs.startswith("..") else f"{programs}/"
     language = next(iter(CATALOGUE.languages.values()))

@@ -1,12 +1,5 @@
 """One pair of rules for every table and figure of every paper."""
 
-LABELS = json.dumps(
-    {
-        "languages": {lang: row.name for lang, row in CATALOGUE.languages.items()},
-        "models": {name: row.label for name, row in CATALOGUE.models.items()},
-    },
-    ensure_ascii=False,
-)
 NEEDS = {
     "accuracies": lambda paper: [f"{RESULTS}/accuracies/{paper}.parquet"],
     "items": lambda paper: expand(
@@ -33,9 +26,9 @@ for kind in FORMATS:
                 f"<results>/exhibits/{{paper}}/{{exhibit}}.{s}" for s in FORMATS[kind]
             ],
         log:
-            "<logs>/build_exhibit/{paper}/{exhibit}.log",
+            f"<logs>/build_{kind}/{{paper}}/{{exhibit}}.log",
         benchmark:
-            "<benchmarks>/build_exhibit/{paper}/{exhibit}.tsv"
+            f"<benchmarks>/build_{kind}/{{paper}}/{{exhibit}}.tsv"
         wildcard_constraints:
             exhibit="|".join(
                 spec.name for spec in EXHIBITS.values() if spec.kind == kind
@@ -45,7 +38,7 @@ for kind in FORMATS:
         params:
             code=lambda w: verb_code(exhibit_verb(spec_of(w))),
             inputs=exhibit_arguments,
-            labels=LABELS,
+            labels=labels_of,
         message:
             "Build {wildcards.paper} {wildcards.exhibit}"
         shell:

@@ -22,21 +22,17 @@ def unimorph_tables(wildcards):
 
 
 # Only what a stage reads is among its options, so that a change reruns no other stage.
-def stage(*names):
-    """MultiBLiMP settings with everything but the named sections at its default."""
-    sections = {"variant", "phenomena", "decisions", *names}
-    return CAMPAIGN.multiblimp.model_dump_json(include=sections)
+def stage(*sections, decisions=()):
+    """MultiBLiMP settings with everything but the named parts left out."""
+    parts = dict.fromkeys(sections, True)
+    if decisions:
+        parts |= {"variant": True, "phenomena": True, "decisions": {*decisions}}
+    return CAMPAIGN.multiblimp.model_dump_json(include=parts)
 
 
 def text_sources(wildcards):
     """Retrieved plain text of a language."""
     return usable(CATALOGUE.sources_of("text", wildcards.lang))
-
-
-def treebank_text(kind):
-    """Token or sentence table to train on, if the campaign trains on treebanks."""
-    used = CAMPAIGN.training.treebank_text
-    return f"{RESOURCES}/{kind}/{{lang}}.parquet" if used else []
 
 
 def text_arguments(wildcards, input):
@@ -97,3 +93,19 @@ def exhibit_arguments(wildcards):
         for need in spec.needs
         for path in NEEDS[need](spec.paper)
     ]
+
+
+def hub_row(wildcards):
+    """What of a model's row decides its checkpoint."""
+    fields = {"revision", "architecture", "dtype", "first_token"}
+    return CATALOGUE.models[wildcards.model].model_dump(include=fields)
+
+
+def labels_of(wildcards):
+    """Printed names of what an exhibit shows: models only where it shows accuracies."""
+    labels = {"languages": {k: row.name for k, row in CATALOGUE.languages.items()}}
+    if "accuracies" in spec_of(wildcards).needs:
+        paper = wildcards.paper
+        labels["models"] = {k: CATALOGUE.models[k].label for k in models_of(paper)}
+        labels["method"] = JUDGING[paper].methods[0]
+    return json.dumps(labels, ensure_ascii=False)

@@ -1,7 +1,5 @@
 """From scores to judgements to accuracies."""
 
-JUDGING = {"multiblimp": CAMPAIGN.multiblimp}
-
 
 rule judge:
     """Which sentence of each pair a model prefers."""

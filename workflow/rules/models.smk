@@ -4,8 +4,8 @@
 rule build_text:
     """Training text of one language, without the sentences that items are made from."""
     input:
-        tokens=treebank_text("tokens"),
-        sentences=treebank_text("sentences"),
+        tokens="<resources>/tokens/{lang}.parquet",
+        sentences="<resources>/sentences/{lang}.parquet",
         text=text_sources,
         pairs=expand(
             "<results>/items/{benchmark}/{{lang}}.parquet",
@@ -20,7 +20,7 @@ rule build_text:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=lambda w, attempt: 2000 * attempt,
     params:
         code=verb_code("build_text"),
         inputs=text_arguments,
@@ -49,7 +49,7 @@ rule train_ngram:
     conda:
         "../../envs/train.yaml"
     resources:
-        mem_mb=4000,
+        mem_mb=lambda w, attempt: 4000 * attempt,
     params:
         code=verb_code("train_ngram"),
         recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
@@ -77,7 +77,7 @@ rule train_transformer:
     conda:
         "../../envs/train.yaml"
     resources:
-        mem_mb=4000,
+        mem_mb=lambda w, attempt: 4000 * attempt,
     params:
         code=verb_code("train_transformer"),
         recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
@@ -108,7 +108,7 @@ rule retrieve_model:
     params:
         code=verb_code("retrieve_model"),
         hf_id=hub_id,
-        row=lambda w: CATALOGUE.models[w.model],
+        row=hub_row,
         engine=lambda w: CAMPAIGN.engines.get(
             CATALOGUE.models[w.model].engine, CATALOGUE.models[w.model].engine
         ),
@@ -116,7 +116,7 @@ rule retrieve_model:
         "Retrieve {wildcards.model}"
     shell:
         "python -m blimpworks retrieve-model --name {wildcards.model} --scope {wildcards.scope} "
-        "--hf-id={params.hf_id:q} --revision={params.row.revision:q} "
-        "--engine={params.engine:q} --architecture={params.row.architecture:q} "
-        "--dtype={params.row.dtype:q} --first-token={params.row.first_token:q} "
+        "--hf-id={params.hf_id:q} --revision={params.row[revision]:q} "
+        "--engine={params.engine:q} --architecture={params.row[architecture]:q} "
+        "--dtype={params.row[dtype]:q} --first-token={params.row[first_token]:q} "
         "--output {output:q} > {log:q} 2>&1"

@@ -15,10 +15,12 @@ rule find_candidates:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=lambda w, attempt: 2000 * attempt,
     params:
         code=verb_code("find_candidates"),
-        options=stage(),
+        options=stage(
+            decisions=("finiteness", "first_word_auxiliary", "attractor_window")
+        ),
         treebanks=CAMPAIGN.treebanks.model_dump_json(include={"max_words"}),
     message:
         "Find agreement candidates of {wildcards.lang}"
@@ -42,10 +44,10 @@ rule measure_agreement:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=lambda w, attempt: 2000 * attempt,
     params:
         code=verb_code("measure_agreement"),
-        options=stage("agreement"),
+        options=stage("agreement", decisions=("agreement_evidence", "verb_types")),
     message:
         "Measure agreement in {wildcards.lang}"
     shell:
@@ -73,10 +75,10 @@ rule build_pairs:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=lambda w, attempt: 2000 * attempt,
     params:
         code=verb_code("build_pairs"),
-        options=stage(),
+        options=stage(decisions=("contractions", "copied_features")),
     message:
         "Build minimal pairs of {wildcards.lang}"
     shell:
@@ -101,10 +103,10 @@ rule sample_items:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=lambda w, attempt: 2000 * attempt,
     params:
         code=verb_code("sample_items"),
-        options=stage("sampling"),
+        options=stage("phenomena", "sampling"),
     message:
         "Sample items of {wildcards.lang}"
     shell:

@@ -16,7 +16,7 @@ rule score:
         "../../envs/train.yaml"
     threads: 2
     resources:
-        mem_mb=4000,
+        mem_mb=lambda w, attempt: 4000 * attempt,
     params:
         code=verb_code("score"),
         # Snakemake removes declared outputs of a failed job; the shards must stay.

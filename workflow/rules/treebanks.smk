@@ -16,7 +16,7 @@ rule build_tokens:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=lambda w, attempt: 2000 * attempt,
     params:
         code=verb_code("build_tokens"),
         options=CAMPAIGN.treebanks.model_dump_json(include={"malformed"}),
@@ -42,7 +42,7 @@ rule build_lexicon:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=lambda w, attempt: 2000 * attempt,
     params:
         code=verb_code("build_lexicon"),
         options=options(CAMPAIGN.multiblimp.lexicon),

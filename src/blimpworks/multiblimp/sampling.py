@@ -25,6 +25,7 @@ Condition = tuple[str, str, str, str, str]
 
 TOO_FEW = "- too few pairs of the phenomenon"
 NO_AGREEMENT = "- no agreement"
+AGAIN = "+ in a further condition, less those in none"
 ABOVE_LIMIT = "- above the condition's limit"
 
 
@@ -110,7 +111,7 @@ def sample(items: Sequence[Item], options: SamplingOptions) -> tuple[list[Item],
 
     A pair that is a member of two conditions can be drawn in both.
     """
-    counts = dict.fromkeys(("pairs", TOO_FEW, NO_AGREEMENT, ABOVE_LIMIT), 0)
+    counts = dict.fromkeys(("pairs", AGAIN, TOO_FEW, NO_AGREEMENT, ABOVE_LIMIT), 0)
     counts["pairs"] = len(items)
     sizes = Counter(item["phenomenon"] for item in items)
     chosen: list[Item] = []
@@ -126,6 +127,9 @@ def sample(items: Sequence[Item], options: SamplingOptions) -> tuple[list[Item],
             drawn = draw(inside, condition, options)
             counts[ABOVE_LIMIT] += len(inside) - len(drawn)
             chosen += drawn
+    # A pair of several values is counted in each of its conditions.
+    counts[AGAIN] = len(chosen) + counts[TOO_FEW] + counts[NO_AGREEMENT] + counts[ABOVE_LIMIT]
+    counts[AGAIN] -= len(items)
     return chosen, {**counts, "items": len(chosen)}
 
 

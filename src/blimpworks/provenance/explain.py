@@ -80,7 +80,7 @@ def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[
 def _others(record: dict[str, Any], where: dict[str, Any]) -> set[str]:
     """Languages and models of the exhibit that this cell is not about."""
     labels = record["params"]["labels"]
-    kinds = {"lang": labels["languages"], "model": labels["models"]}
+    kinds = {"lang": labels["languages"], "model": labels.get("models", {})}
     named = ((where[key], names) for key, names in kinds.items() if key in where)
     return {name for wanted, names in named for name in names if name != wanted}
 
