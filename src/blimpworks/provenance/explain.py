@@ -1,6 +1,7 @@
 """Where a number comes from: cell, formula, judgements, scores, model, items, treebank."""
 
 import json
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -179,8 +180,11 @@ def _made(node: Node) -> str:
 
 def _facts(node: Node) -> str:
     """What a job noted, such as counts or where a file came from, in one short line."""
-    notes = node.record["notes"] if node.record else {}
-    return ", ".join(f"{key}: {value}" for key, value in notes.items())[:200]
+    facts: list[str] = []
+    for key, value in (node.record["notes"] if node.record else {}).items():
+        inner = value.items() if isinstance(value, dict) else [(key, value)]
+        facts += [f"{name}: {fact}" for name, fact in inner if fact]
+    return textwrap.shorten(", ".join(facts), 200, placeholder=" …")
 
 
 def _tree_lines(node: Node, depth: int, seen: set[Path]) -> list[str]:
