@@ -1,4 +1,6 @@
 import json
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -6,6 +8,7 @@ import time
 
 import kenlm
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import tiny
@@ -17,6 +20,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from blimpworks.config import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.words import split_words
+from blimpworks.provenance import digest
 from blimpworks.provenance.verbs import VERBS
 from blimpworks.scoring.collect import collect_scores
 from blimpworks.scoring.engine import ENGINES, load_engine
@@ -59,11 +63,16 @@ def pairs(count=20):
     return list(zip(texts[::2], texts[1::2], strict=True))
 
 
+def collect(items, directory):
+    manifest, store = directory / "manifest.json", directory / "shards"
+    return collect_scores(items, manifest, store, directory / "scores.parquet")
+
+
 def scored(items, checkpoint, directory, options=OPTIONS):
     """Score and collect; returns the scores table."""
     manifest, store = directory / "manifest.json", directory / "shards"
     score_items([items], checkpoint, store, manifest, options)
-    return collect_scores(items, manifest, store, directory / "scores.parquet")
+    return collect(items, directory)
 
 
 def naive(checkpoint, text, first):
@@ -233,12 +242,121 @@ def test_damage_inside_a_shard_is_found(models, tmp_path, caplog):
     table = pq.read_table(shard)
     pq.write_table(table.slice(0, 3), shard)
     with pytest.raises(UserError, match="was altered since it was written"):
-        collect_scores(
-            items, tmp_path / "manifest.json", tmp_path / "shards", tmp_path / "x.parquet"
-        )
+        collect(items, tmp_path)
     scored(items, models["kenlm"], tmp_path)
     assert "set aside" in caplog.text
     assert shard.read_bytes() == whole
+
+
+@pytest.mark.parametrize("damage", ["missing", "altered", "unreadable"])
+def test_a_spoilt_shard_is_told_with_a_remedy_that_works(models, tmp_path, damage):
+    items = tiny.write_items(tmp_path / "items.parquet", pairs())
+    table = scored(items, models["kenlm"], tmp_path)
+    shard = min((tmp_path / "shards").glob("*.parquet"))
+    if damage == "altered":
+        altered = pq.read_table(shard)
+        pq.write_table(altered.slice(0, 3), shard)
+    elif damage == "unreadable":
+        shard.write_bytes(b"PAR1")
+    else:
+        shard.unlink()
+    manifest = tmp_path / "manifest.json"
+    remedy = re.escape(f"delete {manifest} and run the same snakemake command again.")
+    with pytest.raises(UserError, match=f"{re.escape(str(shard))}.*{remedy}"):
+        collect(items, tmp_path)
+    manifest.unlink()
+    assert scored(items, models["kenlm"], tmp_path).equals(table)
+
+
+def test_altered_numbers_do_not_pass_as_scores(models, tmp_path, caplog):
+    items = tiny.write_items(tmp_path / "items.parquet", pairs())
+    table = scored(items, models["kenlm"], tmp_path)
+    whole = tiny.contents(tmp_path)
+    shard = min((tmp_path / "shards").glob("*.parquet"))
+    read = pq.read_table(shard)
+    rows = read.to_pylist()
+    for row in rows:
+        row["logprobs"] = [value + 1 for value in row["logprobs"]]
+    pq.write_table(pa.Table.from_pylist(rows, schema=read.schema), shard)
+    assert scored(items, models["kenlm"], tmp_path).equals(table)
+    assert "its name is not its digest. It is set aside" in caplog.text
+    found = tiny.contents(tmp_path)
+    assert found.pop(f"shards/{shard.name}.corrupt") != whole[f"shards/{shard.name}"]
+    assert found == whole
+
+
+@pytest.fixture
+def edit(tmp_path, monkeypatch):
+    """A function that edits one source of a copy of the package, as digests then see it."""
+    copy = tmp_path / "package"
+    shutil.copytree(digest.ROOT, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    caches = (digest._module, digest._direct)
+
+    def change(module, old, new):
+        source = copy / module
+        text = source.read_text(encoding="utf-8")
+        assert old in text
+        source.write_text(text.replace(old, new), encoding="utf-8")
+        monkeypatch.setattr(digest, "ROOT", copy)
+        for cache in caches:
+            cache.cache_clear()
+
+    yield change
+    for cache in caches:
+        cache.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new", "counts"),
+    [
+        ("scoring/kenlm_engine.py", "math.log(10)", "math.log(2)", True),
+        ("models/words.py", "|[^", "|[^-", True),
+        ("scoring/store.py", "np.isnan(logprobs).all()", "np.isnan(logprobs).any()", True),
+        ("scoring/kenlm_engine.py", "# The last id", "# The final id", False),
+        ("scoring/transformers_engine.py", "ROWS = 1024", "ROWS = 512", False),
+        ("scoring/engine.py", '"transformers": ', '"another": "a:B", "transformers": ', False),
+    ],
+)
+def test_scores_of_other_code_are_not_reused(models, tmp_path, edit, module, old, new, counts):
+    items = tiny.write_items(tmp_path / "items.parquet", pairs(5))
+    arguments = ([items], models["kenlm"], tmp_path / "shards", tmp_path / "manifest.json", OPTIONS)
+    first = score_items(*arguments)
+    edit(module, old, new)
+    second = score_items(*arguments)
+    assert (second != first) == counts
+    assert set(first.shards).isdisjoint(second.shards) == counts
+
+
+def test_batch_size_and_gpu_are_part_of_a_transformers_key(models, monkeypatch):
+    def key(name="transformers", **options):
+        return load_engine(models[name], OPTIONS.model_copy(update=options)).key
+
+    assert key(batch_tokens=100) != key()
+    assert key("kenlm", batch_tokens=100) == key("kenlm")
+    keys = {key()}
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    for card in ("Card A", "Card B"):
+        monkeypatch.setattr(torch.cuda, "get_device_name", lambda _, card=card: card)
+        assert f" {card} " in key()
+        keys.add(key())
+    assert len(keys) == 3
+
+
+def test_transformers_compute_on_one_thread(models):
+    engine = load_engine(models["transformers"], OPTIONS)
+    seen = []
+    engine._model.register_forward_hook(lambda *_: seen.append(torch.get_num_threads()))
+    engine._model.get_decoder().register_forward_hook(
+        lambda *_: seen.append(torch.get_num_threads())
+    )
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        engine.logprobs([e.ids for e in engine.encode(tiny.sentences(3))])
+        assert set(seen) == {1}
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_new_items_leave_old_shards_alone(models, tmp_path):

@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -11,14 +12,17 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoModelForCausalLM, AutoTokenizer
+from typer.testing import CliRunner
 
+from blimpworks.cli import app
 from blimpworks.config import TrainingOptions
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models import snapshot, text, transformer
 from blimpworks.models.checkpoint import read_checkpoint
-from blimpworks.models.ngram import END, UNKNOWN
+from blimpworks.models.ngram import END, UNKNOWN, tool
 from blimpworks.models.words import split_words
+from blimpworks.provenance.record import sidecar_path
 from blimpworks.tables import SENTENCES, TOKENS, write_table
 
 # sentence, id, word, form, space_after
@@ -87,6 +91,16 @@ def test_sentences_of_items_never_come_in(tmp_path, treebank):
     found, counts = build(tmp_path, treebank, [plain], [items])
     assert found == ["Queda esto.", "Vámonos!", "Sí."]
     assert counts == {"kept": 3, "available": 3, "held_out": 4, "repeated": 1}
+
+
+def test_origins_are_held_out_of_other_text_too(tmp_path, treebank):
+    plain = tmp_path / "plain.txt"
+    plain.write_text("Dámelo ya.\nSí.\nQueda esto.\n")
+    origin = {"treebank": ["UD_Spanish-X"], "file": ["a.conllu"], "sent_id": ["s1"]}
+    items = tiny.write_items(tmp_path / "items.parquet", [("Otra cosa.", "Otro cosa.")], **origin)
+    found, counts = build(tmp_path, treebank, [plain], [items], treebank_text=False)
+    assert found == ["Sí.", "Queda esto."]
+    assert counts["held_out"] == 1
 
 
 def test_wikitext_is_undone(tmp_path):
@@ -167,6 +181,44 @@ def test_ngram_repeats_and_describes_itself(tmp_path):
     assert vocabulary[:2] == [UNKNOWN, END]
 
 
+@pytest.mark.parametrize("make", [tiny.make_ngram, tiny.make_transformer])
+def test_leftovers_are_no_part_of_a_trained_model(tmp_path, make):
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 30)
+    clean = make(corpus, tmp_path / "clean" / "checkpoint.json")
+    used = tmp_path / "used"
+    (used / ".scratch-x").mkdir(parents=True)
+    leftovers = ("model-00001-of-00002.safetensors", "added_tokens.json", "model.bin")
+    for name in (*leftovers, "checkpoint.json", ".scratch-x/corpus.txt"):
+        (used / name).write_text("left by another run")
+    make(corpus, used / "checkpoint.json")
+    assert tiny.contents(used) == tiny.contents(clean.parent)
+    assert not (used / ".scratch-x").exists()
+
+
+@pytest.mark.parametrize("make", [tiny.make_ngram, tiny.make_transformer])
+def test_training_takes_a_directory_of_its_own(tmp_path, make):
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 5)
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    for name in ("thesis.tex", "notes.json"):
+        (mine / name).write_text("precious")
+    with pytest.raises(UserError, match=r"thesis\.tex is no part of .* move it away or choose"):
+        make(corpus, mine / "checkpoint.json")
+    assert sorted(tiny.contents(mine)) == ["notes.json", "thesis.tex"]
+
+
+def test_record_of_an_ngram_model_names_its_programs(tmp_path):
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 30)
+    output = tmp_path / "a" / "checkpoint.json"
+    arguments = ["train-ngram", str(corpus), "--name", "g", "--scope", "eng", "--recipe-name", "g"]
+    arguments += ["--recipe", tiny.NGRAM.model_dump_json(), "--output", str(output)]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    notes = json.loads(sidecar_path(output).read_text())["notes"]
+    programs = {name: sha256_of(Path(tool(name))) for name in ("lmplz", "build_binary")}
+    assert notes == {"programs": programs}
+
+
 def test_altered_checkpoint_is_refused(tmp_path):
     checkpoint = tiny.make_ngram(
         tiny.write_corpus(tmp_path / "text.txt"), tmp_path / "a/checkpoint.json"
@@ -229,6 +281,27 @@ def test_killed_training_ends_with_the_same_bytes(tmp_path):
     tiny.make_transformer(corpus, killed)
     assert tiny.contents(killed.parent) == tiny.contents(whole.parent)
     assert not state.parent.exists()
+
+
+def test_clearing_leaves_the_snapshot_to_resume_from(tmp_path, monkeypatch):
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 60)
+    steps = []
+
+    def save_and_die(*arguments):
+        snapshot.save_snapshot(*arguments)
+        raise KeyboardInterrupt
+
+    def load(*arguments):
+        steps.append(snapshot.load_snapshot(*arguments))
+        return steps[-1]
+
+    monkeypatch.setattr(transformer, "load_snapshot", load)
+    with monkeypatch.context() as patch:
+        patch.setattr(transformer, "save_snapshot", save_and_die)
+        with pytest.raises(KeyboardInterrupt):
+            tiny.make_transformer(corpus, tmp_path / "a" / "checkpoint.json")
+    tiny.make_transformer(corpus, tmp_path / "a" / "checkpoint.json")
+    assert steps == [0, tiny.RECIPE.checkpoint_steps]
 
 
 def test_snapshot_serves_its_own_run_only(tmp_path):

@@ -14,7 +14,6 @@ rule score:
         "<benchmarks>/score/{model}/{scope}.tsv"
     conda:
         "../../envs/train.yaml"
-    threads: 2
     resources:
         mem_mb=lambda w, attempt: 4000 * attempt,
     params:

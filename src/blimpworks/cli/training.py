@@ -43,10 +43,12 @@ def train_ngram(
 
     settings = parse_options(NgramRecipe, recipe)
     params = {"name": name, "scope": scope, "recipe": recipe_name, **settings.model_dump()}
-    with Job("train_ngram", inputs=[text], outputs=[output, output.parent], params=params):
+    outputs = [output, output.parent]
+    with Job("train_ngram", inputs=[text], outputs=outputs, params=params) as job:
         ngram.train_ngram(
             text, output, name=name, scope=scope, recipe_name=recipe_name, recipe=settings
         )
+        job.note(programs=ngram.program_digests())
 
 
 def train_transformer(

@@ -5,6 +5,8 @@ that the directory is whole; its own SHA-256 identifies the model wherever resul
 """
 
 import json
+import shutil
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,6 +17,11 @@ from blimpworks.errors import UserError
 from blimpworks.files import expand, sha256_of, write_text
 
 FILE_NAME = "checkpoint.json"
+# Weights only as safetensors (a pickle can run code), and never a repository's own code.
+TRANSFORMERS_FILES = ("*.safetensors", "*.json", "*.model", "*.jinja", "merges.txt", "vocab.txt")
+NGRAM_FILES = ("model.bin", "vocabulary.txt")
+SCRATCH = ".scratch-"
+"""Start of the names of hidden folders that training fills and then removes."""
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 FirstToken = Literal["bos", "eos", "skip"]
 
@@ -62,6 +69,33 @@ class Checkpoint(Strict):
     """Where the weights come from."""
     files: dict[str, Sha256] = Field(default_factory=dict)
     """SHA-256 of each file of the directory, by relative path."""
+
+
+def _is_model_file(path: Path, directory: Path) -> bool:
+    kinds = (*TRANSFORMERS_FILES, *NGRAM_FILES)
+    return path.parent == directory and any(fnmatch(path.name, kind) for kind in kinds)
+
+
+def clear(directory: Path) -> None:
+    """Make ``directory``, empty of what an earlier model, finished or not, left there.
+
+    Everything in it when it is sealed becomes part of the model. Raises UserError, and
+    removes nothing, if it holds anything that is no part of a model.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    scratch = list(directory.glob(f"{SCRATCH}*"))
+    present = [p for p in expand([directory]) if not set(scratch) & set(p.parents)]
+    for path in present:
+        if not _is_model_file(path, directory):
+            raise UserError(
+                f"{path} is no part of a retrieved model or of one trained here, and a "
+                "checkpoint needs a directory of its own; move it away or choose another output."
+            )
+    # The seal goes first: what follows is no checkpoint until it is sealed again.
+    for path in sorted(present, key=lambda p: p.name != FILE_NAME):
+        path.unlink()
+    for folder in scratch:
+        shutil.rmtree(folder)
 
 
 def seal(checkpoint: Path, description: Checkpoint) -> Checkpoint:

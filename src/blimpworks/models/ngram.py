@@ -10,17 +10,17 @@ from pathlib import Path
 from blimpworks.config import NgramRecipe
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, sha256_of, write_text
-from blimpworks.models.checkpoint import Checkpoint, Trained, seal
+from blimpworks.models.checkpoint import NGRAM_FILES, SCRATCH, Checkpoint, Trained, clear, seal
 from blimpworks.models.text import read_sentences
 from blimpworks.models.words import split_words
 from blimpworks.provenance.record import REPOSITORY
 
 log = logging.getLogger(__name__)
 
-MODEL = "model.bin"
-VOCABULARY = "vocabulary.txt"
+MODEL, VOCABULARY = NGRAM_FILES
 UNKNOWN, END = "<unk>", "</s>"
 MEMORY = "1G"
+PROGRAMS = ("lmplz", "build_binary")
 
 
 def tool(name: str) -> str:
@@ -36,6 +36,11 @@ def tool(name: str) -> str:
             "build KenLM (target lmplz build_binary) and put its programs there."
         )
     return found
+
+
+def program_digests() -> dict[str, str]:
+    """SHA-256 of each KenLM program that makes a model."""
+    return {name: sha256_of(Path(tool(name))) for name in PROGRAMS}
 
 
 def _run(name: str, *arguments: str) -> None:
@@ -82,13 +87,15 @@ def train_ngram(
     Modified Kneser-Ney smoothing; discounts that cannot be estimated from a small text fall
     back to constants. Writes beside ``checkpoint`` the KenLM trie ``model.bin`` and
     ``vocabulary.txt`` (ids are line numbers from 0: ``<unk>``, ``</s>``, then the words by
-    code point), then ``checkpoint`` itself. Repeats byte for byte.
+    code point), then ``checkpoint`` itself. What an earlier model left there is removed
+    first. Repeats byte for byte.
 
-    Raises UserError when KenLM is not installed or fails, or the text is empty.
+    Raises UserError when KenLM is not installed or fails, the text is empty, or the
+    directory holds other files.
     """
     directory = checkpoint.parent
-    directory.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=directory, prefix=".lmplz-") as folder:
+    clear(directory)
+    with tempfile.TemporaryDirectory(dir=directory, prefix=SCRATCH) as folder:
         scratch = Path(folder)
         corpus = scratch / "corpus.txt"
         _write_inputs(text, corpus, directory / VOCABULARY)

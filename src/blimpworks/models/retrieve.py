@@ -24,11 +24,16 @@ from huggingface_hub.errors import (
 
 from blimpworks.download import disk_errors, offline_variable
 from blimpworks.errors import UserError
-from blimpworks.files import atomic, expand, sha256_of
-from blimpworks.models.checkpoint import FILE_NAME, Checkpoint, FirstToken, Retrieved, seal
+from blimpworks.files import atomic, sha256_of
+from blimpworks.models.checkpoint import (
+    TRANSFORMERS_FILES,
+    Checkpoint,
+    FirstToken,
+    Retrieved,
+    clear,
+    seal,
+)
 
-# Weights only as safetensors (a pickle can run code), and never the repository's own code.
-KEPT = ["*.safetensors", "*.json", "*.model", "*.jinja", "merges.txt", "vocab.txt"]
 # Folders hold other formats (onnx, original); a consolidated file repeats the shards.
 LEFT_OUT = ["*/*", "consolidated*"]
 # The hub library's HTTP client, and so the class of its network errors, differs by version.
@@ -63,7 +68,7 @@ def retrieve_model(wanted: Wanted, checkpoint: Path) -> Checkpoint:
         snapshot = _snapshot(wanted)
     files = _complete(snapshot, wanted)
     with disk_errors(checkpoint):
-        _clear(checkpoint.parent)
+        clear(checkpoint.parent)
         for path in files:
             _place(path, checkpoint.parent / path.name)
         return seal(checkpoint, _describe(wanted, commit=snapshot.name))
@@ -78,7 +83,7 @@ def _snapshot(wanted: Wanted) -> Path:
     folder = snapshot_download(
         wanted.hf_id,
         revision=wanted.revision,
-        allow_patterns=KEPT,
+        allow_patterns=[*TRANSFORMERS_FILES],
         ignore_patterns=LEFT_OUT,
         local_files_only=offline,
     )
@@ -98,7 +103,7 @@ def _describe(wanted: Wanted, commit: str) -> Checkpoint:
 
 
 def _is_kept(name: str) -> bool:
-    return any(fnmatch(name, kept) for kept in KEPT) and not any(
+    return any(fnmatch(name, kept) for kept in TRANSFORMERS_FILES) and not any(
         fnmatch(name, left) for left in LEFT_OUT
     )
 
@@ -134,20 +139,6 @@ def _shards(files: list[Path]) -> set[str]:
     """Weight files that the indices among ``files`` name."""
     indices = [p for p in files if p.name.endswith(".safetensors.index.json")]
     return {s for p in indices for s in json.loads(p.read_bytes())["weight_map"].values()}
-
-
-def _clear(directory: Path) -> None:
-    """Remove what an earlier retrieval left. Raises UserError if there is anything else."""
-    present = expand([directory]) if directory.is_dir() else []
-    for path in present:
-        if path.parent != directory or not _is_kept(path.name):
-            raise UserError(
-                f"{path} is no part of a retrieved model, and a checkpoint needs a directory "
-                "of its own; move it away or choose another output."
-            )
-    # The seal goes first: what follows is no checkpoint until it is sealed again.
-    for path in sorted(present, key=lambda p: p.name != FILE_NAME):
-        path.unlink()
 
 
 def _place(source: Path, target: Path) -> None:

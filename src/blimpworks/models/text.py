@@ -182,20 +182,22 @@ def build_text(
     """Write training text for one model to ``output``: UTF-8, one sentence per line.
 
     From the plain text files and, with ``options.treebank_text``, the treebank of ``tokens``
-    and ``sentences``. Left out: treebank sentences that an item names as its origin, every
-    sentence that equals such a sentence or an item's good or bad sentence, and repetitions.
-    Of the rest at most ``options.max_sentences`` are kept, evenly from all sources.
+    and ``sentences``. Left out, whether or not the treebank is a source: treebank sentences
+    that an item names as its origin, every sentence that equals such a sentence or an item's
+    good or bad sentence, and repetitions. Of the rest at most ``options.max_sentences`` are
+    kept, evenly from all sources.
 
     Returns counts: ``kept``, ``available``, ``held_out``, ``repeated``.
     Raises UserError when a file is missing or malformed, or no sentence is left.
     """
     forbidden = item_texts(items)
     candidates = [s for path in text_files for s in plain_sentences(path)]
-    if options.treebank_text and tokens is not None and sentences is not None:
+    if tokens is not None and sentences is not None:
         numbers, texts = _origins(sentences, items)
         treebank = treebank_sentences(tokens)
         forbidden |= texts | {treebank[number] for number in numbers if number in treebank}
-        candidates += treebank.values()
+        if options.treebank_text:
+            candidates += treebank.values()
     available, held_out, repeated = _gather(candidates, forbidden)
     if not available:
         raise UserError(

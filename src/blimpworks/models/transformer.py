@@ -19,16 +19,14 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from blimpworks.config import TransformerRecipe
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
-from blimpworks.models.checkpoint import Checkpoint, Trained, seal
+from blimpworks.models.checkpoint import Checkpoint, Trained, clear, seal
 from blimpworks.models.snapshot import load_snapshot, save_snapshot
 from blimpworks.models.text import read_sentences
+from blimpworks.models.threads import one_thread
 from blimpworks.models.tokenizer import BOS_ID, EOS_ID, save_tokenizer, train_tokenizer
 
 log = logging.getLogger(__name__)
 
-# Sums of floats depend on how they are split among threads, so the number is fixed; and two
-# threads that wait for each other on a busy machine are many times slower than one.
-THREADS = 1
 WARM_UP = 0.05
 BETAS = (0.9, 0.95)
 WEIGHT_DECAY = 0.1
@@ -39,15 +37,14 @@ Ids = NDArray[np.int64]
 
 @contextmanager
 def repeatable(seed: int) -> Iterator[None]:
-    """Run torch so that results repeat: seeded, deterministic kernels, fixed threads."""
-    threads, strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
-    torch.set_num_threads(THREADS)
+    """Run torch so that results repeat: seeded, deterministic kernels, one thread."""
+    strict = torch.are_deterministic_algorithms_enabled()
     torch.use_deterministic_algorithms(True)
     torch.manual_seed(seed)
     try:
-        yield
+        with one_thread():
+            yield
     finally:
-        torch.set_num_threads(threads)
         torch.use_deterministic_algorithms(strict)
 
 
@@ -193,15 +190,16 @@ def train_transformer(
     Writes a Hugging Face model directory, then ``checkpoint``, its ``checkpoint.json``.
     Every ``recipe.checkpoint_steps`` steps the state goes to the hidden sibling directory
     ``.<directory>.training``, from which a killed run goes on; the result is the same byte
-    for byte. The directory is removed at the end.
+    for byte. The sibling is removed at the end. What an earlier model left is removed first.
 
-    Raises UserError when the text is missing or empty, or the recipe is impossible.
+    Raises UserError when the text is missing or empty, the recipe is impossible, or the
+    directory holds other files.
     """
     sentences = read_sentences(text)
     if not sentences:
         raise UserError(f"{text} is empty; expected training text, one sentence per line.")
     directory = checkpoint.parent
-    directory.mkdir(parents=True, exist_ok=True)
+    clear(directory)
     scratch = directory.with_name(f".{directory.name}.training")
     source = Trained(
         recipe=recipe_name, settings=recipe.model_dump(), seed=seed, text_sha256=sha256_of(text)

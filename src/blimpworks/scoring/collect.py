@@ -27,13 +27,32 @@ def distinct_items(items: Path) -> pa.Table:
     return table.take(pa.array(np.sort(first)))
 
 
+def _broken(reason: str, manifest: Path) -> UserError:
+    """The error for scores that do not fit their manifest, with its remedy.
+
+    Scoring again replaces what is missing or altered, but Snakemake, which does not know the
+    shards, scores again only where there is no manifest.
+    """
+    return UserError(f"{reason}; delete {manifest} and run the same snakemake command again.")
+
+
+def _keys(shard: Path, manifest: Path) -> list[str]:
+    if not shard.is_file():
+        raise _broken(f"{shard}, which {manifest} names, does not exist", manifest)
+    try:
+        return read_keys(shard)
+    except UserError as error:
+        raise _broken(str(error).rstrip("."), manifest) from error
+
+
 def _checked(shard: Path, expected: str, manifest: Path) -> pa.Table:
     found = sha256_of(shard)
     if found != expected:
-        raise UserError(
-            f"{shard} has SHA-256 {found[:12]}…, but {manifest} expects {expected[:12]}…; it "
-            "was altered since it was written. Score again."
+        reason = (
+            f"{shard} has SHA-256 {found[:12]}…, but {manifest} expects {expected[:12]}…: it "
+            "was altered since it was written"
         )
+        raise _broken(reason, manifest)
     return pq.read_table(shard)
 
 
@@ -42,10 +61,10 @@ def _needed(manifest: Manifest, path: Path, store: Path, keys: set[str]) -> pa.T
     tables = []
     for name, expected in manifest.shards.items():
         shard = store / name
-        if not keys.isdisjoint(read_keys(shard)):
+        if not keys.isdisjoint(_keys(shard, path)):
             tables.append(_checked(shard, expected, path))
     if not tables:
-        raise UserError(f"{path} names no shard with sentences of the items; score again.")
+        raise _broken(f"{path} names no shard with sentences of the items", path)
     return pa.concat_tables(tables).combine_chunks()
 
 
@@ -68,14 +87,18 @@ def _scored(logprobs: pa.ListArray) -> tuple[np.ndarray, np.ndarray]:
     return rows[scored], values[scored]
 
 
-def _side(rows: pa.Table, texts: list[str], engine: str, side: str) -> dict[str, pa.Array]:
-    """Columns of the scores table for the good or bad sentences, in their order."""
+def _rows_of(texts: list[str], rows: pa.Table, engine: str, manifest: Path) -> pa.Table:
+    """The row of each text, in their order."""
     keys = pa.array([sentence_key(engine, text) for text in texts], pa.string())
     found = pc.index_in(keys, value_set=rows["key"])
     if found.null_count:
         text = texts[pc.is_null(found).to_pylist().index(True)]
-        raise UserError(f"sentence {text!r} of the items has no scores in the store; score again.")
-    taken = rows.take(found).combine_chunks()
+        raise _broken(f"sentence {text!r} of the items has no scores in the store", manifest)
+    return rows.take(found).combine_chunks()
+
+
+def _side(taken: pa.Table, side: str) -> dict[str, pa.Array]:
+    """Columns of the scores table for the good or bad sentences, from their rows."""
     column = {name: taken[name].chunk(0) if len(taken) else [] for name in taken.column_names}
     unscored = pc.not_equal(column["status"], OK).to_numpy(zero_copy_only=False)
     logprobs = column["logprobs"]
@@ -110,7 +133,7 @@ def collect_scores(items: Path, manifest: Path, store: Path, output: Path) -> pa
     rows = _needed(described, manifest, store, keys)
     columns: dict[str, pa.Array] = {"item_id": wanted["item_id"]}
     for side in ("good", "bad"):
-        columns |= _side(rows, texts[side], described.engine, side)
+        columns |= _side(_rows_of(texts[side], rows, described.engine, manifest), side)
     good, bad = columns.pop("status_good"), columns.pop("status_bad")
     columns["status"] = pc.if_else(pc.equal(good, OK), bad, good)
     table = pa.table(columns)

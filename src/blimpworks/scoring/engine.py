@@ -17,6 +17,7 @@ from blimpworks.config import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models.checkpoint import Checkpoint, read_checkpoint
+from blimpworks.provenance.digest import code_digest
 
 Ids = NDArray[np.int32]
 LogProbs = NDArray[np.float32]
@@ -78,11 +79,14 @@ def load_engine(checkpoint: Path, options: ScoringOptions) -> Engine:
     return cast(Engine, kind(checkpoint, described, options))
 
 
-def engine_key(version: str, checkpoint: Path, described: Checkpoint) -> str:
+def engine_key(kind: type, version: str, checkpoint: Path, described: Checkpoint) -> str:
     """Identity of an engine with a checkpoint: what content keys of its scores start with.
 
-    ``version`` names the engine, its software's versions and anything else of the engine
-    that moves numbers.
+    ``kind`` is the engine's class; its code counts, and that which makes rows of its results.
+    ``version`` names its software's versions and whatever else moves numbers, such as a device.
     """
-    parts = (version, described.dtype, sha256_of(checkpoint), described.first_token)
+    # Not by way of ENGINES, which one more engine would change, and with it all keys.
+    entries = (f"{kind.__module__}:{kind.__name__}", "blimpworks.scoring.store:score_shard")
+    code = code_digest(*entries)
+    parts = (version, code, described.dtype, sha256_of(checkpoint), described.first_token)
     return "|".join(parts)

@@ -40,10 +40,6 @@ def _side(items: pa.Table, scores: pa.Table, side: str) -> Side:
     )
 
 
-def _nullable(values: np.ndarray, missing: np.ndarray) -> pa.Array:
-    return pa.array(values, mask=missing)
-
-
 def _verdicts(good: Floats, bad: Floats, ties: TiePolicy, near_tie: float) -> dict[str, pa.Array]:
     """Columns of judgements; all null where either value is NaN."""
     missing = np.isnan(good) | np.isnan(bad)
@@ -52,12 +48,12 @@ def _verdicts(good: Floats, bad: Floats, ties: TiePolicy, near_tie: float) -> di
     correct = np.where(tie, TIES[ties], (good > bad).astype(float))
     near = tie | (np.abs(margin) < near_tie)
     return {
-        "value_good": _nullable(good, np.isnan(good)),
-        "value_bad": _nullable(bad, np.isnan(bad)),
-        "margin": _nullable(margin, missing),
-        "correct": _nullable(correct, missing),
-        "tie": _nullable(tie, missing),
-        "near_tie": _nullable(near, missing),
+        "value_good": pa.array(good, mask=np.isnan(good)),
+        "value_bad": pa.array(bad, mask=np.isnan(bad)),
+        "margin": pa.array(margin, mask=missing),
+        "correct": pa.array(correct, mask=missing),
+        "tie": pa.array(tie, mask=missing),
+        "near_tie": pa.array(near, mask=missing),
     }
 
 

@@ -15,8 +15,6 @@ from blimpworks.models.ngram import END, MODEL, UNKNOWN, VOCABULARY
 from blimpworks.models.words import split_words
 from blimpworks.scoring.engine import Encoded, Ids, LogProbs, engine_key
 
-# Part of the content keys: raise it when a change here or in models/words.py moves a number.
-REVISION = 1
 LN10 = math.log(10)
 
 
@@ -40,8 +38,8 @@ class KenlmEngine:
         self._words = vocabulary.rstrip("\n").split("\n")
         self._ids = {word: number for number, word in enumerate(self._words)}
         self._model = kenlm.Model(str(checkpoint.parent / MODEL))
-        name = f"kenlm {version('kenlm')} r{REVISION}"
-        self.key = engine_key(name, checkpoint, described)
+        name = f"kenlm {version('kenlm')}"
+        self.key = engine_key(KenlmEngine, name, checkpoint, described)
 
     def _encode(self, text: str) -> Encoded:
         words = split_words(text)

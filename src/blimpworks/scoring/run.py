@@ -20,7 +20,11 @@ log = logging.getLogger(__name__)
 
 
 class Manifest(Strict):
-    """Which shards hold the scores of a model's items. Equal scores give an equal manifest."""
+    """Which shards hold the scores of a model's items.
+
+    How sentences lie in shards depends on the order in which items came, so equal scores
+    can have different manifests.
+    """
 
     engine: str
     """Key of the engine that scored."""

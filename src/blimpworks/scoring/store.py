@@ -1,9 +1,10 @@
 """The store of sentence scores: one row per sentence, keyed by content.
 
-A sentence's key digests the engine's key and the text, so equal sentences of all
-benchmarks, languages and campaigns are scored once, and nothing is reused that another
-model, dtype, version or first-token policy has made. Rows lie in shards, Parquet files that
-are written whole or not at all.
+Each model and scope of a results directory has a store of its own. A sentence's key digests
+the engine's key and the text, so sentences that benchmarks or languages of that scope share
+are scored once, and nothing is reused that another checkpoint, dtype, version of the code or
+first-token policy has made. Rows lie in shards, Parquet files that are written whole or not
+at all, each named after the digest of its bytes: one that was altered is found by its name.
 
 Sentences to score are sorted and cut into shards before any is scored, shards are written
 in that order, and batches never reach across shards. What a killed run left is therefore
@@ -13,6 +14,7 @@ aside and made again.
 """
 
 import hashlib
+import io
 import json
 import logging
 from collections.abc import Iterable, Sequence
@@ -24,7 +26,7 @@ import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from blimpworks.errors import UserError
-from blimpworks.files import atomic
+from blimpworks.files import atomic, sha256_of
 from blimpworks.scoring.engine import Encoded, Engine, Ids, LogProbs
 
 log = logging.getLogger(__name__)
@@ -42,42 +44,33 @@ SCHEMA = pa.schema(
 )
 
 
-def _digest(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
-
-
 def sentence_key(engine_key: str, text: str) -> str:
     """Content key of one sentence's scores: 32 hexadecimal digits."""
-    return _digest(f"{engine_key}|{text}".encode())
+    return hashlib.blake2b(f"{engine_key}|{text}".encode(), digest_size=16).hexdigest()
 
 
-def shard_path(store: Path, keys: Iterable[str]) -> Path:
-    """Where the shard of the sentences with ``keys`` lies."""
-    return store / f"part-{_digest(''.join(keys).encode())}.parquet"
+def shard_name(sha256: str) -> str:
+    """File name of the shard whose bytes have that SHA-256."""
+    return f"part-{sha256[:32]}.parquet"
 
 
 def read_keys(shard: Path) -> list[str]:
     """Keys of the sentences in ``shard``, in order. Raises UserError when it is unreadable."""
     try:
         if not pq.read_schema(shard).equals(SCHEMA):
-            raise UserError(f"{shard} has other columns than a shard; move it away.")
+            raise UserError(f"{shard} has other columns than a shard.")
         keys: list[str] = pq.read_table(shard, columns=["key"])["key"].to_pylist()
         return keys
     except (OSError, pa.ArrowException) as error:
         reason = " ".join(str(error).split())
-        raise UserError(f"{shard} is no readable shard ({reason}); score again.") from error
+        raise UserError(f"{shard} is no readable shard ({reason}).") from error
 
 
 def _whole(shard: Path) -> list[str]:
-    """Keys of a shard whose every column can be read and whose name is that of its keys."""
-    keys = read_keys(shard)
-    try:
-        pq.read_table(shard)
-    except (OSError, pa.ArrowException) as error:
-        raise UserError(f"{shard} is damaged ({' '.join(str(error).split())})") from error
-    if shard_path(shard.parent, keys) != shard:
-        raise UserError(f"{shard} does not hold the sentences that its name promises")
-    return keys
+    """Keys of a shard that still holds the bytes it was written with."""
+    if shard.name != shard_name(sha256_of(shard)):
+        raise UserError(f"{shard} was altered since it was written: its name is not its digest.")
+    return read_keys(shard)
 
 
 def set_aside(shard: Path) -> None:
@@ -89,14 +82,14 @@ class Store:
     """The shards of one model, as they lie in one directory."""
 
     def __init__(self, directory: Path) -> None:
-        """Look at the shards present; unreadable ones are set aside with a warning."""
+        """Look at the shards present; damaged ones are set aside with a warning."""
         self.directory = directory
         self.shard_of: dict[str, Path] = {}
         for shard in sorted(directory.glob("part-*.parquet")):
             try:
                 self._add(shard, _whole(shard))
             except UserError as error:
-                log.warning("%s; it is set aside and its sentences are scored again", error)
+                log.warning("%s It is set aside and its sentences are scored again.", error)
                 set_aside(shard)
 
     def _add(self, shard: Path, keys: Iterable[str]) -> None:
@@ -123,11 +116,14 @@ class Store:
 
     def _write(self, engine: Engine, texts: list[str]) -> None:
         keys = [sentence_key(engine.key, text) for text in texts]
-        path = shard_path(self.directory, keys)
         table = score_shard(engine, keys, texts)
         note = {b"blimpworks": json.dumps({"table": "shard", "engine": engine.key}).encode()}
+        sink = io.BytesIO()
+        pq.write_table(table.replace_schema_metadata(note), sink, compression="zstd")
+        content = sink.getvalue()
+        path = self.directory / shard_name(hashlib.sha256(content).hexdigest())
         with atomic(path) as temporary:
-            pq.write_table(table.replace_schema_metadata(note), temporary, compression="zstd")
+            temporary.write_bytes(content)
         self._add(path, keys)
 
 

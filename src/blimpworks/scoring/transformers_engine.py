@@ -18,10 +18,9 @@ from transformers import (
 from blimpworks.config import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
+from blimpworks.models.threads import one_thread
 from blimpworks.scoring.engine import Encoded, Ids, LogProbs, engine_key
 
-# Part of the content keys: raise it when a change here moves a number.
-REVISION = 1
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 Head = Callable[[torch.Tensor], torch.Tensor]
 ROWS = 1024
@@ -57,6 +56,11 @@ def final_logits(settings: PretrainedConfig, head: torch.nn.Module) -> Head:
         return found if cap is None else cap * torch.tanh(found / cap)
 
     return logits
+
+
+def device_name(device: torch.device) -> str:
+    """``cpu``, or what the GPU is called: models of GPU round differently."""
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
 
 
 def make_batches(lengths: Sequence[int], order: Sequence[int], most: int) -> Iterator[list[int]]:
@@ -113,8 +117,12 @@ class TransformersEngine:
         self._settings = settings.get_text_config()
         context = getattr(self._settings, "max_position_embeddings", None)
         self.limit = None if context is None else context - len(self._prefix)
-        name = f"transformers {transformers.__version__} torch {torch.__version__} r{REVISION}"
-        self.key = engine_key(f"{name} {self._device.type}", checkpoint, described)
+        # How sentences share batches decides padded widths, and so the last digits.
+        name = (
+            f"transformers {transformers.__version__} torch {torch.__version__} "
+            f"{device_name(self._device)} batch_tokens {options.batch_tokens}"
+        )
+        self.key = engine_key(TransformersEngine, name, checkpoint, described)
 
     def _conditioning(self, checkpoint: Path, described: Checkpoint) -> list[int]:
         """Ids put before every sentence."""
@@ -202,6 +210,7 @@ class TransformersEngine:
             mask[i, : start + len(row)] = 1
         return torch.from_numpy(ids).to(self._device), torch.from_numpy(mask).to(self._device)
 
+    @one_thread()
     @torch.inference_mode()
     def _forward(self, rows: Sequence[Ids]) -> list[LogProbs]:
         ids, mask = self._padded(rows)
