@@ -313,3 +313,13 @@ def test_check_names_an_altered_input_outside_the_results(scratch):
     done = scratch.run("blimpworks", "check", RESULTS)
     assert done.returncode == 1
     assert "altered: resources/demo/models/ngram-5/eng/model.bin" in done.stdout
+
+
+def test_a_campaign_that_names_no_places_uses_the_documented_ones(scratch):
+    campaign = yaml.safe_load((scratch.path / CAMPAIGN).read_text())
+    del campaign["pathvars"]
+    (scratch.path / CAMPAIGN).write_text(yaml.safe_dump(campaign))
+    done = scratch.snakemake("resources/tokens/deu.parquet")
+    assert done.returncode == 0, done.stdout + done.stderr
+    for path in ("logs/build_tokens/deu.log", "logs/benchmarks/build_tokens/deu.tsv"):
+        assert (scratch.path / path).is_file()

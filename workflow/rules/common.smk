@@ -22,8 +22,6 @@ except UserError as error:
     raise WorkflowError(str(error)) from None
 validate(config, str(ROOT / "workflow/schemas/campaign.schema.json"), set_default=False)
 
-# Commands such as `--config` may leave defaults out: every path variable is set here.
-config["pathvars"] = CAMPAIGN.pathvars.model_dump()
 # Jobs run `python -m blimpworks`: with the interpreter that runs Snakemake, unless a
 # rule's own environment puts its python first. Where a mirror lies decides no content, so
 # it is no param of a rule.
