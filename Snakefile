@@ -1,7 +1,7 @@
 # Front door. `include` alone would leave plain `snakemake` without a default target.
 from snakemake.utils import min_version
 
-min_version("9.14")
+min_version("9.27")
 
 
 include: "workflow/Snakefile"

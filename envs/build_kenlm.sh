@@ -6,7 +6,8 @@ set -euo pipefail
 prefix=$(mkdir -p "$1/bin" && cd "$1" && pwd)
 version=0.3.0
 sha256=c4628bb9fb63c8a6f9240035b8b037385cfc404cb72e933cf48878291edac1e8
-[ -x "$prefix/bin/lmplz" ] && exit 0
+stamp="$prefix/.kenlm-$sha256"
+[ -e "$stamp" ] && exit 0
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -20,3 +21,4 @@ cmake -S "$work/kenlm-$version" -B "$work/build" -DCMAKE_BUILD_TYPE=Release > "$
   exit 1
 }
 install -m 755 "$work"/build/bin/{lmplz,build_binary,query} "$prefix/bin/"
+touch "$stamp"

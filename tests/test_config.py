@@ -18,6 +18,7 @@ from blimpworks.config import (
     Campaign,
     LexiconOptions,
     MultiblimpOptions,
+    SamplingOptions,
     check_campaign,
     load_campaign,
     parse_options,
@@ -84,7 +85,7 @@ def test_a_key_like_no_other_is_refused_without_a_suggestion():
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({}, "key 'campaign': field required"),
+        ({}, "key 'campaign' is missing; add it."),
         ({"campaign": "Two Words"}, "key 'campaign' is 'Two Words': string should match"),
         ({"campaign": "x", "benchmarks": ["blump"]}, "key 'benchmarks.0' is 'blump'"),
         ({"campaign": "x", "scoring": {"shard": 0}}, "key 'scoring.shard' is 0"),
@@ -250,3 +251,38 @@ def test_a_missing_table_is_named(campaign, tmp_path):
     (tmp_path / "models.tsv").unlink()
     with pytest.raises(UserError, match=r"models.tsv does not exist"):
         campaign()
+
+
+def recipe(**settings):
+    return {"campaign": "x", "training": {"recipes": {"mine": settings}}}
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (
+            {"campaign": "x", "languages": "eng"},
+            "key 'languages' is 'eng': input should be a list, or input should be 'all'.",
+        ),
+        (
+            recipe(kind="ngram", order=9),
+            "key 'training.recipes.mine.order' is 9: input should be less than or equal to 6.",
+        ),
+        (
+            recipe(kind="transformer", hidden=96, heads=5),
+            "hidden is 96 and heads is 5; hidden must be a multiple of twice heads",
+        ),
+    ],
+    ids=["alternatives", "alternative's part", "heads"],
+)
+def test_a_wrong_setting_is_told_by_the_key_that_the_file_has(settings, told):
+    with pytest.raises(UserError) as caught:
+        check_campaign(settings, "mine.yaml")
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith("mine.yaml: key '")
+    assert told in str(caught.value)
+
+
+def test_options_that_are_no_json_are_told():
+    with pytest.raises(UserError, match=r"SamplingOptions: '\{bad' is not JSON"):
+        parse_options(SamplingOptions, "{bad")

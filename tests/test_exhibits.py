@@ -217,7 +217,7 @@ def test_latex_escapes_every_special_character():
         [
             r"\begin{table}",
             r"\centering\small",
-            r"\begin{tabular}{lrrr}",
+            r"\begin{tabular}{llrr}",
             r"\toprule",
             r"Row & ISO & x|y & z\textasciitilde{} \\",
             r"\midrule",

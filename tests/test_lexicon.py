@@ -1,5 +1,7 @@
 """The lexicon of a language: from its treebanks and from UniMorph."""
 
+import lzma
+
 import pytest
 
 from blimpworks.config import LexiconOptions
@@ -191,3 +193,19 @@ def test_english_gets_its_present_plural(tmp_path):
 def test_odd_separators_are_levelled(tmp_path, lang, tags, features):
     path = table(tmp_path / lang, [f"x y {tags}"])
     assert unimorph_entries([path], lang) == [("x", "y", "V", features)]
+
+
+def test_a_compressed_table_is_read_like_a_plain_one(tmp_path):
+    line = "ísť\tidem\tV;IND;PRS;1;SG\n"
+    plain, compressed = tmp_path / "slk", tmp_path / "slk.xz"
+    plain.write_text(line, encoding="utf-8")
+    compressed.write_bytes(lzma.compress(line.encode()))
+    assert unimorph_entries([compressed], "slk") == unimorph_entries([plain], "slk") != []
+
+
+@pytest.mark.parametrize("name", ["table", "table.xz"])
+def test_a_table_that_is_no_text_is_refused_in_one_sentence(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b"x\xff\ty\tV\n")
+    with pytest.raises(UserError, match="is no UniMorph table in UTF-8"):
+        unimorph_entries([path], "slk")

@@ -3,12 +3,14 @@
 import json
 import lzma
 import os
+import resource
 import socket
 import subprocess
 import sys
 import time
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 from loopback import DATA, QUICK, serving
@@ -19,6 +21,8 @@ from blimpworks.cli import app
 from blimpworks.download import PIECE, part_path
 from blimpworks.errors import UserError
 from blimpworks.sources import Pin
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(autouse=True)
@@ -342,3 +346,22 @@ def test_the_record_says_where_it_came_from(pin, output, tmp_path):
 def test_a_size_that_is_no_number(pin, output):
     done = CliRunner().invoke(app, arguments(pin, output, size="1e6"))
     assert isinstance(done.exception, UserError)
+
+
+def test_a_disk_that_fills_up_ends_any_command_in_one_sentence(tmp_path):
+    command = [sys.executable, "-m", "blimpworks", "build-tokens"]
+    treebank = next((ROOT / "config/demo/data/ud").glob("*/*.conllu"))
+    outputs = {f"--{name}": tmp_path / name for name in ("tokens", "sentences", "malformed")}
+    command += [treebank, *(x for pair in outputs.items() for x in pair)]
+    command += ["--options", '{"malformed": "error"}']
+    done = subprocess.run(
+        command,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "blimpworks: file too large; nothing half-written is left" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []

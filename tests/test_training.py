@@ -235,13 +235,6 @@ def test_empty_text_is_an_error(tmp_path):
             train(tmp_path / "text.txt", tmp_path / "a" / "checkpoint.json")
 
 
-def test_heads_must_fit_the_width(tmp_path):
-    corpus = tiny.write_corpus(tmp_path / "text.txt", 5)
-    recipe = tiny.RECIPE.model_copy(update={"heads": 3})
-    with pytest.raises(UserError, match="hidden is 32 and heads is 3"):
-        tiny.make_transformer(corpus, tmp_path / "a" / "checkpoint.json", recipe)
-
-
 def test_trained_model_loads_with_transformers(tmp_path):
     corpus = tiny.write_corpus(tmp_path / "text.txt", 30)
     tiny.make_transformer(corpus, tmp_path / "a" / "checkpoint.json")

@@ -323,3 +323,46 @@ def test_a_campaign_that_names_no_places_uses_the_documented_ones(scratch):
     assert done.returncode == 0, done.stdout + done.stderr
     for path in ("logs/build_tokens/deu.log", "logs/benchmarks/build_tokens/deu.tsv"):
         assert (scratch.path / path).is_file()
+
+
+def test_files_left_out_for_want_of_a_checksum_are_named(scratch):
+    catalogue = scratch.path / "config/demo/treebanks.tsv"
+    rows = [line.split("\t") for line in catalogue.read_text().splitlines()]
+    extra = ["deu", "UD_German-Demo", "de_demo-ud-dev.conllu", "1", "", "", "", "CC0-1.0", "", "x"]
+    catalogue.write_text("".join("\t".join(row) + "\n" for row in [*rows, extra]))
+    campaign = yaml.safe_load((scratch.path / CAMPAIGN).read_text())
+    campaign["unpinned"] = "skip"
+    (scratch.path / CAMPAIGN).write_text(yaml.safe_dump(campaign))
+    shutil.rmtree(scratch.path / "resources/demo/tokens")
+    done = scratch.snakemake("resources/demo/tokens/deu.parquet")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "does without 1 files that have no checksum" in done.stderr
+    assert "ud/UD_German-Demo/de_demo-ud-dev.conllu" in done.stderr
+
+
+def test_the_corrected_variant_builds_other_items_from_the_same_treebanks(scratch):
+    items = scratch.path / RESULTS / "items/multiblimp/fra.parquet"
+    published = pq.read_table(items).to_pylist()
+    campaign = yaml.safe_load((scratch.path / CAMPAIGN).read_text())
+    campaign["multiblimp"] = {"variant": "corrected"}
+    (scratch.path / CAMPAIGN).write_text(yaml.safe_dump(campaign))
+    done = scratch.snakemake("items")
+    assert done.returncode == 0, done.stdout + done.stderr
+    corrected = pq.read_table(items).to_pylist()
+    assert any(" de le " in f" {row['good']} " for row in published)
+    assert not any(" de le " in f" {row['good']} " for row in corrected)
+
+
+def test_the_speed_benchmark_runs_and_its_readers_agree(bare):
+    treebank = bare.path / "config/demo/data/ud/UD_French-Demo/fr_demo-ud-test.conllu"
+    done = subprocess.run(
+        [sys.executable, "benchmarks/conllu_speed.py", treebank, "--repeat", "1"],
+        cwd=bare.path,
+        env={**os.environ, "PYTHONPATH": str(bare.path / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "| conllu |" in done.stdout
+    assert "| blimpworks |" in done.stdout

@@ -7,11 +7,13 @@ fails when they drift.
 
 import difflib
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
 from blimpworks.errors import UserError
 
@@ -174,6 +176,15 @@ class TransformerRecipe(Strict):
     checkpoint_steps: Positive = 200
     """A killed training loses at most this many steps."""
 
+    @model_validator(mode="after")
+    def _heads_divide_width(self) -> Self:
+        if self.hidden % (2 * self.heads):
+            raise ValueError(
+                f"hidden is {self.hidden} and heads is {self.heads}; hidden must be a multiple "
+                "of twice heads (rotary positions need heads of even width)"
+            )
+        return self
+
 
 Recipe = Annotated[NgramRecipe | TransformerRecipe, Field(discriminator="kind")]
 
@@ -236,15 +247,53 @@ def _known_keys() -> list[str]:
     return [key for model in Strict.__subclasses__() for key in model.model_fields]
 
 
-def _complaint(error: dict[str, Any], source: str) -> str:
-    """One sentence for one pydantic error."""
-    key = ".".join(str(part) for part in error["loc"])
-    if error["type"] == "extra_forbidden":
-        close = difflib.get_close_matches(str(error["loc"][-1]), _known_keys(), n=1)
-        hint = f"did you mean {close[0]!r}?" if close else "remove it or see workflow/schemas."
-        return f"{source}: key {key!r} is not a setting; {hint}"
-    found = "" if error["type"] == "missing" else f" is {error['input']!r}"
-    return f"{source}: key {key!r}{found}: {error['msg'].lower()}."
+def _inside(settings: Any, part: int | str) -> bool:
+    """Whether ``part`` is a key or an index of ``settings``."""
+    if isinstance(settings, list):
+        return isinstance(part, int) and part < len(settings)
+    return isinstance(settings, dict) and part in settings
+
+
+def _key(error: ErrorDetails, settings: Any) -> str:
+    """The key that an error is about, without the names pydantic adds for alternatives."""
+    parts: list[str] = []
+    for part in error["loc"]:
+        if _inside(settings, part):
+            settings = settings[part]
+            parts.append(str(part))
+    if error["type"] == "missing":
+        parts.append(str(error["loc"][-1]))
+    return ".".join(parts)
+
+
+def _expected(error: ErrorDetails) -> str:
+    """What pydantic expected, in the words of the file."""
+    text = error["msg"][:1].lower() + error["msg"][1:]
+    return text.replace("value error, ", "").replace("valid tuple", "list")
+
+
+def _unknown(key: str) -> str:
+    close = difflib.get_close_matches(key.rpartition(".")[2], _known_keys(), n=1)
+    hint = f"did you mean {close[0]!r}?" if close else "remove it or see workflow/schemas."
+    return f"key {key!r} is not a setting; {hint}"
+
+
+def complaints(errors: Sequence[ErrorDetails], settings: Any, source: str) -> str:
+    """One sentence per key that is wrong: where it stands, what it is, what is expected."""
+    told: dict[str, list[ErrorDetails]] = {}
+    for error in errors:
+        told.setdefault(_key(error, settings), []).append(error)
+    lines = []
+    for key, found in told.items():
+        first, expected = found[0], ", or ".join(dict.fromkeys(map(_expected, found)))
+        if first["type"] == "extra_forbidden":
+            lines.append(f"{source}: {_unknown(key)}")
+        elif first["type"] == "missing":
+            lines.append(f"{source}: key {key!r} is missing; add it.")
+        else:
+            what = f"key {key!r} is" if key else "the whole is"
+            lines.append(f"{source}: {what} {first['input']!r}: {expected}.")
+    return "\n".join(lines)
 
 
 def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
@@ -255,8 +304,7 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
     try:
         return Campaign.model_validate(settings)
     except ValidationError as error:
-        problems = [_complaint(dict(e), source) for e in error.errors()]
-        raise UserError("\n".join(problems)) from error
+        raise UserError(complaints(error.errors(), settings, source)) from error
 
 
 def load_campaign(path: Path) -> Campaign:
@@ -275,10 +323,13 @@ def load_campaign(path: Path) -> Campaign:
 def parse_options(kind: type[Options], text: str) -> Options:
     """Options passed to a command as JSON. Raises UserError when they don't fit ``kind``."""
     try:
-        return kind.model_validate_json(text)
+        settings = json.loads(text)
+    except ValueError as error:
+        raise UserError(f"{kind.__name__}: {text!r} is not JSON ({error}); correct it.") from error
+    try:
+        return kind.model_validate(settings)
     except ValidationError as error:
-        problems = [_complaint(dict(e), kind.__name__) for e in error.errors()]
-        raise UserError("\n".join(problems)) from error
+        raise UserError(complaints(error.errors(), settings, kind.__name__)) from error
 
 
 def render_schema(kind: type[BaseModel]) -> str:

@@ -63,6 +63,7 @@ class _Retry(Retry):
     """urllib3's retries, with an upper bound on the pause that a server may ask for."""
 
     def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
+        """Seconds that the server asks to wait, at most ``_LONGEST_WAIT``; None if it does not."""
         wait = super().get_retry_after(response)
         return None if wait is None else min(wait, _LONGEST_WAIT)
 

@@ -34,6 +34,8 @@ os.environ.update(
 RESULTS, RESOURCES = CAMPAIGN.pathvars.results, CAMPAIGN.pathvars.resources
 
 JUDGING = {"multiblimp": CAMPAIGN.multiblimp}
+UNIMORPH_KINDS = ("unimorph", "unimorph_segmentations")
+READ_KINDS = (*UNIMORPH_KINDS, "text")
 LANGUAGES = list(CATALOGUE.languages)
 PINS = {row.name: row for rows in CATALOGUE.treebanks.values() for row in rows}
 PINS |= CATALOGUE.sources
@@ -90,28 +92,48 @@ def languages_of(scope):
     return LANGUAGES if scope == "multi" else [scope]
 
 
+def opening_words():
+    """Files that the campaign does without because they are not pinned."""
+    rows = [row for rows in CATALOGUE.treebanks.values() for row in rows]
+    rows += [
+        substituted(row)
+        for row in CATALOGUE.sources.values()
+        if row.kind in READ_KINDS and row.lang in LANGUAGES
+    ]
+    names = [row.name for row in rows if not row.sha256]
+    if not names or CAMPAIGN.unpinned == "error":
+        return []
+    told = f"{len(names)} files that have no checksum (unpinned: skip):"
+    return [f"Campaign {CAMPAIGN.campaign} does without {told}", *names, ""]
+
+
 def closing_words():
     """Where the results are and what to type next."""
     chosen = f"--configfile {CAMPAIGN_FILE} " if workflow.overwrite_configfiles else ""
-    paper = CAMPAIGN.benchmarks[0]
-    lines = [f"Campaign {CAMPAIGN.campaign}: exhibits are in {RESULTS}/exhibits/"]
-    for spec in of_benchmarks(CAMPAIGN.benchmarks):
-        suffix = "md" if spec.kind == "table" else "png"
-        path = f"{RESULTS}/exhibits/{spec.key}.{suffix}"
-        if os.path.exists(path):
-            lines.append(f"  {path}  {spec.title}")
     programs = os.path.relpath(Path(sys.executable).parent)
     prefix = "" if programs.startswith("..") else f"{programs}/"
-    language = next(iter(CATALOGUE.languages.values()))
-    model = CATALOGUE.models[models_of(paper)[0]]
+    lines = [f"Campaign {CAMPAIGN.campaign}: exhibits are in {RESULTS}/exhibits/"]
+    explained = None
+    for spec in of_benchmarks(CAMPAIGN.benchmarks):
+        path = (
+            f"{RESULTS}/exhibits/{spec.key}.{'md' if spec.kind == 'table' else 'png'}"
+        )
+        if os.path.exists(path):
+            lines.append(f"  {path}  {spec.title}")
+            explained = explained or (spec if "accuracies" in spec.needs else None)
+    if explained:
+        language = next(iter(CATALOGUE.languages.values()))
+        model = CATALOGUE.models[models_of(explained.paper)[0]]
+        lines += [
+            "Where does a number come from?",
+            f"  {prefix}blimpworks explain {RESULTS}/exhibits/{explained.key}.csv "
+            f"--row {language.name!r} --column {model.label!r} --items 5",
+            "One exhibit again, after a change:",
+            f"  {prefix}snakemake {chosen}--cores 2 {explained.alias}",
+        ]
     lines += [
-        "Where does a number come from?",
-        f"  {prefix}blimpworks explain {RESULTS}/exhibits/{paper}/table5.csv "
-        f"--row {language.name!r} --column {model.label!r} --items 5",
         "Is everything as it was made?",
         f"  {prefix}blimpworks check {RESULTS}",
-        "One exhibit again, after a change:",
-        f"  {prefix}snakemake {chosen}--cores 2 {paper}_table5",
     ]
     return "\n".join(lines)
 

@@ -16,8 +16,9 @@ def unimorph_tables(wildcards):
     """Retrieved UniMorph tables of a language, in the order of the catalogue."""
     if not CATALOGUE.languages[wildcards.lang].unimorph:
         return []
-    kinds = ("unimorph", "unimorph_segmentations")
-    rows = [r for kind in kinds for r in CATALOGUE.sources_of(kind, wildcards.lang)]
+    rows = [
+        r for kind in UNIMORPH_KINDS for r in CATALOGUE.sources_of(kind, wildcards.lang)
+    ]
     return usable(substituted(row) for row in rows)
 
 

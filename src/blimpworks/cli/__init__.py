@@ -6,7 +6,9 @@ and light verbs start quickly. Verbs have no defaults of their own: a default th
 a number lives in ``config.py``.
 """
 
+import errno
 import logging
+import os
 import sys
 from importlib.abc import MetaPathFinder
 
@@ -27,6 +29,14 @@ for module in (sources, treebanks, multiblimp, training, scoring_verbs, exhibits
     module.register(app)
 
 
+DISK_ERRORS = {
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EFBIG,
+    errno.EACCES,
+    errno.EPERM,
+    errno.EROFS,
+}
 # Pyarrow imports pandas, a second in every job, as soon as it converts anything to numpy.
 # It does without where pandas is not installed, and so do these verbs.
 WITHOUT_PANDAS = {
@@ -62,4 +72,14 @@ def main() -> None:
         app()
     except UserError as error:
         print(f"blimpworks: {error}", file=sys.stderr)
+        sys.exit(2)
+    except OSError as error:
+        if error.errno not in DISK_ERRORS:
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        print(
+            f"blimpworks: {where}{os.strerror(error.errno).lower()}; nothing half-written is "
+            "left, free some room or give yourself the permission and run the same again.",
+            file=sys.stderr,
+        )
         sys.exit(2)

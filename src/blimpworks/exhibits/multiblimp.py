@@ -138,11 +138,12 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
     )
     sizes = overall.astype({"lang": str}).groupby("lang", sort=False)["n"].max()
     cells = [_accuracy_cell(row, labels, sizes[row["lang"]]) for _, row in overall.iterrows()]
+    starred = "; * some pairs are longer than the model's context and are left out"
+    starred = starred if any(cell.text.endswith("*") for cell in cells) else ""
     return Exhibit(
         "Accuracy per language and model",
         "Percentage of minimal pairs whose grammatical sentence is the more probable; n: "
-        "pairs; best of each row in bold; * some pairs are longer than the model's context and "
-        "are left out. The cells file has 95 % Wilson intervals.",
+        f"pairs; best of each row in bold{starred}. The cells file has 95 % Wilson intervals.",
         cells,
         row_title="Language",
         stub={labels.languages[lang]: {"ISO": lang, "n": str(n)} for lang, n in sizes.items()},

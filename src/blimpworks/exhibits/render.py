@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import pandas as pd
@@ -18,6 +19,12 @@ LATEX_ESCAPES = {c: f"\\{c}" for c in "&%$#_{}"} | {
     ABSENT: "--",
 }
 # Fixed, so that a rerun gives the same bytes.
+# Matplotlib reads these when it writes; journals refuse Type 3 fonts, hence 42 (TrueType).
+FILE_SETTINGS: dict[Any, Any] = {
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "blimpworks",
+}
 METADATA = {"pdf": {"CreationDate": None}, "png": {"Software": None}, "svg": {"Date": None}}
 
 
@@ -45,6 +52,13 @@ def _printed(
     return frame
 
 
+def _right_aligned(exhibit: Exhibit, frame: pd.DataFrame) -> list[bool]:
+    """Which columns hold numbers: all but the row's name and what names it further."""
+    stubs = next(iter(exhibit.stub.values()), {}).values()
+    numbers = [text.isdecimal() for text in stubs]
+    return [False, *numbers, *[True] * (len(frame.columns) - 1 - len(numbers))]
+
+
 def csv_text(exhibit: Exhibit) -> str:
     """Values at full precision, one row per row of the table."""
     return exhibit.layout("value").to_csv(index=False, lineterminator="\n")
@@ -53,8 +67,7 @@ def csv_text(exhibit: Exhibit) -> str:
 def markdown_text(exhibit: Exhibit) -> str:
     """The table as printed, with its title and caption, as a Markdown page."""
     frame = _printed(exhibit, _pipe_safe, lambda text: f"**{text}**")
-    left = 1 + len(next(iter(exhibit.stub.values()), {}))
-    align = ["left"] * min(left, 2) + ["right"] * (len(frame.columns) - min(left, 2))
+    align = ["right" if right else "left" for right in _right_aligned(exhibit, frame)]
     table = frame.to_markdown(index=False, colalign=align, disable_numparse=True)
     return f"# {exhibit.title}\n\n{table}\n\n{exhibit.caption}\n"
 
@@ -62,7 +75,7 @@ def markdown_text(exhibit: Exhibit) -> str:
 def latex_text(exhibit: Exhibit) -> str:
     r"""The table as printed, as a LaTeX ``table`` that needs ``booktabs`` alone."""
     frame = _printed(exhibit, _latex, lambda text: f"\\textbf{{{text}}}")
-    columns = "l" + "r" * (len(frame.columns) - 1)
+    columns = "".join("r" if right else "l" for right in _right_aligned(exhibit, frame))
     lines = [" & ".join(row) + r" \\" for row in frame.to_numpy().tolist()]
     body = [
         r"\begin{table}",
@@ -98,7 +111,7 @@ def render(exhibit: Exhibit, output: Path) -> None:
         return
     with (
         atomic(output) as temporary,
-        mpl.rc_context({"svg.hashsalt": "blimpworks", "svg.fonttype": "none"}),
+        mpl.rc_context(FILE_SETTINGS),
     ):
         exhibit.figure.savefig(
             temporary, format=suffix, dpi=PNG_DPI, metadata=METADATA[suffix], bbox_inches="tight"

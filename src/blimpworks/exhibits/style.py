@@ -27,7 +27,6 @@ SETTINGS: dict[Any, Any] = {
     "grid.linewidth": 0.4,
     "grid.color": "#DDDDDD",
     "legend.frameon": False,
-    "pdf.fonttype": 42,
 }
 
 

@@ -71,6 +71,21 @@ class Checkpoint(Strict):
     """SHA-256 of each file of the directory, by relative path."""
 
 
+def trained_checkpoint(
+    name: str, scope: str, engine: str, architecture: str, source: Trained
+) -> Checkpoint:
+    """Description of a model trained here: float32, each sentence after its beginning."""
+    return Checkpoint(
+        name=name,
+        scope=scope,
+        engine=engine,
+        architecture=architecture,
+        dtype="float32",
+        first_token="bos",
+        source=source,
+    )
+
+
 def _is_model_file(path: Path, directory: Path) -> bool:
     kinds = (*TRANSFORMERS_FILES, *NGRAM_FILES)
     return path.parent == directory and any(fnmatch(path.name, kind) for kind in kinds)

@@ -10,7 +10,15 @@ from pathlib import Path
 from blimpworks.config import NgramRecipe
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, sha256_of, write_text
-from blimpworks.models.checkpoint import NGRAM_FILES, SCRATCH, Checkpoint, Trained, clear, seal
+from blimpworks.models.checkpoint import (
+    NGRAM_FILES,
+    SCRATCH,
+    Checkpoint,
+    Trained,
+    clear,
+    seal,
+    trained_checkpoint,
+)
 from blimpworks.models.text import read_sentences
 from blimpworks.models.words import split_words
 from blimpworks.provenance.record import REPOSITORY
@@ -104,15 +112,4 @@ def train_ngram(
     source = Trained(
         recipe=recipe_name, settings=recipe.model_dump(), seed=None, text_sha256=sha256_of(text)
     )
-    return seal(
-        checkpoint,
-        Checkpoint(
-            name=name,
-            scope=scope,
-            engine="kenlm",
-            architecture="ngram",
-            dtype="float32",
-            first_token="bos",
-            source=source,
-        ),
-    )
+    return seal(checkpoint, trained_checkpoint(name, scope, "kenlm", "ngram", source))

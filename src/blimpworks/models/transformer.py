@@ -19,7 +19,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from blimpworks.config import TransformerRecipe
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
-from blimpworks.models.checkpoint import Checkpoint, Trained, clear, seal
+from blimpworks.models.checkpoint import Checkpoint, Trained, clear, seal, trained_checkpoint
 from blimpworks.models.snapshot import load_snapshot, save_snapshot
 from blimpworks.models.text import read_sentences
 from blimpworks.models.threads import one_thread
@@ -49,15 +49,7 @@ def repeatable(seed: int) -> Iterator[None]:
 
 
 def new_model(recipe: TransformerRecipe, vocabulary: int) -> LlamaForCausalLM:
-    """A freshly initialised model in float32, from torch's current random state.
-
-    Raises UserError when the heads don't divide the width into even parts.
-    """
-    if recipe.hidden % (2 * recipe.heads):
-        raise UserError(
-            f"recipe: hidden is {recipe.hidden} and heads is {recipe.heads}; hidden must be a "
-            "multiple of twice heads (rotary positions need heads of even width)."
-        )
+    """A freshly initialised model in float32, from torch's current random state."""
     settings = LlamaConfig(
         vocab_size=vocabulary,
         hidden_size=recipe.hidden,
@@ -192,8 +184,7 @@ def train_transformer(
     ``.<directory>.training``, from which a killed run goes on; the result is the same byte
     for byte. The sibling is removed at the end. What an earlier model left is removed first.
 
-    Raises UserError when the text is missing or empty, the recipe is impossible, or the
-    directory holds other files.
+    Raises UserError when the text is missing or empty, or the directory holds other files.
     """
     sentences = read_sentences(text)
     if not sentences:
@@ -211,19 +202,8 @@ def train_transformer(
         _fit(model, data, recipe, seed, _run_digest(source), scratch)
     save_tokenizer(tokenizer, directory, recipe.context)
     model.save_pretrained(directory)
-    sealed = seal(checkpoint, _describe(name, scope, source))
+    described = trained_checkpoint(name, scope, "transformers", "causal", source)
+    sealed = seal(checkpoint, described)
     shutil.rmtree(scratch, ignore_errors=True)
     log.info("%s: %d parameters, %d sentences", directory, model.num_parameters(), len(sentences))
     return sealed
-
-
-def _describe(name: str, scope: str, source: Trained) -> Checkpoint:
-    return Checkpoint(
-        name=name,
-        scope=scope,
-        engine="transformers",
-        architecture="causal",
-        dtype="float32",
-        first_token="bos",
-        source=source,
-    )

@@ -91,11 +91,13 @@ def count_agreement(
 
     @cache
     def verb_values(form: str, feats: str | None) -> set[str]:
+        """Values a verb form can have."""
         own = _annotated(feats, feature) if corrected(options, "agreement_evidence") else set()
         return own or _lexicon_values(verbs, form, INDICATIVE)
 
     @cache
     def subject_values(form: str, feats: str | None) -> set[str]:
+        """Values a subject's form can have."""
         own = _annotated(feats, feature) if corrected(options, "agreement_evidence") else set()
         return own or _lexicon_values(subjects, form, NOMINATIVE)
 

@@ -3,6 +3,7 @@
 Source: MultiBLiMP 1.0, section 3; details of both in the method notes it cites.
 """
 
+import lzma
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -39,22 +40,32 @@ def read_unimorph(path: Path, lang: str) -> Iterator[tuple[str, str, str]]:
 
     Lines with a blank form or lemma are skipped, as are forms with a space (the pipeline
     replaces single words). A table of segmentations separates its tags by "|" too. Raises
-    UserError for a line with fewer than three columns.
+    UserError for a line with fewer than three columns, or a file that is not UTF-8.
     """
     segmented = path.suffix == ".segmentations"
-    with path.open(encoding="utf-8-sig") as handle:
-        for number, line in enumerate(handle, start=1):
-            if not line.strip():
-                continue
-            fields = patch_line(line.rstrip("\r\n"), lang).split("\t")
-            if len(fields) < 3:
-                raise UserError(
-                    f"{path}:{number}: found {len(fields)} tab-separated columns, expected "
-                    "lemma, form, tags. Correct the line or pin another version."
-                )
-            lemma, form, tags = fields[:3]
-            if lemma and form and " " not in form:
-                yield lemma, form, tags.replace("|", ";") if segmented else tags
+    for number, line in enumerate(_lines(path), start=1):
+        if not line.strip():
+            continue
+        fields = patch_line(line, lang).split("\t")
+        if len(fields) < 3:
+            raise UserError(
+                f"{path}:{number}: found {len(fields)} tab-separated columns, expected "
+                "lemma, form, tags. Correct the line or pin another version."
+            )
+        lemma, form, tags = fields[:3]
+        if lemma and form and " " not in form:
+            yield lemma, form, tags.replace("|", ";") if segmented else tags
+
+
+def _lines(path: Path) -> list[str]:
+    """Lines of a table, which upstream may have compressed (Slovak)."""
+    try:
+        content = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
+        return content.decode("utf-8-sig").replace("\r\n", "\n").split("\n")
+    except (UnicodeDecodeError, lzma.LZMAError) as error:
+        raise UserError(
+            f"{path} is no UniMorph table in UTF-8 ({error}); pin another version."
+        ) from error
 
 
 def unimorph_entries(paths: Iterable[Path], lang: str) -> list[Entry]:

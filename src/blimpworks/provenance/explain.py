@@ -178,13 +178,13 @@ def _made(node: Node) -> str:
     )
 
 
-def _facts(node: Node) -> str:
-    """What a job noted, such as counts or where a file came from, in one short line."""
+def _facts(node: Node) -> list[str]:
+    """What a job noted, such as counts or where a file came from, in lines."""
     facts: list[str] = []
     for key, value in (node.record["notes"] if node.record else {}).items():
         inner = value.items() if isinstance(value, dict) else [(key, value)]
         facts += [f"{name}: {fact}" for name, fact in inner if fact]
-    return textwrap.shorten(", ".join(facts), 200, placeholder=" …")
+    return textwrap.wrap(", ".join(facts), 100, break_long_words=False)
 
 
 def _tree_lines(node: Node, depth: int, seen: set[Path]) -> list[str]:
@@ -194,8 +194,7 @@ def _tree_lines(node: Node, depth: int, seen: set[Path]) -> list[str]:
         return [lines[0] + "  (above)"]
     seen.add(node.path)
     lines.append(f"{indent}     {_made(node)}")
-    if facts := _facts(node):
-        lines.append(f"{indent}     {facts}")
+    lines += [f"{indent}     {line}" for line in _facts(node)]
     for child in node.inputs:
         lines += _tree_lines(child, depth + 1, seen)
     return lines

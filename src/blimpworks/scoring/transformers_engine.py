@@ -52,6 +52,7 @@ def final_logits(settings: PretrainedConfig, head: torch.nn.Module) -> Head:
     cap = getattr(settings, "final_logit_softcapping", None)
 
     def logits(hidden: torch.Tensor) -> torch.Tensor:
+        """Logits [rows, vocabulary] of hidden states [rows, width]."""
         found: torch.Tensor = head(hidden) * scale
         return found if cap is None else cap * torch.tanh(found / cap)
 

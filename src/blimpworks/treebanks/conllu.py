@@ -236,11 +236,10 @@ def _check_ids(tokens: _Tokens, complaints: _Complaints) -> None:
     wrong[others] = _misplaced(tokens, others)
 
     def reason(row: int) -> str:
-        before = tokens.position[row]
-        return (
-            f"ID {ids[row].as_py()!r}, expected word {before + 1}, a range that begins "
-            f"with it or an empty node {before}.N"
-        )
+        """What is wrong with the ID in a row."""
+        found, before = ids[row].as_py(), tokens.position[row]
+        expected = f"word {before + 1}, a range that begins with it or an empty node {before}.N"
+        return f"ID {found!r}, expected {expected}"
 
     complaints.add(tokens, wrong, reason)
 
@@ -262,6 +261,7 @@ def _check_heads(tokens: _Tokens, heads: pa.Array, complaints: _Complaints) -> N
     fits = np.where(tokens.is_word, (head >= 0) & (head <= words), _numpy(pc.equal(text, "_")))
 
     def reason(row: int) -> str:
+        """What is wrong with the HEAD in a row."""
         if not tokens.is_word[row]:
             return f"HEAD {text[row].as_py()!r} of a range or empty node, expected '_'"
         return f"HEAD {text[row].as_py()!r}, expected an integer from 0 to {words[row]}"
