@@ -26,8 +26,8 @@ def mirror():
 def treebank(tmp_path):
     """A language with a treebank of sentences in the short notation."""
 
-    def start(*sentences, lang="xyz", **decisions):
-        options = MultiblimpOptions(decisions=decisions)
+    def start(*sentences, lang="xyz", phenomena=("sv#",), **decisions):
+        options = MultiblimpOptions(phenomena=phenomena, decisions=decisions)
         return Language(tmp_path, lang, options).tokens(*sentences)
 
     return start
@@ -37,8 +37,8 @@ def treebank(tmp_path):
 def pairs_of(treebank):
     """Pairs and rejections of a treebank and a UniMorph table."""
 
-    def build(*sentences, unimorph=UNIMORPH, lang="xyz", **decisions):
-        language = treebank(*sentences, lang=lang, **decisions)
+    def build(*sentences, unimorph=UNIMORPH, **settings):
+        language = treebank(*sentences, **settings)
         language.lexicon(unimorph)
         language.candidates()
         language.agreement()

@@ -4,6 +4,7 @@ Treebanks are written as lines of "id form lemma upos feats head deprel misc", l
 lines of "lemma form tags".
 """
 
+from collections import Counter
 from dataclasses import dataclass
 
 from blimpworks.config import (
@@ -71,6 +72,7 @@ class Language:
     path: object
     lang: str
     options: MultiblimpOptions
+    special: tuple[str, ...] = ()
 
     def tokens(self, *sentences):
         source = self.path / "x-test.conllu"
@@ -92,8 +94,9 @@ class Language:
             self.path / "tokens",
             [table],
             self.lang,
+            self.special,
             self.path / "lexicon",
-            ratios or LexiconOptions(),
+            self.options.model_copy(update={"lexicon": ratios or LexiconOptions()}),
         )
         return read_table(LEXICON, self.path / "lexicon")
 
@@ -101,6 +104,7 @@ class Language:
         find_candidates(
             self.path / "tokens",
             self.lang,
+            self.special,
             self.path / "candidates",
             self.path / "funnel",
             self.options,
@@ -114,6 +118,7 @@ class Language:
             self.path / "lexicon",
             self.lang,
             self.path / "agreement",
+            self.path / "agreement_counts",
             self.options,
         )
         return read_table(AGREEMENT, self.path / "agreement").to_pylist()
@@ -123,8 +128,15 @@ class Language:
         names = ("candidates", "lexicon", "agreement", "tokens", "sentences")
         inputs = PairInputs(*(self.path / name for name in names))
         counts = build_pairs(
-            inputs, self.lang, self.path / "pairs", self.path / "funnel2", self.options
+            inputs,
+            self.lang,
+            self.special,
+            self.path / "pairs",
+            self.path / "funnel2",
+            self.options,
         )
         pairs = read_table(ITEMS, self.path / "pairs").to_pylist()
-        rejected = {k[2:]: n for k, n in counts.items() if k.startswith("- ") and n}
-        return pairs, rejected
+        rejected = Counter()
+        for found in counts.values():
+            rejected.update({k[2:]: n for k, n in found.items() if k.startswith("- ") and n})
+        return pairs, dict(rejected)

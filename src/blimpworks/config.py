@@ -9,7 +9,7 @@ import difflib
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -20,6 +20,7 @@ from blimpworks.errors import UserError
 Variant = Literal["published", "corrected"]
 Benchmark = Literal["multiblimp", "clams", "blimp", "lmentry", "urblimp"]
 Method = Literal["full_sentence", "per_token", "per_character", "critical_region"]
+Phenomenon = Literal["sv#", "svG", "svP", "sp#", "spG", "spP"]
 EngineName = Literal["vllm", "transformers", "kenlm", "lstm"]
 Positive = Annotated[int, Field(gt=0)]
 Options = TypeVar("Options", bound=BaseModel)
@@ -56,6 +57,12 @@ class CatalogueFiles(Strict):
     """One row per other file, pinned."""
     models: Path = Path("config/models.tsv")
     """One row per language model."""
+    groups: Path = Path("config/language_groups.tsv")
+    """One row per language of a group that exhibits report on."""
+    frequency_codes: Path = Path("config/frequency_codes.tsv")
+    """One row per language that the frequency table knows under other codes."""
+    published: Path = Path("config/published")
+    """One directory per paper, with the numbers that its exhibits print."""
 
 
 class TreebankOptions(Strict):
@@ -116,14 +123,52 @@ class Decisions(Strict):
     """published: features copied from a subject stay on the verb for its next subject;
     corrected: each subject meets the verb as annotated."""
     agreement_evidence: Variant | None = None
-    """published: values come from the lexicons alone; corrected: from the treebank's
-    annotation first, as section 4.2 says."""
+    """published: values come from the lexicons alone, and those of participles from the
+    treebank lexicon only where UniMorph has none; corrected: from the treebank's
+    annotation first, as section 4.2 says, then from both lexicons."""
     contractions: Variant | None = None
     """published: the words of a contraction stand apart in the sentence ("de le");
     corrected: as the treebank's text has them ("du"), and none of them is replaced."""
     verb_types: Variant | None = None
     """published: agreement is counted over verbs and auxiliaries together; corrected: for
     each apart, as section 4.2 says."""
+    bonferroni: Variant | None = None
+    """published: alpha is halved, whatever the number of tests; corrected: it is divided by
+    the number of tests that the language has of the phenomenon (section 4.2)."""
+    labels: Variant | None = None
+    """published: a value that never agrees is undecided however often it occurs, and one
+    that agrees in more than nine of ten of at least six cases is near-universal without
+    significance; corrected: the tests alone decide (section 4.2)."""
+    marked_sentences: Variant | None = None
+    """published: sentences with a corrected or code-switched word (MISC) are dropped too;
+    corrected: only those that section 4.1 names."""
+    rare_readings: Variant | None = None
+    """published: hapax readings near a far more frequent one of the form are dropped from
+    the treebank lexicon; corrected: only rare forms are, as section 3.2 says."""
+    first_entry: Variant | None = None
+    """published: the treebank lexicon's first entry is lost when it is read; corrected: it
+    stays."""
+    capitals: Variant | None = None
+    """published: a form in place of a capitalised one is lower-cased after its first letter
+    ("McDonald" would be "Mcdonald"); corrected: the rest keeps its case."""
+    scripts: Variant | None = None
+    """published: diacritics, scripts and alternative forms are levelled for the languages
+    that the authors' runs reached; corrected: for those that appendix A.1 names."""
+    balance: Variant | None = None
+    """published: the draw also balances the sentence and whether it has attractors;
+    corrected: only the five traits of section 4.4."""
+    memberships: Variant | None = None
+    """published: a pair of several values ("3 -> 1|2") can be drawn in each of its
+    conditions, and then stands twice; corrected: it belongs to the first of them alone."""
+
+
+class ExhibitOptions(Strict):
+    """What MultiBLiMP's exhibits show where that is open."""
+
+    table1_languages: tuple[str, ...] = ("nld", "tur")
+    """Languages of Table 1; a campaign without them shows two of its own that inflect."""
+    table1_phenomenon: str = Field("sv#", pattern="^s[vp][#GP]$")
+    """Phenomenon of Table 1."""
 
 
 class MultiblimpOptions(Strict):
@@ -132,8 +177,9 @@ class MultiblimpOptions(Strict):
     variant: Variant = "published"
     """Behaviour of the authors' code, or of the paper's text where the two differ."""
     decisions: Decisions = Decisions()
-    phenomena: tuple[Literal["sv#"], ...] = ("sv#",)
-    """Agreement phenomena: sv# is subject-verb agreement in number."""
+    phenomena: Annotated[tuple[Phenomenon, ...], Field(min_length=1)] = get_args(Phenomenon)
+    """Agreement of a verb (sv) or participle (sp) with its subject in number (#), gender (G)
+    or person (P)."""
     lexicon: LexiconOptions = LexiconOptions()
     agreement: AgreementOptions = AgreementOptions()
     sampling: SamplingOptions = SamplingOptions()
@@ -141,6 +187,7 @@ class MultiblimpOptions(Strict):
     """How a pair is decided; the first is the one that exhibits show (section 6)."""
     ties: Literal["wrong", "right", "half"] = "wrong"
     """What equal values count as (the authors' comparison is strict)."""
+    exhibits: ExhibitOptions = ExhibitOptions()
 
 
 class NgramRecipe(Strict):

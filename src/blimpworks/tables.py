@@ -20,6 +20,7 @@ METADATA_KEY = b"blimpworks"
 STRING = pa.string()
 LABEL = pa.dictionary(pa.int32(), STRING)
 INT, FLOAT, BOOL = pa.int32(), pa.float64(), pa.bool_()
+LONG = pa.int64()
 TOKEN_IDS, TOKEN_LOGPROBS = pa.list_(pa.int32()), pa.list_(pa.float32())
 
 
@@ -105,12 +106,14 @@ ITEMS = _schema(
     file=LABEL,
     sent_id=STRING,
 )
-# Words are given by their CoNLL-U ids. `inflected` is the word whose form agrees: the
-# leftmost auxiliary or copula (`kind` aux), else the verb. `replaced` is where the pair
-# puts the other form. order: SV or VS; distance in words, negative for VS.
+# Words are given by their CoNLL-U ids. construction: sv (subject and verb) or sp (subject
+# and participle). `inflected` is the word whose form agrees: in sv the leftmost auxiliary or
+# copula (`kind` aux), else the verb (verb); in sp the participle (ptcp). `replaced` is where
+# the pair puts the other form, `feats_of` the word that `feats` are taken from. order: SV or
+# VS; distance in words, negative for VS. `between`: words that could be attractors.
 CANDIDATES = _schema(
     "candidates",
-    phenomenon=LABEL,
+    construction=LABEL,
     sentence=INT,
     subject=INT,
     verb=INT,
@@ -122,11 +125,14 @@ CANDIDATES = _schema(
     subject_form=STRING,
     subject_upos=LABEL,
     subject_feats=STRING,
+    verb_form=STRING,
     form=STRING,
     lemma=STRING,
+    upos=LABEL,
     feats=STRING,
-    inflected_is_verb=BOOL,
-    attractors=pa.list_(STRING),
+    feats_of=INT,
+    between=pa.list_(INT),
+    between_feats=pa.list_(STRING),
 )
 AGREEMENT = _schema(
     "agreement",
@@ -140,6 +146,16 @@ AGREEMENT = _schema(
     p_greater=FLOAT,
     p_less=FLOAT,
     label=LABEL,
+)
+# Every combination of values that was counted, agreeing or not; `agreement` sums these up.
+AGREEMENT_COUNTS = _schema(
+    "agreement_counts",
+    phenomenon=LABEL,
+    verb_type=LABEL,
+    order=LABEL,
+    subject_value=LABEL,
+    verb_value=LABEL,
+    count=INT,
 )
 FUNNEL = _schema("funnel", lang=LABEL, stage=LABEL, reason=LABEL, n=INT)
 # *_ends: for each scored token the character offset at which it ends.
@@ -186,6 +202,61 @@ ACCURACIES = _schema(
     accuracy=FLOAT,
     low=FLOAT,
     high=FLOAT,
+)
+# Text of a language in a web corpus; `codes` are those it stands under there, null if none.
+# rank: 1 is the least frequent; resources: low, mid or high.
+FREQUENCIES = _schema(
+    "frequencies",
+    lang=LABEL,
+    codes=STRING,
+    documents=LONG,
+    sentences=LONG,
+    words=LONG,
+    characters=LONG,
+    rank=INT,
+    resources=LABEL,
+)
+# Two models on the pairs of a language that both have judged: how many only one of them got
+# right, and McNemar's p. Each two models stand in two rows, one in either order.
+COMPARISONS = _schema(
+    "comparisons",
+    benchmark=LABEL,
+    method=LABEL,
+    lang=LABEL,
+    model_a=LABEL,
+    model_b=LABEL,
+    n=INT,
+    only_a=INT,
+    only_b=INT,
+    accuracy_a=FLOAT,
+    accuracy_b=FLOAT,
+    p=FLOAT,
+)
+# model is "all" where models are the observations; low and high: 95 % interval.
+REGRESSIONS = _schema(
+    "regressions",
+    analysis=LABEL,
+    model=LABEL,
+    term=STRING,
+    coefficient=FLOAT,
+    standard_error=FLOAT,
+    t=FLOAT,
+    p=FLOAT,
+    low=FLOAT,
+    high=FLOAT,
+    n=INT,
+    r2=FLOAT,
+)
+# What a regression makes of each language; observed, fitted and residual in percent.
+RESIDUALS = _schema(
+    "residuals",
+    analysis=LABEL,
+    model=LABEL,
+    lang=LABEL,
+    predictor=FLOAT,
+    observed=FLOAT,
+    fitted=FLOAT,
+    residual=FLOAT,
 )
 # filter: JSON object column -> value (or list) that selects the cell's rows in the
 # tables called `source`; low and high: 95 % interval where there is one; text: as printed.

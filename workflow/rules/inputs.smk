@@ -27,8 +27,13 @@ def stage(*sections, decisions=()):
     """MultiBLiMP settings with everything but the named parts left out."""
     parts = dict.fromkeys(sections, True)
     if decisions:
-        parts |= {"variant": True, "phenomena": True, "decisions": {*decisions}}
+        parts |= {"variant": True, "decisions": {*decisions}}
     return CAMPAIGN.multiblimp.model_dump_json(include=parts)
+
+
+def special(wildcards):
+    """Treatments of a language's spelling, as its option."""
+    return ",".join(CATALOGUE.languages[wildcards.lang].special)
 
 
 def text_sources(wildcards):
@@ -103,10 +108,13 @@ def hub_row(wildcards):
 
 
 def labels_of(wildcards):
-    """Printed names of what an exhibit shows: models only where it shows accuracies."""
+    """Printed names of what an exhibit shows, models only where it shows accuracies; facts."""
+    facts = spec_of(wildcards).facts
     labels = {"languages": {k: row.name for k, row in CATALOGUE.languages.items()}}
     if "accuracies" in spec_of(wildcards).needs:
         paper = wildcards.paper
         labels["models"] = {k: CATALOGUE.models[k].label for k in models_of(paper)}
         labels["method"] = JUDGING[paper].methods[0]
+    if facts:
+        labels["facts"] = {name: FACTS[name](CAMPAIGN, CATALOGUE) for name in facts}
     return json.dumps(labels, ensure_ascii=False)

@@ -19,14 +19,22 @@ rule find_candidates:
     params:
         code=verb_code("find_candidates"),
         options=stage(
-            decisions=("finiteness", "first_word_auxiliary", "attractor_window")
+            decisions=(
+                "finiteness",
+                "first_word_auxiliary",
+                "attractor_window",
+                "marked_sentences",
+                "scripts",
+            )
         ),
+        special=special,
         treebanks=CAMPAIGN.treebanks.model_dump_json(include={"max_words"}),
     message:
         "Find agreement candidates of {wildcards.lang}"
     shell:
         "python -m blimpworks find-candidates --tokens {input:q} --output {output.table:q} "
-        "--funnel {output.funnel:q} --lang {wildcards.lang} --options {params.options:q} "
+        "--funnel {output.funnel:q} --lang {wildcards.lang} "
+        "--special={params.special:q} --options {params.options:q} "
         "--treebanks {params.treebanks:q} > {log:q} 2>&1"
 
 
@@ -36,7 +44,8 @@ rule measure_agreement:
         candidates="<results>/candidates/multiblimp/{lang}.parquet",
         lexicon="<results>/lexicon/{lang}.parquet",
     output:
-        "<results>/agreement/multiblimp/{lang}.parquet",
+        table="<results>/agreement/multiblimp/{lang}.parquet",
+        counts="<results>/agreement_counts/multiblimp/{lang}.parquet",
     log:
         "<logs>/measure_agreement/multiblimp/{lang}.log",
     benchmark:
@@ -47,13 +56,17 @@ rule measure_agreement:
         mem_mb=lambda w, attempt: 2000 * attempt,
     params:
         code=verb_code("measure_agreement"),
-        options=stage("agreement", decisions=("agreement_evidence", "verb_types")),
+        options=stage(
+            "phenomena",
+            "agreement",
+            decisions=("agreement_evidence", "verb_types", "bonferroni", "labels"),
+        ),
     message:
         "Measure agreement in {wildcards.lang}"
     shell:
         "python -m blimpworks measure-agreement --candidates {input.candidates:q} "
-        "--lexicon {input.lexicon:q} --output {output:q} --lang {wildcards.lang} "
-        "--options {params.options:q} "
+        "--lexicon {input.lexicon:q} --output {output.table:q} --counts {output.counts:q} "
+        "--lang {wildcards.lang} --options {params.options:q} "
         "> {log:q} 2>&1"
 
 
@@ -78,7 +91,11 @@ rule build_pairs:
         mem_mb=lambda w, attempt: 2000 * attempt,
     params:
         code=verb_code("build_pairs"),
-        options=stage(decisions=("contractions", "copied_features")),
+        options=stage(
+            "phenomena",
+            decisions=("contractions", "copied_features", "capitals", "scripts"),
+        ),
+        special=special,
     message:
         "Build minimal pairs of {wildcards.lang}"
     shell:
@@ -86,7 +103,7 @@ rule build_pairs:
         "--lexicon {input.lexicon:q} --agreement {input.agreement:q} "
         "--tokens {input.tokens:q} --sentences {input.sentences:q} "
         "--output {output.table:q} --funnel {output.funnel:q} --lang {wildcards.lang} "
-        "--options {params.options:q} > {log:q} 2>&1"
+        "--special={params.special:q} --options {params.options:q} > {log:q} 2>&1"
 
 
 rule sample_items:
@@ -106,7 +123,7 @@ rule sample_items:
         mem_mb=lambda w, attempt: 2000 * attempt,
     params:
         code=verb_code("sample_items"),
-        options=stage("phenomena", "sampling"),
+        options=stage("sampling", decisions=("balance", "memberships")),
     message:
         "Sample items of {wildcards.lang}"
     shell:

@@ -45,10 +45,14 @@ rule build_lexicon:
         mem_mb=lambda w, attempt: 2000 * attempt,
     params:
         code=verb_code("build_lexicon"),
-        options=options(CAMPAIGN.multiblimp.lexicon),
+        options=stage(
+            "lexicon",
+            decisions=("marked_sentences", "rare_readings", "first_entry", "scripts"),
+        ),
+        special=special,
     message:
         "Build the lexicon of {wildcards.lang}"
     shell:
         "python -m blimpworks build-lexicon {input.unimorph:q} --tokens {input.tokens:q} "
-        "--output {output:q} --lang {wildcards.lang} --options {params.options:q} "
-        "> {log:q} 2>&1"
+        "--output {output:q} --lang {wildcards.lang} --special={params.special:q} "
+        "--options {params.options:q} > {log:q} 2>&1"

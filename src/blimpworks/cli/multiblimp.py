@@ -1,61 +1,86 @@
 """Verbs that build MultiBLiMP: lexicon, candidates, agreement, pairs, sampling."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from blimpworks.config import LexiconOptions, MultiblimpOptions, TreebankOptions, parse_options
+from blimpworks.config import MultiblimpOptions, TreebankOptions, parse_options
 from blimpworks.provenance.record import Job
 
 Lang = Annotated[str, typer.Option(help="ISO 639-3 code.")]
 Input = Annotated[Path, typer.Option(help="Table to read.")]
 Output = Annotated[Path, typer.Option(help="Table to write.")]
 Options = Annotated[str, typer.Option(help="Settings of this stage, as JSON.")]
+Special = Annotated[str, typer.Option(help="Treatments of its spelling, comma-separated.")]
+
+
+def _params(lang: str, settings: MultiblimpOptions) -> dict[str, Any]:
+    return {"lang": lang, "options": settings.model_dump(mode="json", exclude_unset=True)}
+
+
+def _treatments(special: str) -> list[str]:
+    return [name for name in special.split(",") if name]
 
 
 def build_lexicon(
     tokens: Input,
     output: Output,
     lang: Lang,
+    special: Special,
     options: Options,
     unimorph: Annotated[list[Path] | None, typer.Argument(help="UniMorph tables.")] = None,
 ) -> None:
     """Make a language's lexicon from UniMorph tables and its treebanks."""
     from blimpworks.multiblimp.lexicon import build_lexicon as build
 
-    settings = parse_options(LexiconOptions, options)
-    params = {"lang": lang, "options": settings.model_dump(mode="json", exclude_unset=True)}
+    settings = parse_options(MultiblimpOptions, options)
+    params = _params(lang, settings) | {"special": special}
     sources = [tokens, *(unimorph or [])]
     with Job("build_lexicon", inputs=sources, outputs=[output], params=params) as job:
-        job.note(entries=build(tokens, unimorph or [], lang, output, settings))
+        job.note(
+            entries=build(tokens, unimorph or [], lang, _treatments(special), output, settings)
+        )
 
 
 def find_candidates(
-    tokens: Input, output: Output, funnel: Output, lang: Lang, options: Options, treebanks: Options
+    tokens: Input,
+    output: Output,
+    funnel: Output,
+    lang: Lang,
+    special: Special,
+    options: Options,
+    treebanks: Options,
 ) -> None:
     """Find the subjects and verbs that could agree."""
     from blimpworks.multiblimp.candidates import find_candidates as find
 
     settings = parse_options(MultiblimpOptions, options)
     reading = parse_options(TreebankOptions, treebanks)
-    params = {"lang": lang, "options": settings.model_dump(mode="json", exclude_unset=True)}
+    params = _params(lang, settings) | {"special": special}
     params["treebanks"] = reading.model_dump(mode="json", exclude_unset=True)
     with Job("find_candidates", inputs=[tokens], outputs=[output, funnel], params=params) as job:
-        job.note(counts=find(tokens, lang, output, funnel, settings, reading))
+        counts = find(tokens, lang, _treatments(special), output, funnel, settings, reading)
+        job.note(counts=counts)
 
 
 def measure_agreement(
-    candidates: Input, lexicon: Input, output: Output, lang: Lang, options: Options
+    candidates: Input,
+    lexicon: Input,
+    output: Output,
+    counts: Output,
+    lang: Lang,
+    options: Options,
 ) -> None:
     """Count and test how far a language's verbs agree with their subjects."""
     from blimpworks.multiblimp.agreement import measure_agreement as measure
 
     settings = parse_options(MultiblimpOptions, options)
-    params = {"lang": lang, "options": settings.model_dump(mode="json", exclude_unset=True)}
+    params = _params(lang, settings)
     inputs = [candidates, lexicon]
-    with Job("measure_agreement", inputs=inputs, outputs=[output], params=params) as job:
-        job.note(evidence=measure(candidates, lexicon, lang, output, settings))
+    made = [output, counts]
+    with Job("measure_agreement", inputs=inputs, outputs=made, params=params) as job:
+        job.note(evidence=measure(candidates, lexicon, lang, output, counts, settings))
 
 
 def build_pairs(
@@ -67,6 +92,7 @@ def build_pairs(
     output: Output,
     funnel: Output,
     lang: Lang,
+    special: Special,
     options: Options,
 ) -> None:
     """Make every minimal pair that passes the checks."""
@@ -74,10 +100,12 @@ def build_pairs(
     from blimpworks.multiblimp.pairs import build_pairs as build
 
     settings = parse_options(MultiblimpOptions, options)
-    params = {"lang": lang, "options": settings.model_dump(mode="json", exclude_unset=True)}
+    params = _params(lang, settings) | {"special": special}
     inputs = [candidates, lexicon, agreement, tokens, sentences]
     with Job("build_pairs", inputs=inputs, outputs=[output, funnel], params=params) as job:
-        job.note(counts=build(PairInputs(*inputs), lang, output, funnel, settings))
+        treatments = _treatments(special)
+        found = build(PairInputs(*inputs), lang, treatments, output, funnel, settings)
+        job.note(counts=found)
 
 
 def sample_items(
@@ -87,7 +115,7 @@ def sample_items(
     from blimpworks.multiblimp.sampling import sample_items as sample
 
     settings = parse_options(MultiblimpOptions, options)
-    params = {"lang": lang, "options": settings.model_dump(mode="json", exclude_unset=True)}
+    params = _params(lang, settings)
     with Job("sample_items", inputs=[pairs], outputs=[output, funnel], params=params) as job:
         job.note(counts=sample(pairs, lang, output, funnel, settings))
 

@@ -4,61 +4,94 @@ Source: MultiBLiMP 1.0, section 4.2.
 """
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
-from scipy.stats import binomtest
+import pyarrow.compute as pc
+from scipy.special import bdtr, bdtrc
 
-from blimpworks.config import AgreementOptions, MultiblimpOptions
-from blimpworks.multiblimp.conditions import meets_conditions
+from blimpworks.config import MultiblimpOptions
 from blimpworks.multiblimp.decisions import corrected
 from blimpworks.multiblimp.features import UNDEFINED, alternatives, parse_feats
-from blimpworks.multiblimp.inflection import Lexicon, Query, load_lexicon, query_of, values_of
-from blimpworks.tables import AGREEMENT, CANDIDATES, LEXICON, read_table, write_table
+from blimpworks.multiblimp.inflection import (
+    CONTEXT_PARTS,
+    INDICATIVE,
+    NOMINATIVE,
+    SOURCES,
+    Lexicon,
+    Query,
+    Wanted,
+    load_lexicon,
+    values_of,
+)
+from blimpworks.multiblimp.phenomena import PHENOMENA, Phenomenon
+from blimpworks.tables import (
+    AGREEMENT,
+    AGREEMENT_COUNTS,
+    CANDIDATES,
+    LEXICON,
+    read_table,
+    write_table,
+)
 
-FEATURE_OF = {"sv#": "Number"}
-"""Phenomenon to agreement feature (paper, section 4)."""
-COLUMNS_OF = {"Number": ("Number[subj]", "Number")}
-"""Lexicon columns that may carry a feature's inflection."""
-CONTEXT_PARTS = ("N", "PRO", "PRON")
-NOMINATIVE = query_of({"Case": "Nom"})
-INDICATIVE = query_of({"Mood": "Ind"})
 BOTH_TYPES = "both"
 Key = tuple[str, str, str, str]
 """Verb type, order, subject value, verb value."""
+COLUMNS = (
+    "construction",
+    "kind",
+    "order",
+    "subject_form",
+    "subject_feats",
+    "form",
+    "feats",
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Resource:
-    """One source of the lexicon: its verbs by lemma or form, its possible subjects."""
+class Evidence:
+    """Where the values of subjects and verbs of one construction are looked up."""
 
-    verbs: Lexicon
-    subjects: Lexicon
+    verbs: tuple[Lexicon, ...]
+    subjects: tuple[Lexicon, ...]
+    annotation_first: bool
+    united: bool
+    """Whether both sources count, or the treebank's only where UniMorph says nothing."""
 
+    def _looked_up(
+        self, lexicons: tuple[Lexicon, ...], form: str, query: Query, feature: str
+    ) -> set[str]:
+        found: set[str] = set()
+        for lexicon in lexicons:
+            column = lexicon.columns[feature]
+            if column and (self.united or not found):
+                found |= values_of(lexicon, lexicon.by_form.get(form, ()), query, column, column)
+        return found - {UNDEFINED} if self.united else found
 
-def load_resources(
-    table: pa.Table, feature: str, lemmas: frozenset[str] | None
-) -> dict[str, Resource]:
-    """Both sources, ``unimorph`` first, each with the column that inflects in it."""
-    columns = COLUMNS_OF[feature]
-    return {
-        source: Resource(
-            load_lexicon(table, source, ("V",), columns, lemmas),
-            load_lexicon(table, source, CONTEXT_PARTS, columns, None),
-        )
-        for source in ("unimorph", "ud")
-    }
+    def lookups(
+        self, feature: str
+    ) -> tuple[Callable[[str, str | None], set[str]], Callable[[str, str | None], set[str]]]:
+        """Values of a subject's and of a verb's form, given how the treebank annotates it."""
 
+        def values(
+            lexicons: tuple[Lexicon, ...], query: Query, form: str, feats: str | None
+        ) -> set[str]:
+            own = _annotated(feats, feature) if self.annotation_first else set()
+            return own or self._looked_up(lexicons, form, query, feature)
 
-def _lexicon_values(lexicons: list[Lexicon], form: str, query: Query) -> set[str]:
-    """Defined values of the inflecting columns over the rows of a form that fit a query."""
-    found: set[str] = set()
-    for lexicon in lexicons:
-        if lexicon.column:
-            found |= values_of(lexicon, lexicon.by_form.get(form, ()), query, lexicon.column)
-    return found - {UNDEFINED}
+        @cache
+        def of_subject(form: str, feats: str | None) -> set[str]:
+            return values(self.subjects, NOMINATIVE, form, feats)
+
+        @cache
+        def of_verb(form: str, feats: str | None) -> set[str]:
+            return values(self.verbs, INDICATIVE, form, feats)
+
+        return of_subject, of_verb
 
 
 def _annotated(feats: str | None, feature: str) -> set[str]:
@@ -70,79 +103,97 @@ def _agreed(subject: set[str], verb: set[str]) -> tuple[str, str] | None:
     """The pair of values that a subject and a verb are evidence for, if they are.
 
     Two single values count as they are; a single one contained in the other's counts as
-    agreement; anything else is no evidence.
+    agreement; anything else, open values among it, is no evidence.
     """
     if len(subject) == 1 and len(verb) == 1:
-        return next(iter(subject)), next(iter(verb))
+        pair = next(iter(subject)), next(iter(verb))
+        return None if UNDEFINED in pair else pair
     for single, other in ((subject, verb), (verb, subject)):
-        if len(single) == 1 and single < other:
+        if len(single) == 1 and single < other and UNDEFINED not in single:
             return next(iter(single)), next(iter(single))
     return None
 
 
+def load_evidence(
+    candidates: pa.Table, lexicon: pa.Table, construction: str, options: MultiblimpOptions
+) -> Evidence:
+    """What is needed to look up the values of a construction's subjects and verbs.
+
+    For participles the authors ask the treebank lexicon only where UniMorph has nothing,
+    and keep open values; for verbs they unite both and leave open values out.
+    """
+    participles = construction == "sp"
+    subject_forms = frozenset(candidates["subject_form"].to_pylist())
+    forms = frozenset(candidates["form"].to_pylist())
+    verbs = Wanted(("V",), forms, "form", participles)
+    subjects = Wanted(CONTEXT_PARTS, subject_forms, "form")
+    return Evidence(
+        tuple(load_lexicon(lexicon, source, verbs) for source in SOURCES),
+        tuple(load_lexicon(lexicon, source, subjects) for source in SOURCES),
+        annotation_first=corrected(options, "agreement_evidence"),
+        united=not participles or corrected(options, "agreement_evidence"),
+    )
+
+
 def count_agreement(
-    candidates: pa.Table, lexicon: pa.Table, lang: str, phenomenon: str, options: MultiblimpOptions
+    candidates: pa.Table,
+    evidence: Evidence,
+    lang: str,
+    phenomenon: Phenomenon,
+    options: MultiblimpOptions,
 ) -> Counter[Key]:
     """How often each verb value goes with each subject value, per order and verb type."""
-    feature = FEATURE_OF[phenomenon]
-    resources = load_resources(lexicon, feature, None)
-    verbs = [resource.verbs for resource in resources.values()]
-    subjects = [resource.subjects for resource in resources.values()]
-
-    @cache
-    def verb_values(form: str, feats: str | None) -> set[str]:
-        """Values a verb form can have."""
-        own = _annotated(feats, feature) if corrected(options, "agreement_evidence") else set()
-        return own or _lexicon_values(verbs, form, INDICATIVE)
-
-    @cache
-    def subject_values(form: str, feats: str | None) -> set[str]:
-        """Values a subject's form can have."""
-        own = _annotated(feats, feature) if corrected(options, "agreement_evidence") else set()
-        return own or _lexicon_values(subjects, form, NOMINATIVE)
-
+    of_subject, of_verb = evidence.lookups(phenomenon.feature)
     counts: Counter[Key] = Counter()
-    names = ("kind", "order", "subject_form", "subject_feats", "form", "feats")
-    columns = [candidates[name].cast(pa.string()).to_pylist() for name in names]
+    columns = [candidates[name].cast(pa.string()).to_pylist() for name in COLUMNS[1:]]
     for kind, order, subject_form, subject_feats, form, feats in zip(*columns, strict=True):
-        if not meets_conditions(phenomenon, lang, parse_feats(feats)):
+        if not phenomenon.meets_conditions(lang, parse_feats(feats)):
             continue
-        pair = _agreed(subject_values(subject_form, subject_feats), verb_values(form, feats))
+        pair = _agreed(of_subject(subject_form, subject_feats), of_verb(form, feats))
         if pair:
             verb_type = kind if corrected(options, "verb_types") else BOTH_TYPES
             counts[verb_type, order, *pair] += 1
     return counts
 
 
-def label_of(agreeing: int, n: int, options: AgreementOptions) -> tuple[float, float, str]:
+def label_of(
+    agreeing: int, n: int, tests: int, options: MultiblimpOptions
+) -> tuple[float, float, str]:
     """P values of the two one-sided exact binomial tests, and the label they give.
 
-    "+" significant agreement, "~" near-universal but too rare to be significant (more
-    than five cases), "?" undecided, "-" significant absence: such a condition is dropped.
-    The order of the decisions is the authors'.
+    ``tests`` is how many a language has of the phenomenon: the corrected threshold is
+    divided by it (Bonferroni). "+" significant agreement; "~" near-universal, with more
+    than five cases, but not significant (in the authors' code only); "?" undecided; "-"
+    significant absence: such a condition is dropped. The published order of the decisions
+    is the authors', for whom no agreement at all is undecided however many the cases.
     """
-    threshold = options.alpha / 2
-    greater = binomtest(agreeing, n, options.null_probability, alternative="greater").pvalue
-    less = binomtest(agreeing, n, options.null_probability, alternative="less").pvalue
+    settings = options.agreement
+    null, threshold = settings.null_probability, settings.alpha / 2
+    if corrected(options, "bonferroni"):
+        threshold = settings.alpha / tests
+    greater, less = float(bdtrc(agreeing - 1, n, null)), float(bdtr(agreeing, n, null))
     if agreeing == 0:
+        greater = 1.0
+    published = not corrected(options, "labels")
+    if published and agreeing == 0:
         return greater, less, "?"
     if greater <= threshold:
         return greater, less, "+"
-    if agreeing > 5 and agreeing / n > 0.9:
+    if published and agreeing > 5 and agreeing / n > null:
         return greater, less, "~"
     return greater, less, "-" if less <= threshold else "?"
 
 
 def _rows(
-    counts: Counter[Key], phenomenon: str, options: AgreementOptions
-) -> list[dict[str, object]]:
+    counts: Counter[Key], phenomenon: str, options: MultiblimpOptions
+) -> list[dict[str, Any]]:
     totals: Counter[tuple[str, str, str]] = Counter()
     for (verb_type, order, value, _), count in counts.items():
         totals[verb_type, order, value] += count
-    rows: list[dict[str, object]] = []
+    rows: list[dict[str, Any]] = []
     for (verb_type, order, value), n in sorted(totals.items()):
         agreeing = counts[verb_type, order, value, value]
-        greater, less, label = label_of(agreeing, n, options)
+        greater, less, label = label_of(agreeing, n, 2 * len(totals), options)
         rows.append(
             {
                 "phenomenon": phenomenon,
@@ -160,21 +211,40 @@ def _rows(
     return rows
 
 
-def measure_agreement(
-    candidates: Path, lexicon: Path, lang: str, output: Path, options: MultiblimpOptions
-) -> int:
-    """Write the ``agreement`` table of a language: one row per phenomenon, order and value.
+def _count_rows(counts: Counter[Key], phenomenon: str) -> list[dict[str, Any]]:
+    names = ("verb_type", "order", "subject_value", "verb_value")
+    return [
+        {"phenomenon": phenomenon, **dict(zip(names, key, strict=True)), "count": count}
+        for key, count in sorted(counts.items())
+    ]
 
-    Returns the number of subject-verb pairs that were evidence. Raises UserError when a
-    table can't be read.
+
+def measure_agreement(
+    candidates: Path,
+    lexicon: Path,
+    lang: str,
+    output: Path,
+    counted: Path,
+    options: MultiblimpOptions,
+) -> Mapping[str, int]:
+    """Write the ``agreement`` table of a language and the ``agreement_counts`` behind it.
+
+    Returns, per phenomenon, the number of subject-verb pairs that were evidence. Raises
+    UserError when a table can't be read.
     """
-    edges = read_table(CANDIDATES, candidates)
+    edges = read_table(CANDIDATES, candidates, COLUMNS)
     entries = read_table(LEXICON, lexicon)
-    rows: list[dict[str, object]] = []
-    evidence = 0
-    for phenomenon in options.phenomena:
-        counts = count_agreement(edges, entries, lang, phenomenon, options)
-        evidence += counts.total()
-        rows += _rows(counts, phenomenon, options.agreement)
+    found: dict[str, Counter[Key]] = {}
+    for construction in ("sv", "sp"):
+        inside = edges.filter(pc.equal(edges["construction"].cast(pa.string()), construction))
+        evidence = load_evidence(inside, entries, construction, options)
+        for name in options.phenomena:
+            if PHENOMENA[name].construction == construction:
+                phenomenon = PHENOMENA[name]
+                found[name] = count_agreement(inside, evidence, lang, phenomenon, options)
+    rows = [row for name in options.phenomena for row in _rows(found[name], name, options)]
     write_table(pa.Table.from_pylist(rows, schema=AGREEMENT.arrow()), AGREEMENT, output)
-    return evidence
+    rows = [row for name in options.phenomena for row in _count_rows(found[name], name)]
+    table = pa.Table.from_pylist(rows, schema=AGREEMENT_COUNTS.arrow())
+    write_table(table, AGREEMENT_COUNTS, counted)
+    return {name: counts.total() for name, counts in found.items()}

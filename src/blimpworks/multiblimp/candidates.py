@@ -4,6 +4,7 @@ Source: MultiBLiMP 1.0, section 4.1. Works on whole columns: a word's row is its
 first row plus its id minus one, so heads and dependents are index arithmetic.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,10 +15,12 @@ import pyarrow.compute as pc
 
 from blimpworks.config import MultiblimpOptions, TreebankOptions
 from blimpworks.multiblimp.decisions import corrected
-from blimpworks.multiblimp.features import parse_feats
+from blimpworks.multiblimp.features import AGREEMENT_FEATURES, parse_feats
 from blimpworks.multiblimp.funnel import write_funnel
+from blimpworks.multiblimp.phenomena import PARTICIPLE
 from blimpworks.multiblimp.unwanted import Mask, Strings, marked, unwanted_rows
-from blimpworks.tables import CANDIDATES, TOKENS, read_table, write_table
+from blimpworks.multiblimp.words import read_tokens
+from blimpworks.tables import CANDIDATES, write_table
 
 Rows = npt.NDArray[np.int64]
 
@@ -57,14 +60,15 @@ def load_words(tokens: pa.Table) -> Words:
     return Words(sentence, word, np.where(head > 0, first + head - 1, -1), **text, deprel=deprel)
 
 
-def unwanted_sentences(tokens: pa.Table, longest: int) -> dict[str, set[int]]:
+def unwanted_sentences(
+    tokens: pa.Table, longest: int, options: MultiblimpOptions
+) -> dict[str, set[int]]:
     """Sentences that yield no candidates, by reason.
 
-    Speech repairs, typos, foreign or stylistically marked words, corrected and
-    code-switched words, and more than ``longest`` words.
+    Those with an unwanted word, and those of more than ``longest`` words.
     """
     too_long = np.asarray(pc.greater(tokens["word"], longest).fill_null(False))
-    reasons = {**unwanted_rows(tokens), "too long": too_long}
+    reasons = {**unwanted_rows(tokens, options), "too long": too_long}
     sentence = tokens["sentence"].to_numpy()
     return {reason: set(sentence[rows].tolist()) for reason, rows in reasons.items()}
 
@@ -77,10 +81,10 @@ def _heads_of(words: Words, dependents: Mask) -> Mask:
     return found
 
 
-def _leftmost_auxiliary(words: Words) -> Rows:
-    """For each word the row of its first auxiliary or copula; -1 if it has none."""
+def _leftmost_auxiliary(words: Words, allowed: Mask) -> Rows:
+    """For each word the row of its first allowed auxiliary or copula; -1 if it has none."""
     is_auxiliary = marked(words.deprel, lambda d: d == "cop" or d.startswith("aux"))
-    rows = np.flatnonzero(is_auxiliary & (words.head >= 0))
+    rows = np.flatnonzero(is_auxiliary & allowed & (words.head >= 0))
     found = np.full(len(words.head), -1)
     found[words.head[rows[::-1]]] = rows[::-1]
     return found
@@ -105,58 +109,126 @@ def _is_finite(feats: str | None) -> bool:
     return parse_feats(feats).get("VerbForm") == "Fin"
 
 
-def _attractors(words: Words, left: int, right: int, feature: str, whole_window: bool) -> list[str]:
-    """Values of ``feature`` on the words between two rows.
+def _is_participle(feats: str | None) -> bool:
+    return parse_feats(feats).get("VerbForm") == "Part"
 
-    The authors' window ends one word early; ``whole_window`` looks at all of it.
+
+def _can_attract(feats: str | None) -> bool:
+    return any(name in parse_feats(feats) for name in AGREEMENT_FEATURES)
+
+
+def _between(words: Words, starts: Rows, ends: Rows, whole: bool) -> dict[str, pa.Array]:
+    """Words between two rows that are, or may come to be, attractors, and their features.
+
+    The authors' window ends one word early; ``whole`` looks at all of it. A verb counts
+    even without an agreement feature: it may take one from its subject.
     """
-    window = range(left + 1, right if whole_window else right - 1)
-    found = (parse_feats(words.feats[row]).get(feature) for row in window)
-    return [value for value in found if value is not None]
+    verbal = np.isin(words.upos, [*VERB_CLASSES]) & marked(words.feats, lambda f: f is not None)
+    attracting = marked(words.feats, _can_attract) | verbal
+    stop = ends if whole else ends - 1
+    chosen = [
+        [row for row in range(a + 1, b) if attracting[row]]
+        for a, b in zip(starts.tolist(), stop.tolist(), strict=True)
+    ]
+    word, feats = words.word.tolist(), words.feats
+    return {
+        "between": pa.array([[word[r] for r in rows] for rows in chosen], pa.list_(pa.int32())),
+        "between_feats": pa.array(
+            [[feats[r] for r in rows] for rows in chosen], pa.list_(pa.string())
+        ),
+    }
 
 
-def _table(words: Words, subjects: Rows, options: MultiblimpOptions) -> pa.Table:
-    """The ``candidates`` table of the remaining subject edges."""
+def _subject_verb(words: Words, subjects: Rows, options: MultiblimpOptions) -> pa.Table:
+    """Subject and finite verb or auxiliary: the word that agrees is the auxiliary, if any."""
     verbs = words.head[subjects]
-    auxiliaries = _leftmost_auxiliary(words)[verbs]
+    finite = marked(words.feats, _is_finite)
+    only_finite = corrected(options, "finiteness")
+    allowed = finite if only_finite else np.ones(len(finite), bool)
+    auxiliaries = _leftmost_auxiliary(words, allowed)[verbs]
     has_auxiliary = auxiliaries >= 0
     inflected = np.where(has_auxiliary, auxiliaries, verbs)
     first = has_auxiliary & (words.word[inflected] == 1)
     misplaced = first & (not corrected(options, "first_word_auxiliary"))
-    replaced = np.where(misplaced, verbs, inflected)
+    edges = _Edges(
+        construction="sv",
+        subjects=subjects,
+        inflected=inflected,
+        replaced=np.where(misplaced, verbs, inflected),
+        kind=np.where(has_auxiliary, "aux", "verb").astype(object),
+    )
+    kept = edges.where(finite[inflected]) if only_finite else edges
+    return _table(words, kept, options)
+
+
+def _subject_participle(words: Words, subjects: Rows, options: MultiblimpOptions) -> pa.Table:
+    """Subject and participle: auxiliaries play no part."""
+    verbs = words.head[subjects]
+    fits = (words.upos[verbs] == "VERB") & marked(words.feats, _is_participle)[verbs]
+    chosen, verbs = subjects[fits], verbs[fits]
+    kind = np.full(len(chosen), PARTICIPLE, object)
+    return _table(words, _Edges("sp", chosen, verbs, verbs, kind), options)
+
+
+@dataclass(frozen=True)
+class _Edges:
+    """Subject edges of one construction, as rows of the words."""
+
+    construction: str
+    subjects: Rows
+    inflected: Rows
+    replaced: Rows
+    kind: Strings
+
+    def where(self, keep: Mask) -> "_Edges":
+        """The edges that a mask keeps."""
+        return _Edges(
+            self.construction,
+            self.subjects[keep],
+            self.inflected[keep],
+            self.replaced[keep],
+            self.kind[keep],
+        )
+
+
+def _table(words: Words, edges: _Edges, options: MultiblimpOptions) -> pa.Table:
+    """The ``candidates`` table of subject edges."""
+    subjects, inflected, replaced = edges.subjects, edges.inflected, edges.replaced
+    verbs = words.head[subjects]
     distance = replaced - subjects
-    bare = has_auxiliary & marked(words.feats[inflected], lambda feats: feats is None)
+    bare = marked(words.feats, lambda feats: feats is None)[inflected]
     whole = corrected(options, "attractor_window")
-    ends = zip(np.minimum(subjects, replaced), np.maximum(subjects, replaced), strict=True)
+    starts, ends = np.minimum(subjects, replaced), np.maximum(subjects, replaced)
     return pa.table(
         {
-            "phenomenon": ["sv#"] * len(subjects),
+            "construction": [edges.construction] * len(subjects),
             "sentence": words.sentence[subjects],
             "subject": words.word[subjects],
             "verb": words.word[verbs],
             "inflected": words.word[inflected],
             "replaced": words.word[replaced],
-            "kind": np.where(has_auxiliary, "aux", "verb").astype(object),
+            "kind": edges.kind,
             "order": np.where(distance > 0, "SV", "VS").astype(object),
             "distance": distance,
             "subject_form": words.form[subjects],
             "subject_upos": words.upos[subjects],
             "subject_feats": words.feats[subjects],
+            "verb_form": words.form[verbs],
             "form": words.form[inflected],
             "lemma": words.lemma[inflected],
+            "upos": words.upos[inflected],
             "feats": np.where(bare, words.feats[verbs], words.feats[inflected]),
-            "inflected_is_verb": ~has_auxiliary | bare,
-            "attractors": pa.array(
-                [_attractors(words, int(a), int(b), "Number", whole) for a, b in ends],
-                pa.list_(pa.string()),
-            ),
-        }
+            "feats_of": words.word[np.where(bare, verbs, inflected)],
+            **_between(words, starts, ends, whole),
+        },
+        schema=CANDIDATES.arrow(),
     )
 
 
 def find_candidates(
     tokens: Path,
     lang: str,
+    special: Sequence[str],
     output: Path,
     funnel: Path,
     options: MultiblimpOptions,
@@ -164,12 +236,13 @@ def find_candidates(
 ) -> dict[str, int]:
     """Write the ``candidates`` of a language and how many each filter dropped.
 
-    Returns the funnel's counts. Raises UserError when the token table can't be read.
+    ``special`` are the treatments of its spelling. Returns the funnel's counts. Raises
+    UserError when the token table can't be read.
     """
-    table = read_table(TOKENS, tokens, TOKEN_COLUMNS)
+    table = read_tokens(tokens, TOKEN_COLUMNS, special, options)
     words = load_words(table)
     counts = {"sentences": len(np.unique(words.sentence)), "words": len(words.word)}
-    unwanted = unwanted_sentences(table, treebanks.max_words)
+    unwanted = unwanted_sentences(table, treebanks.max_words, options)
     subjects = np.flatnonzero((words.deprel == "nsubj") & (words.head >= 0))
     counts["subjects"] = len(subjects)
     for reason, sentences in unwanted.items():
@@ -180,12 +253,12 @@ def find_candidates(
     for reason, drop in _filters(words, subjects, words.head[subjects]).items():
         counts[f"- {reason}"] = int((keep & drop).sum())
         keep &= ~drop
-    found = _table(words, subjects[keep], options)
-    finite = marked(found["feats"].to_numpy(), _is_finite)
-    if corrected(options, "finiteness"):
-        found = found.filter(pa.array(finite))
-    counts["- not finite"] = int(keep.sum()) - len(found)
-    counts["candidates"] = len(found)
-    write_table(found, CANDIDATES, output)
-    write_funnel(funnel, lang, "candidates", counts)
+    subjects = subjects[keep]
+    verbal = _subject_verb(words, subjects, options)
+    participial = _subject_participle(words, subjects, options)
+    counts["- not finite"] = len(subjects) - len(verbal)
+    counts["subject-verb candidates"] = len(verbal)
+    counts["subject-participle candidates"] = len(participial)
+    write_table(pa.concat_tables([verbal, participial]), CANDIDATES, output)
+    write_funnel(funnel, lang, {"candidates": counts})
     return counts

@@ -7,12 +7,17 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.multiblimp.features import UNDEFINED, alternatives, assumed, parse_feats
+from blimpworks.multiblimp.phenomena import COLUMNS_OF
 
+SOURCES = ("unimorph", "ud")
+CONTEXT_PARTS = ("N", "PRO", "PRON")
+"""Parts of speech of possible subjects."""
 Query = Mapping[str, frozenset[str]]
 """For each feature the values that will do."""
 
@@ -30,21 +35,31 @@ class LexiconRow:
 class Lexicon:
     """Rows of one source and one class of words, by lemma and by form."""
 
-    by_lemma: dict[str, list[LexiconRow]] = field(default_factory=lambda: defaultdict(list))
-    by_form: dict[str, list[LexiconRow]] = field(default_factory=lambda: defaultdict(list))
-    column: str | None = None
-    """The feature that inflects here, such as Number or Number[subj]; None if none does."""
+    columns: Mapping[str, str | None]
+    """For each agreement feature the column that inflects here; None if none does."""
     stated: frozenset[str] = frozenset()
     """Features that some row states."""
-
-    def add(self, row: LexiconRow) -> None:
-        """Index one row."""
-        self.by_lemma[row.lemma].append(row)
-        self.by_form[row.form].append(row)
+    by_lemma: dict[str, list[LexiconRow]] = field(default_factory=lambda: defaultdict(list))
+    by_form: dict[str, list[LexiconRow]] = field(default_factory=lambda: defaultdict(list))
 
     def relevant(self, query: Query) -> dict[str, frozenset[str]]:
         """The part of a query that rows of this lexicon can answer."""
         return {name: wanted for name, wanted in query.items() if name in self.stated}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which rows of a lexicon are loaded.
+
+    ``parts`` are parts of speech. With ``participles`` only participles count, unless no
+    row says which verb forms they are. Rows are kept in memory when their lemma or form is
+    among ``words``; what the lexicon can state is told by all rows.
+    """
+
+    parts: tuple[str, ...]
+    words: Collection[str]
+    by: Literal["lemma", "form"]
+    participles: bool = False
 
 
 def _readings(features: str) -> list[dict[str, str]]:
@@ -54,49 +69,73 @@ def _readings(features: str) -> list[dict[str, str]]:
     return [dict(zip(own, chosen, strict=True)) for chosen in product(*values)]
 
 
-def load_lexicon(
-    table: pa.Table,
-    source: str,
-    parts: Sequence[str],
-    columns: Sequence[str],
-    lemmas: Collection[str] | None,
-) -> Lexicon:
-    """Rows of ``source`` with one of the parts of speech ``parts``.
+def _stated(readings: Iterable[list[dict[str, str]]]) -> frozenset[str]:
+    return frozenset(name for found in readings for each in found for name in each)
 
-    ``columns`` are the features that may inflect, as UD names such as
-    ``("Number[subj]", "Number")``; ``lemmas`` restricts what is kept in memory to what a
-    caller will ask for.
+
+Readings = dict[str, list[dict[str, str]]]
+
+
+def _only_participles(readings: Readings) -> Readings:
+    """Participle readings of each bundle; all of them where no row states a verb form."""
+    if "VerbForm" not in _stated(readings.values()):
+        return readings
+    return {
+        bundle: [reading for reading in found if reading.get("VerbForm") == "V.PTCP"]
+        for bundle, found in readings.items()
+    }
+
+
+def load_lexicon(table: pa.Table, source: str, wanted: Wanted) -> Lexicon:
+    """Rows of one ``source`` ("unimorph" or "ud") of a ``lexicon`` table.
+
+    Values are assumed where a row states none for a feature that other rows of the same
+    class state.
     """
     keep = pc.and_(
         pc.equal(table["source"].cast(pa.string()), source),
-        pc.is_in(table["pos"].cast(pa.string()), pa.array([*parts])),
+        pc.is_in(table["pos"].cast(pa.string()), pa.array([*wanted.parts])),
     )
     rows = table.filter(keep)
-    bundles = Counter(rows["features"].cast(pa.string()).to_pylist())
-    readings = {bundle: _readings(bundle) for bundle in bundles}
-    stated = frozenset(name for found in readings.values() for each in found for name in each)
-    defaults = assumed(stated)
-    lexicon = Lexicon(column=_inflecting_column(bundles, readings, columns), stated=stated)
+    counts = Counter(rows["features"].cast(pa.string()).to_pylist())
+    readings = {bundle: _readings(bundle) for bundle in counts}
+    if wanted.participles:
+        readings = _only_participles(readings)
+    stated = _stated(readings.values())
+    columns = {
+        feature: _inflecting_column(counts, readings, names)
+        for feature, names in COLUMNS_OF.items()
+    }
+    lexicon, defaults = Lexicon(columns, stated), assumed(stated)
     filled = {b: [{**defaults, **each} for each in found] for b, found in readings.items()}
-    if lemmas is not None:
-        rows = rows.filter(pc.is_in(rows["lemma"], pa.array([*lemmas], pa.string())))
-    values = (rows[name].to_pylist() for name in ("lemma", "form", "features"))
-    for lemma, form, bundle in zip(*values, strict=True):
-        for reading in filled[bundle]:
-            lexicon.add(LexiconRow(lemma, form, reading))
+    asked = pc.is_in(rows[wanted.by], pa.array([*wanted.words], pa.string()))
+    _index(lexicon, rows.filter(asked), filled, wanted.by)
     return lexicon
 
 
+def _index(lexicon: Lexicon, rows: pa.Table, filled: Readings, by: str) -> None:
+    groups = lexicon.by_lemma if by == "lemma" else lexicon.by_form
+    values = (rows[name].to_pylist() for name in ("lemma", "form", "features"))
+    for lemma, form, bundle in zip(*values, strict=True):
+        group = groups[lemma if by == "lemma" else form]
+        group.extend(LexiconRow(lemma, form, reading) for reading in filled[bundle])
+
+
 def _inflecting_column(
-    bundles: Mapping[str, int], readings: Mapping[str, list[dict[str, str]]], columns: Sequence[str]
+    counts: Mapping[str, int], readings: Readings, names: Sequence[str]
 ) -> str | None:
-    """The column whose rarest value has most rows; one needs two values to inflect."""
+    """The only column, or of several the one whose rarest value has most rows.
+
+    Where there is a choice, a column needs two values to be chosen.
+    """
+    if len(names) == 1:
+        return names[0] if names[0] in _stated(readings.values()) else None
     best, chosen = 0, None
-    for name in columns:
+    for name in names:
         values: Counter[str] = Counter()
         for bundle, found in readings.items():
             for value in (reading[name] for reading in found if name in reading):
-                values[value] += bundles[bundle]
+                values[value] += counts[bundle]
         if len(values) >= 2 and min(values.values()) > best:
             best, chosen = min(values.values()), name
     return chosen
@@ -108,6 +147,10 @@ def query_of(features: Mapping[str, str]) -> dict[str, frozenset[str]]:
     query.setdefault("Mood", frozenset({"IND"}))
     query.setdefault("Voice", frozenset({"ACT"}))
     return query
+
+
+NOMINATIVE = query_of({"Case": "Nom"})
+INDICATIVE = query_of({"Mood": "Ind"})
 
 
 def _fits(row: LexiconRow, query: Query, column: str | None) -> bool:
@@ -165,8 +208,13 @@ def contrasting(lexicon: Lexicon, row: LexiconRow, query: Query, column: str) ->
     return {other.form for other in _tightest(rows, {**wanted, column: frozenset()})}
 
 
-def values_of(lexicon: Lexicon, rows: Iterable[LexiconRow], query: Query, feature: str) -> set[str]:
-    """All values of a feature over the rows that answer a query (no tight match)."""
+def values_of(
+    lexicon: Lexicon, rows: Iterable[LexiconRow], query: Query, column: str, inflecting: str | None
+) -> set[str]:
+    """All values of ``column`` over the rows that answer a query (no tight match).
+
+    Rows must state the ``inflecting`` column where the query asks for it.
+    """
     query = lexicon.relevant(query)
-    fitting = (row for row in rows if _fits(row, query, lexicon.column))
-    return {row.features[feature] for row in fitting if feature in row.features}
+    fitting = (row for row in rows if _fits(row, query, inflecting))
+    return {row.features[column] for row in fitting if column in row.features}

@@ -5,19 +5,22 @@ Source: MultiBLiMP 1.0, section 3; details of both in the method notes it cites.
 
 import lzma
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from blimpworks.config import LexiconOptions
+from blimpworks.config import MultiblimpOptions
 from blimpworks.errors import UserError
+from blimpworks.multiblimp.decisions import corrected
 from blimpworks.multiblimp.features import parse_feats, parse_tags, render, to_unimorph
+from blimpworks.multiblimp.orthography import normalise_unimorph
 from blimpworks.multiblimp.patches import patch_line, patch_rows
 from blimpworks.multiblimp.unwanted import unwanted_rows
-from blimpworks.tables import LEXICON, TOKENS, read_table, write_table
+from blimpworks.multiblimp.words import read_tokens
+from blimpworks.tables import LEXICON, write_table
 
 Entry = tuple[str, str, str, str]
 """Lemma, form, part of speech, rendered features."""
@@ -35,24 +38,30 @@ POS_OF_UPOS = {
 WORD_COLUMNS = ("word", "lemma", "form", "upos", "feats", "deprel", "misc")
 
 
-def read_unimorph(path: Path, lang: str) -> Iterator[tuple[str, str, str]]:
+def read_unimorph(
+    path: Path, lang: str, special: Sequence[str], options: MultiblimpOptions
+) -> Iterator[tuple[str, str, str]]:
     """Lemma, form and tags of each line of a UniMorph table, patched for ``lang``.
 
-    Lines with a blank form or lemma are skipped, as are forms with a space (the pipeline
-    replaces single words). A table of segmentations separates its tags by "|" too. Raises
-    UserError for a line with fewer than three columns, or a file that is not UTF-8.
+    Lines with a blank form or lemma are skipped, as are forms that have a space after the
+    ``special`` treatments (the pipeline replaces single words). A table of segmentations
+    separates its tags by "|" too. Raises UserError for a line with fewer than three
+    columns, or a file that is not UTF-8.
     """
     segmented = path.suffix == ".segmentations"
+    ours = corrected(options, "scripts")
     for number, line in enumerate(_lines(path), start=1):
         if not line.strip():
             continue
-        fields = patch_line(line, lang).split("\t")
+        fields = patch_line(line, lang, path.name).split("\t")
         if len(fields) < 3:
             raise UserError(
                 f"{path}:{number}: found {len(fields)} tab-separated columns, expected "
                 "lemma, form, tags. Correct the line or pin another version."
             )
         lemma, form, tags = fields[:3]
+        if special:
+            lemma, form = normalise_unimorph(lemma, form, special, corrected=ours)
         if lemma and form and " " not in form:
             yield lemma, form, tags.replace("|", ";") if segmented else tags
 
@@ -68,9 +77,11 @@ def _lines(path: Path) -> list[str]:
         ) from error
 
 
-def unimorph_entries(paths: Iterable[Path], lang: str) -> list[Entry]:
+def unimorph_entries(
+    paths: Iterable[Path], lang: str, special: Sequence[str], options: MultiblimpOptions
+) -> list[Entry]:
     """Distinct entries of a language's UniMorph tables, in order of appearance."""
-    rows = (row for path in paths for row in read_unimorph(path, lang))
+    rows = (row for path in paths for row in read_unimorph(path, lang, special, options))
     found: dict[Entry, None] = {}
     for lemma, form, tags in patch_rows(rows, lang):
         for pos, features in parse_tags(tags):
@@ -90,9 +101,11 @@ def _ud_features(feats: str) -> dict[str, str]:
     return features
 
 
-def _count_words(tokens: pa.Table) -> Counter[tuple[str, str, str, str]]:
-    """How often each (lemma, form, upos, feats) occurs among words that can be entries."""
-    clean = pa.array(~np.logical_or.reduce([*unwanted_rows(tokens).values()]))
+def _count_words(
+    tokens: pa.Table, options: MultiblimpOptions
+) -> Iterator[tuple[str, str, str, str, int]]:
+    """Lemma, form, upos, feats and number of occurrences of words that can be entries."""
+    clean = pa.array(~np.logical_or.reduce([*unwanted_rows(tokens, options).values()]))
     has_entry = pc.and_(pc.is_valid(tokens["word"]), pc.is_valid(tokens["feats"]))
     words = tokens.filter(pc.and_(has_entry, clean)).select(["lemma", "form", "upos", "feats"])
     counts = (
@@ -101,26 +114,36 @@ def _count_words(tokens: pa.Table) -> Counter[tuple[str, str, str, str]]:
         .aggregate([([], "count_all")])
     )
     columns = [counts[name].to_pylist() for name in (*words.column_names, "count_all")]
-    return Counter({row[:4]: row[4] for row in zip(*columns, strict=True)})
+    return zip(*columns, strict=True)
 
 
-def ud_entries(tokens: pa.Table, options: LexiconOptions) -> dict[Entry, int]:
+def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[Entry, int]:
     """Entries read off a treebank, with their frequencies, after both filters.
 
     Lemma and form are lower-cased. Unwanted words, and those with an underscore in the
     lemma, are no evidence; forms with a space are left out at the end.
     """
     counts: Counter[Entry] = Counter()
-    for (lemma, form, upos, feats), count in _count_words(tokens).items():
+    spelt: dict[Entry, str] = {}
+    for lemma, form, upos, feats, count in _count_words(tokens, options):
         pos = POS_OF_UPOS.get(upos or "")
         if pos is None or "_" in lemma:
             continue
-        features = [(name, _in_unimorph(value)) for name, value in _ud_features(feats).items()]
-        counts[lemma.lower(), form.lower(), pos, render(features)] += count
-    rare_forms = _rare_forms(counts, options.form_ratio)
-    rare_bundles = _rare_bundles(counts, options.bundle_ratio)
-    dropped = rare_forms | rare_bundles
-    return {e: count for e, count in counts.items() if e not in dropped and " " not in e[1]}
+        known = _ud_features(feats)
+        features = [(name, _in_unimorph(value)) for name, value in known.items()]
+        entry = (lemma.lower(), form.lower(), pos, render(features))
+        counts[entry] += count
+        spelt[entry] = ";".join(
+            [pos, *(f"{name}_{value}" for name, value in sorted(known.items()))]
+        )
+    dropped = _rare_forms(counts, options.lexicon.form_ratio)
+    if not corrected(options, "rare_readings"):
+        dropped |= _rare_bundles(counts, options.lexicon.bundle_ratio)
+    kept = [entry for entry in counts if entry not in dropped]
+    if kept and not corrected(options, "first_entry"):
+        # The authors write the entries sorted, and their reader takes the first for a header.
+        kept.remove(min(kept, key=lambda entry: (entry[0], entry[1], spelt[entry])))
+    return {entry: counts[entry] for entry in kept if " " not in entry[1]}
 
 
 def _in_unimorph(value: str) -> str:
@@ -160,15 +183,21 @@ def _distance(a: Entry, b: Entry) -> int:
 
 
 def build_lexicon(
-    tokens: Path, unimorph: list[Path], lang: str, output: Path, options: LexiconOptions
+    tokens: Path,
+    unimorph: list[Path],
+    lang: str,
+    special: Sequence[str],
+    output: Path,
+    options: MultiblimpOptions,
 ) -> dict[str, int]:
     """Write the ``lexicon`` table of a language; return the entries per source.
 
-    Raises UserError for a malformed UniMorph table.
+    ``special`` are the treatments of its spelling. Raises UserError for a malformed
+    UniMorph table.
     """
-    words = read_table(TOKENS, tokens, WORD_COLUMNS)
+    words = read_tokens(tokens, WORD_COLUMNS, special, options)
     from_ud = ud_entries(words, options)
-    from_unimorph = unimorph_entries(unimorph, lang)
+    from_unimorph = unimorph_entries(unimorph, lang, special, options)
     entries = [*from_unimorph, *from_ud]
     names = ("lemma", "form", "pos", "features")
     columns = {name: [entry[i] for entry in entries] for i, name in enumerate(names)}

@@ -4,54 +4,29 @@ Source: MultiBLiMP 1.0, sections 4.1 and 4.3.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from blimpworks.config import MultiblimpOptions
-from blimpworks.multiblimp.agreement import BOTH_TYPES, FEATURE_OF, load_resources
-from blimpworks.multiblimp.conditions import meets_conditions
+from blimpworks.multiblimp.agreement import BOTH_TYPES
 from blimpworks.multiblimp.decisions import corrected
 from blimpworks.multiblimp.features import AGREEMENT_FEATURES, parse_feats, to_unimorph
 from blimpworks.multiblimp.funnel import write_funnel
-from blimpworks.multiblimp.surface import Surface, load_surfaces
-from blimpworks.multiblimp.swaps import REASONS, Inflector, Swap
-from blimpworks.tables import (
-    AGREEMENT,
-    CANDIDATES,
-    INT,
-    ITEMS,
-    LABEL,
-    LEXICON,
-    STRING,
-    read_table,
-    write_table,
-)
+from blimpworks.multiblimp.inflection import CONTEXT_PARTS, SOURCES, Wanted, load_lexicon
+from blimpworks.multiblimp.items import ITEM_SCHEMA
+from blimpworks.multiblimp.phenomena import PHENOMENA, Phenomenon
+from blimpworks.multiblimp.surface import SURFACE_COLUMNS, Surface, load_surfaces
+from blimpworks.multiblimp.swaps import REASONS, Inflector, Resource, Swap
+from blimpworks.multiblimp.words import read_tokens
+from blimpworks.tables import AGREEMENT, CANDIDATES, ITEMS, LEXICON, read_table, write_table
 
-# Columns that MultiBLiMP adds to the items of every benchmark.
-ITEM_SCHEMA = pa.schema(
-    [
-        *ITEMS.arrow(),
-        ("grammatical", LABEL),
-        ("ungrammatical", LABEL),
-        ("order", LABEL),
-        ("inflected", LABEL),
-        ("label", LABEL),
-        ("subject", STRING),
-        ("good_form", STRING),
-        ("bad_form", STRING),
-        ("distance", INT),
-        ("attractors", INT),
-        ("congruent_attractors", INT),
-        ("attractor_values", pa.list_(STRING)),
-    ]
-)
-
-
+Row = dict[str, Any]
 MISMATCH = "values differ in the treebank"
 CONDITION = "against the language's conditions"
 CONTRACTION = "inside a contraction"
@@ -86,9 +61,41 @@ def item_id(*parts: object) -> str:
     return blake2b("\x1f".join(map(str, parts)).encode(), digest_size=8).hexdigest()
 
 
-def capitalised_like(form: str, original: str) -> str:
-    """A new form in the original's capitalisation; the authors lower-case the rest."""
-    return form.capitalize() if original[:1].isupper() else form
+def capitalised_like(form: str, original: str, rest_too: bool) -> str:
+    """A new form in the original's capitalisation; ``rest_too`` lower-cases what follows."""
+    if not original[:1].isupper():
+        return form
+    return form.capitalize() if rest_too else form[:1].upper() + form[1:]
+
+
+@dataclass(slots=True)
+class Annotations:
+    """What the treebank says of its words, and what verbs have taken from their subjects.
+
+    In the authors' code what a verb takes from one subject ``lingers``: the verb's other
+    subjects find it there, and so does a later search for attractors.
+    """
+
+    lingers: bool
+    _taken: dict[tuple[int, int], dict[str, str]] = field(default_factory=dict)
+
+    def of_verb(self, row: Row) -> dict[str, str]:
+        """Features of the inflected word, to be completed in place.
+
+        On a word that the treebank gives no features at all, nothing stays.
+        """
+        annotated = parse_feats(row["feats"])
+        if not self.lingers or not annotated:
+            return dict(annotated)
+        return self._taken.setdefault((row["sentence"], row["feats_of"]), dict(annotated))
+
+    def attractors(self, row: Row, feature: str) -> list[str]:
+        """Values of ``feature`` on the words between subject and verb, in UniMorph's spelling."""
+        found = (
+            self._taken.get((row["sentence"], word), parse_feats(feats)).get(feature)
+            for word, feats in zip(row["between"], row["between_feats"], strict=True)
+        )
+        return [to_unimorph(value) for value in found if value is not None]
 
 
 @dataclass(slots=True)
@@ -96,63 +103,72 @@ class PairBuilder:
     """Builds the pairs of one phenomenon of one language."""
 
     lang: str
-    phenomenon: str
+    phenomenon: Phenomenon
     inflector: Inflector
-    labels: dict[tuple[str, str, str], str]
-    surfaces: dict[int, Surface]
-    copies_linger: bool
+    labels: Mapping[tuple[str, str, str], str]
+    surfaces: Mapping[int, Surface]
+    options: MultiblimpOptions
     rejected: Counter[str] = field(default_factory=Counter)
-    _verbs: dict[tuple[int, int], dict[str, str]] = field(default_factory=dict)
 
-    def _features(self, row: dict[str, Any]) -> dict[str, str]:
-        """The inflected word's features, with what earlier subjects of it left there.
+    def build(self, rows: Iterable[Row]) -> list[Row]:
+        """The items of all candidates; what was rejected is counted.
 
-        On a word that the treebank gives no features at all, nothing stays.
+        All subjects are looked at before the first swap is sought, so that lingering
+        features are there for earlier subjects of the same verb too, as the authors have it.
         """
-        annotated = parse_feats(row["feats"])
-        if not self.copies_linger or not annotated:
-            return dict(annotated)
-        word = row["verb"] if row["inflected_is_verb"] else row["inflected"]
-        return self._verbs.setdefault((row["sentence"], word), dict(annotated))
+        annotations = Annotations(lingers=not corrected(self.options, "copied_features"))
+        kept: list[tuple[Row, dict[str, str], list[str]]] = []
+        for row in rows:
+            verb = annotations.of_verb(row)
+            if not adopt_features(verb, parse_feats(row["subject_feats"])):
+                self.rejected[MISMATCH] += 1
+            elif not self.phenomenon.meets_conditions(self.lang, verb):
+                self.rejected[CONDITION] += 1
+            else:
+                attractors = annotations.attractors(row, self.phenomenon.feature)
+                kept.append((row, verb, attractors))
+        return [item for found in kept for item in self._items(*found)]
 
-    def build(self, row: dict[str, Any]) -> list[dict[str, Any]]:
-        """The items of one candidate; what was rejected is counted."""
-        verb = self._features(row)
-        if not adopt_features(verb, parse_feats(row["subject_feats"])):
-            self.rejected[MISMATCH] += 1
-            return []
-        if not meets_conditions(self.phenomenon, self.lang, verb):
-            self.rejected[CONDITION] += 1
-            return []
+    def _items(self, row: Row, verb: dict[str, str], attractors: list[str]) -> list[Row]:
         surface = self.surfaces[row["sentence"]]
         if not surface.replaceable(row["replaced"]):
             self.rejected[CONTRACTION] += 1
             return []
-        lemma = row["lemma"].replace("_", "")
-        features = tuple(sorted(verb.items()))
+        lemma, features = row["lemma"].replace("_", ""), tuple(sorted(verb.items()))
         swaps, rejected = self.inflector.swaps(row["form"], lemma, features, row["subject_form"])
         self.rejected += rejected
-        return [self._item(row, swap, surface) for swap in swaps]
+        known = {
+            "inflected_feats": "|".join(f"{name}={value}" for name, value in features),
+            "attractors": len(attractors),
+            "attractor_values": attractors,
+        }
+        return [
+            {
+                **self._item(row, swap, surface),
+                **known,
+                "congruent_attractors": sum(value in swap.before for value in attractors),
+            }
+            for swap in swaps
+        ]
 
-    def _label(self, row: dict[str, Any], value: str) -> str:
+    def _label(self, row: Row, value: str) -> str:
         kinds = (row["kind"], BOTH_TYPES)
         found = (self.labels.get((kind, row["order"], value)) for kind in kinds)
         return next((label for label in found if label), "?")
 
-    def _text(self, row: dict[str, Any], swap: Swap, surface: Surface) -> dict[str, Any]:
+    def _text(self, row: Row, swap: Swap, surface: Surface) -> Row:
         """Both sentences, the critical region, and where the sentence comes from."""
         old = surface.form(row["replaced"])
-        new = capitalised_like(swap.form, old)
+        new = capitalised_like(swap.form, old, not corrected(self.options, "capitals"))
         good, bad, start = surface.replace(row["replaced"], new)
         origin = {
             "treebank": surface.treebank,
             "file": surface.file,
             "sent_id": surface.sent_id,
         }
+        named = (self.lang, self.phenomenon.name, *origin.values())
         return {
-            "item_id": item_id(
-                self.lang, self.phenomenon, *origin.values(), row["subject"], start, good, bad
-            ),
+            "item_id": item_id(*named, row["subject"], start, good, bad),
             "good": good,
             "bad": bad,
             "good_start": start,
@@ -164,13 +180,12 @@ class PairBuilder:
             **origin,
         }
 
-    def _item(self, row: dict[str, Any], swap: Swap, surface: Surface) -> dict[str, Any]:
+    def _item(self, row: Row, swap: Swap, surface: Surface) -> Row:
         """One pair; ``label`` has as many labels as ``grammatical`` has values."""
         before, after = "|".join(swap.before), "|".join(swap.after)
-        attractors = [to_unimorph(value) for value in row["attractors"]]
         return {
             "lang": self.lang,
-            "phenomenon": self.phenomenon,
+            "phenomenon": self.phenomenon.name,
             "paradigm": f"{before}>{after}/{row['order']}/{row['kind']}",
             "grammatical": before,
             "ungrammatical": after,
@@ -178,15 +193,32 @@ class PairBuilder:
             "inflected": row["kind"],
             "label": "|".join(self._label(row, value) for value in swap.before),
             "subject": row["subject_form"],
+            "subject_id": row["subject"],
+            "subject_upos": row["subject_upos"],
+            "subject_feats": row["subject_feats"],
+            "verb": row["verb_form"],
+            "verb_id": row["verb"],
+            "inflected_form": row["form"],
+            "inflected_id": row["inflected"],
+            "inflected_upos": row["upos"],
             "distance": row["distance"],
-            "attractors": len(attractors),
-            "congruent_attractors": sum(value in swap.before for value in attractors),
-            "attractor_values": attractors,
             **self._text(row, swap, surface),
         }
 
 
-def _labels(agreement: list[dict[str, Any]], phenomenon: str) -> dict[tuple[str, str, str], str]:
+def _resources(rows: list[Row], lexicon: pa.Table, construction: str) -> tuple[Resource, ...]:
+    """Both sources' words that candidates of a construction ask for."""
+    lemmas = frozenset(row["lemma"].replace("_", "") for row in rows)
+    subjects = frozenset(row["subject_form"] for row in rows)
+    verbs = Wanted(("V",), lemmas, "lemma", participles=construction == "sp")
+    context = Wanted(CONTEXT_PARTS, subjects, "form")
+    return tuple(
+        Resource(load_lexicon(lexicon, source, verbs), load_lexicon(lexicon, source, context))
+        for source in SOURCES
+    )
+
+
+def _labels(agreement: list[Row], phenomenon: str) -> dict[tuple[str, str, str], str]:
     return {
         (row["verb_type"], row["order"], row["value"]): row["label"]
         for row in agreement
@@ -194,43 +226,61 @@ def _labels(agreement: list[dict[str, Any]], phenomenon: str) -> dict[tuple[str,
     }
 
 
-def _read(paths: PairInputs) -> tuple[list[dict[str, Any]], pa.Table, list[dict[str, Any]]]:
-    edges = read_table(CANDIDATES, paths.candidates).to_pylist()
-    agreement = read_table(AGREEMENT, paths.agreement).to_pylist()
-    return edges, read_table(LEXICON, paths.lexicon), agreement
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    """The tables of one language, read."""
+
+    lexicon: pa.Table
+    agreement: list[Row]
+    surfaces: Mapping[int, Surface]
+
+
+def _build(
+    rows: list[Row], construction: str, lang: str, tables: _Tables, options: MultiblimpOptions
+) -> Iterator[tuple[str, list[Row], dict[str, int]]]:
+    """Name, pairs and counts of each phenomenon of one construction."""
+    resources = _resources(rows, tables.lexicon, construction)
+    for phenomenon in map(PHENOMENA.__getitem__, options.phenomena):
+        if phenomenon.construction != construction:
+            continue
+        inflector = Inflector(phenomenon.feature, resources)
+        labels = _labels(tables.agreement, phenomenon.name)
+        builder = PairBuilder(lang, phenomenon, inflector, labels, tables.surfaces, options)
+        pairs = builder.build(rows)
+        dropped = {f"- {reason}": builder.rejected[reason] for reason in ALL_REASONS}
+        yield phenomenon.name, pairs, {"candidates": len(rows), **dropped, "pairs": len(pairs)}
 
 
 def build_pairs(
-    paths: PairInputs, lang: str, output: Path, funnel: Path, options: MultiblimpOptions
-) -> dict[str, int]:
+    paths: PairInputs,
+    lang: str,
+    special: Sequence[str],
+    output: Path,
+    funnel: Path,
+    options: MultiblimpOptions,
+) -> dict[str, dict[str, int]]:
     """Write every surviving pair of a language as ``items``, and the stage's funnel.
 
-    Returns the funnel's counts. Raises UserError when a table can't be read.
+    ``special`` are the treatments of its spelling. Returns the funnel's counts by
+    phenomenon. Raises UserError when a table can't be read.
     """
-    edges, lexicon, agreement = _read(paths)
-    surfaces = load_surfaces(
-        paths.tokens,
-        paths.sentences,
-        {row["sentence"] for row in edges},
-        whole_contractions=corrected(options, "contractions"),
+    edges = read_table(CANDIDATES, paths.candidates).to_pylist()
+    wanted = pa.array(sorted({row["sentence"] for row in edges}), pa.int32())
+    words = read_tokens(paths.tokens, SURFACE_COLUMNS, special, options)
+    words = words.filter(pc.is_in(words["sentence"], wanted))
+    whole = corrected(options, "contractions")
+    tables = _Tables(
+        read_table(LEXICON, paths.lexicon),
+        read_table(AGREEMENT, paths.agreement).to_pylist(),
+        load_surfaces(words, paths.sentences, whole_contractions=whole),
     )
-    rejected: Counter[str] = Counter()
-    items: list[dict[str, Any]] = []
-    lemmas = frozenset(row["lemma"].replace("_", "") for row in edges)
-    for phenomenon in options.phenomena:
-        feature = FEATURE_OF[phenomenon]
-        builder = PairBuilder(
-            lang,
-            phenomenon,
-            Inflector(feature, load_resources(lexicon, feature, lemmas)),
-            _labels(agreement, phenomenon),
-            surfaces,
-            copies_linger=not corrected(options, "copied_features"),
-        )
-        items += [i for row in edges if row["phenomenon"] == phenomenon for i in builder.build(row)]
-        rejected += builder.rejected
-    dropped = {f"- {reason}": rejected[reason] for reason in ALL_REASONS}
-    counts = {"candidates": len(edges), **dropped, "pairs": len(items)}
+    counts: dict[str, dict[str, int]] = {}
+    items: list[Row] = []
+    for construction in ("sv", "sp"):
+        rows = [row for row in edges if row["construction"] == construction]
+        for name, pairs, found in _build(rows, construction, lang, tables, options):
+            items += pairs
+            counts[f"pairs {name}"] = found
     write_table(pa.Table.from_pylist(items, schema=ITEM_SCHEMA), ITEMS, output)
-    write_funnel(funnel, lang, "pairs", counts)
+    write_funnel(funnel, lang, counts)
     return counts

@@ -4,6 +4,7 @@ Source: MultiBLiMP 1.0, section 4.4. The authors drew from an unseeded generator
 selection can't be had again; ours depends on the seed, the condition and the pairs alone.
 """
 
+import heapq
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -13,9 +14,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from blimpworks.config import MultiblimpOptions, SamplingOptions
+from blimpworks.config import MultiblimpOptions
+from blimpworks.multiblimp.decisions import corrected
 from blimpworks.multiblimp.funnel import write_funnel
-from blimpworks.multiblimp.pairs import ITEM_SCHEMA
+from blimpworks.multiblimp.items import ITEM_SCHEMA
 from blimpworks.tables import ITEMS, read_table, write_table
 
 Item = dict[str, Any]
@@ -54,25 +56,28 @@ def members(items: Iterable[Item], condition: Condition) -> list[Item]:
     ]
 
 
-def _traits(item: Item) -> tuple[tuple[str, Any], ...]:
+def _traits(item: Item, published: bool) -> tuple[tuple[str, Any], ...]:
     """What a pair is balanced by; sentence and attractor presence are in the code only."""
     incongruent = item["attractors"] - item["congruent_attractors"]
-    return (
+    traits = (
         ("subject", item["subject"]),
-        ("verb", item["good_form"]),
+        ("verb", item["inflected_form"]),
         ("distance", item["distance"]),
-        ("has attractors", item["attractors"] > 0),
         ("only congruent", item["attractors"] > 0 and incongruent == 0),
         ("only incongruent", item["attractors"] > 0 and item["congruent_attractors"] == 0),
-        ("sentence", item["good"]),
     )
+    more = (("has attractors", item["attractors"] > 0), ("sentence", item["good"]))
+    return traits + more if published else traits
 
 
-def weights(items: Sequence[Item]) -> list[float]:
-    """Sampling weight of each pair: one over the product of its traits' relative frequencies."""
-    counts = Counter(trait for item in items for trait in _traits(item))
-    n = len(items)
-    return [math.prod(n / counts[trait] for trait in _traits(item)) for item in items]
+def weights(items: Sequence[Item], published: bool) -> list[float]:
+    """Sampling weight of each pair: one over the product of its traits' relative frequencies.
+
+    The traits are the paper's five, or with ``published`` the code's seven.
+    """
+    traits = [_traits(item, published) for item in items]
+    counts = Counter(trait for each in traits for trait in each)
+    return [math.prod(len(items) / counts[trait] for trait in each) for each in traits]
 
 
 def _uniform(seed: int, condition: Condition, item_id: str) -> float:
@@ -81,19 +86,26 @@ def _uniform(seed: int, condition: Condition, item_id: str) -> float:
     return (int.from_bytes(blake2b(text, digest_size=8).digest()) + 0.5) / 2**64
 
 
-def draw(items: Sequence[Item], condition: Condition, options: SamplingOptions) -> list[Item]:
+def draw(items: Sequence[Item], condition: Condition, options: MultiblimpOptions) -> list[Item]:
     """At most ``per_condition`` pairs, drawn by weight without replacement.
 
     Each pair gets the key log(u) / weight and the largest keys win, which is the same
     distribution as drawing one after another (Efraimidis and Spirakis 2006) but does not
-    depend on the order of the input. Returns them in order of item_id.
+    depend on the order of the input. Returns them in order of item_id, with their weight
+    relative to all pairs of the condition.
     """
+    settings = options.sampling
+    found = weights(items, published=not corrected(options, "balance"))
+    total = sum(found)
     keyed = [
-        (math.log(_uniform(options.seed, condition, item["item_id"])) / weight, item["item_id"], i)
-        for i, (item, weight) in enumerate(zip(items, weights(items), strict=True))
+        (math.log(_uniform(settings.seed, condition, item["item_id"])) / weight, i)
+        for i, (item, weight) in enumerate(zip(items, found, strict=True))
     ]
-    chosen = sorted(keyed, reverse=True)[: options.per_condition]
-    return [items[i] for _, _, i in sorted(chosen, key=lambda key: key[1])]
+    chosen = sorted(
+        (i for _, i in heapq.nlargest(settings.per_condition, keyed)),
+        key=lambda i: items[i]["item_id"],
+    )
+    return [{**items[i], "weight": found[i] / total} for i in chosen]
 
 
 def _label(items: Iterable[Item], value: str) -> str:
@@ -106,19 +118,23 @@ def _label(items: Iterable[Item], value: str) -> str:
     return "?"
 
 
-def sample(items: Sequence[Item], options: SamplingOptions) -> tuple[list[Item], dict[str, int]]:
+def sample(items: Sequence[Item], options: MultiblimpOptions) -> tuple[list[Item], dict[str, int]]:
     """The balanced selection, and counts of what was dropped and why.
 
-    A pair that is a member of two conditions can be drawn in both.
+    A pair that is a member of two conditions can be drawn in both, as in the release;
+    corrected, it stands in the first of them alone.
     """
     counts = dict.fromkeys(("pairs", AGAIN, TOO_FEW, NO_AGREEMENT, ABOVE_LIMIT), 0)
     counts["pairs"] = len(items)
     sizes = Counter(item["phenomenon"] for item in items)
+    once = corrected(options, "memberships")
+    taken: set[str] = set()
     chosen: list[Item] = []
     for condition in conditions(items):
-        inside = members(items, condition)
+        inside = [item for item in members(items, condition) if item["item_id"] not in taken]
+        taken |= {item["item_id"] for item in inside} if once else set()
         label = _label(inside, condition[1])
-        if sizes[condition[0]] < options.minimum:
+        if sizes[condition[0]] < options.sampling.minimum:
             counts[TOO_FEW] += len(inside)
         elif label == "-":
             counts[NO_AGREEMENT] += len(inside)
@@ -153,7 +169,7 @@ def sample_items(
 
     Raises UserError when the pairs can't be read.
     """
-    items, counts = sample(read_table(ITEMS, pairs).to_pylist(), options.sampling)
+    items, counts = sample(read_table(ITEMS, pairs).to_pylist(), options)
     write_table(pa.Table.from_pylist(items, schema=ITEM_SCHEMA), ITEMS, output)
-    write_funnel(funnel, lang, "sampling", counts)
+    write_funnel(funnel, lang, {"sampling": counts})
     return counts

@@ -1,14 +1,14 @@
 """Sentences as models see them, put together from a treebank's words."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from blimpworks.tables import SENTENCES, TOKENS, read_table
+from blimpworks.tables import SENTENCES, read_table
+
+SURFACE_COLUMNS = ("sentence", "id", "word", "form", "space_after")
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class Surface:
 
 
 def _units(rows: pa.Table, whole_contractions: bool) -> dict[int, list[Unit]]:
-    columns = (rows[name].to_pylist() for name in ("sentence", "id", "word", "form", "space_after"))
+    columns = (rows[name].to_pylist() for name in SURFACE_COLUMNS)
     found: dict[int, list[Unit]] = {}
     for sentence, identifier, word, form, space_after in zip(*columns, strict=True):
         units = found.setdefault(sentence, [])
@@ -70,18 +70,17 @@ def _units(rows: pa.Table, whole_contractions: bool) -> dict[int, list[Unit]]:
 
 
 def load_surfaces(
-    tokens: Path, sentences: Path, wanted: Collection[int], *, whole_contractions: bool
+    rows: pa.Table, sentences: Path, *, whole_contractions: bool
 ) -> dict[int, Surface]:
-    """The wanted sentences by their number.
+    """Sentences of the ``rows`` of a ``tokens`` table, by their number.
 
     With ``whole_contractions`` a multiword token is one unit, as in the treebank's text;
     without, its words stand apart, each with its own SpaceAfter.
     """
-    numbers = pa.array(np.fromiter(wanted, np.int32, len(wanted)))
-    rows = read_table(TOKENS, tokens, ["sentence", "id", "word", "form", "space_after"])
-    units = _units(rows.filter(pc.is_in(rows["sentence"], numbers)), whole_contractions)
+    units = _units(rows, whole_contractions)
     origins = read_table(SENTENCES, sentences, ["sentence", "treebank", "file", "sent_id", "line"])
-    origins = origins.filter(pc.is_in(origins["sentence"], numbers))
+    wanted = pa.array([*units], pa.int32())
+    origins = origins.filter(pc.is_in(origins["sentence"], wanted))
     return {
         row["sentence"]: Surface(
             row["treebank"],

@@ -4,12 +4,14 @@ Source: MultiBLiMP 1.0, section 4.3; the checks and their order follow the autho
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from blimpworks.multiblimp.agreement import NOMINATIVE, Resource
 from blimpworks.multiblimp.features import UNDEFINED
 from blimpworks.multiblimp.inflection import (
+    NOMINATIVE,
+    Lexicon,
     LexiconRow,
     Query,
     contrasting,
@@ -34,12 +36,23 @@ class Swap:
     after: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One source of the lexicon: its inflected words by lemma, its possible subjects by form."""
+
+    verbs: Lexicon
+    subjects: Lexicon
+
+
 @dataclass(slots=True)
 class Inflector:
-    """Finds swaps for one phenomenon of one language; remembers what it has answered."""
+    """Finds swaps for one phenomenon of one language; remembers what it has answered.
+
+    ``resources`` are UniMorph and the treebank lexicon, in this order.
+    """
 
     feature: str
-    resources: dict[str, Resource]
+    resources: Sequence[Resource]
     _answers: dict[tuple[Any, ...], tuple[list[Swap], Counter[str]]] = field(default_factory=dict)
 
     def swaps(
@@ -77,8 +90,8 @@ class Inflector:
         """
         forms: set[str] = set()
         before: set[str] | None = None
-        for resource in self.resources.values():
-            column = resource.verbs.column
+        for resource in self.resources:
+            column = resource.verbs.columns[self.feature]
             if column is None or len(forms) == 1:
                 continue
             rows = matching(resource.verbs, lemma, form, query, column)
@@ -91,7 +104,7 @@ class Inflector:
     @property
     def _reported(self) -> str:
         """The column that values are read from: the treebank lexicon's choice goes first."""
-        columns = (resource.verbs.column for resource in reversed(self.resources.values()))
+        columns = (r.verbs.columns[self.feature] for r in reversed(self.resources))
         return next(filter(None, columns), self.feature)
 
     def _values(self, form: str, lemma: str, query: Query) -> set[str]:
@@ -99,16 +112,19 @@ class Inflector:
         reported = self._reported
         others = {name: values for name, values in query.items() if name != reported}
         found: set[str] = set()
-        for resource in self.resources.values():
+        for resource in self.resources:
             rows = [r for r in resource.verbs.by_lemma.get(lemma, ()) if r.form == form]
-            found |= values_of(resource.verbs, rows, others, reported)
+            strict = resource.verbs.columns[self.feature]
+            found |= values_of(resource.verbs, rows, others, reported, strict)
         return found
 
     def _subject_values(self, subject: str) -> set[str]:
         """Values of the subject's form as a nominative; UniMorph's unless it has none."""
-        for resource in self.resources.values():
+        for resource in self.resources:
             rows = resource.subjects.by_form.get(subject, ())
-            if found := values_of(resource.subjects, rows, NOMINATIVE, self._reported):
+            strict = resource.subjects.columns[self.feature]
+            found = values_of(resource.subjects, rows, NOMINATIVE, self._reported, strict)
+            if found:
                 return found
         return set()
 

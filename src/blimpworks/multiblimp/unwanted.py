@@ -11,6 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from blimpworks.config import MultiblimpOptions
+from blimpworks.multiblimp.decisions import corrected
 from blimpworks.multiblimp.features import parse_feats
 
 Mask = npt.NDArray[np.bool_]
@@ -33,15 +35,19 @@ def _flags(answers: pa.ChunkedArray) -> Mask:
     return np.asarray(answers.fill_null(False))
 
 
-def unwanted_rows(tokens: pa.Table) -> dict[str, Mask]:
+def unwanted_rows(tokens: pa.Table, options: MultiblimpOptions) -> dict[str, Mask]:
     """Rows of a ``tokens`` table (deprel, feats, misc) that are unwanted, by reason.
 
     Multiword ranges count: a typo or correction is often noted on them alone.
     """
     feats = tokens["feats"].cast(pa.string()).to_numpy(zero_copy_only=False)
-    misc = tokens["misc"].cast(pa.string())
-    return {
+    reasons = {
         "reparandum": _flags(pc.equal(tokens["deprel"].cast(pa.string()), "reparandum")),
         "typo, style or foreign": marked(feats, _is_unwanted),
-        "corrected or code-switched": _flags(pc.match_substring_regex(misc, UNWANTED_MISC)),
     }
+    if not corrected(options, "marked_sentences"):
+        misc = tokens["misc"].cast(pa.string())
+        reasons["corrected or code-switched"] = _flags(
+            pc.match_substring_regex(misc, UNWANTED_MISC)
+        )
+    return reasons
