@@ -51,6 +51,9 @@ class LanguageRow(Strict):
     """UniMorph tables used (codes); empty when only the treebank lexicon serves."""
     paper_n: OptionalInt
     """Pairs in the release, where the paper's text gives them."""
+    untested: Names
+    """Constructions (sv, sp) whose agreement statistics the release did not apply: its number
+    of pairs is that of all conditions, those without agreement included."""
     special: Names
     """Named special handling of this language."""
     excluded_treebanks: str
@@ -141,13 +144,19 @@ Row = TypeVar("Row", bound=BaseModel)
 
 
 def read_rows(kind: type[Row], path: Path) -> list[Row]:
-    """Rows of a tab-separated catalogue, each checked against its model.
+    """Rows of a table with headings, each checked against its model.
+
+    Separated by tabs, or by commas (and then quoted as usual) in a file called ``.csv``.
 
     Raises UserError naming file, line and column of the first wrong cell.
     """
     try:
         with path.open(encoding="utf-8", newline="") as handle:
-            reader = csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE)
+            reader = (
+                csv.DictReader(handle)
+                if path.suffix == ".csv"
+                else csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE)
+            )
             _check_header(reader.fieldnames or [], kind, path)
             return [_row(kind, row, path, line) for line, row in enumerate(reader, start=2)]
     except FileNotFoundError as error:
@@ -245,6 +254,17 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     _check_sources(campaign, sources)
     _check_models(campaign, models)
     return Catalogue(languages, models, treebanks, sources)
+
+
+def whole_catalogue(campaign: Campaign) -> Catalogue:
+    """All languages and models there are, whatever the campaign selects; no files.
+
+    What the papers print is not bound to a campaign. Raises UserError for a malformed table.
+    """
+    files = campaign.catalogue
+    languages = _keyed(read_rows(LanguageRow, files.languages), "lang", files.languages)
+    models = _keyed(read_rows(ModelRow, files.models), "name", files.models)
+    return Catalogue(languages, models, treebanks={}, sources={})
 
 
 def _check_treebanks(campaign: Campaign, treebanks: dict[str, list[TreebankRow]]) -> None:

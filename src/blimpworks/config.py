@@ -154,6 +154,10 @@ class Decisions(Strict):
     scripts: Variant | None = None
     """published: diacritics, scripts and alternative forms are levelled for the languages
     that the authors' runs reached; corrected: for those that appendix A.1 names."""
+    lost_statistics: Variant | None = None
+    """published: no condition is dropped in the languages whose released numbers show that
+    their agreement statistics were not applied (``untested`` in the table of languages);
+    corrected: their tests decide too."""
     balance: Variant | None = None
     """published: the draw also balances the sentence and whether it has attractors;
     corrected: only the five traits of section 4.4."""

@@ -123,10 +123,13 @@ rule sample_items:
         mem_mb=lambda w, attempt: 2000 * attempt,
     params:
         code=verb_code("sample_items"),
-        options=stage("sampling", decisions=("balance", "memberships")),
+        options=stage(
+            "sampling", decisions=("lost_statistics", "balance", "memberships")
+        ),
+        untested=lambda w: ",".join(CATALOGUE.languages[w.lang].untested),
     message:
         "Sample items of {wildcards.lang}"
     shell:
         "python -m blimpworks sample-items --pairs {input:q} --output {output.table:q} "
-        "--funnel {output.funnel:q} --lang {wildcards.lang} --options {params.options:q} "
-        "> {log:q} 2>&1"
+        "--funnel {output.funnel:q} --lang {wildcards.lang} "
+        "--untested={params.untested:q} --options {params.options:q} > {log:q} 2>&1"

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from blimpworks.config import MultiblimpOptions, TreebankOptions, parse_options
+from blimpworks.config import Benchmark, MultiblimpOptions, TreebankOptions, parse_options
 from blimpworks.provenance.record import Job
 
 Lang = Annotated[str, typer.Option(help="ISO 639-3 code.")]
@@ -19,7 +19,7 @@ def _params(lang: str, settings: MultiblimpOptions) -> dict[str, Any]:
     return {"lang": lang, "options": settings.model_dump(mode="json", exclude_unset=True)}
 
 
-def _treatments(special: str) -> list[str]:
+def _listed(special: str) -> list[str]:
     return [name for name in special.split(",") if name]
 
 
@@ -38,9 +38,7 @@ def build_lexicon(
     params = _params(lang, settings) | {"special": special}
     sources = [tokens, *(unimorph or [])]
     with Job("build_lexicon", inputs=sources, outputs=[output], params=params) as job:
-        job.note(
-            entries=build(tokens, unimorph or [], lang, _treatments(special), output, settings)
-        )
+        job.note(entries=build(tokens, unimorph or [], lang, _listed(special), output, settings))
 
 
 def find_candidates(
@@ -60,7 +58,7 @@ def find_candidates(
     params = _params(lang, settings) | {"special": special}
     params["treebanks"] = reading.model_dump(mode="json", exclude_unset=True)
     with Job("find_candidates", inputs=[tokens], outputs=[output, funnel], params=params) as job:
-        counts = find(tokens, lang, _treatments(special), output, funnel, settings, reading)
+        counts = find(tokens, lang, _listed(special), output, funnel, settings, reading)
         job.note(counts=counts)
 
 
@@ -103,24 +101,52 @@ def build_pairs(
     params = _params(lang, settings) | {"special": special}
     inputs = [candidates, lexicon, agreement, tokens, sentences]
     with Job("build_pairs", inputs=inputs, outputs=[output, funnel], params=params) as job:
-        treatments = _treatments(special)
+        treatments = _listed(special)
         found = build(PairInputs(*inputs), lang, treatments, output, funnel, settings)
         job.note(counts=found)
 
 
 def sample_items(
-    pairs: Input, output: Output, funnel: Output, lang: Lang, options: Options
+    pairs: Input,
+    output: Output,
+    funnel: Output,
+    lang: Lang,
+    untested: Annotated[str, typer.Option(help="Constructions kept untested (sv, sp).")],
+    options: Options,
 ) -> None:
     """Draw the balanced set of items from all pairs."""
     from blimpworks.multiblimp.sampling import sample_items as sample
 
     settings = parse_options(MultiblimpOptions, options)
-    params = _params(lang, settings)
+    params = _params(lang, settings) | {"untested": untested}
     with Job("sample_items", inputs=[pairs], outputs=[output, funnel], params=params) as job:
-        job.note(counts=sample(pairs, lang, output, funnel, settings))
+        job.note(counts=sample(pairs, lang, _listed(untested), output, funnel, settings))
+
+
+def export(
+    benchmark: Annotated[Benchmark, typer.Argument(help="Whose layout to write.")],
+    items: Annotated[Path, typer.Argument(help="Directory of item tables, one a language.")],
+    output: Annotated[Path, typer.Argument(help="Directory to write to.")],
+) -> None:
+    """Write items in the layout of a released data set, for loaders made for it."""
+    from blimpworks.errors import UserError
+    from blimpworks.multiblimp.export import export_items
+
+    found = sorted(items.glob("*.parquet"))
+    if benchmark != "multiblimp" or not found:
+        raise UserError(
+            f"{items} has no item tables, expected <results>/items/multiblimp after "
+            "`snakemake items`."
+            if benchmark == "multiblimp"
+            else f"benchmark is {benchmark!r}; only multiblimp has a layout to export to."
+        )
+    for path in found:
+        target = output / path.stem / "data.tsv"
+        typer.echo(f"{target}: {export_items(path, target)} items")
 
 
 def register(app: typer.Typer) -> None:
     """Add these verbs to the command line."""
-    for verb in (build_lexicon, find_candidates, measure_agreement, build_pairs, sample_items):
+    verbs = (build_lexicon, find_candidates, measure_agreement, build_pairs, sample_items, export)
+    for verb in verbs:
         app.command()(verb)

@@ -86,14 +86,22 @@ def _split_tags(tags: str) -> list[str]:
 
     Braces go, ``/`` and ``,`` mean alternatives like ``+``, ``V.PTCP`` (also misspelt) is a
     verb's participle, ``NOM(3,SG)`` marks agreement with an argument, and an unknown ``A.B``
-    is two tags.
+    is two tags. Tags known in upper case alone are written so.
     """
     tags = re.sub(r"[A-Z]+\(([^()]*)\)", lambda m: m.group(1).replace(",", ";"), tags)
     tags = re.sub(r"[{}]", "", tags).replace("/", "+").replace(",", "+")
     tags = re.sub(r"V\.(PTCP|PCTP)", "V;V.PTCP", tags)
-    parts = (tag.strip() for tag in tags.split(";"))
+    parts = (_as_known(tag.strip()) for tag in tags.split(";"))
     known = tag_features()
-    return [tag for part in parts for tag in ([part] if part in known else part.split(".")) if tag]
+    split = (tag for part in parts for tag in ([part] if part in known else part.split(".")))
+    return [_as_known(tag) for tag in split if tag]
+
+
+def _as_known(tags: str) -> str:
+    """Tags joined by ``+``, each in upper case if it is known only so."""
+    known = tag_features()
+    each = ((tag, tag.upper()) for tag in tags.split("+"))
+    return "+".join(upper if tag not in known and upper in known else tag for tag, upper in each)
 
 
 @cache

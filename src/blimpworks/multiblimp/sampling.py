@@ -7,7 +7,7 @@ selection can't be had again; ours depends on the seed, the condition and the pa
 import heapq
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -118,11 +118,14 @@ def _label(items: Iterable[Item], value: str) -> str:
     return "?"
 
 
-def sample(items: Sequence[Item], options: MultiblimpOptions) -> tuple[list[Item], dict[str, int]]:
+def sample(
+    items: Sequence[Item], options: MultiblimpOptions, untested: Collection[str] = ()
+) -> tuple[list[Item], dict[str, int]]:
     """The balanced selection, and counts of what was dropped and why.
 
     A pair that is a member of two conditions can be drawn in both, as in the release;
-    corrected, it stands in the first of them alone.
+    corrected, it stands in the first of them alone. Conditions of an ``untested``
+    construction ("sv", "sp") count as undecided, whatever the tests say.
     """
     counts = dict.fromkeys(("pairs", AGAIN, TOO_FEW, NO_AGREEMENT, ABOVE_LIMIT), 0)
     counts["pairs"] = len(items)
@@ -133,7 +136,7 @@ def sample(items: Sequence[Item], options: MultiblimpOptions) -> tuple[list[Item
     for condition in conditions(items):
         inside = [item for item in members(items, condition) if item["item_id"] not in taken]
         taken |= {item["item_id"] for item in inside} if once else set()
-        label = _label(inside, condition[1])
+        label = "?" if condition[0][:2] in untested else _label(inside, condition[1])
         if sizes[condition[0]] < options.sampling.minimum:
             counts[TOO_FEW] += len(inside)
         elif label == "-":
@@ -163,13 +166,20 @@ def _in_condition(item: Item, condition: Condition, label: str) -> Item:
 
 
 def sample_items(
-    pairs: Path, lang: str, output: Path, funnel: Path, options: MultiblimpOptions
+    pairs: Path,
+    lang: str,
+    untested: Collection[str],
+    output: Path,
+    funnel: Path,
+    options: MultiblimpOptions,
 ) -> dict[str, int]:
     """Write the sampled ``items`` of a language and the stage's funnel; return its counts.
 
+    ``untested`` are constructions whose agreement statistics the release did not apply.
     Raises UserError when the pairs can't be read.
     """
-    items, counts = sample(read_table(ITEMS, pairs).to_pylist(), options)
+    lost = () if corrected(options, "lost_statistics") else untested
+    items, counts = sample(read_table(ITEMS, pairs).to_pylist(), options, lost)
     write_table(pa.Table.from_pylist(items, schema=ITEM_SCHEMA), ITEMS, output)
     write_funnel(funnel, lang, {"sampling": counts})
     return counts

@@ -1,0 +1,100 @@
+"""Items in the column layout of the released MultiBLiMP data set, for loaders made for it.
+
+Source: the data set's configurations on the Hugging Face hub, one ``<lang>/data.tsv`` each,
+as its users read them. Word positions count from 0 there.
+"""
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from blimpworks.errors import UserError
+from blimpworks.files import atomic
+from blimpworks.multiblimp.features import parse_feats
+from blimpworks.multiblimp.phenomena import PARTICIPLE
+from blimpworks.tables import ITEMS, read_table
+
+Item = Mapping[str, Any]
+
+
+def _words(item: Item) -> dict[str, Any]:
+    """The pair's words; ``head`` is the one that agrees, ``cop`` an auxiliary or copula."""
+    auxiliary = item["inflected"] == "aux"
+    return {
+        "verb": item["verb"],
+        "verb_idx": item["verb_id"] - 1,
+        "cop": item["inflected_form"] if auxiliary else "",
+        "cop_idx": item["inflected_id"] - 1 if auxiliary else "",
+        "child": item["subject"],
+        "child_idx": item["subject_id"] - 1,
+        "child_features": parse_feats(item["subject_feats"]),
+        "child_upos": item["subject_upos"],
+        "head": item["inflected_form"],
+        "head_idx": item["inflected_id"] - 1,
+        "head_features": parse_feats(item["inflected_feats"]),
+        "head_upos": item["inflected_upos"],
+        "distance": item["distance"],
+    }
+
+
+def _attractors(item: Item) -> dict[str, Any]:
+    """Attractors by their value of the agreement feature."""
+    values = item["attractor_values"]
+    congruent = [value for value in values if value == item["grammatical"]]
+    incongruent = [value for value in values if value != item["grammatical"]]
+    return {
+        "attractors": values,
+        "congruent_attractors": congruent,
+        "incongruent_attractors": incongruent,
+        "num_attractors": len(values),
+        "num_congruent_attractors": len(congruent),
+        "num_incongruent_attractors": len(incongruent),
+        "has_attractors": bool(values),
+        "only_has_congruent_attractors": bool(congruent) and not incongruent,
+        "only_has_incongruent_attractors": bool(incongruent) and not congruent,
+    }
+
+
+def released_row(item: Item) -> dict[str, Any]:
+    """One item of the sampled set as a row of the released layout."""
+    construction, feature = item["phenomenon"][:2].upper(), item["phenomenon"][2]
+    return {
+        "sen": item["good"],
+        **_words(item),
+        "metadata": {"sent_id": item["sent_id"]},
+        "swap_head": item["bad_form"],
+        "feature_vals": f"{item['grammatical']} -> {item['ungrammatical']}",
+        "prefix": item["good"][: item["good_start"]].rstrip(),
+        "wrong_sen": item["bad"],
+        **_attractors(item),
+        "sample_weight": item["weight"],
+        "treebank": item["treebank"],
+        "langcode": item["lang"],
+        "phenomenon": f"{construction}-{feature}",
+        "grammatical_feature": item["grammatical"],
+        "ungrammatical_feature": item["ungrammatical"],
+        "wo": item["order"],
+        "inflect_item": PARTICIPLE if construction == "SP" else item["inflected"],
+        "agreement_certainty": item["label"],
+    }
+
+
+def export_items(items: Path, output: Path) -> int:
+    """Write a language's sampled items as a TSV file of the released layout; return how many.
+
+    Raises UserError when the items can't be read or are not MultiBLiMP's.
+    """
+    found: Sequence[Item] = read_table(ITEMS, items).to_pylist()
+    if found and "weight" not in found[0]:
+        raise UserError(
+            f"{items} has no column 'weight', so it holds no MultiBLiMP items; expected a file "
+            "of <results>/items/multiblimp."
+        )
+    rows = [released_row(item) for item in found]
+    with atomic(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        if rows:
+            writer.writerow(rows[0])
+        writer.writerows(row.values() for row in rows)
+    return len(rows)
