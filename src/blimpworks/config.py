@@ -148,6 +148,9 @@ class Decisions(Strict):
     first_entry: Variant | None = None
     """published: the treebank lexicon's first entry is lost when it is read; corrected: it
     stays."""
+    missing_words: Variant | None = None
+    """published: lemmas and forms such as "nan" and "null" are lost, read as missing cells;
+    corrected: they are words."""
     capitals: Variant | None = None
     """published: a form in place of a capitalised one is lower-cased after its first letter
     ("McDonald" would be "Mcdonald"); corrected: the rest keeps its case."""

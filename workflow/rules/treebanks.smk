@@ -47,7 +47,13 @@ rule build_lexicon:
         code=verb_code("build_lexicon"),
         options=stage(
             "lexicon",
-            decisions=("marked_sentences", "rare_readings", "first_entry", "scripts"),
+            decisions=(
+                "marked_sentences",
+                "rare_readings",
+                "first_entry",
+                "missing_words",
+                "scripts",
+            ),
         ),
         special=special,
     message:

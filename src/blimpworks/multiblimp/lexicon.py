@@ -35,6 +35,24 @@ POS_OF_UPOS = {
     "ADV": "ADV",
 }
 
+READ_AS_MISSING = frozenset(
+    {
+        "#N/A",
+        "#NA",
+        "-NaN",
+        "-nan",
+        "<NA>",
+        "N/A",
+        "NA",
+        "NULL",
+        "NaN",
+        "None",
+        "n/a",
+        "nan",
+        "null",
+    }
+)
+"""Words that pandas, with which the authors read their tables, takes for missing cells."""
 WORD_COLUMNS = ("word", "lemma", "form", "upos", "feats", "deprel", "misc")
 
 
@@ -182,6 +200,10 @@ def _distance(a: Entry, b: Entry) -> int:
     return len({a[2], *a[3].split("|")} ^ {b[2], *b[3].split("|")})
 
 
+def _reads_as_missing(entry: Entry) -> bool:
+    return not READ_AS_MISSING.isdisjoint(entry[:2])
+
+
 def build_lexicon(
     tokens: Path,
     unimorph: list[Path],
@@ -198,6 +220,9 @@ def build_lexicon(
     words = read_tokens(tokens, WORD_COLUMNS, special, options)
     from_ud = ud_entries(words, options)
     from_unimorph = unimorph_entries(unimorph, lang, special, options)
+    if not corrected(options, "missing_words"):
+        from_unimorph = [entry for entry in from_unimorph if not _reads_as_missing(entry)]
+        from_ud = {e: n for e, n in from_ud.items() if not _reads_as_missing(e)}
     entries = [*from_unimorph, *from_ud]
     names = ("lemma", "form", "pos", "features")
     columns = {name: [entry[i] for entry in entries] for i, name in enumerate(names)}
