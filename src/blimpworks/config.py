@@ -28,9 +28,14 @@ Fraction = Annotated[float, Field(gt=0, lt=1)]
 
 
 class Strict(BaseModel):
-    """Base of all settings: immutable, unknown keys refused, docstrings become descriptions."""
+    """Base of all settings: immutable, unknown keys refused.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    The docstrings of fields become descriptions in the schemas (see ``schemas.py``; having
+    pydantic read them would cost each command a tenth of a second).
+    """
+
+    # Models are built when first used: most commands use a few of them.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class PathVars(Strict):
@@ -384,9 +389,3 @@ def parse_options(kind: type[Options], text: str) -> Options:
         return kind.model_validate(settings)
     except ValidationError as error:
         raise UserError(complaints(error.errors(), settings, kind.__name__)) from error
-
-
-def render_schema(kind: type[BaseModel]) -> str:
-    """JSON Schema of ``kind``, as the text that belongs in ``workflow/schemas``."""
-    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | kind.model_json_schema()
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"

@@ -318,9 +318,10 @@ def read_table(schema: TableSchema, path: Path, columns: Sequence[str] | None = 
     Raises UserError when the file is missing, broken or of another schema.
     """
     try:
-        found = pq.read_schema(path).remove_metadata()
-        _check(found, schema, str(path))
-        return pq.read_table(path, columns=None if columns is None else [*columns])
+        # ParquetFile, because read_table loads the whole of pyarrow's dataset machinery.
+        with pq.ParquetFile(path) as file:
+            _check(file.schema_arrow.remove_metadata(), schema, str(path))
+            return file.read(columns=None if columns is None else [*columns])
     except FileNotFoundError as error:
         raise UserError(
             f"{path} does not exist; expected the {schema.name} table. Build it."

@@ -1,0 +1,75 @@
+"""Seconds and memory of MultiBLiMP's generation, treebank to sampled pairs, per language.
+
+python benchmarks/generation_speed.py [LANG ...]
+
+CPU time of all stages in one process (a process per language), beside the CPU time that the
+authors' own code (commit 4d189e0) took for the same languages and files on a machine of the
+same kind: 13 steps, from pickled treebanks to samples. Without languages, all that the
+authors' code was timed on.
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+# CPU seconds, all steps; measured once, on two shared cores.
+AUTHORS = {
+    "fao": 24,
+    "cym": 32,
+    "sme": 67,
+    "nds": 42,
+    "bre": 17,
+    "sqi": 18,
+    "kaz": 22,
+    "kir": 30,
+    "hsb": 19,
+    "wol": 31,
+    "myv": 28,
+    "tam": 25,
+    "glg": 39,
+    "hbo": 36,
+    "mar": 20,
+    "frm": 18,
+    "eng": 193,
+}
+
+
+def measure(lang):
+    """Print pairs, items, CPU seconds (start-up included) and peak memory of one language."""
+    import resource
+
+    from kit import MIRROR, generate
+
+    with tempfile.TemporaryDirectory() as directory:
+        pairs, items = generate(lang, MIRROR, Path(directory))
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    print(pairs, items, used.ru_utime + used.ru_stime, used.ru_maxrss // 1024)
+
+
+def main():
+    wanted = sys.argv[1:] or [*AUTHORS]
+    print("| language | pairs | items | CPU s | authors' CPU s | ratio | MB |")
+    print("|---|--:|--:|--:|--:|--:|--:|")
+    spent = theirs = 0.0
+    for lang in wanted:
+        command = [sys.executable, __file__, "--one", lang]
+        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        pairs, items, seconds, megabytes = output.split()
+        ratio = f"{AUTHORS[lang] / float(seconds):.0f}" if lang in AUTHORS else ""
+        spent += float(seconds) if lang in AUTHORS else 0
+        theirs += AUTHORS.get(lang, 0)
+        known = AUTHORS.get(lang, "")
+        print(
+            f"| {lang} | {pairs} | {items} | {float(seconds):.1f} | {known} | {ratio} | {megabytes} |",
+            flush=True,
+        )
+    if spent:
+        print(f"| together | | | {spent:.1f} | {theirs:.0f} | {theirs / spent:.0f} | |")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--one"]:
+        measure(sys.argv[2])
+    else:
+        main()

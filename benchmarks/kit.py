@@ -1,0 +1,42 @@
+"""What the benchmarks of pair generation share: languages of the mirror, one process each run.
+
+pandas is kept out, as it is in the pipeline's own jobs (its import costs a second).
+"""
+
+import os
+import sys
+from importlib.abc import MetaPathFinder
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+MIRROR = Path(os.environ.get("BLIMPWORKS_MIRROR", REPOSITORY.parent / "shared" / "mirror"))
+
+
+class _NoPandas(MetaPathFinder):
+    def find_spec(self, fullname, path=None, target=None):
+        if fullname == "pandas":
+            raise ModuleNotFoundError(fullname, name=fullname)
+
+
+sys.meta_path.insert(0, _NoPandas())
+sys.path.insert(0, str(REPOSITORY / "tests"))
+
+from mirror_kit import generate, rows_of  # noqa: E402
+
+from blimpworks.catalogue import LanguageRow, SourceRow, TreebankRow  # noqa: E402
+
+__all__ = ["MIRROR", "complete_languages", "generate", "languages"]
+
+
+def languages():
+    """Rows of the table of languages, by code."""
+    return {row.lang: row for row in rows_of(LanguageRow, "languages.tsv")}
+
+
+def complete_languages():
+    """Codes of the languages all of whose files are pinned, and so in the mirror."""
+    files = [*rows_of(TreebankRow, "treebanks.tsv")]
+    read = ("unimorph", "unimorph_segmentations")
+    files += [row for row in rows_of(SourceRow, "sources.tsv") if row.kind in read]
+    lacking = {row.lang for row in files if not row.sha256}
+    return [lang for lang in languages() if lang not in lacking]
