@@ -62,7 +62,10 @@ def main():
     for cells in rows:
         print(f"| {' | '.join(cells[c] for c in columns)} |")
     if idle:
-        print(f"\nNo change in any of these languages: {', '.join(idle)}.")
+        print(
+            "\nNo change of these numbers in any of these languages (some change what is in "
+            f"the pairs, or which are drawn): {', '.join(idle)}."
+        )
 
 
 if __name__ == "__main__":
