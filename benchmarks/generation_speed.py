@@ -59,11 +59,16 @@ def main():
         ratio = f"{AUTHORS[lang] / float(seconds):.0f}" if lang in AUTHORS else ""
         spent += float(seconds) if lang in AUTHORS else 0
         theirs += AUTHORS.get(lang, 0)
-        known = AUTHORS.get(lang, "")
-        print(
-            f"| {lang} | {pairs} | {items} | {float(seconds):.1f} | {known} | {ratio} | {megabytes} |",
-            flush=True,
+        cells = (
+            lang,
+            pairs,
+            items,
+            f"{float(seconds):.1f}",
+            AUTHORS.get(lang, ""),
+            ratio,
+            megabytes,
         )
+        print(f"| {' | '.join(map(str, cells))} |", flush=True)
     if spent:
         print(f"| together | | | {spent:.1f} | {theirs:.0f} | {theirs / spent:.0f} | |")
 

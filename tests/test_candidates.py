@@ -10,6 +10,11 @@ def found(candidates):
     return [(row["subject_form"], row["form"]) for row in candidates]
 
 
+def of(construction, language):
+    """Candidates of "sv" (subject and verb) or "sp" (subject and participle)."""
+    return [row for row in language.candidates() if row["construction"] == construction]
+
+
 # Sentences (notes 2.1)
 
 
@@ -110,7 +115,7 @@ WILL_HAVE = """
 
 
 def test_the_leftmost_auxiliary_is_the_inflected_word(treebank):
-    (row,) = treebank(WILL_HAVE).candidates()
+    (row,) = of("sv", treebank(WILL_HAVE))
     assert (row["form"], row["lemma"], row["feats"], row["kind"]) == (
         "will",
         "will",
@@ -121,39 +126,115 @@ def test_the_leftmost_auxiliary_is_the_inflected_word(treebank):
 
 @pytest.mark.parametrize("deprel", ["cop", "aux", "aux:neg"])
 def test_copulas_and_every_kind_of_auxiliary_count(treebank, deprel):
-    (row,) = treebank(WILL_HAVE.replace("4 aux\n", f"4 {deprel}\n")).candidates()
+    (row,) = of("sv", treebank(WILL_HAVE.replace("4 aux\n", f"4 {deprel}\n")))
     assert row["form"] == "will"
 
 
 def test_an_auxiliary_without_features_takes_those_of_the_main_verb(treebank):
-    (row,) = treebank(WILL_HAVE.replace("Tense=Fut", "_")).candidates()
+    (row,) = of("sv", treebank(WILL_HAVE.replace("Tense=Fut", "_")))
     assert (row["form"], row["lemma"], row["feats"]) == ("will", "will", "VerbForm=Part")
+    assert (row["inflected"], row["feats_of"]) == (2, 4)
 
 
 def test_published_an_auxiliary_in_first_place_gives_its_place_to_the_main_verb(treebank):
-    (row,) = treebank(IS_FIRST).candidates()
+    (row,) = of("sv", treebank(IS_FIRST))
     assert (row["inflected"], row["replaced"], row["order"], row["distance"]) == (1, 3, "SV", 1)
 
 
 def test_corrected_an_auxiliary_in_first_place_keeps_it(treebank):
-    (row,) = treebank(IS_FIRST, first_word_auxiliary="corrected").candidates()
+    (row,) = of("sv", treebank(IS_FIRST, first_word_auxiliary="corrected"))
     assert (row["inflected"], row["replaced"], row["order"], row["distance"]) == (1, 1, "VS", -1)
 
 
-@pytest.mark.parametrize(
-    ("variant", "attractors"), [("published", ["Plur"]), ("corrected", ["Plur", "Sing"])]
-)
-def test_the_word_before_the_later_of_the_two_is_an_attractor_only_when_corrected(
-    treebank, variant, attractors
+@pytest.mark.parametrize(("variant", "between"), [("published", [3]), ("corrected", [3, 4])])
+def test_the_word_before_the_later_of_the_two_can_attract_only_when_corrected(
+    treebank, variant, between
 ):
     (row,) = treebank(LONG, attractor_window=variant).candidates()
-    assert row["attractors"] == attractors
+    assert row["between"] == between
+
+
+@pytest.mark.parametrize(
+    ("word", "kept"),
+    [
+        ("cat cat NOUN Gender=Fem", True),
+        ("we we PRON Person=1", True),
+        ("red red ADJ Degree=Pos", False),
+        ("seen see VERB VerbForm=Part", True),
+        ("seen see VERB _", False),
+    ],
+)
+def test_words_between_can_attract_by_a_feature_or_if_verbs_by_one_they_may_take(
+    treebank, word, kept
+):
+    tree = LONG.replace("cats cat NOUN Number=Plur", word)
+    (row,) = of("sv", treebank(tree))
+    assert row["between"] == ([3] if kept else [])
+    assert row["between_feats"] == ([word.split()[-1]] if kept else [])
 
 
 @pytest.mark.parametrize(("variant", "kept"), [("published", 1), ("corrected", 0)])
 def test_verbs_must_be_finite_only_when_corrected(treebank, variant, kept):
     tree = DOGS_SING.replace("VerbForm=Fin", "VerbForm=Inf")
     assert len(treebank(tree, finiteness=variant).candidates()) == kept
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verb", "published", "corrected"),
+    [
+        ("Inf", "Fin", "Part", "will", "be"),
+        ("Fin", "Fin", "Part", "will", "will"),
+        ("Inf", "Part", "Fin", "will", "seen"),
+        ("Inf", "Part", "Inf", "will", None),
+    ],
+)
+def test_corrected_the_leftmost_finite_auxiliary_inflects_or_else_the_finite_verb(
+    treebank, first, second, verb, published, corrected
+):
+    tree = WILL_HAVE.replace("AUX Tense=Fut", f"AUX VerbForm={first}")
+    tree = tree.replace("be be AUX _", f"be be AUX VerbForm={second}")
+    tree = tree.replace("VERB VerbForm=Part", f"VERB VerbForm={verb}")
+    assert [row["form"] for row in of("sv", treebank(tree))] == [published]
+    ours = of("sv", treebank(tree, finiteness="corrected"))
+    assert [row["form"] for row in ours] == ([corrected] if corrected else [])
+    assert [row["kind"] for row in ours] == (
+        [] if corrected is None else ["verb" if corrected == "seen" else "aux"]
+    )
+
+
+# Participles
+
+
+def test_a_participle_is_a_candidate_of_its_own_and_auxiliaries_play_no_part(treebank):
+    (row,) = of("sp", treebank(WILL_HAVE))
+    assert (row["form"], row["kind"], row["inflected"], row["replaced"]) == ("seen", "ptcp", 4, 4)
+    assert (row["feats"], row["feats_of"], row["distance"]) == ("VerbForm=Part", 4, 3)
+
+
+@pytest.mark.parametrize(
+    ("upos", "feats", "kept"),
+    [
+        ("VERB", "VerbForm=Part", 1),
+        ("VERB", "Aspect=Perf|VerbForm=Part", 1),
+        ("AUX", "VerbForm=Part", 0),
+        ("VERB", "VerbForm=Fin", 0),
+        ("VERB", "VerbForm=Part,Ger", 0),
+        ("VERB", "_", 0),
+    ],
+)
+def test_participles_are_verbs_annotated_as_such(treebank, upos, feats, kept):
+    tree = WILL_HAVE.replace("VERB VerbForm=Part", f"{upos} {feats}")
+    assert len(of("sp", treebank(tree))) == kept
+
+
+def test_a_participle_beside_a_first_word_auxiliary_follows_its_subject(treebank):
+    (row,) = of("sp", treebank(IS_FIRST))
+    assert (row["order"], row["distance"], row["replaced"]) == ("SV", 1, 3)
+
+
+@pytest.mark.parametrize("variant", ["published", "corrected"])
+def test_participles_need_not_be_finite(treebank, variant):
+    assert len(of("sp", treebank(WILL_HAVE, finiteness=variant))) == 1
 
 
 @pytest.mark.parametrize("variant", ["published", "corrected"])
@@ -163,7 +244,8 @@ def test_the_funnel_counts_verbs_that_are_not_finite_even_when_none_is_dropped(t
     rows = read_table(FUNNEL, language.path / "funnel").to_pylist()
     counts = {row["reason"]: row["n"] for row in rows}
     dropped = int(variant == "corrected")
-    assert (counts["- not finite"], counts["candidates"]) == (dropped, 1 - dropped)
+    assert (counts["- not finite"], counts["subject-verb candidates"]) == (dropped, 1 - dropped)
+    assert counts["subject-participle candidates"] == 0
 
 
 def test_conditions_of_single_languages_drop_no_candidates(treebank):

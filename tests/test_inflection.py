@@ -3,30 +3,93 @@
 import pyarrow as pa
 import pytest
 
-from blimpworks.multiblimp.inflection import contrasting, load_lexicon, matching, query_of
+from blimpworks.multiblimp.inflection import (
+    Wanted,
+    contrasting,
+    load_lexicon,
+    matching,
+    query_of,
+)
 
 
-def verbs(*rows, columns=("Number[subj]", "Number"), source="unimorph", lemmas=None):
-    """Verb lexicon of rows "lemma form features"."""
+def table_of(rows, pos, source):
+    """Lexicon of rows "lemma form features"; another part of speech goes before a slash."""
     split = [(*row.split(), "")[:3] for row in rows]
-    names = ("lemma", "form", "features")
-    found = pa.table(
-        {n: pa.array(v, pa.string()) for n, v in zip(names, zip(*split, strict=True), strict=True)}
-        | {"pos": ["V"] * len(split), "source": [source] * len(split)}
+    lemmas, forms, features = zip(*split, strict=True)
+    parts = [(features.split("/")[0] if "/" in features else pos) for features in features]
+    return pa.table(
+        {
+            "lemma": pa.array(lemmas, pa.string()),
+            "form": pa.array(forms, pa.string()),
+            "features": pa.array([each.split("/")[-1] for each in features], pa.string()),
+            "pos": parts,
+            "source": [source] * len(split),
+        }
     )
-    return load_lexicon(found, source, ("V",), columns, lemmas)
+
+
+def verbs(*rows, source="unimorph", words=None, by="lemma", participles=False):
+    """Verbs of a lexicon with rows "lemma form features"."""
+    found = table_of(rows, "V", source)
+    chosen = found[by].to_pylist() if words is None else words
+    return load_lexicon(found, source, Wanted(("V",), chosen, by, participles))
 
 
 def test_the_column_that_inflects_is_the_one_whose_rarest_value_is_most_frequent():
     plain = ["x a Number=SG", "x b Number=SG", "x c Number=PL", "x d Number=PL"]
     marked = ["y a Number[subj]=SG", "y b Number[subj]=PL"]
-    assert verbs(*plain, *marked).column == "Number"
-    assert verbs(*plain[:3], *marked, "z a Number[subj]=SG").column == "Number[subj]"
-    assert verbs(*plain[:2], *marked).column == "Number[subj]"
+    assert verbs(*plain, *marked).columns["Number"] == "Number"
+    assert verbs(*plain[:3], *marked, "z a Number[subj]=SG").columns["Number"] == "Number[subj]"
+    assert verbs(*plain[:2], *marked).columns["Number"] == "Number[subj]"
 
 
 def test_a_column_with_one_value_inflects_nothing():
-    assert verbs("x a Number=SG", "x b Number=SG").column is None
+    assert verbs("x a Number=SG", "x b Number=SG").columns["Number"] is None
+
+
+@pytest.mark.parametrize("feature", ["Person", "Gender"])
+def test_person_and_gender_inflect_as_soon_as_a_row_states_them(feature):
+    assert verbs(f"x a {feature}=1", "x b Number=SG").columns[feature] == feature
+    assert verbs("x a Number=SG").columns[feature] is None
+
+
+def test_what_a_lexicon_can_state_is_told_by_all_rows_but_only_asked_words_are_kept():
+    rows = ("x a Number=SG", "y b Number=PL|Mood=SBJV")
+    lexicon = verbs(*rows, words=["x"])
+    assert (lexicon.columns["Number"], [*lexicon.by_lemma]) == ("Number", ["x"])
+    assert lexicon.stated == {"Number", "Mood"}
+    assert dict(lexicon.by_lemma["x"][0].features)["Mood"] == "IND"
+
+
+def test_another_sources_rows_play_no_part():
+    table = pa.concat_tables(
+        [table_of(["x a Number=SG"], "V", "unimorph"), table_of(["x b Number=PL"], "V", "ud")]
+    )
+    lexicon = load_lexicon(table, "ud", Wanted(("V",), ["x"], "lemma"))
+    assert [row.form for row in lexicon.by_lemma["x"]] == ["b"]
+    assert lexicon.columns["Number"] is None
+
+
+# Participles
+
+
+def test_the_participle_lexicon_holds_participles_only():
+    rows = ("x a VerbForm=V.PTCP|Number=SG", "x b Number=PL", "x c VerbForm=FIN|Person=1")
+    lexicon = verbs(*rows, participles=True)
+    assert [row.form for row in lexicon.by_lemma["x"]] == ["a"]
+    assert lexicon.columns == {"Number": None, "Person": None, "Gender": None}
+
+
+def test_where_no_row_states_a_verb_form_all_verbs_may_be_participles():
+    lexicon = verbs("x a Number=SG", "x b Number=PL", participles=True)
+    assert [row.form for row in lexicon.by_lemma["x"]] == ["a", "b"]
+    assert lexicon.columns["Number"] == "Number"
+
+
+def test_a_lexicon_with_verb_forms_but_no_participle_has_none():
+    lexicon = verbs("x a VerbForm=FIN|Number=SG", "x b VerbForm=FIN|Number=PL", participles=True)
+    assert lexicon.by_lemma["x"] == []
+    assert lexicon.columns["Number"] is None
 
 
 def test_values_are_assumed_only_for_features_that_some_row_states():
@@ -38,8 +101,19 @@ def test_values_are_assumed_only_for_features_that_some_row_states():
     }
 
 
+def test_values_are_assumed_only_for_what_rows_of_the_same_class_state():
+    rows = ("x a Number=SG", "x b Number=PL")
+    annotated = "Number=Sing|Degree=Pos"
+    with_adjectives = verbs(*rows, "big bigger ADJ/Degree=CMPR")
+    assert matched(with_adjectives, annotated) == [{"Number": "SG"}]
+    with_verbs = verbs(*rows, "z z Degree=CMPR")
+    assert with_verbs.by_lemma["x"][0].features["Degree"] == "BASE"
+    assert matched(with_verbs, annotated) == []
+    assert matched(with_verbs, "Number=Sing") != []
+
+
 def test_rows_with_alternatives_are_one_row_each():
-    lexicon = verbs("x a Number=SG|Gender=FEM+MASC")
+    lexicon = verbs("x a Number=SG|Gender=FEM+MASC", by="form")
     assert [r.features["Gender"] for r in lexicon.by_form["a"]] == ["FEM", "MASC"]
 
 
@@ -93,8 +167,9 @@ def test_a_mood_that_the_table_never_states_is_no_obstacle():
 
 def others(lexicon, feats, form="a"):
     query = query_of(dict(pair.split("=") for pair in feats.split("|")))
-    rows = matching(lexicon, "x", form, query, lexicon.column)
-    return set().union(*(contrasting(lexicon, row, query, lexicon.column) for row in rows))
+    column = lexicon.columns["Number"]
+    rows = matching(lexicon, "x", form, query, column)
+    return set().union(*(contrasting(lexicon, row, query, column) for row in rows))
 
 
 def test_stage_two_finds_every_other_value_of_the_same_lemma():

@@ -1,13 +1,14 @@
 """The lexicon of a language: from its treebanks and from UniMorph."""
 
 import lzma
+from importlib import resources
 
 import pytest
 
-from blimpworks.config import LexiconOptions
+from blimpworks.config import LexiconOptions, MultiblimpOptions
 from blimpworks.errors import UserError
-from blimpworks.multiblimp.features import alternatives, parse_tags, to_unimorph
-from blimpworks.multiblimp.lexicon import unimorph_entries
+from blimpworks.multiblimp import lexicon
+from blimpworks.multiblimp.features import alternatives, parse_tags, tag_features, to_unimorph
 
 # The lexicon of a treebank (notes 2.4)
 
@@ -17,10 +18,10 @@ def ud_rows(table):
     return {(r["lemma"], r["form"], r["pos"], r["features"]): r["frequency"] for r in rows}
 
 
-def entries(treebank, *words, ratios=None):
+def entries(treebank, *words, ratios=None, first_entry="corrected"):
     """Treebank lexicon of words given as "form lemma upos feats" and how often each occurs."""
     trees = [f"1 {word} 0 root" for word, count in words for _ in range(count)]
-    return ud_rows(treebank(*trees).lexicon(ratios=ratios))
+    return ud_rows(treebank(*trees, first_entry=first_entry).lexicon(ratios=ratios))
 
 
 def test_entries_are_lower_case_and_counted(treebank):
@@ -58,7 +59,9 @@ def test_corrected_words_and_speech_repairs_make_no_entry_but_their_neighbours_d
     3 hens hen NOUN Number=Plur 1 dep Lang=en
     4 owls owl NOUN Number=Plur 1 dep
     """
-    assert [form for _, form, _, _ in ud_rows(treebank(tree).lexicon())] == ["owls"]
+    assert [
+        form for _, form, _, _ in ud_rows(treebank(tree, first_entry="corrected").lexicon())
+    ] == ["owls"]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +106,38 @@ def test_the_ratios_of_both_filters_are_settings(treebank):
     assert len(entries(treebank, *words, ratios=LexiconOptions(form_ratio=9))) == 2
 
 
+def test_the_entry_that_is_first_in_the_authors_order_is_lost(treebank):
+    """Lemma, form, part of speech and UD's spelling of the features decide on the order."""
+    words = [
+        ("b a ADJ Number=Sing", 5),
+        ("b a VERB Number=Sing", 5),
+        ("b a ADJ Number=Plur", 5),
+        ("a b NOUN Number=Sing", 5),
+    ]
+    kept = entries(treebank, *words, first_entry="published")
+    assert [(form, pos, features) for _, form, pos, features in kept] == [
+        ("b", "ADJ", "Number=SG"),
+        ("b", "V", "Number=SG"),
+        ("a", "N", "Number=SG"),
+    ]
+
+
+def test_the_authors_order_is_of_features_as_the_treebank_spells_them(treebank):
+    words = [("b a VERB Tense=Pres", 5), ("b a VERB Tense=Past", 5)]
+    kept = entries(treebank, *words, first_entry="published")
+    assert [features for *_, features in kept] == ["Tense=PRS"]
+
+
+def test_of_one_entry_none_is_left(treebank):
+    assert entries(treebank, ("a b NOUN Number=Sing", 2), first_entry="published") == {}
+
+
 # UniMorph (notes 2.5)
+
+
+def unimorph_entries(paths, lang, special=(), **decisions):
+    options = MultiblimpOptions(decisions=decisions)
+    return lexicon.unimorph_entries(paths, lang, special, options)
 
 
 @pytest.mark.parametrize(
@@ -126,12 +160,29 @@ def test_the_ratios_of_both_filters_are_settings(treebank):
         ("V; SG ;;", [("V", "Number=SG")]),
         ("V;IMP;SBJV", [("V", "Mood=IMP"), ("V", "Mood=SBJV")]),
         ("V;1;PL;INCL", [("V", "Number=PL|Person=1"), ("V", "Number=PL|Person=INCL")]),
+        ("v;sg", [("V", "Number=SG")]),
+        ("V;Sg+pl", [("V", "Number=SG"), ("V", "Number=PL")]),
+        ("V;1.sg", [("V", "Number=SG|Person=1")]),
+        ("V;v.msdr", [("V", "VerbForm=V.MSDR")]),
+        ("N;Ter", [("N", "Case=Ter")]),
+        ("V;CndPot;PastPerf;CAUPASS", [("V", "Mood=CndPot|Tense=PastPerf|Voice=CAUPASS")]),
+        (
+            "V;NAKH1/BANTU23;Ptan",
+            [("V", "Gender=NAKH1|Number=Ptan"), ("V", "Gender=BANTU23|Number=Ptan")],
+        ),
+        ("ADJ.CVB;NFH2", [("ADJ.CVB", "Evidentiality=NFH2")]),
         ("N;PSS1S;LGSPEC1", [("N", "Language_Specific=LGSPEC1|Possession=PSS1S")]),
     ],
 )
 def test_tags_are_parsed_in_all_their_notations(tags, readings):
     parsed = [(pos, "|".join(f"{n}={v}" for n, v in fs)) for pos, fs in parse_tags(tags)]
     assert parsed == readings
+
+
+def test_a_tag_stands_for_one_feature_alone():
+    text = resources.files("blimpworks.multiblimp").joinpath("unimorph_tags.tsv").read_text("utf-8")
+    tags = [tag for line in text.splitlines()[1:] for tag in line.split("\t")[1].split()]
+    assert len(tags) == len(set(tags)) == len(tag_features())
 
 
 def test_values_are_compared_in_unimorphs_spelling():
@@ -145,6 +196,30 @@ def test_values_are_compared_in_unimorphs_spelling():
 def table(path, text):
     path.write_text("".join("\t".join(r.split(maxsplit=2)) + "\n" for r in text), "utf-8")
     return path
+
+
+@pytest.mark.parametrize(
+    ("special", "variant", "forms"),
+    [
+        (["unidecode"], "published", ["cas"]),
+        (["published:unidecode"], "published", ["cas"]),
+        (["published:unidecode"], "corrected", ["čas"]),
+        (["corrected:unidecode"], "published", ["čas"]),
+        (["corrected:unidecode"], "corrected", ["cas"]),
+        ([], "published", ["čas"]),
+    ],
+)
+def test_a_tables_spelling_is_treated_like_the_treebanks(tmp_path, special, variant, forms):
+    path = table(tmp_path / "slv", ["čas čas N;SG"])
+    found = unimorph_entries([path], "slv", special, scripts=variant)
+    assert [(lemma, form) for lemma, form, _, _ in found] == [(form, form) for form in forms]
+
+
+def test_of_several_forms_in_a_cell_the_first_counts_before_spaces_are_looked_for(tmp_path):
+    path = tmp_path / "grc"
+    path.write_text("x\tone, two\tV;SG\ny\tone two\tV;SG\n", "utf-8")
+    found = unimorph_entries([path], "grc", ["first_comma"])
+    assert [(lemma, form) for lemma, form, _, _ in found] == [("x", "one")]
 
 
 def test_forms_with_a_space_and_blank_lines_are_passed_over(tmp_path):

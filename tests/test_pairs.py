@@ -3,12 +3,10 @@
 import random
 
 import pytest
-from treebank_kit import DOGS_SING, FIN, IS_FIRST, LONG, SEEN, UNIMORPH, Language
+from treebank_kit import DOGS_SING, FIN, IS_FIRST, LONG, SEEN, UNIMORPH
 
-from blimpworks.config import MultiblimpOptions, TreebankOptions
 from blimpworks.multiblimp.pairs import ALL_REASONS, capitalised_like
 from blimpworks.tables import FUNNEL, read_table
-from blimpworks.treebanks.build import build_tokens
 
 # Copied features (notes 2.2, item 7)
 
@@ -56,6 +54,52 @@ def test_nothing_stays_on_a_verb_without_any_features(pairs_of):
     assert pairs_of(tree)[1] == {"no lexicon entry": 1}
 
 
+BOTH_PLURAL = TWO_SUBJECTS.replace("dog dog NOUN Number=Sing", "dogs dog NOUN Number=Plur|Person=3")
+
+
+@pytest.mark.parametrize(
+    ("variant", "earlier"), [("published", "Number=Plur|Person=3"), ("corrected", "Number=Plur")]
+)
+def test_what_a_later_subject_gave_is_there_for_the_earlier_one_as_published(
+    pairs_of, variant, earlier
+):
+    pairs, _ = pairs_of(BOTH_PLURAL, copied_features=variant)
+    assert {p["subject"]: p["inflected_feats"] for p in pairs} == {
+        "Dogs": FIN.replace("|", f"|{earlier}|"),
+        "dogs": FIN.replace("|", "|Number=Plur|Person=3|"),
+    }
+
+
+CROSSED = f"""
+1 cats cat NOUN Number=Plur 3 nsubj
+2 dogs dog NOUN Number=Plur 5 nsubj
+3 see see VERB {FIN} 0 root
+4 now now ADV _ 5 advmod
+5 sing sing VERB {FIN} 3 parataxis
+"""
+
+
+@pytest.mark.parametrize(("variant", "values"), [("published", ["PL"]), ("corrected", [])])
+def test_what_a_subject_gave_its_verb_makes_it_a_later_attractor_as_published(
+    pairs_of, variant, values
+):
+    ((pair,), _) = pairs_of(CROSSED, copied_features=variant)
+    assert (pair["subject"], pair["attractor_values"]) == ("dogs", values)
+    assert (pair["attractors"], pair["congruent_attractors"]) == (len(values), len(values))
+
+
+def test_what_a_subject_gives_later_makes_no_earlier_attractor(pairs_of):
+    tree = f"""
+    1 dogs dog NOUN Number=Plur 5 nsubj
+    2 cats cat NOUN Case=Acc|Number=Plur 3 nsubj
+    3 see see VERB {FIN} 1 acl
+    4 now now ADV _ 5 advmod
+    5 sing sing VERB {FIN} 0 root
+    """
+    ((pair,), _) = pairs_of(tree)
+    assert pair["attractor_values"] == ["PL"]  # the cats
+
+
 # What single languages demand
 
 
@@ -95,9 +139,19 @@ def test_words_are_joined_by_spaces_unless_the_treebank_says_no(pairs_of):
     assert pair["good"][pair["good_start"] : pair["good_end"]] == "sing"
 
 
-def test_a_capital_is_kept_and_the_rest_lower_cased():
-    assert capitalised_like("mcDonalds", "Sings") == "Mcdonalds"
-    assert capitalised_like("McDonalds", "sings") == "McDonalds"
+@pytest.mark.parametrize(
+    ("form", "original", "rest_too", "expected"),
+    [
+        ("mcDonalds", "Sings", True, "Mcdonalds"),
+        ("mcDonalds", "Sings", False, "McDonalds"),
+        ("McDonalds", "sings", True, "McDonalds"),
+        ("sings", "", True, "sings"),
+    ],
+)
+def test_a_capital_is_kept_and_the_rest_lower_cased_only_as_published(
+    form, original, rest_too, expected
+):
+    assert capitalised_like(form, original, rest_too) == expected
 
 
 CONTRACTED = f"""
@@ -184,6 +238,16 @@ def test_the_funnel_lists_every_reason_also_those_that_rejected_nothing(pairs_of
     assert set(counts.values()) == {0}
 
 
+def test_the_funnel_has_a_stage_for_each_phenomenon(pairs_of, tmp_path):
+    pairs_of(DOGS_SING, phenomena=("svP", "sp#", "sv#"))
+    rows = read_table(FUNNEL, tmp_path / "funnel2").to_pylist()
+    assert {(r["stage"], r["n"]) for r in rows if r["reason"] == "candidates"} == {
+        ("pairs sv#", 1),
+        ("pairs svP", 1),
+        ("pairs sp#", 0),
+    }
+
+
 def test_the_subject_is_looked_up_as_a_nominative(pairs_of):
     unimorph = "sing sing V;PL\nsing sings V;SG\nDogs Dogs N;ACC;SG\ndog Dogs N;NOM;PL"
     assert len(pairs_of(DOGS_SING, unimorph=unimorph)[0]) == 1
@@ -251,27 +315,3 @@ def test_building_twice_gives_the_same_bytes(pairs_of, tmp_path):
     before = (tmp_path / "pairs").read_bytes()
     pairs_of(*trees)
     assert (tmp_path / "pairs").read_bytes() == before
-
-
-@pytest.mark.mirror
-def test_erzya_has_as_many_pairs_as_the_authors_made(mirror, tmp_path):
-    """Erzya inflects Number[subj] alone, so all of its 464 published pairs are of this kind."""
-    import lzma
-
-    from blimpworks.multiblimp.sampling import sample_items
-
-    language = Language(tmp_path, "myv", MultiblimpOptions())
-    files = []
-    for copy in sorted((mirror / "ud" / "r2.15" / "UD_Erzya-JR").glob("*.conllu.xz")):
-        files.append(("UD_Erzya-JR", tmp_path / copy.stem))
-        files[-1][1].write_bytes(lzma.decompress(copy.read_bytes()))
-    names = ("tokens", "sentences", "malformed")
-    build_tokens(files, *(tmp_path / name for name in names), TreebankOptions())
-    language.lexicon()
-    language.candidates()
-    language.agreement()
-    pairs, _ = language.pairs()
-    counts = sample_items(
-        tmp_path / "pairs", "myv", tmp_path / "items", tmp_path / "funnel3", language.options
-    )
-    assert (len(pairs), counts["items"]) == (578, 464)

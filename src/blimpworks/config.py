@@ -171,7 +171,7 @@ class Decisions(Strict):
     corrected: only the five traits of section 4.4."""
     memberships: Variant | None = None
     """published: a pair of several values ("3 -> 1|2") can be drawn in each of its
-    conditions, and then stands twice; corrected: it belongs to the first of them alone."""
+    conditions, and then stands twice; corrected: it belongs to the first kept alone."""
 
 
 class ExhibitOptions(Strict):

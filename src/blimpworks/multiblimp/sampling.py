@@ -96,7 +96,7 @@ def draw(items: Sequence[Item], condition: Condition, options: MultiblimpOptions
     """
     settings = options.sampling
     found = weights(items, published=not corrected(options, "balance"))
-    total = sum(found)
+    total = math.fsum(found)
     keyed = [
         (math.log(_uniform(settings.seed, condition, item["item_id"])) / weight, i)
         for i, (item, weight) in enumerate(zip(items, found, strict=True))
@@ -124,7 +124,7 @@ def sample(
     """The balanced selection, and counts of what was dropped and why.
 
     A pair that is a member of two conditions can be drawn in both, as in the release;
-    corrected, it stands in the first of them alone. Conditions of an ``untested``
+    corrected, it stands in the first that is kept alone. Conditions of an ``untested``
     construction ("sv", "sp") count as undecided, whatever the tests say.
     """
     counts = dict.fromkeys(("pairs", AGAIN, TOO_FEW, NO_AGREEMENT, ABOVE_LIMIT), 0)
@@ -135,13 +135,13 @@ def sample(
     chosen: list[Item] = []
     for condition in conditions(items):
         inside = [item for item in members(items, condition) if item["item_id"] not in taken]
-        taken |= {item["item_id"] for item in inside} if once else set()
         label = "?" if condition[0][:2] in untested else _label(inside, condition[1])
         if sizes[condition[0]] < options.sampling.minimum:
             counts[TOO_FEW] += len(inside)
         elif label == "-":
             counts[NO_AGREEMENT] += len(inside)
         else:
+            taken |= {item["item_id"] for item in inside} if once else set()
             inside = [_in_condition(item, condition, label) for item in inside]
             drawn = draw(inside, condition, options)
             counts[ABOVE_LIMIT] += len(inside) - len(drawn)

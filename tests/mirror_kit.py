@@ -1,0 +1,64 @@
+"""Whole languages of the catalogue, generated in one process from the mirror's files."""
+
+import lzma
+from functools import cache
+from pathlib import Path
+
+from treebank_kit import Language
+
+from blimpworks.catalogue import LanguageRow, SourceRow, TreebankRow, read_rows
+from blimpworks.config import MultiblimpOptions, TreebankOptions
+from blimpworks.multiblimp.lexicon import build_lexicon
+from blimpworks.multiblimp.sampling import sample_items
+from blimpworks.treebanks.build import build_tokens
+
+CONFIG = Path(__file__).resolve().parents[1] / "config"
+PUBLISHED = MultiblimpOptions()
+UNIMORPH_KINDS = ("unimorph", "unimorph_segmentations")
+
+
+@cache
+def rows_of(kind, table):
+    return read_rows(kind, CONFIG / table)
+
+
+def fetch(row, mirror, directory):
+    """A pinned file of the mirror, unpacked under the name that the pipeline gives it."""
+    found = mirror / row.mirror
+    packed = found.with_name(f"{found.name}.xz")
+    output = directory / "raw" / row.name
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_bytes(
+        lzma.decompress(packed.read_bytes()) if packed.exists() else found.read_bytes()
+    )
+    return output
+
+
+def unimorph_tables(row, mirror, directory):
+    """The tables that the catalogue names for a language, in its order."""
+    if not row.unimorph:
+        return []
+    sources = rows_of(SourceRow, "sources.tsv")
+    chosen = [s for kind in UNIMORPH_KINDS for s in sources if (s.kind, s.lang) == (kind, row.lang)]
+    return [fetch(source, mirror, directory) for source in chosen if source.sha256]
+
+
+def generate(lang, mirror, directory, options=PUBLISHED):
+    """All stages for one language: how many pairs there are, and how many items are drawn."""
+    row = next(r for r in rows_of(LanguageRow, "languages.tsv") if r.lang == lang)
+    treebanks = [
+        (r.treebank, fetch(r, mirror, directory))
+        for r in rows_of(TreebankRow, "treebanks.tsv")
+        if r.lang == lang and r.sha256
+    ]
+    language = Language(directory, lang, options, row.special)
+    tables = [directory / name for name in ("tokens", "sentences", "malformed")]
+    build_tokens(treebanks, *tables, TreebankOptions(malformed="set_aside"))
+    unimorph = unimorph_tables(row, mirror, directory)
+    build_lexicon(tables[0], unimorph, lang, row.special, directory / "lexicon", options)
+    language.candidates()
+    language.agreement()
+    language.pairs()
+    outputs = directory / "items", directory / "funnel3"
+    counts = sample_items(directory / "pairs", lang, row.untested, *outputs, options)
+    return counts["pairs"], counts["items"]
