@@ -219,4 +219,4 @@ def test_verbs_lead_from_items_to_accuracies(tmp_path):
         assert json.loads(sidecar_path(product).read_text())["outputs"]
     done = run("compute-accuracies", scores, "--benchmark", "multiblimp", "--output", accuracies)
     assert isinstance(done.exception, UserError)
-    assert "laid out as judgements/multiblimp/LANG/MODEL.parquet" in str(done.exception)
+    assert "laid out as …/multiblimp/LANG/MODEL.parquet" in str(done.exception)

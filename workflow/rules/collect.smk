@@ -29,3 +29,26 @@ for spec in CAMPAIGN_EXHIBITS:
         input:
             f"{RESULTS}/exhibits/{spec.key}.{FORMATS[spec.kind][0]}",
         localrule: True
+
+
+PUBLISHED_EXHIBITS = [spec for spec in CAMPAIGN_EXHIBITS if spec.published]
+
+
+rule published:
+    """The exhibits as the papers' printed numbers make them."""
+    input:
+        [
+            f"{RESULTS}/published/{s.key}.{FORMATS[s.kind][0]}"
+            for s in PUBLISHED_EXHIBITS
+        ],
+    localrule: True
+
+
+for spec in PUBLISHED_EXHIBITS:
+
+    rule:
+        name:
+            f"{spec.alias}_published"
+        input:
+            f"{RESULTS}/published/{spec.key}.{FORMATS[spec.kind][0]}",
+        localrule: True

@@ -6,10 +6,12 @@ import re
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
-from blimpworks.catalogue import load_catalogue
+from blimpworks.catalogue import load_catalogue, whole_catalogue
 from blimpworks.config import check_campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS, of_benchmarks
+from blimpworks.exhibits.multiblimp_facts import FACTS
+from blimpworks.exhibits.multiblimp_models import EVALUATION_FACTS, margin_models
 from blimpworks.provenance.verbs import exhibit_verb, verb_code
 
 CAMPAIGN_FILE = os.path.relpath(
@@ -18,6 +20,8 @@ CAMPAIGN_FILE = os.path.relpath(
 try:
     CAMPAIGN = check_campaign(config, CAMPAIGN_FILE)
     CATALOGUE = load_catalogue(CAMPAIGN)
+    # What the papers print is the same in every campaign.
+    WHOLE = whole_catalogue(CAMPAIGN)
 except UserError as error:
     raise WorkflowError(str(error)) from None
 validate(config, str(ROOT / "workflow/schemas/campaign.schema.json"), set_default=False)
@@ -41,6 +45,10 @@ PINS = {row.name: row for rows in CATALOGUE.treebanks.values() for row in rows}
 PINS |= CATALOGUE.sources
 
 
+FREQUENCY_SOURCE = "glotcc/v1.0-language-totals.tsv"
+PRINTED_ACCURACIES = {"multiblimp": "table5.csv"}
+
+
 def options(section):
     """Settings of a stage as JSON, for a command's --options."""
     return section.model_dump_json()
@@ -53,6 +61,16 @@ def usable(rows):
         for row in rows
         if row.sha256 or CAMPAIGN.unpinned == "error"
     ]
+
+
+def frequency_tables():
+    """The table of languages' frequencies, where its source can be had.
+
+    The totals are sums over a published archive and have no address of their own.
+    """
+    row = CATALOGUE.sources.get(FREQUENCY_SOURCE)
+    found = row and usable([row]) and (row.url or CAMPAIGN.mirror)
+    return [f"{RESULTS}/frequencies/languages.parquet"] if found else []
 
 
 def substituted(row):

@@ -2,13 +2,36 @@
 
 NEEDS = {
     "accuracies": lambda paper: [f"{RESULTS}/accuracies/{paper}.parquet"],
+    "comparisons": lambda paper: [f"{RESULTS}/comparisons/{paper}.parquet"],
+    "regressions": lambda paper: [f"{RESULTS}/regressions/{paper}/measured.parquet"],
+    "residuals": lambda paper: [f"{RESULTS}/residuals/{paper}/measured.parquet"],
+    "margins": lambda paper: [f"{RESULTS}/regressions/{paper}/margins.parquet"],
+    "frequencies": lambda paper: FREQUENCIES,
     "items": lambda paper: expand(
         f"{RESULTS}/items/{paper}/{{lang}}.parquet", lang=LANGUAGES
+    ),
+    "agreement": lambda paper: expand(
+        f"{RESULTS}/agreement/{paper}/{{lang}}.parquet", lang=LANGUAGES
+    ),
+    "agreement_counts": lambda paper: expand(
+        f"{RESULTS}/agreement_counts/{paper}/{{lang}}.parquet", lang=LANGUAGES
+    ),
+    "sentences": lambda paper: expand(
+        f"{RESOURCES}/sentences/{{lang}}.parquet", lang=LANGUAGES
     ),
     "funnel": lambda paper: expand(
         f"{RESULTS}/funnel/{paper}/{{stage}}/{{lang}}.parquet",
         stage=("candidates", "pairs", "sampling"),
         lang=LANGUAGES,
+    ),
+}
+# The same of what a paper prints.
+PUBLISHED_NEEDS = {
+    "accuracies": lambda paper: [f"{RESULTS}/accuracies/printed/{paper}.parquet"],
+    "regressions": lambda paper: [f"{RESULTS}/regressions/{paper}/printed.parquet"],
+    "residuals": lambda paper: [f"{RESULTS}/residuals/{paper}/printed.parquet"],
+    "printed": lambda paper: sorted(
+        str(path) for path in Path(CAMPAIGN.catalogue.published, paper).glob("*.csv")
     ),
 }
 
@@ -41,6 +64,42 @@ for kind in FORMATS:
             labels=labels_of,
         message:
             "Build {wildcards.paper} {wildcards.exhibit}"
+        shell:
+            "python -m blimpworks build-exhibit {wildcards.paper}/{wildcards.exhibit} {output.files:q} "
+            "--cells {output.cells:q} {params.inputs:q} --labels {params.labels:q} "
+            "> {log:q} 2>&1"
+
+
+for kind in FORMATS:
+
+    rule:
+        name:
+            f"build_published_{kind}"
+        input:
+            published_inputs,
+        output:
+            cells="<results>/published/{paper}/{exhibit}.cells.parquet",
+            files=[
+                f"<results>/published/{{paper}}/{{exhibit}}.{s}" for s in FORMATS[kind]
+            ],
+        log:
+            f"<logs>/build_published_{kind}/{{paper}}/{{exhibit}}.log",
+        benchmark:
+            f"<benchmarks>/build_published_{kind}/{{paper}}/{{exhibit}}.tsv"
+        wildcard_constraints:
+            exhibit=one_of(
+                spec.name
+                for spec in EXHIBITS.values()
+                if spec.kind == kind and spec.published
+            ),
+        conda:
+            "../../envs/core.yaml"
+        params:
+            code=lambda w: verb_code(exhibit_verb(spec_of(w))),
+            inputs=published_arguments,
+            labels=published_labels_of,
+        message:
+            "Build {wildcards.paper} {wildcards.exhibit} from what the paper prints"
         shell:
             "python -m blimpworks build-exhibit {wildcards.paper}/{wildcards.exhibit} {output.files:q} "
             "--cells {output.cells:q} {params.inputs:q} --labels {params.labels:q} "

@@ -85,20 +85,59 @@ def spec_of(wildcards):
     return EXHIBITS[f"{wildcards.paper}/{wildcards.exhibit}"]
 
 
-def exhibit_inputs(wildcards):
-    """Every table an exhibit needs."""
+def exhibit_tables(wildcards):
+    """Every table that an exhibit needs or can use, with its kind."""
     spec = spec_of(wildcards)
-    return [path for need in spec.needs for path in NEEDS[need](spec.paper)]
+    kinds = (*spec.needs, *spec.optional)
+    return [(kind, path) for kind in kinds for path in NEEDS[kind](spec.paper)]
+
+
+def published_tables(wildcards):
+    """The same for its published form."""
+    spec = spec_of(wildcards)
+    kinds = (*spec.published, *spec.optional)
+    needs = NEEDS | PUBLISHED_NEEDS
+    return [(kind, path) for kind in kinds for path in needs[kind](spec.paper)]
+
+
+def exhibit_inputs(wildcards):
+    """Paths of the tables."""
+    return [path for _, path in exhibit_tables(wildcards)]
+
+
+def published_inputs(wildcards):
+    """Paths of the tables of its published form."""
+    return [path for _, path in published_tables(wildcards)]
 
 
 def exhibit_arguments(wildcards):
-    """The same, as the command wants them."""
-    spec = spec_of(wildcards)
-    return [
-        f"--input={need}={path}"
-        for need in spec.needs
-        for path in NEEDS[need](spec.paper)
-    ]
+    """The tables as the command wants them."""
+    return [f"--input={kind}={path}" for kind, path in exhibit_tables(wildcards)]
+
+
+def published_arguments(wildcards):
+    """Those of its published form as the command wants them."""
+    return [f"--input={kind}={path}" for kind, path in published_tables(wildcards)]
+
+
+def accuracies_of(wildcards):
+    """Accuracies that regressions are fitted to: measured, or printed in the paper."""
+    folder = "printed/" if wildcards.source == "printed" else ""
+    return f"{RESULTS}/accuracies/{folder}{wildcards.benchmark}.parquet"
+
+
+def method_of(wildcards):
+    """The method that the accuracies of a source are by."""
+    if wildcards.source == "printed":
+        return "printed"
+    return JUDGING[wildcards.benchmark].methods[0]
+
+
+def regression_models(wildcards):
+    """Size, family and tuning of models; too few are printed to fit anything on them."""
+    if wildcards.source == "printed":
+        return {}
+    return EVALUATION_FACTS["models"](CAMPAIGN, CATALOGUE)
 
 
 def hub_row(wildcards):
@@ -111,10 +150,24 @@ def labels_of(wildcards):
     """Printed names of what an exhibit shows, models only where it shows accuracies; facts."""
     facts = spec_of(wildcards).facts
     labels = {"languages": {k: row.name for k, row in CATALOGUE.languages.items()}}
-    if "accuracies" in spec_of(wildcards).needs:
+    if {"accuracies", "margins"} & {*spec_of(wildcards).needs}:
         paper = wildcards.paper
         labels["models"] = {k: CATALOGUE.models[k].label for k in models_of(paper)}
         labels["method"] = JUDGING[paper].methods[0]
     if facts:
-        labels["facts"] = {name: FACTS[name](CAMPAIGN, CATALOGUE) for name in facts}
+        known = FACTS | EVALUATION_FACTS
+        labels["facts"] = {name: known[name](CAMPAIGN, CATALOGUE) for name in facts}
+    return json.dumps(labels, ensure_ascii=False)
+
+
+def published_labels_of(wildcards):
+    """Printed names and facts for an exhibit's published form: of all languages and models."""
+    models = {
+        k: r.label for k, r in WHOLE.models.items() if wildcards.paper in r.papers
+    }
+    known = FACTS | EVALUATION_FACTS
+    facts = {name: known[name](CAMPAIGN, WHOLE) for name in spec_of(wildcards).facts}
+    languages = {k: row.name for k, row in WHOLE.languages.items()}
+    labels = {"languages": languages, "models": models, "facts": facts}
+    labels |= {"method": "printed", "source": "published"}
     return json.dumps(labels, ensure_ascii=False)

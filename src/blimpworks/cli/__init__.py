@@ -14,7 +14,7 @@ from importlib.abc import MetaPathFinder
 
 import typer
 
-from blimpworks.cli import audit, exhibits, multiblimp, sources, training, treebanks
+from blimpworks.cli import analysis, audit, exhibits, multiblimp, sources, training, treebanks
 from blimpworks.cli import scoring as scoring_verbs
 from blimpworks.errors import UserError
 
@@ -25,7 +25,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for module in (sources, treebanks, multiblimp, training, scoring_verbs, exhibits, audit):
+for module in (sources, treebanks, multiblimp, training, scoring_verbs, analysis, exhibits, audit):
     module.register(app)
 
 

@@ -60,12 +60,15 @@ def judge(
         job.note(unjudged=unjudged)
 
 
-def _labelled(path: Path, benchmark: str) -> tuple[str, str, Path]:
-    """Model and language of a judgements table, from its path."""
+def labelled_path(path: Path, benchmark: str) -> tuple[str, str, Path]:
+    """Model and language of a table of judgements or scores, from its path.
+
+    Raises UserError when the path doesn't say them.
+    """
     if path.suffix != ".parquet" or path.parent.parent.name != benchmark:
         raise UserError(
-            f"{path} is not laid out as judgements/{benchmark}/LANG/MODEL.parquet, which says "
-            "whose judgements it holds; move it there."
+            f"{path} is not laid out as …/{benchmark}/LANG/MODEL.parquet, which says whose "
+            "judgements or scores it holds; move it there."
         )
     return path.stem, path.parent.name, path
 
@@ -80,7 +83,7 @@ def compute_accuracies(
     """Summarise judgements as accuracies with Wilson 95 % intervals."""
     from blimpworks.analysis import accuracy
 
-    labelled = [_labelled(path, benchmark) for path in judgements]
+    labelled = [labelled_path(path, benchmark) for path in judgements]
     params = {"benchmark": benchmark}
     with Job("compute_accuracies", inputs=judgements, outputs=[output], params=params):
         accuracy.compute_accuracies(labelled, benchmark, output)

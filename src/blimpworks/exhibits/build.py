@@ -37,7 +37,11 @@ def build_exhibit(
 
     Raises UserError when a table it needs is absent or broken.
     """
-    missing = [need for need in spec.needs if not tables.get(need)]
+    published = labels.source == "published"
+    if published and not spec.published:
+        raise UserError(f"exhibit {spec.key} has no published form: the paper prints none of it.")
+    needs = spec.published if published else spec.needs
+    missing = [need for need in needs if not tables.get(need)]
     if missing:
         raise UserError(f"exhibit {spec.key} needs {', '.join(missing)}; pass --input NEED=PATH.")
     exhibit = _function(spec)(tables, labels)

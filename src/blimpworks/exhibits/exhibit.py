@@ -1,9 +1,9 @@
 """What an exhibit is: its cells, and how they are laid out."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import pyarrow as pa
@@ -38,20 +38,39 @@ class Cell:
 class Labels:
     """What rows and columns are called in print, in print order, and the method shown.
 
-    ``models`` and ``method`` are empty for exhibits that show no model.
+    ``models`` and ``method`` are empty for exhibits that show no model; ``facts`` are what
+    else of the campaign and its catalogue the exhibit's spec asks for, by name. ``source``
+    says whether the numbers are the campaign's or those that the paper prints.
     """
 
     languages: Mapping[str, str]
     models: Mapping[str, str] = field(default_factory=dict)
     method: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    source: Literal["measured", "published"] = "measured"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Rows of a table that stand together, under headings of their own.
+
+    ``rows`` maps a row's key to its name in print; ``columns`` are the keys of its cells'
+    columns. A section with the columns of the one before it repeats no headings.
+    """
+
+    title: str
+    rows: Mapping[str, str]
+    columns: Sequence[str]
 
 
 @dataclass(slots=True)
 class Exhibit:
     """A finished exhibit: cells, caption, and for a table its layout or for a figure the plot.
 
-    ``stub`` are columns before the cells (such as ISO code and n), by row; ``bold`` are the
-    (row, column) of cells to set in bold.
+    ``stub`` are columns before the cells (such as ISO code and n), by row, and ``remarks``
+    columns after them; ``bold`` are the (row, column) of cells to set in bold. In print,
+    ``heads`` gives a column's heading in two lines, ``widths`` the share of the line that a
+    column of running text takes, ``sections`` the parts of a table that has several.
     """
 
     title: str
@@ -61,6 +80,14 @@ class Exhibit:
     stub: dict[str, dict[str, str]] = field(default_factory=dict)
     bold: set[tuple[str, str]] = field(default_factory=set)
     figure: Figure | None = None
+    remarks: dict[str, dict[str, str]] = field(default_factory=dict)
+    heads: dict[str, tuple[str, str]] = field(default_factory=dict)
+    widths: dict[str, float] = field(default_factory=dict)
+    sections: Sequence[Section] = ()
+    named: bool = True
+    """Whether print shows the rows' keys; not needed where the stub says it all."""
+    textual: bool = False
+    """Whether the cells are texts, which stand for themselves in the CSV file too."""
 
     def table(self) -> pa.Table:
         """The cells as a ``cells`` table."""
@@ -82,7 +109,10 @@ class Exhibit:
         frame = pd.DataFrame(index=rows, columns=columns, dtype=object)
         for cell in cells:
             frame.loc[cell.row, cell.column] = getattr(cell, attribute)
-        stub = pd.DataFrame.from_dict(self.stub, orient="index").reindex(rows)
-        joined = pd.concat([stub, frame], axis=1) if len(self.stub) else frame
+        stub, remarks = (
+            pd.DataFrame.from_dict(texts, orient="index").reindex(rows)
+            for texts in (self.stub, self.remarks)
+        )
+        joined = pd.concat([stub, frame, remarks], axis=1)
         joined.index.name = self.row_title
         return joined.reset_index()

@@ -4,28 +4,120 @@ An exhibit names one of these for each cell, and ``blimpworks explain`` applies 
 the rows themselves, so a printed number can always be recomputed.
 """
 
+import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pandas as pd
+
+from blimpworks.analysis.leaders import LEAD_BELOW, leads
 
 ENOUGH_PAIRS = 10
 COUNT = "number of rows"
 TOTAL = "sum of n"
 ACCURACY = "100 × mean(correct)"
+KINDS = "number of languages"
+VALUES = "sum of value"
 LANGUAGES = f"number of languages with at least {ENOUGH_PAIRS} rows"
+WEIGHTED = "100 × sum of accuracy × n ÷ sum of n"
+UNWEIGHTED = "100 × mean(accuracy)"
+QUOTIENT = "100 × first value ÷ second value"
+LEADS = f"number of languages that model_a leads, p < {LEAD_BELOW} against the next"
 
 
 def _languages(rows: pd.DataFrame) -> float:
     return float((rows["lang"].value_counts() >= ENOUGH_PAIRS).sum())
 
 
-FORMULAS: dict[str, Callable[[pd.DataFrame], float]] = {
-    COUNT: lambda rows: float(len(rows)),
-    TOTAL: lambda rows: float(rows["n"].sum()),
-    ACCURACY: lambda rows: float(100 * rows["correct"].mean()),
-    LANGUAGES: _languages,
-}
+def share(value: str) -> str:
+    """Formula: the part of the counts whose verb has a value."""
+    return f"count where verb_value is {value} ÷ sum of count"
+
+
+def ratio(n: int) -> str:
+    """Formula: the sum of n, divided by a number from outside."""
+    return f"{TOTAL} ÷ {n}"
+
+
+def of_row(column: str) -> str:
+    """Formula: what the only row has in a column."""
+    return f"{column} of the row"
+
+
+def wins(below: float) -> str:
+    """Formula: in how many languages the first model of a comparison is the better one."""
+    return f"number of rows where accuracy_a > accuracy_b and p < {below}"
+
+
+def win_share(below: float) -> str:
+    """Formula: the same, in percent of the languages."""
+    return f"100 × share of rows where accuracy_a > accuracy_b and p < {below}"
+
+
+def _won(rows: pd.DataFrame, below: float) -> pd.Series:
+    return (rows["accuracy_a"] > rows["accuracy_b"]) & (rows["p"] < below)
+
+
+def _weighted(rows: pd.DataFrame) -> float:
+    return float(100 * (rows["accuracy"] * rows["n"]).sum() / rows["n"].sum())
+
+
+def _quotient(rows: pd.DataFrame) -> float:
+    return float(100 * rows["value"].iloc[0] / rows["value"].iloc[1])
+
+
+def _value(rows: pd.DataFrame, column: str) -> float:
+    return float(rows[column].item())
+
+
+def _wins(rows: pd.DataFrame, below: float) -> float:
+    return float(_won(rows, below).sum())
+
+
+def _win_share(rows: pd.DataFrame, below: float) -> float:
+    return float(100 * _won(rows, below).mean())
+
+
+def _share(rows: pd.DataFrame, value: str) -> float:
+    return float(rows["count"][rows["verb_value"] == value].sum() / rows["count"].sum())
+
+
+def _ratio(rows: pd.DataFrame, n: int) -> float:
+    return float(rows["n"].sum() / n)
+
+
+class _Formulas(dict[str, Callable[[pd.DataFrame], float]]):
+    """Formulas by name; those with a value in their name are made when looked up."""
+
+    def __missing__(self, name: str) -> Callable[[pd.DataFrame], float]:
+        if found := re.fullmatch(share("(.+)"), name):
+            return partial(_share, value=found[1])
+        if found := re.fullmatch(rf"{TOTAL} ÷ (\d+)", name):
+            return partial(_ratio, n=int(found[1]))
+        if found := re.fullmatch(of_row("(.+)"), name):
+            return partial(_value, column=found[1])
+        for phrase, function in ((wins, _wins), (win_share, _win_share)):
+            before, _, after = phrase(0.5).partition("0.5")
+            if name.startswith(before):
+                return partial(function, below=float(name[len(before) :].removesuffix(after)))
+        raise KeyError(name)
+
+
+FORMULAS: dict[str, Callable[[pd.DataFrame], float]] = _Formulas(
+    {
+        COUNT: lambda rows: float(len(rows)),
+        TOTAL: lambda rows: float(rows["n"].sum()),
+        ACCURACY: lambda rows: float(100 * rows["correct"].mean()),
+        VALUES: lambda rows: float(rows["value"].sum()),
+        KINDS: lambda rows: float(rows["lang"].nunique()),
+        LANGUAGES: _languages,
+        WEIGHTED: _weighted,
+        UNWEIGHTED: lambda rows: float(100 * rows["accuracy"].mean()),
+        QUOTIENT: _quotient,
+        LEADS: lambda rows: float(len(leads(rows))),
+    }
+)
 
 
 def select_rows(rows: pd.DataFrame, where: dict[str, Any]) -> pd.DataFrame:

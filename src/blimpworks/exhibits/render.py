@@ -1,6 +1,9 @@
 """Exhibits as files: CSV, Markdown and LaTeX for tables; PDF, PNG and SVG for figures."""
 
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -8,14 +11,27 @@ import matplotlib as mpl
 import pandas as pd
 
 from blimpworks.exhibits.exhibit import Exhibit
+from blimpworks.exhibits.sheets import ABSENT, Column, Sheet, sheets
 from blimpworks.files import atomic, write_text
 
 PNG_DPI = 300
-ABSENT = "–"
+MARKDOWN_SIGNS = "\\|*_`<&~[]"
+RIGHT_TO_LEFT, END_OF_ISOLATE = "\u2067", "\u2069"
+SCRIPTS = r"""% Many scripts: compile with LuaLaTeX or XeLaTeX and fonts that have them (Noto).
+\providecommand{\righttoleft}[1]{\ifdefined\textdir{\textdir TRT #1}\else#1\fi}
+"""
+# Lines of a LaTeX table that a page holds, and columns that it holds in small type.
+LONG, WIDE = 50, 7
 LATEX_ESCAPES = {c: f"\\{c}" for c in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "|": r"\textbar{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "−": "$-$",
+    "²": r"\textsuperscript{2}",
+    "β": r"$\beta$",
     ABSENT: "--",
 }
 # Fixed, so that a rerun gives the same bytes.
@@ -36,61 +52,102 @@ def _pipe_safe(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _printed(
-    exhibit: Exhibit, escape: Callable[[str], str], bold: Callable[[str], str]
-) -> pd.DataFrame:
-    """The layout with escaped text, bold where it belongs, a dash where there is no cell."""
-    frame = exhibit.layout()
-    rows = list(frame.iloc[:, 0])
-    for column in frame.columns:
-        texts = map(escape, frame[column].where(frame[column].notna(), ABSENT).astype(str))
-        frame[column] = [
-            bold(text) if (row, column) in exhibit.bold else text
-            for row, text in zip(rows, texts, strict=True)
-        ]
-    frame.columns = [escape(str(column)) for column in frame.columns]
-    return frame
+def _isolated(text: str, before: str, after: str) -> str:
+    """``text`` within two marks if it is written from right to left, so that it stands alone."""
+    kinds = (unicodedata.bidirectional(c) for c in text)
+    first = next((kind for kind in kinds if kind in ("L", "R", "AL")), "L")
+    return text if first == "L" else f"{before}{text}{after}"
 
 
-def _right_aligned(exhibit: Exhibit, frame: pd.DataFrame) -> list[bool]:
-    """Which columns hold numbers: all but the row's name and what names it further."""
-    stubs = next(iter(exhibit.stub.values()), {}).values()
-    numbers = [text.isdecimal() for text in stubs]
-    return [False, *numbers, *[True] * (len(frame.columns) - 1 - len(numbers))]
+def _markdown_text(text: str) -> str:
+    """Running text: no character of it means anything to Markdown."""
+    escaped = "".join(f"\\{c}" if c in MARKDOWN_SIGNS else c for c in text)
+    return _isolated(escaped, RIGHT_TO_LEFT, END_OF_ISOLATE)
+
+
+def _latex_text(text: str) -> str:
+    return _isolated(_latex(text), r"\righttoleft{", "}")
 
 
 def csv_text(exhibit: Exhibit) -> str:
-    """Values at full precision, one row per row of the table."""
-    return exhibit.layout("value").to_csv(index=False, lineterminator="\n")
+    """Values at full precision (or texts, of an exhibit of texts), one line per row."""
+    frame = exhibit.layout("text" if exhibit.textual else "value")
+    return frame.to_csv(index=False, lineterminator="\n")
 
 
 def markdown_text(exhibit: Exhibit) -> str:
     """The table as printed, with its title and caption, as a Markdown page."""
-    frame = _printed(exhibit, _pipe_safe, lambda text: f"**{text}**")
-    align = ["right" if right else "left" for right in _right_aligned(exhibit, frame)]
-    table = frame.to_markdown(index=False, colalign=align, disable_numparse=True)
+    escape = _markdown_text if exhibit.textual else _pipe_safe
+    found = list(sheets(exhibit, escape, lambda text: f"**{text}**"))
+    columns = found[0].columns
+    if len({c.upper for s in found for c in s.columns} - {""}) == 1:
+        # One heading over all columns says no more than the title.
+        columns = tuple(replace(c, upper="") for c in columns)
+    rows = list(found[0].body)
+    for sheet in found[1:]:
+        # Markdown knows one line of headings; further ones are rows in bold.
+        rows += [[f"**{c.heading}**" for c in sheet.columns]] if sheet.headed else []
+        rows += sheet.body
+    table = pd.DataFrame(rows, columns=[c.heading for c in columns]).to_markdown(
+        index=False,
+        colalign=["right" if c.right else "left" for c in columns],
+        disable_numparse=True,
+    )
     return f"# {exhibit.title}\n\n{table}\n\n{exhibit.caption}\n"
 
 
+def _latex_column(column: Column) -> str:
+    if column.width:
+        return rf">{{\raggedright\arraybackslash}}p{{{column.width:g}\linewidth}}"
+    return "r" if column.right else "l"
+
+
+def _latex_headings(columns: Sequence[Column]) -> list[str]:
+    """One line of headings, or two: the upper ones span their columns, with a rule below."""
+    lines = []
+    if any(c.upper for c in columns):
+        cells, rules, at = [], [], 1
+        for upper, group in groupby(columns, key=lambda c: c.upper):
+            span = len(list(group))
+            cells.append(rf"\multicolumn{{{span}}}{{c}}{{{upper}}}" if upper else "& " * (span - 1))
+            rules += [rf"\cmidrule(lr){{{at}-{at + span - 1}}}"] if upper else []
+            at += span
+        lines += [" & ".join(cells) + r" \\", "".join(rules)]
+    return [*lines, " & ".join(c.lower for c in columns) + r" \\"]
+
+
+def _latex_body(found: Sequence[Sheet]) -> list[str]:
+    """Headings and rows, with a rule around each part."""
+    lines = [r"\toprule"]
+    for number, sheet in enumerate(found):
+        lines += [r"\midrule"] if number else []
+        if sheet.headed:
+            lines += [*_latex_headings(sheet.columns), r"\midrule"]
+        lines += [" & ".join(row) + r" \\" for row in sheet.body]
+    return [*lines, r"\bottomrule"]
+
+
 def latex_text(exhibit: Exhibit) -> str:
-    r"""The table as printed, as a LaTeX ``table`` that needs ``booktabs`` alone."""
-    frame = _printed(exhibit, _latex, lambda text: f"\\textbf{{{text}}}")
-    columns = "".join("r" if right else "l" for right in _right_aligned(exhibit, frame))
-    lines = [" & ".join(row) + r" \\" for row in frame.to_numpy().tolist()]
-    body = [
-        r"\begin{table}",
-        r"\centering\small",
-        rf"\begin{{tabular}}{{{columns}}}",
-        r"\toprule",
-        " & ".join(frame.columns) + r" \\",
-        r"\midrule",
-        *lines,
-        r"\bottomrule",
-        r"\end{tabular}",
-        rf"\caption{{{_latex(exhibit.title)}. {_latex(exhibit.caption)}}}",
-        r"\end{table}",
-    ]
-    return "\n".join(body) + "\n"
+    r"""The table as printed, as a LaTeX ``table`` that needs ``booktabs`` alone.
+
+    One with running text needs ``array`` too, one longer than a page ``longtable``.
+    """
+    escape = _latex_text if exhibit.textual else _latex
+    found = list(sheets(exhibit, escape, lambda text: f"\\textbf{{{text}}}"))
+    columns = "".join(map(_latex_column, found[0].columns))
+    caption = rf"\caption{{{_latex(exhibit.title)}. {_latex(exhibit.caption)}}}"
+    size = (
+        r"\small" if len(found[0].columns) <= WIDE else r"\footnotesize\setlength{\tabcolsep}{3pt}"
+    )
+    body = _latex_body(found)
+    if len(body) > LONG:
+        body.insert(body.index(r"\midrule") + 1, r"\endhead")
+        lines = ["{" + size, rf"\begin{{longtable}}{{{columns}}}", *body]
+        lines += [caption + r" \\", r"\end{longtable}", "}"]
+    else:
+        lines = [r"\begin{table}", r"\centering" + size, rf"\begin{{tabular}}{{{columns}}}"]
+        lines += [*body, r"\end{tabular}", caption, r"\end{table}"]
+    return (SCRIPTS if exhibit.textual else "") + "\n".join(lines) + "\n"
 
 
 TEXT_FORMATS: dict[str, Callable[[Exhibit], str]] = {

@@ -5,12 +5,15 @@ from contextlib import contextmanager
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 COLUMN_INCHES = 3.3
 PAGE_INCHES = 6.9
 # Okabe and Ito's palette, which readers with any common colour blindness can tell apart.
 BLUE, ORANGE = "#0072B2", "#E69F00"
+VERMILION, GREEN, PINK, SKY, GREY = "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#777777"
+PALETTE = (BLUE, ORANGE, GREEN, VERMILION, PINK, SKY, GREY)
 SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
@@ -35,6 +38,12 @@ def house_style() -> Iterator[None]:
     """Apply the settings for the figures drawn inside the block."""
     with mpl.rc_context(SETTINGS):
         yield
+
+
+def say(axes: Axes, text: str) -> None:
+    """Leave ``axes`` empty but for a text that says why."""
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=GREY)
+    axes.set(xticks=[], yticks=[])
 
 
 def new_figure(width: float, height: float) -> Figure:

@@ -10,9 +10,11 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 
+from blimpworks.catalogue import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.provenance.lineage import Node, lineage
+from blimpworks.reference import PublishedRow
 
 CELLS_SUFFIX = ".cells.parquet"
 ITEM_COLUMNS = ("good", "bad", "treebank", "file", "sent_id")
@@ -83,10 +85,17 @@ def _others(record: dict[str, Any], where: dict[str, Any]) -> set[str]:
     labels = record["params"]["labels"]
     kinds = {"lang": labels["languages"], "model": labels.get("models", {})}
     named = ((where[key], names) for key, names in kinds.items() if key in where)
-    return {name for wanted, names in named for name in names if name != wanted}
+    return {
+        name
+        for wanted, names in named
+        for name in names
+        if name not in (wanted if isinstance(wanted, list) else [wanted])
+    }
 
 
 def _read(path: Path) -> pd.DataFrame:
+    if path.suffix == ".csv":
+        return pd.DataFrame([row.model_dump() for row in read_rows(PublishedRow, path)])
     frame: pd.DataFrame = pq.read_table(path).to_pandas()
     labels = frame.select_dtypes("category").columns
     return frame.astype(dict.fromkeys(labels, object))
@@ -95,16 +104,17 @@ def _read(path: Path) -> pd.DataFrame:
 def _nearest(tree: Node, kind: str) -> list[Node]:
     """The nearest ancestors of one kind: a directory of that name is in their path.
 
-    What lies behind one of them is not looked at: sampled items come from all items.
+    What lies behind one of them is not looked at: sampled items come from all items. Tables
+    are Parquet files, and the printed numbers of a paper CSV files.
     """
     found: list[Node] = []
-    waiting, seen = [tree], set[Path]()
+    waiting, seen = [*tree.inputs], set[Path]()
     while waiting:
         node = waiting.pop(0)
         if node.path in seen:
             continue
         seen.add(node.path)
-        if kind in node.path.parts and node.path.suffix == ".parquet":
+        if kind in node.path.parts and node.path.suffix in (".parquet", ".csv"):
             found.append(node)
         else:
             waiting += node.inputs

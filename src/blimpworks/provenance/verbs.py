@@ -54,6 +54,24 @@ VERBS: dict[str, Verb] = {
         ("blimpworks.analysis.accuracy:compute_accuracies",),
         ("numpy", "pandas", "pyarrow", "scipy"),
     ),
+    "build_frequencies": Verb(
+        ("blimpworks.analysis.frequencies:build_frequencies",), ("numpy", "pyarrow")
+    ),
+    "compare_models": Verb(
+        ("blimpworks.analysis.comparisons:compare_models",),
+        ("numpy", "pandas", "pyarrow", "scipy", "statsmodels"),
+    ),
+    "fit_regressions": Verb(
+        ("blimpworks.analysis.regressions:fit_regressions",),
+        ("numpy", "pandas", "pyarrow", "scipy", "statsmodels"),
+    ),
+    "fit_margins": Verb(
+        ("blimpworks.analysis.margins:fit_margins",),
+        ("numpy", "pandas", "pyarrow", "scipy", "statsmodels"),
+    ),
+    "read_published": Verb(
+        ("blimpworks.analysis.printed:read_published",), ("numpy", "pyarrow", "scipy")
+    ),
 }
 
 
@@ -65,7 +83,7 @@ def exhibit_verb(spec: ExhibitSpec) -> str:
 for _spec in EXHIBITS.values():
     VERBS[exhibit_verb(_spec)] = Verb(
         (_spec.function, "blimpworks.exhibits.build:build_exhibit"),
-        ("matplotlib", "numpy", "pandas", "pyarrow", "tabulate"),
+        ("matplotlib", "numpy", "pandas", "pyarrow", "scipy", "tabulate"),
     )
 
 

@@ -16,8 +16,11 @@ from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
 log = logging.getLogger(__name__)
 
 
-def _aligned(items: pa.Table, scores: pa.Table, path: Path) -> pa.Table:
-    """The row of scores of each row of items."""
+def align_scores(items: pa.Table, scores: pa.Table, path: Path) -> pa.Table:
+    """The row of ``scores`` of each row of ``items``.
+
+    Raises UserError, naming ``path`` as the table of the scores, when an item has none.
+    """
     found = pc.index_in(items["item_id"], value_set=scores["item_id"])
     if found.null_count:
         item = items["item_id"][pc.is_null(found).to_pylist().index(True)]
@@ -27,8 +30,8 @@ def _aligned(items: pa.Table, scores: pa.Table, path: Path) -> pa.Table:
     return scores.take(found)
 
 
-def _side(items: pa.Table, scores: pa.Table, side: str) -> Side:
-    """Token scores of one side."""
+def side_of(items: pa.Table, scores: pa.Table, side: str) -> Side:
+    """Token scores of one side, ``good`` or ``bad``, of rows that belong together."""
     edges = (pc.fill_null(items[f"{side}_{edge}"], -1) for edge in ("start", "end"))
     start, end = (edge.to_numpy().astype(np.int64) for edge in edges)
     return Side(
@@ -78,8 +81,8 @@ def judge(
     """
     chosen = {name: find_method(name) for name in methods}
     rows = read_table(ITEMS, items, list(ITEMS.names))
-    aligned = _aligned(rows, read_table(SCORES, scores), scores)
-    good, bad = (_side(rows, aligned, side) for side in ("good", "bad"))
+    aligned = align_scores(rows, read_table(SCORES, scores), scores)
+    good, bad = (side_of(rows, aligned, side) for side in ("good", "bad"))
     labels = {name: rows[name] for name in ("item_id", "phenomenon", "paradigm")}
     tables = []
     for name, method in chosen.items():

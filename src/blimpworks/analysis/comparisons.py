@@ -1,0 +1,106 @@
+"""Which of two models is better on a language: McNemar's test over its pairs.
+
+Source: MultiBLiMP, sections 7.1 (footnote 7) and 7.3.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+from statsmodels.stats.contingency_tables import mcnemar
+
+from blimpworks.errors import UserError
+from blimpworks.tables import COMPARISONS, JUDGEMENTS, read_table, write_table
+
+log = logging.getLogger(__name__)
+
+# With fewer pairs than this on which the models differ, the chi-squared approximation is
+# poor and the exact binomial test takes its place.
+EXACT_BELOW = 25
+KEY = ["item_id", "paradigm"]
+
+
+def mcnemar_p(only_a: int, only_b: int) -> float:
+    """Two-sided p of McNemar's test: ``only_a`` pairs right for one model, ``only_b`` for other.
+
+    Exact for fewer than ``EXACT_BELOW`` such pairs, else chi-squared with continuity
+    correction; 1 when there are none.
+    """
+    if only_a + only_b == 0:
+        return 1.0
+    table = [[0, only_a], [only_b, 0]]
+    exact = only_a + only_b < EXACT_BELOW
+    return min(1.0, float(mcnemar(table, exact=exact, correction=True).pvalue))
+
+
+def compare(right: NDArray[np.bool_], judged: NDArray[np.bool_]) -> Iterator[dict[str, object]]:
+    """Comparisons of all models with each other on one language.
+
+    ``right`` and ``judged`` are [items, models]. Only items that both models have judged
+    count; two models without such an item have no row. Yields both orders of each two.
+    """
+    good = (right & judged).astype(np.int64)
+    wrong = (~right & judged).astype(np.int64)
+    only, both, n = good.T @ wrong, good.T @ good, judged.astype(np.int64).T @ judged
+    for a in range(right.shape[1]):
+        for b in range(right.shape[1]):
+            if a != b and n[a, b]:
+                yield {
+                    "a": a,
+                    "b": b,
+                    "n": n[a, b],
+                    "only_a": only[a, b],
+                    "only_b": only[b, a],
+                    "accuracy_a": (both[a, b] + only[a, b]) / n[a, b],
+                    "accuracy_b": (both[a, b] + only[b, a]) / n[a, b],
+                    "p": mcnemar_p(int(only[a, b]), int(only[b, a])),
+                }
+
+
+def _verdicts(path: Path, method: str) -> pd.Series:
+    """Verdicts of a model by item and paradigm, NaN where it has none."""
+    frame: pd.DataFrame = read_table(JUDGEMENTS, path, [*KEY, "method", "correct"]).to_pandas()
+    chosen = frame[frame["method"] == method].astype({"paradigm": object})
+    verdicts: pd.Series = chosen.set_index(KEY)["correct"]
+    return verdicts
+
+
+def _language(models: Sequence[tuple[str, Path]], method: str) -> Iterator[dict[str, object]]:
+    """Comparisons of all models on one language, with the models' names.
+
+    A pair that stands in two conditions is two rows, as in the accuracies.
+    """
+    columns = {model: _verdicts(path, method) for model, path in models}
+    verdicts = pd.DataFrame(columns)
+    names = list(verdicts)
+    judged = verdicts.notna().to_numpy()
+    for row in compare((verdicts == 1).to_numpy(), judged):
+        a, b = int(str(row.pop("a"))), int(str(row.pop("b")))
+        yield {**row, "model_a": names[a], "model_b": names[b]}
+
+
+def compare_models(
+    judgements: Sequence[tuple[str, str, Path]], benchmark: str, method: str, output: Path
+) -> int:
+    """Write the comparisons table from (model, language, judgements table); count its rows.
+
+    A verdict is right or not: a tie that counts half is not. Raises UserError when there is
+    no table, or one is missing or of another schema.
+    """
+    if not judgements:
+        raise UserError(f"{output}: no judgements of {benchmark} are given; name at least one.")
+    languages: dict[str, list[tuple[str, Path]]] = {}
+    for model, lang, path in judgements:
+        languages.setdefault(lang, []).append((model, path))
+    rows = [
+        {**row, "lang": lang, "benchmark": benchmark, "method": method}
+        for lang, models in languages.items()
+        for row in _language(models, method)
+    ]
+    log.info("%d comparisons in %d languages", len(rows), len(languages))
+    write_table(pa.Table.from_pylist(rows, schema=COMPARISONS.arrow()), COMPARISONS, output)
+    return len(rows)

@@ -1,0 +1,43 @@
+"""Ordinary least squares as rows of the regressions table."""
+
+import numpy as np
+import pandas as pd
+import statsmodels.api as sm
+
+INTERCEPT = "intercept"
+NAMES = ("coefficient", "standard_error", "t", "p", "low", "high")
+
+
+def standardise(values: pd.Series) -> pd.Series:
+    """``values`` as standard deviations (of the sample) from their mean."""
+    return (values - values.mean()) / values.std()
+
+
+def varying(predictors: pd.DataFrame) -> pd.DataFrame:
+    """Columns that are not the same in all rows; of the others nothing can be said."""
+    kept = [name for name in predictors if predictors[name].nunique() > 1]
+    return predictors[kept]
+
+
+def ordinary_least_squares(
+    response: pd.Series, predictors: pd.DataFrame
+) -> list[dict[str, float | str]]:
+    """One row per term, the intercept first: coefficient, its error, t, p, 95 % interval.
+
+    ``response`` is [n], ``predictors`` [n, terms]; n and R² are repeated in each row. No row
+    when there are no more observations than terms, or when the predictors are collinear:
+    then nothing can be estimated.
+    """
+    design = sm.add_constant(predictors.astype(float), has_constant="add")
+    terms = design.shape[1]
+    if len(design) <= terms or np.linalg.matrix_rank(design.to_numpy()) < terms:
+        return []
+    fit = sm.OLS(response.astype(float), design).fit()
+    bounds = fit.conf_int()
+    columns = (fit.params, fit.bse, fit.tvalues, fit.pvalues, bounds[0], bounds[1])
+    return [
+        {"term": INTERCEPT if term == "const" else str(term)}
+        | {name: float(column[term]) for name, column in zip(NAMES, columns, strict=True)}
+        | {"n": int(fit.nobs), "r2": float(fit.rsquared)}
+        for term in design
+    ]

@@ -1,0 +1,110 @@
+"""Verbs from judgements and scores to tests and regressions, and from print to tables."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from blimpworks.cli.scoring import labelled_path
+from blimpworks.errors import UserError
+from blimpworks.provenance.record import Job
+
+Output = Annotated[Path, typer.Option(help="Table to write.")]
+Benchmark = Annotated[str, typer.Option(help="Name of the benchmark.")]
+Method = Annotated[str, typer.Option(help="Method of judging.")]
+Frequencies = Annotated[list[Path] | None, typer.Option(help="Frequencies table.")]
+
+
+def build_frequencies(
+    totals: Annotated[Path, typer.Argument(help="GlotCC's totals per language.")],
+    languages: Annotated[Path, typer.Option(help="Catalogue of languages.")],
+    codes: Annotated[Path, typer.Option(help="Languages that stand under other codes.")],
+    output: Output,
+) -> None:
+    """Count how much text there is of each language, and rank them by it."""
+    from blimpworks.analysis import frequencies
+
+    inputs = [totals, languages, codes]
+    with Job("build_frequencies", inputs=inputs, outputs=[output], params={}) as job:
+        known = frequencies.build_frequencies(totals, languages, codes, output)
+        job.note(languages_with_text=known)
+
+
+def compare_models(
+    judgements: Annotated[
+        list[Path], typer.Argument(help="Tables …/BENCHMARK/LANG/MODEL.parquet.")
+    ],
+    benchmark: Benchmark,
+    method: Method,
+    output: Output,
+) -> None:
+    """Compare every two models on each language by McNemar's test."""
+    from blimpworks.analysis import comparisons
+
+    found = [labelled_path(path, benchmark) for path in judgements]
+    params = {"benchmark": benchmark, "method": method}
+    with Job("compare_models", inputs=judgements, outputs=[output], params=params) as job:
+        job.note(rows=comparisons.compare_models(found, benchmark, method, output))
+
+
+def fit_regressions(
+    accuracies: Annotated[Path, typer.Argument(help="Accuracies table.")],
+    models: Annotated[str, typer.Option(help="Size, family and tuning of models, as JSON.")],
+    method: Method,
+    output: Output,
+    residuals: Annotated[Path, typer.Option(help="Table of residuals to write.")],
+    frequencies: Frequencies = None,
+) -> None:
+    """Fit accuracy on models' size and tuning, and on languages' frequency."""
+    from blimpworks.analysis import regressions
+
+    tables, facts = frequencies or [], json.loads(models)
+    made = [output, residuals]
+    params = {"models": facts, "method": method}
+    inputs = [accuracies, *tables]
+    with Job("fit_regressions", inputs=inputs, outputs=made, params=params) as job:
+        job.note(
+            terms=regressions.fit_regressions(accuracies, tables, facts, method, output, residuals)
+        )
+
+
+def fit_margins(
+    scores: Annotated[list[Path], typer.Argument(help="Tables …/BENCHMARK/LANG/MODEL.parquet.")],
+    items: Annotated[list[Path], typer.Option(help="Items tables …/LANG.parquet.")],
+    benchmark: Benchmark,
+    output: Output,
+    frequencies: Frequencies = None,
+) -> None:
+    """Fit the models' margins on properties of the pairs."""
+    from blimpworks.analysis import margins
+
+    tables, pairs = frequencies or [], {path.stem: path for path in items}
+    found = [labelled_path(path, benchmark) for path in scores]
+    missing = [lang for _, lang, _ in found if lang not in pairs]
+    if missing:
+        raise UserError(f"no items of {missing[0]!r} are given, whose scores are; pass --items.")
+    scored = [(model, pairs[lang], path) for model, lang, path in found]
+    inputs = [*scores, *items, *tables]
+    params = {"benchmark": benchmark}
+    with Job("fit_margins", inputs=inputs, outputs=[output], params=params) as job:
+        job.note(terms=margins.fit_margins(scored, tables, output))
+
+
+def read_published(
+    printed: Annotated[Path, typer.Argument(help="Numbers of a table of accuracies.")],
+    benchmark: Benchmark,
+    output: Output,
+) -> None:
+    """Make a table of the accuracies that a paper prints."""
+    from blimpworks.analysis import printed as library
+
+    params = {"benchmark": benchmark}
+    with Job("read_published", inputs=[printed], outputs=[output], params=params) as job:
+        job.note(accuracies=library.read_published(printed, benchmark, output))
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's verbs to the command."""
+    for verb in (build_frequencies, compare_models, fit_regressions, fit_margins, read_published):
+        app.command()(verb)

@@ -1,0 +1,199 @@
+"""Figures that set models side by side on MultiBLiMP: Figures 6 (languages) and 7 (factors).
+
+Source: Jumelet, Weissweiler, Nivre and Bisazza (2025).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from blimpworks.analysis.accuracy import ALL
+from blimpworks.analysis.margins import ANALYSIS, FACTORS, TYPE
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.multiblimp_accuracies import (
+    accuracy_cell,
+    read_accuracies,
+    read_plain,
+    row_cell,
+)
+from blimpworks.exhibits.multiblimp_common import PHENOMENA, Tables
+from blimpworks.exhibits.style import (
+    BLUE,
+    COLUMN_INCHES,
+    GREY,
+    PALETTE,
+    house_style,
+    new_figure,
+    say,
+)
+from blimpworks.tables import REGRESSIONS
+
+# Figure 6
+
+
+def _draw_panel(
+    axes: Axes, frames: Sequence[pd.DataFrame], names: Sequence[str], group: Sequence[str]
+) -> int:
+    """Accuracies of two models against each other; returns on how many languages."""
+    both = frames[0].merge(frames[1], left_index=True, right_index=True, suffixes=("_a", "_b"))
+    inside = both.index.isin(group)
+    inside &= not inside.all()  # a group that all languages are in sets none off
+    for chosen, colour, face in ((~inside, GREY, "none"), (inside, BLUE, BLUE)):
+        x, y = (100 * both[f"accuracy_{side}"][chosen] for side in "ab")
+        axes.scatter(x, y, s=12, edgecolors=colour, facecolors=face, linewidths=0.8, zorder=3)
+    lowest = 100 * min(both["accuracy_a"].min(), both["accuracy_b"].min())
+    limits = (min(50.0, lowest) - 4, 102)
+    axes.plot(limits, limits, color=GREY, lw=0.7, ls="--")
+    axes.set(xlim=limits, ylim=limits, xlabel=f"{names[0]} (%)", ylabel=f"{names[1]} (%)")
+    step = 10 if limits[0] > 40 else 20
+    ticks = range(step * math.ceil(limits[0] / step), 101, step)
+    axes.set(xticks=ticks, yticks=ticks)
+    axes.set_aspect("equal")
+    return len(both)
+
+
+def _panel_cells(frame: pd.DataFrame, labels: Labels) -> dict[tuple[str, str], Cell]:
+    """A model's accuracies as cells, by place: a model can stand in several panels."""
+    found = {}
+    for lang, model in zip(frame["lang"], frame["model"], strict=True):
+        place = (labels.languages[lang], labels.models[model])
+        found[place] = accuracy_cell(frame.loc[[lang]], *place, labels)
+    return found
+
+
+def _panel(axes: Axes, pair: Sequence[str], frames: Sequence[pd.DataFrame], labels: Labels) -> str:
+    """Draw one panel; say what is in it."""
+    names = [labels.models[model] for model in pair[:2]]
+    if any(frame.empty for frame in frames):
+        say(axes, "not printed" if labels.source == "published" else "not judged")
+        axes.set(xlabel=names[0], ylabel=names[1])
+        axes.set_box_aspect(1)
+        return "no accuracies of one of the two"
+    group = labels.facts["groups"].get(pair[2], [])
+    n = _draw_panel(axes, frames, names, group)
+    among = frames[0].index.intersection(frames[1].index).isin(group)
+    marked = f", filled: languages of {names[1]}" if among.any() and not among.all() else ""
+    return f"{n} languages{marked}"
+
+
+def _grid(figure: Any, panels: int) -> list[Axes]:
+    """So many axes, at most two beside each other; the rest of the grid is blank."""
+    columns = min(panels, 2)
+    axes = list(figure.subplots(-(-panels // columns), columns, squeeze=False).flat)
+    for spare in axes[panels:]:
+        spare.set_axis_off()
+    return axes[:panels]
+
+
+def fig6(tables: Tables, labels: Labels) -> Exhibit:
+    """Figure 6: accuracies per language of two models against each other, panel by panel."""
+    rows = read_accuracies(tables, labels)
+    rows = rows[rows["phenomenon"] == ALL]
+    cells: dict[tuple[str, str], Cell] = {}
+    told = []
+    pairs = labels.facts["pairs"]
+    panels = max(len(pairs), 1)
+    with house_style():
+        figure = new_figure(2.5 * min(panels, 2), 2.5 * -(-panels // 2))
+        grid = _grid(figure, panels)
+        for letter, axes, pair in zip("abcd", grid, pairs, strict=False):
+            frames = [rows[rows["model"] == m].set_index("lang", drop=False) for m in pair[:2]]
+            told.append(f"{letter}: {_panel(axes, pair, frames, labels)}")
+            axes.set_title(f"{letter})", loc="left")
+            for frame in frames:
+                cells |= _panel_cells(frame, labels)
+        if not pairs:
+            say(grid[0], "a single model")
+            told.append("the campaign has no two models to compare")
+    return Exhibit(
+        "Models against each other, language by language",
+        f"Accuracy per language; {'; '.join(told)}. Broken line: equal accuracy.",
+        list(cells.values()),
+        row_title="Language",
+        figure=figure,
+    )
+
+
+# Figure 7
+
+
+def _term_names() -> dict[str, str]:
+    """Terms of the regression in the order of the figure, with their printed names."""
+    types = {
+        f"{TYPE} {code}": f"{construction}, {feature.lower()}"
+        for code, (construction, feature) in PHENOMENA.items()
+    }
+    return types | {name: name for name in FACTORS}
+
+
+def _draw_model(
+    axes: Axes, rows: pd.DataFrame, at: Sequence[float], number: int, name: str
+) -> None:
+    """One model's coefficients with their intervals, in the colour and marker of its number."""
+    axes.errorbar(
+        rows["coefficient"],
+        at,
+        xerr=[rows["coefficient"] - rows["low"], rows["high"] - rows["coefficient"]],
+        color=PALETTE[number % len(PALETTE)],
+        fmt="osD^v"[number % 5],
+        markersize=3.5,
+        lw=1,
+        label=name,
+    )
+
+
+def _draw_factors(
+    axes: Axes, found: pd.DataFrame, names: dict[str, str], models: Sequence[str], labels: Labels
+) -> None:
+    places = {term: place for place, term in enumerate(names)}
+    for i, model in enumerate(models):
+        rows = found[found["model"] == model]
+        shift = 0.22 * (i - (len(models) - 1) / 2)
+        at = [places[term] + shift for term in rows["term"]]
+        _draw_model(axes, rows, at, i, labels.models[model])
+    axes.axvline(0, color=GREY, lw=0.7)
+    axes.set_yticks(range(len(names)), [*names.values()])
+    axes.invert_yaxis()
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel("coefficient (nats of margin)")
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+
+
+def _coefficient(row: pd.Series, names: dict[str, str], labels: Labels) -> Cell:
+    place = (names[row["term"]], labels.models[row["model"]])
+    text = f"{row['coefficient']:.2f}".replace("-", "−")
+    keys = ("analysis", "model", "term")
+    cell = row_cell("regressions", row, keys, "coefficient", place, text)
+    return replace(cell, n=int(row["n"]), low=float(row["low"]), high=float(row["high"]))
+
+
+def fig7(tables: Tables, labels: Labels) -> Exhibit:
+    """Figure 7: standardised coefficients of what drives the margin, with 95 % intervals."""
+    rows = pd.concat([read_plain(REGRESSIONS, path) for path in tables["margins"]])
+    rows = rows[(rows["analysis"] == ANALYSIS) & rows["model"].isin(labels.models)]
+    names = {term: name for term, name in _term_names().items() if term in set(rows["term"])}
+    found = rows[rows["term"].isin(names)]
+    models = [m for m in labels.facts["margin_models"] if m in set(found["model"])]
+    with house_style():
+        figure = new_figure(COLUMN_INCHES * 1.2, max(1.6, 0.24 * len(names) + 1.0))
+        axes = figure.subplots()
+        if models:
+            _draw_factors(axes, found, names, models, labels)
+        else:
+            say(axes, "nothing could be estimated")
+    lacking = [name for term, name in _term_names().items() if term not in names]
+    lacking = [name for name in lacking if name != "Subject-Verb, number"]
+    return Exhibit(
+        "What drives the margin",
+        "Least squares on the difference of log-probabilities of each pair, one regression per "
+        "model; coefficients in nats, with 95 % intervals: of an agreement type against "
+        "subject-verb number, of a factor per standard deviation."
+        + (f" Without variation, so not estimated: {', '.join(lacking)}." if lacking else ""),
+        [_coefficient(row, names, labels) for _, row in found.iterrows()],
+        row_title="Factor",
+        figure=figure,
+    )

@@ -1,0 +1,304 @@
+"""Tables about models on MultiBLiMP: Tables 3, 5 and B.2, and the numbers of 7.2 and 7.3.
+
+Source: Jumelet, Weissweiler, Nivre and Bisazza (2025).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from blimpworks.analysis.accuracy import ALL
+from blimpworks.analysis.leaders import LEAD_BELOW, leads
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.formulas import LEADS
+from blimpworks.exhibits.multiblimp_accuracies import (
+    accuracy_cell,
+    best_of_each,
+    printed_cell,
+    read_accuracies,
+    read_groups,
+    read_plain,
+    read_printed,
+    row_cell,
+    unweighted_cell,
+)
+from blimpworks.exhibits.multiblimp_common import PHENOMENA, Tables
+from blimpworks.tables import COMPARISONS
+
+RESOURCES = {"low": "Low", "mid": "Mid", "high": "High"}
+SUBSETS = {"goldfish": "GF", "aya": "Aya", "eurollm": "EU"}
+ENGLISH, EVERY, BEST = "Eng", "All", "#best"
+HEADS = (
+    {name: (construction, feature[0]) for name, (construction, feature) in PHENOMENA.items()}
+    | {name: ("Resources", head) for name, head in RESOURCES.items()}
+    | {name: ("Language subset", head) for name, head in SUBSETS.items()}
+    | {"eng": ("Language subset", ENGLISH), ALL: ("Language subset", EVERY), "best": ("", BEST)}
+)
+"""Columns of Table 3 by their keys, and their headings."""
+NAMES = {key: f"{upper} {lower}".strip() for key, (upper, lower) in HEADS.items()}
+
+
+def _shown(labels: Labels) -> list[str]:
+    """Models of the tables, in print order: all that have a label unless facts choose."""
+    chosen = labels.facts.get("table_models", labels.models)
+    return [model for model in chosen if model in labels.models]
+
+
+def _complete(rows: pd.DataFrame, labels: Labels) -> set[str]:
+    """Printed names of the models that judged every language: only they can be ranked."""
+    whole = rows[rows["phenomenon"] == ALL]
+    counts = whole.groupby("model")["lang"].nunique()
+    return {labels.models[str(m)] for m in counts.index[counts == whole["lang"].nunique()]}
+
+
+# Table 3
+
+
+def _selections(tables: Tables, labels: Labels) -> Iterator[tuple[str, str, list[str]]]:
+    """Key, phenomenon and languages of each of Table 3's columns of accuracies."""
+    languages = list(labels.languages)
+    for phenomenon in PHENOMENA:
+        yield phenomenon, phenomenon, languages
+    groups = read_groups(tables)
+    for name in RESOURCES:
+        yield name, ALL, groups.get(name, [])
+    for name in SUBSETS:
+        yield name, ALL, labels.facts["groups"][name]
+    yield "eng", ALL, ["eng"]
+    yield ALL, ALL, languages
+
+
+def _table3_cells(rows: pd.DataFrame, tables: Tables, labels: Labels) -> list[Cell]:
+    """Cells of Table 3 by model, where the model has judged any of the column's pairs."""
+    chosen = [
+        (key, rows[(rows["phenomenon"] == phenomenon) & rows["lang"].isin(languages)])
+        for key, phenomenon, languages in _selections(tables, labels)
+    ]
+    cells = []
+    for model in _shown(labels):
+        name = labels.models[model]
+        for key, inside in chosen:
+            found = inside[inside["model"] == model]
+            if found.empty:
+                continue
+            cells.append(accuracy_cell(found, name, NAMES[key], labels))
+            cells.append(unweighted_cell(found, name, f"{NAMES[key]}, mean", labels))
+    return cells
+
+
+def _best_cells(tables: Tables, labels: Labels) -> list[Cell]:
+    """In how many languages each model is significantly better than all others shown."""
+    shown = _shown(labels)
+    found = read_plain(COMPARISONS, tables["comparisons"][0])
+    cells = []
+    for model in shown:
+        others = [other for other in shown if other != model]
+        where = {"model_a": model, "model_b": others, "method": labels.method}
+        inside = found[(found["model_a"] == model) & found["model_b"].isin(others)]
+        inside = inside[inside["method"] == labels.method]
+        if inside.empty:
+            continue
+        n = len(leads(inside))
+        place = (labels.models[model], NAMES["best"])
+        languages = inside["lang"].nunique()
+        cells.append(Cell(*place, n, str(n), LEADS, "comparisons", where, n=languages))
+    return cells
+
+
+def _absent(tables: Tables, cells: Sequence[Cell]) -> str:
+    """What of Table 3 the caption must say is missing."""
+    present = {cell.column for cell in cells}
+    missing = [name for name in NAMES.values() if name not in present]
+    if not missing:
+        return ""
+    why = "" if tables.get("frequencies") else " (there are no frequencies to rank languages by)"
+    return f" Without any pair or comparison here{why}: {', '.join(missing)}."
+
+
+def table3(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 3: accuracy by phenomenon, resource group and subset of languages.
+
+    The published form has a row of printed numbers for each model, and one of what the
+    printed rows of Table 5 make of its columns.
+    """
+    rows = read_accuracies(tables, labels)
+    cells = _table3_cells(rows, tables, labels)
+    if labels.source == "published":
+        return _published_table3(cells, tables, labels)
+    cells += _best_cells(tables, labels)
+    return Exhibit(
+        "Accuracy by phenomenon and group of languages",
+        "Percentage of pairs whose grammatical sentence is the more probable, over all pairs "
+        "of the languages that a model covers; N: number, P: person, G: gender; low, mid, high: "
+        "the least frequent 60 %, the next 30 % and the rest of the catalogue's languages by "
+        "characters in GlotCC; GF, Aya, EU: languages of the Goldfish, Aya and EuroLLM models; "
+        "best of each column in bold, among models that cover all languages; #best: languages "
+        f"where the model is ahead of all others shown (McNemar's p < {LEAD_BELOW} against the "
+        "next)." + _absent(tables, cells) + " The CSV file also has means over languages.",
+        cells,
+        row_title="Model",
+        heads={NAMES[key]: head for key, head in HEADS.items()},
+        bold=best_of_each(
+            [cell for cell in cells if cell.column != BEST], _complete(rows, labels), by="column"
+        ),
+    )
+
+
+def _published_table3(computed: Sequence[Cell], tables: Tables, labels: Labels) -> Exhibit:
+    printed = read_printed(tables)
+    printed = printed[printed["exhibit"] == "table3"]
+    cells: list[Cell] = []
+    for model in _shown(labels):
+        name = labels.models[model]
+        inside = printed[printed["row"] == model]
+        cells += [printed_cell(r, (name, NAMES[r["column"]])) for _, r in inside.iterrows()]
+        again = [cell for cell in computed if cell.row == name and cell.printed]
+        cells += [replace(cell, row=f"{name}, Table 5") for cell in again]
+    english = _agreement(cells, NAMES["eng"])
+    return Exhibit(
+        "Accuracy by phenomenon and group of languages, as printed and from Table 5",
+        "As the paper prints it; below each model what the legible rows of Table 5 make of the "
+        f"same columns, over their pairs. Languages: {_coverage(computed, tables, labels)}. "
+        f"The English column agrees for {english} models.",
+        cells,
+        row_title="Model",
+        heads={NAMES[key]: head for key, head in HEADS.items()},
+    )
+
+
+def _coverage(cells: Sequence[Cell], tables: Tables, labels: Labels) -> str:
+    """Over how many languages the cells of each column are, of how many."""
+    told = []
+    for key, _, languages in _selections(tables, labels):
+        of = sum(lang in labels.languages for lang in languages)
+        found = [c.where["lang"] for c in cells if c.column == NAMES[key] and c.printed]
+        sizes = sorted({len(langs) if isinstance(langs, list) else 1 for langs in found})
+        if sizes and sizes != [of]:
+            span = "–".join(map(str, sorted({sizes[0], sizes[-1]})))
+            told.append(f"{HEADS[key][1]} {span} of {of}")
+    return ", ".join(told) or "all"
+
+
+def _agreement(cells: Sequence[Cell], column: str) -> str:
+    """In how many pairs of rows a column has the same number twice, of how many."""
+    values = {cell.row: round(cell.value, 1) for cell in cells if cell.column == column}
+    pairs = [(row, f"{row}, Table 5") for row in values if f"{row}, Table 5" in values]
+    return f"{sum(values[a] == values[b] for a, b in pairs)} of {len(pairs)}"
+
+
+# Table 5
+
+
+def _two_lines(name: str) -> tuple[str, str]:
+    """A model's name as a heading: family above size."""
+    family, _, size = name.rpartition(" ")
+    return family, size
+
+
+def table5(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 5: accuracy of each model on each language, over all its pairs."""
+    shown = _shown(labels)
+    rows = read_accuracies(tables, labels)
+    rows = rows[(rows["phenomenon"] == ALL) & rows["model"].isin(shown)]
+    ranks = {name: rank for rank, name in enumerate((*labels.languages, *shown))}
+    rows = rows.sort_values(["lang", "model"], key=lambda column: column.map(ranks))
+    sizes = rows.groupby("lang", sort=False)["n"].max()
+    cells = [
+        accuracy_cell(
+            rows.loc[[i]],
+            labels.languages[row["lang"]],
+            labels.models[row["model"]],
+            labels,
+            "*" if row["n"] < sizes[row["lang"]] else "",
+        )
+        for i, row in rows.iterrows()
+    ]
+    starred = "; * some pairs are longer than the model's context and are left out"
+    starred = starred if any(cell.text.endswith("*") for cell in cells) else ""
+    legible = " Only what is legible in the paper's text." if labels.source == "published" else ""
+    return Exhibit(
+        "Accuracy per language and model",
+        "Percentage of minimal pairs whose grammatical sentence is the more probable; n: "
+        f"pairs; best of each row in bold{starred}.{legible} The cells file has 95 % Wilson "
+        "intervals.",
+        cells,
+        row_title="Language",
+        stub={labels.languages[str(k)]: {"ISO": str(k), "n": str(n)} for k, n in sizes.items()},
+        heads={name: _two_lines(name) for name in labels.models.values()},
+        bold=best_of_each(cells, {*labels.models.values()}),
+    )
+
+
+# Table B.2
+
+
+def tableb2(tables: Tables, labels: Labels) -> Exhibit:
+    """Table B.2: the significantly best model of each language that has one."""
+    if labels.source == "published":
+        return _published_b2(tables, labels)
+    rows = read_accuracies(tables, labels)
+    rows = rows[rows["phenomenon"] == ALL].set_index(["lang", "model"], drop=False)
+    shown = _shown(labels)
+    found = read_plain(COMPARISONS, tables["comparisons"][0])
+    found = found[found["model_a"].isin(shown) & found["model_b"].isin(shown)]
+    found = leads(found[found["method"] == labels.method])
+    cells: list[Cell] = []
+    stub = {}
+    keys = ("benchmark", "method", "lang", "model_a", "model_b")
+    for model in shown:
+        for lang, name in labels.languages.items():
+            for _, lead in found[(found["model_a"] == model) & (found["lang"] == lang)].iterrows():
+                stub[name] = {
+                    "Model": labels.models[model],
+                    "Next": labels.models[lead["model_b"]],
+                }
+                cells.append(accuracy_cell(rows.loc[[(lang, model)]], name, "Accuracy", labels))
+                text = f"{lead['p']:.3f}"
+                cells.append(row_cell("comparisons", lead, keys, "p", (name, "p"), text))
+    none = "" if cells else " No model is ahead of all others so surely in any language."
+    return Exhibit(
+        "Languages with a significantly best model",
+        f"Accuracy of the best model, and p of McNemar's test against the next best, where "
+        f"p < {LEAD_BELOW}; exact binomial where they differ on fewer than 25 pairs, else with "
+        f"continuity correction.{none}",
+        cells,
+        row_title="Language",
+        stub=stub,
+    )
+
+
+def _published_b2(tables: Tables, labels: Labels) -> Exhibit:
+    """Printed rows of Table B.2, with the accuracies that Table 5 has for the same cells."""
+    printed = read_printed(tables)
+    printed = printed[(printed["exhibit"] == "tableb2") & printed["row"].isin(labels.languages)]
+    rows = read_accuracies(tables, labels).set_index(["lang", "model"], drop=False)
+    cells: list[Cell] = []
+    stub, differ = {}, []
+    for _, row in printed.iterrows():
+        lang, name = row["row"], labels.languages[row["row"]]
+        if row["column"] == "p":
+            cells.append(printed_cell(row, (name, "p")))
+            continue
+        model = row["column"]
+        stub[name] = {"Model": labels.models[model]}
+        cells.append(printed_cell(row, (name, "Accuracy")))
+        if (lang, model) in rows.index:
+            again = accuracy_cell(rows.loc[[(lang, model)]], name, "Table 5", labels)
+            cells.append(again)
+            differ += [name] if round(again.value, 1) != row["value"] else []
+    order = ["Accuracy", "p", "Table 5"]
+    cells.sort(key=lambda cell: order.index(cell.column))
+    return Exhibit(
+        "Languages with a significantly best model, as printed",
+        "As the paper prints it, beside the same model's accuracy in the legible rows of Table "
+        f"5; the two differ for {', '.join(differ) or 'none'}. Models by language: "
+        + ", ".join(
+            f"{name} {sum(s['Model'] == name for s in stub.values())}"
+            for name in dict.fromkeys(s["Model"] for s in stub.values())
+        )
+        + ".",
+        cells,
+        row_title="Language",
+        stub=stub,
+    )

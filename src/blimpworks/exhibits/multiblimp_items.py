@@ -1,0 +1,60 @@
+"""What MultiBLiMP's exhibits of pairs share: the words of the benchmark, and its items."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from blimpworks.tables import FUNNEL, ITEMS, TableSchema, read_table
+
+CERTAIN = ("+", "~")
+"""Labels of agreement that the paper counts as certain (section 4.2)."""
+CONSTRUCTIONS = {"sv": "S-Verb", "sp": "S-Participle"}
+FEATURES = {
+    "#": ("NUMBER", ("SG", "PL", "DU")),
+    "G": ("GENDER", ("MASC", "NEUT", "FEM")),
+    "P": ("PERSON", ("1", "2", "3")),
+}
+"""Last character of a phenomenon: the feature that agrees and its values, as in Table 2."""
+SHORT = {"#": "N", "G": "G", "P": "P"}
+"""The same, as the paper's Figure 8 abbreviates it."""
+
+
+def read_items(paths: Sequence[Path], columns: Sequence[str]) -> pd.DataFrame:
+    """The given columns of the items of all languages, as text.
+
+    Raises UserError when a table is missing or broken.
+    """
+    frames: list[pd.DataFrame] = [
+        read_table(ITEMS, path, columns).to_pandas().astype(str) for path in paths
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def read_funnel(paths: Sequence[Path]) -> pd.DataFrame:
+    """The counts of all stages and languages, labels as text.
+
+    Raises UserError when a table is missing or broken.
+    """
+    frames: list[pd.DataFrame] = [
+        read_table(FUNNEL, path).to_pandas().astype({"reason": str, "stage": str, "lang": str})
+        for path in paths
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def read_languages(schema: TableSchema, paths: Sequence[Path]) -> dict[str, pd.DataFrame]:
+    """Tables of one kind by language, which is the name of the file; labels as text.
+
+    Raises UserError when a table is missing or broken.
+    """
+    found = {path.stem: read_table(schema, path).to_pandas() for path in paths}
+    return {
+        lang: frame.astype(dict.fromkeys(frame.select_dtypes("category").columns, str))
+        for lang, frame in found.items()
+    }
+
+
+def abbreviation(phenomenon: str) -> str:
+    """``sv#`` as ``SV-N``: subject-verb or subject-participle; number, gender or person."""
+    return f"{phenomenon[:2].upper()}-{SHORT[phenomenon[2:]]}"

@@ -1,0 +1,59 @@
+"""Reference data beside the catalogue: groups of languages, other codes, printed numbers."""
+
+from collections import Counter
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from blimpworks.catalogue import Lang, Names, OptionalFloat, Slug, read_rows
+from blimpworks.config import Campaign, Strict
+from blimpworks.errors import UserError
+
+
+class GroupRow(Strict):
+    """A language of a group, such as those that a model was trained on."""
+
+    group: Slug
+    lang: Lang
+    """May be a language that the catalogue has no data of."""
+    note: str
+
+
+class FrequencyCodesRow(Strict):
+    """A language whose corpus frequency stands under other codes than its own."""
+
+    lang: Lang
+    codes: Annotated[Names, Field(min_length=1)]
+    """ISO 639-3 codes whose frequencies are added up."""
+    note: str
+
+
+class PublishedRow(Strict):
+    """A number that an exhibit of a paper prints."""
+
+    exhibit: str
+    row: str
+    """Key of the row, such as a language's code."""
+    column: str
+    """Key of the column, such as a model's name in the catalogue."""
+    text: str
+    """As printed, or as the text of the paper reads where it is garbled."""
+    value: OptionalFloat
+    """The number; empty where none is printed, or where it cannot be made out."""
+    unit: str
+    fault: Literal["", "erratum", "garbled"]
+    """erratum: the paper contradicts itself or the data; garbled: the text was misread."""
+    note: str
+
+
+def language_groups(campaign: Campaign) -> dict[str, tuple[str, ...]]:
+    """Languages of each group, sorted. Raises UserError for a malformed or repeated row."""
+    path = campaign.catalogue.groups
+    rows = read_rows(GroupRow, path)
+    twice = [pair for pair, n in Counter((r.group, r.lang) for r in rows).items() if n > 1]
+    if twice:
+        raise UserError(f"{path}: {' '.join(twice[0])!r} stands in several rows; keep one.")
+    return {
+        group: tuple(sorted(r.lang for r in rows if r.group == group))
+        for group in dict.fromkeys(r.group for r in rows)
+    }

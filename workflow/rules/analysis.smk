@@ -1,0 +1,145 @@
+"""From accuracies, judgements and scores to tests and regressions."""
+
+FREQUENCIES = frequency_tables()
+
+
+rule build_frequencies:
+    """How much text the web has of each language of the catalogue."""
+    input:
+        totals=f"<resources>/sources/{FREQUENCY_SOURCE}",
+        languages=str(CAMPAIGN.catalogue.languages),
+        codes=str(CAMPAIGN.catalogue.frequency_codes),
+    output:
+        "<results>/frequencies/languages.parquet",
+    log:
+        "<logs>/build_frequencies.log",
+    benchmark:
+        "<benchmarks>/build_frequencies.tsv"
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=verb_code("build_frequencies"),
+    message:
+        "Rank languages by their text on the web"
+    shell:
+        "python -m blimpworks build-frequencies {input.totals:q} "
+        "--languages {input.languages:q} --codes {input.codes:q} --output {output:q} "
+        "> {log:q} 2>&1"
+
+
+rule compare_models:
+    """McNemar's test between every two models on each language."""
+    input:
+        lambda w: expand(
+            "<results>/judgements/{benchmark}/{lang}/{model}.parquet",
+            benchmark=w.benchmark,
+            lang=LANGUAGES,
+            model=models_of(w.benchmark),
+        ),
+    output:
+        "<results>/comparisons/{benchmark}.parquet",
+    log:
+        "<logs>/compare_models/{benchmark}.log",
+    benchmark:
+        "<benchmarks>/compare_models/{benchmark}.tsv"
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=verb_code("compare_models"),
+        method=lambda w: JUDGING[w.benchmark].methods[0],
+    message:
+        "Compare models on {wildcards.benchmark}"
+    shell:
+        "python -m blimpworks compare-models {input:q} --benchmark {wildcards.benchmark} "
+        "--method {params.method} --output {output:q} > {log:q} 2>&1"
+
+
+rule fit_regressions:
+    """Accuracy by models' size and tuning, and by languages' frequency."""
+    input:
+        accuracies=accuracies_of,
+        frequencies=FREQUENCIES,
+    output:
+        table="<results>/regressions/{benchmark}/{source}.parquet",
+        residuals="<results>/residuals/{benchmark}/{source}.parquet",
+    log:
+        "<logs>/fit_regressions/{benchmark}/{source}.log",
+    benchmark:
+        "<benchmarks>/fit_regressions/{benchmark}/{source}.tsv"
+    wildcard_constraints:
+        source="measured|printed",
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=verb_code("fit_regressions"),
+        models=lambda w: json.dumps(regression_models(w)),
+        method=method_of,
+        frequencies=[f"--frequencies={path}" for path in FREQUENCIES],
+    message:
+        "Fit accuracies on {wildcards.benchmark} ({wildcards.source})"
+    shell:
+        "python -m blimpworks fit-regressions {input.accuracies:q} {params.frequencies:q} "
+        "--models {params.models:q} --method {params.method} --output {output.table:q} "
+        "--residuals {output.residuals:q} > {log:q} 2>&1"
+
+
+rule fit_margins:
+    """Margins of single pairs by properties of the pairs."""
+    input:
+        scores=lambda w: expand(
+            "<results>/scores/{benchmark}/{lang}/{model}.parquet",
+            benchmark=w.benchmark,
+            lang=LANGUAGES,
+            model=margin_models(CAMPAIGN, CATALOGUE),
+        ),
+        pairs=lambda w: expand(
+            "<results>/items/{benchmark}/{lang}.parquet",
+            benchmark=w.benchmark,
+            lang=LANGUAGES,
+        ),
+        frequencies=FREQUENCIES,
+    output:
+        "<results>/regressions/{benchmark}/margins.parquet",
+    log:
+        "<logs>/fit_margins/{benchmark}.log",
+    benchmark:
+        "<benchmarks>/fit_margins/{benchmark}.tsv"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=lambda w, attempt: 4000 * attempt,
+    params:
+        code=verb_code("fit_margins"),
+        pairs=lambda w, input: [f"--items={path}" for path in input.pairs],
+        frequencies=[f"--frequencies={path}" for path in FREQUENCIES],
+    message:
+        "Fit margins on {wildcards.benchmark}"
+    shell:
+        "python -m blimpworks fit-margins {input.scores:q} {params.pairs:q} "
+        "{params.frequencies:q} --benchmark {wildcards.benchmark} --output {output:q} "
+        "> {log:q} 2>&1"
+
+
+rule read_published:
+    """Accuracies that a paper prints, as a table like the campaign's own."""
+    input:
+        lambda w: f"{CAMPAIGN.catalogue.published}/{w.benchmark}/{PRINTED_ACCURACIES[w.benchmark]}",
+    output:
+        "<results>/accuracies/printed/{benchmark}.parquet",
+    log:
+        "<logs>/read_published/{benchmark}.log",
+    benchmark:
+        "<benchmarks>/read_published/{benchmark}.tsv"
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=verb_code("read_published"),
+    message:
+        "Read the accuracies that the paper of {wildcards.benchmark} prints"
+    shell:
+        "python -m blimpworks read-published {input:q} --benchmark {wildcards.benchmark} "
+        "--output {output:q} > {log:q} 2>&1"
