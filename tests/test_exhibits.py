@@ -296,8 +296,15 @@ def test_an_unknown_exhibit_lists_those_there_are():
 
 
 def test_a_campaign_has_the_exhibits_of_its_benchmarks():
-    assert {spec.paper for spec in of_benchmarks(("multiblimp",))} == {"multiblimp"}
-    assert of_benchmarks(()) == []
+    found = of_benchmarks(("multiblimp",), evaluated=True)
+    assert {spec.paper for spec in found} == {"multiblimp"}
+    assert of_benchmarks((), evaluated=True) == []
+
+
+def test_a_campaign_without_models_has_the_exhibits_of_its_data():
+    names = {spec.name for spec in of_benchmarks(("multiblimp",), evaluated=False)}
+    assert {"table2", "fig3", "regeneration"} < names
+    assert not {"table3", "table5", "fig1", "fig7"} & names
     assert all(key == spec.key for key, spec in EXHIBITS.items())
 
 

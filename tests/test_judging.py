@@ -198,6 +198,7 @@ def test_verbs_lead_from_items_to_accuracies(tmp_path):
     store, manifest = tmp_path / "shards", tmp_path / "manifest.json"
     scores = tmp_path / "scores.parquet"
     judgements = tmp_path / "judgements" / "multiblimp" / "eng" / "grams.parquet"
+    root, which = judgements.parents[1], ("--languages", "eng", "--models", "grams")
     accuracies = tmp_path / "accuracies.parquet"
     where = ("--manifest", manifest, "--store", store)
     recipe = ("--recipe-name", "g", "--recipe", tiny.NGRAM.model_dump_json())
@@ -207,7 +208,7 @@ def test_verbs_lead_from_items_to_accuracies(tmp_path):
         ("score", items, "--checkpoint", checkpoint, "--options", "{}", *where),
         ("collect-scores", "--items", items, "--output", scores, *where),
         ("judge", "--items", items, "--scores", scores, *policy, "--output", judgements),
-        ("compute-accuracies", judgements, "--benchmark", "multiblimp", "--output", accuracies),
+        ("compute-accuracies", root, *which, "--benchmark", "multiblimp", "--output", accuracies),
     ]
     for step in steps:
         done = run(*step)
@@ -217,6 +218,9 @@ def test_verbs_lead_from_items_to_accuracies(tmp_path):
     }
     for product in (checkpoint, manifest, scores, judgements, accuracies):
         assert json.loads(sidecar_path(product).read_text())["outputs"]
-    done = run("compute-accuracies", scores, "--benchmark", "multiblimp", "--output", accuracies)
+    which = ("--languages", "eng,deu", "--models", "grams")
+    done = run(
+        "compute-accuracies", root, *which, "--benchmark", "multiblimp", "--output", accuracies
+    )
     assert isinstance(done.exception, UserError)
-    assert "laid out as …/multiblimp/LANG/MODEL.parquet" in str(done.exception)
+    assert "deu/grams.parquet does not exist" in str(done.exception)

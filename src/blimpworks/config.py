@@ -293,7 +293,8 @@ class Campaign(Strict):
     languages: tuple[str, ...] | Literal["all"] = "all"
     """ISO 639-3 codes of the catalogue, or all of it."""
     models: tuple[str, ...] | Literal["all"] = "all"
-    """Names of models of the catalogue, or all that the papers evaluate."""
+    """Names of models of the catalogue, all that the papers evaluate, or none: then the data
+    alone are built."""
     engines: dict[EngineName, EngineName] = {}
     """Scoring engines to use in place of others: {of the catalogue: used}."""
     treebanks: TreebankOptions = TreebankOptions()

@@ -48,12 +48,16 @@ rule compare_models:
         "../../envs/core.yaml"
     params:
         code=verb_code("compare_models"),
+        root=f"{RESULTS}/judgements/{{benchmark}}",
+        languages=",".join(LANGUAGES),
+        models=lambda w: ",".join(models_of(w.benchmark)),
         method=lambda w: JUDGING[w.benchmark].methods[0],
     message:
         "Compare models on {wildcards.benchmark}"
     shell:
-        "python -m blimpworks compare-models {input:q} --benchmark {wildcards.benchmark} "
-        "--method {params.method} --output {output:q} > {log:q} 2>&1"
+        "python -m blimpworks compare-models {params.root:q} "
+        "--languages={params.languages} --models={params.models} "
+        "--benchmark {wildcards.benchmark} --method {params.method} --output {output:q} > {log:q} 2>&1"
 
 
 rule fit_regressions:
@@ -113,13 +117,17 @@ rule fit_margins:
         mem_mb=lambda w, attempt: 4000 * attempt,
     params:
         code=verb_code("fit_margins"),
-        pairs=lambda w, input: [f"--items={path}" for path in input.pairs],
+        root=f"{RESULTS}/scores/{{benchmark}}",
+        pairs=f"{RESULTS}/items/{{benchmark}}",
+        languages=",".join(LANGUAGES),
+        models=",".join(margin_models(CAMPAIGN, CATALOGUE)),
         frequencies=[f"--frequencies={path}" for path in FREQUENCIES],
     message:
         "Fit margins on {wildcards.benchmark}"
     shell:
-        "python -m blimpworks fit-margins {input.scores:q} {params.pairs:q} "
-        "{params.frequencies:q} --benchmark {wildcards.benchmark} --output {output:q} "
+        "python -m blimpworks fit-margins {params.root:q} "
+        "--items {params.pairs:q} --languages={params.languages} "
+        "--models={params.models} {params.frequencies:q} --benchmark {wildcards.benchmark} --output {output:q} "
         "> {log:q} 2>&1"
 
 

@@ -45,6 +45,7 @@ PINS = {row.name: row for rows in CATALOGUE.treebanks.values() for row in rows}
 PINS |= CATALOGUE.sources
 
 
+CAMPAIGN_EXHIBITS = of_benchmarks(CAMPAIGN.benchmarks, evaluated=bool(CATALOGUE.models))
 FREQUENCY_SOURCE = "glotcc/v1.0-language-totals.tsv"
 PRINTED_ACCURACIES = {"multiblimp": "table5.csv"}
 
@@ -132,7 +133,7 @@ def closing_words():
     prefix = "" if programs.startswith("..") else f"{programs}/"
     lines = [f"Campaign {CAMPAIGN.campaign}: exhibits are in {RESULTS}/exhibits/"]
     explained = None
-    for spec in of_benchmarks(CAMPAIGN.benchmarks):
+    for spec in CAMPAIGN_EXHIBITS:
         path = (
             f"{RESULTS}/exhibits/{spec.key}.{'md' if spec.kind == 'table' else 'png'}"
         )

@@ -48,8 +48,12 @@ rule compute_accuracies:
         "../../envs/core.yaml"
     params:
         code=verb_code("compute_accuracies"),
+        root=f"{RESULTS}/judgements/{{benchmark}}",
+        languages=",".join(LANGUAGES),
+        models=lambda w: ",".join(models_of(w.benchmark)),
     message:
         "Summarise the judgements of {wildcards.benchmark}"
     shell:
-        "python -m blimpworks compute-accuracies {input:q} --benchmark {wildcards.benchmark} "
-        "--output {output:q} > {log:q} 2>&1"
+        "python -m blimpworks compute-accuracies {params.root:q} "
+        "--languages={params.languages} --models={params.models} "
+        "--benchmark {wildcards.benchmark} --output {output:q} > {log:q} 2>&1"

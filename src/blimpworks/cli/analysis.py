@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from blimpworks.cli.scoring import labelled_path
-from blimpworks.errors import UserError
+from blimpworks.cli.scoring import Listed, Tables, tables_below
 from blimpworks.provenance.record import Job
 
 Output = Annotated[Path, typer.Option(help="Table to write.")]
@@ -32,9 +31,9 @@ def build_frequencies(
 
 
 def compare_models(
-    judgements: Annotated[
-        list[Path], typer.Argument(help="Tables …/BENCHMARK/LANG/MODEL.parquet.")
-    ],
+    judgements: Tables,
+    languages: Listed,
+    models: Listed,
     benchmark: Benchmark,
     method: Method,
     output: Output,
@@ -42,9 +41,9 @@ def compare_models(
     """Compare every two models on each language by McNemar's test."""
     from blimpworks.analysis import comparisons
 
-    found = [labelled_path(path, benchmark) for path in judgements]
-    params = {"benchmark": benchmark, "method": method}
-    with Job("compare_models", inputs=judgements, outputs=[output], params=params) as job:
+    found = tables_below(judgements, languages, models)
+    paths, params = [path for _, _, path in found], {"benchmark": benchmark, "method": method}
+    with Job("compare_models", inputs=paths, outputs=[output], params=params) as job:
         job.note(rows=comparisons.compare_models(found, benchmark, method, output))
 
 
@@ -70,8 +69,10 @@ def fit_regressions(
 
 
 def fit_margins(
-    scores: Annotated[list[Path], typer.Argument(help="Tables …/BENCHMARK/LANG/MODEL.parquet.")],
-    items: Annotated[list[Path], typer.Option(help="Items tables …/LANG.parquet.")],
+    scores: Tables,
+    items: Annotated[Path, typer.Option(help="Directory of items tables, LANG.parquet.")],
+    languages: Listed,
+    models: Listed,
     benchmark: Benchmark,
     output: Output,
     frequencies: Frequencies = None,
@@ -79,15 +80,11 @@ def fit_margins(
     """Fit the models' margins on properties of the pairs."""
     from blimpworks.analysis import margins
 
-    tables, pairs = frequencies or [], {path.stem: path for path in items}
-    found = [labelled_path(path, benchmark) for path in scores]
-    missing = [lang for _, lang, _ in found if lang not in pairs]
-    if missing:
-        raise UserError(f"no items of {missing[0]!r} are given, whose scores are; pass --items.")
-    scored = [(model, pairs[lang], path) for model, lang, path in found]
-    inputs = [*scores, *items, *tables]
+    tables, found = frequencies or [], tables_below(scores, languages, models)
+    scored = [(model, items / f"{lang}.parquet", path) for model, lang, path in found]
+    inputs = [*(path for _, _, path in found), *dict.fromkeys(pair for _, pair, _ in scored)]
     params = {"benchmark": benchmark}
-    with Job("fit_margins", inputs=inputs, outputs=[output], params=params) as job:
+    with Job("fit_margins", inputs=[*inputs, *tables], outputs=[output], params=params) as job:
         job.note(terms=margins.fit_margins(scored, tables, output))
 
 

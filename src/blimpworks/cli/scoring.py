@@ -60,33 +60,35 @@ def judge(
         job.note(unjudged=unjudged)
 
 
-def labelled_path(path: Path, benchmark: str) -> tuple[str, str, Path]:
-    """Model and language of a table of judgements or scores, from its path.
+# A campaign has thousands of these tables, and one argument of a shell holds 128 KiB.
+Tables = Annotated[Path, typer.Argument(help="Directory of LANG/MODEL.parquet.")]
+Listed = Annotated[str, typer.Option(help="Which of them, comma-separated.")]
 
-    Raises UserError when the path doesn't say them.
-    """
-    if path.suffix != ".parquet" or path.parent.parent.name != benchmark:
-        raise UserError(
-            f"{path} is not laid out as …/{benchmark}/LANG/MODEL.parquet, which says whose "
-            "judgements or scores it holds; move it there."
-        )
-    return path.stem, path.parent.name, path
+
+def tables_below(root: Path, languages: str, models: str) -> list[tuple[str, str, Path]]:
+    """Model, language and path of the tables of judgements or scores that are asked for."""
+    return [
+        (model, lang, root / lang / f"{model}.parquet")
+        for lang in languages.split(",")
+        for model in models.split(",")
+        if lang and model
+    ]
 
 
 def compute_accuracies(
-    judgements: Annotated[
-        list[Path], typer.Argument(help="Tables …/BENCHMARK/LANG/MODEL.parquet.")
-    ],
+    judgements: Tables,
+    languages: Listed,
+    models: Listed,
     benchmark: Annotated[str, typer.Option(help="Name of the benchmark.")],
     output: Output,
 ) -> None:
     """Summarise judgements as accuracies with Wilson 95 % intervals."""
     from blimpworks.analysis import accuracy
 
-    labelled = [labelled_path(path, benchmark) for path in judgements]
-    params = {"benchmark": benchmark}
-    with Job("compute_accuracies", inputs=judgements, outputs=[output], params=params):
-        accuracy.compute_accuracies(labelled, benchmark, output)
+    found = tables_below(judgements, languages, models)
+    paths, params = [path for _, _, path in found], {"benchmark": benchmark}
+    with Job("compute_accuracies", inputs=paths, outputs=[output], params=params):
+        accuracy.compute_accuracies(found, benchmark, output)
 
 
 def register(app: typer.Typer) -> None:

@@ -218,6 +218,17 @@ EXHIBITS: dict[str, ExhibitSpec] = {
 }
 
 
-def of_benchmarks(benchmarks: tuple[str, ...]) -> list[ExhibitSpec]:
-    """Exhibits of the papers whose benchmarks a campaign runs."""
-    return [spec for spec in EXHIBITS.values() if spec.paper in benchmarks]
+EVALUATION = {"accuracies", "comparisons", "regressions", "residuals", "margins"}
+"""Tables that only a campaign with models has."""
+
+
+def of_benchmarks(benchmarks: tuple[str, ...], *, evaluated: bool) -> list[ExhibitSpec]:
+    """Exhibits of the papers whose benchmarks a campaign runs.
+
+    Without models to be ``evaluated``, those of the data alone.
+    """
+    return [
+        spec
+        for spec in EXHIBITS.values()
+        if spec.paper in benchmarks and (evaluated or not EVALUATION & {*spec.needs})
+    ]
