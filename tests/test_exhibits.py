@@ -1,5 +1,7 @@
 """Exhibits: their cells from small tables, their text, and the same bytes each time."""
 
+from dataclasses import replace
+
 import matplotlib as mpl
 import pyarrow as pa
 import pyarrow.csv
@@ -175,12 +177,14 @@ def test_the_funnel_keeps_the_order_of_its_stages(tmp_path):
         "n": [9, 2, 5],
     }
     write_table(pa.table(rows), FUNNEL, path)
-    exhibit = funnel({"funnel": [path]}, LABELS)
-    assert exhibit.layout("value").to_numpy().tolist() == [
-        ["candidates: subjects", 9],
-        ["candidates: - too long", 2],
-        ["pairs: pairs", 5],
+    exhibit = funnel({"funnel": [path]}, replace(LABELS, languages={"cym": "Welsh"}))
+    frame = exhibit.layout("value")
+    assert [*frame.columns[1:]] == [
+        "candidates: subjects",
+        "candidates: - too long",
+        "pairs: pairs",
     ]
+    assert frame.to_numpy().tolist() == [["All", 9, 2, 5], ["Welsh", 9, 2, 5]]
 
 
 # Text

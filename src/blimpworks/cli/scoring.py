@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from blimpworks.config import ScoringOptions, parse_options
-from blimpworks.errors import UserError
 from blimpworks.provenance.record import Job
 from blimpworks.scoring.ties import TiePolicy
 

@@ -239,25 +239,42 @@ def _printed_table4(tables: Tables) -> Exhibit:
 # Funnel
 
 
+def _halves(text: str) -> tuple[str, str]:
+    """A heading in two lines of about the same length."""
+    words = text.split()
+    cuts = range(len(words) + 1)
+    cut = min(cuts, key=lambda at: abs(len(" ".join(words[:at])) - len(" ".join(words[at:]))))
+    return " ".join(words[:cut]), " ".join(words[cut:])
+
+
+def _funnel_cells(counts: pd.DataFrame, row: str, where: Mapping[str, object]) -> list[Cell]:
+    """One row of the funnel: what each step kept or dropped, over all phenomena."""
+    cells = []
+    for (part, reason), found in counts.groupby(["part", "reason"], sort=False):
+        n, stages = int(found["n"].sum()), list(found["stage"].unique())
+        chosen: dict[str, object] = {**where, "stage": stages, "reason": reason}
+        cells.append(Cell(row, f"{part}: {reason}", n, str(n), TOTAL, "funnel", chosen, n=n))
+    return cells
+
+
 def funnel(tables: Tables, labels: Labels) -> Exhibit:
     """What each stage of generation kept and dropped; not an exhibit of the paper."""
     counts = read_funnel(tables["funnel"])
-    cells = [
-        Cell(
-            f"{row['stage']}: {row['reason']}",
-            labels.languages[row["lang"]],
-            row["n"],
-            str(row["n"]),
-            TOTAL,
-            "funnel",
-            {"lang": row["lang"], "stage": row["stage"], "reason": row["reason"]},
-            n=int(row["n"]),
-        )
-        for _, row in counts.iterrows()
-    ]
+    counts = counts.assign(part=counts["stage"].str.split().str[0])
+    cells = _funnel_cells(counts, "All", {})
+    for lang, name in labels.languages.items():
+        cells += _funnel_cells(counts[counts["lang"] == lang], name, {"lang": lang})
+    columns = list(dict.fromkeys(cell.column for cell in cells))
+    rows = {row: row for row in (*labels.languages.values(), "All")}
     return Exhibit(
         "Pair generation, stage by stage",
-        "Counts after each stage; rows with a dash count what a filter dropped.",
+        "Counts after each stage, over all phenomena; columns with a dash count what a filter "
+        "dropped. The pairs' candidates are those of each phenomenon, added up.",
         cells,
-        row_title="Stage",
+        row_title="Language",
+        heads={column: _halves(column.partition(": ")[2]) for column in columns},
+        sections=[
+            Section(part, rows, [name for name in columns if name.startswith(f"{part}: ")])
+            for part in counts["part"].unique()
+        ],
     )
