@@ -239,14 +239,6 @@ def _printed_table4(tables: Tables) -> Exhibit:
 # Funnel
 
 
-def _halves(text: str) -> tuple[str, str]:
-    """A heading in two lines of about the same length."""
-    words = text.split()
-    cuts = range(len(words) + 1)
-    cut = min(cuts, key=lambda at: abs(len(" ".join(words[:at])) - len(" ".join(words[at:]))))
-    return " ".join(words[:cut]), " ".join(words[cut:])
-
-
 def _funnel_cells(counts: pd.DataFrame, row: str, where: Mapping[str, object]) -> list[Cell]:
     """One row of the funnel: what each step kept or dropped, over all phenomena."""
     cells = []
@@ -272,7 +264,7 @@ def funnel(tables: Tables, labels: Labels) -> Exhibit:
         "dropped. The pairs' candidates are those of each phenomenon, added up.",
         cells,
         row_title="Language",
-        heads={column: _halves(column.partition(": ")[2]) for column in columns},
+        heads={column: ("", column.partition(": ")[2]) for column in columns},
         sections=[
             Section(part, rows, [name for name in columns if name.startswith(f"{part}: ")])
             for part in counts["part"].unique()

@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -88,9 +88,13 @@ def markdown_text(exhibit: Exhibit) -> str:
         # Markdown knows one line of headings; further ones are rows in bold.
         rows += [[f"**{c.heading}**" for c in sheet.columns]] if sheet.headed else []
         rows += sheet.body
-    table = pd.DataFrame(rows, columns=[c.heading for c in columns]).to_markdown(
+    headings = [c.heading for c in columns]
+    # Sections may have fewer columns than the widest one.
+    headings, *rows = map(list, zip(*zip_longest(*[headings, *rows], fillvalue=""), strict=True))
+    aligned = zip_longest((c.right for c in columns), headings, fillvalue=True)
+    table = pd.DataFrame(rows, columns=headings).to_markdown(
         index=False,
-        colalign=["right" if c.right else "left" for c in columns],
+        colalign=["right" if right else "left" for right, _ in aligned],
         disable_numparse=True,
     )
     return f"# {exhibit.title}\n\n{table}\n\n{exhibit.caption}\n"
