@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import groupby, zip_longest
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -88,13 +88,15 @@ def markdown_text(exhibit: Exhibit) -> str:
         # Markdown knows one line of headings; further ones are rows in bold.
         rows += [[f"**{c.heading}**" for c in sheet.columns]] if sheet.headed else []
         rows += sheet.body
-    headings = [c.heading for c in columns]
     # Sections may have fewer columns than the widest one.
-    headings, *rows = map(list, zip(*zip_longest(*[headings, *rows], fillvalue=""), strict=True))
-    aligned = zip_longest((c.right for c in columns), headings, fillvalue=True)
-    table = pd.DataFrame(rows, columns=headings).to_markdown(
+    width = max(len(s.columns) for s in found)
+    padded = [[*row, *[""] * (width - len(row))] for row in rows]
+    missing = width - len(columns)
+    table = pd.DataFrame(
+        padded, columns=[*(c.heading for c in columns), *[""] * missing]
+    ).to_markdown(
         index=False,
-        colalign=["right" if right else "left" for right, _ in aligned],
+        colalign=["right" if c.right else "left" for c in columns] + ["right"] * missing,
         disable_numparse=True,
     )
     return f"# {exhibit.title}\n\n{table}\n\n{exhibit.caption}\n"
