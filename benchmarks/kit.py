@@ -23,7 +23,7 @@ sys.path.insert(0, str(REPOSITORY / "tests"))
 
 from mirror_kit import generate, rows_of  # noqa: E402
 
-from blimpworks.catalogue import LanguageRow, SourceRow, TreebankRow  # noqa: E402
+from blimpworks.catalogue import UNIMORPH_KINDS, LanguageRow, SourceRow, TreebankRow  # noqa: E402
 
 __all__ = ["MIRROR", "complete_languages", "generate", "languages"]
 
@@ -36,7 +36,6 @@ def languages():
 def complete_languages():
     """Codes of the languages all of whose files are pinned, and so in the mirror."""
     files = [*rows_of(TreebankRow, "treebanks.tsv")]
-    read = ("unimorph", "unimorph_segmentations")
-    files += [row for row in rows_of(SourceRow, "sources.tsv") if row.kind in read]
+    files += [row for row in rows_of(SourceRow, "sources.tsv") if row.kind in UNIMORPH_KINDS]
     lacking = {row.lang for row in files if not row.sha256}
     return [lang for lang in languages() if lang not in lacking]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from treebank_kit import Language
 
-from blimpworks.catalogue import LanguageRow, SourceRow, TreebankRow, read_rows
+from blimpworks.catalogue import UNIMORPH_KINDS, LanguageRow, SourceRow, TreebankRow, read_rows
 from blimpworks.config import MultiblimpOptions, TreebankOptions
 from blimpworks.multiblimp.lexicon import build_lexicon
 from blimpworks.multiblimp.sampling import sample_items
@@ -14,7 +14,6 @@ from blimpworks.treebanks.build import build_tokens
 
 CONFIG = Path(__file__).resolve().parents[1] / "config"
 PUBLISHED = MultiblimpOptions()
-UNIMORPH_KINDS = ("unimorph", "unimorph_segmentations")
 
 
 @cache

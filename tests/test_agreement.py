@@ -263,3 +263,14 @@ def test_corrected_alpha_is_divided_by_two_tests_for_each_row(treebank):
 def test_alpha_is_halved():
     options = MultiblimpOptions(agreement=AgreementOptions(alpha=0.09))
     assert label_of(29, 29, 8, options)[2] == "~"
+
+
+def test_corrected_the_subjects_own_number_on_a_verb_is_evidence(treebank):
+    tree = """
+    1 dogs dog NOUN Number=Plur 2 nsubj
+    2 sing sing VERB Mood=Ind|Number[subj]=Plur 0 root
+    """
+    language = treebank(tree, agreement_evidence="corrected")
+    language.lexicon()
+    language.candidates()
+    assert [(row["value"], row["agreeing"]) for row in language.agreement()] == [("PL", 1)]

@@ -251,3 +251,10 @@ def test_the_funnel_counts_verbs_that_are_not_finite_even_when_none_is_dropped(t
 def test_conditions_of_single_languages_drop_no_candidates(treebank):
     past = DOGS_SING.replace(FIN, f"{FIN}|Tense=Past")
     assert found(treebank(past, lang="eng").candidates()) == [("Dogs", "sing")]
+
+
+def test_corrected_a_mood_without_a_verb_form_is_finite(treebank):
+    tree = DOGS_SING.replace("Mood=Ind|VerbForm=Fin", "Mood=Ind")
+    assert found(treebank(tree, finiteness="corrected").candidates()) == [("Dogs", "sing")]
+    tree = DOGS_SING.replace("Mood=Ind|VerbForm=Fin|", "")
+    assert found(treebank(tree, finiteness="corrected").candidates()) == []

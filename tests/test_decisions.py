@@ -175,6 +175,15 @@ def contractions(workshop):
     return workshop.pairs(tree)[0]["good"]
 
 
+@outcome(published=[], corrected=["Sings"])
+def letter_case(workshop):
+    tree = f"""
+    1 Sing sing VERB {FIN} 0 root
+    2 dogs dog NOUN Number=Plur 1 nsubj
+    """
+    return [pair["bad_form"] for pair in workshop.pairs(tree)]
+
+
 @outcome(published="Mcsings", corrected="McSings")
 def capitals(workshop):
     tree = f"""

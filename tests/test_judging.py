@@ -198,7 +198,7 @@ def test_verbs_lead_from_items_to_accuracies(tmp_path):
     store, manifest = tmp_path / "shards", tmp_path / "manifest.json"
     scores = tmp_path / "scores.parquet"
     judgements = tmp_path / "judgements" / "multiblimp" / "eng" / "grams.parquet"
-    root, which = judgements.parents[1], ("--languages", "eng", "--models", "grams")
+    root, which = judgements.parents[1], ("--models", '{"grams": ["eng"]}')
     accuracies = tmp_path / "accuracies.parquet"
     where = ("--manifest", manifest, "--store", store)
     recipe = ("--recipe-name", "g", "--recipe", tiny.NGRAM.model_dump_json())
@@ -218,7 +218,7 @@ def test_verbs_lead_from_items_to_accuracies(tmp_path):
     }
     for product in (checkpoint, manifest, scores, judgements, accuracies):
         assert json.loads(sidecar_path(product).read_text())["outputs"]
-    which = ("--languages", "eng,deu", "--models", "grams")
+    which = ("--models", '{"grams": ["eng", "deu"]}')
     done = run(
         "compute-accuracies", root, *which, "--benchmark", "multiblimp", "--output", accuracies
     )

@@ -9,7 +9,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
+from blimpworks.catalogue import LanguageRow
 from blimpworks.errors import UserError
 from blimpworks.multiblimp.orthography import (
     TREATMENTS,
@@ -197,3 +199,11 @@ def test_ancient_hebrew_keeps_its_vowels_and_loses_its_accents(mirror):
     kept = "".join(normalise_tokens(table, ["strip_cantillation"])["form"].to_pylist())
     assert not re.search("[\u0591-\u05af]", kept)
     assert {"\u05b8", "\u05bc", "\u05c1", "\u05be", "\u05c3"} <= set(kept)
+
+
+def test_the_table_of_languages_may_name_every_treatment_and_no_other():
+    row = dict.fromkeys(LanguageRow.model_fields, "") | {"lang": "xyz", "script": "Latn"}
+    for name in TREATMENTS:
+        assert LanguageRow.model_validate(row | {"special": f"published:{name}"})
+    with pytest.raises(ValidationError):
+        LanguageRow.model_validate(row | {"special": "unidecoed"})

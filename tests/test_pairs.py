@@ -172,6 +172,18 @@ def test_corrected_contractions_are_whole(pairs_of):
     assert (pair["good"], pair["bad"]) == ("Dogsntsing", "Dogsntsings")
 
 
+def test_corrected_words_that_are_merely_written_together_can_be_replaced(pairs_of):
+    tree = f"""
+    1-2 dogssing _ _ _ _ _
+    1 dogs dog NOUN Number=Plur 2 nsubj
+    2 sing sing VERB {FIN}|Number=Plur 0 root
+    3 now now ADV _ 2 advmod
+    """
+    ((pair,), _) = pairs_of(tree, contractions="corrected")
+    assert (pair["good"], pair["bad"]) == ("dogssing now", "dogssings now")
+    assert pair["good"][pair["good_start"] : pair["good_end"]] == "sing"
+
+
 def test_corrected_no_word_inside_a_contraction_is_replaced(pairs_of):
     tree = f"""
     1 Dogs dog NOUN Number=Plur 2 nsubj

@@ -21,6 +21,10 @@ Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 Sha256 = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
 
 
+UNIMORPH_KINDS = ("unimorph", "unimorph_segmentations")
+"""Kinds of sources that a lexicon is read from, in this order."""
+
+
 def _split(value: Any) -> Any:
     return tuple(filter(None, value.split(","))) if isinstance(value, str) else value
 
@@ -30,6 +34,22 @@ def _blank(value: Any) -> Any:
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
+Constructions = Annotated[tuple[Literal["sv", "sp"], ...], BeforeValidator(_split)]
+# The treatments of ``multiblimp.orthography``, perhaps for one way of working alone.
+Treatments = Annotated[
+    tuple[
+        Annotated[
+            str,
+            Field(
+                pattern=r"^((published|corrected):)?(unidecode|first_comma|uyghur_translit|"
+                r"iast_devanagari|strip_cantillation|strip_cantillation_and_punctuation|"
+                r"strip_colons|strip_colons_everywhere|strip_persian_marks)$"
+            ),
+        ],
+        ...,
+    ],
+    BeforeValidator(_split),
+]
 OptionalInt = Annotated[int | None, BeforeValidator(_blank)]
 OptionalFloat = Annotated[float | None, BeforeValidator(_blank)]
 
@@ -45,16 +65,16 @@ class LanguageRow(Strict):
     """Language part of the UD directory names, comma-separated if several."""
     family: str
     """Language family."""
-    script: str
+    script: Annotated[str, Field(pattern=r"^[A-Z][a-z]{3}$")]
     """ISO 15924 code."""
     unimorph: Names
     """UniMorph tables used (codes); empty when only the treebank lexicon serves."""
     paper_n: OptionalInt
     """Pairs in the release, where the paper's text gives them."""
-    untested: Names
+    untested: Constructions
     """Constructions (sv, sp) whose agreement statistics the release did not apply: its number
     of pairs is that of all conditions, those without agreement included."""
-    special: Names
+    special: Treatments
     """Named special handling of this language."""
     excluded_treebanks: str
     """UD treebanks left out, each with its reason."""
@@ -123,6 +143,8 @@ class ModelRow(Strict):
     """Name of the recipe that trains it, for a model trained here."""
     architecture: Literal["causal", "masked", "encoder-decoder", "ngram", "lstm"]
     engine: Literal["vllm", "transformers", "kenlm", "lstm"]
+    languages: str
+    """Group of languages (in the table of groups) that it exists for; empty: all."""
     scope: Literal["multilingual", "monolingual"]
     """One checkpoint for all languages, or one for each."""
     tuning: Literal["base", "chat"]

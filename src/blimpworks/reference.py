@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from blimpworks.catalogue import Lang, Names, OptionalFloat, Slug, read_rows
+from blimpworks.catalogue import Catalogue, Lang, Names, OptionalFloat, Slug, read_rows
 from blimpworks.config import Campaign, Strict
 from blimpworks.errors import UserError
 
@@ -57,3 +57,19 @@ def language_groups(campaign: Campaign) -> dict[str, tuple[str, ...]]:
         group: tuple(sorted(r.lang for r in rows if r.group == group))
         for group in dict.fromkeys(r.group for r in rows)
     }
+
+
+def groups_of_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
+    """The groups of languages, with those that the campaign's models exist for.
+
+    Raises UserError for a model of an unknown group.
+    """
+    groups = language_groups(campaign)
+    for model in catalogue.models.values():
+        if model.languages and model.languages not in groups:
+            raise UserError(
+                f"{campaign.catalogue.models}: model {model.name!r} exists for languages "
+                f"{model.languages!r}, expected a group of {campaign.catalogue.groups} "
+                f"({', '.join(groups)}). Correct it or add the group."
+            )
+    return groups

@@ -123,6 +123,7 @@ CANDIDATES = _schema(
     order=LABEL,
     distance=INT,
     subject_form=STRING,
+    subject_lemma=STRING,
     subject_upos=LABEL,
     subject_feats=STRING,
     verb_form=STRING,

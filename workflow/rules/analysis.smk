@@ -31,12 +31,7 @@ rule build_frequencies:
 rule compare_models:
     """McNemar's test between every two models on each language."""
     input:
-        lambda w: expand(
-            "<results>/judgements/{benchmark}/{lang}/{model}.parquet",
-            benchmark=w.benchmark,
-            lang=LANGUAGES,
-            model=models_of(w.benchmark),
-        ),
+        lambda w: evaluations("judgements", w.benchmark, models_of(w.benchmark)),
     output:
         "<results>/comparisons/{benchmark}.parquet",
     log:
@@ -49,14 +44,13 @@ rule compare_models:
     params:
         code=verb_code("compare_models"),
         root=f"{RESULTS}/judgements/{{benchmark}}",
-        languages=",".join(LANGUAGES),
-        models=lambda w: ",".join(models_of(w.benchmark)),
+        models=lambda w: evaluated(models_of(w.benchmark)),
         method=lambda w: JUDGING[w.benchmark].methods[0],
     message:
         "Compare models on {wildcards.benchmark}"
     shell:
         "python -m blimpworks compare-models {params.root:q} "
-        "--languages={params.languages} --models={params.models} "
+        "--models={params.models:q} "
         "--benchmark {wildcards.benchmark} --method {params.method} --output {output:q} > {log:q} 2>&1"
 
 
@@ -93,11 +87,8 @@ rule fit_regressions:
 rule fit_margins:
     """Margins of single pairs by properties of the pairs."""
     input:
-        scores=lambda w: expand(
-            "<results>/scores/{benchmark}/{lang}/{model}.parquet",
-            benchmark=w.benchmark,
-            lang=LANGUAGES,
-            model=margin_models(CAMPAIGN, CATALOGUE),
+        scores=lambda w: evaluations(
+            "scores", w.benchmark, margin_models(CAMPAIGN, CATALOGUE)
         ),
         pairs=lambda w: expand(
             "<results>/items/{benchmark}/{lang}.parquet",
@@ -119,15 +110,14 @@ rule fit_margins:
         code=verb_code("fit_margins"),
         root=f"{RESULTS}/scores/{{benchmark}}",
         pairs=f"{RESULTS}/items/{{benchmark}}",
-        languages=",".join(LANGUAGES),
-        models=",".join(margin_models(CAMPAIGN, CATALOGUE)),
+        models=evaluated(margin_models(CAMPAIGN, CATALOGUE)),
         frequencies=[f"--frequencies={path}" for path in FREQUENCIES],
     message:
         "Fit margins on {wildcards.benchmark}"
     shell:
         "python -m blimpworks fit-margins {params.root:q} "
-        "--items {params.pairs:q} --languages={params.languages} "
-        "--models={params.models} {params.frequencies:q} --benchmark {wildcards.benchmark} --output {output:q} "
+        "--items {params.pairs:q} "
+        "--models={params.models:q} {params.frequencies:q} --benchmark {wildcards.benchmark} --output {output:q} "
         "> {log:q} 2>&1"
 
 

@@ -6,12 +6,13 @@ import re
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
-from blimpworks.catalogue import load_catalogue, whole_catalogue
+from blimpworks.catalogue import UNIMORPH_KINDS, load_catalogue, whole_catalogue
 from blimpworks.config import check_campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS, of_benchmarks
 from blimpworks.exhibits.multiblimp_facts import FACTS
 from blimpworks.exhibits.multiblimp_models import EVALUATION_FACTS, margin_models
+from blimpworks.reference import groups_of_models
 from blimpworks.provenance.verbs import exhibit_verb, verb_code
 
 CAMPAIGN_FILE = os.path.relpath(
@@ -22,6 +23,7 @@ try:
     CATALOGUE = load_catalogue(CAMPAIGN)
     # What the papers print is the same in every campaign.
     WHOLE = whole_catalogue(CAMPAIGN)
+    GROUPS = groups_of_models(CAMPAIGN, CATALOGUE)
 except UserError as error:
     raise WorkflowError(str(error)) from None
 validate(config, str(ROOT / "workflow/schemas/campaign.schema.json"), set_default=False)
@@ -38,7 +40,6 @@ os.environ.update(
 RESULTS, RESOURCES = CAMPAIGN.pathvars.results, CAMPAIGN.pathvars.resources
 
 JUDGING = {"multiblimp": CAMPAIGN.multiblimp}
-UNIMORPH_KINDS = ("unimorph", "unimorph_segmentations")
 READ_KINDS = (*UNIMORPH_KINDS, "text")
 LANGUAGES = list(CATALOGUE.languages)
 PINS = {row.name: row for rows in CATALOGUE.treebanks.values() for row in rows}
@@ -85,6 +86,26 @@ def models_of(benchmark):
     return [name for name, row in rows if not row.papers or benchmark in row.papers]
 
 
+def covered_by(model):
+    """Languages of the campaign that a model exists for."""
+    group = CATALOGUE.models[model].languages
+    return [lang for lang in LANGUAGES if not group or lang in GROUPS[group]]
+
+
+def evaluated(models):
+    """The languages of each of some models, as a command's option."""
+    return json.dumps({model: covered_by(model) for model in models})
+
+
+def evaluations(folder, benchmark, models):
+    """Tables of some models, one per language."""
+    return [
+        f"{RESULTS}/{folder}/{benchmark}/{lang}/{model}.parquet"
+        for model in models
+        for lang in covered_by(model)
+    ]
+
+
 def trained_by(kind):
     """Models that the workflow trains by recipes of one kind."""
     recipes = {name for name, r in CAMPAIGN.training.recipes.items() if r.kind == kind}
@@ -106,9 +127,9 @@ def scope_of(model, lang):
     return lang if CATALOGUE.models[model].scope == "monolingual" else "multi"
 
 
-def languages_of(scope):
-    """Languages that a checkpoint scores."""
-    return LANGUAGES if scope == "multi" else [scope]
+def languages_of(scope, model):
+    """Languages that a checkpoint of a model scores."""
+    return covered_by(model) if scope == "multi" else [scope]
 
 
 def opening_words():

@@ -70,7 +70,7 @@ def items_of(wildcards):
         f"{RESULTS}/items/{benchmark}/{lang}.parquet"
         for benchmark in CAMPAIGN.benchmarks
         if not row.papers or benchmark in row.papers
-        for lang in languages_of(wildcards.scope)
+        for lang in languages_of(wildcards.scope, wildcards.model)
     ]
 
 

@@ -31,12 +31,7 @@ rule judge:
 rule compute_accuracies:
     """Accuracies of all models and languages of a benchmark, with intervals."""
     input:
-        lambda w: expand(
-            "<results>/judgements/{benchmark}/{lang}/{model}.parquet",
-            benchmark=w.benchmark,
-            lang=LANGUAGES,
-            model=models_of(w.benchmark),
-        ),
+        lambda w: evaluations("judgements", w.benchmark, models_of(w.benchmark)),
     output:
         "<results>/accuracies/{benchmark}.parquet",
     log:
@@ -49,11 +44,10 @@ rule compute_accuracies:
     params:
         code=verb_code("compute_accuracies"),
         root=f"{RESULTS}/judgements/{{benchmark}}",
-        languages=",".join(LANGUAGES),
-        models=lambda w: ",".join(models_of(w.benchmark)),
+        models=lambda w: evaluated(models_of(w.benchmark)),
     message:
         "Summarise the judgements of {wildcards.benchmark}"
     shell:
         "python -m blimpworks compute-accuracies {params.root:q} "
-        "--languages={params.languages} --models={params.models} "
+        "--models={params.models:q} "
         "--benchmark {wildcards.benchmark} --output {output:q} > {log:q} 2>&1"

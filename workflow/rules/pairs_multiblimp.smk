@@ -59,7 +59,13 @@ rule measure_agreement:
         options=stage(
             "phenomena",
             "agreement",
-            decisions=("agreement_evidence", "verb_types", "bonferroni", "labels"),
+            decisions=(
+                "agreement_evidence",
+                "verb_types",
+                "bonferroni",
+                "labels",
+                "letter_case",
+            ),
         ),
     message:
         "Measure agreement in {wildcards.lang}"
@@ -93,7 +99,13 @@ rule build_pairs:
         code=verb_code("build_pairs"),
         options=stage(
             "phenomena",
-            decisions=("contractions", "copied_features", "capitals", "scripts"),
+            decisions=(
+                "contractions",
+                "copied_features",
+                "letter_case",
+                "capitals",
+                "scripts",
+            ),
         ),
         special=special,
     message:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from blimpworks.cli.scoring import Listed, Tables, tables_below
+from blimpworks.cli.scoring import Evaluated, Tables, tables_below
 from blimpworks.provenance.record import Job
 
 Output = Annotated[Path, typer.Option(help="Table to write.")]
@@ -32,8 +32,7 @@ def build_frequencies(
 
 def compare_models(
     judgements: Tables,
-    languages: Listed,
-    models: Listed,
+    models: Evaluated,
     benchmark: Benchmark,
     method: Method,
     output: Output,
@@ -41,7 +40,7 @@ def compare_models(
     """Compare every two models on each language by McNemar's test."""
     from blimpworks.analysis import comparisons
 
-    found = tables_below(judgements, languages, models)
+    found = tables_below(judgements, models)
     paths, params = [path for _, _, path in found], {"benchmark": benchmark, "method": method}
     with Job("compare_models", inputs=paths, outputs=[output], params=params) as job:
         job.note(rows=comparisons.compare_models(found, benchmark, method, output))
@@ -71,8 +70,7 @@ def fit_regressions(
 def fit_margins(
     scores: Tables,
     items: Annotated[Path, typer.Option(help="Directory of items tables, LANG.parquet.")],
-    languages: Listed,
-    models: Listed,
+    models: Evaluated,
     benchmark: Benchmark,
     output: Output,
     frequencies: Frequencies = None,
@@ -80,7 +78,7 @@ def fit_margins(
     """Fit the models' margins on properties of the pairs."""
     from blimpworks.analysis import margins
 
-    tables, found = frequencies or [], tables_below(scores, languages, models)
+    tables, found = frequencies or [], tables_below(scores, models)
     scored = [(model, items / f"{lang}.parquet", path) for model, lang, path in found]
     inputs = [*(path for _, _, path in found), *dict.fromkeys(pair for _, pair, _ in scored)]
     params = {"benchmark": benchmark}

@@ -142,7 +142,8 @@ def export(
         )
     for path in found:
         target = output / path.stem / "data.tsv"
-        typer.echo(f"{target}: {export_items(path, target)} items")
+        n = export_items(path, target)
+        typer.echo(f"{target}: {n} items" if n else f"{path.stem}: no items, no file")
 
 
 def register(app: typer.Typer) -> None:

@@ -1,5 +1,6 @@
 """Verbs from items to accuracies: score, collect, judge, summarise."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -61,30 +62,28 @@ def judge(
 
 # A campaign has thousands of these tables, and one argument of a shell holds 128 KiB.
 Tables = Annotated[Path, typer.Argument(help="Directory of LANG/MODEL.parquet.")]
-Listed = Annotated[str, typer.Option(help="Which of them, comma-separated.")]
+Evaluated = Annotated[str, typer.Option(help="Languages of each model, as a JSON object.")]
 
 
-def tables_below(root: Path, languages: str, models: str) -> list[tuple[str, str, Path]]:
+def tables_below(root: Path, models: str) -> list[tuple[str, str, Path]]:
     """Model, language and path of the tables of judgements or scores that are asked for."""
     return [
         (model, lang, root / lang / f"{model}.parquet")
-        for lang in languages.split(",")
-        for model in models.split(",")
-        if lang and model
+        for model, languages in json.loads(models).items()
+        for lang in languages
     ]
 
 
 def compute_accuracies(
     judgements: Tables,
-    languages: Listed,
-    models: Listed,
+    models: Evaluated,
     benchmark: Annotated[str, typer.Option(help="Name of the benchmark.")],
     output: Output,
 ) -> None:
     """Summarise judgements as accuracies with Wilson 95 % intervals."""
     from blimpworks.analysis import accuracy
 
-    found = tables_below(judgements, languages, models)
+    found = tables_below(judgements, models)
     paths, params = [path for _, _, path in found], {"benchmark": benchmark}
     with Job("compute_accuracies", inputs=paths, outputs=[output], params=params):
         accuracy.compute_accuracies(found, benchmark, output)

@@ -8,11 +8,10 @@ import csv
 from collections.abc import Callable
 from typing import Any
 
-from blimpworks.catalogue import Catalogue, SourceRow
+from blimpworks.catalogue import UNIMORPH_KINDS, Catalogue, SourceRow
 from blimpworks.config import Campaign
 from blimpworks.errors import UserError
 
-UNIMORPH_KINDS = ("unimorph", "unimorph_segmentations")
 REASONS = "multiblimp_regeneration_notes.tsv"
 COMPLETE = "none"
 

@@ -25,10 +25,11 @@ from blimpworks.multiblimp.inflection import (
     Lexicon,
     Query,
     Wanted,
+    asked,
     load_lexicon,
     values_of,
 )
-from blimpworks.multiblimp.phenomena import PHENOMENA, Phenomenon
+from blimpworks.multiblimp.phenomena import COLUMNS_OF, PHENOMENA, Phenomenon
 from blimpworks.tables import (
     AGREEMENT,
     AGREEMENT_COUNTS,
@@ -60,7 +61,9 @@ class Evidence:
     subjects: tuple[Lexicon, ...]
     annotation_first: bool
     united: bool
-    """Whether both sources count, or the treebank's only where UniMorph says nothing."""
+    """Whether all sources count, or each only where those before it say nothing."""
+    any_case: bool
+    """Whether a form that is not found is looked up in lower case."""
 
     def _looked_up(
         self, lexicons: tuple[Lexicon, ...], form: str, query: Query, feature: str
@@ -69,7 +72,10 @@ class Evidence:
         for lexicon in lexicons:
             column = lexicon.columns[feature]
             if column and (self.united or not found):
-                found |= values_of(lexicon, lexicon.by_form.get(form, ()), query, column, column)
+                rows = lexicon.by_form.get(form, ())
+                if not rows and self.any_case:
+                    rows = lexicon.by_form.get(form.lower(), ())
+                found |= values_of(lexicon, rows, query, column, column)
         return found - {UNDEFINED} if self.united else found
 
     def lookups(
@@ -95,7 +101,9 @@ class Evidence:
 
 
 def _annotated(feats: str | None, feature: str) -> set[str]:
-    value = parse_feats(feats).get(feature)
+    """Values of the first of a feature's columns that a word is annotated with."""
+    features = parse_feats(feats)
+    value = next((features[name] for name in COLUMNS_OF[feature] if name in features), None)
     return set(alternatives(value)) if value else set()
 
 
@@ -119,19 +127,21 @@ def load_evidence(
 ) -> Evidence:
     """What is needed to look up the values of a construction's subjects and verbs.
 
-    For participles the authors ask the treebank lexicon only where UniMorph has nothing,
-    and keep open values; for verbs they unite both and leave open values out.
+    The authors unite both lexicons for verbs and leave open values out; for participles
+    they ask the treebank lexicon only where UniMorph has nothing, and keep open values.
+    Corrected, UniMorph alone stands behind the annotation, as section 4.2 says.
     """
-    participles = construction == "sp"
-    subject_forms = frozenset(candidates["subject_form"].to_pylist())
-    forms = frozenset(candidates["form"].to_pylist())
-    verbs = Wanted(("V",), forms, "form", participles)
-    subjects = Wanted(CONTEXT_PARTS, subject_forms, "form")
+    participles, ours = construction == "sp", corrected(options, "agreement_evidence")
+    any_case = corrected(options, "letter_case")
+    verbs = Wanted(("V",), asked(candidates["form"], any_case), "form", participles)
+    subjects = Wanted(CONTEXT_PARTS, asked(candidates["subject_form"], any_case), "form")
+    sources = SOURCES[:1] if ours else SOURCES
     return Evidence(
-        tuple(load_lexicon(lexicon, source, verbs) for source in SOURCES),
-        tuple(load_lexicon(lexicon, source, subjects) for source in SOURCES),
-        annotation_first=corrected(options, "agreement_evidence"),
-        united=not participles or corrected(options, "agreement_evidence"),
+        tuple(load_lexicon(lexicon, source, verbs) for source in sources),
+        tuple(load_lexicon(lexicon, source, subjects) for source in sources),
+        annotation_first=ours,
+        united=ours or not participles,
+        any_case=any_case,
     )
 
 

@@ -106,7 +106,9 @@ def _filters(words: Words, subjects: Rows, heads: Rows) -> dict[str, Mask]:
 
 
 def _is_finite(feats: str | None) -> bool:
-    return parse_feats(feats).get("VerbForm") == "Fin"
+    """Whether a word is finite: many treebanks give the mood alone, which implies it."""
+    features = parse_feats(feats)
+    return features.get("VerbForm", "Fin" if "Mood" in features else None) == "Fin"
 
 
 def _is_participle(feats: str | None) -> bool:
@@ -211,6 +213,7 @@ def _table(words: Words, edges: _Edges, options: MultiblimpOptions) -> pa.Table:
             "order": np.where(distance > 0, "SV", "VS").astype(object),
             "distance": distance,
             "subject_form": words.form[subjects],
+            "subject_lemma": words.lemma[subjects],
             "subject_upos": words.upos[subjects],
             "subject_feats": words.feats[subjects],
             "verb_form": words.form[verbs],

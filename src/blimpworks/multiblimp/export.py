@@ -5,13 +5,14 @@ as its users read them. Word positions count from 0 there.
 """
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
 from blimpworks.multiblimp.features import parse_feats
+from blimpworks.multiblimp.items import ITEM_SCHEMA
 from blimpworks.multiblimp.phenomena import PARTICIPLE
 from blimpworks.tables import ITEMS, read_table
 
@@ -28,18 +29,18 @@ def _words(item: Item) -> dict[str, Any]:
         "cop_idx": item["inflected_id"] - 1 if auxiliary else "",
         "child": item["subject"],
         "child_idx": item["subject_id"] - 1,
-        "child_features": parse_feats(item["subject_feats"]),
+        "child_features": parse_feats(item["subject_feats"]) | {"lemma": item["subject_lemma"]},
         "child_upos": item["subject_upos"],
         "head": item["inflected_form"],
-        "head_idx": item["inflected_id"] - 1,
-        "head_features": parse_feats(item["inflected_feats"]),
+        "head_idx": item["replaced_id"] - 1,
+        "head_features": parse_feats(item["inflected_feats"]) | {"lemma": item["inflected_lemma"]},
         "head_upos": item["inflected_upos"],
         "distance": item["distance"],
     }
 
 
 def _attractors(item: Item) -> dict[str, Any]:
-    """Attractors by their value of the agreement feature."""
+    """Attractors, each given by its value of the agreement feature."""
     values = item["attractor_values"]
     congruent = [value for value in values if value == item["grammatical"]]
     incongruent = [value for value in values if value != item["grammatical"]]
@@ -64,12 +65,12 @@ def released_row(item: Item) -> dict[str, Any]:
         **_words(item),
         "metadata": {"sent_id": item["sent_id"]},
         "swap_head": item["bad_form"],
-        "feature_vals": f"{item['grammatical']} -> {item['ungrammatical']}",
+        "feature_vals": item["values"],
         "prefix": item["good"][: item["good_start"]].rstrip(),
         "wrong_sen": item["bad"],
         **_attractors(item),
         "sample_weight": item["weight"],
-        "treebank": item["treebank"],
+        "treebank": f"{item['treebank']}/{item['file']}",
         "langcode": item["lang"],
         "phenomenon": f"{construction}-{feature}",
         "grammatical_feature": item["grammatical"],
@@ -83,18 +84,21 @@ def released_row(item: Item) -> dict[str, Any]:
 def export_items(items: Path, output: Path) -> int:
     """Write a language's sampled items as a TSV file of the released layout; return how many.
 
-    Raises UserError when the items can't be read or are not MultiBLiMP's.
+    A language without items gets no file. Raises UserError when the items can't be read or
+    are not a sample of MultiBLiMP's.
     """
-    found: Sequence[Item] = read_table(ITEMS, items).to_pylist()
-    if found and "weight" not in found[0]:
+    table = read_table(ITEMS, items)
+    missing = [name for name in ITEM_SCHEMA.names if name not in table.column_names]
+    if missing or table["weight"].null_count:
+        found = f"no column {missing[0]!r}" if missing else "pairs that were not drawn"
         raise UserError(
-            f"{items} has no column 'weight', so it holds no MultiBLiMP items; expected a file "
-            "of <results>/items/multiblimp."
+            f"{items} has {found}; expected the sampled items of this version, "
+            "<results>/items/multiblimp/LANG.parquet. Build them with `snakemake items`."
         )
-    rows = [released_row(item) for item in found]
-    with atomic(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
-        if rows:
-            writer.writerow(rows[0])
-        writer.writerows(row.values() for row in rows)
+    rows = [released_row(item) for item in table.to_pylist()]
+    if rows:
+        with atomic(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, [*rows[0]], delimiter="\t", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
     return len(rows)

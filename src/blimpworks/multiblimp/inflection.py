@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -60,6 +60,12 @@ class Wanted:
     words: Collection[str]
     by: Literal["lemma", "form"]
     participles: bool = False
+
+
+def asked(words: Iterable[Any], any_case: bool) -> frozenset[str]:
+    """Words to be looked up, with ``any_case`` in lower case too; Arrow or Python strings."""
+    found = {str(word) for word in words}
+    return frozenset(found | {word.lower() for word in found} if any_case else found)
 
 
 def _readings(features: str) -> list[dict[str, str]]:

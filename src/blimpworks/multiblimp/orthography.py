@@ -71,7 +71,7 @@ TREATMENTS = {
     "strip_cantillation_and_punctuation": Treatment(
         _delete(CANTILLATION + MAQAF + PASEQ + SOF_PASUQ)
     ),
-    "strip_colons": Treatment(_delete(":")),
+    "strip_colons": Treatment(lambda text: re.sub(r"(?<=\w):(?=\w)", "", text)),
     # Relations lose theirs as well, so that no nsubj:outer is recognised any more.
     "strip_colons_everywhere": Treatment(_delete(":"), tokens=(*WORDS, "deprel")),
     "strip_persian_marks": Treatment(_strip_persian_marks, unimorph=WORDS),

@@ -18,11 +18,17 @@ from blimpworks.multiblimp.agreement import BOTH_TYPES
 from blimpworks.multiblimp.decisions import corrected
 from blimpworks.multiblimp.features import AGREEMENT_FEATURES, parse_feats, to_unimorph
 from blimpworks.multiblimp.funnel import write_funnel
-from blimpworks.multiblimp.inflection import CONTEXT_PARTS, SOURCES, Wanted, load_lexicon
+from blimpworks.multiblimp.inflection import (
+    CONTEXT_PARTS,
+    SOURCES,
+    Wanted,
+    asked,
+    load_lexicon,
+)
 from blimpworks.multiblimp.items import ITEM_SCHEMA
 from blimpworks.multiblimp.phenomena import PHENOMENA, Phenomenon
 from blimpworks.multiblimp.surface import SURFACE_COLUMNS, Surface, load_surfaces
-from blimpworks.multiblimp.swaps import REASONS, Inflector, Resource, Swap
+from blimpworks.multiblimp.swaps import REASONS, SAME_FORM, Inflector, Resource, Swap
 from blimpworks.multiblimp.words import read_tokens
 from blimpworks.tables import AGREEMENT, CANDIDATES, ITEMS, LEXICON, read_table, write_table
 
@@ -142,14 +148,16 @@ class PairBuilder:
             "attractors": len(attractors),
             "attractor_values": attractors,
         }
-        return [
-            {
-                **self._item(row, swap, surface),
-                **known,
-                "congruent_attractors": sum(value in swap.before for value in attractors),
-            }
-            for swap in swaps
-        ]
+        items: dict[str, Row] = {}
+        for swap in swaps:
+            congruent = sum(value in swap.before for value in attractors)
+            item = self._item(row, swap, surface) | known | {"congruent_attractors": congruent}
+            # Forms that differ in case alone can become the same sentence, or the good one.
+            same = item["bad"] == item["good"] or item["item_id"] in items
+            self.rejected[SAME_FORM] += same
+            if not same:
+                items[item["item_id"]] = item
+        return [*items.values()]
 
     def _label(self, row: Row, value: str) -> str:
         kinds = (row["kind"], BOTH_TYPES)
@@ -194,22 +202,28 @@ class PairBuilder:
             "label": "|".join(self._label(row, value) for value in swap.before),
             "subject": row["subject_form"],
             "subject_id": row["subject"],
+            "subject_lemma": row["subject_lemma"].replace("_", ""),
             "subject_upos": row["subject_upos"],
             "subject_feats": row["subject_feats"],
             "verb": row["verb_form"],
             "verb_id": row["verb"],
             "inflected_form": row["form"],
             "inflected_id": row["inflected"],
+            "inflected_lemma": row["lemma"].replace("_", ""),
+            "replaced_id": row["replaced"],
+            "values": f"{before} -> {after}",
             "inflected_upos": row["upos"],
             "distance": row["distance"],
             **self._text(row, swap, surface),
         }
 
 
-def _resources(rows: list[Row], lexicon: pa.Table, construction: str) -> tuple[Resource, ...]:
+def _resources(
+    rows: list[Row], lexicon: pa.Table, construction: str, any_case: bool
+) -> tuple[Resource, ...]:
     """Both sources' words that candidates of a construction ask for."""
-    lemmas = frozenset(row["lemma"].replace("_", "") for row in rows)
-    subjects = frozenset(row["subject_form"] for row in rows)
+    lemmas = asked((row["lemma"].replace("_", "") for row in rows), any_case)
+    subjects = asked((row["subject_form"] for row in rows), any_case)
     verbs = Wanted(("V",), lemmas, "lemma", participles=construction == "sp")
     context = Wanted(CONTEXT_PARTS, subjects, "form")
     return tuple(
@@ -239,11 +253,12 @@ def _build(
     rows: list[Row], construction: str, lang: str, tables: _Tables, options: MultiblimpOptions
 ) -> Iterator[tuple[str, list[Row], dict[str, int]]]:
     """Name, pairs and counts of each phenomenon of one construction."""
-    resources = _resources(rows, tables.lexicon, construction)
+    any_case = corrected(options, "letter_case")
+    resources = _resources(rows, tables.lexicon, construction, any_case)
     for phenomenon in map(PHENOMENA.__getitem__, options.phenomena):
         if phenomenon.construction != construction:
             continue
-        inflector = Inflector(phenomenon.feature, resources)
+        inflector = Inflector(phenomenon.feature, resources, any_case)
         labels = _labels(tables.agreement, phenomenon.name)
         builder = PairBuilder(lang, phenomenon, inflector, labels, tables.surfaces, options)
         pairs = builder.build(rows)

@@ -27,7 +27,7 @@ Condition = tuple[str, str, str, str, str]
 
 TOO_FEW = "- too few pairs of the phenomenon"
 NO_AGREEMENT = "- no agreement"
-AGAIN = "+ in a further condition, less those in none"
+AGAIN, NOWHERE = "+ in a further condition", "- in no condition"
 ABOVE_LIMIT = "- above the condition's limit"
 
 
@@ -44,15 +44,23 @@ def conditions(items: Iterable[Item]) -> list[Condition]:
     return sorted((p, g, u, order, kind) for p, g, u, kind in found for order in ("SV", "VS"))
 
 
-def members(items: Iterable[Item], condition: Condition) -> list[Item]:
-    """Pairs of a condition: its values may be among several ("3 -> 1|2" is in two)."""
+def members(items: Iterable[Item], condition: Condition, exact: bool = False) -> list[Item]:
+    """Pairs of a condition: its values may be among several ("3 -> 1|2" is in two).
+
+    The authors look for a value in the text, so that "3IMP" is in the condition of "3" too;
+    with ``exact`` it is not.
+    """
     phenomenon, grammatical, ungrammatical, order, inflected = condition
+
+    def has(text: str, value: str) -> bool:
+        return value in (text.split("|") if exact else text)
+
     return [
         item
         for item in items
         if (item["phenomenon"], item["order"], item["inflected"]) == (phenomenon, order, inflected)
-        and grammatical in item["grammatical"]
-        and ungrammatical in item["ungrammatical"]
+        and has(item["grammatical"], grammatical)
+        and has(item["ungrammatical"], ungrammatical)
     ]
 
 
@@ -127,14 +135,16 @@ def sample(
     corrected, it stands in the first that is kept alone. Conditions of an ``untested``
     construction ("sv", "sp") count as undecided, whatever the tests say.
     """
-    counts = dict.fromkeys(("pairs", AGAIN, TOO_FEW, NO_AGREEMENT, ABOVE_LIMIT), 0)
+    counts = dict.fromkeys(("pairs", AGAIN, NOWHERE, TOO_FEW, NO_AGREEMENT, ABOVE_LIMIT), 0)
     counts["pairs"] = len(items)
     sizes = Counter(item["phenomenon"] for item in items)
     once = corrected(options, "memberships")
     taken: set[str] = set()
+    standing: Counter[int] = Counter()
     chosen: list[Item] = []
     for condition in conditions(items):
-        inside = [item for item in members(items, condition) if item["item_id"] not in taken]
+        inside = [i for i in members(items, condition, once) if i["item_id"] not in taken]
+        standing.update(map(id, inside))
         label = "?" if condition[0][:2] in untested else _label(inside, condition[1])
         if sizes[condition[0]] < options.sampling.minimum:
             counts[TOO_FEW] += len(inside)
@@ -146,9 +156,8 @@ def sample(
             drawn = draw(inside, condition, options)
             counts[ABOVE_LIMIT] += len(inside) - len(drawn)
             chosen += drawn
-    # A pair of several values is counted in each of its conditions.
-    counts[AGAIN] = len(chosen) + counts[TOO_FEW] + counts[NO_AGREEMENT] + counts[ABOVE_LIMIT]
-    counts[AGAIN] -= len(items)
+    counts[AGAIN] = standing.total() - len(standing)
+    counts[NOWHERE] = len(items) - len(standing)
     return chosen, {**counts, "items": len(chosen)}
 
 

@@ -58,15 +58,33 @@ class Surface:
 def _units(rows: pa.Table, whole_contractions: bool) -> dict[int, list[Unit]]:
     columns = (rows[name].to_pylist() for name in SURFACE_COLUMNS)
     found: dict[int, list[Unit]] = {}
+    contractions: list[tuple[list[Unit], Unit]] = []
     for sentence, identifier, word, form, space_after in zip(*columns, strict=True):
         units = found.setdefault(sentence, [])
         if word is not None:
-            if not units or word >= units[-1].words.stop:
-                units.append(Unit(form, space_after, range(word, word + 1)))
+            units.append(Unit(form, space_after, range(word, word + 1)))
         elif whole_contractions and "-" in identifier:
             first, last = map(int, identifier.split("-"))
-            units.append(Unit(form, space_after, range(first, last + 1)))
+            contractions.append((units, Unit(form, space_after, range(first, last + 1))))
+    for units, contraction in contractions:
+        _contract(units, contraction)
     return found
+
+
+def _contract(units: list[Unit], contraction: Unit) -> None:
+    """Put a contraction in the place of its words, in a sentence's units.
+
+    Where the words are merely written together, they stay units of their own, without
+    spaces between them.
+    """
+    at = [i for i, unit in enumerate(units) if unit.words.start in contraction.words]
+    words = units[at[0] : at[-1] + 1]
+    if "".join(unit.text for unit in words) == contraction.text:
+        for unit in words:
+            unit.space_after = False
+        words[-1].space_after = contraction.space_after
+    else:
+        units[at[0] : at[-1] + 1] = [contraction]
 
 
 def load_surfaces(
@@ -74,8 +92,9 @@ def load_surfaces(
 ) -> dict[int, Surface]:
     """Sentences of the ``rows`` of a ``tokens`` table, by their number.
 
-    With ``whole_contractions`` a multiword token is one unit, as in the treebank's text;
-    without, its words stand apart, each with its own SpaceAfter.
+    With ``whole_contractions`` a multiword token stands as in the treebank's text, and is
+    one unit unless its words are merely written together; without, its words stand apart,
+    each with its own SpaceAfter.
     """
     units = _units(rows, whole_contractions)
     origins = read_table(SENTENCES, sentences, ["sentence", "treebank", "file", "sent_id", "line"])

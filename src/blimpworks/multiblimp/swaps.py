@@ -48,11 +48,13 @@ class Resource:
 class Inflector:
     """Finds swaps for one phenomenon of one language; remembers what it has answered.
 
-    ``resources`` are UniMorph and the treebank lexicon, in this order.
+    ``resources`` are UniMorph and the treebank lexicon, in this order. With ``any_case`` a
+    word without an entry is sought in lower case, and a subject in both.
     """
 
     feature: str
     resources: Sequence[Resource]
+    any_case: bool = False
     _answers: dict[tuple[Any, ...], tuple[list[Swap], Counter[str]]] = field(default_factory=dict)
 
     def swaps(
@@ -61,7 +63,11 @@ class Inflector:
         """Surviving swaps of a word in its context, and how many fell to each check."""
         key = (form, lemma, features, subject)
         if key not in self._answers:
-            self._answers[key] = self._find(form, lemma, query_of(dict(features)), subject)
+            query = query_of(dict(features))
+            found = self._find(form, lemma, query, subject)
+            if self.any_case and found[1][NO_ENTRY]:
+                found = self._find(form.lower(), lemma.lower(), query, subject)
+            self._answers[key] = found
         return self._answers[key]
 
     def _find(
@@ -120,8 +126,9 @@ class Inflector:
 
     def _subject_values(self, subject: str) -> set[str]:
         """Values of the subject's form as a nominative; UniMorph's unless it has none."""
+        forms = {subject, subject.lower()} if self.any_case else {subject}
         for resource in self.resources:
-            rows = resource.subjects.by_form.get(subject, ())
+            rows = [row for form in forms for row in resource.subjects.by_form.get(form, ())]
             strict = resource.subjects.columns[self.feature]
             found = values_of(resource.subjects, rows, NOMINATIVE, self._reported, strict)
             if found:

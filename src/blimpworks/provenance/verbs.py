@@ -18,20 +18,20 @@ class Verb:
     packages: tuple[str, ...] = ()
 
 
+SPELLING = ("numpy", "pyarrow", "unidecode", "indic-transliteration")
+"""Packages of the verbs that read words in a language's agreed spelling."""
 VERBS: dict[str, Verb] = {
     "retrieve": Verb(("blimpworks.sources:retrieve",)),
     "retrieve_model": Verb(
         ("blimpworks.models.retrieve:retrieve_model",), ("huggingface_hub", "hf_xet")
     ),
     "build_tokens": Verb(("blimpworks.treebanks.build:build_tokens",), ("numpy", "pyarrow")),
-    "build_lexicon": Verb(("blimpworks.multiblimp.lexicon:build_lexicon",), ("numpy", "pyarrow")),
-    "find_candidates": Verb(
-        ("blimpworks.multiblimp.candidates:find_candidates",), ("numpy", "pyarrow")
-    ),
+    "build_lexicon": Verb(("blimpworks.multiblimp.lexicon:build_lexicon",), SPELLING),
+    "find_candidates": Verb(("blimpworks.multiblimp.candidates:find_candidates",), SPELLING),
     "measure_agreement": Verb(
         ("blimpworks.multiblimp.agreement:measure_agreement",), ("numpy", "pyarrow", "scipy")
     ),
-    "build_pairs": Verb(("blimpworks.multiblimp.pairs:build_pairs",), ("numpy", "pyarrow")),
+    "build_pairs": Verb(("blimpworks.multiblimp.pairs:build_pairs",), SPELLING),
     "sample_items": Verb(("blimpworks.multiblimp.sampling:sample_items",), ("numpy", "pyarrow")),
     "build_text": Verb(("blimpworks.models.text:build_text",), ("numpy", "pyarrow")),
     "train_ngram": Verb(("blimpworks.models.ngram:train_ngram",), ("kenlm",)),

@@ -1,0 +1,230 @@
+"""The configuration of a campaign: the one typed source of every setting.
+
+Unknown keys are refused, so a typo is an error that names the key. The JSON Schemas in
+``workflow/schemas`` are generated from these models (``blimpworks schemas``) and a test
+fails when they drift.
+"""
+
+import difflib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import yaml
+from pydantic import BaseModel, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from blimpworks.config.base import Method, Positive, Strict, Variant
+from blimpworks.config.multiblimp import (
+    AgreementOptions,
+    Decisions,
+    ExhibitOptions,
+    LexiconOptions,
+    MultiblimpOptions,
+    SamplingOptions,
+)
+from blimpworks.config.training import NgramRecipe, Recipe, TrainingOptions, TransformerRecipe
+from blimpworks.errors import UserError
+
+__all__ = [
+    "AgreementOptions",
+    "Benchmark",
+    "Campaign",
+    "Decisions",
+    "EngineName",
+    "ExhibitOptions",
+    "LexiconOptions",
+    "Method",
+    "MultiblimpOptions",
+    "NgramRecipe",
+    "PathVars",
+    "Recipe",
+    "SamplingOptions",
+    "ScoringOptions",
+    "Strict",
+    "TrainingOptions",
+    "TransformerRecipe",
+    "TreebankOptions",
+    "Variant",
+    "check_campaign",
+    "complaints",
+    "load_campaign",
+    "parse_options",
+]
+
+Benchmark = Literal["multiblimp", "clams", "blimp", "lmentry", "urblimp"]
+EngineName = Literal["vllm", "transformers", "kenlm", "lstm"]
+Options = TypeVar("Options", bound=BaseModel)
+
+
+class PathVars(Strict):
+    """Where the campaign's files go (Snakemake's path variables of the same names)."""
+
+    results: str = "results"
+    """Products: items, scores, judgements, exhibits."""
+    resources: str = "resources"
+    """Retrieved and prepared inputs: treebanks, lexicons, models, training text."""
+    logs: str = "logs"
+    """One log per job."""
+    benchmarks: str = "logs/benchmarks"
+    """Wall time and memory of each job, as Snakemake measures them."""
+
+
+class CatalogueFiles(Strict):
+    """The tables that say what can be used; a campaign selects from them."""
+
+    languages: Path = Path("config/languages.tsv")
+    """One row per language."""
+    treebanks: Path = Path("config/treebanks.tsv")
+    """One row per treebank file, pinned."""
+    sources: Path = Path("config/sources.tsv")
+    """One row per other file, pinned."""
+    models: Path = Path("config/models.tsv")
+    """One row per language model."""
+    groups: Path = Path("config/language_groups.tsv")
+    """One row per language of a group that exhibits report on."""
+    frequency_codes: Path = Path("config/frequency_codes.tsv")
+    """One row per language that the frequency table knows under other codes."""
+    published: Path = Path("config/published")
+    """One directory per paper, with the numbers that its exhibits print."""
+
+
+class TreebankOptions(Strict):
+    """How treebanks are read."""
+
+    malformed: Literal["error", "set_aside"] = "error"
+    """Stop at a malformed sentence, or leave it out and list it in a report."""
+    max_words: Positive = 64
+    """Longest sentence that pairs are made from, in syntactic words."""
+
+
+class ScoringOptions(Strict):
+    """How sentences become log-probabilities."""
+
+    shard: int = Field(1000, ge=1, le=1000)
+    """Sentences per shard; a killed job loses at most one shard."""
+    batch_tokens: Positive = 8192
+    """Tokens per forward pass, padding included."""
+    near_tie: float = Field(1e-3, ge=0)
+    """A margin smaller than this, in nats, is counted as a near tie."""
+
+
+class Campaign(Strict):
+    """A campaign: which benchmarks, languages and models, and how."""
+
+    campaign: str = Field(pattern=r"^[a-z][a-z0-9_-]*$")
+    """Name of the campaign."""
+    description: str = ""
+    """One sentence for people."""
+    pathvars: PathVars = PathVars()
+    catalogue: CatalogueFiles = CatalogueFiles()
+    mirror: Path | None = None
+    """Directory with copies of the pinned files (plain or .xz), read before the network."""
+    unpinned: Literal["error", "skip"] = "error"
+    """What to do with a catalogue row that has no checksum: stop when it is needed, or do
+    without the file."""
+    substitutes: dict[str, str] = Field(default={})
+    """Sources to use in place of others, by name: {wanted: used}."""
+    benchmarks: tuple[Benchmark, ...] = ("multiblimp",)
+    """Benchmarks to build and score."""
+    languages: tuple[str, ...] | Literal["all"] = "all"
+    """ISO 639-3 codes of the catalogue, or all of it."""
+    models: tuple[str, ...] | Literal["all"] = "all"
+    """Names of models of the catalogue, all that the papers evaluate, or none: then the data
+    alone are built."""
+    engines: dict[EngineName, EngineName] = Field(default={})
+    """Scoring engines to use in place of others: {of the catalogue: used}."""
+    treebanks: TreebankOptions = TreebankOptions()
+    multiblimp: MultiblimpOptions = MultiblimpOptions()
+    training: TrainingOptions = TrainingOptions()
+    scoring: ScoringOptions = ScoringOptions()
+
+
+def _known_keys() -> list[str]:
+    return [key for model in Strict.__subclasses__() for key in model.model_fields]
+
+
+def _inside(settings: Any, part: int | str) -> bool:
+    """Whether ``part`` is a key or an index of ``settings``."""
+    if isinstance(settings, list):
+        return isinstance(part, int) and part < len(settings)
+    return isinstance(settings, dict) and part in settings
+
+
+def _key(error: ErrorDetails, settings: Any) -> str:
+    """The key that an error is about, without the names pydantic adds for alternatives."""
+    parts: list[str] = []
+    for part in error["loc"]:
+        if _inside(settings, part):
+            settings = settings[part]
+            parts.append(str(part))
+    if error["type"] == "missing":
+        parts.append(str(error["loc"][-1]))
+    return ".".join(parts)
+
+
+def _expected(error: ErrorDetails) -> str:
+    """What pydantic expected, in the words of the file."""
+    text = error["msg"][:1].lower() + error["msg"][1:]
+    return text.replace("value error, ", "").replace("valid tuple", "list")
+
+
+def _unknown(key: str) -> str:
+    close = difflib.get_close_matches(key.rpartition(".")[2], _known_keys(), n=1)
+    hint = f"did you mean {close[0]!r}?" if close else "remove it or see workflow/schemas."
+    return f"key {key!r} is not a setting; {hint}"
+
+
+def complaints(errors: Sequence[ErrorDetails], settings: Any, source: str) -> str:
+    """One sentence per key that is wrong: where it stands, what it is, what is expected."""
+    told: dict[str, list[ErrorDetails]] = {}
+    for error in errors:
+        told.setdefault(_key(error, settings), []).append(error)
+    lines = []
+    for key, found in told.items():
+        first, expected = found[0], ", or ".join(dict.fromkeys(map(_expected, found)))
+        if first["type"] == "extra_forbidden":
+            lines.append(f"{source}: {_unknown(key)}")
+        elif first["type"] == "missing":
+            lines.append(f"{source}: key {key!r} is missing; add it.")
+        else:
+            what = f"key {key!r} is" if key else "the whole is"
+            lines.append(f"{source}: {what} {first['input']!r}: {expected}.")
+    return "\n".join(lines)
+
+
+def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
+    """Validate ``settings`` read from ``source`` (a file's name, for the message).
+
+    Raises UserError with one line per problem: file, key, what was found, what is expected.
+    """
+    try:
+        return Campaign.model_validate(settings)
+    except ValidationError as error:
+        raise UserError(complaints(error.errors(), settings, source)) from error
+
+
+def load_campaign(path: Path) -> Campaign:
+    """Read and validate a campaign file. Raises UserError when it is missing or wrong."""
+    try:
+        settings = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist; expected a campaign file.") from error
+    except yaml.YAMLError as error:
+        raise UserError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(settings, dict):
+        raise UserError(f"{path} holds no mapping; expected the settings of a campaign.")
+    return check_campaign(settings, str(path))
+
+
+def parse_options(kind: type[Options], text: str) -> Options:
+    """Options passed to a command as JSON. Raises UserError when they don't fit ``kind``."""
+    try:
+        settings = json.loads(text)
+    except ValueError as error:
+        raise UserError(f"{kind.__name__}: {text!r} is not JSON ({error}); correct it.") from error
+    try:
+        return kind.model_validate(settings)
+    except ValidationError as error:
+        raise UserError(complaints(error.errors(), settings, kind.__name__)) from error

@@ -1,0 +1,153 @@
+"""Settings of MultiBLiMP: how pairs are made, and where the authors' code and the paper part."""
+
+from typing import Annotated, Literal, get_args
+
+from pydantic import AfterValidator, Field
+
+from blimpworks.config.base import Fraction, Method, Positive, Strict, Variant
+
+Phenomenon = Literal["sv#", "svG", "svP", "sp#", "spG", "spP"]
+
+
+def _distinct(values: tuple[str, ...]) -> tuple[str, ...]:
+    if len({*values}) < len(values):
+        raise ValueError("names must not be repeated")
+    return values
+
+
+Distinct = AfterValidator(_distinct)
+
+
+class LexiconOptions(Strict):
+    """Frequency filters of the lexicon derived from treebanks (MultiBLiMP, section 3)."""
+
+    form_ratio: float = Field(3.0, ge=1)
+    """A form is dropped when the most frequent form of its lemma and features is more than
+    this many times as frequent."""
+    bundle_ratio: float = Field(10.0, ge=1)
+    """A hapax feature bundle is dropped when a bundle at most two tags away is more than
+    this many times as frequent for the same form."""
+
+
+class AgreementOptions(Strict):
+    """The binomial tests that label a condition (MultiBLiMP, section 4.2)."""
+
+    null_probability: Fraction = 0.9
+    """Probability of agreement under the null hypothesis."""
+    alpha: Fraction = 0.1
+    """Significance level: halved for the two one-sided tests, or corrected for all tests (see
+    the decision ``bonferroni``)."""
+
+
+class SamplingOptions(Strict):
+    """Balanced sampling (MultiBLiMP, section 4.4)."""
+
+    per_condition: Positive = 100
+    """At most this many pairs of a condition are kept."""
+    minimum: Positive = 5
+    """A phenomenon with fewer pairs than this in a language yields no items."""
+    seed: int = 0
+    """Seed of the draw; each condition draws independently of all others."""
+
+
+class Decisions(Strict):
+    """Where the authors' code departs from the paper's text (or from what was meant).
+
+    Each decision follows ``variant`` of the campaign unless it is set here.
+    """
+
+    finiteness: Variant | None = None
+    """published: the leftmost auxiliary or copula counts, and any verb form qualifies;
+    corrected: the leftmost finite auxiliary, else the verb, if finite (section 4.1);
+    finite is VerbForm=Fin, and a Mood where no VerbForm is annotated."""
+    first_word_auxiliary: Variant | None = None
+    """published: when the auxiliary is the first word, the main verb is replaced by the
+    auxiliary's other form; corrected: the auxiliary is."""
+    attractor_window: Variant | None = None
+    """published: the word right before the later of subject and verb is never an
+    attractor; corrected: it is looked at."""
+    copied_features: Variant | None = None
+    """published: features copied from a subject stay on the verb for its next subject;
+    corrected: each subject meets the verb as annotated."""
+    agreement_evidence: Variant | None = None
+    """published: values come from the lexicons alone, and those of participles from the
+    treebank lexicon only where UniMorph has none; corrected: from the treebank's
+    annotation, and UniMorph where it has none (section 4.2)."""
+    contractions: Variant | None = None
+    """published: the words of a contraction stand apart in the sentence ("de le");
+    corrected: as the treebank's text has them ("du"), and none of them is replaced, unless
+    they are merely written together."""
+    verb_types: Variant | None = None
+    """published: agreement is counted over verbs and auxiliaries together; corrected: for
+    each apart, as section 4.2 says."""
+    bonferroni: Variant | None = None
+    """published: alpha is halved, whatever the number of tests; corrected: it is divided by
+    the number of tests that the language has of the phenomenon (section 4.2)."""
+    labels: Variant | None = None
+    """published: a value that never agrees is undecided however often it occurs, and one
+    that agrees in more than nine of ten of at least six cases is near-universal without
+    significance; corrected: the tests alone decide (section 4.2)."""
+    marked_sentences: Variant | None = None
+    """published: sentences with a corrected or code-switched word (MISC) are dropped too;
+    corrected: only those that section 4.1 names."""
+    rare_readings: Variant | None = None
+    """published: hapax readings near a far more frequent one of the form are dropped from
+    the treebank lexicon; corrected: only rare forms are, as section 3.2 says."""
+    first_entry: Variant | None = None
+    """published: the treebank lexicon's first entry is lost when it is read; corrected: it
+    stays."""
+    missing_words: Variant | None = None
+    """published: lemmas and forms such as "nan" and "null" are lost, read as missing cells;
+    corrected: they are words."""
+    letter_case: Variant | None = None
+    """published: words are looked up as they are written, so that capitalised verbs have no
+    pairs and capitalised subjects ("Sie") are never ambiguous; corrected: in lower case
+    too."""
+    capitals: Variant | None = None
+    """published: a form in place of a capitalised one is lower-cased after its first letter
+    ("McDonald" would be "Mcdonald"); corrected: the rest keeps its case."""
+    scripts: Variant | None = None
+    """published: diacritics, scripts and alternative forms are levelled for the languages
+    that the authors' runs reached; corrected: where appendix A.1 or plain correctness asks
+    for it."""
+    lost_statistics: Variant | None = None
+    """published: no condition is dropped in the languages whose released numbers show that
+    their agreement statistics were not applied (``untested`` in the table of languages);
+    corrected: their tests decide too."""
+    balance: Variant | None = None
+    """published: the draw also balances the sentence and whether it has attractors;
+    corrected: only the five traits of section 4.4."""
+    memberships: Variant | None = None
+    """published: a pair of several values ("3 -> 1|2") can be drawn in each of its
+    conditions, and then stands twice; corrected: it belongs to the first kept alone, and to none by
+    part of a value's name."""
+
+
+class ExhibitOptions(Strict):
+    """What MultiBLiMP's exhibits show where that is open."""
+
+    table1_languages: tuple[str, ...] = ("nld", "tur")
+    """Languages of Table 1; a campaign without them shows two of its own that inflect."""
+    table1_phenomenon: str = Field("sv#", pattern="^s[vp][#GP]$")
+    """Phenomenon of Table 1."""
+
+
+class MultiblimpOptions(Strict):
+    """Generation of MultiBLiMP pairs."""
+
+    variant: Variant = "published"
+    """Behaviour of the authors' code, or of the paper's text where the two differ."""
+    decisions: Decisions = Decisions()
+    phenomena: Annotated[tuple[Phenomenon, ...], Field(min_length=1), Distinct] = get_args(
+        Phenomenon
+    )
+    """Agreement of a verb (sv) or participle (sp) with its subject in number (#), gender (G)
+    or person (P)."""
+    lexicon: LexiconOptions = LexiconOptions()
+    agreement: AgreementOptions = AgreementOptions()
+    sampling: SamplingOptions = SamplingOptions()
+    methods: Annotated[tuple[Method, ...], Field(min_length=1), Distinct] = ("full_sentence",)
+    """How a pair is decided; the first is the one that exhibits show (section 6)."""
+    ties: Literal["wrong", "right", "half"] = "wrong"
+    """What equal values count as (the authors' comparison is strict)."""
+    exhibits: ExhibitOptions = ExhibitOptions()
