@@ -51,6 +51,7 @@ FACTS_KNOWN = {
 }
 LABELS = Labels(NAMES, facts=FACTS_KNOWN)
 PUBLISHED = replace(LABELS, source="published")
+ROWS = {row.lang: row for row in read_rows(LanguageRow, ROOT / "config/languages.tsv")}
 PRINTED = {"printed": sorted((ROOT / "config/published/multiblimp").glob("*.csv"))}
 TEXT = {"paradigm": "p", "good": "He walks.", "bad": "He walk.", "treebank": "T", "file": "f"}
 SPANS = {"good_start": 3, "good_end": 8, "bad_start": 3, "bad_end": 7, "sent_id": "s"}
@@ -297,6 +298,16 @@ def test_table4_of_a_campaign_that_leaves_nothing_out_is_empty(sentences):
     exhibit = table4(sentences(cym=["UD_Welsh-CCG"]), labels)
     assert exhibit.cells == []
     assert "4 languages" in markdown_text(exhibit)
+    assert "25 more" in exhibit.caption
+    assert "those of languages that the campaign has not" in exhibit.caption
+
+
+def test_table4_of_all_languages_lacks_two_of_the_papers_treebanks(sentences):
+    facts = {"excluded": FACTS["excluded"](Campaign(campaign="x"), Catalogue(ROWS, {}, {}, {}))}
+    labels = replace(LABELS, languages={k: row.name for k, row in ROWS.items()}, facts=facts)
+    caption = table4(sentences(cym=["UD_Welsh-CCG"]), labels).caption
+    assert "paper's list has 2 more: Vietnamese-TueCL and Classical Chinese-TueCL" in caption
+    assert "that the campaign has not" not in caption
 
 
 # Figures 3 and 4, appendix B.1
@@ -560,7 +571,9 @@ def test_the_catalogue_leaves_out_what_the_paper_lists_and_has_its_numbers():
 
 def language(lang, **given):
     blank = dict.fromkeys(LanguageRow.model_fields, "")
-    return LanguageRow.model_validate(blank | {"lang": lang, "family": "F"} | given)
+    return LanguageRow.model_validate(
+        blank | {"lang": lang, "family": "F", "script": "Latn"} | given
+    )
 
 
 def treebank(lang, sha256):
