@@ -24,6 +24,10 @@ decision is. Made by `python benchmarks/decision_effects.py`.
 """
 
 
+# Decisions about the evaluation change no pairs.
+DECISIONS = [name for name in Decisions.model_fields if name != "mcnemar"]
+
+
 def counts(lang, options):
     """Pairs and items of a language."""
     with tempfile.TemporaryDirectory() as directory:
@@ -40,7 +44,7 @@ def row(lang, name):
     """A language's cells, by column."""
     published = counts(lang, MultiblimpOptions())
     cells = {"language": name, "published": "/".join(f"{n:,}" for n in published)}
-    for decision in Decisions.model_fields:
+    for decision in DECISIONS:
         options = MultiblimpOptions(decisions=Decisions(**{decision: "corrected"}))
         cells[decision] = change(counts(lang, options), published)
     corrected = counts(lang, MultiblimpOptions(variant="corrected"))
@@ -54,7 +58,7 @@ def main():
         print(f"{number} of {len(wanted)}: {lang}", file=sys.stderr, flush=True)
         rows.append(row(lang, names[lang].name))
     # A decision that changes nothing anywhere is named below the table, not in it.
-    idle = [c for c in Decisions.model_fields if not any(r[c] for r in rows)]
+    idle = [c for c in DECISIONS if not any(r[c] for r in rows)]
     columns = [c for c in rows[0] if c not in idle]
     print(HEADER)
     print(f"| {' | '.join(c.replace('_', ' ') for c in columns)} |")

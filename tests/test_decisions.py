@@ -7,13 +7,15 @@ import re
 from importlib import resources
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from treebank_kit import DOGS_SING, FIN, IS_FIRST, LONG, UNIMORPH, Language
 
+from blimpworks.analysis.comparisons import compare_models
 from blimpworks.config import Decisions, MultiblimpOptions
 from blimpworks.multiblimp.agreement import label_of
 from blimpworks.multiblimp.sampling import sample_items
-from blimpworks.tables import ITEMS, read_table
+from blimpworks.tables import COMPARISONS, ITEMS, JUDGEMENTS, read_table, write_table
 
 RULES = Path(__file__).resolve().parents[1] / "workflow" / "rules"
 LOWER = DOGS_SING.replace("Dogs", "dogs")
@@ -217,6 +219,23 @@ def memberships(workshop):
     return len(workshop.items(LOWER, LOWER, unimorph=unimorph))
 
 
+# Evaluation (section 7.1, footnote 7)
+
+
+@outcome(published=0.041, corrected=0.031)
+def mcnemar(workshop):
+    """Six pairs that one model alone has right, as in the paper's Albanian."""
+    judged = []
+    for model, right in (("x", 1.0), ("y", 0.0)):
+        rows = [{"item_id": str(k), "method": "m", "correct": right} for k in range(6)]
+        path = workshop.path / f"{model}.parquet"
+        write_table(pa.Table.from_pylist(rows, schema=JUDGEMENTS.arrow()), JUDGEMENTS, path)
+        judged.append((model, "xyz", path))
+    output = workshop.path / "comparisons"
+    compare_models(judged, "multiblimp", "m", output, workshop.options)
+    return round(read_table(COMPARISONS, output)["p"][0].as_py(), 3)
+
+
 # All of them
 
 
@@ -266,12 +285,16 @@ MODULES = {
     "measure_agreement": ("agreement",),
     "build_pairs": ("pairs", "words"),
     "sample_items": ("sampling",),
+    "compare_models": ("comparisons",),
 }
+PACKAGES = {"compare_models": "blimpworks.analysis"}
 
 
 def decisions_read(stage):
     texts = [
-        resources.files("blimpworks.multiblimp").joinpath(f"{name}.py").read_text("utf-8")
+        resources.files(PACKAGES.get(stage, "blimpworks.multiblimp"))
+        .joinpath(f"{name}.py")
+        .read_text("utf-8")
         for name in MODULES[stage]
     ]
     return {name for text in texts for name in re.findall(r'corrected\([\w.]+, "(\w+)"\)', text)}

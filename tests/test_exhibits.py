@@ -10,7 +10,7 @@ import pytest
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit, exhibit_spec
 from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS, of_benchmarks
-from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.exhibits.multiblimp_data import funnel, table2
 from blimpworks.exhibits.multiblimp_evaluation import table5
@@ -117,7 +117,15 @@ def accuracies(tmp_path):
             for lang, model, phenomenon, accuracy, n, method in ((*row, METHOD)[:6] for row in rows)
         ]
         write_table(pa.Table.from_pylist(full, schema=ACCURACIES.arrow()), ACCURACIES, path)
-        return {"accuracies": [path]}
+        sizes = {lang: max(row[4] for row in rows if row[0] == lang) for lang, *_ in rows}
+        return {"accuracies": [path], "items": [pairs(lang, n) for lang, n in sizes.items()]}
+
+    def pairs(lang, n):
+        """A language's items, as many as the model with the most judgements has judged."""
+        path = tmp_path / f"{lang}.parquet"
+        rows = [{"item_id": str(i), "lang": lang, **TEXT, **SPANS, **ORIGIN} for i in range(n)]
+        write_table(pa.Table.from_pylist(rows), ITEMS, path)
+        return path
 
     return write
 
@@ -242,6 +250,16 @@ def test_latex_escapes_headings_and_captions():
     lines = latex_text(SMALL).splitlines()
     assert lines[4] == r"Row & ISO & x\textbar{}y & z\textasciitilde{} \\"
     assert lines[-2] == r"\caption{Under\_score \& 50 \%. A caption with \$ and \#.}"
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_latex_table_has_the_columns_of_its_widest_section(order):
+    cells = [
+        Cell(row, column, 1.0, "1", "f", "items", {}) for row in "rs" for column in ("x", "y", "z")
+    ]
+    parts = [Section("P", {"r": "r"}, ["x"]), Section("Q", {"s": "s"}, ["x", "y", "z"])]
+    exhibit = Exhibit("T", "C", cells, row_title="Row", sections=[parts[i] for i in order])
+    assert r"\begin{tabular}{lrrr}" in latex_text(exhibit)
 
 
 def test_the_cells_table_holds_filters_as_json():

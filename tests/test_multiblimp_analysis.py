@@ -10,17 +10,32 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom, chi2
 
 from blimpworks.analysis.comparisons import EXACT_BELOW, compare, compare_models, mcnemar_p
 from blimpworks.analysis.frequencies import UNITS, frequencies, read_totals, resource_group
 from blimpworks.analysis.leaders import leaders, leads
 from blimpworks.analysis.linear import ordinary_least_squares, standardise
-from blimpworks.analysis.margins import FACTORS, TYPE, factors, fit_margin
+from blimpworks.analysis.margins import (
+    ANALYSIS,
+    COLLINEAR,
+    COMPARED,
+    CONSTANT,
+    FACTORS,
+    FEW,
+    TEXTLESS,
+    TYPE,
+    UNKNOWN,
+    factors,
+    fit_margin,
+)
 from blimpworks.analysis.printed import read_published
 from blimpworks.analysis.regressions import fit_frequency, fit_size, logistic
-from blimpworks.catalogue import LanguageRow, ModelRow, read_rows
+from blimpworks.catalogue import LanguageRow, ModelRow, read_rows, whole_catalogue
 from blimpworks.config import Campaign
 from blimpworks.errors import UserError
+from blimpworks.exhibits.multiblimp_models import PRINTED as PAPER_MODELS
+from blimpworks.exhibits.multiblimp_models import rivals
 from blimpworks.reference import FrequencyCodesRow, PublishedRow, language_groups
 from blimpworks.tables import ACCURACIES, COMPARISONS, JUDGEMENTS, SCORES, read_table, write_table
 
@@ -96,29 +111,116 @@ def test_the_papers_overall_accuracies_are_those_of_our_groups_by_their_pairs(mi
 
 
 @pytest.mark.parametrize(
-    ("only_a", "only_b", "p"),
+    ("only_a", "only_b", "exact_below", "p"),
     [
-        (0, 0, 1.0),
-        (1, 9, 2 * (1 + 10) / 2**10),
-        (5, 5, 1.0),
-        (10, 30, math.erfc(math.sqrt((20 - 1) ** 2 / 40 / 2))),
+        (0, 0, 0, 1.0),
+        (5, 5, 0, 1.0),
+        (5, 5, EXACT_BELOW, 1.0),
+        (1, 9, EXACT_BELOW, 2 * (1 + 10) / 2**10),
+        (1, 9, 0, math.erfc(math.sqrt((8 - 1) ** 2 / 10 / 2))),
+        (10, 30, EXACT_BELOW, math.erfc(math.sqrt((20 - 1) ** 2 / 40 / 2))),
+        (10, 30, 0, math.erfc(math.sqrt((20 - 1) ** 2 / 40 / 2))),
     ],
 )
-def test_mcnemar_is_exact_for_few_pairs_and_corrected_for_many(only_a, only_b, p):
-    assert mcnemar_p(only_a, only_b) == pytest.approx(p, rel=1e-12)
+def test_mcnemar_is_chi_squared_with_correction_or_exact_for_few(only_a, only_b, exact_below, p):
+    assert mcnemar_p(only_a, only_b, exact_below) == pytest.approx(p, rel=1e-12)
 
 
-@given(st.integers(0, 60), st.integers(0, 60))
-def test_mcnemar_is_the_same_in_either_order_and_a_probability(a, b):
-    assert 0 <= mcnemar_p(a, b) <= 1
-    assert mcnemar_p(a, b) == pytest.approx(mcnemar_p(b, a))
+@given(st.integers(0, 60), st.integers(0, 60), st.sampled_from([0, EXACT_BELOW]))
+def test_mcnemar_is_the_same_in_either_order_and_a_probability(a, b, exact_below):
+    assert 0 <= mcnemar_p(a, b, exact_below) <= 1
+    assert mcnemar_p(a, b, exact_below) == pytest.approx(mcnemar_p(b, a, exact_below))
 
 
 def test_the_exact_test_ends_at_the_documented_number():
     exact = 2 * sum(math.comb(24, k) for k in range(9)) / 2**24
-    assert mcnemar_p(8, 16) == pytest.approx(exact)
+    assert mcnemar_p(8, 16, EXACT_BELOW) == pytest.approx(exact)
     assert EXACT_BELOW == 25
-    assert mcnemar_p(8, 17) == pytest.approx(math.erfc(math.sqrt(8**2 / 25 / 2)))
+    assert mcnemar_p(8, 17, EXACT_BELOW) == pytest.approx(math.erfc(math.sqrt(8**2 / 25 / 2)))
+
+
+# Which form of the test, and which rivals, the p-values of Table B.2 can come from. The
+# printed accuracies give the number of pairs that each of two models has right, so the only
+# unknown is how many the better one alone has wrong.
+
+CHAT_OF_A_BASE = {"llama-3.1-70b-instruct", "gemma-3-27b-it", "olmo-2-32b-it"}
+DISPLACED = {"cym", "wol", "sah", "san", "pol", "orv"}
+"""Languages of Table B.2 whose rows of Table 5 are not, or not wholly, legible."""
+
+
+def numbers_right(percent, n):
+    near = np.arange(max(0, round(percent * n / 100) - 5), min(n, round(percent * n / 100) + 5) + 1)
+    return near[np.abs(100 * near / n - percent) <= 0.05 + 1e-9]
+
+
+def splits(lang, rivals, form):
+    """(only best right, only next right) that give the p printed for a language."""
+    cells = printed("table5")
+    n = int(cells[lang, "n"])
+    best, p = next(
+        (m, printed("tableb2")[lang, "p"]) for row, m in printed("tableb2") if row == lang
+    )
+    others = [cells[lang, m] for m in rivals - {best} if (lang, m) in cells]
+    found = []
+    for right in numbers_right(cells[lang, best], n):
+        for other in numbers_right(max(others), n):
+            c = np.arange(0, min(other, n - right) + 1)
+            b = c + right - other
+            hits = np.abs(form(b, c) - p) <= 0.0005 + 1e-9
+            found += list(zip(b[hits].tolist(), c[hits].tolist(), strict=True))
+    return found
+
+
+def corrected_chi2(b, c):
+    return chi2.sf((np.abs(b - c) - 1.0) ** 2 / (b + c), 1)
+
+
+def plain_chi2(b, c):
+    return chi2.sf((b - c) ** 2 / (b + c), 1)
+
+
+def exact(b, c):
+    return np.minimum(1, 2 * binom.cdf(np.minimum(b, c), b + c, 0.5))
+
+
+def legible_leads():
+    return sorted({lang for lang, _ in printed("tableb2")} - DISPLACED)
+
+
+@pytest.mark.parametrize("lang", legible_leads())
+def test_every_p_of_table_b2_is_a_chi_squared_with_correction_without_chat_versions(lang):
+    assert splits(lang, {*PAPER_MODELS} - CHAT_OF_A_BASE, corrected_chi2)
+
+
+@pytest.mark.parametrize(("lang", "only"), [("sqi", (6, 0)), ("fao", (12, 1)), ("bua", (16, 2))])
+def test_few_discordant_pairs_were_not_tested_exactly(lang, only):
+    rivals = {*PAPER_MODELS} - CHAT_OF_A_BASE
+    assert splits(lang, rivals, corrected_chi2) == [only]
+    assert not splits(lang, rivals, exact)
+
+
+@pytest.mark.parametrize("lang", ["sqi", "fao"])
+def test_the_test_was_not_done_without_correction(lang):
+    assert not splits(lang, {*PAPER_MODELS} - CHAT_OF_A_BASE, plain_chi2)
+
+
+def test_komi_zyrian_is_compared_with_goldfish_and_not_with_a_chat_version():
+    assert not splits("kpv", {*PAPER_MODELS}, corrected_chi2)
+    assert splits("kpv", {*PAPER_MODELS} - CHAT_OF_A_BASE, corrected_chi2) == [(65, 45)]
+
+
+@pytest.mark.parametrize("lang", ["chu", "lat", "fro"])
+def test_against_chat_versions_p_would_need_two_models_that_hardly_differ(lang):
+    n = printed("table5")[lang, "n"]
+    with_chat = splits(lang, {*PAPER_MODELS}, corrected_chi2)
+    without = splits(lang, {*PAPER_MODELS} - CHAT_OF_A_BASE, corrected_chi2)
+    assert max(b + c for b, c in with_chat) < 0.03 * n
+    assert min(b + c for b, c in without) > 0.1 * n
+
+
+def test_table_b2_leaves_out_chat_versions_of_models_that_it_has():
+    campaign = Campaign(campaign="x")
+    assert {*rivals(campaign, whole_catalogue(campaign))} == {*PAPER_MODELS} - CHAT_OF_A_BASE
 
 
 def test_models_are_compared_on_what_both_have_judged():
@@ -175,6 +277,20 @@ def test_a_model_leads_where_it_beats_the_next_best_whatever_the_others():
         ("eng", "a", "b", 0.2),
     ]
     assert list(leads(pd.DataFrame(rows))["lang"]) == ["deu"]
+
+
+def test_with_unequal_coverage_a_model_leads_only_if_it_is_ahead_of_every_other():
+    """a is ahead of b on what they share, c of a: no one leads but c, and nearest is b."""
+    rows = [
+        comparison("eng", "a", "b", 0.9, 0.6, 0.01),
+        comparison("eng", "b", "a", 0.6, 0.9, 0.01),
+        comparison("eng", "a", "c", 0.5, 0.55, 0.04),
+        comparison("eng", "c", "a", 0.55, 0.5, 0.04),
+        comparison("eng", "b", "c", 0.58, 0.6, 0.08),
+        comparison("eng", "c", "b", 0.6, 0.58, 0.08),
+    ]
+    found = leaders(pd.DataFrame(rows))
+    assert [tuple(r) for r in found[["model_a", "model_b", "p"]].to_numpy()] == [("c", "b", 0.08)]
 
 
 # Regressions
@@ -285,7 +401,8 @@ def test_margins_recover_planted_coefficients_per_standard_deviation():
     found = by_term(fit_margin(frame))
     planted = {"intercept": 1, f"{TYPE} svP": 2, "subword delta": -4, "distance": 0}
     assert {t: found[t]["coefficient"] for t in planted} == pytest.approx(planted, abs=1e-9)
-    assert set(found) == {"intercept", f"{TYPE} svP", *FACTORS}
+    assert set(found) == {"intercept", f"{TYPE} svP", f"{TYPE} sv#", *FACTORS}
+    assert found[f"{TYPE} sv#"]["analysis"] == COMPARED
 
 
 def test_factors_that_never_vary_get_no_term_and_rows_with_gaps_stay_out():
@@ -295,9 +412,38 @@ def test_factors_that_never_vary_get_no_term_and_rows_with_gaps_stay_out():
     frame["log frequency"] = [np.nan] * 10 + list(random.normal(size=40))
     frame = frame.assign(**{TYPE: "spG", "margin": random.normal(size=50)})
     found = by_term(fit_margin(frame))
-    assert "distance" not in found
+    assert remarks_of(frame) == {
+        (TEXTLESS, "log frequency", 10),
+        (CONSTANT, "distance", 40),
+        (COMPARED, f"{TYPE} spG", 40),
+    }
     assert found["intercept"]["n"] == 40
-    assert not any(term.startswith(TYPE) for term in found)
+
+
+def remarks_of(frame):
+    rows = fit_margin(frame)
+    return {(r["analysis"], r["term"], r["n"]) for r in rows if r["analysis"] != ANALYSIS}
+
+
+def margins_frame(n):
+    random = np.random.default_rng(4)
+    frame = pd.DataFrame({name: random.normal(size=n) for name in FACTORS})
+    return frame.assign(**{TYPE: "svP", "margin": random.normal(size=n)})
+
+
+def test_without_any_text_margins_are_fitted_without_frequency():
+    frame = margins_frame(50).assign(**{"log frequency": np.nan})
+    assert by_term(fit_margin(frame))["intercept"]["n"] == 50
+    assert (TEXTLESS, "log frequency", 50) in remarks_of(frame)
+
+
+def test_what_cannot_be_fitted_says_why():
+    frame = margins_frame(50).drop(columns="log frequency")
+    assert (UNKNOWN, "log frequency", 50) in remarks_of(frame)
+    assert remarks_of(margins_frame(8)) == {(FEW, "intercept", 8)}
+    assert (FEW, "intercept", 0) in remarks_of(margins_frame(8).assign(margin=np.nan))
+    frame["distance"] = frame["sentence length"]
+    assert (COLLINEAR, "intercept", 50) in remarks_of(frame)
 
 
 def test_factors_of_a_pair_are_read_from_its_item_and_its_tokens():
@@ -345,9 +491,65 @@ def test_printed_accuracies_become_a_table_with_whole_numbers_of_pairs(tmp_path)
     assert rows["model"].nunique() == 11
 
 
+@pytest.mark.parametrize("line", ["eng\t1\t2", "eng\t1\t2\t3\t", "eng\t1\t2\t3\tx"])
+def test_totals_that_are_cut_short_are_refused_with_their_line(tmp_path, line):
+    path = tmp_path / "totals.tsv"
+    path.write_text(f"code\tdocuments\tsentences\twords\tcharacters\ndeu\t1\t2\t3\t4\n{line}")
+    with pytest.raises(UserError, match=r"totals.tsv:3: \w+ of 'eng' is (missing|x); expected"):
+        read_totals(path)
+
+
+def printed_in_bold(name):
+    return {(r.row, r.column) for r in read_rows(PublishedRow, PRINTED / f"{name}.csv") if r.bold}
+
+
+def best_printed(name, by):
+    """Places of the best numbers of each row (by 0) or column (by 1), without n and #best."""
+    cells = {place: v for place, v in printed(name).items() if place[1] not in ("n", "best")}
+    groups = {}
+    for place, value in cells.items():
+        groups.setdefault(place[by], []).append(value)
+    return {place for place, value in cells.items() if value == max(groups[place[by]])}
+
+
+def test_table_3_has_the_best_of_each_column_in_bold_goldfish_on_its_own_languages_alone():
+    best = {(row, column) for row, column in best_printed("table3", by=1) if row == "goldfish"}
+    bold = printed_in_bold("table3")
+    assert {place for place in bold if place[0] == "goldfish"} == {("goldfish", "goldfish")} < best
+    others = {place: v for place, v in printed("table3").items() if place[0] != "goldfish"}
+    tops = {}
+    for (_, column), value in others.items():
+        tops[column] = max(tops.get(column, 0), value)
+    ranked = {p for p, v in others.items() if v == tops[p[1]] and p[1] not in ("best", "goldfish")}
+    assert bold - {("goldfish", "goldfish")} == ranked
+
+
+def test_table_5_has_the_best_of_each_row_in_bold_but_for_these():
+    best, bold = best_printed("table5", by=0), printed_in_bold("table5")
+    assert best - bold == {("heb", "aya-expanse-32b")}
+    assert bold - best == {
+        ("aqz", "gemma-3-27b-it"),
+        ("bul", "aya-expanse-32b"),
+        ("cat", "aya-expanse-32b"),
+        ("eng", "goldfish"),
+        ("est", "gemma-3-27b"),
+        ("fas", "goldfish"),
+        ("mar", "gemma-3-27b"),
+    }
+
+
+def test_table_1_has_a_turkish_value_less_in_bold_than_significance_would_have():
+    assert printed_in_bold("table1") == {
+        *((row, "nld") for row in ("PL PL SV", "SG SG SV", "PL PL VS", "SG SG VS")),
+        *((row, "tur") for row in ("SG SG SV", "SG SG VS")),
+    }
+
+
 def test_a_printed_accuracy_without_its_number_of_pairs_is_refused(tmp_path):
     path = tmp_path / "table5.csv"
-    path.write_text("exhibit,row,column,text,value,unit,fault,note\ntable5,eng,m,99.4,99.4,%,,\n")
+    path.write_text(
+        "exhibit,row,column,text,value,unit,bold,fault,note\ntable5,eng,m,99.4,99.4,%,,,\n"
+    )
     with pytest.raises(UserError, match=r"row 'eng', column 'm' is '99\.4'; expected percent"):
         read_published(path, "multiblimp", tmp_path / "out.parquet")
 
@@ -378,4 +580,5 @@ def test_language_groups_have_the_sizes_that_the_papers_give():
         "goldfish": 70,
     }
     assert len(languages & {*groups["aya"]}) == 18
+    assert len(languages & {*groups["eurollm"]}) == 30
     assert languages >= {*groups["goldfish"]}

@@ -10,7 +10,17 @@ import pytest
 
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.analysis.comparisons import compare_models
-from blimpworks.analysis.margins import fit_margins
+from blimpworks.analysis.frequencies import resource_group
+from blimpworks.analysis.margins import (
+    COLLINEAR,
+    COMPARED,
+    CONSTANT,
+    FEW,
+    TEXTLESS,
+    TYPE,
+    UNKNOWN,
+    fit_margins,
+)
 from blimpworks.analysis.printed import read_published
 from blimpworks.analysis.regressions import fit_regressions
 from blimpworks.catalogue import ModelRow, read_rows, whole_catalogue
@@ -52,6 +62,8 @@ EXHIBITS = {"table3": table3, "table5": table5, "tableb2": tableb2, "text72_73":
 }
 FACTS = {
     "table_models": [*MODELS],
+    "rivals": [*MODELS],
+    "mcnemar": "published",
     "sized_models": [*MODELS],
     "margin_models": [*MODELS],
     "trend_model": "c",
@@ -146,7 +158,9 @@ def analyse(root, judged, scored, frequencies, facts=FACTS["models"]):
         paths["accuracies"], frequencies, facts, METHOD, paths["regressions"], paths["residuals"]
     )
     fit_margins(scored, frequencies, paths["margins"])
-    return {name: [path] for name, path in paths.items()} | {"frequencies": frequencies}
+    pairs = sorted({path for _, path, _ in scored})
+    found = {name: [path] for name, path in paths.items()}
+    return found | {"frequencies": frequencies, "items": pairs}
 
 
 @pytest.fixture(scope="module")
@@ -245,13 +259,68 @@ def test_the_text_counts_languages_where_one_model_is_better(campaign):
     assert found["Model C better than Model A: languages", "Value"] == 4
     assert found["Model A better than Model C: languages", "Value"] == 0
     assert found["Model A and Model B: languages compared", "Value"] == 4
+    rows = read_table(COMPARISONS, tables["comparisons"][0]).to_pandas()
+    rows = rows[(rows["model_a"] == "b") & (rows["model_b"] == "a")]
+    rows = rows[rows["lang"].isin(["deu", "eng"])]
+    better = [row.accuracy_a > row.accuracy_b and row.p < 0.05 for row in rows.itertuples()]
+    assert len(better) == 2
     share = found["Model B better than Model A: of the Aya languages", "Value"]
-    assert share in (0, 50, 100)
+    assert share == 100 * sum(better) / 2
+    caption = text72_73(tables, LABELS).caption
+    assert "p < 0.05; chi-squared with continuity correction" in caption
+    assert "that it holds for all is our choice" in caption
 
 
 def test_too_few_models_of_known_size_are_said_in_the_caption(campaign):
     tables, _ = campaign
-    assert "too few models of known size" in text72_73(tables, LABELS).caption
+    caption = text72_73(tables, LABELS).caption
+    assert "There is no regression: too few models of known size" in caption
+
+
+def test_sizes_that_families_decide_are_said_in_the_caption(campaign, tmp_path):
+    frame = read_table(ACCURACIES, campaign[0]["accuracies"][0]).to_pandas()
+    whole = frame[frame["model"] == "a"].astype({"model": object})
+    names = {f"m{k}": f"Model {k}" for k in range(8)}
+    many = pd.concat([whole.assign(model=name) for name in names])
+    table = pa.Table.from_pandas(many, preserve_index=False).replace_schema_metadata(None)
+    write_table(table, ACCURACIES, tmp_path / "accuracies")
+    facts = {
+        name: {"parameters": float(1 + k % 2), "family": "FG"[k % 2], "tuning": "base"}
+        for k, name in enumerate(names)
+    }
+    labels = replace(LABELS, models=names, facts={**FACTS, "models": facts, "pairs": []})
+    tables = {**campaign[0], "accuracies": [tmp_path / "accuracies"]}
+    caption = text72_73(tables, labels).caption
+    assert "There is no regression: size, family and tuning can't be told apart." in caption
+
+
+def test_table_5_counts_the_pairs_even_where_every_model_skips_one(campaign, tmp_path):
+    tables, _ = campaign
+    frame = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
+    frame.loc[frame["lang"] == "wol", "n"] -= 1
+    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    write_table(table, ACCURACIES, tmp_path / "accuracies")
+    exhibit = table5({**tables, "accuracies": [tmp_path / "accuracies"]}, LABELS)
+    assert exhibit.stub["Wolof"]["n"] == str(N)
+    assert all(c.text.endswith("*") == (c.row == "Wolof") for c in exhibit.cells)
+
+
+def test_accuracies_without_a_judgement_are_told_from_those_by_another_method(campaign, tmp_path):
+    tables, _ = campaign
+    write([], ACCURACIES, tmp_path / "accuracies")
+    with pytest.raises(UserError, match="languages have no pairs"):
+        table5({**tables, "accuracies": [tmp_path / "accuracies"]}, LABELS)
+    with pytest.raises(UserError, match="no accuracies by method 'per_token'"):
+        table5(tables, replace(LABELS, method="per_token"))
+
+
+def test_table_b2_leaves_out_models_that_are_no_rivals_and_table_3_does_not(campaign):
+    tables, _ = campaign
+    labels = replace(LABELS, facts={**FACTS, "rivals": ["a", "b"], "mcnemar": "corrected"})
+    exhibit = tableb2(tables, labels)
+    assert {stub["Model"] for stub in exhibit.stub.values()} == {"Model B"}
+    assert "exact binomial where they differ on fewer than 25 pairs" in exhibit.caption
+    assert values(table3(tables, labels))["Model B", "#best"] == 0
 
 
 def test_the_trend_names_over_and_underperformers_of_its_model(campaign):
@@ -262,6 +331,52 @@ def test_the_trend_names_over_and_underperformers_of_its_model(campaign):
         difference = found[language, "accuracy"] - found[language, "fitted"]
         assert found[language, "residual"] == pytest.approx(difference)
     assert "Model C" in exhibit.caption
+    assert "+ −" not in exhibit.caption
+
+
+def test_a_falling_trend_has_a_minus_in_its_equation_and_no_curve_is_said(campaign, tmp_path):
+    tables, _ = campaign
+    rows = read_table(REGRESSIONS, tables["regressions"][0]).to_pandas()
+    for name, kept in (("falling", rows), ("none", rows[rows["analysis"] == "x"])):
+        changed = kept.assign(coefficient=-0.5)
+        table = pa.Table.from_pandas(changed, preserve_index=False).replace_schema_metadata(None)
+        write_table(table, REGRESSIONS, tmp_path / name)
+    caption = fig1({**tables, "regressions": [tmp_path / "falling"]}, LABELS).caption
+    assert "exp(−(−0.50 − 0.50 log₁₀ x))" in caption
+    caption = fig1({**tables, "regressions": [tmp_path / "none"]}, LABELS).caption
+    assert "No logistic curve fits them." in caption
+    assert "There is no table of frequencies" in fig1({**tables, "frequencies": []}, LABELS).caption
+
+
+@pytest.mark.parametrize("size", [1e-4, 0.03, 0.6, 70.0, 400.0])
+def test_figure_5s_axis_is_as_wide_as_its_sizes(campaign, size):
+    facts = {**FACTS["models"], "a": {**FACTS["models"]["a"], "parameters": size}}
+    facts["b"] = {**facts["b"], "parameters": 2 * size}
+    exhibit = fig5(campaign[0], replace(LABELS, facts={**FACTS, "models": facts}))
+    axes = exhibit.figure.axes[0]
+    left, right = axes.get_xlim()
+    assert size / 1.2 < left < size < 2 * size < right < 2.4 * size
+    ticks = axes.get_xticks()
+    assert len(ticks)
+    assert left <= min(ticks) <= max(ticks) <= right
+
+
+def test_more_families_than_colours_differ_in_their_markers(campaign):
+    models = {f"m{k}": f"Model {k}" for k in range(9)}
+    frame = read_table(ACCURACIES, campaign[0]["accuracies"][0]).to_pandas()
+    whole = frame[frame["model"] == "a"].astype({"model": object})
+    path = campaign[0]["accuracies"][0].with_name("families.parquet")
+    many = pd.concat([whole.assign(model=name) for name in models])
+    table = pa.Table.from_pandas(many, preserve_index=False).replace_schema_metadata(None)
+    write_table(table, ACCURACIES, path)
+    facts = {
+        m: {"parameters": 1.0 + k, "family": m, "tuning": "base"} for k, m in enumerate(models)
+    }
+    facts = {**FACTS, "models": facts, "sized_models": [*models]}
+    labels = replace(LABELS, models=models, facts=facts)
+    lines = fig5({"accuracies": [path]}, labels).figure.axes[0].get_lines()
+    looks = {(line.get_color(), line.get_marker()) for line in lines}
+    assert len(looks) == len(lines) == 9
 
 
 def test_models_without_a_size_are_lines_across_figure_5(campaign):
@@ -269,7 +384,7 @@ def test_models_without_a_size_are_lines_across_figure_5(campaign):
     exhibit = fig5(tables, LABELS)
     names = [t.get_text() for t in exhibit.figure.axes[0].get_legend().get_texts()]
     assert names == ["F, base", "F, chat", "Model C (size unknown)"]
-    assert "1 models of unknown size" in exhibit.caption
+    assert "Dotted: 1 model of unknown size." in exhibit.caption
 
 
 def test_a_panel_whose_model_was_not_judged_says_so(campaign):
@@ -284,8 +399,39 @@ def test_a_panel_whose_model_was_not_judged_says_so(campaign):
 def test_figure_7_says_which_factors_did_not_vary(campaign):
     tables, _ = campaign
     caption = fig7(tables, LABELS).caption
-    assert "Subject-Participle, gender" in caption
-    assert "distance" not in caption
+    without = caption.partition("Without pairs: ")[2].partition(".")[0]
+    assert "Subject-Participle, gender" in without
+    assert "Subject-Verb, number" not in without
+    assert "compared with Subject-Verb, number." in caption
+    assert "so not estimated: subword delta; congruent attractors." in caption
+
+
+def margins_of(tmp_path, rows):
+    remarks = [{"model": m, "analysis": a, "term": t, "n": n} for m, a, t, n in rows]
+    return {"margins": [write(remarks, REGRESSIONS, tmp_path / "margins.parquet")]}
+
+
+def test_figure_7_names_each_models_reference_and_what_it_leaves_out(tmp_path):
+    rows = [
+        ("a", COMPARED, f"{TYPE} sv#", 9),
+        ("b", COMPARED, f"{TYPE} svP", 9),
+        ("a", TEXTLESS, "log frequency", 7),
+        ("b", CONSTANT, "distance", 9),
+        ("c", FEW, "intercept", 2),
+    ]
+    caption = fig7(margins_of(tmp_path, rows), LABELS).caption
+    assert "Subject-Verb, number (Model A); Subject-Verb, person (Model B)." in caption
+    assert "without text in GlotCC: Model A 7." in caption
+    assert "so not estimated: distance (Model B)." in caption
+    assert "Nothing could be estimated, for too few pairs: Model C." in caption
+
+
+def test_figure_7_tells_no_frequencies_from_collinear_factors(tmp_path):
+    rows = [("a", UNKNOWN, "log frequency", 9), ("a", COLLINEAR, "intercept", 9)]
+    exhibit = fig7(margins_of(tmp_path, rows), LABELS)
+    assert "There is no table of frequencies" in exhibit.caption
+    assert "for collinear factors: Model A." in exhibit.caption
+    assert "nothing could be estimated" in {t.get_text() for t in exhibit.figure.axes[0].texts}
 
 
 @pytest.fixture(scope="module")
@@ -301,6 +447,7 @@ def test_a_campaign_of_one_model_still_has_every_exhibit(lonely, tmp_path, name)
     facts = {name: ["a"] for name in ("table_models", "sized_models", "margin_models")}
     models = {"a": {"parameters": None, "family": "F", "tuning": "base"}}
     facts |= {"pairs": [], "groups": FACTS["groups"], "trend_model": "a", "models": models}
+    facts |= {"rivals": ["a"], "mcnemar": "published"}
     labels = Labels(LANGUAGES, {"a": "Model A"}, METHOD, facts)
     spec = exhibit_spec(f"multiblimp/{name}")
     suffixes = ("md", "tex", "csv") if spec.kind == "table" else ("png",)
@@ -352,16 +499,29 @@ def test_a_campaign_without_them_shows_the_largest_of_each_family_and_tuning():
 # What the paper prints
 
 
+def printed_frequencies(root):
+    """A frequencies table of the catalogue's languages: invented, the better known the more."""
+    names = [row["lang"] for row in read_languages()]
+    rows = [
+        {"lang": lang, "codes": lang, "documents": 1, "sentences": 1, "words": 1}
+        | {"characters": round(10 ** (3 + rank / 10)), "rank": rank}
+        | {"resources": resource_group(rank, len(names))}
+        for rank, lang in enumerate(names, start=1)
+    ]
+    return [write(rows, FREQUENCIES, root / "frequencies.parquet")]
+
+
 @pytest.fixture(scope="module")
 def published(tmp_path_factory):
     root = tmp_path_factory.mktemp("published")
     paths = {name: root / f"{name}.parquet" for name in ("accuracies", "regressions", "residuals")}
     printed = CONFIG / "published/multiblimp"
     read_published(printed / "table5.csv", "multiblimp", paths["accuracies"])
+    frequencies = printed_frequencies(root)
     fit_regressions(
-        paths["accuracies"], [], {}, "printed", paths["regressions"], paths["residuals"]
+        paths["accuracies"], frequencies, {}, "printed", paths["regressions"], paths["residuals"]
     )
-    whole = {"printed": sorted(printed.glob("*.csv"))}
+    whole = {"printed": sorted(printed.glob("*.csv")), "frequencies": frequencies}
     return whole | {name: [path] for name, path in paths.items()}
 
 
@@ -386,6 +546,8 @@ def test_each_published_cell_can_be_computed_again(published, printed_labels, na
     rows = [r.model_dump() for path in published["printed"] for r in read_rows(PublishedRow, path)]
     accuracies = read_table(ACCURACIES, published["accuracies"][0]).to_pandas()
     found = {"published": pd.DataFrame(rows), "accuracies": accuracies}
+    found["frequencies"] = read_table(FREQUENCIES, published["frequencies"][0]).to_pandas()
+    found["residuals"] = read_table(RESIDUALS, published["residuals"][0]).to_pandas()
     cells = EXHIBITS[name](published, printed_labels).cells
     assert cells
     for cell in cells:
@@ -402,6 +564,32 @@ def test_tables_b2_and_5_differ_in_one_language(published, printed_labels):
     caption = tableb2(published, printed_labels).caption
     assert "the two differ for Old Russian" in caption
     assert "Goldfish 125M 14, Llama3 70B 7, Aya 32B-it 1, Gemma3 27B 3" in caption
+
+
+def test_the_papers_gemma_has_a_curve_through_the_printed_languages(published, printed_labels):
+    exhibit = fig1(published, printed_labels)
+    assert "Gemma3 27B" in exhibit.caption
+    assert "Curve: least squares" in exhibit.caption
+    assert ("German", "fitted") in values(exhibit)
+
+
+def test_table_3_has_resource_columns_from_print(published, printed_labels):
+    found = values(table3(published, printed_labels))
+    for column in ("Resources Low", "Resources Mid", "Resources High"):
+        assert ("Gemma3 27B, Table 5", column) in found
+
+
+def test_printed_tables_are_bold_where_the_paper_is(published, printed_labels):
+    assert ("Gemma3 27B", "Resources High") in table3(published, printed_labels).bold
+    bold = table5(published, printed_labels).bold
+    assert ("English", "OLMo2 32B") in bold
+    assert ("Hebrew", "Aya 32B-it") not in bold
+
+
+def test_the_papers_effect_of_size_is_shown_without_a_unit(published, printed_labels):
+    exhibit = text72_73(published, printed_labels)
+    assert ("Model size: β", "Printed") in values(exhibit)
+    assert "inferred from the ratio of the two errors" in exhibit.caption
 
 
 def test_the_texts_shares_follow_from_its_counts(published, printed_labels):

@@ -41,6 +41,8 @@ class PublishedRow(Strict):
     value: OptionalFloat
     """The number; empty where none is printed, or where it cannot be made out."""
     unit: str
+    bold: Literal["", "yes"]
+    """Whether it stands in bold."""
     fault: Literal["", "erratum", "garbled"]
     """erratum: the paper contradicts itself or the data; garbled: the text was misread."""
     note: str

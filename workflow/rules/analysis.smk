@@ -46,12 +46,14 @@ rule compare_models:
         root=f"{RESULTS}/judgements/{{benchmark}}",
         models=lambda w: evaluated(models_of(w.benchmark)),
         method=lambda w: JUDGING[w.benchmark].methods[0],
+        options=stage(decisions=("mcnemar",)),
     message:
         "Compare models on {wildcards.benchmark}"
     shell:
         "python -m blimpworks compare-models {params.root:q} "
         "--models={params.models:q} "
-        "--benchmark {wildcards.benchmark} --method {params.method} --output {output:q} > {log:q} 2>&1"
+        "--benchmark {wildcards.benchmark} --method {params.method} "
+        "--options {params.options:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule fit_regressions:

@@ -1,1 +1,1 @@
-"""From judgements to accuracies."""
+"""From judgements and scores to accuracies, tests and regressions; languages' frequencies."""

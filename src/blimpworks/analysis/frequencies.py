@@ -30,7 +30,7 @@ Counts = dict[str, int]
 def read_totals(path: Path) -> dict[str, Counts]:
     """Counts by ISO 639-3 code, over all scripts, from GlotCC's totals per language.
 
-    Raises UserError when the file is missing, or no such table.
+    Raises UserError when the file is missing, no such table, or cut short.
     """
     totals: dict[str, Counts] = {}
     try:
@@ -42,17 +42,22 @@ def read_totals(path: Path) -> dict[str, Counts]:
                     f"{', '.join(UNITS)}. Retrieve GlotCC's totals again."
                 )
             for row in reader:
-                _add(totals.setdefault(row["code"][:3], dict.fromkeys(UNITS, 0)), row)
+                where = f"{path}:{reader.line_num}"
+                _add(totals.setdefault(row["code"][:3], dict.fromkeys(UNITS, 0)), row, where)
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; expected GlotCC's totals.") from error
-    except ValueError as error:
-        raise UserError(f"{path}: {error}; expected whole numbers after the code.") from error
     return totals
 
 
-def _add(counts: Counts, row: Mapping[str, str]) -> None:
+def _add(counts: Counts, row: Mapping[str, str | None], where: str) -> None:
     for unit in UNITS:
-        counts[unit] += int(row[unit])
+        text = row[unit]
+        if text is None or not text.isdecimal():
+            raise UserError(
+                f"{where}: {unit} of {row['code']!r} is {text or 'missing'}; expected four whole "
+                "numbers after the code. Retrieve GlotCC's totals again."
+            )
+        counts[unit] += int(text)
 
 
 def resource_group(rank: int, languages: int) -> str:

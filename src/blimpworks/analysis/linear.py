@@ -19,6 +19,22 @@ def varying(predictors: pd.DataFrame) -> pd.DataFrame:
     return predictors[kept]
 
 
+def _design(predictors: pd.DataFrame) -> pd.DataFrame:
+    design: pd.DataFrame = sm.add_constant(predictors.astype(float), has_constant="add")
+    return design
+
+
+def enough(predictors: pd.DataFrame) -> bool:
+    """Whether there are more observations than terms, the intercept among them."""
+    return len(predictors) > predictors.shape[1] + 1
+
+
+def estimable(predictors: pd.DataFrame) -> bool:
+    """Whether there are enough observations, and no collinear predictors."""
+    design = _design(predictors)
+    return enough(predictors) and int(np.linalg.matrix_rank(design)) == design.shape[1]
+
+
 def ordinary_least_squares(
     response: pd.Series, predictors: pd.DataFrame
 ) -> list[dict[str, float | str]]:
@@ -28,10 +44,9 @@ def ordinary_least_squares(
     when there are no more observations than terms, or when the predictors are collinear:
     then nothing can be estimated.
     """
-    design = sm.add_constant(predictors.astype(float), has_constant="add")
-    terms = design.shape[1]
-    if len(design) <= terms or np.linalg.matrix_rank(design.to_numpy()) < terms:
+    if not estimable(predictors):
         return []
+    design = _design(predictors)
     fit = sm.OLS(response.astype(float), design).fit()
     bounds = fit.conf_int()
     columns = (fit.params, fit.bse, fit.tvalues, fit.pvalues, bounds[0], bounds[1])

@@ -3,7 +3,8 @@
 Source: MultiBLiMP, section 7.4 and Figure 7. The paper standardises its factors and gives no
 more; here: the margin is in nats; numbers are standardised over the pairs of a model, so a
 coefficient is nats per standard deviation; so are the two attractor indicators. An agreement
-type is an indicator, not standardised: nats above subject–verb number, the commonest. Of
+type is an indicator, not standardised: nats above subject–verb number (or where there is none,
+the commonest type), which the table names. Of
 perplexity and frequency the logarithm is taken: both spread over orders of magnitude.
 """
 
@@ -17,7 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.analysis.frequencies import RANKED_BY
-from blimpworks.analysis.linear import ordinary_least_squares, standardise, varying
+from blimpworks.analysis.linear import (
+    INTERCEPT,
+    enough,
+    ordinary_least_squares,
+    standardise,
+    varying,
+)
 from blimpworks.scoring.judge import align_scores, side_of
 from blimpworks.scoring.methods import Side, critical_region
 from blimpworks.tables import FREQUENCIES, ITEMS, REGRESSIONS, SCORES, read_table, write_table
@@ -31,7 +38,20 @@ DISTANCE, PERPLEXITY, LENGTH = "distance", "log perplexity", "sentence length"
 SUBWORDS, CONGRUENT, INCONGRUENT = "subword delta", "congruent attractors", "incongruent attractors"
 FREQUENCY = "log frequency"
 FACTORS = (DISTANCE, PERPLEXITY, LENGTH, SUBWORDS, CONGRUENT, INCONGRUENT, FREQUENCY)
-COLUMNS = ["item_id", "lang", "phenomenon", "distance", "attractors", "congruent_attractors"]
+COVARIATES = ["distance", "attractors", "congruent_attractors"]
+COLUMNS = ["item_id", "lang", "phenomenon", *COVARIATES]
+# Rows that are no estimates, by what they stand under in place of ``ANALYSIS``.
+COMPARED = "margin: reference"
+"""The agreement type (term) that the others are compared with."""
+CONSTANT = "margin: without variation"
+"""A factor (term) that is the same in all pairs."""
+UNKNOWN = "margin: no frequencies"
+"""There is no frequencies table."""
+TEXTLESS = "margin: without text"
+"""How many pairs (n) are of languages that the corpus has no text of."""
+FEW, COLLINEAR = "margin: too few pairs", "margin: collinear"
+"""Why nothing could be estimated."""
+Terms = list[dict[str, float | str]]
 
 
 def region_tokens(side: Side) -> np.ndarray:
@@ -68,28 +88,56 @@ def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
     )
 
 
-def fit_margin(rows: pd.DataFrame) -> list[dict[str, float | str]]:
+def _remark(kind: str, term: str, n: int) -> dict[str, float | str]:
+    """A row that is no estimate: what it says, of which term, of how many pairs."""
+    return {"analysis": kind, "term": term, "n": n}
+
+
+def _of_text(rows: pd.DataFrame) -> tuple[pd.DataFrame, Terms]:
+    """Rows without the column of frequencies where it says nothing; remarks on it."""
+    if FREQUENCY not in rows:
+        return rows, [_remark(UNKNOWN, FREQUENCY, len(rows))]
+    without = int(rows[FREQUENCY].isna().sum())
+    if without and without == len(rows):
+        rows = rows.drop(columns=FREQUENCY)
+    return rows, [_remark(TEXTLESS, FREQUENCY, without)] if without else []
+
+
+def _indicators(kinds: pd.Series, reference: str) -> pd.DataFrame:
+    """One column per agreement type but the reference."""
+    return pd.DataFrame(
+        {
+            f"{TYPE} {kind}": (kinds == kind).astype(float)
+            for kind in sorted(kinds.unique())
+            if kind != reference
+        },
+        index=kinds.index,
+    )
+
+
+def fit_margin(rows: pd.DataFrame) -> Terms:
     """Least squares of the margin on agreement type and standardised factors.
 
-    Rows without a score, a token in the critical region or (where frequencies are known at
-    all) a frequency are left out. Factors that don't vary get no term.
+    Rows without a score, a token in the critical region or (unless none has any) a frequency
+    are left out. Factors that don't vary get no term. Beside the estimates there are remarks,
+    under other analyses: see ``COMPARED`` and what follows it.
     """
+    rows, remarks = _of_text(rows)
     complete = rows.dropna()
     kinds = complete[TYPE].value_counts()
     if kinds.empty:
-        return []
-    reference = REFERENCE if REFERENCE in kinds else kinds.index[0]
-    types = pd.DataFrame(
-        {
-            f"{TYPE} {kind}": (complete[TYPE] == kind).astype(float)
-            for kind in sorted(kinds.index)
-            if kind != reference
-        },
-        index=complete.index,
-    )
-    numbers = varying(complete[[name for name in FACTORS if name in complete]])
-    predictors = types.join(numbers.apply(standardise))
-    return ordinary_least_squares(complete["margin"], predictors)
+        return [*remarks, _remark(FEW, INTERCEPT, 0)]
+    reference = REFERENCE if REFERENCE in kinds else str(kinds.index[0])
+    factors = complete[[name for name in FACTORS if name in complete]]
+    numbers = varying(factors)
+    n = len(complete)
+    remarks += [_remark(CONSTANT, str(name), n) for name in factors if name not in numbers]
+    predictors = _indicators(complete[TYPE], reference).join(numbers.apply(standardise))
+    found = ordinary_least_squares(complete["margin"], predictors)
+    if not found:
+        return [*remarks, _remark(COLLINEAR if enough(predictors) else FEW, INTERCEPT, n)]
+    remarks.append(_remark(COMPARED, f"{TYPE} {reference}", int(kinds[reference])))
+    return [{"analysis": ANALYSIS, **row} for row in found] + remarks
 
 
 def _frequencies(paths: Sequence[Path]) -> pd.Series:
@@ -105,9 +153,9 @@ def fit_margins(
 ) -> int:
     """Write the regressions of the margin, one for each model of (model, items, scores).
 
-    ``frequencies`` is one table or none. Returns the number of terms; a model of which
-    nothing can be estimated has none. Raises UserError when a table is missing or of another
-    schema, or an item has no scores.
+    ``frequencies`` is one table or none. Returns the number of rows; a model of which
+    nothing can be estimated has only remarks on why. Raises UserError when a
+    table is missing or of another schema, or an item has no scores.
     """
     logs = _frequencies(frequencies) if frequencies else None
     terms: list[dict[str, object]] = []
@@ -116,14 +164,14 @@ def fit_margins(
         parts = []
         for name, items, scores in scored:
             if name == model:
-                rows = read_table(ITEMS, items, [*ITEMS.names, *COLUMNS[3:]])
+                rows = read_table(ITEMS, items, [*ITEMS.names, *COVARIATES])
                 parts.append(factors(rows, align_scores(rows, read_table(SCORES, scores), scores)))
         frame = pd.concat(parts, ignore_index=True)
         if logs is not None:
             frame[FREQUENCY] = frame["lang"].map(logs)
         found = fit_margin(frame)
         log.info("%s: %d rows, %d terms", model, len(frame), len(found))
-        terms += [{"analysis": ANALYSIS, "model": model, **row} for row in found]
+        terms += [{"model": model, **row} for row in found]
     table = pa.Table.from_pylist(terms, schema=REGRESSIONS.arrow())
     write_table(table, REGRESSIONS, output)
     return len(terms)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from blimpworks.cli.scoring import Evaluated, Tables, tables_below
+from blimpworks.config import MultiblimpOptions, parse_options
 from blimpworks.provenance.record import Job
 
 Output = Annotated[Path, typer.Option(help="Table to write.")]
@@ -36,14 +37,18 @@ def compare_models(
     benchmark: Benchmark,
     method: Method,
     output: Output,
+    options: Annotated[str, typer.Option(help="Settings of this stage, as JSON.")] = "{}",
 ) -> None:
     """Compare every two models on each language by McNemar's test."""
     from blimpworks.analysis import comparisons
 
+    settings = parse_options(MultiblimpOptions, options)
+    chosen = settings.model_dump(mode="json", exclude_unset=True)
+    params = {"benchmark": benchmark, "method": method, "options": chosen}
     found = tables_below(judgements, models)
-    paths, params = [path for _, _, path in found], {"benchmark": benchmark, "method": method}
+    paths = [path for _, _, path in found]
     with Job("compare_models", inputs=paths, outputs=[output], params=params) as job:
-        job.note(rows=comparisons.compare_models(found, benchmark, method, output))
+        job.note(rows=comparisons.compare_models(found, benchmark, method, output, settings))
 
 
 def fit_regressions(

@@ -121,6 +121,10 @@ class Decisions(Strict):
     """published: a pair of several values ("3 -> 1|2") can be drawn in each of its
     conditions, and then stands twice; corrected: it belongs to the first kept alone, and to none by
     part of a value's name."""
+    mcnemar: Variant | None = None
+    """published: McNemar's test is always chi-squared with continuity correction, as the
+    p-values of Table B.2 are; corrected: exact binomial where two models differ on fewer
+    than 25 pairs."""
 
 
 class ExhibitOptions(Strict):

@@ -73,10 +73,10 @@ EXHIBITS: dict[str, ExhibitSpec] = {
             "table5",
             "table",
             "Accuracy per language and model",
-            ("accuracies",),
+            ("accuracies", "items"),
             f"{_MULTIBLIMP}_evaluation:table5",
             facts=("table_models",),
-            published=("accuracies",),
+            published=("accuracies", "printed"),
         ),
         ExhibitSpec(
             "multiblimp",
@@ -96,7 +96,7 @@ EXHIBITS: dict[str, ExhibitSpec] = {
             "Languages with a significantly best model",
             ("accuracies", "comparisons"),
             f"{_MULTIBLIMP}_evaluation:tableb2",
-            facts=("table_models",),
+            facts=("table_models", "rivals", "mcnemar"),
             published=("accuracies", "printed"),
         ),
         ExhibitSpec(
@@ -106,7 +106,7 @@ EXHIBITS: dict[str, ExhibitSpec] = {
             "The numbers of sections 7.2 and 7.3",
             ("accuracies", "comparisons", "regressions"),
             f"{_MULTIBLIMP}_statements:text72_73",
-            facts=("pairs", "groups"),
+            facts=("pairs", "groups", "models", "mcnemar"),
             published=("accuracies", "printed"),
         ),
         ExhibitSpec(

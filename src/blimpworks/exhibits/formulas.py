@@ -55,7 +55,8 @@ def win_share(below: float) -> str:
     return f"100 × share of rows where accuracy_a > accuracy_b and p < {below}"
 
 
-def _won(rows: pd.DataFrame, below: float) -> pd.Series:
+def won(rows: pd.DataFrame, below: float) -> pd.Series:
+    """Comparisons, by row, in which the first model is the better one."""
     return (rows["accuracy_a"] > rows["accuracy_b"]) & (rows["p"] < below)
 
 
@@ -72,11 +73,11 @@ def _value(rows: pd.DataFrame, column: str) -> float:
 
 
 def _wins(rows: pd.DataFrame, below: float) -> float:
-    return float(_won(rows, below).sum())
+    return float(won(rows, below).sum())
 
 
 def _win_share(rows: pd.DataFrame, below: float) -> float:
-    return float(100 * _won(rows, below).mean())
+    return float(100 * won(rows, below).mean())
 
 
 def _share(rows: pd.DataFrame, value: str) -> float:

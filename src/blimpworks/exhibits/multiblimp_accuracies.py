@@ -11,7 +11,8 @@ from blimpworks.catalogue import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED, WEIGHTED, of_row
-from blimpworks.exhibits.multiblimp_common import BENCHMARK, Tables
+from blimpworks.exhibits.multiblimp_common import Tables
+from blimpworks.exhibits.multiblimp_models import BENCHMARK
 from blimpworks.reference import PublishedRow
 from blimpworks.tables import ACCURACIES, FREQUENCIES, TableSchema, read_table
 
@@ -28,6 +29,11 @@ def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
     Only of the languages and models that have a label. Raises UserError when there are none.
     """
     found = read_plain(ACCURACIES, tables["accuracies"][0])
+    if found.empty:
+        raise UserError(
+            f"{tables['accuracies'][0]} is empty: no model has judged a pair. Probably the "
+            "campaign's languages have no pairs; see the exhibit funnel, or add languages."
+        )
     rows = found[
         (found["paradigm"] == ALL)
         & (found["method"] == labels.method)
@@ -138,6 +144,12 @@ def printed_cell(found: pd.Series, place: tuple[str, str]) -> Cell:
     """A cell that shows a printed number."""
     keys = ("exhibit", "row", "column")
     return row_cell("published", found, keys, "value", place, found["text"])
+
+
+def printed_bold(printed: pd.DataFrame, exhibit: str) -> set[tuple[str, str]]:
+    """(row, column) of the numbers that a printed exhibit has in bold."""
+    found = printed[(printed["exhibit"] == exhibit) & (printed["bold"] == "yes")]
+    return set(zip(found["row"], found["column"], strict=True))
 
 
 def best_of_each(cells: Sequence[Cell], among: set[str], by: str = "row") -> set[tuple[str, str]]:

@@ -11,8 +11,8 @@ import pandas as pd
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import share
 from blimpworks.exhibits.multiblimp_accuracies import printed_cell, read_printed
-from blimpworks.exhibits.multiblimp_common import Tables
-from blimpworks.exhibits.multiblimp_items import FEATURES, read_languages
+from blimpworks.exhibits.multiblimp_common import FEATURES, Tables
+from blimpworks.exhibits.multiblimp_items import read_languages
 from blimpworks.tables import AGREEMENT, AGREEMENT_COUNTS
 
 ORDERS = ("SV", "VS")
@@ -143,11 +143,11 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _printed(tables: Tables, labels: Labels) -> Exhibit:
-    """The paper's own table; its note on a number says whether it stands in bold."""
+    """The paper's own table, with its boldface."""
     printed = read_printed(tables)
     found = [row for _, row in printed[printed["exhibit"] == "table1"].iterrows()]
     places = [(row["row"], labels.languages[row["column"]]) for row in found]
     cells = [printed_cell(row, place) for row, place in zip(found, places, strict=True)]
-    bold = {place for row, place in zip(found, places, strict=True) if row["note"] == "bold"}
+    bold = {place for row, place in zip(found, places, strict=True) if row["bold"] == "yes"}
     rows = list(dict.fromkeys(row for row, _ in places))
     return _layout(cells, rows, bold, PHENOMENON)

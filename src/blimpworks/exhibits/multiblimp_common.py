@@ -6,14 +6,22 @@ from pathlib import Path
 Tables = Mapping[str, Sequence[Path]]
 """Paths of the tables that an exhibit needs, by kind."""
 
-BENCHMARK = "multiblimp"
 CONSTRUCTIONS = {"sv": "Subject-Verb", "sp": "Subject-Participle"}
 """First part of a phenomenon's code (``sv#``), and what it is called in Table 3."""
-FEATURES = {"#": "Number", "P": "Person", "G": "Gender"}
-"""Second part, the feature that agrees, in the order of Table 3."""
-PHENOMENA = {
-    f"{kind}{sign}": (construction, feature)
-    for kind, construction in CONSTRUCTIONS.items()
-    for sign, feature in FEATURES.items()
+FEATURES = {
+    "#": ("Number", ("SG", "PL", "DU")),
+    "G": ("Gender", ("MASC", "NEUT", "FEM")),
+    "P": ("Person", ("1", "2", "3")),
 }
-"""The six agreement types: code, construction and feature."""
+"""Second part: the feature that agrees and its values, in the order of Table 2."""
+PHENOMENA = {
+    f"{kind}{sign}": (construction, FEATURES[sign][0])
+    for kind, construction in CONSTRUCTIONS.items()
+    for sign in "#PG"
+}
+"""The six agreement types: code, construction and feature, in the order of Table 3."""
+
+
+def counted(n: int, noun: str) -> str:
+    """``n`` of something: "1 model", "2 models"."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

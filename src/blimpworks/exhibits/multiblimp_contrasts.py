@@ -4,7 +4,7 @@ Source: Jumelet, Weissweiler, Nivre and Bisazza (2025).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,17 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.analysis.margins import ANALYSIS, FACTORS, TYPE
+from blimpworks.analysis.margins import (
+    ANALYSIS,
+    COLLINEAR,
+    COMPARED,
+    CONSTANT,
+    FACTORS,
+    FEW,
+    TEXTLESS,
+    TYPE,
+    UNKNOWN,
+)
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.multiblimp_accuracies import (
     accuracy_cell,
@@ -171,10 +181,49 @@ def _coefficient(row: pd.Series, names: dict[str, str], labels: Labels) -> Cell:
     return replace(cell, n=int(row["n"]), low=float(row["low"]), high=float(row["high"]))
 
 
+def _whose(found: pd.DataFrame, models: int, labels: Labels) -> str:
+    """Terms by their printed names; with the models in brackets unless all of them have it."""
+    names, told = _term_names(), []
+    for term, rows in found.groupby("term", sort=False):
+        whose = ", ".join(labels.models[model] for model in rows["model"])
+        told.append(names[str(term)] + ("" if len(rows) == models else f" ({whose})"))
+    return "; ".join(told)
+
+
+def _remarks(found: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator[str]:
+    """Sentences on what coefficients are compared with, and on what is not estimated."""
+    models = found["model"].nunique()
+    of = dict(iter(found.groupby("analysis")))
+    if COMPARED in of:
+        yield f"Agreement types are compared with {_whose(of[COMPARED], models, labels)}."
+        known = drawn | {*of[COMPARED]["term"]}
+        types = [name for t, name in _term_names().items() if t.startswith(TYPE) and t not in known]
+        if types:
+            yield f"Without pairs: {'; '.join(types)}."
+    if CONSTANT in of:
+        yield f"Without variation, so not estimated: {_whose(of[CONSTANT], models, labels)}."
+    if UNKNOWN in of:
+        yield "There is no table of frequencies, so their effect is not estimated."
+    if TEXTLESS in of:
+        yield (
+            "Pairs of languages without text in GlotCC: "
+            + "; ".join(
+                f"{labels.models[row['model']]} {row['n']:.0f}"
+                for _, row in of[TEXTLESS].iterrows()
+            )
+            + ". They are left out; where all pairs are such, frequency is instead."
+        )
+    for kind, why in ((FEW, "too few pairs"), (COLLINEAR, "collinear factors")):
+        if kind in of:
+            whose = ", ".join(labels.models[model] for model in of[kind]["model"])
+            yield f"Nothing could be estimated, for {why}: {whose}."
+
+
 def fig7(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 7: standardised coefficients of what drives the margin, with 95 % intervals."""
-    rows = pd.concat([read_plain(REGRESSIONS, path) for path in tables["margins"]])
-    rows = rows[(rows["analysis"] == ANALYSIS) & rows["model"].isin(labels.models)]
+    everything = pd.concat([read_plain(REGRESSIONS, path) for path in tables["margins"]])
+    everything = everything[everything["model"].isin(labels.models)]
+    rows = everything[everything["analysis"] == ANALYSIS]
     names = {term: name for term, name in _term_names().items() if term in set(rows["term"])}
     found = rows[rows["term"].isin(names)]
     models = [m for m in labels.facts["margin_models"] if m in set(found["model"])]
@@ -185,14 +234,12 @@ def fig7(tables: Tables, labels: Labels) -> Exhibit:
             _draw_factors(axes, found, names, models, labels)
         else:
             say(axes, "nothing could be estimated")
-    lacking = [name for term, name in _term_names().items() if term not in names]
-    lacking = [name for name in lacking if name != "Subject-Verb, number"]
+    remarks = everything[everything["analysis"] != ANALYSIS]
     return Exhibit(
         "What drives the margin",
         "Least squares on the difference of log-probabilities of each pair, one regression per "
-        "model; coefficients in nats, with 95 % intervals: of an agreement type against "
-        "subject-verb number, of a factor per standard deviation."
-        + (f" Without variation, so not estimated: {', '.join(lacking)}." if lacking else ""),
+        "model; coefficients in nats, with 95 % intervals, of a factor per standard deviation. "
+        + " ".join(_remarks(remarks, set(names), labels)),
         [_coefficient(row, names, labels) for _, row in found.iterrows()],
         row_title="Factor",
         figure=figure,

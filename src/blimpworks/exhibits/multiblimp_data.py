@@ -12,19 +12,15 @@ import pandas as pd
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, ENOUGH_PAIRS, KINDS, LANGUAGES, TOTAL
 from blimpworks.exhibits.multiblimp_accuracies import printed_cell, read_printed
-from blimpworks.exhibits.multiblimp_common import Tables
-from blimpworks.exhibits.multiblimp_items import (
-    CERTAIN,
-    CONSTRUCTIONS,
-    FEATURES,
-    read_funnel,
-    read_items,
-)
+from blimpworks.exhibits.multiblimp_common import FEATURES, Tables
+from blimpworks.exhibits.multiblimp_items import CERTAIN, read_funnel, read_items
 from blimpworks.tables import SENTENCES, read_table
 
 ORDERS = {"SV": ("SV",), "VS": ("VS",), "BOTH": ("SV", "VS")}
 TOTALS = tuple(f"Total {order}" for order in ORDERS)
-TABLE1_LANGUAGES = 2
+# As Table 2 prints them.
+CONSTRUCTIONS = {"sv": "S-Verb", "sp": "S-Participle"}
+HEADINGS = {sign: (name.upper(), values) for sign, (name, values) in FEATURES.items()}
 
 
 # Table 2
@@ -80,7 +76,7 @@ def table2_columns(values: Sequence[str]) -> list[str]:
 def table2_sections(rows: Mapping[str, str]) -> list[Section]:
     """Parts of Table 2 for its rows, which are feature and construction, or a total."""
     sections = []
-    for feature, values in FEATURES.values():
+    for feature, values in HEADINGS.values():
         inside = {row: name for row, name in rows.items() if row.startswith(feature)}
         if inside:
             sections.append(Section(feature, inside, table2_columns(values)))
@@ -93,7 +89,7 @@ def _table2_rows(phenomena: Sequence[str]) -> dict[str, str]:
     """Rows for phenomena, in the paper's order, and what they are called below a heading."""
     rows = {}
     for (sign, (feature, _)), (kind, construction) in product(
-        FEATURES.items(), CONSTRUCTIONS.items()
+        HEADINGS.items(), CONSTRUCTIONS.items()
     ):
         if f"{kind}{sign}" in phenomena:
             rows[f"{feature} {construction}"] = construction
@@ -126,7 +122,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     pairs = read_items(tables["items"], ["lang", "phenomenon", "grammatical", "order", "label"])
     cells: list[Cell] = []
     for (sign, (feature, values)), (kind, construction) in product(
-        FEATURES.items(), CONSTRUCTIONS.items()
+        HEADINGS.items(), CONSTRUCTIONS.items()
     ):
         phenomenon = f"{kind}{sign}"
         inside = pairs[pairs["phenomenon"] == phenomenon]
@@ -150,7 +146,7 @@ def _printed_table2(tables: Tables) -> Exhibit:
     names = {
         f"{kind}{sign}": f"{feature} {construction}"
         for (sign, (feature, _)), (kind, construction) in product(
-            FEATURES.items(), CONSTRUCTIONS.items()
+            HEADINGS.items(), CONSTRUCTIONS.items()
         )
     }
     texts = {(row["row"], row["column"]): row["text"] for _, row in printed.iterrows()}
@@ -177,6 +173,10 @@ def _sentences(tables: Tables, lang: str, treebank: str) -> int:
     return 0
 
 
+IN_TABLE4 = 25
+"""Treebanks that the paper lists."""
+WITH_PAIRS = IN_TABLE4 - 2
+"""Those of the 101 languages that it has pairs of."""
 TABLE4_STUB = ("Language", "Corpus", "Characteristics")
 
 
@@ -210,8 +210,10 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
             stub[treebank] = dict(zip(TABLE4_STUB, texts, strict=True))
     caption = (
         f"Treebanks of the campaign's {len(labels.languages)} languages that are left out. The "
-        "paper's list has two more, Vietnamese-TueCL and Classical Chinese-TueCL, of languages "
-        "that it has no pairs of."
+        f"paper's list has {IN_TABLE4 - len(stub)} more: Vietnamese-TueCL and Classical "
+        "Chinese-TueCL, of languages that it has no pairs of"
+        + (", and those of languages that the campaign has not" if len(stub) < WITH_PAIRS else "")
+        + "."
     )
     return _table4_layout(cells, stub, caption)
 

@@ -1,4 +1,4 @@
-"""Tables about models on MultiBLiMP: Tables 3, 5 and B.2, and the numbers of 7.2 and 7.3.
+"""Tables of accuracies on MultiBLiMP: Tables 3, 5 and B.2.
 
 Source: Jumelet, Weissweiler, Nivre and Bisazza (2025).
 """
@@ -9,12 +9,14 @@ from dataclasses import replace
 import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
+from blimpworks.analysis.comparisons import EXACT_BELOW
 from blimpworks.analysis.leaders import LEAD_BELOW, leads
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import LEADS
 from blimpworks.exhibits.multiblimp_accuracies import (
     accuracy_cell,
     best_of_each,
+    printed_bold,
     printed_cell,
     read_accuracies,
     read_groups,
@@ -24,7 +26,7 @@ from blimpworks.exhibits.multiblimp_accuracies import (
     unweighted_cell,
 )
 from blimpworks.exhibits.multiblimp_common import PHENOMENA, Tables
-from blimpworks.tables import COMPARISONS
+from blimpworks.tables import COMPARISONS, ITEMS, read_table
 
 RESOURCES = {"low": "Low", "mid": "Mid", "high": "High"}
 SUBSETS = {"goldfish": "GF", "aya": "Aya", "eurollm": "EU"}
@@ -156,14 +158,16 @@ def _published_table3(computed: Sequence[Cell], tables: Tables, labels: Labels) 
         again = [cell for cell in computed if cell.row == name and cell.printed]
         cells += [replace(cell, row=f"{name}, Table 5") for cell in again]
     english = _agreement(cells, NAMES["eng"])
+    bold = printed_bold(printed, "table3")
     return Exhibit(
         "Accuracy by phenomenon and group of languages, as printed and from Table 5",
         "As the paper prints it; below each model what the legible rows of Table 5 make of the "
         f"same columns, over their pairs. Languages: {_coverage(computed, tables, labels)}. "
-        f"The English column agrees for {english} models.",
+        f"The English column agrees for {english} models. Bold: as printed.",
         cells,
         row_title="Model",
         heads={NAMES[key]: head for key, head in HEADS.items()},
+        bold={(labels.models[model], NAMES[key]) for model, key in bold},
     )
 
 
@@ -196,6 +200,25 @@ def _two_lines(name: str) -> tuple[str, str]:
     return family, size
 
 
+def _sizes(rows: pd.DataFrame, tables: Tables, labels: Labels) -> dict[str, int]:
+    """Pairs of each language that the accuracies ``rows`` have, whoever judged them."""
+    if labels.source == "published":
+        return {
+            str(lang): int(n) for lang, n in rows.groupby("lang", sort=False)["n"].max().items()
+        }
+    judged = list(rows["lang"].unique())
+    paths = {path.stem: path for path in tables["items"]}
+    return {lang: read_table(ITEMS, paths[lang], ["item_id"]).num_rows for lang in judged}
+
+
+def _printed_best(tables: Tables, labels: Labels) -> set[tuple[str, str]]:
+    """Cells of Table 5 that the paper prints in bold."""
+    return {
+        (labels.languages[lang], labels.models[model])
+        for lang, model in printed_bold(read_printed(tables), "table5")
+    }
+
+
 def table5(tables: Tables, labels: Labels) -> Exhibit:
     """Table 5: accuracy of each model on each language, over all its pairs."""
     shown = _shown(labels)
@@ -203,20 +226,23 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
     rows = rows[(rows["phenomenon"] == ALL) & rows["model"].isin(shown)]
     ranks = {name: rank for rank, name in enumerate((*labels.languages, *shown))}
     rows = rows.sort_values(["lang", "model"], key=lambda column: column.map(ranks))
-    sizes = rows.groupby("lang", sort=False)["n"].max()
+    sizes = _sizes(rows, tables, labels)
     cells = [
         accuracy_cell(
             rows.loc[[i]],
             labels.languages[row["lang"]],
             labels.models[row["model"]],
             labels,
-            "*" if row["n"] < sizes[row["lang"]] else "",
+            "*" if row["n"] < sizes[str(row["lang"])] else "",
         )
         for i, row in rows.iterrows()
     ]
+    names = labels.models.values()
     starred = "; * some pairs are longer than the model's context and are left out"
     starred = starred if any(cell.text.endswith("*") for cell in cells) else ""
-    legible = " Only what is legible in the paper's text." if labels.source == "published" else ""
+    published = labels.source == "published"
+    legible = " Only what is legible in the paper's text, its bold included." if published else ""
+    best = _printed_best(tables, labels) if published else best_of_each(cells, {*names})
     return Exhibit(
         "Accuracy per language and model",
         "Percentage of minimal pairs whose grammatical sentence is the more probable; n: "
@@ -224,22 +250,36 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
         "intervals.",
         cells,
         row_title="Language",
-        stub={labels.languages[str(k)]: {"ISO": str(k), "n": str(n)} for k, n in sizes.items()},
-        heads={name: _two_lines(name) for name in labels.models.values()},
-        bold=best_of_each(cells, {*labels.models.values()}),
+        stub={labels.languages[k]: {"ISO": k, "n": str(n)} for k, n in sizes.items()},
+        heads={name: _two_lines(name) for name in names},
+        bold=best,
     )
 
 
 # Table B.2
 
 
+def form_of_test(labels: Labels) -> str:
+    """How the campaign's McNemar's tests are done, for a caption."""
+    if labels.facts["mcnemar"] == "published":
+        return "chi-squared with continuity correction"
+    return (
+        f"exact binomial where they differ on fewer than {EXACT_BELOW} pairs, else chi-squared "
+        "with continuity correction"
+    )
+
+
 def tableb2(tables: Tables, labels: Labels) -> Exhibit:
-    """Table B.2: the significantly best model of each language that has one."""
+    """Table B.2: the significantly best model of each language that has one.
+
+    Chat versions stay out where their base model takes part, as in the paper (see ``rivals``);
+    Table 3 counts against all models.
+    """
     if labels.source == "published":
         return _published_b2(tables, labels)
     rows = read_accuracies(tables, labels)
     rows = rows[rows["phenomenon"] == ALL].set_index(["lang", "model"], drop=False)
-    shown = _shown(labels)
+    shown = [model for model in labels.facts["rivals"] if model in labels.models]
     found = read_plain(COMPARISONS, tables["comparisons"][0])
     found = found[found["model_a"].isin(shown) & found["model_b"].isin(shown)]
     found = leads(found[found["method"] == labels.method])
@@ -260,8 +300,8 @@ def tableb2(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(
         "Languages with a significantly best model",
         f"Accuracy of the best model, and p of McNemar's test against the next best, where "
-        f"p < {LEAD_BELOW}; exact binomial where they differ on fewer than 25 pairs, else with "
-        f"continuity correction.{none}",
+        f"p < {LEAD_BELOW}; {form_of_test(labels)}. Chat versions whose base model takes part "
+        f"are left out, as the paper's p-values suggest that it did.{none}",
         cells,
         row_title="Language",
         stub=stub,
@@ -292,12 +332,13 @@ def _published_b2(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(
         "Languages with a significantly best model, as printed",
         "As the paper prints it, beside the same model's accuracy in the legible rows of Table "
-        f"5; the two differ for {', '.join(differ) or 'none'}. Models by language: "
+        f"5; the two differ for {', '.join(differ) or 'none'}. Languages by model: "
         + ", ".join(
             f"{name} {sum(s['Model'] == name for s in stub.values())}"
             for name in dict.fromkeys(s["Model"] for s in stub.values())
         )
-        + ".",
+        + ". To judge by the p-values, chat versions whose base model takes part are left out; "
+        "that is probably why Table 3 has fewer languages of Llama3 70B.",
         cells,
         row_title="Language",
         stub=stub,

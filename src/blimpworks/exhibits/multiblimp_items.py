@@ -5,19 +5,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from blimpworks.exhibits.multiblimp_common import FEATURES
 from blimpworks.tables import FUNNEL, ITEMS, TableSchema, read_table
 
 CERTAIN = ("+", "~")
 """Labels of agreement that the paper counts as certain (section 4.2)."""
-CONSTRUCTIONS = {"sv": "S-Verb", "sp": "S-Participle"}
-FEATURES = {
-    "#": ("NUMBER", ("SG", "PL", "DU")),
-    "G": ("GENDER", ("MASC", "NEUT", "FEM")),
-    "P": ("PERSON", ("1", "2", "3")),
-}
-"""Last character of a phenomenon: the feature that agrees and its values, as in Table 2."""
-SHORT = {"#": "N", "G": "G", "P": "P"}
-"""The same, as the paper's Figure 8 abbreviates it."""
 
 
 def read_items(paths: Sequence[Path], columns: Sequence[str]) -> pd.DataFrame:
@@ -57,4 +49,4 @@ def read_languages(schema: TableSchema, paths: Sequence[Path]) -> dict[str, pd.D
 
 def abbreviation(phenomenon: str) -> str:
     """``sv#`` as ``SV-N``: subject-verb or subject-participle; number, gender or person."""
-    return f"{phenomenon[:2].upper()}-{SHORT[phenomenon[2:]]}"
+    return f"{phenomenon[:2].upper()}-{FEATURES[phenomenon[2:]][0][0]}"

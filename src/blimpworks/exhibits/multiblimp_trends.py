@@ -13,7 +13,7 @@ from matplotlib.transforms import Bbox
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.analysis.frequencies import RANKED_BY
-from blimpworks.analysis.regressions import FREQUENCY, logistic
+from blimpworks.analysis.regressions import ENOUGH_LANGUAGES, FREQUENCY, logistic
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.multiblimp_accuracies import (
     accuracy_cell,
@@ -23,7 +23,7 @@ from blimpworks.exhibits.multiblimp_accuracies import (
     read_printed,
     row_cell,
 )
-from blimpworks.exhibits.multiblimp_common import Tables
+from blimpworks.exhibits.multiblimp_common import Tables, counted
 from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,
@@ -48,12 +48,13 @@ SIDES = [
 """Where a point's name may stand: offset in points, and alignment."""
 SHADES = 20.0
 """Points off the trend at which the colour is full."""
+MARKERS = "osD^v"
+WITHOUT = "There is no table of frequencies, so no language is shown."
 DIVERGING = LinearSegmentedColormap.from_list("deviation", [ORANGE, "#DDDDDD", BLUE])
 
 
-def _of_languages(tables: Tables, labels: Labels, model: str) -> pd.DataFrame:
-    """A model's accuracies over all phenomena, by language."""
-    rows = read_accuracies(tables, labels)
+def _of_languages(rows: pd.DataFrame, model: str) -> pd.DataFrame:
+    """A model's accuracies over all phenomena, by language, among all accuracies."""
     chosen = rows[(rows["phenomenon"] == ALL) & (rows["model"] == model)]
     return chosen.set_index("lang", drop=False)
 
@@ -153,7 +154,7 @@ def _curve_of(tables: Tables, model: str) -> pd.Series | None:
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 1: accuracy by the language's frequency on the web, with a logistic trend."""
     model = labels.facts["trend_model"]
-    rows = _of_languages(tables, labels, model)
+    rows = _of_languages(read_accuracies(tables, labels), model)
     paths = tables.get("frequencies") or []
     frames = [read_plain(FREQUENCIES, path) for path in paths]
     known = pd.concat([pd.DataFrame(columns=["lang", RANKED_BY]), *frames])
@@ -172,22 +173,32 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(
         "Accuracy by language frequency",
         f"{labels.models.get(model, model)}: accuracy per language by its characters in GlotCC. "
-        + _trend_caption(curve, points, len(rows) - len(points)),
+        + (_trend_caption(curve, points, len(rows)) if paths else WITHOUT),
         cells,
         row_title="Language",
         figure=figure,
     )
 
 
-def _trend_caption(curve: pd.Series | None, points: pd.DataFrame, without: int) -> str:
-    lacking = f" {without} languages without any text there are left out." if without else ""
+def _equation(curve: pd.Series) -> str:
+    """The curve as a formula, in percent of x characters."""
+    intercept = f"{curve['intercept']:.2f}".replace("-", "−")
+    sign = "−" if curve[FREQUENCY] < 0 else "+"
+    return f"100 ÷ (1 + exp(−({intercept} {sign} {abs(curve[FREQUENCY]):.2f} log₁₀ x)))"
+
+
+def _trend_caption(curve: pd.Series | None, points: pd.DataFrame, judged: int) -> str:
+    without = judged - len(points)
+    lacking = f" Left out, without any text there: {counted(without, 'language')}."
+    lacking = lacking if without else ""
     if curve is None:
-        return f"Too few languages of known frequency for a trend.{lacking}"
+        few = len(points) < ENOUGH_LANGUAGES
+        why = "Too few languages for a trend" if few else "No logistic curve fits them"
+        return f"{why}.{lacking}"
     over = int((points["residual"] > 0).sum())
     return (
-        f"Curve: least squares, 100 ÷ (1 + exp(−({curve['intercept']:.2f} + "
-        f"{curve[FREQUENCY]:.2f} log₁₀ x))); {over} languages above it, {len(points) - over} "
-        f"below; those furthest off are named where there is room.{lacking}"
+        f"Curve: least squares, {_equation(curve)}; {counted(over, 'language')} above it, "
+        f"{len(points) - over} below; those furthest off are named where there is room.{lacking}"
     )
 
 
@@ -203,7 +214,8 @@ def _size_cells(tables: Tables, labels: Labels) -> dict[str, Cell]:
         rows = {row["row"]: row for _, row in found.iterrows()}
         names = [model for model in shown if model in rows]
         return {m: printed_cell(rows[m], (labels.models[m], "accuracy")) for m in names}
-    frames = {model: _of_languages(tables, labels, model) for model in shown}
+    accuracies = read_accuracies(tables, labels)
+    frames = {model: _of_languages(accuracies, model) for model in shown}
     return {
         model: accuracy_cell(frame, labels.models[model], "accuracy", labels)
         for model, frame in frames.items()
@@ -211,8 +223,13 @@ def _size_cells(tables: Tables, labels: Labels) -> dict[str, Cell]:
     }
 
 
-def _draw_family(axes: Axes, points: pd.DataFrame, family: str, colour: str) -> None:
-    """Base models filled on a solid line, chat models open on a broken one."""
+def _draw_family(axes: Axes, points: pd.DataFrame, family: str, number: int) -> None:
+    """Base models filled on a solid line, chat models open on a broken one.
+
+    Families beyond the palette have its colours again, with another marker.
+    """
+    colour = PALETTE[number % len(PALETTE)]
+    marker = MARKERS[number // len(PALETTE) % len(MARKERS)]
     for tuning, face, line in (("base", colour, "-"), ("chat", "white", "--")):
         chosen = points[points["tuning"] == tuning].sort_values("parameters")
         if len(chosen):
@@ -221,7 +238,7 @@ def _draw_family(axes: Axes, points: pd.DataFrame, family: str, colour: str) -> 
                 chosen["accuracy"],
                 line,
                 color=colour,
-                marker="o",
+                marker=marker,
                 markersize=4.5,
                 markerfacecolor=face,
                 lw=1,
@@ -240,15 +257,16 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
         figure = new_figure(COLUMN_INCHES * 1.4, 2.6)
         axes = figure.subplots()
         families = sized.groupby("family", sort=False)
-        for (family, inside), colour in zip(families, PALETTE, strict=False):
-            _draw_family(axes, inside, str(family), colour)
+        for number, (family, inside) in enumerate(families):
+            _draw_family(axes, inside, str(family), number)
         unsized = points[points["parameters"].isna()]
         for i, (model, point) in enumerate(unsized.iterrows()):
             colour = PALETTE[-1 - i % len(PALETTE)]
             name = f"{labels.models[str(model)]} (size unknown)"
             axes.axhline(point["accuracy"], color=colour, ls=":", lw=1.2, label=name)
         _finish_sizes(axes, sized)
-    unknown = f" {len(unsized)} models of unknown size are dotted lines." if len(unsized) else ""
+    unknown = f" Dotted: {counted(len(unsized), 'model')} of unknown size."
+    unknown = unknown if len(unsized) else ""
     return Exhibit(
         "Accuracy by model size",
         "Accuracy over all pairs, by the number of parameters (log scale); filled: base models, "
@@ -260,12 +278,20 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
     )
 
 
+def _billions(size: float) -> str:
+    """Billions of parameters; below a tenth of a billion in millions."""
+    return f"{size:g}B" if size >= 0.1 else f"{1000 * size:.3g}M"
+
+
 def _finish_sizes(axes: Axes, sized: pd.DataFrame) -> None:
     if len(sized):
         axes.set_xscale("log")
-        ticks = [s for s in (0.5, 1, 2, 4, 8, 16, 32, 64) if s >= sized["parameters"].min() / 1.5]
-        axes.set_xticks(ticks, [f"{tick:g}B" for tick in ticks])
+        left, right = axes.get_xlim()
+        ticks = [2.0**power for power in range(-7, 11) if left <= 2.0**power <= right]
+        axes.set_xticks(ticks or [sized["parameters"].iloc[0]])
+        axes.xaxis.set_major_formatter(lambda tick, _: _billions(tick))
         axes.minorticks_off()
+        axes.set_xlim(left, right)
     else:
         axes.set_xticks([])
     axes.set_xlabel("parameters")

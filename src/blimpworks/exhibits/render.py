@@ -140,11 +140,10 @@ def latex_text(exhibit: Exhibit) -> str:
     """
     escape = _latex_text if exhibit.textual else _latex
     found = list(sheets(exhibit, escape, lambda text: f"\\textbf{{{text}}}"))
-    columns = "".join(map(_latex_column, found[0].columns))
+    widest = max((sheet.columns for sheet in found), key=len)
+    columns = "".join(map(_latex_column, widest))
     caption = rf"\caption{{{_latex(exhibit.title)}. {_latex(exhibit.caption)}}}"
-    size = (
-        r"\small" if len(found[0].columns) <= WIDE else r"\footnotesize\setlength{\tabcolsep}{3pt}"
-    )
+    size = r"\small" if len(widest) <= WIDE else r"\footnotesize\setlength{\tabcolsep}{3pt}"
     body = _latex_body(found)
     if len(body) > LONG:
         body.insert(body.index(r"\midrule") + 1, r"\endhead")
