@@ -52,9 +52,13 @@ def _draw_panel(
     both = frames[0].merge(frames[1], left_index=True, right_index=True, suffixes=("_a", "_b"))
     inside = both.index.isin(group)
     inside &= not inside.all()  # a group that all languages are in sets none off
-    for chosen, colour, face in ((~inside, GREY, "none"), (inside, BLUE, BLUE)):
+    kinds = ((~inside, GREY, "none", "other languages"), (inside, BLUE, BLUE, f"of {names[1]}"))
+    for chosen, colour, face, label in kinds:
         x, y = (100 * both[f"accuracy_{side}"][chosen] for side in "ab")
-        axes.scatter(x, y, s=12, edgecolors=colour, facecolors=face, linewidths=0.8, zorder=3)
+        drawn = axes.scatter(x, y, s=12, edgecolors=colour, facecolors=face, label=label)
+        drawn.set(linewidths=0.8, zorder=3)
+    if inside.any():
+        axes.legend(loc="lower right", handletextpad=0.1)
     lowest = 100 * min(both["accuracy_a"].min(), both["accuracy_b"].min())
     limits = (min(50.0, lowest) - 4, 102)
     axes.plot(limits, limits, color=GREY, lw=0.7, ls="--")
