@@ -286,6 +286,11 @@ def test_a_name_that_means_several_cells_lists_them():
     assert find_cell(doubled, "Wolof", "a", SOURCE)["column"] == "a"
 
 
+def test_the_last_words_of_a_heading_name_its_column():
+    cells = CELLS.assign(column="Resources " + CELLS["column"])
+    assert find_cell(cells, "Wolof", "model a", SOURCE)["column"] == "Resources Model A"
+
+
 def test_an_explanation_is_json_also_where_a_cell_has_no_interval():
     cells = CELLS.assign(
         n=pd.Series([3, 4, 5], dtype="int32"), low=[float("nan"), 0.5, 0.5], source="judgements"

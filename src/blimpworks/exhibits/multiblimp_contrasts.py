@@ -52,7 +52,10 @@ def _draw_panel(
     both = frames[0].merge(frames[1], left_index=True, right_index=True, suffixes=("_a", "_b"))
     inside = both.index.isin(group)
     inside &= not inside.all()  # a group that all languages are in sets none off
-    kinds = ((~inside, GREY, "none", "other languages"), (inside, BLUE, BLUE, f"of {names[1]}"))
+    kinds = (
+        (~inside, GREY, "none", "other languages"),
+        (inside, BLUE, BLUE, f"languages of {names[1]}"),
+    )
     for chosen, colour, face, label in kinds:
         x, y = (100 * both[f"accuracy_{side}"][chosen] for side in "ab")
         drawn = axes.scatter(x, y, s=12, edgecolors=colour, facecolors=face, label=label)

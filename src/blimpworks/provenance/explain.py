@@ -53,9 +53,14 @@ def cells_file(exhibit: Path) -> Path:
 
 
 def _matches(cells: pd.DataFrame, column: str, wanted: str) -> pd.Series:
-    """Cells whose row (or column) has the wanted name, or selects by it ("eng")."""
-    names = cells[column].str.casefold() == wanted.casefold()
-    return names | cells["filter"].map(lambda text: wanted in json.loads(text).values())
+    """Cells whose row (or column) has the wanted name, or selects by it ("eng").
+
+    Where there is none, the last words of a name will do ("High" of "Resources High").
+    """
+    names = cells[column].str.casefold()
+    found = names == wanted.casefold()
+    found |= cells["filter"].map(lambda text: wanted in json.loads(text).values())
+    return found if found.any() else names.str.endswith(f" {wanted.casefold()}")
 
 
 def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[str, Any]:
