@@ -642,7 +642,7 @@ def test_table1_shows_what_the_campaign_wants_and_has():
 def noted(tmp_path):
     def written(text):
         (tmp_path / REASONS).write_text(text, "utf-8")
-        files = {"languages": tmp_path / "languages.tsv"}
+        files = {"treebanks": tmp_path / "treebanks.tsv"}
         campaign = Campaign.model_validate({"campaign": "x", "catalogue": files})
         return FACTS["reasons"](campaign, Catalogue({"cym": language("cym")}, {}, {}, {}))
 
@@ -666,6 +666,6 @@ def test_a_wrong_table_of_reasons_is_refused(noted, text, said):
 
 
 def test_without_a_table_of_reasons_there_are_none(tmp_path):
-    files = {"languages": tmp_path / "languages.tsv"}
+    files = {"treebanks": tmp_path / "treebanks.tsv"}
     campaign = Campaign.model_validate({"campaign": "x", "catalogue": files})
     assert FACTS["reasons"](campaign, Catalogue({}, {}, {}, {})) == {}

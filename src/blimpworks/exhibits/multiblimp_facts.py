@@ -89,12 +89,13 @@ def completeness(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
 
 
 def reasons(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Why a language's pairs differ from the release, from a table beside the catalogue.
+    """Why a language's pairs differ from the release, from a table beside the treebanks'.
 
     Raises UserError when the table's columns are not ``lang`` and ``reason``, or when it
     gives a language two reasons.
     """
-    path = campaign.catalogue.languages.with_name(REASONS)
+    # Reasons hold for the treebanks that stand beside them.
+    path = campaign.catalogue.treebanks.with_name(REASONS)
     if not path.is_file():
         return {}
     with path.open(encoding="utf-8", newline="") as handle:
