@@ -14,6 +14,8 @@ from blimpworks.treebanks.build import build_tokens
 
 CONFIG = Path(__file__).resolve().parents[1] / "config"
 PUBLISHED = MultiblimpOptions()
+# As in config/mirror.yaml.
+SUBSTITUTES = {"unimorph/eng/eng": "unimorph/eng/eng.args"}
 
 
 @cache
@@ -39,7 +41,9 @@ def unimorph_tables(row, mirror, directory):
         return []
     sources = rows_of(SourceRow, "sources.tsv")
     chosen = [s for kind in UNIMORPH_KINDS for s in sources if (s.kind, s.lang) == (kind, row.lang)]
-    return [fetch(source, mirror, directory) for source in chosen if source.sha256]
+    named = {source.name: source for source in sources}
+    used = [named[SUBSTITUTES.get(source.name, source.name)] for source in chosen]
+    return [fetch(source, mirror, directory) for source in used if source.sha256]
 
 
 def generate(lang, mirror, directory, options=PUBLISHED):
