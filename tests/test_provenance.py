@@ -223,6 +223,16 @@ def test_a_tree_may_be_named_by_its_whole_path(tree):
     assert check_tree(tree) == (2, [])
 
 
+def test_a_campaign_may_write_outside_its_directory(here, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("scratch")
+    make(f"{elsewhere}/first.parquet")
+    make(f"{elsewhere}/second.parquet", [f"{elsewhere}/first.parquet"])
+    assert check_tree(elsewhere) == (2, [])
+    write_text(elsewhere / "stranger.csv", "1\n")
+    ((problem, path),) = [(f.problem, f.path) for f in check_tree(elsewhere)[1]]
+    assert (problem, path.resolve()) == ("unaccounted", (elsewhere / "stranger.csv").resolve())
+
+
 def test_a_directory_without_records_is_refused(here):
     with pytest.raises(UserError, match="holds no job records"):
         check_tree(here)

@@ -1,6 +1,5 @@
 """Re-hashing a results tree against the records of the jobs that made it."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,11 @@ class Finding:
     detail: str
 
 
+def _key(path: str | Path) -> Path:
+    """One spelling of a path: records have it as the campaign does, relative or absolute."""
+    return Path(path).resolve()
+
+
 def _check_output(entry: dict[str, Any]) -> Iterator[Finding]:
     path = Path(entry["path"])
     if not path.is_file():
@@ -37,7 +41,7 @@ def _check_inputs(record: dict[str, Any], made: dict[Path, str]) -> Iterator[Fin
     """Products made from an input that has since been made anew, with other content."""
     first = Path(record["outputs"][0]["path"])
     for entry in record["inputs"]:
-        now = made.get(Path(entry["path"]))
+        now = made.get(_key(entry["path"]))
         if now is not None and now != entry["sha256"]:
             detail = f"made from an earlier {entry['path']} ({entry['sha256'][:16]}…)"
             yield Finding("stale", first, detail)
@@ -77,21 +81,20 @@ def check_tree(root: Path) -> tuple[int, list[Finding]]:
     """Re-hash every product below ``root`` and all that it was made from.
 
     Returns how many products there are, and what is wrong. Files below ``root`` without a
-    record are unaccounted for. Paths in records are relative to the directory that the
+    record are unaccounted for. Relative paths in records start from the directory that the
     workflow ran in, which must be the current one. Raises UserError when there is nothing
     to check.
     """
-    root = Path(os.path.relpath(root))  # as the records have it
     inside, findings = _records(root)
     if not inside and not findings:
         raise UserError(f"{root} holds no job records (*{RECORD_SUFFIX}); expected a results tree.")
     records = _with_ancestors(inside).values()
-    made = {Path(e["path"]): e["sha256"] for record in records for e in record["outputs"]}
+    made = {_key(e["path"]): e["sha256"] for record in records for e in record["outputs"]}
     for record in records:
         for entry in record["outputs"]:
             findings += _check_output(entry)
         findings += _check_inputs(record, made)
     for path in expand([root]):
-        if path not in made:
+        if _key(path) not in made:
             findings.append(Finding("unaccounted", path, "no job's record lists it"))
     return len(made), findings
