@@ -48,6 +48,7 @@ def choose_item(items: Sequence[Item], used: Counter[str]) -> Item:
     """A pair of certain agreement, not long, of the phenomenon seen least; the rest by lot."""
 
     def rank(item: Item) -> tuple[object, ...]:
+        """Lower is better."""
         return (
             item["label"] not in CERTAIN,
             len(item["good"]) > LONGEST,

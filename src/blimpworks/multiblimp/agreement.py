@@ -6,7 +6,7 @@ Source: MultiBLiMP 1.0, section 4.2.
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,8 @@ from blimpworks.tables import (
 BOTH_TYPES = "both"
 Key = tuple[str, str, str, str]
 """Verb type, order, subject value, verb value."""
+Lookup = Callable[[str, str | None], set[str]]
+"""From a form and its annotation to the values it can have."""
 COLUMNS = (
     "construction",
     "kind",
@@ -78,26 +80,23 @@ class Evidence:
                 found |= values_of(lexicon, rows, query, column, column)
         return found - {UNDEFINED} if self.united else found
 
-    def lookups(
-        self, feature: str
-    ) -> tuple[Callable[[str, str | None], set[str]], Callable[[str, str | None], set[str]]]:
+    def _values(
+        self,
+        lexicons: tuple[Lexicon, ...],
+        query: Query,
+        feature: str,
+        form: str,
+        feats: str | None,
+    ) -> set[str]:
+        own = _annotated(feats, feature) if self.annotation_first else set()
+        return own or self._looked_up(lexicons, form, query, feature)
+
+    def lookups(self, feature: str) -> tuple[Lookup, Lookup]:
         """Values of a subject's and of a verb's form, given how the treebank annotates it."""
-
-        def values(
-            lexicons: tuple[Lexicon, ...], query: Query, form: str, feats: str | None
-        ) -> set[str]:
-            own = _annotated(feats, feature) if self.annotation_first else set()
-            return own or self._looked_up(lexicons, form, query, feature)
-
-        @cache
-        def of_subject(form: str, feats: str | None) -> set[str]:
-            return values(self.subjects, NOMINATIVE, form, feats)
-
-        @cache
-        def of_verb(form: str, feats: str | None) -> set[str]:
-            return values(self.verbs, INDICATIVE, form, feats)
-
-        return of_subject, of_verb
+        return (
+            cache(partial(self._values, self.subjects, NOMINATIVE, feature)),
+            cache(partial(self._values, self.verbs, INDICATIVE, feature)),
+        )
 
 
 def _annotated(feats: str | None, feature: str) -> set[str]:

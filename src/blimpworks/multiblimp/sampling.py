@@ -44,6 +44,10 @@ def conditions(items: Iterable[Item]) -> list[Condition]:
     return sorted((p, g, u, order, kind) for p, g, u, kind in found for order in ("SV", "VS"))
 
 
+def _has(text: str, value: str, exact: bool) -> bool:
+    return value in (text.split("|") if exact else text)
+
+
 def members(items: Iterable[Item], condition: Condition, exact: bool = False) -> list[Item]:
     """Pairs of a condition: its values may be among several ("3 -> 1|2" is in two).
 
@@ -51,16 +55,12 @@ def members(items: Iterable[Item], condition: Condition, exact: bool = False) ->
     with ``exact`` it is not.
     """
     phenomenon, grammatical, ungrammatical, order, inflected = condition
-
-    def has(text: str, value: str) -> bool:
-        return value in (text.split("|") if exact else text)
-
     return [
         item
         for item in items
         if (item["phenomenon"], item["order"], item["inflected"]) == (phenomenon, order, inflected)
-        and has(item["grammatical"], grammatical)
-        and has(item["ungrammatical"], ungrammatical)
+        and _has(item["grammatical"], grammatical, exact)
+        and _has(item["ungrammatical"], ungrammatical, exact)
     ]
 
 
