@@ -112,7 +112,7 @@ def hub():
 
 def arguments(output, hf_id, revision):
     given = {"--name": "tiny", "--scope": "multi", "--hf-id": hf_id, "--revision": revision}
-    given |= {"--engine": "transformers", "--architecture": "causal", "--dtype": "float32"}
+    given |= {"--architecture": "causal", "--dtype": "float32"}
     given |= {"--first-token": "bos", "--output": str(output)}
     return ["retrieve-model", *(word for pair in given.items() for word in pair)]
 

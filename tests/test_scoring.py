@@ -24,9 +24,10 @@ from blimpworks.provenance import digest
 from blimpworks.provenance.verbs import VERBS
 from blimpworks.scoring.collect import collect_scores
 from blimpworks.scoring.engine import ENGINES, load_engine
+from blimpworks.scoring.hub_tokenizer import complete_characters
 from blimpworks.scoring.run import read_manifest, score_items
 from blimpworks.scoring.store import Store
-from blimpworks.scoring.transformers_engine import complete_characters, make_batches
+from blimpworks.scoring.transformers_engine import make_batches
 from blimpworks.tables import SCORES, read_table
 
 OPTIONS = ScoringOptions(shard=7, batch_tokens=200)
@@ -45,7 +46,7 @@ def models(tmp_path_factory):
 
 @pytest.fixture(scope="session", params=["transformers", "kenlm"])
 def engine(models, request):
-    return load_engine(models[request.param], OPTIONS)
+    return load_engine(models[request.param], request.param, OPTIONS)
 
 
 def changed(checkpoint, directory, **changes):
@@ -56,6 +57,11 @@ def changed(checkpoint, directory, **changes):
     described = json.loads(checkpoint.read_text()) | changes
     (directory / "checkpoint.json").write_text(json.dumps(described))
     return directory / "checkpoint.json"
+
+
+def engine_for(checkpoint):
+    architecture = json.loads(checkpoint.read_text())["architecture"]
+    return {"ngram": "kenlm", "causal": "transformers"}[architecture]
 
 
 def pairs(count=20):
@@ -71,7 +77,7 @@ def collect(items, directory):
 def scored(items, checkpoint, directory, options=OPTIONS):
     """Score and collect; returns the scores table."""
     manifest, store = directory / "manifest.json", directory / "shards"
-    score_items([items], checkpoint, store, manifest, options)
+    score_items([items], checkpoint, store, manifest, engine_for(checkpoint), options)
     return collect(items, directory)
 
 
@@ -89,9 +95,9 @@ def naive(checkpoint, text, first):
 @pytest.mark.parametrize("first", ["bos", "eos", "skip"])
 def test_transformers_equals_the_naive_forward(models, tmp_path, first):
     checkpoint = changed(models["transformers"], tmp_path / "m", first_token=first)
-    engine = load_engine(checkpoint, OPTIONS)
+    engine = load_engine(checkpoint, "transformers", OPTIONS)
     texts = tiny.sentences(12, seed=2) + ODD
-    found = engine.logprobs([e.ids for e in engine.encode(texts)])
+    found = engine.logprobs(engine.encode(texts))
     for text, row in zip(texts, found, strict=True):
         skipped = int(first == "skip")
         assert np.isnan(row[:skipped]).all()
@@ -120,26 +126,24 @@ def test_architectures_that_rescale_logits_are_followed(models, tmp_path, kind):
         for weights in model.parameters():
             weights.add_(torch.randn_like(weights) * 0.2)
     model.save_pretrained(tmp_path / "m")
-    engine = load_engine(checkpoint, OPTIONS)
+    engine = load_engine(checkpoint, "transformers", OPTIONS)
     texts = tiny.sentences(6, seed=2)
-    for text, row in zip(
-        texts, engine.logprobs([e.ids for e in engine.encode(texts)]), strict=True
-    ):
+    for text, row in zip(texts, engine.logprobs(engine.encode(texts)), strict=True):
         np.testing.assert_allclose(row, naive(checkpoint, text, "bos"), atol=2e-5)
 
 
 def test_kenlm_equals_kenlm(models):
-    engine = load_engine(models["kenlm"], OPTIONS)
+    engine = load_engine(models["kenlm"], "kenlm", OPTIONS)
     model = kenlm.Model(str(models["kenlm"].parent / "model.bin"))
     texts = tiny.sentences(30, seed=2) + ODD
     for encoded, text in zip(engine.encode(texts), texts, strict=True):
-        (row,) = engine.logprobs([encoded.ids])
+        (row,) = engine.logprobs([encoded])
         expected = model.score(" ".join(w for w, _ in split_words(text))) * np.log(10)
         assert row.sum(dtype=float) == pytest.approx(expected, abs=1e-4)
 
 
 def test_order_of_the_batch_does_not_matter(engine):
-    ids = [e.ids for e in engine.encode(tiny.sentences(40, seed=3) + ODD)]
+    ids = engine.encode(tiny.sentences(40, seed=3) + ODD)
     straight = engine.logprobs(ids)
     order = np.random.default_rng(0).permutation(len(ids))
     for i, row in zip(order, engine.logprobs([ids[i] for i in order]), strict=True):
@@ -311,15 +315,21 @@ def edit(tmp_path, monkeypatch):
     [
         ("scoring/kenlm_engine.py", "math.log(10)", "math.log(2)", True),
         ("models/words.py", "|[^", "|[^-", True),
-        ("scoring/store.py", "np.isnan(logprobs).all()", "np.isnan(logprobs).any()", True),
+        ("scoring/store.py", "np.isnan(row).all()", "np.isnan(row).any()", True),
         ("scoring/kenlm_engine.py", "# The last id", "# The final id", False),
         ("scoring/transformers_engine.py", "ROWS = 1024", "ROWS = 512", False),
-        ("scoring/engine.py", '"transformers": ', '"another": "a:B", "transformers": ', False),
+        (
+            "scoring/engine.py",
+            '("kenlm", "ngram"):',
+            '("x", "y"): "a:B", ("kenlm", "ngram"):',
+            False,
+        ),
     ],
 )
 def test_scores_of_other_code_are_not_reused(models, tmp_path, edit, module, old, new, counts):
     items = tiny.write_items(tmp_path / "items.parquet", pairs(5))
-    arguments = ([items], models["kenlm"], tmp_path / "shards", tmp_path / "manifest.json", OPTIONS)
+    paths = (tmp_path / "shards", tmp_path / "manifest.json")
+    arguments = ([items], models["kenlm"], *paths, "kenlm", OPTIONS)
     first = score_items(*arguments)
     edit(module, old, new)
     second = score_items(*arguments)
@@ -329,7 +339,7 @@ def test_scores_of_other_code_are_not_reused(models, tmp_path, edit, module, old
 
 def test_batch_size_and_gpu_are_part_of_a_transformers_key(models, monkeypatch):
     def key(name="transformers", **options):
-        return load_engine(models[name], OPTIONS.model_copy(update=options)).key
+        return load_engine(models[name], name, OPTIONS.model_copy(update=options)).key
 
     assert key(batch_tokens=100) != key()
     assert key("kenlm", batch_tokens=100) == key("kenlm")
@@ -343,7 +353,7 @@ def test_batch_size_and_gpu_are_part_of_a_transformers_key(models, monkeypatch):
 
 
 def test_transformers_compute_on_one_thread(models):
-    engine = load_engine(models["transformers"], OPTIONS)
+    engine = load_engine(models["transformers"], "transformers", OPTIONS)
     seen = []
     engine._model.register_forward_hook(lambda *_: seen.append(torch.get_num_threads()))
     engine._model.get_decoder().register_forward_hook(
@@ -352,7 +362,7 @@ def test_transformers_compute_on_one_thread(models):
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
-        engine.logprobs([e.ids for e in engine.encode(tiny.sentences(3))])
+        engine.logprobs(engine.encode(tiny.sentences(3)))
         assert set(seen) == {1}
         assert torch.get_num_threads() == 2
     finally:
@@ -384,21 +394,26 @@ def test_another_policy_shares_nothing(models, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"engine": "abacus"}, "engine is 'abacus'.*expected one of kenlm, transformers"),
+        ({"architecture": "abacus"}, "engine 'transformers' cannot run architecture 'abacus'"),
         ({"dtype": "int4"}, "dtype is 'int4'; expected float32, bfloat16, float16"),
-        ({"engine": "kenlm", "first_token": "skip"}, "can only be conditioned on its start"),
         ({"first_token": "cls"}, "first_token: input should be"),
     ],
 )
 def test_impossible_checkpoints_are_refused(models, tmp_path, changes, message):
     checkpoint = changed(models["transformers"], tmp_path / "m", **changes)
     with pytest.raises(UserError, match=message):
-        load_engine(checkpoint, OPTIONS)
+        load_engine(checkpoint, "transformers", OPTIONS)
+
+
+def test_an_ngram_model_needs_its_start_symbol(models):
+    options = OPTIONS.model_copy(update={"first_token": "skip"})
+    with pytest.raises(UserError, match="can only be conditioned on its start"):
+        load_engine(models["kenlm"], "kenlm", options)
 
 
 def test_missing_checkpoint_is_told(tmp_path):
     with pytest.raises(UserError, match=r"does not exist; expected a model's checkpoint\.json"):
-        load_engine(tmp_path / "checkpoint.json", OPTIONS)
+        load_engine(tmp_path / "checkpoint.json", "kenlm", OPTIONS)
 
 
 def test_engines_are_part_of_the_code_behind_scores():
@@ -417,7 +432,7 @@ def test_killed_process_resumes_to_the_same_bytes(models, tmp_path, survivors):
     command = [sys.executable, "-m", "blimpworks", "score", str(items)]
     command += ["--checkpoint", str(models["kenlm"]), "--store", str(store)]
     command += ["--manifest", str(directory / "manifest.json")]
-    command += ["--options", options.model_dump_json()]
+    command += ["--engine", "kenlm", "--options", options.model_dump_json()]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     while len(list(store.glob("part-*"))) < survivors:
         assert process.poll() is None

@@ -174,7 +174,7 @@ def test_ngram_repeats_and_describes_itself(tmp_path):
         tiny.make_ngram(corpus, tmp_path / name / "checkpoint.json")
     assert tiny.contents(tmp_path / "a") == tiny.contents(tmp_path / "b")
     described = read_checkpoint(tmp_path / "a" / "checkpoint.json")
-    assert described.engine == "kenlm"
+    assert described.architecture == "ngram"
     assert described.source.text_sha256 == sha256_of(corpus)
     assert sorted(described.files) == ["model.bin", "vocabulary.txt"]
     vocabulary = (tmp_path / "a" / "vocabulary.txt").read_text().split("\n")

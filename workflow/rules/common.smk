@@ -13,6 +13,7 @@ from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS, of_benchmarks
 from blimpworks.exhibits.multiblimp_facts import FACTS
 from blimpworks.exhibits.multiblimp_models import EVALUATION_FACTS, margin_models
 from blimpworks.reference import groups_of_models
+from blimpworks.scoring.regional import regional
 from blimpworks.provenance.verbs import exhibit_verb, verb_code
 
 CAMPAIGN_FILE = os.path.relpath(
@@ -36,6 +37,13 @@ os.environ.update(
     PYTHONPATH=str(ROOT / "src"),
     BLIMPWORKS_MIRROR=str(CAMPAIGN.mirror or ""),
     TYPER_USE_RICH="0",  # a quarter of a second in every job
+)
+# vLLM pins too much to share an environment; it has its own, next to this one or by conda.
+VLLM_PYTHON = (
+    "python"
+    if workflow.deployment_settings.deployment_method
+    or not (ROOT / ".vllm/bin/python").exists()
+    else str(ROOT / ".vllm/bin/python")
 )
 RESULTS, RESOURCES = CAMPAIGN.pathvars.results, CAMPAIGN.pathvars.resources
 
@@ -84,6 +92,12 @@ def models_of(benchmark):
     """Models that a benchmark is run on."""
     rows = CATALOGUE.models.items()
     return [name for name, row in rows if not row.papers or benchmark in row.papers]
+
+
+def engine_of(model):
+    """The engine that scores with a model in this campaign."""
+    engine = CATALOGUE.models[model].engine
+    return CAMPAIGN.engines.get(engine, engine)
 
 
 def covered_by(model):

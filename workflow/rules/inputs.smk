@@ -63,21 +63,33 @@ def hub_id(wildcards):
     )
 
 
-def items_of(wildcards):
-    """Item sets that a checkpoint scores."""
-    row = CATALOGUE.models[wildcards.model]
-    return [
-        f"{RESULTS}/items/{benchmark}/{lang}.parquet"
-        for benchmark in CAMPAIGN.benchmarks
-        if not row.papers or benchmark in row.papers
-        for lang in languages_of(wildcards.scope, wildcards.model)
-    ]
+def checkpoint_of(wildcards):
+    """Checkpoint behind a part of a model's scores: multi, a language, or multi.LANGUAGE."""
+    scope = wildcards.part.partition(".")[0]
+    return f"{RESOURCES}/models/{wildcards.model}/{scope}/checkpoint.json"
+
+
+def scored_items(wildcards):
+    """Item sets that a job scores: whole sentences, and those whose regions are enough."""
+    scope, _, lang = wildcards.part.partition(".")
+    languages = [lang] if lang else languages_of(scope, wildcards.model)
+    found = {"whole": [], "regions": []}
+    for benchmark in CAMPAIGN.benchmarks:
+        if wildcards.model in models_of(benchmark):
+            kind = "regions" if regional(JUDGING[benchmark].methods) else "whole"
+            paths = [
+                f"{RESULTS}/items/{benchmark}/{lang}.parquet" for lang in languages
+            ]
+            found[kind] += paths
+    return found
 
 
 def manifest_of(wildcards):
-    """Manifest of the checkpoint that scores a language."""
-    scope = scope_of(wildcards.model, wildcards.lang)
-    return f"{RESULTS}/store/{wildcards.model}/{scope}/manifest.json"
+    """Manifest of the job that scores a language with a model."""
+    part = scope_of(wildcards.model, wildcards.lang)
+    if part == "multi" and CAMPAIGN.scoring.jobs == "language":
+        part = f"multi.{wildcards.lang}"
+    return f"{RESULTS}/store/{wildcards.model}/{part}/manifest.json"
 
 
 def spec_of(wildcards):

@@ -109,14 +109,11 @@ rule retrieve_model:
         code=verb_code("retrieve_model"),
         hf_id=hub_id,
         row=hub_row,
-        engine=lambda w: CAMPAIGN.engines.get(
-            CATALOGUE.models[w.model].engine, CATALOGUE.models[w.model].engine
-        ),
     message:
         "Retrieve {wildcards.model}"
     shell:
         "python -m blimpworks retrieve-model --name {wildcards.model} --scope {wildcards.scope} "
         "--hf-id={params.hf_id:q} --revision={params.row[revision]:q} "
-        "--engine={params.engine:q} --architecture={params.row[architecture]:q} "
+        "--architecture={params.row[architecture]:q} "
         "--dtype={params.row[dtype]:q} --first-token={params.row[first_token]:q} "
         "--output {output:q} > {log:q} 2>&1"

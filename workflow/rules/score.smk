@@ -4,29 +4,52 @@
 rule score:
     """Token log-probabilities of all sentences, into a store that outlives failed jobs."""
     input:
-        pairs=items_of,
-        checkpoint="<resources>/models/{model}/{scope}/checkpoint.json",
+        unpack(scored_items),
+        checkpoint=checkpoint_of,
     output:
-        "<results>/store/{model}/{scope}/manifest.json",
+        "<results>/store/{model}/{part}/manifest.json",
     log:
-        "<logs>/score/{model}/{scope}.log",
+        "<logs>/score/{model}/{part}.log",
     benchmark:
-        "<benchmarks>/score/{model}/{scope}.tsv"
+        "<benchmarks>/score/{model}/{part}.tsv"
+    wildcard_constraints:
+        model=one_of(name for name in CATALOGUE.models if engine_of(name) != "vllm"),
     conda:
         "../../envs/train.yaml"
     resources:
         mem_mb=lambda w, attempt: 4000 * attempt,
     params:
         code=verb_code("score"),
+        python="python",
         # Snakemake removes declared outputs of a failed job; the shards must stay.
         store=lambda w, output: str(Path(output[0]).with_name("shards")),
-        options=CAMPAIGN.scoring.model_dump_json(exclude={"near_tie"}),
+        regions=lambda w, input: [
+            f"--regions={path}" for path in input.get("regions", [])
+        ],
+        engine=lambda w: engine_of(w.model),
+        options=CAMPAIGN.scoring.model_dump_json(exclude={"near_tie", "jobs"}),
     message:
-        "Score with {wildcards.model} ({wildcards.scope})"
+        "Score with {wildcards.model} ({wildcards.part})"
     shell:
-        "python -m blimpworks score {input.pairs:q} --checkpoint {input.checkpoint:q} "
-        "--store {params.store:q} --manifest {output:q} --options {params.options:q} "
-        "> {log:q} 2>&1"
+        "{params.python} -m blimpworks score {input.whole:q} {params.regions:q} "
+        "--checkpoint {input.checkpoint:q} --engine {params.engine} --store {params.store:q} "
+        "--manifest {output:q} --options {params.options:q} > {log:q} 2>&1"
+
+
+use rule score as score_with_vllm with:
+    wildcard_constraints:
+        model=one_of(name for name in CATALOGUE.models if engine_of(name) == "vllm"),
+    conda:
+        "../../envs/vllm-cpu.yaml"
+    params:
+        code=verb_code("score"),
+        python=VLLM_PYTHON,
+        store=lambda w, output: str(Path(output[0]).with_name("shards")),
+        regions=lambda w, input: [
+            f"--regions={path}" for path in input.get("regions", [])
+        ],
+        engine="vllm",
+        options=CAMPAIGN.scoring.model_dump_json(exclude={"near_tie", "jobs"}),
 
 
 rule collect_scores:

@@ -17,19 +17,25 @@ Store = Annotated[Path, typer.Option(help="Directory of the model's shards.")]
 
 
 def score(
-    items: Annotated[list[Path], typer.Argument(help="Items tables of all languages.")],
     checkpoint: Annotated[Path, typer.Option(help="The model's checkpoint.json.")],
+    engine: Annotated[str, typer.Option(help="Engine that scores: vllm, transformers, ….")],
     store: Store,
     manifest: Manifest,
     options: Annotated[str, typer.Option(help="Scoring options, as JSON.")],
+    items: Annotated[list[Path] | None, typer.Argument(help="Items tables.")] = None,
+    regions: Annotated[
+        list[Path] | None, typer.Option(help="Items whose critical regions are enough.")
+    ] = None,
 ) -> None:
     """Score all sentences of the items with one model; resumes where it was killed."""
     from blimpworks.scoring.run import score_items
 
     chosen = parse_options(ScoringOptions, options)
-    params = chosen.model_dump(include={"shard", "batch_tokens"})
-    with Job("score", inputs=[*items, checkpoint], outputs=[manifest, store], params=params) as job:
-        result = score_items(items, checkpoint, store, manifest, chosen)
+    params = chosen.model_dump(exclude={"near_tie", "jobs"}) | {"engine": engine}
+    whole, parts = items or [], regions or []
+    inputs, outputs = [*whole, *parts, checkpoint], [manifest, store]
+    with Job("score", inputs=inputs, outputs=outputs, params=params) as job:
+        result = score_items(whole, checkpoint, store, manifest, engine, chosen, regions=parts)
         job.note(engine=result.engine, sentences=result.sentences, statuses=result.statuses)
 
 

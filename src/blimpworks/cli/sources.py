@@ -60,7 +60,6 @@ def retrieve_model(
     scope: Annotated[str, typer.Option(help="ISO 639-3 code, or multi.")],
     hf_id: Annotated[str, typer.Option(help="Owner and name on the hub.")],
     revision: Annotated[str, typer.Option(help="Branch, tag or commit.")],
-    engine: Annotated[str, typer.Option(help="Engine that scores with it.")],
     architecture: Annotated[str, typer.Option(help="Such as causal or masked.")],
     dtype: Annotated[str, typer.Option(help="Number format that it is run in.")],
     first_token: Annotated[FirstToken, typer.Option(help="What conditions the first token.")],
@@ -75,12 +74,11 @@ def retrieve_model(
         "scope": scope,
         "hf_id": hf_id,
         "revision": revision,
-        "engine": engine,
         "architecture": architecture,
         "dtype": dtype,
         "first_token": first_token,
     }
-    wanted = Wanted(name, scope, engine, architecture, dtype, first_token, hf_id, revision)
+    wanted = Wanted(name, scope, architecture, dtype, first_token, hf_id, revision)
     with Job("retrieve_model", inputs=[], outputs=[output, output.parent], params=params) as job:
         sealed = retrieve_from_hub(wanted, output)
         job.note(source=sealed.source.model_dump(), files=len(sealed.files))

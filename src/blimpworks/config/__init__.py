@@ -24,7 +24,17 @@ from blimpworks.config.multiblimp import (
     MultiblimpOptions,
     SamplingOptions,
 )
-from blimpworks.config.training import NgramRecipe, Recipe, TrainingOptions, TransformerRecipe
+from blimpworks.config.scoring import Dtype, EngineName, ScoringOptions
+from blimpworks.config.training import (
+    EncoderDecoderRecipe,
+    LstmRecipe,
+    MaskedRecipe,
+    NetworkRecipe,
+    NgramRecipe,
+    Recipe,
+    TrainingOptions,
+    TransformerRecipe,
+)
 from blimpworks.errors import UserError
 
 __all__ = [
@@ -32,11 +42,15 @@ __all__ = [
     "Benchmark",
     "Campaign",
     "Decisions",
+    "Dtype",
     "EngineName",
     "ExhibitOptions",
     "LexiconOptions",
+    "LstmRecipe",
+    "MaskedRecipe",
     "Method",
     "MultiblimpOptions",
+    "NetworkRecipe",
     "NgramRecipe",
     "PathVars",
     "Recipe",
@@ -54,7 +68,6 @@ __all__ = [
 ]
 
 Benchmark = Literal["multiblimp", "clams", "blimp", "lmentry", "urblimp"]
-EngineName = Literal["vllm", "transformers", "kenlm", "lstm"]
 Options = TypeVar("Options", bound=BaseModel)
 
 
@@ -97,17 +110,6 @@ class TreebankOptions(Strict):
     """Stop at a malformed sentence, or leave it out and list it in a report."""
     max_words: Positive = 64
     """Longest sentence that pairs are made from, in syntactic words."""
-
-
-class ScoringOptions(Strict):
-    """How sentences become log-probabilities."""
-
-    shard: int = Field(1000, ge=1, le=1000)
-    """Sentences per shard; a killed job loses at most one shard."""
-    batch_tokens: Positive = 8192
-    """Tokens per forward pass, padding included."""
-    near_tie: float = Field(1e-3, ge=0)
-    """A margin smaller than this, in nats, is counted as a near tie."""
 
 
 class Campaign(Strict):

@@ -57,8 +57,6 @@ class Checkpoint(Strict):
     """Name of the model in the catalogue."""
     scope: str
     """ISO 639-3 code of a monolingual model, ``multi`` for a multilingual one."""
-    engine: str
-    """Engine that scores with it, such as ``kenlm`` or ``transformers``."""
     architecture: str
     """Such as ``causal`` or ``ngram``."""
     dtype: str
@@ -71,14 +69,11 @@ class Checkpoint(Strict):
     """SHA-256 of each file of the directory, by relative path."""
 
 
-def trained_checkpoint(
-    name: str, scope: str, engine: str, architecture: str, source: Trained
-) -> Checkpoint:
+def trained_checkpoint(name: str, scope: str, architecture: str, source: Trained) -> Checkpoint:
     """Description of a model trained here: float32, each sentence after its beginning."""
     return Checkpoint(
         name=name,
         scope=scope,
-        engine=engine,
         architecture=architecture,
         dtype="float32",
         first_token="bos",

@@ -112,4 +112,4 @@ def train_ngram(
     source = Trained(
         recipe=recipe_name, settings=recipe.model_dump(), seed=None, text_sha256=sha256_of(text)
     )
-    return seal(checkpoint, trained_checkpoint(name, scope, "kenlm", "ngram", source))
+    return seal(checkpoint, trained_checkpoint(name, scope, "ngram", source))

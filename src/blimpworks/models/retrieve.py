@@ -46,7 +46,6 @@ class Wanted:
 
     name: str
     scope: str
-    engine: str
     architecture: str
     dtype: str
     first_token: FirstToken
@@ -94,7 +93,6 @@ def _describe(wanted: Wanted, commit: str) -> Checkpoint:
     return Checkpoint(
         name=wanted.name,
         scope=wanted.scope,
-        engine=wanted.engine,
         architecture=wanted.architecture,
         dtype=wanted.dtype,
         first_token=wanted.first_token,

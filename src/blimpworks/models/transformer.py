@@ -202,7 +202,7 @@ def train_transformer(
         _fit(model, data, recipe, seed, _run_digest(source), scratch)
     save_tokenizer(tokenizer, directory, recipe.context)
     model.save_pretrained(directory)
-    described = trained_checkpoint(name, scope, "transformers", "causal", source)
+    described = trained_checkpoint(name, scope, "causal", source)
     sealed = seal(checkpoint, described)
     shutil.rmtree(scratch, ignore_errors=True)
     log.info("%s: %d parameters, %d sentences", directory, model.num_parameters(), len(sentences))

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
+from blimpworks.scoring.plan import Request
 from blimpworks.scoring.run import Manifest, read_manifest
 from blimpworks.scoring.store import OK, read_keys, sentence_key
 from blimpworks.tables import ITEMS, SCORES, read_table, write_table
@@ -17,12 +18,16 @@ from blimpworks.tables import ITEMS, SCORES, read_table, write_table
 log = logging.getLogger(__name__)
 
 
+SIDES = ("good", "bad")
+
+
 def distinct_items(items: Path) -> pa.Table:
-    """item_id, good and bad of each distinct item, in order of first appearance.
+    """Id, sentences and critical regions of each distinct item, in order of first appearance.
 
     An item can stand in several rows, one for each condition it belongs to.
     """
-    table = read_table(ITEMS, items, ["item_id", "good", "bad"])
+    spans = [f"{side}_{edge}" for side in SIDES for edge in ("start", "end")]
+    table = read_table(ITEMS, items, ["item_id", *SIDES, *spans])
     _, first = np.unique(table["item_id"].to_numpy(), return_index=True)
     return table.take(pa.array(np.sort(first)))
 
@@ -87,12 +92,20 @@ def _scored(logprobs: pa.ListArray) -> tuple[np.ndarray, np.ndarray]:
     return rows[scored], values[scored]
 
 
-def _rows_of(texts: list[str], rows: pa.Table, engine: str, manifest: Path) -> pa.Table:
-    """The row of each text, in their order."""
-    keys = pa.array([sentence_key(engine, text) for text in texts], pa.string())
-    found = pc.index_in(keys, value_set=rows["key"])
+def _requests(items: pa.Table, side: str) -> list[Request]:
+    """The critical region of each good or bad sentence, as a request."""
+    edges = (pc.fill_null(items[f"{side}_{edge}"], -1).to_pylist() for edge in ("start", "end"))
+    return [Request(*row) for row in zip(items[side].to_pylist(), *edges, strict=True)]
+
+
+def _rows_of(requests: list[Request], rows: pa.Table, engine: str, manifest: Path) -> pa.Table:
+    """The row of each sentence, in their order: of the whole, else of its region."""
+    whole = pa.array([sentence_key(engine, Request(r.text)) for r in requests], pa.string())
+    part = pa.array([sentence_key(engine, r) for r in requests], pa.string())
+    index = (pc.index_in(keys, value_set=rows["key"]) for keys in (whole, part))
+    found = pc.coalesce(*index)
     if found.null_count:
-        text = texts[pc.is_null(found).to_pylist().index(True)]
+        text = requests[pc.is_null(found).to_pylist().index(True)].text
         raise _broken(f"sentence {text!r} of the items has no scores in the store", manifest)
     return rows.take(found).combine_chunks()
 
@@ -128,12 +141,13 @@ def collect_scores(items: Path, manifest: Path, store: Path, output: Path) -> pa
         write_table(table, SCORES, output)
         return table
     described = read_manifest(manifest)
-    texts = {side: wanted[side].to_pylist() for side in ("good", "bad")}
-    keys = {sentence_key(described.engine, text) for side in texts.values() for text in side}
+    requests = {side: _requests(wanted, side) for side in SIDES}
+    every = {form for side in requests.values() for r in side for form in (r, Request(r.text))}
+    keys = {sentence_key(described.engine, request) for request in every}
     rows = _needed(described, manifest, store, keys)
     columns: dict[str, pa.Array] = {"item_id": wanted["item_id"]}
-    for side in ("good", "bad"):
-        columns |= _side(_rows_of(texts[side], rows, described.engine, manifest), side)
+    for side in SIDES:
+        columns |= _side(_rows_of(requests[side], rows, described.engine, manifest), side)
     good, bad = columns.pop("status_good"), columns.pop("status_bad")
     columns["status"] = pc.if_else(pc.equal(good, OK), bad, good)
     table = pa.table(columns)

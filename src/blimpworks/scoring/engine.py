@@ -1,14 +1,15 @@
 """What every scoring engine does, and the table of engines.
 
 An engine turns texts into token ids and ids into log-probabilities. Everything else
-(de-duplication, shards, resuming, sums) is shared and knows no engine.
+(de-duplication, order, shards, resuming, sums) is shared and knows no engine.
 """
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Literal, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +21,16 @@ from blimpworks.models.checkpoint import Checkpoint, read_checkpoint
 from blimpworks.provenance.digest import code_digest
 
 Ids = NDArray[np.int32]
+Mask = NDArray[np.bool_]
 LogProbs = NDArray[np.float32]
+Failure = Literal["out_of_memory", "refused"]
+"""Why an engine could not score a text that it should be able to score."""
 
-# Engine name of a checkpoint -> class. `provenance.verbs` lists the modules too, so that the
-# digest of the code behind scores covers them.
-ENGINES: dict[str, str] = {
-    "kenlm": "blimpworks.scoring.kenlm_engine:KenlmEngine",
-    "transformers": "blimpworks.scoring.transformers_engine:TransformersEngine",
+# Name of an engine and architecture of a checkpoint -> class. `provenance.verbs` lists the
+# classes too, so that the digest of the code behind scores covers them.
+ENGINES: dict[tuple[str, str], str] = {
+    ("kenlm", "ngram"): "blimpworks.scoring.kenlm_engine:KenlmEngine",
+    ("transformers", "causal"): "blimpworks.scoring.transformers_engine:TransformersEngine",
 }
 
 
@@ -35,48 +39,73 @@ class Encoded:
     """A text as tokens. What conditions the first token is not among them.
 
     ``ids`` [tokens]; ``ends`` [tokens]: how many code points of the text are complete after
-    each token, never falling (a token that holds part of a character ends before it).
+    each token, never falling (a token that holds part of a character ends before it);
+    ``wanted`` [tokens]: which are to be scored, None for all. An engine that pays for each
+    token leaves out the others, another may score them all the same.
     """
 
     ids: Ids
     ends: Ids
+    wanted: Mask | None = None
 
 
 class Engine(Protocol):
-    """One loaded checkpoint."""
+    """One checkpoint, loaded when the first batch asks for it."""
 
     key: str
     """All that decides a text's log-probabilities, apart from the text."""
     limit: int | None
     """Most ids that a text may have; None without limit."""
+    regional: bool
+    """Whether the work grows with the number of wanted tokens, not with that of all."""
+    shares_prefixes: bool
+    """Whether texts that begin alike cost less when they come in one batch."""
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Tokens of each text."""
         ...
 
-    def logprobs(self, batch: Sequence[Ids]) -> list[LogProbs]:
+    def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Natural log-probability of each id given those before it; NaN where unscored.
 
-        One array per sequence, as long as it. The result does not depend on the order of
-        the sequences.
+        One array per text, as long as its ids, or why there is none. A text's result does
+        not depend on the order of the batch.
         """
         ...
 
+    def close(self) -> None:
+        """Release what the engine holds, such as a server. It is not used after that."""
+        ...
 
-def load_engine(checkpoint: Path, options: ScoringOptions) -> Engine:
-    """The engine that ``checkpoint`` (a ``checkpoint.json``) asks for, ready to score.
 
-    Raises UserError when the checkpoint is missing, altered, or of an unknown engine.
+def load_engine(checkpoint: Path, name: str, options: ScoringOptions) -> Engine:
+    """The engine ``name`` with a checkpoint (a ``checkpoint.json``), ready to score.
+
+    Number format and first token are the checkpoint's unless ``options`` say otherwise.
+    Raises UserError when the checkpoint is missing, altered, or not for this engine.
     """
     described = read_checkpoint(checkpoint)
-    if described.engine not in ENGINES:
+    if (name, described.architecture) not in ENGINES:
+        known = ", ".join(" with ".join(pair) for pair in sorted(ENGINES))
         raise UserError(
-            f"{checkpoint}: engine is {described.engine!r}, which this version cannot run; "
-            f"expected one of {', '.join(sorted(ENGINES))}."
+            f"{checkpoint}: engine {name!r} cannot run architecture {described.architecture!r}; "
+            f"expected one of: {known}."
         )
-    module, _, name = ENGINES[described.engine].partition(":")
-    kind = getattr(importlib.import_module(module), name)
-    return cast(Engine, kind(checkpoint, described, options))
+    wanted = {"dtype": options.dtype, "first_token": options.first_token}
+    changes = {key: value for key, value in wanted.items() if value != "model"}
+    module, _, kind = ENGINES[name, described.architecture].partition(":")
+    build = getattr(importlib.import_module(module), kind)
+    return cast(Engine, build(checkpoint, described.model_copy(update=changes), options))
+
+
+@contextmanager
+def open_engine(checkpoint: Path, name: str, options: ScoringOptions) -> Iterator[Engine]:
+    """``load_engine``, closed at the end whatever happens."""
+    engine = load_engine(checkpoint, name, options)
+    try:
+        yield engine
+    finally:
+        engine.close()
 
 
 def engine_key(kind: type, version: str, checkpoint: Path, described: Checkpoint) -> str:

@@ -13,7 +13,7 @@ from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.ngram import END, MODEL, UNKNOWN, VOCABULARY
 from blimpworks.models.words import split_words
-from blimpworks.scoring.engine import Encoded, Ids, LogProbs, engine_key
+from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs, engine_key
 
 LN10 = math.log(10)
 
@@ -26,6 +26,8 @@ class KenlmEngine:
     """
 
     limit: int | None = None
+    regional = False
+    shares_prefixes = False
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
         """Load the model. Raises UserError for a first-token policy other than ``bos``."""
@@ -58,6 +60,9 @@ class KenlmEngine:
         found = self._model.full_scores(words, bos=True, eos=True)
         return np.fromiter((log10 * LN10 for log10, _, _ in found), np.float32, len(ids))
 
-    def logprobs(self, batch: Sequence[Ids]) -> list[LogProbs]:
+    def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Natural log-probabilities; see ``Engine``."""
-        return [self._score(ids) for ids in batch]
+        return [self._score(encoded.ids) for encoded in batch]
+
+    def close(self) -> None:
+        """Nothing is held that the interpreter does not free."""

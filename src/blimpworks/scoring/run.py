@@ -3,6 +3,7 @@
 import json
 import logging
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,9 +13,9 @@ from pydantic import Field, ValidationError
 from blimpworks.config import ScoringOptions, Strict
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
-from blimpworks.scoring.engine import load_engine
+from blimpworks.scoring.engine import open_engine
+from blimpworks.scoring.plan import by_prefix, requests_of
 from blimpworks.scoring.store import Store, sentence_key
-from blimpworks.tables import ITEMS, read_table
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +32,7 @@ class Manifest(Strict):
     checkpoint: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     """SHA-256 of the model's checkpoint.json."""
     sentences: int
-    """Distinct sentences of the items."""
+    """Distinct sentences of the items, or regions of them."""
     statuses: dict[str, int]
     """Number of those sentences by status."""
     shards: dict[str, str]
@@ -51,24 +52,6 @@ def read_manifest(path: Path) -> Manifest:
         ) from error
 
 
-def sentences_of(items: list[Path]) -> set[str]:
-    """Distinct good and bad sentences of items tables.
-
-    Raises UserError for a missing table or an item without a sentence.
-    """
-    found: set[str] = set()
-    for path in items:
-        table = read_table(ITEMS, path, ["good", "bad"])
-        for column in ("good", "bad"):
-            if table[column].null_count:
-                raise UserError(
-                    f"{path}: column {column!r} has {table[column].null_count} empty cells; "
-                    "expected a sentence in each. Rebuild the items."
-                )
-            found.update(table[column].to_pylist())
-    return found
-
-
 def _statuses(shards: list[Path], wanted: set[str]) -> dict[str, int]:
     found: Counter[str] = Counter()
     seen: set[str] = set()
@@ -82,30 +65,40 @@ def _statuses(shards: list[Path], wanted: set[str]) -> dict[str, int]:
 
 
 def score_items(
-    items: list[Path], checkpoint: Path, store: Path, manifest: Path, options: ScoringOptions
+    items: Sequence[Path],
+    checkpoint: Path,
+    store: Path,
+    manifest: Path,
+    engine: str,
+    options: ScoringOptions,
+    *,
+    regions: Sequence[Path] = (),
 ) -> Manifest:
-    """Score every good and bad sentence of ``items`` with the model of ``checkpoint``.
+    """Score every good and bad sentence of ``items`` with ``engine`` and a checkpoint.
 
-    Scores go into the shards below directory ``store``; sentences that have some there are
-    not scored again. ``manifest`` is written last. A killed run goes on where it was, with
-    the same final bytes.
+    Of the items tables ``regions`` only the critical regions are needed: an engine that pays
+    for each token scores no more of them. Scores go into the shards below directory
+    ``store``; sentences that have some there are not scored again. ``manifest`` is written
+    last. A killed run goes on where it was, with the same final bytes.
 
     Raises UserError when items or checkpoint are missing or malformed.
     """
-    texts = sentences_of(items)
-    engine = load_engine(checkpoint, options)
-    shards = Store(store)
-    new = shards.fill(engine, texts, options.shard)
-    keys = {sentence_key(engine.key, text) for text in texts}
+    with open_engine(checkpoint, engine, options) as opened:
+        requests = requests_of(items) | requests_of(regions, regions=opened.regional)
+        shards = Store(store)
+        prefixes = by_prefix(requests, opened, options)
+        new = shards.fill(opened, requests, options.shard, prefixes=prefixes)
+        key = opened.key
+    keys = {sentence_key(key, request) for request in requests}
     used = sorted({shards.shard_of[key] for key in keys})
     result = Manifest(
-        engine=engine.key,
+        engine=key,
         checkpoint=sha256_of(checkpoint),
-        sentences=len(texts),
+        sentences=len(requests),
         statuses=_statuses(used, keys),
         shards={path.name: sha256_of(path) for path in used},
     )
     text = json.dumps(result.model_dump(), indent=1, ensure_ascii=False, sort_keys=True)
     write_text(manifest, text + "\n")
-    log.info("%s: %d sentences, %d of them new", manifest, len(texts), new)
+    log.info("%s: %d sentences, %d of them new", manifest, len(requests), new)
     return result

@@ -1,16 +1,17 @@
 """The store of sentence scores: one row per sentence, keyed by content.
 
 Each model and scope of a results directory has a store of its own. A sentence's key digests
-the engine's key and the text, so sentences that benchmarks or languages of that scope share
-are scored once, and nothing is reused that another checkpoint, dtype, version of the code or
-first-token policy has made. Rows lie in shards, Parquet files that are written whole or not
-at all, each named after the digest of its bytes: one that was altered is found by its name.
+the engine's key and the text (with the stretch of it, if only that is scored), so sentences
+that benchmarks or languages of that scope share are scored once, and nothing is reused that
+another checkpoint, dtype, version of the code or first-token policy has made. Rows lie in
+shards, Parquet files that are written whole or not at all, each named after the digest of
+its bytes: one that was altered is found by its name.
 
-Sentences to score are sorted and cut into shards before any is scored, shards are written
-in that order, and batches never reach across shards. What a killed run left is therefore
-a head of that row of shards, and the run that follows cuts the rest at the same places:
-it ends with the same files, byte for byte. The same holds for a damaged shard that is set
-aside and made again.
+Sentences to score are put in order (see ``plan``) and cut into shards before any is scored,
+shards are written in that order, and batches never reach across shards. What a killed run
+left is therefore a head of that row of shards, and the run that follows cuts the rest at the
+same places: it ends with the same files, byte for byte. The same holds for a damaged shard
+that is set aside and made again.
 """
 
 import hashlib
@@ -28,6 +29,7 @@ from tqdm import tqdm
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, sha256_of
 from blimpworks.scoring.engine import Encoded, Engine, Ids, LogProbs
+from blimpworks.scoring.plan import Request, in_order, nothing_scored
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +38,8 @@ SCHEMA = pa.schema(
     [
         ("key", pa.string()),
         ("text", pa.string()),
+        ("start", pa.int32()),
+        ("end", pa.int32()),
         ("ids", pa.list_(pa.int32())),
         ("logprobs", pa.list_(pa.float32())),
         ("ends", pa.list_(pa.int32())),
@@ -44,9 +48,11 @@ SCHEMA = pa.schema(
 )
 
 
-def sentence_key(engine_key: str, text: str) -> str:
+def sentence_key(engine_key: str, request: Request) -> str:
     """Content key of one sentence's scores: 32 hexadecimal digits."""
-    return hashlib.blake2b(f"{engine_key}|{text}".encode(), digest_size=16).hexdigest()
+    stretch = "" if request.start < 0 else f"{request.start}:{request.end}"
+    content = f"{engine_key}|{stretch}|{request.text}"
+    return hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
 
 
 def shard_name(sha256: str) -> str:
@@ -96,14 +102,18 @@ class Store:
         for key in keys:
             self.shard_of.setdefault(key, shard)
 
-    def missing(self, engine_key: str, texts: Iterable[str]) -> list[str]:
-        """Those of ``texts`` that have no scores yet, each once, by (length, text)."""
-        absent = {t for t in texts if sentence_key(engine_key, t) not in self.shard_of}
-        return sorted(absent, key=lambda text: (len(text), text))
+    def missing(self, engine_key: str, requests: Iterable[Request]) -> set[Request]:
+        """Those of ``requests`` that have no scores yet."""
+        return {r for r in requests if sentence_key(engine_key, r) not in self.shard_of}
 
-    def fill(self, engine: Engine, texts: Iterable[str], size: int) -> int:
-        """Score the missing ``texts`` in shards of ``size``; returns how many there were."""
-        wanted = self.missing(engine.key, texts)
+    def fill(
+        self, engine: Engine, requests: Iterable[Request], size: int, *, prefixes: bool
+    ) -> int:
+        """Score the missing ``requests`` in shards of ``size``; returns how many there were.
+
+        ``prefixes`` is the order (see ``plan.in_order``).
+        """
+        wanted = in_order(self.missing(engine.key, requests), prefixes=prefixes)
         if not wanted:
             log.info("%s: all sentences have scores already", self.directory)
             return 0
@@ -114,9 +124,9 @@ class Store:
                 bar.update(len(part))
         return len(wanted)
 
-    def _write(self, engine: Engine, texts: list[str]) -> None:
-        keys = [sentence_key(engine.key, text) for text in texts]
-        table = score_shard(engine, keys, texts)
+    def _write(self, engine: Engine, requests: list[Request]) -> None:
+        keys = [sentence_key(engine.key, request) for request in requests]
+        table = score_shard(engine, keys, requests)
         note = {b"blimpworks": json.dumps({"table": "shard", "engine": engine.key}).encode()}
         sink = io.BytesIO()
         pq.write_table(table.replace_schema_metadata(note), sink, compression="zstd")
@@ -127,42 +137,44 @@ class Store:
         self._add(path, keys)
 
 
-def _status(encoded: Encoded, logprobs: LogProbs, limit: int | None) -> str:
-    if limit is not None and len(encoded.ids) > limit:
-        return TOO_LONG
-    return EMPTY if np.isnan(logprobs).all() else OK
-
-
 def _lists(arrays: Sequence[Ids] | Sequence[LogProbs], kind: pa.DataType) -> pa.ListArray:
     offsets = np.concatenate([[0], np.cumsum([len(a) for a in arrays])]).astype(np.int32)
     return pa.ListArray.from_arrays(offsets, pa.array(np.concatenate(arrays), kind))
 
 
-def _scored(engine: Engine, encoded: list[Encoded]) -> list[LogProbs]:
-    """Log-probabilities of each text, NaN for one longer than the engine takes."""
-    found = [np.full(len(e.ids), np.nan, dtype=np.float32) for e in encoded]
+def _scored(engine: Engine, encoded: list[Encoded]) -> tuple[list[LogProbs], list[str]]:
+    """Log-probabilities of each text, NaN where there are none, and its status."""
+    rows = [nothing_scored(len(e.ids)) for e in encoded]
     limit = engine.limit
     fits = [i for i, e in enumerate(encoded) if limit is None or len(e.ids) <= limit]
-    for i, row in zip(fits, engine.logprobs([encoded[i].ids for i in fits]), strict=True):
-        found[i] = row
-    return found
+    statuses = [TOO_LONG] * len(encoded)
+    for i, row in zip(fits, engine.logprobs([encoded[i] for i in fits]), strict=True):
+        if isinstance(row, str):
+            statuses[i] = row
+        else:
+            rows[i], statuses[i] = row, EMPTY if np.isnan(row).all() else OK
+    return rows, statuses
 
 
-def score_shard(engine: Engine, keys: list[str], texts: list[str]) -> pa.Table:
-    """Scores of ``texts``, one row each, in their order.
+def score_shard(engine: Engine, keys: list[str], requests: list[Request]) -> pa.Table:
+    """Scores of ``requests``, one row each, in their order.
 
-    ``status`` is ``ok``; ``too_long`` (more tokens than the model's context) or ``empty``
-    (no token that could be scored). The lists ids, logprobs and ends are of one length;
-    logprobs is NaN for a token that is not scored.
+    ``status`` is ``ok``; ``too_long`` (more tokens than the model's context), ``empty``
+    (no token that could be scored), or why the engine failed (see ``engine.Failure``). The
+    lists ids, logprobs and ends are of one length; logprobs is NaN for a token that is not
+    scored.
     """
-    encoded = engine.encode(texts)
-    logprobs = _scored(engine, encoded)
+    texts = [request.text for request in requests]
+    encoded = [r.restrict(e) for r, e in zip(requests, engine.encode(texts), strict=True)]
+    logprobs, statuses = _scored(engine, encoded)
     columns = [
         pa.array(keys, pa.string()),
         pa.array(texts, pa.string()),
+        pa.array([request.start for request in requests], pa.int32()),
+        pa.array([request.end for request in requests], pa.int32()),
         _lists([e.ids for e in encoded], pa.int32()),
         _lists(logprobs, pa.float32()),
         _lists([e.ends for e in encoded], pa.int32()),
-        pa.array([_status(e, row, engine.limit) for e, row in zip(encoded, logprobs, strict=True)]),
+        pa.array(statuses, pa.string()),
     ]
     return pa.table(columns, schema=SCHEMA)

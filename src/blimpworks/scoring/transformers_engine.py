@@ -10,7 +10,6 @@ import transformers
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
-    AutoTokenizer,
     PretrainedConfig,
     PreTrainedModel,
 )
@@ -19,7 +18,8 @@ from blimpworks.config import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.threads import one_thread
-from blimpworks.scoring.engine import Encoded, Ids, LogProbs, engine_key
+from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs, engine_key
+from blimpworks.scoring.hub_tokenizer import HubTokenizer
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 Head = Callable[[torch.Tensor], torch.Tensor]
@@ -79,30 +79,19 @@ def make_batches(lengths: Sequence[int], order: Sequence[int], most: int) -> Ite
         yield batch
 
 
-def complete_characters(starts: Ids, ends: Ids) -> Ids:
-    """Characters complete after each token, from a tokenizer's offsets [tokens].
-
-    Tokenizers give a token that holds part of a character the whole of it; here such a
-    token ends where the character starts, so that spans of tokens never overlap.
-    """
-    if len(ends) == 0:
-        return ends
-    found = ends.copy()
-    found[:-1] = np.minimum(ends[:-1], starts[1:])
-    return np.maximum.accumulate(found)
-
-
 class TransformersEngine:
     """A causal model on the first GPU, or on the CPU where there is none.
 
     Only local files, only safetensors, no code from the checkpoint, in the checkpoint's dtype.
     """
 
+    regional = False
+    shares_prefixes = False
+
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
         """Load the tokenizer; the weights follow with the first batch.
 
-        Raises UserError when the dtype is unknown, there is no fast tokenizer, or the
-        tokenizer has no token that the first-token policy asks for.
+        Raises UserError when the dtype is unknown or the tokenizer no use (see there).
         """
         if described.dtype not in DTYPES:
             raise UserError(
@@ -112,8 +101,8 @@ class TransformersEngine:
         self._dtype = DTYPES[described.dtype]
         self._batch_tokens = options.batch_tokens
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self._tokenizer = AutoTokenizer.from_pretrained(self._directory, local_files_only=True)
-        self._prefix = self._conditioning(checkpoint, described)
+        self._tokenizer = HubTokenizer(checkpoint, described)
+        self._prefix = self._tokenizer.prefix
         settings = AutoConfig.from_pretrained(self._directory, local_files_only=True)
         self._settings = settings.get_text_config()
         context = getattr(self._settings, "max_position_embeddings", None)
@@ -124,23 +113,6 @@ class TransformersEngine:
             f"{device_name(self._device)} batch_tokens {options.batch_tokens}"
         )
         self.key = engine_key(TransformersEngine, name, checkpoint, described)
-
-    def _conditioning(self, checkpoint: Path, described: Checkpoint) -> list[int]:
-        """Ids put before every sentence."""
-        if not self._tokenizer.is_fast:
-            raise UserError(
-                f"{checkpoint.parent} has no fast tokenizer (tokenizer.json), which character "
-                "offsets need; convert the tokenizer."
-            )
-        if described.first_token == "skip":
-            return []
-        found: int | None = getattr(self._tokenizer, f"{described.first_token}_token_id")
-        if found is None:
-            raise UserError(
-                f"{checkpoint}: first_token is {described.first_token!r}, but the tokenizer has "
-                f"no {described.first_token} token; choose another of bos, eos, skip."
-            )
-        return [found]
 
     @cached_property
     def _model(self) -> PreTrainedModel:
@@ -176,26 +148,18 @@ class TransformersEngine:
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Tokens without any special token; see ``Engine``."""
-        found = self._tokenizer(
-            list(texts), add_special_tokens=False, return_offsets_mapping=True, verbose=False
-        )
-        pairs = zip(found["input_ids"], found["offset_mapping"], strict=True)
-        return [self._encoded(ids, offsets) for ids, offsets in pairs]
+        return self._tokenizer.encode(texts)
 
-    @staticmethod
-    def _encoded(ids: list[int], offsets: list[tuple[int, int]]) -> Encoded:
-        spans = np.array(offsets, dtype=np.int32).reshape(-1, 2)
-        return Encoded(np.array(ids, dtype=np.int32), complete_characters(spans[:, 0], spans[:, 1]))
-
-    def logprobs(self, batch: Sequence[Ids]) -> list[LogProbs]:
+    def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Natural log-probabilities, NaN for the first token under ``skip``; see ``Engine``."""
-        lengths = [len(ids) for ids in batch]
+        ids = [encoded.ids for encoded in batch]
+        lengths = [len(row) for row in ids]
         # Ties are broken by the ids, so that batches don't depend on the order of arrival.
-        order = sorted(range(len(batch)), key=lambda i: (lengths[i], batch[i].tolist()))
-        found: list[LogProbs] = [np.empty(0, dtype=np.float32)] * len(batch)
+        order = sorted(range(len(batch)), key=lambda i: (lengths[i], ids[i].tolist()))
+        found: list[LogProbs | Failure] = [np.empty(0, dtype=np.float32)] * len(batch)
         padded = [length + len(self._prefix) for length in lengths]
         for group in make_batches(padded, order, self._batch_tokens):
-            for number, row in zip(group, self._forward([batch[i] for i in group]), strict=True):
+            for number, row in zip(group, self._forward([ids[i] for i in group]), strict=True):
                 found[number] = row
         return found
 
@@ -227,3 +191,6 @@ class TransformersEngine:
         return [
             np.concatenate([lead, part])[: len(row)] for row, part in zip(rows, parts, strict=True)
         ]
+
+    def close(self) -> None:
+        """Nothing is held that the interpreter does not free."""

@@ -1,0 +1,90 @@
+"""What a model has to score, each thing once, and in which order."""
+
+from collections.abc import Collection, Iterable
+from itertools import pairwise
+from os.path import commonprefix
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from blimpworks.config import ScoringOptions
+from blimpworks.errors import UserError
+from blimpworks.scoring.engine import Encoded, Engine
+from blimpworks.scoring.spans import overlaps, token_starts
+from blimpworks.tables import ITEMS, read_table
+
+PAYS = 0.4
+"""Share of characters in common with the sentence before, from which on sharing pays."""
+
+
+class Request(NamedTuple):
+    """A sentence to score: whole, or only the tokens of one stretch of it."""
+
+    text: str
+    start: int = -1
+    """First character of the stretch; negative for the whole sentence."""
+    end: int = -1
+    """Character after its last."""
+
+    def restrict(self, encoded: Encoded) -> Encoded:
+        """``encoded`` with the tokens of the stretch as the wanted ones."""
+        if self.start < 0:
+            return encoded
+        wanted = overlaps(token_starts(encoded.ends), encoded.ends, self.start, self.end)
+        return Encoded(encoded.ids, encoded.ends, wanted)
+
+
+def requests_of(items: Iterable[Path], *, regions: bool = False) -> set[Request]:
+    """Distinct good and bad sentences of items tables, or distinct critical regions of them.
+
+    Raises UserError for a missing table or an item without a sentence, or without a region
+    where these are asked for.
+    """
+    found: set[Request] = set()
+    for path in items:
+        for side in ("good", "bad"):
+            columns = [side, f"{side}_start", f"{side}_end"] if regions else [side]
+            table = read_table(ITEMS, path, columns)
+            for name in columns:
+                if table[name].null_count:
+                    raise UserError(
+                        f"{path}: column {name!r} has {table[name].null_count} empty cells; "
+                        "expected a value in each. Rebuild the items."
+                    )
+            rows = zip(*(table[name].to_pylist() for name in columns), strict=True)
+            found.update(Request(*row) for row in rows)
+    return found
+
+
+def shared_characters(texts: Iterable[str]) -> float:
+    """Share of characters that a text has in common with the one before it, in order of texts.
+
+    It foretells how many tokens a prefix tree saves. 0 for no texts.
+    """
+    ordered = sorted(texts)
+    total = sum(map(len, ordered))
+    # Characters are meant, not parts of paths.
+    shared = sum(len(commonprefix(pair)) for pair in pairwise(ordered))  # noqa: RUF071
+    return shared / total if total else 0.0
+
+
+def by_prefix(requests: Collection[Request], engine: Engine, options: ScoringOptions) -> bool:
+    """Whether to score in order of texts, so that those that begin alike share a shard."""
+    if not engine.shares_prefixes or options.sharing == "never":
+        return False
+    if options.sharing == "always":
+        return True
+    return shared_characters({request.text for request in requests}) >= PAYS
+
+
+def in_order(requests: Collection[Request], *, prefixes: bool) -> list[Request]:
+    """``requests`` by text, or by length and then text, so that batches need little padding."""
+    if prefixes:
+        return sorted(requests)
+    return sorted(requests, key=lambda request: (len(request.text), request))
+
+
+def nothing_scored(count: int) -> np.ndarray:
+    """Log-probabilities of a text of ``count`` tokens that has none: NaN, float32 [count]."""
+    return np.full(count, np.nan, dtype=np.float32)
