@@ -42,6 +42,10 @@ def atomic(path: Path) -> Iterator[Path]:
             os.fsync(handle.fileno())
         temporary.replace(path)
         fsync_directory(path.parent)
+    except OSError as error:
+        # A failing write does not say where.
+        error.filename = error.filename or str(path)
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 

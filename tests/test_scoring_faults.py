@@ -1,0 +1,129 @@
+"""What goes wrong while scoring: what the user is told, and what is left."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+import tiny
+
+from blimpworks.config import ScoringOptions
+
+OPTIONS = ScoringOptions(shard=20, batch_tokens=400)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("model")
+    corpus = tiny.write_corpus(directory / "text.txt")
+    return tiny.make_transformer(corpus, directory / "tf" / "checkpoint.json")
+
+
+@pytest.fixture(scope="module")
+def items(tmp_path_factory):
+    texts = tiny.sentences(400, seed=1)
+    path = tmp_path_factory.mktemp("items") / "items.parquet"
+    return tiny.write_items(path, list(zip(texts[::2], texts[1::2], strict=True)))
+
+
+def score(items, checkpoint, directory):
+    """The command as the workflow calls it."""
+    command = [sys.executable, "-m", "blimpworks", "score", str(items)]
+    command += ["--checkpoint", str(checkpoint), "--engine", "transformers"]
+    command += ["--store", str(directory / "shards")]
+    command += ["--manifest", str(directory / "manifest.json")]
+    command += ["--options", OPTIONS.model_dump_json()]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def last_words(done):
+    """What a failed command ends with; it must not be a stack trace."""
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    return done.stderr.strip().splitlines()[-1]
+
+
+def shards(directory):
+    return {p.name: p.read_bytes() for p in (directory / "shards").glob("part-*.parquet")}
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 64 KiB, and a function that makes it larger."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a small disk needs root")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_full_disk_is_told_and_costs_no_more_than_the_shard_in_hand(
+    model, items, tmp_path, small_disk
+):
+    (tmp_path / "whole").mkdir()
+    assert score(items, model, tmp_path / "whole").returncode == 0
+    whole = shards(tmp_path / "whole")
+
+    said = last_words(score(items, model, small_disk))
+    assert f"{small_disk}/shards/part-" in said
+    assert "no space left on device; nothing half-written is left" in said
+    kept = shards(small_disk)
+    assert kept
+    assert kept.items() < whole.items()
+    assert not (small_disk / "manifest.json").exists()
+
+    enlarge = ["mount", "-o", "remount,size=8m", str(small_disk)]
+    subprocess.run(enlarge, check=True)
+    done = score(items, model, small_disk)
+    assert done.returncode == 0
+    sentences = json.loads((small_disk / "manifest.json").read_text())["sentences"]
+    assert f"{sentences - 20 * len(kept)} of them new" in done.stderr
+    assert shards(small_disk) == whole
+
+
+def test_a_missing_model_directory_is_told(items, tmp_path):
+    said = last_words(score(items, tmp_path / "gone" / "checkpoint.json", tmp_path))
+    assert "gone/checkpoint.json does not exist" in said
+
+
+@pytest.fixture
+def copy(model, tmp_path):
+    """A copy of the model that a test may damage."""
+    shutil.copytree(model.parent, tmp_path / "copy")
+    return tmp_path / "copy" / "checkpoint.json"
+
+
+def test_altered_weights_are_told_before_they_are_loaded(items, tmp_path, copy):
+    weights = copy.with_name("model.safetensors")
+    weights.write_bytes(weights.read_bytes()[:-8])
+    said = last_words(score(items, copy, tmp_path))
+    assert "model.safetensors is" in said
+    assert "expects SHA-256" in said
+    assert "Train or retrieve the model again." in said
+
+
+def unseal(checkpoint):
+    """Let the seal vouch for no file."""
+    described = json.loads(checkpoint.read_text()) | {"files": {}}
+    checkpoint.write_text(json.dumps(described))
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "gone", "not json"])
+def test_corrupt_weights_that_were_sealed_are_told_in_one_sentence(items, tmp_path, copy, damage):
+    unseal(copy)
+    weights, settings = copy.with_name("model.safetensors"), copy.with_name("config.json")
+    if damage == "cut":
+        weights.write_bytes(weights.read_bytes()[:2000])
+    elif damage == "empty":
+        weights.write_bytes(b"")
+    elif damage == "gone":
+        weights.unlink()
+    else:
+        settings.write_text("{")
+    said = last_words(score(items, copy, tmp_path))
+    assert str(copy.parent) in said
+    assert "cannot be loaded" in said
+    assert not (tmp_path / "shards").exists()
