@@ -10,94 +10,12 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-import yaml
+from checkout import Checkout, fresh, told
 
 from blimpworks.provenance.explain import explain as explain_cell
 
-ROOT = Path(__file__).resolve().parent.parent
-CAMPAIGN = "config/test.yaml"
 RESULTS = "results/demo"
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
-
-
-def copy_repository(target: Path) -> None:
-    """What git would commit, as a repository of its own."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for name in filter(None, listed.stdout.split("\0")):
-        source, copy = ROOT / name, target / name
-        if source.is_symlink() or source.exists():
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, copy, follow_symlinks=False)
-    identity = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
-    for arguments in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "copy"]):
-        subprocess.run(["git", *arguments], cwd=target, check=True)
-
-
-def told(done: subprocess.CompletedProcess[str]) -> str:
-    """Everything that a command printed."""
-    return done.stdout + done.stderr
-
-
-class Checkout:
-    """A copy of the repository in which commands are run."""
-
-    def __init__(self, path: Path):
-        self.path = path
-
-    def run(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        path = os.pathsep.join([str(ROOT / ".tools/bin"), os.environ["PATH"]])
-        env = {**os.environ, "PYTHONPATH": str(self.path / "src"), "PATH": path, **environment}
-        return subprocess.run(
-            [sys.executable, "-m", *command],
-            cwd=self.path,
-            capture_output=True,
-            text=True,
-            env=env,
-            check=False,
-        )
-
-    def snakemake(self, *arguments: str, campaign: str = CAMPAIGN):
-        chosen = ["--configfile", campaign] if campaign else []
-        where = [] if "--profile" in arguments else ["--cores", "2"]
-        return self.run("snakemake", *where, *arguments, *chosen)
-
-    def planned(self, *arguments: str) -> set[str]:
-        """Rules that a dry run would run."""
-        done = self.snakemake("-n", *arguments)
-        said = told(done)
-        assert done.returncode == 0, said
-        if "Nothing to be done" in said:
-            return set()
-        _, table = said.split("Job stats:\n", 1)
-        rows = (line.split() for line in table.split("\n\n")[0].splitlines()[2:])
-        return {rule for rule, _ in rows} - {"total"}
-
-    def edit(self, name: str, old: str, new: str) -> None:
-        file = self.path / name
-        text = file.read_text()
-        assert old in text
-        file.write_text(text.replace(old, new, 1))
-
-
-def small_campaign(checkout: Path) -> None:
-    """The demo campaign with a shorter training."""
-    campaign = yaml.safe_load((checkout / "config/demo/config.yaml").read_text())
-    recipe = campaign["training"]["recipes"]["transformer-small"]
-    recipe.update(max_steps=30, hidden=32, layers=1)
-    (checkout / CAMPAIGN).write_text(yaml.safe_dump(campaign))
-
-
-def fresh(path: Path) -> Checkout:
-    """A checkout in which nothing was built."""
-    copy_repository(path)
-    small_campaign(path)
-    return Checkout(path)
 
 
 @pytest.fixture(scope="module")
@@ -186,9 +104,7 @@ def test_editing_the_sampling_reruns_it_and_its_dependants_only(scratch):
 
 
 def test_changing_one_setting_reruns_the_stage_that_reads_it(scratch):
-    campaign = yaml.safe_load((scratch.path / CAMPAIGN).read_text())
-    campaign["multiblimp"] = {"sampling": {"per_condition": 20}}
-    (scratch.path / CAMPAIGN).write_text(yaml.safe_dump(campaign))
+    scratch.change(multiblimp={"sampling": {"per_condition": 20}})
     planned = scratch.planned()
     assert "sample_items" in planned
     assert not planned & {"build_pairs", "build_lexicon", "measure_agreement"}
@@ -308,8 +224,7 @@ def test_the_papers_printed_numbers_make_exhibits_without_any_model(bare):
 
 
 def test_a_campaign_without_models_builds_its_data_alone(bare):
-    campaign = yaml.safe_load((bare.path / CAMPAIGN).read_text())
-    (bare.path / "config/data.yaml").write_text(yaml.safe_dump(campaign | {"models": []}))
+    bare.change("config/data.yaml", models=[])
     done = bare.snakemake("-n", campaign="config/data.yaml")
     assert done.returncode == 0, told(done)
     assert "regeneration.csv" in told(done)
@@ -338,9 +253,7 @@ def test_check_names_an_altered_input_outside_the_results(scratch):
 
 
 def test_a_campaign_that_names_no_places_uses_the_documented_ones(scratch):
-    campaign = yaml.safe_load((scratch.path / CAMPAIGN).read_text())
-    del campaign["pathvars"]
-    (scratch.path / CAMPAIGN).write_text(yaml.safe_dump(campaign))
+    scratch.change(without="pathvars")
     done = scratch.snakemake("resources/tokens/deu.parquet")
     assert done.returncode == 0, done.stdout + done.stderr
     for path in ("logs/build_tokens/deu.log", "logs/benchmarks/build_tokens/deu.tsv"):
@@ -352,9 +265,7 @@ def test_files_left_out_for_want_of_a_checksum_are_named(scratch):
     rows = [line.split("\t") for line in catalogue.read_text().splitlines()]
     extra = ["deu", "UD_German-Demo", "de_demo-ud-dev.conllu", "1", "", "", "", "CC0-1.0", "", "x"]
     catalogue.write_text("".join("\t".join(row) + "\n" for row in [*rows, extra]))
-    campaign = yaml.safe_load((scratch.path / CAMPAIGN).read_text())
-    campaign["unpinned"] = "skip"
-    (scratch.path / CAMPAIGN).write_text(yaml.safe_dump(campaign))
+    scratch.change(unpinned="skip")
     shutil.rmtree(scratch.path / "resources/demo/tokens")
     done = scratch.snakemake("resources/demo/tokens/deu.parquet")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -365,9 +276,7 @@ def test_files_left_out_for_want_of_a_checksum_are_named(scratch):
 def test_the_corrected_variant_builds_other_items_from_the_same_treebanks(scratch):
     items = scratch.path / RESULTS / "items/multiblimp/fra.parquet"
     published = pq.read_table(items).to_pylist()
-    campaign = yaml.safe_load((scratch.path / CAMPAIGN).read_text())
-    campaign["multiblimp"] = {"variant": "corrected"}
-    (scratch.path / CAMPAIGN).write_text(yaml.safe_dump(campaign))
+    scratch.change(multiblimp={"variant": "corrected"})
     done = scratch.snakemake("items")
     assert done.returncode == 0, done.stdout + done.stderr
     corrected = pq.read_table(items).to_pylist()
