@@ -200,6 +200,27 @@ def test_a_trained_model_needs_its_recipe(campaign):
         campaign(models=["ngram-5"])
 
 
+OWN = {
+    "ngram-5": "ngram",
+    "transformer-small": "transformer",
+    "masked-small": "masked",
+    "seq2seq-small": "encoder-decoder",
+    "lstm-small": "lstm",
+}
+
+
+def test_a_trained_models_row_says_what_its_recipe_makes(campaign, tmp_path):
+    recipes = {name.replace("ngram-5", "ngram"): {"kind": kind} for name, kind in OWN.items()}
+    settings = {"models": list(OWN), "training": {"recipes": recipes}}
+    assert list(campaign(**settings).models) == list(OWN)
+    table = tmp_path / "models.tsv"
+    rows = table.read_text("utf-8").splitlines()
+    lines = {row.split("\t")[0]: number for number, row in enumerate(rows, start=1)}
+    edit(table, lines["lstm-small"], "eos", "bos")
+    with pytest.raises(UserError, match=r"lstm, lstm, float32, bos; its recipe makes .*, eos"):
+        campaign(**settings)
+
+
 def test_a_language_needs_a_treebank_file(campaign, tmp_path):
     table = tmp_path / "treebanks.tsv"
     rows = [line for line in table.read_text("utf-8").splitlines() if not line.startswith("cym")]

@@ -1,3 +1,4 @@
+import contextlib
 import json
 import signal
 import subprocess
@@ -5,11 +6,12 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 import tiny
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from typer.testing import CliRunner
@@ -18,13 +20,16 @@ from blimpworks.cli import app
 from blimpworks.config import TrainingOptions
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
-from blimpworks.models import snapshot, text, transformer
+from blimpworks.models import encoder_decoder, fitting, lstm, masked, snapshot, text, transformer
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.models.ngram import END, UNKNOWN, tool
+from blimpworks.models.tokenizer import train_pieces, train_wordpiece
 from blimpworks.models.words import split_words
 from blimpworks.provenance.record import sidecar_path
 from blimpworks.tables import SENTENCES, TOKENS, write_table
 
+NETWORKS = (tiny.make_transformer, tiny.make_masked, tiny.make_seq2seq, tiny.make_lstm)
+MAKERS = (tiny.make_ngram, *NETWORKS)
 # sentence, id, word, form, space_after
 LINES = [
     (0, "1", 1, "Vámonos", False),
@@ -134,6 +139,7 @@ def test_text_must_be_utf8(tmp_path):
         build(tmp_path, texts=[tmp_path / "latin.txt"])
 
 
+@settings(deadline=None)  # the first call makes the pattern
 @given(st.text())
 def test_words_cover_the_text_in_order(sentence):
     words = split_words(sentence)
@@ -168,6 +174,128 @@ def test_learning_rate_rises_then_falls():
     assert rates[5:] == sorted(rates[5:], reverse=True)
 
 
+@given(st.integers(1, 40), st.floats(0.01, 0.9), st.integers(0, 9))
+def test_masked_tokens_are_guessed_and_the_others_stay(length, share, seed):
+    row = np.concatenate([[masked.CLS], np.arange(10, 10 + length), [masked.SEP]])
+    ids, labels = masked.corrupt(row, share, 99, np.random.default_rng(seed))
+    guessed = labels != transformer.IGNORED
+    assert guessed.sum() == max(1, round(share * length))
+    assert not guessed[[0, -1]].any()
+    assert (labels[guessed] == row[guessed]).all()
+    assert (ids[~guessed] == row[~guessed]).all()
+    assert ((ids == masked.MASK) | (ids >= 5))[1:-1].all()
+
+
+def test_most_tokens_to_guess_are_masked_and_some_are_not():
+    row = np.concatenate([[masked.CLS], np.full(20000, 10), [masked.SEP]])
+    ids, labels = masked.corrupt(row, 0.5, 99, np.random.default_rng(0))
+    guessed = ids[labels != transformer.IGNORED]
+    shares = [(guessed == masked.MASK).mean(), (guessed == 10).mean()]
+    assert shares == pytest.approx([0.8, 0.1], abs=0.02)
+
+
+@given(st.integers(1, 60), st.floats(0.01, 0.9), st.floats(1, 5), st.integers(0, 9))
+def test_spans_taken_out_fit_back_in(length, share, mean, seed):
+    row = np.arange(1000, 1000 + length)
+    draw = np.random.default_rng(seed)
+    source, target = encoder_decoder.corrupt(row, share, mean, draw)
+    assert source[-1] == target[-1] == encoder_decoder.EOS
+    spans, sentinel = {}, None
+    for token in target[:-1].tolist():
+        if token < 1000:
+            sentinel, spans[token] = token, []
+        else:
+            spans[sentinel].append(token)
+    *marks, last = spans
+    assert [*marks, last] == list(range(encoder_decoder.SENTINEL, last + 1))
+    assert spans.pop(last) == []
+    assert all(spans.values())
+    taken = sum(map(len, spans.values()))
+    assert taken == max(1, round(share * length))
+    restored = [t for token in source[:-1].tolist() for t in spans.get(token, [token])]
+    assert restored == row.tolist()
+
+
+def test_tokenizers_repeat_and_know_their_text():
+    lines = tiny.sentences(200)
+    for train, unknown in ((train_wordpiece, "[UNK]"), (train_pieces, "<unk>")):
+        first, second = train(lines, 300), train(lines, 300)
+        assert first.to_str() == second.to_str()
+        assert all(unknown not in e.tokens for e in first.encode_batch(lines))
+        assert unknown in first.encode("Ω").tokens
+        assert len(first.encode("the dog", add_special_tokens=False).tokens) == 2
+
+
+def lstm_course(lines, **settings):
+    recipe = tiny.LSTM.model_copy(update=settings)
+    words = [line.split() for line in lines]
+    ids = {word: n for n, word in enumerate(lstm.make_vocabulary(words, 99, 1))}
+    shape = recipe.model_dump(include={"words", "layers", "hidden", "embedding"})
+    model = lstm.LstmModel(lstm.LstmSettings(vocabulary=len(ids), **shape))
+    text = lstm.columns(words, ids, recipe.batch)
+    return lstm._Course(model, text, lstm.columns(words[:40], ids, 10), recipe, 0)
+
+
+def test_columns_hold_the_text_in_order():
+    ids = {"<unk>": 0, "<eos>": 1, "a": 2, "b": 3}
+    table = lstm.columns([["a", "b"], ["a", "c", "b"]], ids, 2)
+    # a b <eos> | a <unk> b, and the last <eos> left over
+    assert table.T.tolist() == [[2, 3, 1], [2, 0, 3]]
+
+
+def test_vocabulary_is_by_frequency_then_by_code_point():
+    sentences = [["b", "a", "c"], ["c", "<unk>", "b", "c", "d", "<eos>"]]
+    assert lstm.make_vocabulary(sentences, 9, 1) == ["<unk>", "<eos>", "c", "b", "a", "d"]
+    assert lstm.make_vocabulary(sentences, 4, 1) == ["<unk>", "<eos>", "c", "b"]
+    assert lstm.make_vocabulary(sentences, 9, 2) == ["<unk>", "<eos>", "c", "b"]
+
+
+def test_rate_falls_to_a_quarter_when_validation_does_not_improve(monkeypatch):
+    course = lstm_course(tiny.sentences(80), learning_rate=8.0)
+    epoch = course.steps // tiny.LSTM.epochs
+    losses = iter([3.0, 3.5, 3.0, 2.9])
+    monkeypatch.setattr(course, "validation_loss", lambda: next(losses))
+    assert [course.rate(step) for step in (0, epoch, 2 * epoch)] == [8.0, 8.0, 2.0]
+
+
+def test_weights_of_the_best_epoch_are_kept(monkeypatch):
+    course = lstm_course(tiny.sentences(80))
+    losses = iter([3.0, 3.0, 2.9])
+    monkeypatch.setattr(course, "validation_loss", lambda: next(losses))
+    course.rate(course.steps // tiny.LSTM.epochs)
+    bias = course.model.head.bias
+    for expected in (0.0, 7.0):
+        with torch.no_grad():
+            bias.fill_(7.0)
+        course.finish()
+        assert (bias == expected).all()
+
+
+def test_pieces_of_an_epoch_come_shuffled_or_in_sequence():
+    lines = tiny.sentences(80)
+    in_sequence = lstm_course(lines, order="sequential")
+    shuffled = lstm_course(lines, order="shuffled")
+    count = in_sequence.steps // tiny.LSTM.epochs
+    starts = [[c._start_of(step) for step in range(2 * count)] for c in (in_sequence, shuffled)]
+    assert starts[0] == 2 * [7 * piece for piece in range(count)]
+    assert starts[1][:count] != starts[1][count:]
+    assert sorted(starts[1][:count]) == sorted(starts[1][count:]) == starts[0][:count]
+
+
+def test_validation_loss_is_the_mean_over_all_held_out_words():
+    course = lstm_course(tiny.sentences(80))
+    with torch.no_grad():
+        course.model.head.weight.zero_()
+    # Without weights every word is as likely as any other.
+    assert course.validation_loss() == pytest.approx(np.log(course.model.head.out_features))
+
+
+def test_text_too_short_for_an_lstm_is_an_error(tmp_path):
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 6)
+    with pytest.raises(UserError, match="too short: 6 sentences to train on and 0 held out"):
+        tiny.make_lstm(corpus, tmp_path / "a" / "checkpoint.json")
+
+
 def test_ngram_repeats_and_describes_itself(tmp_path):
     corpus = tiny.write_corpus(tmp_path / "text.txt")
     for name in ("a", "b"):
@@ -181,7 +309,7 @@ def test_ngram_repeats_and_describes_itself(tmp_path):
     assert vocabulary[:2] == [UNKNOWN, END]
 
 
-@pytest.mark.parametrize("make", [tiny.make_ngram, tiny.make_transformer])
+@pytest.mark.parametrize("make", MAKERS)
 def test_leftovers_are_no_part_of_a_trained_model(tmp_path, make):
     corpus = tiny.write_corpus(tmp_path / "text.txt", 30)
     clean = make(corpus, tmp_path / "clean" / "checkpoint.json")
@@ -195,9 +323,9 @@ def test_leftovers_are_no_part_of_a_trained_model(tmp_path, make):
     assert not (used / ".scratch-x").exists()
 
 
-@pytest.mark.parametrize("make", [tiny.make_ngram, tiny.make_transformer])
+@pytest.mark.parametrize("make", MAKERS)
 def test_training_takes_a_directory_of_its_own(tmp_path, make):
-    corpus = tiny.write_corpus(tmp_path / "text.txt", 5)
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 60)
     mine = tmp_path / "mine"
     mine.mkdir()
     for name in ("thesis.tex", "notes.json"):
@@ -230,7 +358,7 @@ def test_altered_checkpoint_is_refused(tmp_path):
 
 def test_empty_text_is_an_error(tmp_path):
     (tmp_path / "text.txt").write_text("")
-    for train in (tiny.make_ngram, tiny.make_transformer):
+    for train in MAKERS:
         with pytest.raises(UserError, match="expected training text, one sentence per line"):
             train(tmp_path / "text.txt", tmp_path / "a" / "checkpoint.json")
 
@@ -276,25 +404,35 @@ def test_killed_training_ends_with_the_same_bytes(tmp_path):
     assert not state.parent.exists()
 
 
-def test_clearing_leaves_the_snapshot_to_resume_from(tmp_path, monkeypatch):
-    corpus = tiny.write_corpus(tmp_path / "text.txt", 60)
-    steps = []
+class Killed(BaseException):
+    """Ends a training as a signal would."""
+
+
+@pytest.mark.parametrize("make", NETWORKS)
+def test_training_killed_after_every_snapshot_ends_with_the_same_bytes(tmp_path, monkeypatch, make):
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 90)
+    whole = make(corpus, tmp_path / "whole" / "checkpoint.json")
+    started = []
 
     def save_and_die(*arguments):
         snapshot.save_snapshot(*arguments)
-        raise KeyboardInterrupt
+        raise Killed
 
     def load(*arguments):
-        steps.append(snapshot.load_snapshot(*arguments))
-        return steps[-1]
+        found = snapshot.load_snapshot(*arguments)
+        started.append(found[0])
+        return found
 
-    monkeypatch.setattr(transformer, "load_snapshot", load)
-    with monkeypatch.context() as patch:
-        patch.setattr(transformer, "save_snapshot", save_and_die)
-        with pytest.raises(KeyboardInterrupt):
-            tiny.make_transformer(corpus, tmp_path / "a" / "checkpoint.json")
-    tiny.make_transformer(corpus, tmp_path / "a" / "checkpoint.json")
-    assert steps == [0, tiny.RECIPE.checkpoint_steps]
+    monkeypatch.setattr(fitting, "load_snapshot", load)
+    monkeypatch.setattr(fitting, "save_snapshot", save_and_die)
+    other = tmp_path / "other" / "checkpoint.json"
+    while not other.exists():
+        with contextlib.suppress(Killed):
+            make(corpus, other)
+    every = started[1]
+    assert started == list(range(0, every * len(started), every))
+    assert tiny.contents(other.parent) == tiny.contents(whole.parent)
+    assert not (tmp_path / ".other.training").exists()
 
 
 def test_snapshot_serves_its_own_run_only(tmp_path):
@@ -302,12 +440,12 @@ def test_snapshot_serves_its_own_run_only(tmp_path):
     optimiser = torch.optim.AdamW(model.parameters())
     model(torch.ones(1, 2)).sum().backward()
     optimiser.step()
-    snapshot.save_snapshot(tmp_path, "this", 5, model, optimiser)
+    snapshot.save_snapshot(tmp_path, "this", 5, model, optimiser, {"best": torch.ones(1)})
     before = model.weight.clone()
     optimiser.step()
-    assert snapshot.load_snapshot(tmp_path, "that", model, optimiser) == 0
+    assert snapshot.load_snapshot(tmp_path, "that", model, optimiser) == (0, {})
     assert not torch.equal(model.weight, before)
-    assert snapshot.load_snapshot(tmp_path, "this", model, optimiser) == 5
+    assert snapshot.load_snapshot(tmp_path, "this", model, optimiser) == (5, {"best": 1.0})
     assert torch.equal(model.weight, before)
 
 

@@ -4,7 +4,17 @@ import random
 
 import pyarrow as pa
 
-from blimpworks.config import NgramRecipe, TransformerRecipe
+from blimpworks.config import (
+    EncoderDecoderRecipe,
+    LstmRecipe,
+    MaskedRecipe,
+    NgramRecipe,
+    TransformerRecipe,
+)
+from blimpworks.models.checkpoint import Checkpoint, Retrieved, seal
+from blimpworks.models.encoder_decoder import train_encoder_decoder
+from blimpworks.models.lstm import train_lstm
+from blimpworks.models.masked import train_masked
 from blimpworks.models.ngram import train_ngram
 from blimpworks.models.transformer import train_transformer
 from blimpworks.tables import ITEMS, write_table
@@ -19,6 +29,20 @@ RECIPE = TransformerRecipe(
     epochs=2,
     batch_tokens=400,
     checkpoint_steps=3,
+)
+SHAPE = RECIPE.model_dump(exclude={"kind"})
+MASKED = MaskedRecipe(kind="masked", **SHAPE)
+SEQ2SEQ = EncoderDecoderRecipe(kind="encoder-decoder", **SHAPE)
+LSTM = LstmRecipe(
+    kind="lstm",
+    min_count=2,
+    layers=2,
+    hidden=24,
+    embedding=16,
+    batch=4,
+    bptt=7,
+    epochs=3,
+    checkpoint_steps=5,
 )
 NGRAM = NgramRecipe(kind="ngram", order=3)
 NOUNS = ["dog", "cat", "nurse", "bird", "teacher", "Pferd", "água", "कुत्ता"]
@@ -50,9 +74,41 @@ def make_transformer(text, checkpoint, recipe=RECIPE, seed=0):
     return checkpoint
 
 
+def make_masked(text, checkpoint, recipe=MASKED, seed=0):
+    names = {"name": "masked", "scope": "eng", "recipe_name": "masked"}
+    train_masked(text, checkpoint, recipe=recipe, seed=seed, **names)
+    return checkpoint
+
+
+def make_seq2seq(text, checkpoint, recipe=SEQ2SEQ, seed=0):
+    names = {"name": "seq2seq", "scope": "eng", "recipe_name": "seq2seq"}
+    train_encoder_decoder(text, checkpoint, recipe=recipe, seed=seed, **names)
+    return checkpoint
+
+
+def make_lstm(text, checkpoint, recipe=LSTM, seed=0):
+    names = {"name": "lstm", "scope": "eng", "recipe_name": "lstm"}
+    train_lstm(text, checkpoint, recipe=recipe, seed=seed, **names)
+    return checkpoint
+
+
 def make_ngram(text, checkpoint, recipe=NGRAM):
     train_ngram(text, checkpoint, name="grams", scope="eng", recipe_name="g", recipe=recipe)
     return checkpoint
+
+
+def describe(directory, architecture):
+    """A checkpoint of whatever model lies in ``directory``."""
+    described = Checkpoint(
+        name="some",
+        scope="multi",
+        architecture=architecture,
+        dtype="float32",
+        first_token="bos",
+        source=Retrieved(hf_id="some/model", revision="0" * 40),
+    )
+    seal(directory / "checkpoint.json", described)
+    return directory / "checkpoint.json"
 
 
 def items_table(pairs, **columns):

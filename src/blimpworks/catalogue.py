@@ -21,6 +21,14 @@ Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 Sha256 = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
 
 
+MADE_BY = {
+    "ngram": ("ngram", "kenlm", "float32", "bos"),
+    "transformer": ("causal", "transformers", "float32", "bos"),
+    "masked": ("masked", "transformers", "float32", "bos"),
+    "encoder-decoder": ("encoder-decoder", "transformers", "float32", "bos"),
+    "lstm": ("lstm", "lstm", "float32", "eos"),
+}
+"""Architecture, engine, dtype and first token of a model, by the kind of its recipe."""
 UNIMORPH_KINDS = ("unimorph", "unimorph_segmentations")
 """Kinds of sources that a lexicon is read from, in this order."""
 
@@ -333,10 +341,10 @@ def _check_trained(campaign: Campaign, model: ModelRow) -> None:
             f"of campaign {campaign.campaign!r} lacks (it has: {', '.join(recipes) or 'none'}). "
             "Add it."
         )
-    engine = {"ngram": "kenlm", "transformer": "transformers"}[recipes[model.recipe].kind]
-    found = (model.engine, model.dtype, model.first_token)
-    if found != (engine, "float32", "bos"):
+    found = (model.architecture, model.engine, model.dtype, model.first_token)
+    made = MADE_BY[recipes[model.recipe].kind]
+    if found != made:
         raise UserError(
-            f"{path}: model {model.name!r} has engine, dtype, first_token {', '.join(found)}; "
-            f"its recipe makes {engine}, float32, bos. Correct the row."
+            f"{path}: model {model.name!r} has architecture, engine, dtype, first_token "
+            f"{', '.join(found)}; its recipe makes {', '.join(made)}. Correct the row."
         )

@@ -62,33 +62,38 @@ rule train_ngram:
         "> {log:q} 2>&1"
 
 
-rule train_transformer:
-    """A small causal transformer of one language."""
-    input:
-        "<resources>/text/{scope}.txt",
-    output:
-        "<resources>/models/{model}/{scope}/checkpoint.json",
-    log:
-        "<logs>/train_transformer/{model}/{scope}.log",
-    benchmark:
-        "<benchmarks>/train_transformer/{model}/{scope}.tsv"
-    wildcard_constraints:
-        model=one_of(trained_by("transformer")),
-    conda:
-        "../../envs/train.yaml"
-    resources:
-        mem_mb=lambda w, attempt: 4000 * attempt,
-    params:
-        code=verb_code("train_transformer"),
-        recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
-        recipe=recipe_of,
-        seed=CAMPAIGN.training.seed,
-    message:
-        "Train {wildcards.model} on {wildcards.scope}"
-    shell:
-        "python -m blimpworks train-transformer {input:q} --name {wildcards.model} "
-        "--scope {wildcards.scope} --recipe-name={params.recipe_name:q} "
-        "--recipe={params.recipe:q} --seed {params.seed} --output {output:q} > {log:q} 2>&1"
+for kind in ("transformer", "masked", "encoder-decoder", "lstm"):
+    verb = f"train_{kind.replace('-', '_')}"
+
+    rule:
+        name:
+            verb
+        input:
+            "<resources>/text/{scope}.txt",
+        output:
+            "<resources>/models/{model}/{scope}/checkpoint.json",
+        log:
+            f"<logs>/{verb}/{{model}}/{{scope}}.log",
+        benchmark:
+            f"<benchmarks>/{verb}/{{model}}/{{scope}}.tsv"
+        wildcard_constraints:
+            model=one_of(trained_by(kind)),
+        conda:
+            "../../envs/train.yaml"
+        resources:
+            mem_mb=lambda w, attempt: 4000 * attempt,
+        params:
+            code=verb_code(verb),
+            command=f"train-{kind}",
+            recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
+            recipe=recipe_of,
+            seed=CAMPAIGN.training.seed,
+        message:
+            "Train {wildcards.model} on {wildcards.scope}"
+        shell:
+            "python -m blimpworks {params.command} {input:q} --name {wildcards.model} "
+            "--scope {wildcards.scope} --recipe-name={params.recipe_name:q} "
+            "--recipe={params.recipe:q} --seed {params.seed} --output {output:q} > {log:q} 2>&1"
 
 
 rule retrieve_model:

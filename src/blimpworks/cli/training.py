@@ -1,11 +1,22 @@
 """Verbs that make training text and train the campaign's own models."""
 
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
+from pydantic import BaseModel
 
-from blimpworks.config import NgramRecipe, TrainingOptions, TransformerRecipe, parse_options
+from blimpworks.config import (
+    EncoderDecoderRecipe,
+    LstmRecipe,
+    MaskedRecipe,
+    NgramRecipe,
+    TrainingOptions,
+    TransformerRecipe,
+    parse_options,
+)
 from blimpworks.provenance.record import Job
 
 Text = Annotated[Path, typer.Argument(help="Training text, one sentence per line.")]
@@ -51,34 +62,55 @@ def train_ngram(
         job.note(programs=ngram.program_digests())
 
 
-def train_transformer(
-    text: Text,
-    name: Name,
-    scope: Scope,
-    recipe_name: RecipeName,
-    recipe: Recipe,
-    seed: Annotated[int, typer.Option(help="Seed of initialisation and batch order.")],
-    output: Output,
-) -> None:
-    """Train a small causal language model from scratch."""
-    from blimpworks.models import transformer
+class Network(NamedTuple):
+    """A kind of network that a verb of its own trains."""
 
-    settings = parse_options(TransformerRecipe, recipe)
-    params = {"name": name, "scope": scope, "recipe": recipe_name, "seed": seed}
-    params |= settings.model_dump()
-    with Job("train_transformer", inputs=[text], outputs=[output, output.parent], params=params):
-        transformer.train_transformer(
-            text,
-            output,
-            name=name,
-            scope=scope,
-            recipe_name=recipe_name,
-            recipe=settings,
-            seed=seed,
-        )
+    recipe: type[BaseModel]
+    module: str
+    """Below ``blimpworks.models``; it has a function of the verb's name."""
+    help: str
+
+
+NETWORKS = {
+    "train_transformer": Network(
+        TransformerRecipe, "transformer", "Train a small causal language model from scratch."
+    ),
+    "train_masked": Network(
+        MaskedRecipe, "masked", "Train a small masked language model from scratch."
+    ),
+    "train_encoder_decoder": Network(
+        EncoderDecoderRecipe, "encoder_decoder", "Train a small encoder-decoder from scratch."
+    ),
+    "train_lstm": Network(LstmRecipe, "lstm", "Train an LSTM language model from scratch."),
+}
+
+
+def _trainer(verb: str, network: Network) -> Callable[..., None]:
+    """The verb that trains a kind of network."""
+
+    def train(
+        text: Text,
+        name: Name,
+        scope: Scope,
+        recipe_name: RecipeName,
+        recipe: Recipe,
+        seed: Annotated[int, typer.Option(help="Seed of all that is drawn at random.")],
+        output: Output,
+    ) -> None:
+        settings = parse_options(network.recipe, recipe)
+        params = {"name": name, "scope": scope, "recipe": recipe_name, "seed": seed}
+        params |= settings.model_dump()
+        function = getattr(import_module(f"blimpworks.models.{network.module}"), verb)
+        names = {"name": name, "scope": scope, "recipe_name": recipe_name}
+        with Job(verb, inputs=[text], outputs=[output, output.parent], params=params):
+            function(text, output, recipe=settings, seed=seed, **names)
+
+    return train
 
 
 def register(app: typer.Typer) -> None:
     """Add this module's verbs to the command."""
-    for verb in (build_text, train_ngram, train_transformer):
+    for verb in (build_text, train_ngram):
         app.command()(verb)
+    for name, network in NETWORKS.items():
+        app.command(name.replace("_", "-"), help=network.help)(_trainer(name, network))

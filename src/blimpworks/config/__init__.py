@@ -15,7 +15,7 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from blimpworks.config.base import Method, Positive, Strict, Variant
+from blimpworks.config.base import Method, Positive, Strict, TiePolicy, Variant
 from blimpworks.config.multiblimp import (
     AgreementOptions,
     Decisions,
@@ -24,7 +24,16 @@ from blimpworks.config.multiblimp import (
     MultiblimpOptions,
     SamplingOptions,
 )
-from blimpworks.config.scoring import Dtype, EngineName, ScoringOptions
+from blimpworks.config.scoring import (
+    Dtype,
+    EngineName,
+    MaskedOptions,
+    NearTies,
+    ParityOptions,
+    ScoringOptions,
+    Seq2seqOptions,
+    VllmOptions,
+)
 from blimpworks.config.training import (
     EncoderDecoderRecipe,
     LstmRecipe,
@@ -36,6 +45,7 @@ from blimpworks.config.training import (
     TransformerRecipe,
 )
 from blimpworks.errors import UserError
+from blimpworks.scoring.methods import find_method
 
 __all__ = [
     "AgreementOptions",
@@ -43,24 +53,31 @@ __all__ = [
     "Campaign",
     "Decisions",
     "Dtype",
+    "EncoderDecoderRecipe",
     "EngineName",
     "ExhibitOptions",
     "LexiconOptions",
     "LstmRecipe",
+    "MaskedOptions",
     "MaskedRecipe",
     "Method",
     "MultiblimpOptions",
+    "NearTies",
     "NetworkRecipe",
     "NgramRecipe",
+    "ParityOptions",
     "PathVars",
     "Recipe",
     "SamplingOptions",
     "ScoringOptions",
+    "Seq2seqOptions",
     "Strict",
+    "TiePolicy",
     "TrainingOptions",
     "TransformerRecipe",
     "TreebankOptions",
     "Variant",
+    "VllmOptions",
     "check_campaign",
     "complaints",
     "load_campaign",
@@ -141,6 +158,7 @@ class Campaign(Strict):
     multiblimp: MultiblimpOptions = MultiblimpOptions()
     training: TrainingOptions = TrainingOptions()
     scoring: ScoringOptions = ScoringOptions()
+    parity: ParityOptions = ParityOptions()
 
 
 def _known_keys() -> list[str]:
@@ -202,9 +220,14 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
     Raises UserError with one line per problem: file, key, what was found, what is expected.
     """
     try:
-        return Campaign.model_validate(settings)
+        campaign = Campaign.model_validate(settings)
     except ValidationError as error:
         raise UserError(complaints(error.errors(), settings, source)) from error
+    try:
+        [find_method(named) for named in campaign.multiblimp.methods]
+    except UserError as error:
+        raise UserError(f"{source}: key 'multiblimp.methods': {error}") from error
+    return campaign
 
 
 def load_campaign(path: Path) -> Campaign:

@@ -5,7 +5,13 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Variant = Literal["published", "corrected"]
-Method = Literal["full_sentence", "per_token", "per_character", "critical_region"]
+TiePolicy = Literal["wrong", "right", "half"]
+Method = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]* *(=.*)?$")]
+"""Name of a method, or ``name=expression`` for one of the campaign's own.
+
+``check_campaign`` reads it: were it read here, each change to the methods would run again
+what makes pairs, whose settings stand beside.
+"""
 Positive = Annotated[int, Field(gt=0)]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
 

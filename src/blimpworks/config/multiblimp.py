@@ -4,13 +4,14 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field
 
-from blimpworks.config.base import Fraction, Method, Positive, Strict, Variant
+from blimpworks.config.base import Fraction, Method, Positive, Strict, TiePolicy, Variant
 
 Phenomenon = Literal["sv#", "svG", "svP", "sp#", "spG", "spP"]
 
 
 def _distinct(values: tuple[str, ...]) -> tuple[str, ...]:
-    if len({*values}) < len(values):
+    # Of a method with an expression of its own, the name.
+    if len({value.partition("=")[0].strip() for value in values}) < len(values):
         raise ValueError("names must not be repeated")
     return values
 
@@ -151,7 +152,9 @@ class MultiblimpOptions(Strict):
     agreement: AgreementOptions = AgreementOptions()
     sampling: SamplingOptions = SamplingOptions()
     methods: Annotated[tuple[Method, ...], Field(min_length=1), Distinct] = ("full_sentence",)
-    """How a pair is decided; the first is the one that exhibits show (section 6)."""
-    ties: Literal["wrong", "right", "half"] = "wrong"
-    """What equal values count as (the authors' comparison is strict)."""
+    """How a pair is decided: names of methods, or ``name=expression`` for others (see
+    docs/scoring.md); the first is the one that exhibits show (section 6)."""
+    ties: TiePolicy | None = None
+    """What equal values count as; null: what benchmark and variant have (wrong, because the
+    authors' comparison is strict)."""
     exhibits: ExhibitOptions = ExhibitOptions()

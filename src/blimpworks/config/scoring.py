@@ -10,6 +10,74 @@ EngineName = Literal["vllm", "transformers", "kenlm", "lstm"]
 Dtype = Literal["float32", "bfloat16", "float16"]
 
 
+class NearTies(Strict):
+    """How far rounding moves the difference of two sentences' log-probabilities, in nats.
+
+    docs/scoring.md says what was measured. Another engine, batch or machine can turn a
+    decision whose margin is smaller.
+    """
+
+    float32: float = Field(1e-3, ge=0)
+    """Of models run in float32, n-gram models included."""
+    bfloat16: float = Field(0.25, ge=0)
+    """Of models run in bfloat16."""
+    float16: float = Field(0.03, ge=0)
+    """Of models run in float16."""
+
+
+class MaskedOptions(Strict):
+    """Scoring with masked models."""
+
+    pll: Literal["original", "within_word_l2r"] = "original"
+    """Pseudo-log-likelihood: mask one token at a time, or with it the later tokens of its
+    word, which would give it away."""
+
+
+class Seq2seqOptions(Strict):
+    """Scoring with encoder-decoders."""
+
+    form: Literal["masked", "target", "copy"] = "masked"
+    """Guess one token at a time where a sentinel stands for it, as in training; or make the
+    whole sentence the decoder's output, for an empty text in the encoder (target) or for the
+    sentence itself (copy)."""
+
+
+class VllmOptions(Strict):
+    """How vLLM runs models.
+
+    Only ``longest``, ``batched_tokens``, ``threads`` and ``tensor_parallel`` can move numbers;
+    the rest says where and how fast they are computed.
+    """
+
+    mode: Literal["served", "in_process"] = "served"
+    """A server that is started for the job, or vLLM inside the job's own process."""
+    host: Literal["loopback", "node"] = "loopback"
+    """Address that the server listens on: 127.0.0.1, or that of the node's name."""
+    longest: Positive = 2048
+    """Tokens of the longest text, where the model has room for it; more are too long. Bounds
+    memory for models whose context is far longer than any sentence."""
+    batched_tokens: Positive = 8192
+    """Most tokens of a forward pass."""
+    prompts: int = Field(100, ge=1, le=1024)
+    """Sentences of a request to the server."""
+    in_flight: Positive = 4
+    """Requests that are under way at one time."""
+    threads: Positive = 1
+    """Threads that compute, where there is no GPU."""
+    kv_cache_mib: Positive = 1024
+    """Memory for keys and values, in MiB, where there is no GPU."""
+    gpu_memory: float = Field(0.9, gt=0, le=1)
+    """Share of each GPU's memory that vLLM may take."""
+    tensor_parallel: Positive | None = None
+    """GPUs that the model is spread over; None for all that the job sees."""
+    start_timeout: Positive = 1800
+    """Seconds that the server may take until it answers."""
+    answer_timeout: Positive = 600
+    """Seconds that one request may take."""
+    restarts: int = Field(2, ge=0)
+    """How often in a row a server that died is started again without having scored anything."""
+
+
 class ScoringOptions(Strict):
     """How sentences become log-probabilities."""
 
@@ -17,8 +85,8 @@ class ScoringOptions(Strict):
     """Sentences per shard; a killed job loses at most one shard."""
     batch_tokens: Positive = 8192
     """Tokens per forward pass, padding included."""
-    near_tie: float = Field(1e-3, ge=0)
-    """A margin smaller than this, in nats, is counted as a near tie."""
+    near_tie: NearTies = NearTies()
+    """Margins smaller than this, in nats, are counted as near ties, by number format."""
     jobs: Literal["model", "language"] = "model"
     """One job scores all languages of a checkpoint with one load; or many small jobs, one for
     each language, each with a load of its own."""
@@ -29,3 +97,20 @@ class ScoringOptions(Strict):
     """Number format: the one that the catalogue gives each model, or one for all."""
     first_token: Literal["model", "bos", "eos", "skip"] = "model"
     """What conditions the first token: as the catalogue says for each model, or one for all."""
+    masked: MaskedOptions = MaskedOptions()
+    seq2seq: Seq2seqOptions = Seq2seqOptions()
+    vllm: VllmOptions = VllmOptions()
+    """How the engine vllm runs models."""
+
+
+class ParityOptions(Strict):
+    """The parity report: in which ways a model is scored, beside the reference."""
+
+    reference: str = "transformers:float32:sharing-never"
+    """What the variants are compared with: full precision, each sentence by itself."""
+    variants: tuple[str, ...] = ("transformers:bfloat16", "transformers:skip")
+    """Ways to score beside the campaign's own: engines with settings behind colons, such as a
+    number format, what conditions the first token, or any setting of scoring
+    (``transformers:batch_tokens=1024``, ``vllm``)."""
+    pairs: Positive = 1000
+    """Most pairs that are compared: always the same ones of an items table."""

@@ -69,14 +69,16 @@ class Checkpoint(Strict):
     """SHA-256 of each file of the directory, by relative path."""
 
 
-def trained_checkpoint(name: str, scope: str, architecture: str, source: Trained) -> Checkpoint:
+def trained_checkpoint(
+    name: str, scope: str, architecture: str, source: Trained, first_token: FirstToken = "bos"
+) -> Checkpoint:
     """Description of a model trained here: float32, each sentence after its beginning."""
     return Checkpoint(
         name=name,
         scope=scope,
         architecture=architecture,
         dtype="float32",
-        first_token="bos",
+        first_token=first_token,
         source=source,
     )
 

@@ -12,15 +12,17 @@ from blimpworks.files import atomic
 log = logging.getLogger(__name__)
 
 NAME = "snapshot.safetensors"
+Tensors = dict[str, torch.Tensor]
 
 
-def _tensors(model: torch.nn.Module, optimiser: torch.optim.AdamW) -> dict[str, torch.Tensor]:
+def _tensors(model: torch.nn.Module, optimiser: torch.optim.Optimizer, state: Tensors) -> Tensors:
     """Everything that the next step depends on, by name; shares memory with the model."""
     found = {"rng": torch.get_rng_state()}
+    found |= {f"state.{name}": value for name, value in state.items()}
     for name, parameter in model.named_parameters():
         found[f"model.{name}"] = parameter.data
         for key, value in optimiser.state[parameter].items():
-            found[f"{key}.{name}"] = value
+            found[f"optimiser.{key}.{name}"] = value
     return found
 
 
@@ -29,47 +31,60 @@ def save_snapshot(
     run: str,
     step: int,
     model: torch.nn.Module,
-    optimiser: torch.optim.AdamW,
+    optimiser: torch.optim.Optimizer,
+    state: Tensors,
 ) -> None:
     """Write the state after ``step`` optimiser steps into ``directory``, whole or not at all.
 
     ``run`` is the digest of all that decides the run; a snapshot of another run is no use.
+    ``state`` is what else the next step depends on.
     """
     metadata = {"run": run, "step": str(step)}
     with atomic(directory / NAME) as temporary:
-        save_file(_tensors(model, optimiser), temporary, metadata=metadata)
+        save_file(_tensors(model, optimiser, state), temporary, metadata=metadata)
 
 
 def load_snapshot(
-    directory: Path, run: str, model: torch.nn.Module, optimiser: torch.optim.AdamW
-) -> int:
-    """Restore a snapshot of ``run`` into ``model`` and ``optimiser``; returns its step.
+    directory: Path, run: str, model: torch.nn.Module, optimiser: torch.optim.Optimizer
+) -> tuple[int, Tensors]:
+    """Restore a snapshot of ``run`` into ``model`` and ``optimiser``; returns step and state.
 
-    Returns 0, with nothing changed, when there is none, or it is broken or of another run.
+    Step 0, with nothing changed, when there is none, or it is broken or of another run.
     """
     path = directory / NAME
     if not path.exists():
-        return 0
+        return 0, {}
     try:
         with safe_open(path, framework="pt") as stored:
             metadata = stored.metadata()
             if metadata["run"] != run:
                 log.info("%s is of another run (recipe, seed or text changed): from scratch", path)
-                return 0
+                return 0, {}
             tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
     except SafetensorError as error:
         log.warning("%s is unreadable (%s): training starts from scratch", path, error)
-        return 0
+        return 0, {}
     _restore(tensors, model, optimiser)
-    return int(metadata["step"])
+    return int(metadata["step"]), _below("state.", tensors)
 
 
-def _restore(
-    tensors: dict[str, torch.Tensor], model: torch.nn.Module, optimiser: torch.optim.AdamW
-) -> None:
+def _below(prefix: str, tensors: Tensors) -> Tensors:
+    """Tensors whose name begins with ``prefix``, by the rest of it."""
+    return {
+        name.removeprefix(prefix): tensor
+        for name, tensor in tensors.items()
+        if name.startswith(prefix)
+    }
+
+
+def _restore(tensors: Tensors, model: torch.nn.Module, optimiser: torch.optim.Optimizer) -> None:
+    weights, held = _below("model.", tensors), _below("optimiser.", tensors)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
-            parameter.copy_(tensors[f"model.{name}"])
-            keys = ("step", "exp_avg", "exp_avg_sq")
-            optimiser.state[parameter] = {key: tensors[f"{key}.{name}"] for key in keys}
+            parameter.copy_(weights[name])
+    # A parameter without state (plain SGD) keeps having none.
+    parameters = dict(model.named_parameters())
+    for key, tensor in held.items():
+        what, _, name = key.partition(".")
+        optimiser.state[parameters[name]][what] = tensor
     torch.set_rng_state(tensors["rng"])

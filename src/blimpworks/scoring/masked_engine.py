@@ -1,0 +1,136 @@
+"""Pseudo-log-likelihoods with masked models through transformers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import torch
+from transformers import AutoModelForMaskedLM
+
+from blimpworks.config import ScoringOptions
+from blimpworks.errors import UserError
+from blimpworks.models.checkpoint import Checkpoint
+from blimpworks.models.threads import one_thread
+from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs
+from blimpworks.scoring.hub_model import HubEngine, Row, padded, score_rows
+from blimpworks.scoring.logits import Head, split_model, target_logprobs
+
+
+@dataclass(frozen=True, slots=True)
+class WordsEncoded(Encoded):
+    """A text as tokens that knows its words."""
+
+    words: Ids = field(kw_only=True)
+    """[tokens] number of the word that a token belongs to, never falling."""
+
+
+def word_numbers(text: str, words: list[int | None], offsets: list[tuple[int, int]]) -> Ids:
+    """Number of the word of each token, int32 [tokens].
+
+    A word is what the tokenizer cuts into tokens, and never reaches across white space (some
+    tokenizers cut a whole sentence at once). ``offsets`` are the tokens' first character and
+    the one after the last.
+    """
+    found, last, end = [], -1, 0
+    previous: int | None = -1
+    for word, (first, after) in zip(words, offsets, strict=True):
+        # A token may hold the space before it.
+        if word != previous or any(map(str.isspace, text[end : first + 1])):
+            last += 1
+        found.append(last)
+        previous, end = word, after
+    return np.array(found, dtype=np.int32)
+
+
+class MaskedEngine(HubEngine):
+    """Each token given all others: it is masked in a copy of the sentence and guessed there.
+
+    ``scoring.masked.pll``: ``original`` masks it alone (Salazar et al. 2020);
+    ``within_word_l2r`` also the tokens after it in its word, which would give it away (Kauf
+    and Ivanova 2023). The special tokens around the sentence are the tokenizer's and aren't
+    scored.
+    """
+
+    regional = True
+
+    def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
+        """See ``HubEngine``. Raises UserError too when the tokenizer has no mask token."""
+        self._pll = options.masked.pll
+        super().__init__(checkpoint, described, options, f"pll {self._pll}")
+        found: int | None = self._tokenizer.hub.mask_token_id
+        if found is None:
+            raise UserError(
+                f"{checkpoint.parent}: the tokenizer has no mask token, so this is no masked "
+                "model; correct its architecture in the catalogue."
+            )
+        self._mask = found
+        self._frame = len(self._tokenizer.before) + len(self._tokenizer.after)
+        self.limit = self._positions() - self._frame
+
+    def _positions(self) -> int:
+        """Most ids of a row, special tokens included."""
+        table: int = getattr(self._settings, "max_position_embeddings", 10**9)
+        # These count positions from after the padding token's id.
+        if self._settings.model_type in {"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert"}:
+            table -= self._settings.pad_token_id + 1
+        return min(table, int(self._tokenizer.hub.model_max_length))
+
+    @cached_property
+    def _parts(self) -> tuple[torch.nn.Module, Head]:
+        """The model's base, and what makes logits of its hidden states.
+
+        Raises UserError where the two don't make the model's own logits on a short input: an
+        architecture this engine does not know.
+        """
+        model = self._load(AutoModelForMaskedLM)
+        ids = torch.arange(8, device=self._device)[None]
+        with torch.inference_mode():
+            own = model(input_ids=ids).logits[0]
+            base, head = split_model(model)
+            self._check(model, own, head(base(input_ids=ids)[0][0]))
+        return base, head
+
+    def encode(self, texts: Sequence[str]) -> list[Encoded]:
+        """Tokens without any special token, and their words; see ``Engine``."""
+        return [self._with_words(*pair) for pair in zip(texts, super().encode(texts), strict=True)]
+
+    def _with_words(self, text: str, encoded: Encoded) -> Encoded:
+        if self._pll == "original":
+            return encoded
+        found = self._tokenizer.hub(
+            text, add_special_tokens=False, return_offsets_mapping=True, verbose=False
+        )
+        words = word_numbers(text, found.word_ids(), found["offset_mapping"])
+        return WordsEncoded(encoded.ids, encoded.ends, encoded.wanted, words=words)
+
+    def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
+        """Natural log-probabilities, NaN for tokens that aren't wanted; see ``Engine``."""
+        return score_rows(batch, self._forward, self._width, self._batch_tokens)
+
+    def _width(self, encoded: Encoded) -> int:
+        return len(encoded.ids) + self._frame
+
+    def _masked(self, row: Row) -> list[int]:
+        """Ids of the sentence with the token masked, special tokens around it."""
+        ids, token = row.encoded.ids.copy(), row.token
+        ids[token] = self._mask
+        if isinstance(row.encoded, WordsEncoded):
+            words = row.encoded.words
+            ids[token:][words[token:] == words[token]] = self._mask
+        return [*self._tokenizer.before, *ids.tolist(), *self._tokenizer.after]
+
+    @one_thread()
+    @torch.inference_mode()
+    def _forward(self, rows: list[Row]) -> LogProbs:
+        base, head = self._parts
+        lists = [self._masked(row) for row in rows]
+        ids = self._on_device(padded(lists, self._tokenizer.pad))
+        real = self._on_device(padded([[1] * len(ids) for ids in lists], 0))
+        hidden = base(input_ids=ids, attention_mask=real)[0]
+        places = torch.tensor([len(self._tokenizer.before) + row.token for row in rows])
+        targets = torch.tensor([int(row.encoded.ids[row.token]) for row in rows])
+        at = hidden[torch.arange(len(rows)), places]
+        found: LogProbs = target_logprobs(at, head, targets.to(self._device)).cpu().numpy()
+        return found
