@@ -108,6 +108,7 @@ def accuracies(tmp_path):
                 "method": method,
                 "correct": accuracy * n,
                 "n": n,
+                "skipped": 0,
                 "ties": 0,
                 "near_ties": 0,
                 "accuracy": accuracy,

@@ -1,7 +1,6 @@
 import json
 import math
 
-import numpy as np
 import pyarrow as pa
 import pytest
 import tiny
@@ -15,7 +14,6 @@ from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.provenance.record import sidecar_path
 from blimpworks.scoring.judge import judge
-from blimpworks.scoring.methods import METHODS, Side, evaluate
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, SCORES, read_table, write_table
 
 
@@ -40,7 +38,7 @@ def judged(directory, pairs, rows, *, ties="wrong", near_tie=0.01, method="full_
     items = tiny.write_items(directory / "items.parquet", pairs, **more.pop("columns", {}))
     scores = write_scores(directory / "scores.parquet", rows, **more)
     output = directory / "judgements.parquet"
-    judge(items, scores, output, methods=[method], ties=ties, near_tie=near_tie)
+    judge(items, scores, output, methods=[method], ties=[ties], near_tie=near_tie)
     return read_table(JUDGEMENTS, output).to_pylist()
 
 
@@ -66,36 +64,6 @@ def test_near_ties_include_ties_and_end_below_the_threshold(tmp_path):
     found = judged(tmp_path, [PAIR] * 6, rows, near_tie=0.25)
     assert [row["near_tie"] for row in found] == [True, True, True, False, False, False]
     assert [row["correct"] for row in found] == [0, 1, 0, 1, 0, 1]
-
-
-def test_methods_compare_what_they_say(tmp_path):
-    # "a big dog": critical region "big" (2 to 5), tokens "a", " b", "ig", " dog".
-    good = [(-1.0, 1), (-2.0, 3), (-3.0, 5), (-4.0, 9)]
-    bad = [(-1.0, 1), (-9.0, 9)]
-    values = {}
-    for method in METHODS:
-        (row,) = judged(tmp_path, [("a big dog", "a cat dog")], [(good, bad)], method=method)
-        values[method] = (row["value_good"], row["value_bad"])
-    assert values == {
-        "full_sentence": (-10.0, -10.0),
-        "per_token": (-2.5, -5.0),
-        "per_character": pytest.approx((-10 / 9, -10 / 9)),
-        "critical_region": (-5.0, -9.0),
-    }
-
-
-def test_region_holds_parts_of_characters_but_not_the_end_symbol():
-    # Text "a कb c": क in two byte tokens (the first ends before it), the region is "कb".
-    side = Side(
-        logprobs=pa.array([[-1.0, -2.0, -4.0, -8.0, -16.0, -32.0]], pa.list_(pa.float32())),
-        ends=pa.array([[2, 2, 3, 4, 6, 6]], pa.list_(pa.int32())),
-        span_start=np.array([2]),
-        span_end=np.array([4]),
-        characters=np.array([6]),
-    )
-    assert evaluate(METHODS["critical_region"], side).tolist() == [-14.0]
-    end = Side(side.logprobs, side.ends, np.array([4]), np.array([6]), np.array([6]))
-    assert evaluate(METHODS["critical_region"], end).tolist() == [-16.0]
 
 
 def test_unscored_items_keep_a_null_row(tmp_path, caplog):
@@ -163,11 +131,24 @@ def test_accuracies_are_micro_averages_with_intervals(tmp_path, caplog):
         ("p", "all"): (1, 1),
         ("all", "all"): (4, 5),
     }
+    assert {key[1]: r["skipped"] for key, r in found.items() if r["skipped"]} == {
+        "n/PL": 1,
+        "all": 1,
+    }
     total = found["all", "all"]
     assert (total["ties"], total["near_ties"], total["accuracy"]) == (1, 1, 0.8)
     assert (total["low"], total["high"]) == pytest.approx(proportion_confint(4, 5, method="wilson"))
     assert (total["model"], total["lang"], total["benchmark"]) == ("m", "eng", "multiblimp")
     assert "1 of 6 rows have no judgement" in caplog.text
+
+
+def test_what_was_skipped_throughout_has_no_accuracy(tmp_path):
+    rows = [("n/SG", None, None), ("p/1", 1.0, False)]
+    path = write_judgements(tmp_path / "m.parquet", rows)
+    compute_accuracies([("m", "eng", path)], "multiblimp", tmp_path / "out.parquet")
+    table = read_table(ACCURACIES, tmp_path / "out.parquet").to_pylist()
+    found = {(r["phenomenon"], r["paradigm"]): (r["n"], r["skipped"]) for r in table}
+    assert found == {("p", "p/1"): (1, 0), ("p", "all"): (1, 0), ("all", "all"): (1, 1)}
 
 
 def test_language_without_judgements_yields_no_row(tmp_path):
@@ -202,10 +183,11 @@ def test_verbs_lead_from_items_to_accuracies(tmp_path):
     accuracies = tmp_path / "accuracies.parquet"
     where = ("--manifest", manifest, "--store", store)
     recipe = ("--recipe-name", "g", "--recipe", tiny.NGRAM.model_dump_json())
+    loaded = ("--checkpoint", checkpoint, "--engine", "kenlm")
     policy = ("--method", "full_sentence", "--ties", "wrong", "--near-tie", "0.001")
     steps = [
         ("train-ngram", corpus, "--name", "g", "--scope", "eng", *recipe, "--output", checkpoint),
-        ("score", items, "--checkpoint", checkpoint, "--options", "{}", *where),
+        ("score", items, *loaded, "--options", "{}", *where),
         ("collect-scores", "--items", items, "--output", scores, *where),
         ("judge", "--items", items, "--scores", scores, *policy, "--output", judgements),
         ("compute-accuracies", root, *which, "--benchmark", "multiblimp", "--output", accuracies),

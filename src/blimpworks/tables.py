@@ -188,6 +188,8 @@ JUDGEMENTS = _schema(
     tie=BOOL,
     near_tie=BOOL,
 )
+# n: pairs that were judged; skipped: those that could not be (a sentence too long for the
+# model, a critical word of several tokens where the method wants one), which don't count.
 ACCURACIES = _schema(
     "accuracies",
     benchmark=LABEL,
@@ -198,8 +200,42 @@ ACCURACIES = _schema(
     method=LABEL,
     correct=FLOAT,
     n=INT,
+    skipped=INT,
     ties=INT,
     near_ties=INT,
+    accuracy=FLOAT,
+    low=FLOAT,
+    high=FLOAT,
+)
+# A way to score against the reference: differences are absolute, in nats (those of margins in
+# the method's unit); unmatched: tokens that only one of the two has scored. flips: decisions
+# that differ, flips_beyond those of them that are near ties of neither; low and high: 95 %.
+PARITY = _schema(
+    "parity",
+    variant=STRING,
+    dtype=LABEL,
+    first_token=LABEL,
+    method=LABEL,
+    tokens=LONG,
+    unmatched=LONG,
+    token_max=FLOAT,
+    token_mean=FLOAT,
+    sentence_max=FLOAT,
+    sentence_mean=FLOAT,
+    margin_max=FLOAT,
+    margin_mean=FLOAT,
+    n=INT,
+    skipped=INT,
+    flips=INT,
+    flip_rate=FLOAT,
+    flip_low=FLOAT,
+    flip_high=FLOAT,
+    flips_beyond=INT,
+    p=FLOAT,
+    ties=INT,
+    near_tie=FLOAT,
+    near_ties=INT,
+    correct=FLOAT,
     accuracy=FLOAT,
     low=FLOAT,
     high=FLOAT,

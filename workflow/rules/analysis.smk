@@ -45,7 +45,7 @@ rule compare_models:
         code=verb_code("compare_models"),
         root=f"{RESULTS}/judgements/{{benchmark}}",
         models=lambda w: evaluated(models_of(w.benchmark)),
-        method=lambda w: JUDGING[w.benchmark].methods[0],
+        method=lambda w: methods_of(w.benchmark)[0],
         options=stage(decisions=("mcnemar",)),
     message:
         "Compare models on {wildcards.benchmark}"

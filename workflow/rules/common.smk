@@ -13,7 +13,8 @@ from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS, of_benchmarks
 from blimpworks.exhibits.multiblimp_facts import FACTS
 from blimpworks.exhibits.multiblimp_models import EVALUATION_FACTS, margin_models
 from blimpworks.reference import groups_of_models
-from blimpworks.scoring.regional import regional
+from blimpworks.scoring.methods import find_method, regional
+from blimpworks.scoring.ties import tie_policy
 from blimpworks.provenance.verbs import exhibit_verb, verb_code
 
 CAMPAIGN_FILE = os.path.relpath(
@@ -98,6 +99,26 @@ def engine_of(model):
     """The engine that scores with a model in this campaign."""
     engine = CATALOGUE.models[model].engine
     return CAMPAIGN.engines.get(engine, engine)
+
+
+def dtype_of(model):
+    """Number format that a model is run in in this campaign."""
+    chosen = CAMPAIGN.scoring.dtype
+    return CATALOGUE.models[model].dtype if chosen == "model" else chosen
+
+
+def methods_of(benchmark):
+    """Names of the methods that a benchmark's pairs are judged by."""
+    return [find_method(named).name for named in JUDGING[benchmark].methods]
+
+
+def ties_of(benchmark):
+    """What ties count as, by each method of a benchmark."""
+    chosen = JUDGING[benchmark]
+    return [
+        chosen.ties or tie_policy(benchmark, chosen.variant, method)
+        for method in methods_of(benchmark)
+    ]
 
 
 def covered_by(model):

@@ -142,7 +142,7 @@ def method_of(wildcards):
     """The method that the accuracies of a source are by."""
     if wildcards.source == "printed":
         return "printed"
-    return JUDGING[wildcards.benchmark].methods[0]
+    return methods_of(wildcards.benchmark)[0]
 
 
 def regression_models(wildcards):
@@ -165,7 +165,7 @@ def labels_of(wildcards):
     if {"accuracies", "margins"} & {*spec_of(wildcards).needs}:
         paper = wildcards.paper
         labels["models"] = {k: CATALOGUE.models[k].label for k in models_of(paper)}
-        labels["method"] = JUDGING[paper].methods[0]
+        labels["method"] = methods_of(paper)[0]
     if facts:
         known = FACTS | EVALUATION_FACTS
         labels["facts"] = {name: known[name](CAMPAIGN, CATALOGUE) for name in facts}

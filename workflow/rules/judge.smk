@@ -18,13 +18,13 @@ rule judge:
     params:
         code=verb_code("judge"),
         methods=lambda w: [f"--method={name}" for name in JUDGING[w.benchmark].methods],
-        ties=lambda w: JUDGING[w.benchmark].ties,
-        near_tie=CAMPAIGN.scoring.near_tie,
+        ties=lambda w: [f"--ties={policy}" for policy in ties_of(w.benchmark)],
+        near_tie=lambda w: getattr(CAMPAIGN.scoring.near_tie, dtype_of(w.model)),
     message:
         "Judge {wildcards.model} on {wildcards.benchmark} {wildcards.lang}"
     shell:
         "python -m blimpworks judge --items {input.pairs:q} --scores {input.scores:q} "
-        "{params.methods:q} --ties {params.ties} --near-tie {params.near_tie} "
+        "{params.methods:q} {params.ties} --near-tie {params.near_tie} "
         "--output {output:q} > {log:q} 2>&1"
 
 

@@ -37,16 +37,19 @@ def summarise(judgements: pd.DataFrame) -> pd.DataFrame:
 
     Paradigm ``all`` and phenomenon ``all`` are micro averages: every row counts once, so a
     pair that stands in two paradigms counts in both (MultiBLiMP, section 6). Rows without a
-    judgement don't count.
+    judgement are skipped: they don't count but are counted. Where nothing was judged there is
+    no row.
     """
-    judged = judgements.dropna(subset="correct")
-    groups = _with_totals(judged).groupby(KEYS, sort=True)
-    found: pd.DataFrame = groups.agg(
+    rows = judgements.assign(skipped=judgements["correct"].isna())
+    groups = _with_totals(rows).groupby(KEYS, sort=True)
+    every: pd.DataFrame = groups.agg(
         correct=("correct", "sum"),
-        n=("correct", "size"),
+        n=("correct", "count"),
+        skipped=("skipped", "sum"),
         ties=("tie", "sum"),
         near_ties=("near_tie", "sum"),
     ).reset_index()
+    found = every[every["n"] > 0].copy()
     found["accuracy"] = found["correct"] / found["n"]
     bounds = [wilson(c, n) for c, n in zip(found["correct"], found["n"], strict=True)]
     found["low"], found["high"] = [b[0] for b in bounds], [b[1] for b in bounds]

@@ -26,7 +26,7 @@ from blimpworks.analysis.linear import (
     varying,
 )
 from blimpworks.scoring.judge import align_scores, side_of
-from blimpworks.scoring.methods import Side, critical_region
+from blimpworks.scoring.sides import Side, critical_region
 from blimpworks.tables import FREQUENCIES, ITEMS, REGRESSIONS, SCORES, read_table, write_table
 
 log = logging.getLogger(__name__)

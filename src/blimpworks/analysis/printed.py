@@ -39,6 +39,7 @@ def _rows(found: list[PublishedRow], benchmark: str, path: Path) -> Iterator[dic
             "method": PRINTED,
             "correct": correct,
             "n": int(n),
+            "skipped": 0,
             "ties": 0,
             "near_ties": 0,
             "accuracy": row.value / 100,

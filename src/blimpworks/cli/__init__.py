@@ -14,7 +14,17 @@ from importlib.abc import MetaPathFinder
 
 import typer
 
-from blimpworks.cli import analysis, audit, exhibits, multiblimp, sources, training, treebanks
+from blimpworks.cli import (
+    analysis,
+    audit,
+    exhibits,
+    interop,
+    multiblimp,
+    parity,
+    sources,
+    training,
+    treebanks,
+)
 from blimpworks.cli import scoring as scoring_verbs
 from blimpworks.errors import UserError
 
@@ -25,7 +35,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for module in (sources, treebanks, multiblimp, training, scoring_verbs, analysis, exhibits, audit):
+VERBS = (sources, treebanks, multiblimp, training, scoring_verbs, parity, analysis, exhibits)
+for module in (*VERBS, interop, audit):
     module.register(app)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from blimpworks.config import Benchmark, MultiblimpOptions, TreebankOptions, parse_options
+from blimpworks.config import MultiblimpOptions, TreebankOptions, parse_options
 from blimpworks.provenance.record import Job
 
 Lang = Annotated[str, typer.Option(help="ISO 639-3 code.")]
@@ -123,31 +123,8 @@ def sample_items(
         job.note(counts=sample(pairs, lang, _listed(untested), output, funnel, settings))
 
 
-def export(
-    benchmark: Annotated[Benchmark, typer.Argument(help="Whose layout to write.")],
-    items: Annotated[Path, typer.Argument(help="Directory of item tables, one a language.")],
-    output: Annotated[Path, typer.Argument(help="Directory to write to.")],
-) -> None:
-    """Write items in the layout of a released data set, for loaders made for it."""
-    from blimpworks.errors import UserError
-    from blimpworks.multiblimp.export import export_items
-
-    found = sorted(items.glob("*.parquet"))
-    if benchmark != "multiblimp" or not found:
-        raise UserError(
-            f"{items} has no item tables, expected <results>/items/multiblimp after "
-            "`snakemake items`."
-            if benchmark == "multiblimp"
-            else f"benchmark is {benchmark!r}; only multiblimp has a layout to export to."
-        )
-    for path in found:
-        target = output / path.stem / "data.tsv"
-        n = export_items(path, target)
-        typer.echo(f"{target}: {n} items" if n else f"{path.stem}: no items, no file")
-
-
 def register(app: typer.Typer) -> None:
     """Add these verbs to the command line."""
-    verbs = (build_lexicon, find_candidates, measure_agreement, build_pairs, sample_items, export)
+    verbs = (build_lexicon, find_candidates, measure_agreement, build_pairs, sample_items)
     for verb in verbs:
         app.command()(verb)

@@ -1,6 +1,7 @@
 """Verbs from items to accuracies: score, collect, judge, summarise."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,6 @@ import typer
 
 from blimpworks.config import ScoringOptions, parse_options
 from blimpworks.provenance.record import Job
-from blimpworks.scoring.ties import TiePolicy
 
 Items = Annotated[Path, typer.Option(help="Items table.")]
 Output = Annotated[Path, typer.Option(help="Table to write.")]
@@ -50,15 +50,17 @@ def collect_scores(items: Items, manifest: Manifest, store: Store, output: Outpu
 def judge(
     items: Items,
     scores: Annotated[Path, typer.Option(help="Scores table.")],
-    method: Annotated[list[str], typer.Option(help="Method; may be repeated.")],
-    ties: Annotated[TiePolicy, typer.Option(help="What equal values count as.")],
-    near_tie: Annotated[float, typer.Option(help="Margins below this are near ties.")],
+    method: Annotated[list[str], typer.Option(help="Method, or name=expression; repeatable.")],
+    ties: Annotated[list[str], typer.Option(help="What ties count as; one, or one a method.")],
+    near_tie: Annotated[float, typer.Option(help="Margins below this, in nats, are near ties.")],
     output: Output,
 ) -> None:
     """Judge for each item whether the model prefers the good sentence."""
     from blimpworks.scoring import judge as library
+    from blimpworks.scoring.methods import find_method
 
-    params = {"methods": method, "ties": ties, "near_tie": near_tie}
+    methods = {m.name: asdict(m) for m in map(find_method, method)}
+    params = {"methods": methods, "ties": ties, "near_tie": near_tie}
     with Job("judge", inputs=[items, scores], outputs=[output], params=params) as job:
         unjudged = library.judge(
             items, scores, output, methods=method, ties=ties, near_tie=near_tie

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.errors import UserError
-from blimpworks.scoring.methods import Floats, Side, evaluate, find_method
-from blimpworks.scoring.ties import TIES, TiePolicy
+from blimpworks.scoring.methods import Method, find_method
+from blimpworks.scoring.sides import Floats, Side, divisors, shown, totals
+from blimpworks.scoring.ties import TIES
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
 
 log = logging.getLogger(__name__)
@@ -35,29 +36,57 @@ def side_of(items: pa.Table, scores: pa.Table, side: str) -> Side:
     edges = (pc.fill_null(items[f"{side}_{edge}"], -1) for edge in ("start", "end"))
     start, end = (edge.to_numpy().astype(np.int64) for edge in edges)
     return Side(
+        texts=items[side].combine_chunks(),
         logprobs=scores[f"{side}_logprobs"].combine_chunks(),
         ends=scores[f"{side}_ends"].combine_chunks(),
         span_start=start,
         span_end=end,
-        characters=pc.utf8_length(items[side]).to_numpy().astype(np.int64),
     )
 
 
-def _verdicts(good: Floats, bad: Floats, ties: TiePolicy, near_tie: float) -> dict[str, pa.Array]:
-    """Columns of judgements; all null where either value is NaN."""
-    missing = np.isnan(good) | np.isnan(bad)
-    tie = good == bad
-    margin = np.where(tie, 0.0, good - bad)
-    correct = np.where(tie, TIES[ties], (good > bad).astype(float))
-    near = tie | (np.abs(margin) < near_tie)
+def margins(method: Method, good: Side, bad: Side) -> tuple[Floats, Floats]:
+    """How far each good sentence is ahead [n], and the divisor of its noise [n].
+
+    Above zero the good sentence is preferred; NaN where either has no value. Noise in a sum
+    of log-probabilities reaches the margin divided as the sums are, by the shorter sentence's
+    divisor at most.
+    """
+    ahead = totals(method, good) - totals(method, bad)
+    divisor = np.fmin(divisors(method, good), divisors(method, bad))
+    return (ahead if method.higher else -ahead), divisor
+
+
+def _verdicts(
+    method: Method, good: Side, bad: Side, ties: float, near_tie: float
+) -> dict[str, pa.Array]:
+    """Columns of judgements; all but the values are null where either value is missing."""
+    margin, divisor = margins(method, good, bad)
+    missing = np.isnan(margin)
+    tie = margin == 0
+    correct = np.where(tie, ties, (margin > 0).astype(float))
+    near = tie | (np.abs(margin) * divisor < near_tie)
+    values = [shown(method, totals(method, side)) for side in (good, bad)]
+    columns = [pa.array(value, mask=np.isnan(value)) for value in values]
     return {
-        "value_good": pa.array(good, mask=np.isnan(good)),
-        "value_bad": pa.array(bad, mask=np.isnan(bad)),
+        **dict(zip(("value_good", "value_bad"), columns, strict=True)),
         "margin": pa.array(margin, mask=missing),
         "correct": pa.array(correct, mask=missing),
         "tie": pa.array(tie, mask=missing),
         "near_tie": pa.array(near, mask=missing),
     }
+
+
+def _policies(methods: Sequence[Method], ties: Sequence[str]) -> dict[str, float]:
+    """What a tie counts as by each method."""
+    names = [method.name for method in methods]
+    unknown = not {*ties} <= {*TIES}
+    if unknown or len({*names}) < len(names) or len(ties) not in (1, len(names)):
+        raise UserError(
+            f"methods are {', '.join(names)} and tie policies {', '.join(ties) or 'none'}; "
+            f"expected distinct methods, and {', '.join(TIES)} for all or for each."
+        )
+    policies = ties if len(ties) > 1 else [ties[0]] * len(names)
+    return {name: TIES[policy] for name, policy in zip(names, policies, strict=True)}
 
 
 def judge(
@@ -66,28 +95,31 @@ def judge(
     output: Path,
     *,
     methods: Sequence[str],
-    ties: TiePolicy,
+    ties: Sequence[str],
     near_tie: float,
 ) -> int:
     """Write one judgement per row of ``items`` and method.
 
-    To be right, the good sentence must have the greater value. Of equal values ``ties``
-    decides: wrong (0, MultiBLiMP section 6), right (1) or half (0.5). A near tie is a tie, or
-    a margin below ``near_tie``, in the method's unit. Items without a score (a sentence too
-    long for the model, a region without a scored token) keep their row, with nulls, so that
-    they can be counted; accuracies leave them out. Their number is logged and returned.
+    Methods are names or ``name=expression``; ``ties`` has one policy for all of them, or one
+    for each: a tie is wrong (0), right (1) or half (0.5). Values are as the method shows
+    them, margins in nats of what it compares: above zero the good sentence is preferred. A
+    near tie is a tie, or a margin that noise of ``near_tie`` nats in a sum of log-probabilities
+    could make. Items without a value (a sentence too long for the model, a critical word of
+    several tokens where the method wants one) keep their row, with nulls, so that they can be
+    counted; accuracies leave them out. Their number is logged and returned.
 
     Raises UserError when a table is missing, a method unknown, or an item has no scores.
     """
-    chosen = {name: find_method(name) for name in methods}
+    chosen = [find_method(name) for name in methods]
+    policies = _policies(chosen, ties)
     rows = read_table(ITEMS, items, list(ITEMS.names))
     aligned = align_scores(rows, read_table(SCORES, scores), scores)
     good, bad = (side_of(rows, aligned, side) for side in ("good", "bad"))
     labels = {name: rows[name] for name in ("item_id", "phenomenon", "paradigm")}
     tables = []
-    for name, method in chosen.items():
-        verdicts = _verdicts(evaluate(method, good), evaluate(method, bad), ties, near_tie)
-        column = pa.array([name] * len(rows), pa.string())
+    for method in chosen:
+        verdicts = _verdicts(method, good, bad, policies[method.name], near_tie)
+        column = pa.array([method.name] * len(rows), pa.string())
         tables.append(pa.table({**labels, "method": column, **verdicts}))
     table = pa.concat_tables(tables)
     write_table(table, JUDGEMENTS, output)

@@ -1,127 +1,139 @@
-"""Methods as data: what of a sentence's token scores is compared.
+"""Methods as data: what of two sentences is compared to decide a pair.
 
-A method is a region of the sentence, whose log-probabilities are summed, and a number that
-the sum is divided by. A new combination is a line of ``METHODS``; a new region or
-normaliser is a function of columns.
+A method is a line: a name and an expression over the log-probabilities of a sentence's
+tokens. The good sentence must have the higher value, or the lower one where the expression
+says so::
+
+    method    = ["higher" | "lower"] value
+    value     = "-" value | "exp(" value ")" | total
+    total     = aggregate "(" tokens ")" ["/" length]
+    aggregate = "sum" | "mean" | "only"
+    tokens    = "all" | "text" | "region"
+    length    = "characters" | "bytes"
+
+``only`` is the log-probability of the one token there is; a sentence with none or more has no
+value. ``all`` is every scored token, ``text`` leaves the end symbol out, ``region`` is the
+critical region with the space that joins it to its prefix. Lengths are the sentence's.
+
+Minus and ``exp`` only change what is shown: the numbers compared, and so decisions, ties and
+margins, are those of the total inside, in nats (per token or unit of length).
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from blimpworks.errors import UserError
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+AGGREGATES = ("sum", "mean", "only")
+TOKENS = ("all", "text", "region")
+LENGTHS = ("characters", "bytes")
 
+METHODS: dict[str, str] = {
+    # BLiMP section 4.1, MultiBLiMP section 6.
+    "full_sentence": "sum(all)",
+    # CLAMS's LSTM code: the final <eos> is not among the words summed.
+    "without_end": "sum(text)",
+    "critical_region": "sum(region)",
+    # BLiMP section 4.2: one prefix and two critical words, or two prefixes and one word. What
+    # follows the region is out; the prefix is what its tokens are conditioned on.
+    "one_prefix": "sum(region)",
+    "two_prefix": "sum(region)",
+    # CLAMS's BERT: the masked word, where the vocabulary has it whole.
+    "masked_critical_word": "only(region)",
+    "per_token": "mean(all)",
+    "per_character": "sum(all) / characters",
+    "per_byte": "sum(all) / bytes",
+    # UrBLiMP: of causal models and, over pseudo-log-likelihoods, of masked ones.
+    "perplexity": "lower exp(-mean(all))",
+    "pseudo_perplexity": "lower exp(-mean(all))",
+}
 
-@dataclass(frozen=True)
-class Side:
-    """Token scores of n sentences (all good ones, or all bad), flat over t tokens."""
-
-    logprobs: pa.ListArray
-    """n lists, NaN where a token is unscored."""
-    ends: pa.ListArray
-    """n lists: characters complete after each token."""
-    span_start: Integers
-    """[n] critical region, first character; negative where there is none."""
-    span_end: Integers
-    """[n] critical region, character after the last."""
-    characters: Integers
-    """[n] length of the sentence in code points."""
-
-    @cached_property
-    def row(self) -> Integers:
-        """[t] sentence of each token."""
-        rows: Integers = pc.list_parent_indices(self.logprobs).to_numpy(zero_copy_only=False)
-        return rows
-
-    @cached_property
-    def value(self) -> Floats:
-        """[t] log-probability of each token in nats."""
-        flat = self.logprobs.flatten().to_numpy(zero_copy_only=False)
-        return np.asarray(flat, dtype=np.float64)
-
-    @cached_property
-    def end(self) -> Integers:
-        """[t] where each token ends."""
-        return np.asarray(self.ends.flatten().to_numpy(zero_copy_only=False), dtype=np.int64)
-
-    @cached_property
-    def start(self) -> Integers:
-        """[t] where each token starts: where the one before it in its sentence ends."""
-        start = np.zeros_like(self.end)
-        same = self.row[1:] == self.row[:-1]
-        start[1:] = np.where(same, self.end[:-1], 0)
-        return start
-
-
-def whole_sentence(side: Side) -> Mask:
-    """All tokens."""
-    return np.ones(len(side.value), dtype=bool)
-
-
-def critical_region(side: Side) -> Mask:
-    """Tokens that overlap the critical region.
-
-    A token without a character of its own (the first bytes of a character, ``</s>``) counts
-    where it stands.
-    """
-    first, after = side.span_start[side.row], side.span_end[side.row]
-    inside = (side.end > first) | ((side.end == side.start) & (side.start == first))
-    overlaps: Mask = (first >= 0) & (side.start < after) & inside
-    return overlaps
-
-
-def one(side: Side, tokens: Integers) -> Integers:
-    """No normalisation."""
-    return np.ones_like(tokens)
-
-
-def scored_tokens(side: Side, tokens: Integers) -> Integers:
-    """Number of scored tokens of the region."""
-    return tokens
-
-
-def sentence_characters(side: Side, tokens: Integers) -> Integers:
-    """Length of the sentence in code points."""
-    return side.characters
+_TOTAL = re.compile(r"(\w+) *\( *(\w+) *\) *(?:/ *(\w+))?")
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_EXAMPLES = "such as 'sum(all)', 'sum(region) / bytes' or 'lower exp(-mean(all))'"
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """Sum of log-probabilities over ``region``, divided by ``divisor``."""
+    """An expression, read: a total, how it is shown, and whether more of it is better."""
 
-    region: Callable[[Side], Mask]
-    divisor: Callable[[Side, Integers], Integers]
+    name: str
+    aggregate: str
+    tokens: str
+    length: str | None
+    shown: tuple[str, ...]
+    """``minus`` and ``exp``, from the total outwards."""
+    higher: bool
+    """Whether the good sentence must have the higher total."""
+
+    @property
+    def regional(self) -> bool:
+        """Whether the critical region's tokens are all that it needs."""
+        return self.tokens == "region"
 
 
-METHODS: dict[str, Method] = {
-    "full_sentence": Method(whole_sentence, one),
-    "per_token": Method(whole_sentence, scored_tokens),
-    "per_character": Method(whole_sentence, sentence_characters),
-    "critical_region": Method(critical_region, one),
-}
+def _one_of(word: str, known: Iterable[str], name: str, expression: str) -> str:
+    if word not in known:
+        raise UserError(
+            f"method {name!r}: {word!r} in {expression!r} is unknown; expected "
+            f"{' or '.join(known)}."
+        )
+    return word
 
 
-def find_method(name: str) -> Method:
-    """A method by name. Raises UserError, with the known names, for an unknown one."""
+def _peel(text: str) -> tuple[str, list[str]]:
+    """The total inside ``text``, and what stands around it, from the inside outwards."""
+    around: list[str] = []
+    while True:
+        text = text.strip()
+        if text.startswith("-"):
+            around, text = ["minus", *around], text[1:]
+        elif inner := re.fullmatch(r"exp *\((.*)\)", text):
+            around, text = ["exp", *around], inner[1]
+        else:
+            return text, around
+
+
+def parse_method(name: str, expression: str) -> Method:
+    """Read a method. Raises UserError, in one sentence, for what the grammar doesn't have."""
+    if not _NAME.fullmatch(name):
+        raise UserError(
+            f"method {name!r}: expected a name of lower-case letters, digits and underscores."
+        )
+    direction = re.match(r"\s*(higher|lower)\b", expression)
+    total, shown = _peel(expression[direction.end() if direction else 0 :])
+    found = _TOTAL.fullmatch(total)
+    if not found:
+        raise UserError(
+            f"method {name!r}: expression {expression!r} is malformed at {total!r}; expected "
+            f"one {_EXAMPLES}."
+        )
+    aggregate, tokens, length = found.groups()
+    higher = not direction or direction[1] == "higher"
+    return Method(
+        name=name,
+        aggregate=_one_of(aggregate, AGGREGATES, name, expression),
+        tokens=_one_of(tokens, TOKENS, name, expression),
+        length=None if length is None else _one_of(length, LENGTHS, name, expression),
+        shown=tuple(shown),
+        higher=higher == (shown.count("minus") % 2 == 0),
+    )
+
+
+def find_method(named: str) -> Method:
+    """The method of that name, or one given as ``name=expression``.
+
+    Raises UserError for an unknown name, with the known ones, and for a malformed expression.
+    """
+    name, given, expression = (part.strip() for part in named.partition("="))
+    if given:
+        return parse_method(name, expression)
     if name not in METHODS:
         raise UserError(f"method {name!r} is unknown; expected one of {', '.join(METHODS)}.")
-    return METHODS[name]
+    return parse_method(name, METHODS[name])
 
 
-def evaluate(method: Method, side: Side) -> Floats:
-    """Value of each sentence [n]; NaN where its region has no scored token."""
-    chosen = method.region(side) & ~np.isnan(side.value)
-    count = len(side.characters)
-    tokens = np.bincount(side.row[chosen], minlength=count)
-    sums = np.bincount(side.row[chosen], weights=side.value[chosen], minlength=count)
-    divisor = np.where(tokens == 0, 1, method.divisor(side, tokens))
-    return np.where(tokens == 0, np.nan, sums / divisor)
+def regional(methods: Sequence[str]) -> bool:
+    """Whether none of ``methods`` looks outside the critical region's tokens."""
+    return all(find_method(named).regional for named in methods)

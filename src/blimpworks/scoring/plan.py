@@ -1,6 +1,7 @@
 """What a model has to score, each thing once, and in which order."""
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from itertools import pairwise
 from os.path import commonprefix
 from pathlib import Path
@@ -11,7 +12,7 @@ import numpy as np
 from blimpworks.config import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.scoring.engine import Encoded, Engine
-from blimpworks.scoring.spans import overlaps, token_starts
+from blimpworks.scoring.spans import joined, joint, token_starts
 from blimpworks.tables import ITEMS, read_table
 
 PAYS = 0.4
@@ -31,8 +32,10 @@ class Request(NamedTuple):
         """``encoded`` with the tokens of the stretch as the wanted ones."""
         if self.start < 0:
             return encoded
-        wanted = overlaps(token_starts(encoded.ends), encoded.ends, self.start, self.end)
-        return Encoded(encoded.ids, encoded.ends, wanted)
+        space = joint(self.text, self.start)
+        starts = token_starts(encoded.ends)
+        wanted = joined(starts, encoded.ends, space, self.start, self.end)
+        return replace(encoded, wanted=wanted)
 
 
 def requests_of(items: Iterable[Path], *, regions: bool = False) -> set[Request]:

@@ -1,0 +1,94 @@
+"""Verbs that write and read the files of other tools: export and import."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from blimpworks.config import Benchmark
+from blimpworks.errors import UserError
+from blimpworks.provenance.record import Job
+
+exporting = typer.Typer(help="Write files that other tools read.", no_args_is_help=True)
+importing = typer.Typer(help="Read files that other tools wrote.", no_args_is_help=True)
+Folder = Annotated[Path, typer.Argument(help="Directory to write to.")]
+
+
+@exporting.command("multiblimp")
+def export_multiblimp(
+    items: Annotated[Path, typer.Argument(help="Directory of item tables, one a language.")],
+    output: Folder,
+) -> None:
+    """Write items in the layout of the released data set, for loaders made for it."""
+    from blimpworks.multiblimp.export import export_items
+
+    found = sorted(items.glob("*.parquet"))
+    if not found:
+        raise UserError(
+            f"{items} has no item tables, expected <results>/items/multiblimp after "
+            "`snakemake items`."
+        )
+    for path in found:
+        target = output / path.stem / "data.tsv"
+        n = export_items(path, target)
+        typer.echo(f"{target}: {n} items" if n else f"{path.stem}: no items, no file")
+
+
+@exporting.command("lm-eval")
+def export_lm_eval(
+    results: Annotated[Path, typer.Argument(help="Directory of a campaign's results.")],
+    output: Folder,
+    benchmark: Annotated[Benchmark, typer.Option(help="Name of the benchmark.")],
+    model: Annotated[
+        list[str] | None, typer.Option(help="Model; repeatable; all that were judged by default.")
+    ] = None,
+) -> None:
+    """Write accuracies and per-item results as lm-evaluation-harness does."""
+    from blimpworks.interop.lm_eval_export import Source, export_model
+
+    judged = sorted((results / "judgements" / benchmark).glob("*/*.parquet"))
+    chosen = model or sorted({path.stem for path in judged})
+    for name in chosen:
+        paths = [path for path in judged if path.stem == name]
+        if not paths:
+            raise UserError(
+                f"{results} has no judgements of {name} on {benchmark}; expected "
+                f"{results}/judgements/{benchmark}/LANG/{name}.parquet."
+            )
+        sources = [
+            Source(
+                benchmark,
+                path.parent.name,
+                results / "items" / benchmark / f"{path.parent.name}.parquet",
+                results / "scores" / benchmark / path.parent.name / path.name,
+                path,
+            )
+            for path in paths
+        ]
+        inputs = [p for s in sources for p in (s.items, s.scores, s.judgements)]
+        params = {"benchmark": benchmark, "model": name}
+        with Job("export_lm_eval", inputs=inputs, outputs=[output / name], params=params):
+            typer.echo(str(export_model(name, sources, output)))
+    if not chosen:
+        raise UserError(f"{results} has no judgements on {benchmark}; build them with snakemake.")
+
+
+@importing.command("lm-eval")
+def import_lm_eval(
+    files: Annotated[
+        list[Path], typer.Argument(help="Samples files of lm-eval, or data sets as JSON lines.")
+    ],
+    lang: Annotated[str, typer.Option(help="ISO 639-3 code of the items' language.")],
+    output: Annotated[Path, typer.Option(help="Items table to write.")],
+) -> None:
+    """Make an items table from documents of lm-evaluation-harness's tasks."""
+    from blimpworks.interop.lm_eval_import import import_items
+
+    with Job("import_lm_eval", inputs=files, outputs=[output], params={"lang": lang}):
+        typer.echo(f"{output}: {import_items(files, lang, output)} items")
+
+
+def register(app: typer.Typer) -> None:
+    """Add these verbs to the command line."""
+    app.add_typer(exporting, name="export")
+    app.add_typer(importing, name="import")

@@ -1,0 +1,71 @@
+"""The verb that compares ways to score with one model."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from blimpworks.config import ParityOptions, ScoringOptions, parse_options
+from blimpworks.errors import UserError
+from blimpworks.provenance.record import Job
+
+
+def _pythons(given: list[str]) -> dict[str, str]:
+    """Interpreters by engine, from ``ENGINE=PATH``."""
+    from blimpworks.scoring.variants import default_pythons
+
+    found = default_pythons()
+    for text in given:
+        engine, sign, path = text.partition("=")
+        if not sign:
+            raise UserError(f"--python is {text!r}, expected ENGINE=PATH, such as vllm=bin/python.")
+        found[engine] = path
+    return found
+
+
+DEFAULTS = ParityOptions.model_fields
+Checkpoint = Annotated[Path, typer.Argument(help="The model's checkpoint.json.")]
+Items = Annotated[list[Path], typer.Argument(help="Items tables.")]
+Output = Annotated[Path, typer.Option(help="Directory to write to.")]
+VARIANT = "ENGINE[:SETTING]…, such as transformers:bfloat16 or vllm:skip; repeatable."
+Variants = Annotated[list[str] | None, typer.Option(help=VARIANT)]
+Reference = Annotated[str, typer.Option(help="What the others are compared with.")]
+Methods = Annotated[list[str] | None, typer.Option(help="Method, or name=expression; repeatable.")]
+Pairs = Annotated[int, typer.Option(min=1, help="Most pairs to compare on.")]
+Options = Annotated[str, typer.Option(help="Scoring options of all, as JSON.")]
+Python = Annotated[list[str] | None, typer.Option(help="Interpreter of an engine: ENGINE=PATH.")]
+
+
+def parity(
+    checkpoint: Checkpoint,
+    items: Items,
+    output: Output,
+    variant: Variants = None,
+    reference: Reference = DEFAULTS["reference"].default,
+    method: Methods = None,
+    pairs: Pairs = DEFAULTS["pairs"].default,
+    options: Options = "{}",
+    python: Python = None,
+) -> None:
+    """Report how far engines, number formats or first tokens are apart on one model."""
+    from blimpworks.scoring.parity import measure_parity
+
+    parse_options(ScoringOptions, options)
+    chosen = {
+        "variants": [*(variant or DEFAULTS["variants"].default)],
+        "reference": reference,
+        "methods": method or ["full_sentence"],
+        "count": pairs,
+        "settings": json.loads(options),
+    }
+    pythons = _pythons(python or [])
+    products = [output / f"parity.{suffix}" for suffix in ("parquet", "csv", "md")]
+    with Job("parity", inputs=[checkpoint, *items], outputs=products, params=chosen) as job:
+        job.note(**measure_parity(checkpoint, items, output, pythons=pythons, **chosen))
+    typer.echo((output / "parity.md").read_text(encoding="utf-8"))
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's verb to the command."""
+    app.command()(parity)

@@ -1,0 +1,264 @@
+"""Results as lm-evaluation-harness writes them, for tools that read its files.
+
+Source of the layout: what lm-eval 0.4.13 writes with ``--log_samples`` on a task with two
+choices. Each model is a directory with one ``results_TIME.json`` and, for each language, which
+is a task, one ``samples_TASK_TIME.jsonl``. Times are those of the first judgement, so that an
+export of the same results has the same bytes. What the harness would say of things that
+don't exist here (a chat template, the git commit of lm-eval) is null.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from blimpworks import __version__
+from blimpworks.errors import UserError
+from blimpworks.files import sha256_of, write_text
+from blimpworks.provenance.lineage import Record, record_of
+from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table
+
+# The harness's names of methods that it has too; its acc_norm divides by characters.
+METRICS = {"full_sentence": "acc", "per_character": "acc_norm", "per_byte": "acc_bytes"}
+# Names of the two sentences in its tasks' documents.
+SENTENCES = {"multiblimp": ("sen", "wrong_sen")}
+OTHERS = ("sentence_good", "sentence_bad")
+KEPT = ("item_id", "lang", "phenomenon", "paradigm")
+SPANS = ("good_start", "good_end", "bad_start", "bad_end")
+DTYPE_IN_KEY = -3
+"""Which part of an engine's key its number format is (see ``scoring.engine``)."""
+TARGET = "0"
+"""The good sentence is the first choice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Tables of one model and language."""
+
+    benchmark: str
+    lang: str
+    items: Path
+    scores: Path
+    judgements: Path
+
+    @property
+    def task(self) -> str:
+        """What the harness calls it."""
+        return f"{self.benchmark}_{self.lang}"
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What its documents call the good and the bad sentence."""
+        return SENTENCES.get(self.benchmark, OTHERS)
+
+
+def metric_name(method: str) -> str:
+    """What the harness calls the accuracy by ``method``, or would."""
+    return METRICS.get(method, f"acc_{method}")
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _document(item: dict[str, Any], names: tuple[str, str]) -> dict[str, Any]:
+    return {
+        **{names[0]: item["good"], names[1]: item["bad"]},
+        **{name: item[name] for name in (*KEPT, *SPANS)},
+    }
+
+
+def _sample(
+    number: int, doc: dict[str, Any], totals: Sequence[float], metrics: dict[str, float]
+) -> dict[str, Any]:
+    """One line of the samples: what the harness logs of a document with two choices.
+
+    ``totals`` are the sentences' log-probabilities. Whether a sentence is the model's own
+    first choice (the harness's ``is_greedy``) is not known: None.
+    """
+    answers = [[str(total), "None"] for total in totals]
+    sentences = list(doc.values())[:2]
+    return {
+        "doc_id": number,
+        "doc": doc,
+        "target": TARGET,
+        "arguments": {
+            f"gen_args_{i}": {"arg_0": "", "arg_1": text} for i, text in enumerate(sentences)
+        },
+        "resps": [[answer] for answer in answers],
+        "filtered_resps": answers,
+        "filter": "none",
+        "metrics": [*metrics],
+        "doc_hash": _hash(json.dumps(doc, indent=2, ensure_ascii=False)),
+        "prompt_hash": _hash(""),
+        "target_hash": _hash(TARGET),
+        **metrics,
+    }
+
+
+def _judged(source: Source) -> tuple[list[dict[str, Any]], dict[str, list[float | None]]]:
+    """Items with their sentences' log-probabilities, and verdicts by method, row by row."""
+    items = read_table(ITEMS, source.items, ITEMS.names).to_pylist()
+    columns = ["item_id", "logprob_good", "logprob_bad"]
+    scored = {r["item_id"]: r for r in read_table(SCORES, source.scores, columns).to_pylist()}
+    verdicts: dict[str, list[float | None]] = {}
+    judged: dict[str, list[str]] = {}
+    table = read_table(JUDGEMENTS, source.judgements, ["item_id", "method", "correct"])
+    for row in table.to_pylist():
+        verdicts.setdefault(row["method"], []).append(row["correct"])
+        judged.setdefault(row["method"], []).append(row["item_id"])
+    ids = [item["item_id"] for item in items]
+    if any(found != ids for found in judged.values()) or not {*ids} <= scored.keys():
+        raise UserError(
+            f"{source.judgements} and {source.scores} are of other items than {source.items}; "
+            "run the same snakemake command again."
+        )
+    return [item | scored[item["item_id"]] for item in items], verdicts
+
+
+def samples_of(source: Source) -> Iterator[dict[str, Any]]:
+    """Samples of one model and language: the items that any method has judged.
+
+    Raises UserError when a table is missing, or of other items than the others.
+    """
+    items, verdicts = _judged(source)
+    for number, item in enumerate(items):
+        found = {metric_name(method): column[number] for method, column in verdicts.items()}
+        metrics = {name: value for name, value in found.items() if value is not None}
+        totals = [item["logprob_good"], item["logprob_bad"]]
+        if metrics:
+            numbers = [float("nan") if total is None else total for total in totals]
+            yield _sample(number, _document(item, source.names), numbers, metrics)
+
+
+def _accuracies(samples: Sequence[dict[str, Any]]) -> dict[str, float | str]:
+    """Mean and standard error of each metric, as the harness names and computes them."""
+    found: dict[str, float | str] = {}
+    for name in dict.fromkeys(name for sample in samples for name in sample["metrics"]):
+        values = np.array([sample[name] for sample in samples if name in sample])
+        error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else "N/A"
+        found |= {f"{name},none": float(values.mean()), f"{name}_stderr,none": error}
+    return found
+
+
+def _config(source: Source, metrics: Sequence[str], version: str) -> dict[str, Any]:
+    """The task as the harness would be told it."""
+    good, bad = source.names
+    return {
+        "task": source.task,
+        "dataset_path": str(source.items),
+        "test_split": "train",
+        "doc_to_text": "",
+        "doc_to_target": 0,
+        "doc_to_choice": f"{{{{[{good}, {bad}]}}}}",
+        "target_delimiter": "",
+        "num_fewshot": 0,
+        "metric_list": [
+            {"metric": name, "aggregation": "mean", "higher_is_better": True} for name in metrics
+        ],
+        "output_type": "multiple_choice",
+        "repeats": 1,
+        "metadata": {"version": version, "items_sha256": sha256_of(source.items)},
+    }
+
+
+def _input_of(record: Record | None, name: str) -> Record | None:
+    """The record of the input of a job whose file name ends in ``name``."""
+    paths = [Path(entry["path"]) for entry in record["inputs"]] if record else []
+    return next((record_of(path) for path in paths if path.name.endswith(name)), None)
+
+
+def _scoring(source: Source) -> Record:
+    """The record of the job that scored; empty where it is not to be found."""
+    return _input_of(record_of(source.scores), "manifest.json") or {}
+
+
+def _identity(model: str, source: Source) -> dict[str, Any]:
+    """What the harness says of model, run and machine, from the records of the jobs."""
+    scoring = _scoring(source)
+    judging: Record = record_of(source.judgements) or {}
+    params = scoring.get("params", {})
+    started = judging.get("started", "1970-01-01T00:00:00+00:00")
+    times = [datetime.fromisoformat(scoring[k]) for k in ("started", "ended") if k in scoring]
+    seconds = str((times[1] - times[0]).total_seconds()) if times else None
+    packages, host = scoring.get("packages", {}), scoring.get("host", {})
+    engine = scoring.get("notes", {}).get("engine")
+    return {
+        "config": {
+            "model": params.get("engine"),
+            "model_args": {**params, "engine_key": engine},
+            "model_dtype": engine.split("|")[DTYPE_IN_KEY] if engine else None,
+            "batch_size": None,
+            "device": None,
+            "limit": None,
+        },
+        "git_hash": judging.get("git", {}).get("commit"),
+        "date": datetime.fromisoformat(started).timestamp(),
+        "pretty_env_info": json.dumps({"packages": packages, "host": host}),
+        "transformers_version": packages.get("transformers"),
+        "lm_eval_version": None,
+        "blimpworks_version": __version__,
+        "model_source": params.get("engine"),
+        "model_name": model,
+        "model_name_sanitized": re.sub(r'["<>:/|\\?*\[\]]+', "__", model),
+        "total_evaluation_time_seconds": seconds,
+    }
+
+
+ABSENT = (
+    *("upper_git_hash", "tokenizer_pad_token", "tokenizer_eos_token", "tokenizer_bos_token"),
+    *("eot_token_id", "max_length", "system_instruction", "system_instruction_sha"),
+    *("fewshot_as_multiturn", "chat_template", "chat_template_sha"),
+)
+
+
+def _task_results(source: Source, samples: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What the results file says of one task, by its section."""
+    numbers = _accuracies(samples)
+    metrics = [*dict.fromkeys(name for sample in samples for name in sample["metrics"])]
+    hashes = "".join(s["doc_hash"] + s["prompt_hash"] + s["target_hash"] for s in samples)
+    version = sha256_of(source.items)[:12]
+    original = read_table(ITEMS, source.items, ["item_id"]).num_rows
+    identity = {"name": source.task, "alias": source.task, "sample_len": len(samples)}
+    return {
+        "results": identity | numbers,
+        "configs": _config(source, metrics, version),
+        "versions": version,
+        "n-shot": 0,
+        "higher_is_better": dict.fromkeys(metrics, True),
+        "n-samples": {"original": original, "effective": len(samples)},
+        "task_hashes": _hash(hashes),
+    }
+
+
+def export_model(model: str, sources: Sequence[Source], output: Path) -> Path:
+    """Write one model's results and samples below directory ``output``; return the results.
+
+    Languages without a judged item have no task. Raises UserError when a table is missing
+    or of other items than the others, or nothing was judged at all.
+    """
+    whole: dict[str, Any] = {}
+    identity = _identity(model, sources[0])
+    folder = output / str(identity["model_name_sanitized"])
+    time = datetime.fromtimestamp(identity["date"], UTC).replace(tzinfo=None).isoformat()
+    time = time.replace(":", "-")
+    for source in sources:
+        samples = list(samples_of(source))
+        if not samples:
+            continue
+        for section, value in _task_results(source, samples).items():
+            whole.setdefault(section, {})[source.task] = value
+        lines = (json.dumps(sample, ensure_ascii=False) + "\n" for sample in samples)
+        write_text(folder / f"samples_{source.task}_{time}.jsonl", "".join(lines))
+    if not whole:
+        raise UserError(f"{model}: no item has a judgement; there is nothing to export.")
+    whole |= {"group_subtasks": {}, **identity, **dict.fromkeys(ABSENT)}
+    results = folder / f"results_{time}.json"
+    write_text(results, json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
+    return results

@@ -1,0 +1,42 @@
+"""How far ways of scoring are apart: built only when asked for."""
+
+
+rule parity:
+    """One model scored in several ways on a fixed sample, against a reference."""
+    input:
+        pairs="<results>/items/{benchmark}/{lang}.parquet",
+        checkpoint=lambda w: (
+            f"{RESOURCES}/models/{w.model}/{scope_of(w.model, w.lang)}/checkpoint.json"
+        ),
+    output:
+        multiext(
+            "<results>/parity/{benchmark}/{lang}/{model}/parity",
+            ".parquet",
+            ".csv",
+            ".md",
+        ),
+    log:
+        "<logs>/parity/{benchmark}/{lang}/{model}.log",
+    benchmark:
+        "<benchmarks>/parity/{benchmark}/{lang}/{model}.tsv"
+    conda:
+        "../../envs/train.yaml"
+    params:
+        code=[verb_code("score"), verb_code("parity")],
+        folder=lambda w, output: str(Path(output[0]).parent),
+        variants=lambda w: [
+            f"--variant={name}"
+            for name in (engine_of(w.model), *CAMPAIGN.parity.variants)
+        ],
+        reference=CAMPAIGN.parity.reference,
+        pairs=CAMPAIGN.parity.pairs,
+        methods=lambda w: [f"--method={name}" for name in JUDGING[w.benchmark].methods],
+        options=CAMPAIGN.scoring.model_dump_json(exclude={"jobs"}),
+        python=f"vllm={VLLM_PYTHON}",
+    message:
+        "Compare ways to score with {wildcards.model} on {wildcards.benchmark} {wildcards.lang}"
+    shell:
+        "python -m blimpworks parity {input.checkpoint:q} {input.pairs:q} "
+        "--output {params.folder:q} {params.variants:q} --reference {params.reference:q} "
+        "{params.methods:q} --pairs {params.pairs} --options {params.options:q} "
+        "--python {params.python:q} > {log:q} 2>&1"
