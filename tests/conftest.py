@@ -2,7 +2,6 @@ import os
 from pathlib import Path
 
 import pytest
-from treebank_kit import UNIMORPH, Language
 
 from blimpworks.config import MultiblimpOptions
 
@@ -26,6 +25,8 @@ def mirror():
 def treebank(tmp_path):
     """A language with a treebank of sentences in the short notation."""
 
+    from treebank_kit import Language  # not in every environment that runs tests
+
     def start(*sentences, lang="xyz", phenomena=("sv#",), **decisions):
         options = MultiblimpOptions(phenomena=phenomena, decisions=decisions)
         return Language(tmp_path, lang, options).tokens(*sentences)
@@ -36,6 +37,8 @@ def treebank(tmp_path):
 @pytest.fixture
 def pairs_of(treebank):
     """Pairs and rejections of a treebank and a UniMorph table."""
+
+    from treebank_kit import UNIMORPH
 
     def build(*sentences, unimorph=UNIMORPH, **settings):
         language = treebank(*sentences, **settings)

