@@ -21,13 +21,14 @@ from blimpworks.config import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.words import split_words
 from blimpworks.provenance import digest
-from blimpworks.provenance.verbs import VERBS
+from blimpworks.provenance.verbs import VERBS, score_verb
 from blimpworks.scoring.collect import collect_scores
-from blimpworks.scoring.engine import ENGINES, load_engine
+from blimpworks.scoring.engine import load_engine
+from blimpworks.scoring.engines import ENGINES
 from blimpworks.scoring.hub_tokenizer import complete_characters
+from blimpworks.scoring.passes import make_batches
 from blimpworks.scoring.run import read_manifest, score_items
 from blimpworks.scoring.store import Store
-from blimpworks.scoring.transformers_engine import make_batches
 from blimpworks.tables import SCORES, read_table
 
 OPTIONS = ScoringOptions(shard=7, batch_tokens=200)
@@ -161,7 +162,10 @@ def test_token_ends_rise_to_the_end_of_the_text(engine):
 def test_part_of_a_character_ends_before_it():
     starts = np.array([0, 1, 1, 1, 2], dtype=np.int32)
     ends = np.array([1, 2, 2, 2, 5], dtype=np.int32)
-    assert complete_characters(starts, ends).tolist() == [1, 1, 1, 2, 5]
+    one, two = np.array([5]), np.array([5, 0, 5])
+    assert complete_characters(starts, ends, one).tolist() == [1, 1, 1, 2, 5]
+    twice = complete_characters(np.tile(starts, 2), np.tile(ends, 2), two)
+    assert twice.tolist() == [1, 1, 1, 2, 5, 1, 1, 1, 2, 5]
 
 
 @given(st.lists(st.integers(1, 50), min_size=1), st.integers(1, 100))
@@ -317,11 +321,11 @@ def edit(tmp_path, monkeypatch):
         ("models/words.py", "|[^", "|[^-", True),
         ("scoring/store.py", "np.isnan(row).all()", "np.isnan(row).any()", True),
         ("scoring/kenlm_engine.py", "# The last id", "# The final id", False),
-        ("scoring/transformers_engine.py", "ROWS = 1024", "ROWS = 512", False),
+        ("scoring/transformers_engine.py", "CACHED = 1024", "CACHED = 512", False),
         (
-            "scoring/engine.py",
-            '("kenlm", "ngram"):',
-            '("x", "y"): "a:B", ("kenlm", "ngram"):',
+            "scoring/engines.py",
+            '("lstm", "lstm"):',
+            '("x", "y"): "a:B", ("lstm", "lstm"):',
             False,
         ),
     ],
@@ -350,23 +354,6 @@ def test_batch_size_and_gpu_are_part_of_a_transformers_key(models, monkeypatch):
         assert f" {card} " in key()
         keys.add(key())
     assert len(keys) == 3
-
-
-def test_transformers_compute_on_one_thread(models):
-    engine = load_engine(models["transformers"], "transformers", OPTIONS)
-    seen = []
-    engine._model.register_forward_hook(lambda *_: seen.append(torch.get_num_threads()))
-    engine._model.get_decoder().register_forward_hook(
-        lambda *_: seen.append(torch.get_num_threads())
-    )
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        engine.logprobs(engine.encode(tiny.sentences(3)))
-        assert set(seen) == {1}
-        assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(before)
 
 
 def test_new_items_leave_old_shards_alone(models, tmp_path):
@@ -416,8 +403,10 @@ def test_missing_checkpoint_is_told(tmp_path):
         load_engine(tmp_path / "checkpoint.json", "kenlm", OPTIONS)
 
 
-def test_engines_are_part_of_the_code_behind_scores():
-    assert set(ENGINES.values()) <= set(VERBS["score"].entries)
+@pytest.mark.parametrize("pair", ENGINES)
+def test_an_engine_is_part_of_the_code_behind_its_scores_and_no_other_is(pair):
+    engines = set(ENGINES.values()) & set(VERBS[score_verb(*pair)].entries)
+    assert engines == {ENGINES[pair]}
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from blimpworks.exhibits.multiblimp_models import EVALUATION_FACTS, margin_model
 from blimpworks.reference import groups_of_models
 from blimpworks.scoring.methods import find_method, regional
 from blimpworks.scoring.ties import tie_policy
-from blimpworks.provenance.verbs import exhibit_verb, verb_code
+from blimpworks.provenance.verbs import exhibit_verb, score_verb, verb_code
 
 CAMPAIGN_FILE = os.path.relpath(
     (workflow.overwrite_configfiles or ["config/config.yaml"])[-1]
@@ -46,6 +46,8 @@ VLLM_PYTHON = (
     or not (ROOT / ".vllm/bin/python").exists()
     else str(ROOT / ".vllm/bin/python")
 )
+# Settings that do not decide scores.
+AFTERWARDS = {"near_tie": True, "jobs": True, "vllm": {"build"}}
 RESULTS, RESOURCES = CAMPAIGN.pathvars.results, CAMPAIGN.pathvars.resources
 
 JUDGING = {"multiblimp": CAMPAIGN.multiblimp}
@@ -119,6 +121,11 @@ def ties_of(benchmark):
         chosen.ties or tie_policy(benchmark, chosen.variant, method)
         for method in methods_of(benchmark)
     ]
+
+
+def scoring_code(model):
+    """Digest of the code that scores with a model."""
+    return verb_code(score_verb(engine_of(model), CATALOGUE.models[model].architecture))
 
 
 def covered_by(model):

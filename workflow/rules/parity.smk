@@ -22,7 +22,7 @@ rule parity:
     conda:
         "../../envs/train.yaml"
     params:
-        code=[verb_code("score"), verb_code("parity")],
+        code=lambda w: [scoring_code(w.model), verb_code("parity")],
         folder=lambda w, output: str(Path(output[0]).parent),
         variants=lambda w: [
             f"--variant={name}"

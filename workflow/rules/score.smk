@@ -19,7 +19,7 @@ rule score:
     resources:
         mem_mb=lambda w, attempt: 4000 * attempt,
     params:
-        code=verb_code("score"),
+        code=lambda w: scoring_code(w.model),
         python="python",
         # Snakemake removes declared outputs of a failed job; the shards must stay.
         store=lambda w, output: str(Path(output[0]).with_name("shards")),
@@ -27,7 +27,7 @@ rule score:
             f"--regions={path}" for path in input.get("regions", [])
         ],
         engine=lambda w: engine_of(w.model),
-        options=CAMPAIGN.scoring.model_dump_json(exclude={"near_tie", "jobs"}),
+        options=CAMPAIGN.scoring.model_dump_json(exclude=AFTERWARDS),
     message:
         "Score with {wildcards.model} ({wildcards.part})"
     shell:
@@ -40,16 +40,16 @@ use rule score as score_with_vllm with:
     wildcard_constraints:
         model=one_of(name for name in CATALOGUE.models if engine_of(name) == "vllm"),
     conda:
-        "../../envs/vllm-cpu.yaml"
+        f"../../envs/vllm-{CAMPAIGN.scoring.vllm.build}.yaml"
     params:
-        code=verb_code("score"),
+        code=lambda w: scoring_code(w.model),
         python=VLLM_PYTHON,
         store=lambda w, output: str(Path(output[0]).with_name("shards")),
         regions=lambda w, input: [
             f"--regions={path}" for path in input.get("regions", [])
         ],
         engine="vllm",
-        options=CAMPAIGN.scoring.model_dump_json(exclude={"near_tie", "jobs"}),
+        options=CAMPAIGN.scoring.model_dump_json(exclude=AFTERWARDS),
 
 
 rule collect_scores:

@@ -9,6 +9,7 @@ import typer
 
 from blimpworks.config import ScoringOptions, parse_options
 from blimpworks.provenance.record import Job
+from blimpworks.provenance.verbs import score_verb
 
 Items = Annotated[Path, typer.Option(help="Items table.")]
 Output = Annotated[Path, typer.Option(help="Table to write.")]
@@ -28,13 +29,15 @@ def score(
     ] = None,
 ) -> None:
     """Score all sentences of the items with one model; resumes where it was killed."""
+    from blimpworks.models.checkpoint import read_description
     from blimpworks.scoring.run import score_items
 
     chosen = parse_options(ScoringOptions, options)
     params = chosen.model_dump(exclude={"near_tie", "jobs"}) | {"engine": engine}
     whole, parts = items or [], regions or []
     inputs, outputs = [*whole, *parts, checkpoint], [manifest, store]
-    with Job("score", inputs=inputs, outputs=outputs, params=params) as job:
+    verb = score_verb(engine, read_description(checkpoint).architecture)
+    with Job(verb, inputs=inputs, outputs=outputs, params=params) as job:
         result = score_items(whole, checkpoint, store, manifest, engine, chosen, regions=parts)
         job.note(engine=result.engine, sentences=result.sentences, statuses=result.statuses)
 

@@ -49,6 +49,8 @@ class VllmOptions(Strict):
     the rest says where and how fast they are computed.
     """
 
+    build: Literal["cuda", "cpu"] = "cuda"
+    """Environment that ``--sdm conda`` makes for vLLM; without, it is what ``.vllm`` holds."""
     mode: Literal["served", "in_process"] = "served"
     """A server that is started for the job, or vLLM inside the job's own process."""
     host: Literal["loopback", "node"] = "loopback"
@@ -58,9 +60,9 @@ class VllmOptions(Strict):
     memory for models whose context is far longer than any sentence."""
     batched_tokens: Positive = 8192
     """Most tokens of a forward pass."""
-    prompts: int = Field(100, ge=1, le=1024)
+    prompts: int = Field(50, ge=1, le=1024)
     """Sentences of a request to the server."""
-    in_flight: Positive = 4
+    in_flight: Positive = 8
     """Requests that are under way at one time."""
     threads: Positive = 1
     """Threads that compute, where there is no GPU."""

@@ -24,8 +24,9 @@ class NetworkRecipe(Strict):
     """Width of the residual stream."""
     layers: Positive = 2
     """Transformer blocks (of an encoder-decoder: in each half)."""
-    heads: Positive = 4
-    """Attention heads; ``hidden`` must be a multiple of twice as many."""
+    heads: Positive = 3
+    """Attention heads; ``hidden`` must be a multiple of twice as many. Heads of 32 suit vLLM
+    on CPUs too, smaller ones don't."""
     context: Positive = 256
     """Longest sequence, in tokens; longer training sentences are cut."""
     epochs: Positive = 12

@@ -125,13 +125,13 @@ def seal(checkpoint: Path, description: Checkpoint) -> Checkpoint:
     return sealed
 
 
-def read_checkpoint(checkpoint: Path) -> Checkpoint:
-    """Read ``checkpoint`` (a ``checkpoint.json``) and compare each file with its SHA-256.
+def read_description(checkpoint: Path) -> Checkpoint:
+    """Read ``checkpoint`` (a ``checkpoint.json``) without a look at the files it names.
 
-    Raises UserError when it is missing or malformed, or a file is missing or altered.
+    Raises UserError when it is missing or malformed.
     """
     try:
-        described = Checkpoint.model_validate_json(checkpoint.read_bytes())
+        return Checkpoint.model_validate_json(checkpoint.read_bytes())
     except FileNotFoundError as error:
         raise UserError(
             f"{checkpoint} does not exist; expected a model's checkpoint.json. "
@@ -143,6 +143,14 @@ def read_checkpoint(checkpoint: Path) -> Checkpoint:
         raise UserError(
             f"{checkpoint}: {key}: {first['msg'].lower()}. Train or retrieve the model again."
         ) from error
+
+
+def read_checkpoint(checkpoint: Path) -> Checkpoint:
+    """Read ``checkpoint`` (a ``checkpoint.json``) and compare each file with its SHA-256.
+
+    Raises UserError when it is missing or malformed, or a file is missing or altered.
+    """
+    described = read_description(checkpoint)
     for name, expected in described.files.items():
         _verify(checkpoint.parent / name, expected, checkpoint)
     return described

