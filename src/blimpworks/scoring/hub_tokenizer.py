@@ -1,6 +1,7 @@
 """Tokenizers in the Hugging Face layout, shared by the engines of causal models."""
 
 from collections.abc import Sequence
+from itertools import chain, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -11,17 +12,22 @@ from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.scoring.engine import Encoded, Ids
 
 
-def complete_characters(starts: Ids, ends: Ids) -> Ids:
+def complete_characters(starts: Ids, ends: Ids, lengths: Ids) -> Ids:
     """Characters complete after each token, from a tokenizer's offsets [tokens].
 
-    Tokenizers give a token that holds part of a character the whole of it; here such a
-    token ends where the character starts, so that spans of tokens never overlap.
+    ``lengths`` [texts]: tokens of each text, which come one after another. Tokenizers give a
+    token that holds part of a character the whole of it; here such a token ends where the
+    character starts, so that spans of tokens never overlap.
     """
     if len(ends) == 0:
         return ends
-    found = ends.copy()
-    found[:-1] = np.minimum(ends[:-1], starts[1:])
-    return np.maximum.accumulate(found)
+    text = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
+    following = np.append(starts[1:], ends[-1])
+    last = np.append(text[1:] != text[:-1], True)
+    found = np.where(last, ends, np.minimum(ends, following))
+    # A running maximum that starts anew with each text.
+    base = text * (int(ends.max()) + 1)
+    return (np.maximum.accumulate(found + base) - base).astype(np.int32)
 
 
 class HubTokenizer:
@@ -61,10 +67,10 @@ class HubTokenizer:
         found = self._tokenizer(
             list(texts), add_special_tokens=False, return_offsets_mapping=True, verbose=False
         )
-        pairs = zip(found["input_ids"], found["offset_mapping"], strict=True)
-        return [self._encoded(ids, offsets) for ids, offsets in pairs]
-
-    @staticmethod
-    def _encoded(ids: list[int], offsets: list[tuple[int, int]]) -> Encoded:
-        spans = np.array(offsets, dtype=np.int32).reshape(-1, 2)
-        return Encoded(np.array(ids, dtype=np.int32), complete_characters(spans[:, 0], spans[:, 1]))
+        rows, spans = found["input_ids"], found["offset_mapping"]
+        lengths = np.array([len(row) for row in rows], dtype=np.int32)
+        ids = np.fromiter(chain.from_iterable(rows), np.int32, lengths.sum())
+        offsets = np.array([*chain.from_iterable(spans)], dtype=np.int32).reshape(-1, 2)
+        ends = complete_characters(offsets[:, 0], offsets[:, 1], lengths)
+        bounds = pairwise([0, *np.cumsum(lengths).tolist()])
+        return [Encoded(ids[a:b], ends[a:b]) for a, b in bounds]

@@ -1,82 +1,51 @@
-"""Scoring with causal models through transformers, in padded batches."""
+"""Scoring with causal models through transformers.
 
-from collections.abc import Callable, Iterator, Sequence
+Sentences of a shard go through the model in padded rows, or in the rows of their prefix tree
+where that leaves less to compute (see ``passes``). Which of the two, and what is in a pass,
+follows from the shard's sentences and the options alone, so that a resumed run repeats it.
+"""
+
+import logging
+from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 import transformers
-from transformers import (
-    AutoConfig,
-    AutoModelForCausalLM,
-    PretrainedConfig,
-    PreTrainedModel,
-)
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
 from blimpworks.config import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.models.threads import one_thread
-from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs, engine_key
+from blimpworks.scoring.decoder import Decoder
+from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
 from blimpworks.scoring.hub_tokenizer import HubTokenizer
+from blimpworks.scoring.loading import loading
+from blimpworks.scoring.logits import DTYPES, device_name
+from blimpworks.scoring.passes import packed_passes, padded_passes
+from blimpworks.scoring.plan import nothing_scored
+from blimpworks.scoring.trie import Ids, Mask, Numbers, build_trie, plan_rows
 
-DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-Head = Callable[[torch.Tensor], torch.Tensor]
-ROWS = 1024
-"""Rows whose logits over the whole vocabulary exist at one time."""
+log = logging.getLogger(__name__)
 
-
-def target_logprobs(hidden: torch.Tensor, head: Head, target: torch.Tensor) -> torch.Tensor:
-    """Log-probability of ``target`` [rows] under softmax(head(``hidden`` [rows, width])).
-
-    Gathers before it normalises, in chunks of rows, and in float32, so that the table of
-    rows by vocabulary never exists as a whole.
-    """
-    found = torch.empty(len(target), dtype=torch.float32, device=hidden.device)
-    for a in range(0, len(target), ROWS):
-        logits = head(hidden[a : a + ROWS]).float()
-        chosen = logits.gather(1, target[a : a + ROWS, None])[:, 0]
-        found[a : a + ROWS] = chosen - logits.logsumexp(1)
-    return found
+WIDTH = {"cpu": 64, "cuda": 256}
+"""Tokens in a row of a prefix tree, by type of device: longer rows repeat fewer ancestors,
+but attention takes longer."""
+CACHED = 1024
+"""Most tokens in a pass on a CPU: more leave its cache, and take longer."""
+PAYS = 0.85
+"""Share of tokens left to compute up to which a prefix tree is faster than padded rows."""
+WINDOWS = ("sliding_window", "window_size", "attention_chunk_size")
+"""What configurations call the number of tokens that some layers look back."""
 
 
-def final_logits(settings: PretrainedConfig, head: torch.nn.Module) -> Head:
-    """``head`` followed by what some architectures do to their logits.
-
-    Cohere multiplies by ``logit_scale``, Granite divides by ``logits_scaling``, Gemma 2 caps
-    softly at ``final_logit_softcapping``.
-    """
-    scale = getattr(settings, "logit_scale", None) or 1.0
-    scale /= getattr(settings, "logits_scaling", None) or 1.0
-    cap = getattr(settings, "final_logit_softcapping", None)
-
-    def logits(hidden: torch.Tensor) -> torch.Tensor:
-        """Logits [rows, vocabulary] of hidden states [rows, width]."""
-        found: torch.Tensor = head(hidden) * scale
-        return found if cap is None else cap * torch.tanh(found / cap)
-
-    return logits
-
-
-def device_name(device: torch.device) -> str:
-    """``cpu``, or what the GPU is called: models of GPU round differently."""
-    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
-
-
-def make_batches(lengths: Sequence[int], order: Sequence[int], most: int) -> Iterator[list[int]]:
-    """Cut ``order`` (numbers of sequences, by rising length) into padded batches.
-
-    A batch has at most ``most`` tokens with padding, or one sequence.
-    """
-    batch: list[int] = []
-    for number in order:
-        if batch and (len(batch) + 1) * lengths[number] > most:
-            yield batch
-            batch = []
-        batch.append(number)
-    if batch:
-        yield batch
+def shortest_window(settings: Any) -> int | None:
+    """Fewest tokens that some layer of a model looks back; None if all see everything."""
+    found = [getattr(settings, name, None) for name in WINDOWS]
+    return min((size for size in found if isinstance(size, int)), default=None)
 
 
 class TransformersEngine:
@@ -86,7 +55,7 @@ class TransformersEngine:
     """
 
     regional = False
-    shares_prefixes = False
+    shares_prefixes = True
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
         """Load the tokenizer; the weights follow with the first batch.
@@ -99,98 +68,90 @@ class TransformersEngine:
             )
         self._directory = checkpoint.parent
         self._dtype = DTYPES[described.dtype]
-        self._batch_tokens = options.batch_tokens
+        self._sharing = options.sharing
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        on_cpu = self._device.type == "cpu"
+        self._most = min(options.batch_tokens, CACHED) if on_cpu else options.batch_tokens
         self._tokenizer = HubTokenizer(checkpoint, described)
-        self._prefix = self._tokenizer.prefix
+        self._prefix = np.array(self._tokenizer.prefix, dtype=np.int32)
         settings = AutoConfig.from_pretrained(self._directory, local_files_only=True)
         self._settings = settings.get_text_config()
         context = getattr(self._settings, "max_position_embeddings", None)
         self.limit = None if context is None else context - len(self._prefix)
-        # How sentences share batches decides padded widths, and so the last digits.
+        # How sentences share passes decides their shapes, and so the last digits.
         name = (
             f"transformers {transformers.__version__} torch {torch.__version__} "
-            f"{device_name(self._device)} batch_tokens {options.batch_tokens}"
+            f"{device_name(self._device)} batch_tokens {options.batch_tokens} "
+            f"sharing {options.sharing}"
         )
         self.key = engine_key(TransformersEngine, name, checkpoint, described)
 
     @cached_property
-    def _model(self) -> PreTrainedModel:
+    def _model(self) -> Decoder:
         # Deferred, because a run that finds all its sentences in the store needs no weights.
-        model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
-            self._directory, local_files_only=True, use_safetensors=True, dtype=self._dtype
-        )
+        with loading(self._directory):
+            model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
+                self._directory, local_files_only=True, use_safetensors=True, dtype=self._dtype
+            )
         torch.nn.Module.to(model, self._device)
-        return model.eval()  # type: ignore[no-untyped-call,no-any-return]
+        return Decoder(model.eval())  # type: ignore[no-untyped-call]
 
     @cached_property
-    def _head(self) -> Head:
-        """From hidden states to logits, found equal to the model's own on a short input.
-
-        Raises UserError where it isn't: an architecture this engine does not know.
-        """
-        last = self._model.get_output_embeddings()  # type: ignore[no-untyped-call]
-        head = final_logits(self._settings, last)
-        ids = torch.arange(8, device=self._device)[None]
-        ours = head(self._hidden(ids, torch.ones_like(ids)))
-        if not torch.allclose(ours, self._model(input_ids=ids).logits, rtol=1e-2, atol=1e-2):
-            raise UserError(
-                f"{self._directory}: {type(self._model).__name__} changes its logits in a way "
-                "that the transformers engine does not know; choose another engine."
-            )
-        return head
-
-    def _hidden(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        base = self._model.get_decoder()  # type: ignore[no-untyped-call]
-        found = base(input_ids=ids, attention_mask=mask, use_cache=False)
-        hidden: torch.Tensor = found.last_hidden_state
-        return hidden
+    def _longest_shared(self) -> int:
+        """Most ids that a sequence of a prefix tree may have; 0 where there is no tree."""
+        if self._sharing == "never":
+            return 0
+        reason = self._model.why_not_shared(self._settings.vocab_size)
+        if reason is not None:
+            log.warning("%s: prefixes are not shared (%s)", self._directory, reason)
+            return 0
+        context = None if self.limit is None else self.limit + len(self._prefix)
+        bounds = (shortest_window(self._settings), context, 4 * WIDTH[self._device.type])
+        return min(bound for bound in bounds if bound is not None)
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Tokens without any special token; see ``Engine``."""
         return self._tokenizer.encode(texts)
 
+    def _padded(self, flat: Ids, lengths: Numbers) -> tuple[LogProbs, Mask]:
+        return self._model.run(padded_passes(flat, lengths, self._most), len(flat))
+
+    def _packed(self, flat: Ids, lengths: Numbers) -> tuple[LogProbs, Mask]:
+        """Results from a prefix tree, unless it leaves too much to compute."""
+        trie = build_trie(flat, lengths)
+        plan = plan_rows(trie, min(WIDTH[self._device.type], self._longest_shared))
+        plain = np.maximum(lengths - 1, 0).sum()
+        if self._sharing == "auto" and plan.cells.size > PAYS * plain:
+            return self._padded(flat, lengths)
+        values, lost = self._model.run(packed_passes(trie, plan, self._most), len(trie.token))
+        return values[trie.paths], lost[trie.paths]
+
+    def _results(self, flat: Ids, lengths: Numbers) -> tuple[LogProbs, Mask]:
+        """Log-probabilities [tokens], NaN for first tokens, and where memory did not suffice.
+
+        ``flat`` [tokens]: ids of the sequences, one after another; ``lengths`` [sequences].
+        """
+        values, lost = nothing_scored(len(flat)), np.zeros(len(flat), dtype=bool)
+        # Long sequences would make all rows of a tree long.
+        short = lengths <= self._longest_shared
+        for chosen, score in ((short, self._packed), (~short, self._padded)):
+            if chosen.any():
+                where = np.repeat(chosen, lengths)
+                values[where], lost[where] = score(flat[where], lengths[chosen])
+        return values, lost
+
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        """Natural log-probabilities, NaN for the first token under ``skip``; see ``Engine``."""
-        ids = [encoded.ids for encoded in batch]
-        lengths = [len(row) for row in ids]
-        # Ties are broken by the ids, so that batches don't depend on the order of arrival.
-        order = sorted(range(len(batch)), key=lambda i: (lengths[i], ids[i].tolist()))
-        found: list[LogProbs | Failure] = [np.empty(0, dtype=np.float32)] * len(batch)
-        padded = [length + len(self._prefix) for length in lengths]
-        for group in make_batches(padded, order, self._batch_tokens):
-            for number, row in zip(group, self._forward([ids[i] for i in group]), strict=True):
-                found[number] = row
-        return found
+        """Natural log-probabilities, NaN for the first token under ``skip``; see ``Engine``.
 
-    def _padded(self, rows: Sequence[Ids]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Ids and attention mask [rows, longest + prefix], padded on the right."""
-        start = len(self._prefix)
-        width = start + max(map(len, rows))
-        ids = np.zeros((len(rows), width), dtype=np.int64)
-        mask = np.zeros((len(rows), width), dtype=np.int64)
-        ids[:, :start] = self._prefix
-        for i, row in enumerate(rows):
-            ids[i, start : start + len(row)] = row
-            mask[i, : start + len(row)] = 1
-        return torch.from_numpy(ids).to(self._device), torch.from_numpy(mask).to(self._device)
-
-    @one_thread()
-    @torch.inference_mode()
-    def _forward(self, rows: Sequence[Ids]) -> list[LogProbs]:
-        ids, mask = self._padded(rows)
-        unscored = 1 - len(self._prefix)
-        counts = [max(0, len(row) - unscored) for row in rows]
-        if not any(counts):
-            return [np.full(len(row), np.nan, dtype=np.float32) for row in rows]
-        hidden = self._hidden(ids, mask)
-        real = mask[:, 1:].bool()
-        flat = target_logprobs(hidden[:, :-1][real], self._head, ids[:, 1:][real])
-        parts = np.split(flat.cpu().numpy(), np.cumsum(counts)[:-1])
-        lead = np.full(unscored, np.nan, dtype=np.float32)
-        return [
-            np.concatenate([lead, part])[: len(row)] for row, part in zip(rows, parts, strict=True)
-        ]
+        A sentence for which memory does not suffice even alone is ``out_of_memory``.
+        """
+        pieces = [piece for encoded in batch for piece in (self._prefix, encoded.ids)]
+        flat = np.concatenate([np.empty(0, dtype=np.int32), *pieces])
+        lead = len(self._prefix)
+        lengths = np.array([lead + len(encoded.ids) for encoded in batch], dtype=np.int64)
+        values, lost = self._results(flat, lengths)
+        edges = pairwise([0, *np.cumsum(lengths).tolist()])
+        return ["out_of_memory" if lost[a:b].any() else values[a + lead : b] for a, b in edges]
 
     def close(self) -> None:
         """Nothing is held that the interpreter does not free."""

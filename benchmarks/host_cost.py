@@ -1,0 +1,114 @@
+"""Host cost of scoring: microseconds per token from what an engine returns to Parquet.
+
+python benchmarks/host_cost.py [--sentences N] [--rounds N]
+
+An engine that does nothing but hand out ready arrays, of the lengths that real sentences
+have, goes through the real way: plan, keys, shards, manifest, scores table. ``prefix tree``
+is what the causal engine spends on planning, apart from its forward passes.
+"""
+
+import argparse
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import scoring_kit as kit
+import tiny
+
+from blimpworks.config import ScoringOptions
+from blimpworks.scoring.engine import Encoded
+from blimpworks.scoring.passes import packed_passes, padded_passes
+from blimpworks.scoring.plan import Request, in_order, requests_of
+from blimpworks.scoring.store import Store
+from blimpworks.scoring.trie import build_trie, plan_rows
+
+
+class Ready:
+    """An engine whose results lie ready."""
+
+    key = "transformers 5.0.0 torch 2.0.0 cpu batch_tokens 8192 sharing auto|" + "0" * 64
+    limit = 2048
+    regional = False
+    shares_prefixes = True
+
+    def __init__(self, encoded, logprobs):
+        self._encoded, self._logprobs = encoded, logprobs
+
+    def encode(self, texts):
+        return [self._encoded[text] for text in texts]
+
+    def logprobs(self, batch):
+        return [self._logprobs[len(encoded.ids)] for encoded in batch]
+
+    def close(self):
+        """Nothing to do."""
+
+
+def synthetic(count, seed=0):
+    """Sentences of 4 to 40 tokens, about 12 on average, with their tokens and scores."""
+    draw = np.random.default_rng(seed)
+    lengths = np.clip(draw.poisson(8, count) + draw.geometric(0.25, count), 4, 40)
+    encoded, scores = {}, {}
+    for number, length in enumerate(lengths.tolist()):
+        ids = draw.integers(0, 50_000, length, dtype=np.int32)
+        ends = np.cumsum(draw.integers(2, 7, length)).astype(np.int32)
+        encoded[f"{number} ".ljust(int(ends[-1]), "x")] = Encoded(ids, ends)
+        scores.setdefault(length, -draw.exponential(5, length).astype(np.float32))
+    return encoded, scores
+
+
+def plans(encoded, sharing):
+    """Plan all passes of all shards, as the causal engine does."""
+    texts = sorted(encoded)
+    for start in range(0, len(texts), 1000):
+        rows = [encoded[text].ids for text in texts[start : start + 1000]]
+        flat, lengths = np.concatenate(rows), np.array([len(row) for row in rows])
+        if sharing:
+            trie = build_trie(flat, lengths)
+            list(packed_passes(trie, plan_rows(trie, 64), 1024))
+        else:
+            list(padded_passes(flat, lengths, 1024))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--sentences", type=int, default=20_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    given = parser.parse_args()
+    encoded, scores = synthetic(given.sentences)
+    engine, options = Ready(encoded, scores), ScoringOptions()
+    tokens = sum(len(e.ids) for e in encoded.values())
+    texts = list(encoded)
+    seconds = Counter()
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        pairs = list(zip(texts[::2], texts[1::2], strict=True))
+        items = tiny.write_items(root / "items.parquet", pairs)
+        checkpoint = tiny.describe(root, "causal")
+        requests = in_order({Request(text) for text in texts}, prefixes=False)
+
+        def shards(number):
+            Store(root / f"s{number}").fill(engine, requests, 1000, prefixes=False)
+
+        def whole(number):
+            kit.score(engine, checkpoint, items, options, root / f"w{number}")
+
+        stages = {
+            "engine's arrays to shards on disk": shards,
+            "items to scores table, all but the engine": whole,
+            "of which items to requests": lambda _: requests_of([items]),
+            "planning padded rows": lambda _: plans(encoded, sharing=False),
+            "planning a prefix tree and its rows": lambda _: plans(encoded, sharing=True),
+        }
+        for number in range(given.rounds):
+            for label, stage in stages.items():
+                spent = kit.spent(lambda stage=stage, number=number: stage(number))[1]
+                seconds[label] = min(seconds.get(label, spent), spent)
+    print(f"{len(texts)} sentences, {tokens} tokens\n\n| stage | µs per token |\n|---|--:|")
+    for label, best in seconds.items():
+        print(f"| {label} | {best / tokens * 1e6:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""What the benchmarks of scoring share: models, pairs, and our way from pairs to Parquet."""
+
+import json
+import logging
+import lzma
+import os
+import random
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pyarrow.parquet as pq
+import torch
+from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import logging as transformers_logging
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+MIRROR = Path(os.environ.get("BLIMPWORKS_MIRROR", REPOSITORY.parent / "shared" / "mirror"))
+sys.path.insert(0, str(REPOSITORY / "tests"))
+
+import tiny  # noqa: E402
+
+from blimpworks.config import ScoringOptions, TransformerRecipe  # noqa: E402
+from blimpworks.scoring import run  # noqa: E402
+from blimpworks.scoring.collect import collect_scores  # noqa: E402
+from blimpworks.scoring.engine import load_engine  # noqa: E402
+
+transformers_logging.set_verbosity_error()
+transformers_logging.disable_progress_bar()
+logging.disable(logging.WARNING)
+
+SMALL = TransformerRecipe(
+    kind="transformer",
+    vocabulary=4096,
+    hidden=128,
+    layers=4,
+    heads=4,
+    context=256,
+    epochs=2,
+    max_steps=40,
+    checkpoint_steps=1000,
+)
+"""1.3 million parameters, a vocabulary that splits English words about as large models do."""
+
+
+def _lines(path):
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
+        yield from lines
+
+
+def blimp_rows(per_paradigm, start=0):
+    """Good and bad sentence of so many pairs of each of BLiMP's 67 paradigms, in its order."""
+    for path in sorted((MIRROR / "blimp" / "data").glob("*.jsonl.xz")):
+        for line in list(_lines(path))[start : start + per_paradigm]:
+            row = json.loads(line)
+            yield row["sentence_good"], row["sentence_bad"]
+
+
+def clams_sets(lang):
+    """Name and sentences (all, with repeats) of each set of CLAMS in a language."""
+    for path in sorted((MIRROR / "clams" / f"{lang}_evalset").glob("*.txt.xz")):
+        rows = [line.rstrip("\n").split("\t")[:2] for line in _lines(path)]
+        yield path.name.partition(".")[0], [(label == "True", text) for label, text in rows]
+
+
+def clams_pairs(lang):
+    """Neighbouring right and wrong sentences of all sets of CLAMS in a language."""
+    for _, rows in clams_sets(lang):
+        for (right, one), (other_right, other) in zip(rows[::2], rows[1::2], strict=False):
+            if right != other_right:
+                yield (one, other) if right else (other, one)
+
+
+def items_pairs(path):
+    """Pairs of an items table."""
+    table = pq.read_table(path, columns=["good", "bad"])
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def sample(pairs, count):
+    """So many of ``pairs``, in their order."""
+    pairs = list(pairs)
+    chosen = sorted(random.Random(0).sample(range(len(pairs)), min(count, len(pairs))))
+    return [pairs[i] for i in chosen]
+
+
+def train_small(directory):
+    """The checkpoint of a small model, trained a little on BLiMP's right sentences."""
+    text = directory / "text.txt"
+    lines = [good for good, _ in blimp_rows(60, start=500)]
+    random.Random(0).shuffle(lines)
+    text.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return tiny.make_transformer(text, directory / "small" / "checkpoint.json", SMALL)
+
+
+def random_llama(small, directory, dtype="float32", device="cpu", **sizes):
+    """The checkpoint of a Llama with random weights and the small model's tokenizer."""
+    directory.mkdir()
+    for path in small.parent.glob("tokenizer*"):
+        (directory / path.name).write_bytes(path.read_bytes())
+    settings = LlamaConfig(bos_token_id=0, eos_token_id=1, dtype=dtype, **sizes)
+    torch.manual_seed(0)
+    with torch.device(device):
+        model = LlamaForCausalLM(settings).to(getattr(torch, dtype))
+    model.save_pretrained(directory)
+    del model
+    return tiny.describe(directory, "causal")
+
+
+@contextmanager
+def loaded(engine):
+    """Make ``score_items`` take an engine that is loaded already."""
+
+    @contextmanager
+    def give(*_):
+        yield engine
+
+    with mock.patch.object(run, "open_engine", give):
+        yield
+
+
+def score(engine, checkpoint, items, options, directory):
+    """Pairs in an items table to a scores table, through the store; the scores."""
+    manifest, store = directory / "manifest.json", directory / "shards"
+    with loaded(engine):
+        run.score_items([items], checkpoint, store, manifest, "transformers", options)
+    return collect_scores(items, manifest, store, directory / "scores.parquet")
+
+
+def ours(checkpoint, items, **options):
+    """A function that scores all pairs afresh, the model being loaded before."""
+    wanted = ScoringOptions(**options)
+    engine = load_engine(checkpoint, "transformers", wanted)
+
+    def go():
+        with tempfile.TemporaryDirectory() as directory:
+            return score(engine, checkpoint, items, wanted, Path(directory))
+
+    return go
+
+
+def spent(function):
+    """Seconds on the clock, and of all processors, that a call takes."""
+    clock, processor = time.perf_counter(), time.process_time()
+    function()
+    return np.array([time.perf_counter() - clock, time.process_time() - processor])

@@ -1,0 +1,206 @@
+"""Pairs per second from pairs to Parquet: ours and its peers, same model, same pairs, same run.
+
+python benchmarks/scoring_speed.py [--pairs blimp|clams|ITEMS.parquet] [--count N]
+    [--model small|large] [--threads N] [--rounds N] [--quick]
+
+The model is loaded before the clock starts. Every contender scores all pairs once in each
+round, in turn, so that outside load hits all alike; the best round counts. ``small`` has 1.3
+million parameters and is trained on the spot; ``large`` has random weights, 12 layers of
+width 768 and a vocabulary of 32,000.
+
+Contenders: ours with sentences in padded rows, and with shared prefixes as it comes
+(``sharing: auto``); minicons' ``sequence_score`` on lists of so many sentences, as its
+documentation uses it, in the order of the pairs; lm-evaluation-harness' ``hf`` back end; and
+transformers called once for each pair (as for MultiBLiMP, whose authors hand minicons a pair
+at a time).
+"""
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import scoring_kit as kit
+import tiny
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+LARGE = {
+    "vocab_size": 32_000,
+    "hidden_size": 768,
+    "intermediate_size": 2048,
+    "num_hidden_layers": 12,
+    "num_attention_heads": 12,
+    "num_key_value_heads": 12,
+    "max_position_embeddings": 512,
+}
+
+
+def batches(texts, size):
+    """Lists of so many texts, in order."""
+    return [texts[a : a + size] for a in range(0, len(texts), size)]
+
+
+def write(totals, path):
+    """What peers leave: the log-probability of each sentence."""
+    pq.write_table(pa.table({"good": totals[::2], "bad": totals[1::2]}), path)
+
+
+def minicons(directory, texts, size, path):
+    """minicons on lists of ``size`` sentences."""
+    from minicons.scorer import IncrementalLMScorer
+
+    scorer = IncrementalLMScorer(str(directory), "cpu")
+
+    def total(logprobs):
+        return logprobs.sum(0).item()
+
+    def go():
+        found = []
+        for batch in batches(texts, size):
+            found += scorer.sequence_score(batch, reduction=total, bos_token=True)
+        write(found, path)
+        return found
+
+    return go
+
+
+def harness(directory, texts, size, path):
+    """lm-evaluation-harness' loglikelihood requests, at one batch size."""
+    from lm_eval.api.instance import Instance
+    from lm_eval.models.huggingface import HFLM
+
+    model = HFLM(pretrained=str(directory), device="cpu", batch_size=size, dtype="float32")
+    if model.prefix_token_id != model.tokenizer.bos_token_id:
+        raise SystemExit("the harness conditions on another token than BOS")
+    requests = [Instance("loglikelihood", {}, ("", text), i) for i, text in enumerate(texts)]
+
+    def go():
+        found = [total for total, _ in model.loglikelihood(requests, disable_tqdm=True)]
+        write(found, path)
+        return found
+
+    return go
+
+
+def pair_by_pair(directory, texts, path):
+    """One forward pass of transformers for each pair, by the book."""
+    tokenizer = AutoTokenizer.from_pretrained(directory)
+    tokenizer.pad_token = tokenizer.eos_token
+    model = AutoModelForCausalLM.from_pretrained(directory, dtype=torch.float32).eval()
+
+    @torch.no_grad()
+    def go():
+        found = []
+        for pair in batches([tokenizer.bos_token + text for text in texts], 2):
+            given = tokenizer(pair, return_tensors="pt", padding=True, add_special_tokens=False)
+            given.pop("token_type_ids", None)
+            table = model(**given).logits[:, :-1].log_softmax(-1)
+            chosen = table.gather(2, given.input_ids[:, 1:, None])[..., 0]
+            found += (chosen * given.attention_mask[:, 1:]).sum(1).tolist()
+        write(found, path)
+        return found
+
+    return go
+
+
+def totals_of(table):
+    """Log-probabilities of good and bad sentences in turn."""
+    columns = (table[f"logprob_{side}"].to_numpy() for side in ("good", "bad"))
+    return np.column_stack(list(columns)).ravel()
+
+
+def contenders(checkpoint, items, texts, path, *, quick):
+    """Name and function of each contender; the slowest get a fifth of the pairs."""
+    directory = checkpoint.parent
+    few = texts[: len(texts) // 10 * 2]
+    for label, sharing in (("padded rows", "never"), ("sharing prefixes", "auto")):
+        go = kit.ours(checkpoint, items, sharing=sharing)
+        yield f"blimpworks, {label}", lambda go=go: totals_of(go())
+    for size in (2, 64) if quick else (1, 2, 10, 20, 64, 128):
+        given = few if size < 10 else texts
+        yield f"minicons, lists of {size}", minicons(directory, given, size, path)
+    for size in (64, 128) if quick else (1, 16, 32, 64, 128, 256):
+        given = few if size < 10 else texts
+        yield f"lm-eval hf, batch {size}", harness(directory, given, size, path)
+    yield "transformers, one pair a call", pair_by_pair(directory, few, path)
+
+
+def measure(named, rounds):
+    """Best seconds on the clock and of all processors, and totals, of each contender."""
+    seconds, totals = {}, {}
+    for _ in range(rounds):
+        for name, go in named.items():
+            found = kit.spent(lambda name=name, go=go: totals.update({name: np.array(go())}))
+            seconds[name] = np.minimum(seconds.get(name, found), found)
+    return seconds, totals
+
+
+def report(seconds, totals):
+    """Print the table, and how many times as fast as each kind of peer we are."""
+    expected = totals["transformers, one pair a call"]
+    columns = "pairs/s", "processor ms per pair", "largest difference, nats", "other decisions"
+    print(f"| contender | {' | '.join(columns)} |")
+    print("|---|--:|--:|--:|--:|")
+    speed = {}
+    for name, (clock, processor) in seconds.items():
+        pairs = len(totals[name]) / 2
+        speed[name] = pairs / clock
+        found = totals[name][: len(expected)]
+        apart = np.abs(found - expected).max()
+        turned = (np.diff(found.reshape(-1, 2)) > 0) != (np.diff(expected.reshape(-1, 2)) > 0)
+        cells = f"{speed[name]:,.0f}", f"{processor / pairs * 1e3:.2f}", f"{apart:.0e}"
+        print(f"| {name} | {' | '.join(cells)} | {turned.sum()} |")
+    print("\n| times as fast as | padded rows | sharing prefixes |\n|---|--:|--:|")
+    names = list(speed)
+    for label, beginning in (
+        ("minicons, a pair in a list, as documented", "minicons, lists of 2!"),
+        ("minicons, best list", "minicons"),
+        ("lm-eval hf, best batch", "lm-eval"),
+        ("one pair a call", "transformers, one"),
+    ):
+        best = max((s for n, s in speed.items() if f"{n}!".startswith(beginning)), default=np.nan)
+        ratios = " | ".join(f"{speed[name] / best:.1f}" for name in names[:2])
+        print(f"| {label} | {ratios} |")
+
+
+def pairs_of(wanted, count):
+    """Pairs by name of a benchmark or from an items table."""
+    if wanted == "blimp":
+        return kit.sample(kit.blimp_rows(1000), count)
+    if wanted == "clams":
+        return kit.sample(kit.clams_pairs("en"), count)
+    return kit.sample(kit.items_pairs(wanted), count)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--pairs", default="blimp")
+    parser.add_argument("--count", type=int, default=2500)
+    parser.add_argument("--model", choices=("small", "large"), default="small")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="only the peers' likely best sizes")
+    given = parser.parse_args()
+    torch.set_num_threads(given.threads)
+    pairs = pairs_of(given.pairs, given.count)
+    texts = [text for pair in pairs for text in pair]
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        checkpoint = kit.train_small(directory)
+        if given.model == "large":
+            checkpoint = kit.random_llama(checkpoint, directory / "large", **LARGE)
+        items = tiny.write_items(directory / "items.parquet", pairs)
+        tokens = sum(map(len, AutoTokenizer.from_pretrained(checkpoint.parent)(texts).input_ids))
+        print(f"{len(pairs)} pairs ({given.pairs}), {tokens} tokens, {given.threads} threads\n")
+        named = dict(
+            contenders(checkpoint, items, texts, directory / "peer.parquet", quick=given.quick)
+        )
+        report(*measure(named, given.rounds))
+
+
+if __name__ == "__main__":
+    main()

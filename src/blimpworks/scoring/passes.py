@@ -1,0 +1,123 @@
+"""What goes through a causal model at a time: token ids, and which hidden states are read.
+
+Sentences lie in padded rows, one each, or in the rows of a prefix tree (see ``trie``). Either
+way the last token of a sentence has no part in the forward pass, since its own
+log-probability is read from the token before it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from blimpworks.scoring.trie import Ids, Mask, Numbers, Plan, Trie, rectangle, sorted_numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One forward pass over rows of tokens, and the log-probabilities that it gives.
+
+    ``ids`` [rows, width]; ``read`` [rows, width]: cells whose hidden states are needed;
+    ``parent`` [edges]: number of such a cell, in order of rows, never falling; ``token``
+    [edges]: the token whose log-probability follows from it; ``place`` [edges]: where that
+    belongs among the results. In rows of a tree, and only there, ``depth`` [rows, width] is
+    each cell's position, and a cell sees those cells of its row whose ``number`` [rows,
+    width] is its own or an ancestor's: they are the ones with ``number`` <= its own < ``end``.
+    """
+
+    ids: Numbers
+    read: Mask
+    parent: Numbers
+    token: Numbers
+    place: Numbers
+    depth: Numbers | None = None
+    number: Numbers | None = None
+    end: Numbers | None = None
+
+    def halves(self) -> tuple["Pass", "Pass"]:
+        """The first and the last rows, for a pass that needs too much memory."""
+        middle = len(self.ids) // 2
+        cells = int(self.read[:middle].sum())
+        edges = int(np.searchsorted(self.parent, cells))
+        return self._part(slice(middle), slice(edges), 0), self._part(
+            slice(middle, None), slice(edges, None), cells
+        )
+
+    def _part(self, rows: slice, edges: slice, cells: int) -> "Pass":
+        # Shorter rows may have shared the pass with longer ones.
+        width = int(np.flatnonzero(self.read[rows].any(axis=0))[-1]) + 1
+        trees = {
+            name: None if table is None else table[rows, :width]
+            for name, table in (("depth", self.depth), ("number", self.number), ("end", self.end))
+        }
+        return replace(
+            self,
+            ids=self.ids[rows, :width],
+            read=self.read[rows, :width],
+            parent=self.parent[edges] - cells,
+            token=self.token[edges],
+            place=self.place[edges],
+            **trees,
+        )
+
+
+def make_batches(lengths: Sequence[int], order: Sequence[int], most: int) -> Iterator[list[int]]:
+    """Cut ``order`` (numbers of sequences, by rising length) into padded batches.
+
+    A batch has at most ``most`` tokens with padding, or one sequence.
+    """
+    batch: list[int] = []
+    for number in order:
+        if batch and (len(batch) + 1) * lengths[number] > most:
+            yield batch
+            batch = []
+        batch.append(number)
+    if batch:
+        yield batch
+
+
+def padded_passes(flat: Ids, lengths: Numbers, most: int) -> Iterator[Pass]:
+    """Sequences, one after another in ``flat`` [tokens], in rows padded on the right.
+
+    Sequences of like length share a pass of at most ``most`` cells, or one sequence. Results
+    are placed at the tokens of ``flat``; a sequence's first token has none. What is in a pass
+    does not depend on the order of the sequences.
+    """
+    starts = np.cumsum(lengths) - lengths
+    ranked = sorted_numbers(flat, lengths)
+    order = ranked[np.argsort(lengths[ranked], kind="stable")]
+    order = order[lengths[order] > 1]
+    for group in make_batches((lengths - 1).tolist(), order.tolist(), most):
+        counts = lengths[group] - 1
+        shift = starts[group] - np.cumsum(counts) + counts
+        place = np.arange(counts.sum()) + np.repeat(shift, counts)
+        ids, read = rectangle(flat[place], counts)
+        parent = np.arange(len(place))
+        yield Pass(ids, read, parent, flat[place + 1].astype(np.int64), place + 1)
+
+
+def packed_passes(trie: Trie, plan: Plan, most: int) -> Iterator[Pass]:
+    """Rows of ``plan`` in passes of at most ``most`` cells, or one row.
+
+    Results are placed at the nodes of ``trie``; a first token has none.
+    """
+    rows, width = plan.cells.shape
+    step = max(1, most // max(1, width))
+    for a in range(0, rows, step):
+        cells = plan.cells[a : a + step]
+        first, after = plan.first[a], plan.first[a + len(cells)]
+        edges = slice(*np.searchsorted(plan.edge_parent, (first, after)))
+        place = plan.edge_node[edges]
+        padding = cells < 0
+        # Padding sees itself alone: attention to nothing at all is not a number.
+        number = np.where(padding, len(plan.token) + np.arange(width), cells)
+        yield Pass(
+            ids=np.where(padding, 0, plan.token[cells]),
+            read=plan.owned[a : a + step],
+            parent=plan.edge_parent[edges] - first,
+            token=trie.token[place],
+            place=place,
+            depth=np.where(padding, 0, plan.depth[cells]),
+            number=number,
+            end=np.where(padding, number + 1, plan.end[cells]),
+        )

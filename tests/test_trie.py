@@ -1,0 +1,156 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from blimpworks.scoring.passes import packed_passes, padded_passes
+from blimpworks.scoring.trie import build_trie, plan_rows
+
+# Few ids, so that prefixes, repeats and empty sequences come about by themselves.
+SEQUENCES = st.lists(st.lists(st.integers(0, 3), max_size=8), max_size=25)
+WIDTHS = st.integers(1, 12)
+
+
+def flatten(sequences):
+    flat = np.array([token for sequence in sequences for token in sequence], dtype=np.int32)
+    return flat, np.array([len(sequence) for sequence in sequences], dtype=np.int64)
+
+
+def prefixes(sequences):
+    """Distinct non-empty beginnings, in order."""
+    return sorted({tuple(s[:k]) for s in sequences for k in range(1, len(s) + 1)})
+
+
+def path_to(trie, node):
+    path = []
+    while node >= 0:
+        path.append(int(trie.token[node]))
+        node = trie.parent[node]
+    return tuple(path[::-1])
+
+
+@given(SEQUENCES)
+def test_a_tree_has_one_node_for_each_distinct_prefix_in_depth_first_order(sequences):
+    trie = build_trie(*flatten(sequences))
+    found = [path_to(trie, node) for node in range(len(trie.token))]
+    assert found == prefixes(sequences)
+    assert trie.depth.tolist() == [len(path) - 1 for path in found]
+
+
+@given(SEQUENCES)
+def test_every_sequence_is_found_again_along_its_path(sequences):
+    flat, lengths = flatten(sequences)
+    trie = build_trie(flat, lengths)
+    assert trie.token[trie.paths].tolist() == flat.tolist()
+    found = [path_to(trie, node) for node in trie.paths]
+    assert found == [tuple(s[: k + 1]) for s in sequences for k in range(len(s))]
+
+
+@given(SEQUENCES)
+def test_a_subtree_ends_after_the_last_node_below(sequences):
+    trie = build_trie(*flatten(sequences))
+    paths = [path_to(trie, node) for node in range(len(trie.token))]
+    for node, end in enumerate(trie.end):
+        below = [n for n, path in enumerate(paths) if path[: len(paths[node])] == paths[node]]
+        assert below == list(range(node, end))
+
+
+@given(SEQUENCES, st.randoms(use_true_random=False))
+def test_a_tree_does_not_depend_on_the_order_of_sequences(sequences, random):
+    shuffled = random.sample(sequences, len(sequences))
+    one, other = build_trie(*flatten(sequences)), build_trie(*flatten(shuffled))
+    for name in ("token", "parent", "depth", "end"):
+        assert getattr(one, name).tolist() == getattr(other, name).tolist()
+
+
+@given(SEQUENCES, WIDTHS)
+def test_rows_are_bounded_and_compute_each_inner_node_once(sequences, width):
+    trie = build_trie(*flatten(sequences))
+    plan = plan_rows(trie, width)
+    inner = [p for p in prefixes(sequences) if any(q[:-1] == p for q in prefixes(sequences))]
+    longest = max((len(path) for path in inner), default=0)
+    assert plan.cells.shape[1] <= max(width, longest)
+    assert plan.cells[plan.owned].tolist() == list(range(len(inner)))
+
+
+def passes_of(sequences, width, most):
+    flat, lengths = flatten(sequences)
+    trie = build_trie(flat, lengths)
+    return trie, list(packed_passes(trie, plan_rows(trie, width), most))
+
+
+@given(SEQUENCES, WIDTHS, st.integers(1, 60))
+def test_in_a_packed_row_a_token_sees_its_prefix_and_nothing_else(sequences, width, most):
+    for one in passes_of(sequences, width, most)[1]:
+        assert one.ids.size <= max(most, one.ids.shape[1])
+        for depths, numbers, ends in zip(one.depth, one.number, one.end, strict=True):
+            for depth, number in zip(depths, numbers, strict=True):
+                seen = (numbers <= number) & (number < ends)
+                assert depths[seen].tolist() == list(range(depth + 1))
+        for row, column in zip(*np.nonzero(one.read), strict=True):
+            number = one.number[row]
+            seen = (number <= number[column]) & (number[column] < one.end[row])
+            assert tuple(one.ids[row][seen]) in prefixes(sequences)
+
+
+def targets(one):
+    """Place of each edge's result, what the model has read by then, and the token."""
+    rows, columns = np.nonzero(one.read)
+    for parent, token, place in zip(one.parent, one.token, one.place, strict=True):
+        row, column = rows[parent], columns[parent]
+        if one.number is None:
+            before = one.ids[row, : column + 1]
+        else:
+            numbers, number = one.number[row], one.number[row, column]
+            before = one.ids[row][(numbers <= number) & (number < one.end[row])]
+        yield place, tuple(before), token
+
+
+@given(SEQUENCES, WIDTHS, st.integers(1, 60))
+def test_packed_passes_ask_for_every_token_after_the_first_once(sequences, width, most):
+    trie, passes = passes_of(sequences, width, most)
+    found = {place: (*before, token) for one in passes for place, before, token in targets(one)}
+    assert sum(len(one.place) for one in passes) == len(found)
+    assert sorted(found.values()) == [p for p in prefixes(sequences) if len(p) > 1]
+    assert all(path_to(trie, node) == path for node, path in found.items())
+
+
+@given(SEQUENCES, st.integers(1, 60))
+def test_padded_passes_ask_for_every_token_after_the_first_once(sequences, most):
+    passes = list(padded_passes(*flatten(sequences), most))
+    found = {place: (*before, token) for one in passes for place, before, token in targets(one)}
+    every = [tuple(s[: k + 1]) for s in sequences for k in range(len(s))]
+    assert found == {place: path for place, path in enumerate(every) if len(path) > 1}
+    assert all(one.ids.size <= most or len(one.ids) == 1 for one in passes)
+
+
+@given(SEQUENCES, WIDTHS, st.booleans())
+def test_halves_of_a_pass_ask_for_what_the_whole_asks_for(sequences, width, packed):
+    flat, lengths = flatten(sequences)
+    passes = passes_of(sequences, width, 1000)[1] if packed else padded_passes(flat, lengths, 1000)
+    for one in passes:
+        if len(one.ids) > 1:
+            parts = [target for half in one.halves() for target in targets(half)]
+            assert parts == list(targets(one))
+
+
+@settings(max_examples=20)
+@given(st.integers(2, 40), st.integers(20, 60))
+def test_a_template_costs_its_stem_once(count, length):
+    stem = list(range(1, length))
+    trie = build_trie(*flatten([[*stem, 100 + n] for n in range(count)]))
+    plan = plan_rows(trie, 64)
+    assert len(trie.token) == len(stem) + count
+    assert len(plan.token) == len(stem)
+    assert plan.edge_parent[-count:].tolist() == [len(stem) - 1] * count
+
+
+def test_ids_above_a_byte_sort_as_numbers():
+    trie = build_trie(*flatten([[70000], [256], [255], [1]]))
+    assert trie.token.tolist() == [1, 255, 256, 70000]
+
+
+@pytest.mark.parametrize("sequences", [[], [[]], [[], [3]]])
+def test_nothing_to_score_makes_no_pass(sequences):
+    assert passes_of(sequences, 8, 100)[1] == []
+    assert list(padded_passes(*flatten(sequences), 100)) == []
