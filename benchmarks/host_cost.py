@@ -20,7 +20,7 @@ from blimpworks.config import ScoringOptions
 from blimpworks.scoring.engine import Encoded
 from blimpworks.scoring.passes import packed_passes, padded_passes
 from blimpworks.scoring.plan import Request, in_order, requests_of
-from blimpworks.scoring.store import Store
+from blimpworks.scoring.store import Store, sentence_keys
 from blimpworks.scoring.trie import build_trie, plan_rows
 
 
@@ -89,7 +89,8 @@ def main():
         requests = in_order({Request(text) for text in texts}, prefixes=False)
 
         def shards(number):
-            Store(root / f"s{number}").fill(engine, requests, 1000, prefixes=False)
+            keys = sentence_keys(engine.key, requests)
+            Store(root / f"s{number}").fill(engine, keys, 1000, prefixes=False)
 
         def whole(number):
             kit.score(engine, checkpoint, items, options, root / f"w{number}")

@@ -88,13 +88,17 @@ def sample(pairs, count):
     return [pairs[i] for i in chosen]
 
 
-def train_small(directory):
+DEMO = TransformerRecipe(kind="transformer", max_steps=40, checkpoint_steps=1000)
+"""The small transformer that the demo campaign trains: 0.3 million parameters."""
+
+
+def train_small(directory, recipe=SMALL):
     """The checkpoint of a small model, trained a little on BLiMP's right sentences."""
     text = directory / "text.txt"
     lines = [good for good, _ in blimp_rows(60, start=500)]
     random.Random(0).shuffle(lines)
     text.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return tiny.make_transformer(text, directory / "small" / "checkpoint.json", SMALL)
+    return tiny.make_transformer(text, directory / "small" / "checkpoint.json", recipe)
 
 
 def random_llama(small, directory, dtype="float32", device="cpu", **sizes):

@@ -9,7 +9,7 @@ from blimpworks.errors import UserError
 from blimpworks.scoring.engine import Encoded
 from blimpworks.scoring.plan import Request, by_prefix, in_order, requests_of, shared_characters
 from blimpworks.scoring.spans import overlaps, token_starts
-from blimpworks.scoring.store import sentence_key
+from blimpworks.scoring.store import sentence_keys
 
 TEXTS = st.text("ab ", max_size=6)
 REQUESTS = st.sets(st.builds(Request, TEXTS, st.integers(-1, 3), st.integers(-1, 6)))
@@ -37,8 +37,8 @@ def test_a_region_of_a_sentence_is_another_request_than_the_whole(tmp_path):
     items = tiny.write_items(tmp_path / "items.parquet", [("a dog sees", "a dogs sees")])
     found = requests_of([items], regions=True)
     assert found == {Request("a dog sees", 2, 5), Request("a dogs sees", 2, 6)}
-    keys = {sentence_key("engine", r) for r in found | requests_of([items])}
-    assert len(keys) == 4
+    keys = sentence_keys("engine", found | requests_of([items]))
+    assert len({*keys.values()}) == 4
 
 
 def test_an_item_without_a_sentence_is_told(tmp_path):

@@ -12,7 +12,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.scoring.plan import Request
 from blimpworks.scoring.run import Manifest, read_manifest
-from blimpworks.scoring.store import OK, read_keys, sentence_key
+from blimpworks.scoring.store import OK, read_keys, sentence_keys
 from blimpworks.tables import ITEMS, SCORES, read_table, write_table
 
 log = logging.getLogger(__name__)
@@ -98,12 +98,13 @@ def _requests(items: pa.Table, side: str) -> list[Request]:
     return [Request(*row) for row in zip(items[side].to_pylist(), *edges, strict=True)]
 
 
-def _rows_of(requests: list[Request], rows: pa.Table, engine: str, manifest: Path) -> pa.Table:
+def _rows_of(
+    requests: list[Request], keys: dict[Request, str], rows: pa.Table, manifest: Path
+) -> pa.Table:
     """The row of each sentence, in their order: of the whole, else of its region."""
-    whole = pa.array([sentence_key(engine, Request(r.text)) for r in requests], pa.string())
-    part = pa.array([sentence_key(engine, r) for r in requests], pa.string())
-    index = (pc.index_in(keys, value_set=rows["key"]) for keys in (whole, part))
-    found = pc.coalesce(*index)
+    whole = pa.array([keys[Request(r.text)] for r in requests], pa.string())
+    part = pa.array([keys[r] for r in requests], pa.string())
+    found = pc.coalesce(*(pc.index_in(each, value_set=rows["key"]) for each in (whole, part)))
     if found.null_count:
         text = requests[pc.is_null(found).to_pylist().index(True)].text
         raise _broken(f"sentence {text!r} of the items has no scores in the store", manifest)
@@ -143,11 +144,11 @@ def collect_scores(items: Path, manifest: Path, store: Path, output: Path) -> pa
     described = read_manifest(manifest)
     requests = {side: _requests(wanted, side) for side in SIDES}
     every = {form for side in requests.values() for r in side for form in (r, Request(r.text))}
-    keys = {sentence_key(described.engine, request) for request in every}
-    rows = _needed(described, manifest, store, keys)
+    keys = sentence_keys(described.engine, every)
+    rows = _needed(described, manifest, store, {*keys.values()})
     columns: dict[str, pa.Array] = {"item_id": wanted["item_id"]}
     for side in SIDES:
-        columns |= _side(_rows_of(requests[side], rows, described.engine, manifest), side)
+        columns |= _side(_rows_of(requests[side], keys, rows, manifest), side)
     good, bad = columns.pop("status_good"), columns.pop("status_bad")
     columns["status"] = pc.if_else(pc.equal(good, OK), bad, good)
     table = pa.table(columns)

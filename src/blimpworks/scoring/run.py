@@ -15,7 +15,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
 from blimpworks.scoring.engine import open_engine
 from blimpworks.scoring.plan import by_prefix, requests_of
-from blimpworks.scoring.store import Store, sentence_key
+from blimpworks.scoring.store import Store, sentence_keys
 
 log = logging.getLogger(__name__)
 
@@ -85,17 +85,16 @@ def score_items(
     """
     with open_engine(checkpoint, engine, options) as opened:
         requests = requests_of(items) | requests_of(regions, regions=opened.regional)
+        keys = sentence_keys(opened.key, requests)
         shards = Store(store)
         prefixes = by_prefix(requests, opened, options)
-        new = shards.fill(opened, requests, options.shard, prefixes=prefixes)
-        key = opened.key
-    keys = {sentence_key(key, request) for request in requests}
-    used = sorted({shards.shard_of[key] for key in keys})
+        new = shards.fill(opened, keys, options.shard, prefixes=prefixes)
+    used = sorted({shards.shard_of[key] for key in keys.values()})
     result = Manifest(
-        engine=key,
+        engine=opened.key,
         checkpoint=sha256_of(checkpoint),
         sentences=len(requests),
-        statuses=_statuses(used, keys),
+        statuses=_statuses(used, {*keys.values()}),
         shards={path.name: sha256_of(path) for path in used},
     )
     text = json.dumps(result.model_dump(), indent=1, ensure_ascii=False, sort_keys=True)

@@ -18,7 +18,7 @@ import hashlib
 import io
 import json
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -48,11 +48,16 @@ SCHEMA = pa.schema(
 )
 
 
-def sentence_key(engine_key: str, request: Request) -> str:
-    """Content key of one sentence's scores: 32 hexadecimal digits."""
-    stretch = "" if request.start < 0 else f"{request.start}:{request.end}"
-    content = f"{engine_key}|{stretch}|{request.text}"
-    return hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
+def sentence_keys(engine_key: str, requests: Iterable[Request]) -> dict[Request, str]:
+    """Content key of each sentence's scores: 32 hexadecimal digits."""
+    begun = hashlib.blake2b(f"{engine_key}|".encode(), digest_size=16)
+    found = {}
+    for request in requests:
+        digest = begun.copy()
+        stretch = "" if request.start < 0 else f"{request.start}:{request.end}"
+        digest.update(f"{stretch}|{request.text}".encode())
+        found[request] = digest.hexdigest()
+    return found
 
 
 def shard_name(sha256: str) -> str:
@@ -102,31 +107,27 @@ class Store:
         for key in keys:
             self.shard_of.setdefault(key, shard)
 
-    def missing(self, engine_key: str, requests: Iterable[Request]) -> set[Request]:
-        """Those of ``requests`` that have no scores yet."""
-        return {r for r in requests if sentence_key(engine_key, r) not in self.shard_of}
-
     def fill(
-        self, engine: Engine, requests: Iterable[Request], size: int, *, prefixes: bool
+        self, engine: Engine, keys: Mapping[Request, str], size: int, *, prefixes: bool
     ) -> int:
-        """Score the missing ``requests`` in shards of ``size``; returns how many there were.
+        """Score the requests whose keys are missing, in shards of ``size``; returns how many.
 
         ``prefixes`` is the order (see ``plan.in_order``).
         """
-        wanted = in_order(self.missing(engine.key, requests), prefixes=prefixes)
+        missing = [request for request, key in keys.items() if key not in self.shard_of]
+        wanted = in_order(missing, prefixes=prefixes)
         if not wanted:
             log.info("%s: all sentences have scores already", self.directory)
             return 0
         with tqdm(total=len(wanted), unit="sentence", desc="scoring", mininterval=5) as bar:
             for start in range(0, len(wanted), size):
                 part = wanted[start : start + size]
-                self._write(engine, part)
+                self._write(engine, {request: keys[request] for request in part})
                 bar.update(len(part))
         return len(wanted)
 
-    def _write(self, engine: Engine, requests: list[Request]) -> None:
-        keys = [sentence_key(engine.key, request) for request in requests]
-        table = score_shard(engine, keys, requests)
+    def _write(self, engine: Engine, keys: Mapping[Request, str]) -> None:
+        table = score_shard(engine, keys)
         note = {b"blimpworks": json.dumps({"table": "shard", "engine": engine.key}).encode()}
         sink = io.BytesIO()
         pq.write_table(table.replace_schema_metadata(note), sink, compression="zstd")
@@ -134,7 +135,7 @@ class Store:
         path = self.directory / shard_name(hashlib.sha256(content).hexdigest())
         with atomic(path) as temporary:
             temporary.write_bytes(content)
-        self._add(path, keys)
+        self._add(path, keys.values())
 
 
 def _lists(arrays: Sequence[Ids] | Sequence[LogProbs], kind: pa.DataType) -> pa.ListArray:
@@ -156,22 +157,22 @@ def _scored(engine: Engine, encoded: list[Encoded]) -> tuple[list[LogProbs], lis
     return rows, statuses
 
 
-def score_shard(engine: Engine, keys: list[str], requests: list[Request]) -> pa.Table:
-    """Scores of ``requests``, one row each, in their order.
+def score_shard(engine: Engine, keys: Mapping[Request, str]) -> pa.Table:
+    """Scores of requests, one row each, in their order.
 
     ``status`` is ``ok``; ``too_long`` (more tokens than the model's context), ``empty``
     (no token that could be scored), or why the engine failed (see ``engine.Failure``). The
     lists ids, logprobs and ends are of one length; logprobs is NaN for a token that is not
     scored.
     """
-    texts = [request.text for request in requests]
-    encoded = [r.restrict(e) for r, e in zip(requests, engine.encode(texts), strict=True)]
+    texts = [request.text for request in keys]
+    encoded = [r.restrict(e) for r, e in zip(keys, engine.encode(texts), strict=True)]
     logprobs, statuses = _scored(engine, encoded)
     columns = [
-        pa.array(keys, pa.string()),
+        pa.array(keys.values(), pa.string()),
         pa.array(texts, pa.string()),
-        pa.array([request.start for request in requests], pa.int32()),
-        pa.array([request.end for request in requests], pa.int32()),
+        pa.array([request.start for request in keys], pa.int32()),
+        pa.array([request.end for request in keys], pa.int32()),
         _lists([e.ids for e in encoded], pa.int32()),
         _lists(logprobs, pa.float32()),
         _lists([e.ends for e in encoded], pa.int32()),
