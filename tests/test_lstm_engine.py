@@ -13,9 +13,8 @@ from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.models.words import split_at_spaces
 from blimpworks.scoring.engine import load_engine
-from blimpworks.scoring.plan import Request
 from blimpworks.scoring.sides import Side, without_end
-from blimpworks.scoring.store import EMPTY, score_shard
+from blimpworks.scoring.store import EMPTY
 
 TEXTS = ["the dog sees the cat.", "the zebra hears the bird", "likes", "the cat likes!"]
 
@@ -78,7 +77,7 @@ def test_words_and_the_end_score_as_in_an_explicit_loop(checkpoint):
 
 def test_the_end_takes_no_character(checkpoint):
     """So that the method ``without_end`` leaves it out, as CLAMS does."""
-    table = score_shard(open_lstm(checkpoint), ["a"], [Request(TEXTS[0])])
+    table = tiny.shard_of(open_lstm(checkpoint), TEXTS[:1])
     assert table["ends"].to_pylist() == [[3, 7, 12, 16, 20, 21, 21]]
     none = np.array([-1])
     logprobs, ends = (table[name].combine_chunks() for name in ("logprobs", "ends"))
@@ -109,11 +108,10 @@ def test_batches_of_any_size_and_order_give_the_same(checkpoint):
 
 def test_long_and_empty_texts(checkpoint):
     texts = ["dog " * 3000, "", " ", "dog"]
-    requests = [Request(text) for text in texts]
-    table = score_shard(open_lstm(checkpoint), list("abcd"), requests)
+    table = tiny.shard_of(open_lstm(checkpoint), texts)
     # Of an empty text the end can be scored, if something stands before it.
     assert table["status"].to_pylist() == ["ok"] * 4
-    table = score_shard(open_lstm(checkpoint, first_token="skip"), list("abcd"), requests)
+    table = tiny.shard_of(open_lstm(checkpoint, first_token="skip"), texts)
     assert table["status"].to_pylist() == ["ok", EMPTY, EMPTY, "ok"]
 
 

@@ -22,7 +22,7 @@ from blimpworks.models.tokenizer import BERT, save_tokenizer
 from blimpworks.scoring.engine import Encoded, load_engine
 from blimpworks.scoring.masked_engine import word_numbers
 from blimpworks.scoring.plan import Request
-from blimpworks.scoring.store import EMPTY, TOO_LONG, score_shard
+from blimpworks.scoring.store import EMPTY, TOO_LONG
 
 TEXTS = ["the dog sees the cat.", "the nurse hears the birds", "teachers like the água!", "dog"]
 
@@ -170,7 +170,7 @@ def test_too_long_and_empty_texts_have_no_score(checkpoint):
     engine = open_masked(checkpoint)
     assert engine.limit == tiny.MASKED.context - 2
     texts = ["dog " * engine.limit, "dog " * (engine.limit + 1), "", " "]
-    table = score_shard(engine, list("abcd"), [Request(text) for text in texts])
+    table = tiny.shard_of(engine, texts)
     assert table["status"].to_pylist() == ["ok", TOO_LONG, EMPTY, EMPTY]
     assert math.isfinite(sum(table["logprobs"][0].as_py()))
 

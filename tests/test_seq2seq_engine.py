@@ -11,8 +11,7 @@ from blimpworks.config import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.scoring.engine import Encoded, load_engine
-from blimpworks.scoring.plan import Request
-from blimpworks.scoring.store import EMPTY, score_shard
+from blimpworks.scoring.store import EMPTY
 
 TEXTS = ["the dog sees the cat.", "the nurse hears the birds", "teachers like the água!", "dog"]
 FORMS = ("masked", "target", "copy")
@@ -130,7 +129,7 @@ def test_masked_form_scores_only_wanted_tokens(checkpoint):
 def test_long_and_empty_texts(checkpoint, form):
     engine = open_seq2seq(checkpoint, form, batch_tokens=2048)
     texts = ["dog " * 512, "", "dog"]
-    table = score_shard(engine, list("abc"), [Request(text) for text in texts])
+    table = tiny.shard_of(engine, texts)
     assert table["status"].to_pylist() == ["ok", EMPTY, "ok"]
     assert np.isfinite(table["logprobs"][0].as_py()).all()
 

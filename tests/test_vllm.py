@@ -22,9 +22,7 @@ from vllm_kit import IN_PROCESS, ODD, OPTIONS
 from blimpworks.models.checkpoint import read_checkpoint, seal
 from blimpworks.models.threads import one_thread
 from blimpworks.scoring.engine import Encoded
-from blimpworks.scoring.plan import Request
 from blimpworks.scoring.run import score_items
-from blimpworks.scoring.store import score_shard
 
 pytest.importorskip("vllm", reason="no vLLM here: `make vllm`, then .vllm/bin/python -m pytest")
 from blimpworks.scoring.vllm_engine import VllmEngine
@@ -135,7 +133,7 @@ def test_order_and_company_do_not_matter(engine):
 
 def test_statuses_of_what_cannot_be_scored(engine):
     texts = ["the dog sees.", "the dog " * 60, ""]
-    table = score_shard(engine, ["a", "b", "c"], [Request(text) for text in texts])
+    table = tiny.shard_of(engine, texts)
     assert table["status"].to_pylist() == ["ok", "too_long", "empty"]
 
 

@@ -17,6 +17,8 @@ from blimpworks.models.lstm import train_lstm
 from blimpworks.models.masked import train_masked
 from blimpworks.models.ngram import train_ngram
 from blimpworks.models.transformer import train_transformer
+from blimpworks.scoring.plan import Request
+from blimpworks.scoring.store import encode_requests, score_shard
 from blimpworks.tables import ITEMS, write_table
 
 RECIPE = TransformerRecipe(
@@ -150,3 +152,10 @@ def contents(directory):
         for p in directory.rglob("*")
         if p.is_file()
     }
+
+
+def shard_of(engine, texts):
+    """The shard that an engine's scores of whole texts would make."""
+    requests = [Request(text) for text in texts]
+    keys = {request: f"key {number}" for number, request in enumerate(requests)}
+    return score_shard(engine, keys, encode_requests(engine, requests))

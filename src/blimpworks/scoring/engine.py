@@ -57,7 +57,7 @@ class Engine(Protocol):
     """Whether texts that begin alike cost less when they come in one batch."""
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """Tokens of each text."""
+        """Tokens of each text. May run in another thread beside ``logprobs``."""
         ...
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:

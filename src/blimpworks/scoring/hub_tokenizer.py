@@ -49,6 +49,9 @@ class HubTokenizer:
                 "offsets need; convert the tokenizer."
             )
         self._tokenizer = found
+        self._backend = found.backend_tokenizer
+        self._backend.no_truncation()
+        self._backend.no_padding()
         self.prefix = self._conditioning(checkpoint, described.first_token)
 
     def _conditioning(self, checkpoint: Path, policy: str) -> list[int]:
@@ -64,10 +67,9 @@ class HubTokenizer:
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Tokens without any special token; see ``Engine``."""
-        found = self._tokenizer(
-            list(texts), add_special_tokens=False, return_offsets_mapping=True, verbose=False
-        )
-        rows, spans = found["input_ids"], found["offset_mapping"]
+        # Without the layer above, which makes further lists of every text.
+        found = self._backend.encode_batch(list(texts), add_special_tokens=False)
+        rows, spans = [each.ids for each in found], [each.offsets for each in found]
         lengths = np.array([len(row) for row in rows], dtype=np.int32)
         ids = np.fromiter(chain.from_iterable(rows), np.int32, lengths.sum())
         offsets = np.array([*chain.from_iterable(spans)], dtype=np.int32).reshape(-1, 2)

@@ -18,7 +18,8 @@ import hashlib
 import io
 import json
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -119,23 +120,40 @@ class Store:
         if not wanted:
             log.info("%s: all sentences have scores already", self.directory)
             return 0
+        parts = [wanted[start : start + size] for start in range(0, len(wanted), size)]
         with tqdm(total=len(wanted), unit="sentence", desc="scoring", mininterval=5) as bar:
-            for start in range(0, len(wanted), size):
-                part = wanted[start : start + size]
-                self._write(engine, {request: keys[request] for request in part})
+            for part, encoded in zip(parts, encoded_ahead(engine, parts), strict=True):
+                chosen = {request: keys[request] for request in part}
+                self._write(score_shard(engine, chosen, encoded), engine.key, chosen.values())
                 bar.update(len(part))
         return len(wanted)
 
-    def _write(self, engine: Engine, keys: Mapping[Request, str]) -> None:
-        table = score_shard(engine, keys)
-        note = {b"blimpworks": json.dumps({"table": "shard", "engine": engine.key}).encode()}
+    def _write(self, table: pa.Table, engine_key: str, keys: Iterable[str]) -> None:
+        note = {b"blimpworks": json.dumps({"table": "shard", "engine": engine_key}).encode()}
         sink = io.BytesIO()
         pq.write_table(table.replace_schema_metadata(note), sink, compression="zstd")
         content = sink.getvalue()
         path = self.directory / shard_name(hashlib.sha256(content).hexdigest())
         with atomic(path) as temporary:
             temporary.write_bytes(content)
-        self._add(path, keys.values())
+        self._add(path, keys)
+
+
+def encode_requests(engine: Engine, requests: Sequence[Request]) -> list[Encoded]:
+    """Tokens of each request, with those of its stretch as the wanted ones."""
+    encoded = engine.encode([request.text for request in requests])
+    return [request.restrict(each) for request, each in zip(requests, encoded, strict=True)]
+
+
+def encoded_ahead(engine: Engine, parts: Sequence[Sequence[Request]]) -> Iterator[list[Encoded]]:
+    """Tokens of the requests of each part; while one is scored, the next is tokenized."""
+    with ThreadPoolExecutor(1) as thread:
+        coming = [thread.submit(encode_requests, engine, part) for part in parts[:1]]
+        for part in parts[1:]:
+            coming.append(thread.submit(encode_requests, engine, part))
+            yield coming.pop(0).result()
+        for last in coming:
+            yield last.result()
 
 
 def _lists(arrays: Sequence[Ids] | Sequence[LogProbs], kind: pa.DataType) -> pa.ListArray:
@@ -157,20 +175,18 @@ def _scored(engine: Engine, encoded: list[Encoded]) -> tuple[list[LogProbs], lis
     return rows, statuses
 
 
-def score_shard(engine: Engine, keys: Mapping[Request, str]) -> pa.Table:
-    """Scores of requests, one row each, in their order.
+def score_shard(engine: Engine, keys: Mapping[Request, str], encoded: list[Encoded]) -> pa.Table:
+    """Scores of requests, given as tokens too, one row each, in their order.
 
     ``status`` is ``ok``; ``too_long`` (more tokens than the model's context), ``empty``
     (no token that could be scored), or why the engine failed (see ``engine.Failure``). The
     lists ids, logprobs and ends are of one length; logprobs is NaN for a token that is not
     scored.
     """
-    texts = [request.text for request in keys]
-    encoded = [r.restrict(e) for r, e in zip(keys, engine.encode(texts), strict=True)]
     logprobs, statuses = _scored(engine, encoded)
     columns = [
         pa.array(keys.values(), pa.string()),
-        pa.array(texts, pa.string()),
+        pa.array([request.text for request in keys], pa.string()),
         pa.array([request.start for request in keys], pa.int32()),
         pa.array([request.end for request in keys], pa.int32()),
         _lists([e.ids for e in encoded], pa.int32()),
