@@ -43,6 +43,7 @@ NOT_SHARING = {
     "bloom": {"n_layer": 2, "n_head": 2},
     "mamba": {"state_size": 4},
     "falcon": {"alibi": True, "new_decoder_architecture": False, "num_kv_heads": 2},
+    "mpt": {"d_model": 16, "n_heads": 2, "n_layers": 2, "max_seq_len": 128},
 }
 
 
@@ -128,6 +129,14 @@ def test_architectures_that_cannot_share_prefixes_fall_back_with_a_reason(
     for found, expected in zip(score(engine, TEXTS), plain(model, rows), strict=True):
         np.testing.assert_allclose(found, expected, atol=2e-5)
     assert "prefixes are not shared (" in caplog.text
+
+
+@pytest.mark.parametrize("kind", NOT_SHARING)
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_rounding_does_not_hide_that_an_architecture_cannot_share(trained, tmp_path, kind, dtype):
+    model = random_model(kind, NOT_SHARING[kind]).to(getattr(torch, dtype))
+    engine = engine_of(checkpoint_of(model, trained, tmp_path / "m", dtype=dtype))
+    assert engine._longest_shared == 0
 
 
 def test_sentences_longer_than_a_window_are_not_packed(trained, tmp_path):

@@ -7,8 +7,12 @@ import sys
 
 import pytest
 import tiny
+from safetensors.torch import load_file, save_file
+from transformers import AutoTokenizer
 
 from blimpworks.config import ScoringOptions
+from blimpworks.scoring.collect import collect_scores
+from blimpworks.scoring.run import score_items
 
 OPTIONS = ScoringOptions(shard=20, batch_tokens=400)
 
@@ -127,3 +131,37 @@ def test_corrupt_weights_that_were_sealed_are_told_in_one_sentence(items, tmp_pa
     assert str(copy.parent) in said
     assert "cannot be loaded" in said
     assert not (tmp_path / "shards").exists()
+
+
+def test_a_score_that_is_no_number_is_marked_and_tried_again_on_request(items, tmp_path, copy):
+    unseal(copy)
+    weights, settings = copy.with_name("model.safetensors"), copy.with_name("config.json")
+    settings.write_text(
+        json.dumps(json.loads(settings.read_text()) | {"tie_word_embeddings": False})
+    )
+    name = "model.embed_tokens.weight"
+    sound = load_file(weights)
+    sound["lm_head.weight"] = sound[name].clone()
+    broken = sound | {name: sound[name].clone()}
+    tokenizer = AutoTokenizer.from_pretrained(copy.parent)
+    broken[name][tokenizer("the cat").input_ids[-1]] = float("nan")
+    save_file(broken, weights, metadata={"format": "pt"})
+
+    def run(**changes):
+        paths = (tmp_path / "shards", tmp_path / "manifest.json")
+        options = OPTIONS.model_copy(update=changes)
+        return score_items([items], copy, *paths, "transformers", options).statuses
+
+    def collect():
+        paths = (tmp_path / "manifest.json", tmp_path / "shards", tmp_path / "scores.parquet")
+        return collect_scores(items, *paths)
+
+    first = run()
+    assert first["not_finite"] > 10
+    assert first["ok"] > 10
+    assert collect()["logprob_good"].null_count > 10
+    save_file(sound, weights, metadata={"format": "pt"})
+    assert run() == first
+    assert run(retry_failed=True) == {"ok": first["ok"] + first["not_finite"]}
+    assert collect()["logprob_good"].null_count == 0
+    assert run(retry_failed=True) == {"ok": first["ok"] + first["not_finite"]}

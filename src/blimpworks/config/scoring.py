@@ -1,6 +1,7 @@
 """Settings of scoring: how sentences become log-probabilities."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
@@ -13,16 +14,27 @@ Dtype = Literal["float32", "bfloat16", "float16"]
 class NearTies(Strict):
     """How far rounding moves the difference of two sentences' log-probabilities, in nats.
 
+    By number format, and by engine where one is known to be quieter or noisier.
     docs/scoring.md says what was measured. Another engine, batch or machine can turn a
     decision whose margin is smaller.
     """
 
     float32: float = Field(1e-3, ge=0)
-    """Of models run in float32, n-gram models included."""
+    """Of models run in float32."""
     bfloat16: float = Field(0.25, ge=0)
     """Of models run in bfloat16."""
     float16: float = Field(0.03, ge=0)
     """Of models run in float16."""
+    engines: dict[EngineName, dict[Dtype, Annotated[float, Field(ge=0)]]] = Field(
+        default={"kenlm": {"float32": 1e-5}}
+    )
+    """Of an engine, by number format, in place of the above: ``{vllm: {bfloat16: 0.4}}``."""
+
+    def of(self, engine: str, dtype: str) -> float:
+        """Threshold of an engine that runs a model in a number format."""
+        exceptions: Mapping[str, Mapping[str, float]] = cast(Any, self.engines)
+        found: float = exceptions.get(engine, {}).get(dtype, getattr(self, dtype))
+        return found
 
 
 class MaskedOptions(Strict):
@@ -88,17 +100,22 @@ class ScoringOptions(Strict):
     batch_tokens: Positive = 8192
     """Tokens per forward pass, padding included."""
     near_tie: NearTies = NearTies()
-    """Margins smaller than this, in nats, are counted as near ties, by number format."""
+    """Margins smaller than this, in nats, are counted as near ties."""
     jobs: Literal["model", "language"] = "model"
     """One job scores all languages of a checkpoint with one load; or many small jobs, one for
     each language, each with a load of its own."""
+    retry_failed: bool = False
+    """When a job runs again, try once more what failed: for want of memory, because the engine
+    refused it, or with a score that was no number. (Delete its manifest to make it run.)"""
     sharing: Literal["auto", "always", "never"] = "auto"
     """Compute prefixes that sentences share once (causal models of the transformers engine):
     where the measured overlap pays, always, or never."""
     dtype: Literal["model", "float32", "bfloat16", "float16"] = "model"
-    """Number format: the one that the catalogue gives each model, or one for all."""
+    """Number format: the one that the catalogue gives each model, or one for all that have the
+    choice (n-gram models and LSTMs run in float32)."""
     first_token: Literal["model", "bos", "eos", "skip"] = "model"
-    """What conditions the first token: as the catalogue says for each model, or one for all."""
+    """What conditions the first token: as the catalogue says for each model, or one for all that
+    have the choice (n-gram, masked and encoder-decoder models have none, LSTMs no ``bos``)."""
     masked: MaskedOptions = MaskedOptions()
     seq2seq: Seq2seqOptions = Seq2seqOptions()
     vllm: VllmOptions = VllmOptions()
@@ -108,11 +125,13 @@ class ScoringOptions(Strict):
 class ParityOptions(Strict):
     """The parity report: in which ways a model is scored, beside the reference."""
 
-    reference: str = "transformers:float32:sharing-never"
-    """What the variants are compared with: full precision, each sentence by itself."""
-    variants: tuple[str, ...] = ("transformers:bfloat16", "transformers:skip")
+    reference: str | None = None
+    """What the variants are compared with; None for what suits a model's architecture: full
+    precision by transformers, each sentence by itself, or the one engine there is."""
+    variants: tuple[str, ...] | None = None
     """Ways to score beside the campaign's own: engines with settings behind colons, such as a
     number format, what conditions the first token, or any setting of scoring
-    (``transformers:batch_tokens=1024``, ``vllm``)."""
+    (``transformers:batch_tokens=1024``, ``vllm``). None for what suits a model's architecture;
+    what a model cannot have, the report says."""
     pairs: Positive = 1000
     """Most pairs that are compared: always the same ones of an items table."""

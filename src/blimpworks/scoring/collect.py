@@ -1,6 +1,7 @@
 """From the store to the scores table of one benchmark and language."""
 
 import logging
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.scoring.plan import Request
 from blimpworks.scoring.run import Manifest, read_manifest
-from blimpworks.scoring.store import OK, read_keys, sentence_keys
+from blimpworks.scoring.store import FAILED, OK, read_statuses, sentence_keys
 from blimpworks.tables import ITEMS, SCORES, read_table, write_table
 
 log = logging.getLogger(__name__)
@@ -41,11 +42,11 @@ def _broken(reason: str, manifest: Path) -> UserError:
     return UserError(f"{reason}; delete {manifest} and run the same snakemake command again.")
 
 
-def _keys(shard: Path, manifest: Path) -> list[str]:
+def _keys(shard: Path, manifest: Path) -> Iterable[str]:
     if not shard.is_file():
         raise _broken(f"{shard}, which {manifest} names, does not exist", manifest)
     try:
-        return read_keys(shard)
+        return read_statuses(shard)
     except UserError as error:
         raise _broken(str(error).rstrip("."), manifest) from error
 
@@ -70,7 +71,10 @@ def _needed(manifest: Manifest, path: Path, store: Path, keys: set[str]) -> pa.T
             tables.append(_checked(shard, expected, path))
     if not tables:
         raise _broken(f"{path} names no shard with sentences of the items", path)
-    return pa.concat_tables(tables).combine_chunks()
+    rows = pa.concat_tables(tables)
+    # A sentence that failed once may stand there twice: the row in which it did not goes first.
+    failed = pc.is_in(rows["status"], value_set=pa.array(sorted(FAILED)))
+    return pa.concat_tables([rows.filter(pc.invert(failed)), rows.filter(failed)]).combine_chunks()
 
 
 def total_logprobs(logprobs: pa.ListArray) -> np.ndarray:

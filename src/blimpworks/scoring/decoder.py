@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 Part = tuple[np.ndarray, torch.Tensor | None]
 """Places of a pass, and its results; None where there was no memory for it."""
-TOLERANCE = {torch.float32: 1e-4, torch.float16: 0.05, torch.bfloat16: 0.5}
+TOLERANCE = {torch.float32: 1e-4, torch.float16: 0.05, torch.bfloat16: 0.25}
 """Most that rounding moves a log-probability, in nats, between two ways through a model."""
 
 
@@ -96,6 +96,19 @@ class Decoder:
                 values[place] = found.cpu().numpy()
         return values, lost
 
+    @torch.inference_mode()
+    def _heeds_positions(self) -> bool:
+        """Whether hidden states depend on the positions that come with the tokens.
+
+        In low precision a model that goes by places in the row can hide among rounding.
+        """
+        ids = torch.arange(8, device=self._device)[None]
+        states = [
+            self._decoder(input_ids=ids, position_ids=step * ids, use_cache=False)
+            for step in (1, 2)
+        ]
+        return not torch.equal(*(state.last_hidden_state for state in states))
+
     def why_not_shared(self, vocabulary: int) -> str | None:
         """Why rows of a prefix tree give other results than padded rows; None if they don't.
 
@@ -112,6 +125,8 @@ class Decoder:
         passes = packed_passes(trie, plan_rows(trie, 14), 1 << 10)
         plain, _ = self.run(padded_passes(flat, lengths, 1 << 10), len(flat))
         try:
+            if not self._heeds_positions():
+                return "the model does not heed the positions it is given"
             packed = self.run(passes, len(trie.token))[0][trie.paths]
         except (TypeError, ValueError, RuntimeError, IndexError) as error:
             return " ".join(str(error).split())[:200]

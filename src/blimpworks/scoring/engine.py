@@ -5,6 +5,7 @@ An engine turns texts into token ids and ids into log-probabilities. Everything 
 """
 
 import importlib
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,8 +20,10 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models.checkpoint import Checkpoint, read_checkpoint
 from blimpworks.provenance.digest import code_digest
-from blimpworks.scoring.engines import find_engine
+from blimpworks.scoring.engines import find_engine, obstacle, settle
 from blimpworks.scoring.loading import loading
+
+log = logging.getLogger(__name__)
 
 Ids = NDArray[np.int32]
 Mask = NDArray[np.bool_]
@@ -73,10 +76,22 @@ class Engine(Protocol):
         ...
 
 
+def _overrides(described: Checkpoint, name: str, options: ScoringOptions) -> dict[str, str]:
+    """Number format and first token to score with; says which wishes the engine cannot meet."""
+    asked = {"dtype": options.dtype, "first_token": options.first_token}
+    own = {"dtype": described.dtype, "first_token": described.first_token}
+    for setting, value in asked.items():
+        reason = obstacle(name, described.architecture, {setting: value})
+        if reason:
+            log.info("%s: %s; it stays %s", described.name, reason, own[setting])
+    return settle(name, described.architecture, own, asked)
+
+
 def load_engine(checkpoint: Path, name: str, options: ScoringOptions) -> Engine:
     """The engine ``name`` with a checkpoint (a ``checkpoint.json``), ready to score.
 
-    Number format and first token are the checkpoint's unless ``options`` say otherwise.
+    Number format and first token are the checkpoint's unless ``options`` say otherwise and
+    the engine leaves it open (``CHOICES``); the log says where it does not.
     Raises UserError when the checkpoint is missing, altered, or not for this engine.
     """
     described = read_checkpoint(checkpoint)
@@ -84,11 +99,10 @@ def load_engine(checkpoint: Path, name: str, options: ScoringOptions) -> Engine:
         module, _, kind = find_engine(name, described.architecture).partition(":")
     except UserError as error:
         raise UserError(f"{checkpoint}: {error}") from error
-    wanted = {"dtype": options.dtype, "first_token": options.first_token}
-    changes = {key: value for key, value in wanted.items() if value != "model"}
+    chosen = described.model_copy(update=_overrides(described, name, options))
     build = getattr(importlib.import_module(module), kind)
     with loading(checkpoint.parent):
-        return cast(Engine, build(checkpoint, described.model_copy(update=changes), options))
+        return cast(Engine, build(checkpoint, chosen, options))
 
 
 @contextmanager
@@ -101,14 +115,23 @@ def open_engine(checkpoint: Path, name: str, options: ScoringOptions) -> Iterato
         engine.close()
 
 
-def engine_key(kind: type, version: str, checkpoint: Path, described: Checkpoint) -> str:
+def engine_key(
+    kind: type,
+    version: str,
+    checkpoint: Path,
+    described: Checkpoint,
+    entries: tuple[str, ...] = (),
+) -> str:
     """Identity of an engine with a checkpoint: what content keys of its scores start with.
 
-    ``kind`` is the engine's class; its code counts, and that which makes rows of its results.
-    ``version`` names its software's versions and whatever else moves numbers, such as a device.
+    ``kind`` is the engine's class; its code counts, or in its place that of ``entries``
+    (``module:name``) where more of the class than these decides no number; and that which
+    makes rows of its results. ``version`` names its software's versions and whatever else
+    moves numbers, such as a device.
     """
     # Not by way of the table of engines, which one more would change, and with it all keys.
-    entries = (f"{kind.__module__}:{kind.__name__}", "blimpworks.scoring.store:score_shard")
-    code = code_digest(*entries)
+    chosen = entries or (f"{kind.__module__}:{kind.__name__}",)
+    rows = ("blimpworks.scoring.store:encode_requests", "blimpworks.scoring.store:score_shard")
+    code = code_digest(*chosen, *rows)
     parts = (version, code, described.dtype, sha256_of(checkpoint), described.first_token)
     return "|".join(parts)

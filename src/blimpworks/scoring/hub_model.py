@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
-import transformers
 from transformers import AutoConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from blimpworks.config import ScoringOptions
@@ -20,7 +19,7 @@ from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
 from blimpworks.scoring.hub_tokenizer import HubTokenizer
 from blimpworks.scoring.loading import loading
-from blimpworks.scoring.logits import DTYPES, device_name
+from blimpworks.scoring.logits import device_name, find_dtype, versions
 from blimpworks.scoring.passes import make_batches
 from blimpworks.scoring.plan import nothing_scored
 
@@ -87,20 +86,16 @@ class HubEngine:
         ``variant`` says in the key what else decides scores. Raises UserError when the dtype
         is unknown or the tokenizer no use.
         """
-        if described.dtype not in DTYPES:
-            raise UserError(
-                f"{checkpoint}: dtype is {described.dtype!r}; expected {', '.join(DTYPES)}."
-            )
         self._directory = checkpoint.parent
-        self._dtype = DTYPES[described.dtype]
+        self._dtype = find_dtype(checkpoint, described.dtype)
         self._batch_tokens = options.batch_tokens
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self._tokenizer = FramedTokenizer(checkpoint, described)
         self._settings = AutoConfig.from_pretrained(self._directory, local_files_only=True)
         # How rows share batches decides padded widths, and so the last digits.
         name = (
-            f"transformers {transformers.__version__} torch {torch.__version__} "
-            f"{device_name(self._device)} batch_tokens {options.batch_tokens} {variant}"
+            f"{versions()} {device_name(self._device)} batch_tokens {options.batch_tokens} "
+            f"shard {options.shard} {variant}"
         )
         self.key = engine_key(type(self), name, checkpoint, described)
 

@@ -1,11 +1,15 @@
 """From hidden states to log-probabilities, for models that transformers runs."""
 
 from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import torch
 from transformers import PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions
+
+from blimpworks.errors import UserError
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 Head = Callable[[torch.Tensor], torch.Tensor]
@@ -14,6 +18,19 @@ ROWS = {"cpu": 128, "cuda": 1024}
 
 A CPU is fastest while they stay in its cache, a GPU while it has enough to do.
 """
+
+
+def find_dtype(checkpoint: Path, name: str) -> torch.dtype:
+    """The number format ``name`` of a checkpoint. Raises UserError for an unknown one."""
+    if name not in DTYPES:
+        raise UserError(f"{checkpoint}: dtype is {name!r}; expected {', '.join(DTYPES)}.")
+    return DTYPES[name]
+
+
+def versions() -> str:
+    """Versions of the libraries that make ids and log-probabilities."""
+    names = ("transformers", "tokenizers", "torch")
+    return " ".join(f"{name} {version(name)}" for name in names)
 
 
 def device_name(device: torch.device) -> str:

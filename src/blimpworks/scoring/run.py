@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import pyarrow.parquet as pq
 from pydantic import Field, ValidationError
 
 from blimpworks.config import ScoringOptions, Strict
@@ -15,7 +14,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
 from blimpworks.scoring.engine import open_engine
 from blimpworks.scoring.plan import by_prefix, requests_of
-from blimpworks.scoring.store import Store, sentence_keys
+from blimpworks.scoring.store import FAILED, Store, sentence_keys
 
 log = logging.getLogger(__name__)
 
@@ -52,18 +51,6 @@ def read_manifest(path: Path) -> Manifest:
         ) from error
 
 
-def _statuses(shards: list[Path], wanted: set[str]) -> dict[str, int]:
-    found: Counter[str] = Counter()
-    seen: set[str] = set()
-    for shard in shards:
-        table = pq.read_table(shard, columns=["key", "status"])
-        for key, status in zip(table["key"].to_pylist(), table["status"].to_pylist(), strict=True):
-            if key in wanted and key not in seen:
-                seen.add(key)
-                found[status] += 1
-    return dict(sorted(found.items()))
-
-
 def score_items(
     items: Sequence[Path],
     checkpoint: Path,
@@ -88,16 +75,26 @@ def score_items(
         keys = sentence_keys(opened.key, requests)
         shards = Store(store)
         prefixes = by_prefix(requests, opened, options)
-        new = shards.fill(opened, keys, options.shard, prefixes=prefixes)
+        new = shards.fill(
+            opened, keys, options.shard, prefixes=prefixes, retry=options.retry_failed
+        )
     used = sorted({shards.shard_of[key] for key in keys.values()})
     result = Manifest(
         engine=opened.key,
         checkpoint=sha256_of(checkpoint),
         sentences=len(requests),
-        statuses=_statuses(used, {*keys.values()}),
+        statuses=dict(sorted(Counter(shards.status_of[k] for k in keys.values()).items())),
         shards={path.name: sha256_of(path) for path in used},
     )
     text = json.dumps(result.model_dump(), indent=1, ensure_ascii=False, sort_keys=True)
     write_text(manifest, text + "\n")
     log.info("%s: %d sentences, %d of them new", manifest, len(requests), new)
+    failed = {status: n for status, n in result.statuses.items() if status in FAILED}
+    if failed:
+        log.warning(
+            "%s: sentences without scores: %s; delete it and run again with "
+            "scoring.retry_failed: true to try them once more.",
+            manifest,
+            ", ".join(f"{n} {status}" for status, n in failed.items()),
+        )
     return result

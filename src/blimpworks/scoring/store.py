@@ -11,7 +11,8 @@ Sentences to score are put in order (see ``plan``) and cut into shards before an
 shards are written in that order, and batches never reach across shards. What a killed run
 left is therefore a head of that row of shards, and the run that follows cuts the rest at the
 same places: it ends with the same files, byte for byte. The same holds for a damaged shard
-that is set aside and made again.
+that is set aside and made again. (Who adds languages later scores them in other company than
+who asks for all at once: engines whose batches move last digits may differ in these.)
 """
 
 import hashlib
@@ -21,6 +22,7 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pyarrow as pa
@@ -29,12 +31,14 @@ from tqdm import tqdm
 
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, sha256_of
-from blimpworks.scoring.engine import Encoded, Engine, Ids, LogProbs
+from blimpworks.scoring.engine import Encoded, Engine, Failure, Ids, LogProbs, Mask
 from blimpworks.scoring.plan import Request, in_order, nothing_scored
 
 log = logging.getLogger(__name__)
 
-OK, TOO_LONG, EMPTY = "ok", "too_long", "empty"
+OK, TOO_LONG, EMPTY, NOT_FINITE = "ok", "too_long", "empty", "not_finite"
+FAILED = frozenset({*get_args(Failure), NOT_FINITE})
+"""Statuses that another machine, number format or day can change."""
 SCHEMA = pa.schema(
     [
         ("key", pa.string()),
@@ -66,23 +70,23 @@ def shard_name(sha256: str) -> str:
     return f"part-{sha256[:32]}.parquet"
 
 
-def read_keys(shard: Path) -> list[str]:
-    """Keys of the sentences in ``shard``, in order. Raises UserError when it is unreadable."""
+def read_statuses(shard: Path) -> dict[str, str]:
+    """Status of each sentence in ``shard``, by key. Raises UserError when it is unreadable."""
     try:
         if not pq.read_schema(shard).equals(SCHEMA):
             raise UserError(f"{shard} has other columns than a shard.")
-        keys: list[str] = pq.read_table(shard, columns=["key"])["key"].to_pylist()
-        return keys
+        table = pq.read_table(shard, columns=["key", "status"])
+        return dict(zip(table["key"].to_pylist(), table["status"].to_pylist(), strict=True))
     except (OSError, pa.ArrowException) as error:
         reason = " ".join(str(error).split())
         raise UserError(f"{shard} is no readable shard ({reason}).") from error
 
 
-def _whole(shard: Path) -> list[str]:
-    """Keys of a shard that still holds the bytes it was written with."""
+def _whole(shard: Path) -> dict[str, str]:
+    """Statuses of a shard that still holds the bytes it was written with."""
     if shard.name != shard_name(sha256_of(shard)):
         raise UserError(f"{shard} was altered since it was written: its name is not its digest.")
-    return read_keys(shard)
+    return read_statuses(shard)
 
 
 def set_aside(shard: Path) -> None:
@@ -97,6 +101,8 @@ class Store:
         """Look at the shards present; damaged ones are set aside with a warning."""
         self.directory = directory
         self.shard_of: dict[str, Path] = {}
+        """Shard of each sentence by key; of two, one in which it did not fail."""
+        self.status_of: dict[str, str] = {}
         for shard in sorted(directory.glob("part-*.parquet")):
             try:
                 self._add(shard, _whole(shard))
@@ -104,18 +110,29 @@ class Store:
                 log.warning("%s It is set aside and its sentences are scored again.", error)
                 set_aside(shard)
 
-    def _add(self, shard: Path, keys: Iterable[str]) -> None:
-        for key in keys:
-            self.shard_of.setdefault(key, shard)
+    def _add(self, shard: Path, statuses: Mapping[str, str]) -> None:
+        for key, status in statuses.items():
+            if self.status_of.get(key, OK) in FAILED or key not in self.shard_of:
+                self.shard_of[key], self.status_of[key] = shard, status
+
+    def _lacks(self, key: str, *, retry: bool) -> bool:
+        return key not in self.shard_of or (retry and self.status_of[key] in FAILED)
 
     def fill(
-        self, engine: Engine, keys: Mapping[Request, str], size: int, *, prefixes: bool
+        self,
+        engine: Engine,
+        keys: Mapping[Request, str],
+        size: int,
+        *,
+        prefixes: bool,
+        retry: bool = False,
     ) -> int:
         """Score the requests whose keys are missing, in shards of ``size``; returns how many.
 
-        ``prefixes`` is the order (see ``plan.in_order``).
+        ``prefixes`` is the order (see ``plan.in_order``). With ``retry``, those that failed
+        count as missing.
         """
-        missing = [request for request, key in keys.items() if key not in self.shard_of]
+        missing = [request for request, key in keys.items() if self._lacks(key, retry=retry)]
         wanted = in_order(missing, prefixes=prefixes)
         if not wanted:
             log.info("%s: all sentences have scores already", self.directory)
@@ -124,11 +141,11 @@ class Store:
         with tqdm(total=len(wanted), unit="sentence", desc="scoring", mininterval=5) as bar:
             for part, encoded in zip(parts, encoded_ahead(engine, parts), strict=True):
                 chosen = {request: keys[request] for request in part}
-                self._write(score_shard(engine, chosen, encoded), engine.key, chosen.values())
+                self._write(score_shard(engine, chosen, encoded), engine.key)
                 bar.update(len(part))
         return len(wanted)
 
-    def _write(self, table: pa.Table, engine_key: str, keys: Iterable[str]) -> None:
+    def _write(self, table: pa.Table, engine_key: str) -> None:
         note = {b"blimpworks": json.dumps({"table": "shard", "engine": engine_key}).encode()}
         sink = io.BytesIO()
         pq.write_table(table.replace_schema_metadata(note), sink, compression="zstd")
@@ -136,7 +153,8 @@ class Store:
         path = self.directory / shard_name(hashlib.sha256(content).hexdigest())
         with atomic(path) as temporary:
             temporary.write_bytes(content)
-        self._add(path, keys)
+        statuses = zip(table["key"].to_pylist(), table["status"].to_pylist(), strict=True)
+        self._add(path, dict(statuses))
 
 
 def encode_requests(engine: Engine, requests: Sequence[Request]) -> list[Encoded]:
@@ -161,6 +179,23 @@ def _lists(arrays: Sequence[Ids] | Sequence[LogProbs], kind: pa.DataType) -> pa.
     return pa.ListArray.from_arrays(offsets, pa.array(np.concatenate(arrays), kind))
 
 
+def _status(row: LogProbs, wanted: Mask | None) -> str:
+    """Status of a text that the engine has scored.
+
+    The first token may have no score, and tokens that nobody wants; any other without a
+    finite one (an overflow in half precision, say) would pass for a probable one in a sum.
+    """
+    lost = ~np.isfinite(row)
+    if len(row) and not lost.any():
+        return OK
+    lost[:1] = np.isinf(row[:1])
+    if wanted is not None:
+        lost &= wanted
+    if lost.any():
+        return NOT_FINITE
+    return EMPTY if np.isnan(row).all() else OK
+
+
 def _scored(engine: Engine, encoded: list[Encoded]) -> tuple[list[LogProbs], list[str]]:
     """Log-probabilities of each text, NaN where there are none, and its status."""
     rows = [nothing_scored(len(e.ids)) for e in encoded]
@@ -171,7 +206,7 @@ def _scored(engine: Engine, encoded: list[Encoded]) -> tuple[list[LogProbs], lis
         if isinstance(row, str):
             statuses[i] = row
         else:
-            rows[i], statuses[i] = row, EMPTY if np.isnan(row).all() else OK
+            rows[i], statuses[i] = row, _status(row, encoded[i].wanted)
     return rows, statuses
 
 
@@ -179,7 +214,8 @@ def score_shard(engine: Engine, keys: Mapping[Request, str], encoded: list[Encod
     """Scores of requests, given as tokens too, one row each, in their order.
 
     ``status`` is ``ok``; ``too_long`` (more tokens than the model's context), ``empty``
-    (no token that could be scored), or why the engine failed (see ``engine.Failure``). The
+    (no token that could be scored), ``not_finite`` (a token whose score is no number), or why
+    the engine failed (see ``engine.Failure``). The
     lists ids, logprobs and ends are of one length; logprobs is NaN for a token that is not
     scored.
     """

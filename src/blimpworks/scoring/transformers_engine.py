@@ -14,17 +14,15 @@ from typing import Any
 
 import numpy as np
 import torch
-import transformers
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
 from blimpworks.config import ScoringOptions
-from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.scoring.decoder import Decoder
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
 from blimpworks.scoring.hub_tokenizer import HubTokenizer
 from blimpworks.scoring.loading import loading
-from blimpworks.scoring.logits import DTYPES, device_name
+from blimpworks.scoring.logits import device_name, find_dtype, versions
 from blimpworks.scoring.passes import packed_passes, padded_passes
 from blimpworks.scoring.plan import nothing_scored
 from blimpworks.scoring.trie import Ids, Mask, Numbers, build_trie, plan_rows
@@ -62,12 +60,8 @@ class TransformersEngine:
 
         Raises UserError when the dtype is unknown or the tokenizer no use (see there).
         """
-        if described.dtype not in DTYPES:
-            raise UserError(
-                f"{checkpoint}: dtype is {described.dtype!r}; expected {', '.join(DTYPES)}."
-            )
         self._directory = checkpoint.parent
-        self._dtype = DTYPES[described.dtype]
+        self._dtype = find_dtype(checkpoint, described.dtype)
         self._sharing = options.sharing
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         on_cpu = self._device.type == "cpu"
@@ -80,9 +74,8 @@ class TransformersEngine:
         self.limit = None if context is None else context - len(self._prefix)
         # How sentences share passes decides their shapes, and so the last digits.
         name = (
-            f"transformers {transformers.__version__} torch {torch.__version__} "
-            f"{device_name(self._device)} batch_tokens {options.batch_tokens} "
-            f"sharing {options.sharing}"
+            f"{versions()} {device_name(self._device)} batch_tokens {options.batch_tokens} "
+            f"shard {options.shard} sharing {options.sharing}"
         )
         self.key = engine_key(TransformersEngine, name, checkpoint, described)
 

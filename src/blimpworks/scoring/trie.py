@@ -8,7 +8,7 @@ front: each node then attends to its ancestors and itself, at the position that 
 A node that nothing follows has no part in it, for its own log-probability is read from its
 parent.
 
-Nothing but numpy: a model comes in elsewhere (``scoring.packed``).
+Nothing but numpy: a model comes in elsewhere (``passes``, ``decoder``).
 """
 
 from dataclasses import dataclass
