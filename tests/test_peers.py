@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import peers
 import pytest
 import tiny
 from transformers import AutoTokenizer
@@ -10,10 +11,6 @@ from transformers import AutoTokenizer
 from blimpworks.config import ScoringOptions
 from blimpworks.scoring.engine import load_engine
 
-scorer = pytest.importorskip("minicons.scorer", reason="minicons is not installed (envs/dev.in)")
-huggingface = pytest.importorskip(
-    "lm_eval.models.huggingface", reason="lm-evaluation-harness is not installed (envs/dev.in)"
-)
 TEXTS = tiny.sentences(60, seed=5)
 CLOSE = 1e-4
 HARNESS_TASKS = {
@@ -45,38 +42,25 @@ def decisions(values):
 
 
 def minicons(checkpoint, **options):
-    model = scorer.IncrementalLMScorer(str(checkpoint.parent), "cpu")
-    found = []
-    for start in range(0, len(TEXTS), 16):
-        found += model.sequence_score(TEXTS[start : start + 16], **options)
-    return np.array(found)
-
-
-def summed(logprobs):
-    return logprobs.sum(0).item()
+    return peers.minicons(checkpoint.parent, TEXTS, **options)
 
 
 def harness(checkpoint):
-    return huggingface.HFLM(
-        pretrained=str(checkpoint.parent), device="cpu", batch_size=16, dtype="float32"
-    )
+    return peers.harness(checkpoint.parent)
 
 
-def loglikelihoods(model, texts=TEXTS):
-    from lm_eval.api.instance import Instance
-
-    requests = [Instance("loglikelihood", {}, ("", text), i) for i, text in enumerate(texts)]
-    return np.array([total for total, _ in model.loglikelihood(requests, disable_tqdm=True)])
+def loglikelihoods(model):
+    return peers.loglikelihoods(model, TEXTS)
 
 
 def test_minicons_with_bos_gives_the_same_scores_and_decisions(checkpoint):
-    ours, theirs = totals(checkpoint), minicons(checkpoint, reduction=summed, bos_token=True)
+    ours, theirs = totals(checkpoint), minicons(checkpoint, reduction=peers.summed, bos_token=True)
     np.testing.assert_allclose(theirs, ours, atol=CLOSE)
     assert decisions(theirs) == decisions(ours)
 
 
 def test_minicons_by_default_leaves_the_first_token_unscored(checkpoint):
-    theirs = minicons(checkpoint, reduction=summed)
+    theirs = minicons(checkpoint, reduction=peers.summed)
     np.testing.assert_allclose(theirs, totals(checkpoint, first="skip"), atol=CLOSE)
     # It lacks the first token, and the second is not conditioned on BOS.
     assert (np.abs(theirs - totals(checkpoint)) > 0.1).all()
@@ -105,8 +89,8 @@ def test_minicons_doubles_bos_where_the_tokenizer_adds_it(checkpoint, tmp_path):
     (tmp_path / "tokenizer.json").write_text(json.dumps(adding), encoding="utf-8")
     copy = tmp_path / "checkpoint.json"
     assert AutoTokenizer.from_pretrained(tmp_path)("<s>a").input_ids[:2] == [0, 0]
-    doubled = minicons(copy, reduction=summed, bos_token=True)
-    plain = minicons(copy, reduction=summed)
+    doubled = minicons(copy, reduction=peers.summed, bos_token=True)
+    plain = minicons(copy, reduction=peers.summed)
     np.testing.assert_allclose(plain, totals(checkpoint), atol=CLOSE)
     assert (np.abs(doubled - plain) > 0.1).all()
 

@@ -1,0 +1,39 @@
+"""Sentence log-probabilities as minicons and lm-evaluation-harness compute them."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("minicons", reason="minicons is not installed (envs/dev.in)")
+pytest.importorskip("lm_eval", reason="lm-evaluation-harness is not installed (envs/dev.in)")
+
+BATCH = 16
+
+
+def summed(logprobs):
+    return logprobs.sum(0).item()
+
+
+def minicons(directory, texts, **options):
+    """What minicons' ``sequence_score`` makes of texts, in batches."""
+    from minicons.scorer import IncrementalLMScorer
+
+    model = IncrementalLMScorer(str(directory), "cpu")
+    found = []
+    for start in range(0, len(texts), BATCH):
+        found += model.sequence_score(texts[start : start + BATCH], **options)
+    return np.array(found)
+
+
+def harness(directory):
+    """The harness' model, by its ``hf`` back end."""
+    from lm_eval.models.huggingface import HFLM
+
+    return HFLM(pretrained=str(directory), device="cpu", batch_size=BATCH, dtype="float32")
+
+
+def loglikelihoods(model, texts):
+    """What the harness' model makes of texts after no context."""
+    from lm_eval.api.instance import Instance
+
+    requests = [Instance("loglikelihood", {}, ("", text), i) for i, text in enumerate(texts)]
+    return np.array([total for total, _ in model.loglikelihood(requests, disable_tqdm=True)])
