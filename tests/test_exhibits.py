@@ -227,6 +227,12 @@ def test_markdown_escapes_bars_and_marks_bold_and_absent_cells():
     )
 
 
+def test_markdown_keeps_a_models_name_whole_where_all_are_of_one_family(accuracies):
+    tables = accuracies(("cym", "a", "all", 0.5, 4), ("cym", "b", "all", 0.5, 4))
+    heading = markdown_text(table5(tables, LABELS)).splitlines()[2]
+    assert [part.strip() for part in heading.split("|")[4:6]] == ["Model A", "Model B"]
+
+
 def test_latex_escapes_every_special_character():
     assert latex_text(SMALL) == "\n".join(
         [

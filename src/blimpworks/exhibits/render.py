@@ -80,8 +80,9 @@ def markdown_text(exhibit: Exhibit) -> str:
     escape = _markdown_text if exhibit.textual else _pipe_safe
     found = list(sheets(exhibit, escape, lambda text: f"**{text}**"))
     columns = found[0].columns
-    if len({c.upper for s in found for c in s.columns} - {""}) == 1:
-        # One heading over all columns says no more than the title.
+    named = any(upper and f"{upper} {lower}" == n for n, (upper, lower) in exhibit.heads.items())
+    if not named and len({c.upper for s in found for c in s.columns} - {""}) == 1:
+        # One heading over all columns, and no part of their names, says no more than the title.
         columns = tuple(replace(c, upper="") for c in columns)
     rows = list(found[0].body)
     for sheet in found[1:]:
