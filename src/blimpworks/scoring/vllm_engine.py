@@ -1,6 +1,6 @@
 """Scoring with causal models through vLLM, served or in process."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +10,7 @@ from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
 from blimpworks.scoring.hub_tokenizer import HubTokenizer
 from blimpworks.scoring.plan import nothing_scored
+from blimpworks.scoring.vllm_batches import Prompt
 from blimpworks.scoring.vllm_in_process import LoadedModel
 from blimpworks.scoring.vllm_served import ServedModel
 from blimpworks.scoring.vllm_setup import make_setup
@@ -18,6 +19,43 @@ MODES: dict[str, type[ServedModel] | type[LoadedModel]] = {
     "served": ServedModel,
     "in_process": LoadedModel,
 }
+ENTRIES = (
+    "blimpworks.scoring.hub_tokenizer:HubTokenizer",
+    "blimpworks.scoring.vllm_setup:make_setup",
+    "blimpworks.scoring.vllm_server:command_line",
+    "blimpworks.scoring.vllm_engine:score_encoded",
+    "blimpworks.scoring.vllm_served:write_request",
+    "blimpworks.scoring.vllm_served:read_answer",
+    "blimpworks.scoring.vllm_in_process:sampling",
+    "blimpworks.scoring.vllm_in_process:read_flat",
+)
+"""The code that decides numbers: not how a server is watched, retried and restarted."""
+
+
+def score_encoded(
+    batch: Sequence[Encoded],
+    prefix: list[int],
+    vocabulary: int,
+    score: Callable[[list[Prompt]], list[LogProbs | Failure]],
+) -> list[LogProbs | Failure]:
+    """Log-probabilities of each text's ids, from ``score``, which knows prompts.
+
+    ``prefix`` stands before every text. An id that isn't below ``vocabulary`` is refused.
+    Without anything to score, ``score`` isn't called: no model need be loaded for that.
+    """
+    found: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
+    prompts: dict[int, Prompt] = {}
+    for i, encoded in enumerate(batch):
+        prompt = [*prefix, *encoded.ids.tolist()]
+        if max(prompt, default=0) >= vocabulary:
+            found[i] = "refused"
+        elif len(prompt) > 1:  # vLLM gives the first id of a prompt no score
+            prompts[i] = prompt
+    lead = nothing_scored(1 - len(prefix))
+    rows = score([*prompts.values()]) if prompts else []
+    for i, row in zip(prompts, rows, strict=True):
+        found[i] = row if isinstance(row, str) else np.concatenate([lead, row])
+    return found
 
 
 class VllmEngine:
@@ -47,7 +85,7 @@ class VllmEngine:
         self._model = model or MODES[options.vllm.mode](setup)
         self._vocabulary = setup.vocabulary
         self.limit = setup.longest - 1 - len(self._prefix)
-        self.key = engine_key(VllmEngine, setup.name(), checkpoint, described)
+        self.key = engine_key(VllmEngine, setup.name(), checkpoint, described, ENTRIES)
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Tokens without any special token; see ``Engine``."""
@@ -56,21 +94,9 @@ class VllmEngine:
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Natural log-probabilities, NaN for the first token under ``skip``; see ``Engine``.
 
-        Raises UserError when vLLM does not start, or dies again and again.
+        Raises UserError when vLLM does not start, or dies of everything.
         """
-        found: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
-        prompts: dict[int, list[int]] = {}
-        for i, encoded in enumerate(batch):
-            prompt = [*self._prefix, *encoded.ids.tolist()]
-            if max(prompt, default=0) >= self._vocabulary:
-                found[i] = "refused"
-            elif len(prompt) > 1:  # vLLM gives the first id of a prompt no score
-                prompts[i] = prompt
-        lead = nothing_scored(1 - len(self._prefix))
-        rows = self._model.logprobs([*prompts.values()])
-        for i, row in zip(prompts, rows, strict=True):
-            found[i] = row if isinstance(row, str) else np.concatenate([lead, row])
-        return found
+        return score_encoded(batch, self._prefix, self._vocabulary, self._model.logprobs)
 
     def close(self) -> None:
         """End the server, or release the model."""

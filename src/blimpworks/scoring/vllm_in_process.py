@@ -61,15 +61,11 @@ class LoadedModel:
 
     def _generate(self, prompts: list[Prompt]) -> Outcome:
         model = self._model
-        from vllm import SamplingParams
         from vllm.exceptions import VLLMValidationError
 
-        asked = SamplingParams(
-            prompt_logprobs=0, max_tokens=1, temperature=0, detokenize=False, flat_logprobs=True
-        )
         inputs = [{"prompt_token_ids": prompt} for prompt in prompts]
         try:
-            outputs = model.generate(inputs, asked, use_tqdm=False)
+            outputs = model.generate(inputs, sampling(), use_tqdm=False)
         except VLLMValidationError:
             return "refused"
         except (RuntimeError, MemoryError) as error:
@@ -78,9 +74,18 @@ class LoadedModel:
             # What was under way would come back with the next batch.
             self.close()
             return "out_of_memory"
-        return [_row(output.prompt_logprobs) for output in outputs]
+        return [read_flat(output.prompt_logprobs) for output in outputs]
 
 
-def _row(flat: Any) -> LogProbs:
+def sampling() -> Any:
+    """What is asked of vLLM for a prompt, in the form that ``read_flat`` reads."""
+    from vllm import SamplingParams
+
+    return SamplingParams(
+        prompt_logprobs=0, max_tokens=1, temperature=0, detokenize=False, flat_logprobs=True
+    )
+
+
+def read_flat(flat: Any) -> LogProbs:
     """Log-probabilities, from vLLM's flat form; the first id, which has none, has no entry."""
     return np.maximum(np.array(flat.logprobs, dtype=np.float32), LOWEST)

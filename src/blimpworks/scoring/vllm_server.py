@@ -4,6 +4,8 @@ import logging
 import os
 import re
 import secrets
+import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -34,6 +36,8 @@ SECOND_HAND = (
     "Tokenizer not available when `skip_tokenizer_init",
 )
 FULL = ("out of memory", "outofmemory", "allocate memory", "bad_alloc", "memoryerror")
+ROOM = 107 - len("/blimpworks-vllm-12345678/12345678-1234-1234-1234-123456789012")
+"""Longest name of a directory for temporary files that sockets of vLLM can lie below."""
 TOLD = 15.0
 """Seconds between two notes that the server is still starting."""
 
@@ -73,6 +77,12 @@ def free_port(address: str) -> int:
         return port
 
 
+def make_directory() -> Path:
+    """A directory for a server's log and sockets, whose paths the system limits."""
+    short = len(os.fsencode(tempfile.gettempdir())) <= ROOM
+    return Path(tempfile.mkdtemp(prefix="blimpworks-vllm-", dir=None if short else "/tmp"))
+
+
 def command_line(setup: Setup, address: str, port: int) -> list[str]:
     """The command that serves a model. It holds no secret: every user can read it."""
     command = [sys.executable, "-m", ENTRY, "--host", address, "--port", str(port)]
@@ -92,16 +102,16 @@ def command_line(setup: Setup, address: str, port: int) -> list[str]:
 class VllmServer:
     """A server in processes of its own, which end with this object or this process.
 
-    Its log lies in a file that is named when it starts; the log of a server that failed is
-    also told, so that it survives the node.
+    Its directory, with its log, is named when it starts and removed when it stops, unless it
+    failed; the end of the log is then also told, so that it survives the node.
     """
 
     def __init__(self, setup: Setup) -> None:
         """Prepare; nothing runs yet."""
         self._setup = setup
         self._supervisor: subprocess.Popen[bytes] | None = None
-        self._directory = Path(tempfile.mkdtemp(prefix="blimpworks-vllm-"))
-        self.log = self._directory / "server.log"
+        self._directory: Path | None = None
+        self._failed = False
         self.token = secrets.token_urlsafe(32)
         self.address, self.port = node_address(setup.options.host), 0
 
@@ -111,6 +121,12 @@ class VllmServer:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+    @property
+    def log(self) -> Path:
+        """Where its output goes, once it was started."""
+        assert self._directory is not None
+        return self._directory / "server.log"
 
     @property
     def running(self) -> bool:
@@ -128,14 +144,18 @@ class VllmServer:
             self._launch()
             if self._await_answer():
                 return
-            said = self.read_log()
-            self.stop()
             # Somebody else was quicker to take the port.
-            if not left or "Address already in use" not in said:
-                raise self.failure("did not start")
+            if not left or "Address already in use" not in self.read_log():
+                error = self.failure("did not start")
+                self.stop()
+                raise error
+            self.stop()
 
     def _launch(self) -> None:
-        environment = os.environ | self._setup.environment() | {"VLLM_API_KEY": self.token}
+        self._directory = make_directory()
+        # The second: where vLLM puts sockets, which it leaves behind.
+        own = {"VLLM_API_KEY": self.token, "VLLM_RPC_BASE_PATH": str(self._directory)}
+        environment = os.environ | self._setup.environment() | own
         command = command_line(self._setup, self.address, self.port)
         log.info("starting a vLLM server for %s; its log is %s", self._setup.model, self.log)
         with self.log.open("wb") as handle:
@@ -153,26 +173,32 @@ class VllmServer:
         """Whether it answers in time; False as soon as it is dead."""
         started = told = time.monotonic()
         while self.running:
-            if self.healthy():
+            if self.ready():
                 log.info("the vLLM server answers after %.0f s", time.monotonic() - started)
                 return True
             now = time.monotonic()
             if now - started > self._setup.options.start_timeout:
+                error = self.failure(f"did not answer within {now - started:.0f} s")
                 self.stop()
-                raise self.failure(f"did not answer within {now - started:.0f} s")
+                raise error
             if now - told > TOLD:
                 told = now
                 log.info("waiting for the vLLM server (%.0f s)", now - started)
             time.sleep(0.2)
         return False
 
-    def healthy(self) -> bool:
-        """Whether it answers that it is well."""
-        url = f"http://{self.address}:{self.port}/health"
+    def ready(self) -> bool:
+        """Whether it answers, it and not another that took the port: that knows no token."""
+        url = f"http://{self.address}:{self.port}/v1/models"
         try:
-            return urllib3.request("GET", url, timeout=5.0, retries=False).status == 200
+            answer = urllib3.request("GET", url, headers=self.headers(), timeout=5.0, retries=False)
+            return answer.status == 200
         except urllib3.exceptions.HTTPError:
             return False
+
+    def headers(self) -> dict[str, str]:
+        """Headers of a request to it."""
+        return {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
 
     def await_end(self, seconds: float) -> bool:
         """Whether it ends by itself within ``seconds``."""
@@ -187,8 +213,14 @@ class VllmServer:
         """What it has written so far."""
         return self.log.read_text(encoding="utf-8", errors="replace")
 
+    def ran_full(self) -> bool:
+        """Whether memory ran out, as far as its log says, or the signal that ended it."""
+        killed = self._supervisor and self._supervisor.returncode == 128 + signal.SIGKILL
+        return bool(killed) or is_full(self.read_log())
+
     def failure(self, what: str) -> UserError:
-        """The error that says what happened, and why as far as the log knows."""
+        """The error that says what happened, and why as far as the log knows; the log stays."""
+        self._failed = True
         said = self.read_log()
         log.error("end of %s:\n%s", self.log, "\n".join(said.splitlines()[-40:]))
         return UserError(
@@ -197,10 +229,16 @@ class VllmServer:
         )
 
     def stop(self) -> None:
-        """End it and all its processes; nothing happens when none runs."""
+        """End it, all its processes, and its directory; nothing happens when none runs."""
         supervisor, self._supervisor = self._supervisor, None
         if supervisor is None:
             return
+        self._end(supervisor)
+        if self._directory and not self._failed:
+            shutil.rmtree(self._directory, ignore_errors=True)
+
+    @staticmethod
+    def _end(supervisor: subprocess.Popen[bytes]) -> None:
         if supervisor.stdin:
             supervisor.stdin.close()
         try:

@@ -58,6 +58,8 @@ class Setup:
     """Ids that the model knows; another would end vLLM, which has no tokenizer to check by."""
     machine: Machine
     options: VllmOptions
+    multimodal: bool = False
+    """Whether a part for images or sound stands before the language model."""
 
     @property
     def gpus(self) -> int:
@@ -67,6 +69,7 @@ class Setup:
     def name(self) -> str:
         """Versions, and all else that can move a log-probability."""
         parts = [self.machine.build, f"torch {version('torch')}", self.machine.device]
+        parts += [f"{name} {version(name)}" for name in ("transformers", "tokenizers")]
         parts += [f"gpus {self.gpus}"] if self.gpus else [f"threads {self.options.threads}"]
         parts += [f"longest {self.longest}", f"batched_tokens {self.options.batched_tokens}"]
         return " ".join(parts)
@@ -93,6 +96,8 @@ class Setup:
             "seed": 0,
             "disable_log_stats": True,
         }
+        if self.multimodal:
+            found["language_model_only"] = True
         if self.gpus:
             memory = {"gpu_memory_utilization": self.options.gpu_memory}
             return found | memory | {"tensor_parallel_size": self.gpus}
@@ -139,13 +144,21 @@ def check_weights(model: Path) -> None:
 def make_setup(model: Path, dtype: str, options: VllmOptions) -> Setup:
     """How to run the model in directory ``model``.
 
-    Raises UserError where there is no vLLM, and as ``check_weights`` does.
+    Raises UserError where there is no vLLM, or none that can run the model, and as
+    ``check_weights`` does.
     """
     machine = find_machine()
     check_weights(model)
-    settings = AutoConfig.from_pretrained(model, local_files_only=True).get_text_config()
+    whole = AutoConfig.from_pretrained(model, local_files_only=True)
+    settings = whole.get_text_config()
+    multimodal = settings is not whole
+    if multimodal and not machine.gpus:
+        raise UserError(
+            f"{model} holds a multimodal model ({whole.model_type}), which vLLM's build for CPUs "
+            "cannot load; choose the engine transformers."
+        )
     context = getattr(settings, "max_position_embeddings", None)
     # The token that vLLM generates takes a place too.
     longest = options.longest + 1
     longest = min(longest, context or longest)
-    return Setup(model, dtype, longest, settings.vocab_size, machine, options)
+    return Setup(model, dtype, longest, settings.vocab_size, machine, options, multimodal)

@@ -52,7 +52,10 @@ def _await_end_of_input() -> None:
 
 
 def main(command: list[str]) -> int:
-    """Run ``command`` in a process group of its own; returns its exit status."""
+    """Run ``command`` in a process group of its own; returns its exit status.
+
+    That is 128 and the signal's number where a signal ended it, as in a shell.
+    """
     # Children whose parent died become this process's, which can then wait for their end.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     server = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
@@ -66,7 +69,7 @@ def main(command: list[str]) -> int:
     threading.Thread(target=_await_end_of_input, daemon=True).start()
     status = server.wait()
     end_group(server.pid)
-    return status
+    return status if status >= 0 else 128 - status
 
 
 if __name__ == "__main__":
