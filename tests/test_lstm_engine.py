@@ -13,7 +13,8 @@ from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.models.words import split_at_spaces
 from blimpworks.scoring.engine import load_engine
-from blimpworks.scoring.sides import Side, without_end
+from blimpworks.scoring.methods import find_method
+from blimpworks.scoring.sides import Side, totals, without_end
 from blimpworks.scoring.store import EMPTY
 
 TEXTS = ["the dog sees the cat.", "the zebra hears the bird", "likes", "the cat likes!"]
@@ -75,14 +76,19 @@ def test_words_and_the_end_score_as_in_an_explicit_loop(checkpoint):
     assert rows[2] == pytest.approx(by_hand(checkpoint, ["likes", "<eos>"]), abs=1e-5)
 
 
-def test_the_end_takes_no_character(checkpoint):
+@pytest.mark.parametrize("after", ["", " ", " \u3000\n"])
+def test_the_end_takes_no_character(checkpoint, after):
     """So that the method ``without_end`` leaves it out, as CLAMS does."""
-    table = tiny.shard_of(open_lstm(checkpoint), TEXTS[:1])
-    assert table["ends"].to_pylist() == [[3, 7, 12, 16, 20, 21, 21]]
-    none = np.array([-1])
+    texts = [TEXTS[0] + after, after]
+    table = tiny.shard_of(open_lstm(checkpoint), texts)
+    assert table["ends"].to_pylist() == [[3, 7, 12, 16, 20, 21, 21], [0]]
+    none = np.array([-1, -1])
     logprobs, ends = (table[name].combine_chunks() for name in ("logprobs", "ends"))
-    side = Side(pa.array(TEXTS[:1]), logprobs, ends, none, none)
-    assert without_end(side).tolist() == [*[True] * 6, False]
+    side = Side(pa.array(texts), logprobs, ends, none, none)
+    assert without_end(side).tolist() == [*[True] * 6, False, False]
+    sums = totals(find_method("without_end"), side)
+    assert sums[0] == pytest.approx(sum(logprobs[0].as_py()[:6]))
+    assert math.isnan(sums[1])
 
 
 def test_nothing_conditions_the_first_word_under_skip(checkpoint):
@@ -142,10 +148,11 @@ def test_vocabulary_must_fit_the_weights(checkpoint, tmp_path):
         engine.encode(["dog"])
 
 
-@pytest.mark.parametrize("settings", [{"first_token": "bos"}, {"dtype": "bfloat16"}])
-def test_what_an_lstm_cannot_do_is_refused(checkpoint, settings):
+def test_what_an_lstm_cannot_do_is_refused(checkpoint, tmp_path):
+    for name, content in tiny.contents(checkpoint.parent).items():
+        (tmp_path / name).write_bytes(content)
     with pytest.raises(UserError, match="an LSTM runs in float32 and starts after <eos>"):
-        open_lstm(checkpoint, **settings)
+        open_lstm(tiny.describe(tmp_path, "lstm"))
 
 
 def test_what_decides_scores_is_in_the_key(checkpoint):

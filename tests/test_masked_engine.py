@@ -10,14 +10,20 @@ from transformers import (
     AutoModelForMaskedLM,
     AutoTokenizer,
     BertConfig,
+    Data2VecTextConfig,
     DebertaV2Config,
     DistilBertConfig,
+    LongformerConfig,
     ModernBertConfig,
+    MPNetConfig,
     RobertaConfig,
+    RobertaPreLayerNormConfig,
+    XmodConfig,
 )
 
 from blimpworks.config import ScoringOptions
 from blimpworks.errors import UserError
+from blimpworks.models.checkpoint import read_checkpoint, seal
 from blimpworks.models.tokenizer import BERT, save_tokenizer
 from blimpworks.scoring.engine import Encoded, load_engine
 from blimpworks.scoring.masked_engine import word_numbers
@@ -218,11 +224,22 @@ SMALL |= {"intermediate_size": 24, "max_position_embeddings": 64, "pad_token_id"
 CONFIGS = {
     "bert": BertConfig(**SMALL),
     "roberta": RobertaConfig(**SMALL),
+    "data2vec-text": Data2VecTextConfig(**SMALL),
+    "roberta-prelayernorm": RobertaPreLayerNormConfig(**SMALL),
+    "xmod": XmodConfig(**SMALL, default_language="en_XX"),
+    "longformer": LongformerConfig(**SMALL, attention_window=8),
+    "mpnet": MPNetConfig(**SMALL | {"pad_token_id": 1}),
     "distilbert": DistilBertConfig(vocab_size=40, dim=16, n_heads=2, n_layers=1, hidden_dim=24),
     "albert": AlbertConfig(**SMALL, embedding_size=8),
     "modernbert": ModernBertConfig(**SMALL, reference_compile=False),
     "deberta": DebertaV2Config(**SMALL),
 }
+
+AFTER_PADDING = {
+    **dict.fromkeys(("roberta", "data2vec-text", "roberta-prelayernorm", "xmod", "longformer"), 1),
+    "mpnet": 2,  # takes 1 for the padding token's id, whatever that is
+}
+"""Places at the head of a table of positions that no token gets."""
 
 
 def letters(directory):
@@ -243,10 +260,15 @@ def test_architectures_of_masked_models_score_as_by_hand(tmp_path, name):
     letters(tmp_path)
     checkpoint = tiny.describe(tmp_path, "masked")
     engine = open_masked(checkpoint)
-    assert engine.limit == (61 if name == "roberta" else 62)
-    texts = ["ab cd", "a bad cab", "gone"]
+    assert engine.limit == 62 - AFTER_PADDING.get(name, 0)
+    texts = ["ab cd", "a bad cab", "gone", "a" * (engine.limit - 1)]
+    assert max(len(encoded.ids) for encoded in engine.encode(texts)) == engine.limit
     for text, row in zip(texts, engine.logprobs(engine.encode(texts)), strict=True):
         assert row == pytest.approx(by_hand(checkpoint, text), abs=1e-5)
+
+    if name in AFTER_PADDING:
+        with pytest.raises((IndexError, RuntimeError), match=r"index"):
+            by_hand(checkpoint, "a" * engine.limit)
 
 
 def test_words_marked_by_a_leading_space_are_words(tmp_path):
@@ -274,6 +296,10 @@ def test_a_causal_model_is_no_masked_one(tmp_path):
         open_masked(tiny.describe(directory, "masked"))
 
 
-def test_other_first_tokens_are_refused(checkpoint):
+def test_other_first_tokens_are_refused(checkpoint, tmp_path):
+    for name, content in tiny.contents(checkpoint.parent).items():
+        (tmp_path / name).write_bytes(content)
+    described = read_checkpoint(checkpoint).model_copy(update={"first_token": "skip"})
+    seal(tmp_path / "checkpoint.json", described)
     with pytest.raises(UserError, match="first_token is 'skip', but a model of architecture"):
-        open_masked(checkpoint, first_token="skip")
+        open_masked(tmp_path / "checkpoint.json")

@@ -101,9 +101,32 @@ def test_region_is_the_word_and_the_space_that_joins_it(text, tokens, span, expe
     assert value("critical_region", text, tokens, span) == expected
 
 
+@pytest.mark.parametrize("named", ["critical_region", "own=mean(region)", "masked_critical_word"])
+def test_region_with_an_unscored_token_has_no_value(named):
+    # Its first token has no score under skip: what is left of the word is not the word.
+    word = [(math.nan, 2), (-2.0, 3)] if named != "masked_critical_word" else [(math.nan, 3)]
+    assert math.isnan(value(named, "big dog", [*word, (-4.0, 7)], (0, 3)))
+    assert value("full_sentence", "big dog", [*word, (-4.0, 7)], (0, 3)) < 0
+    # Elsewhere in the sentence it does not matter.
+    assert value("critical_region", "big dog", [*word, (-4.0, 7)], (4, 7)) == -4
+
+
+def test_pairs_whose_region_begins_an_unconditioned_sentence_are_skipped(tmp_path, caplog):
+    one, two = ([(math.nan, 2), (value, 3), (-4.0, 7)] for value in (-1.0, -2.0))
+    columns = {"good_start": [0], "good_end": [3], "bad_start": [0], "bad_end": [3]}
+    (row,) = judged(
+        *(tmp_path, [("big dog", "bag dog")], [(one, two)]), method="one_prefix", columns=columns
+    )
+    assert (row["correct"], row["margin"]) == (None, None)
+    assert "1 of 1 judgements are null" in caplog.text
+
+
 def test_end_symbol_is_left_out_but_not_the_last_bytes():
     # "aक": three byte tokens end it; only </s> takes no character after the last.
     assert value("without_end", "aक", [(-1, 1), (-2, 1), (-4, 1), (-8, 2), (-16, 2)]) == -15
+    # A token of white space is one of the text, an end symbol before white space is none.
+    assert value("without_end", "a ", [(-1, 1), (-2, 2)]) == -3
+    assert value("without_end", "a ", [(-1, 1), (-2, 1)]) == -1
 
 
 @given(st.lists(st.floats(-30, 0, width=32), min_size=1), st.lists(st.floats(-30, 0, width=32)))

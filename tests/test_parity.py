@@ -1,6 +1,7 @@
 import hashlib
 import json
 import math
+import sys
 
 import pyarrow as pa
 import pytest
@@ -13,7 +14,10 @@ from typer.testing import CliRunner
 from blimpworks.cli import app
 from blimpworks.config import NearTies, ParityOptions
 from blimpworks.errors import UserError
+from blimpworks.models.checkpoint import read_description, seal
 from blimpworks.provenance.record import sidecar_path
+from blimpworks.scoring import variants
+from blimpworks.scoring.engines import COMPARISONS, comparison_of
 from blimpworks.scoring.methods import find_method
 from blimpworks.scoring.parity import (
     Compared,
@@ -21,11 +25,13 @@ from blimpworks.scoring.parity import (
     sample_items,
     score_differences,
 )
+from blimpworks.scoring.parity_report import _impossible
 from blimpworks.scoring.variants import parse_variant
 from blimpworks.tables import ITEMS, PARITY, SCORES, read_table, write_table
 
 METHOD = find_method("full_sentence")
 NEAR = NearTies(float32=0.5, bfloat16=2.0)
+REFERENCE = COMPARISONS["causal"].reference
 
 
 def ids(path):
@@ -96,10 +102,21 @@ def test_a_variant_that_does_not_exist_is_told(name, told):
     assert told in str(error.value)
 
 
-def test_settings_offer_variants_that_exist():
+@pytest.mark.parametrize("architecture", COMPARISONS)
+def test_what_is_compared_by_default_every_model_can_have(architecture):
     options = ParityOptions()
-    for name in (options.reference, *options.variants):
-        parse_variant(name)
+    found = comparison_of(architecture, options.reference, options.variants)
+    assert found == COMPARISONS[architecture]
+    for name in (found.reference, *found.variants):
+        assert parse_variant(name).obstacle(architecture, {}) is None
+
+
+def test_what_is_named_is_compared():
+    found = comparison_of("masked", "transformers", ["transformers:float16"])
+    assert found == ("transformers", ("transformers:float16",))
+    assert comparison_of("masked", None, []) == ("transformers:float32", ())
+    with pytest.raises(UserError, match="architecture 'rnn' is unknown; expected one of causal"):
+        comparison_of("rnn", None, None)
 
 
 def compared(path, rows, dtype="float32", **more):
@@ -188,15 +205,14 @@ def trained(tmp_path_factory):
 @pytest.mark.slow
 def test_number_format_and_first_token_are_measured_against_float32(trained, tmp_path):
     checkpoint, items = trained
-    variants = ("--variant", "transformers:bfloat16", "--variant", "transformers:skip")
     methods = ("--method", "full_sentence", "--method", "own=mean(region)")
-    where = (checkpoint, items, "--output", tmp_path, "--pairs", 20, *variants, *methods)
+    where = (checkpoint, items, "--output", tmp_path, "--pairs", 20, *methods)
     page = report(*where)
     rows = read_table(PARITY, tmp_path / "parity.parquet").to_pylist()
     assert [(r["variant"], r["method"]) for r in rows] == [
         (variant, method)
         for method in ("full_sentence", "own")
-        for variant in (ParityOptions().reference, "transformers:bfloat16", "transformers:skip")
+        for variant in (REFERENCE, "transformers:bfloat16", "transformers:skip")
     ]
     itself, rounded, without = rows[:3]
     assert itself["n"] + itself["skipped"] == 20
@@ -225,20 +241,142 @@ def test_number_format_and_first_token_are_measured_against_float32(trained, tmp
     }
 
 
+def rows_of(output):
+    return read_table(PARITY, output / "parity.parquet").to_pylist()
+
+
+def lines_of(page, variant):
+    return [line for line in page.splitlines() if line.split(" ", 2)[1:2] == [variant]]
+
+
 @pytest.mark.slow
-def test_a_variant_that_cannot_be_scored_is_told_with_its_reason(trained, tmp_path):
+def test_what_a_model_cannot_have_is_a_line_with_its_reason(trained, tmp_path, monkeypatch):
+    """vLLM as under ``--sdm conda``, where the report's own environment lacks it."""
+    monkeypatch.setattr(variants, "REPOSITORY", tmp_path)
+    monkeypatch.setattr(variants, "PACKAGES", variants.PACKAGES | {"vllm": "no_such_package"})
+    checkpoint, items = trained
+    page = report(
+        *(checkpoint, items, "--output", tmp_path, "--reference", "transformers"),
+        *("--variant", "kenlm", "--variant", "vllm"),
+    )
+    first, *impossible = rows_of(tmp_path)
+    reasons = {
+        "kenlm": "the engine kenlm runs no causal models",
+        "vllm": "no Python here has the engine vllm; make its environment (`make vllm` makes "
+        ".vllm for vLLM), or name one by --python vllm=PATH",
+    }
+    assert {row["variant"]: row["impossible"] for row in impossible} == reasons
+    numbers = first.keys() - {"variant", "method", "impossible"}
+    assert {row[name] for row in impossible for name in numbers} == {None}
+    assert (first["impossible"], first["flips"]) == (None, 0)
+    for name, reason in reasons.items():
+        # One line of the table of scores, and one below it that says why.
+        row, told = lines_of(page, name)
+        assert row.replace("|", "").split() == [name, "not", "possible", *["–"] * 8]
+        assert told == f"- {name} is not possible: {reason}."
+    csv = (tmp_path / "parity.csv").read_text(encoding="utf-8")
+    assert f"kenlm,,,{reasons['kenlm']},full_sentence,,," in csv
+    assert f"transformers,float32,bos,,full_sentence,{first['tokens']},0," in csv
+
+
+@pytest.mark.slow
+def test_a_reason_that_only_scoring_finds_is_told_too(trained, tmp_path):
+    for name, content in tiny.contents(trained[0].parent).items():
+        (tmp_path / name).write_bytes(content)
+    settings, checkpoint = tmp_path / "tokenizer_config.json", tmp_path / "checkpoint.json"
+    told = json.loads(settings.read_text(encoding="utf-8"))
+    settings.write_text(json.dumps(told | {"eos_token": None}), encoding="utf-8")
+    seal(checkpoint, read_description(checkpoint))
+    items = tiny.write_items(tmp_path / "out" / "items.parquet", [("the dog sees", "the dog see")])
+    asked = ("--reference", "transformers", "--variant", "transformers:eos")
+    report(checkpoint, items, "--output", tmp_path / "out", *asked)
+    reason = rows_of(tmp_path / "out")[1]["impossible"]
+    assert reason.startswith("first_token is 'eos', but the tokenizer has no eos token")
+
+
+@pytest.mark.slow
+def test_a_reference_that_is_not_possible_ends_the_report(trained, tmp_path):
     checkpoint, items = trained
     with pytest.raises(UserError) as error:
-        report(
-            *(checkpoint, items, "--output", tmp_path),
-            *("--variant", "kenlm", "--reference", "kenlm"),
-        )
-    assert "variant 'kenlm' could not be scored: " in str(error.value)
-    assert "engine 'kenlm' cannot run architecture 'causal'" in str(error.value)
+        report(checkpoint, items, "--output", tmp_path, "--reference", "kenlm")
+    assert str(error.value) == (
+        "the reference 'kenlm' is not possible: the engine kenlm runs no causal models; "
+        "choose another."
+    )
     assert not (tmp_path / "parity.md").exists()
 
 
-def test_an_interpreter_without_its_engine_is_told(tmp_path):
-    items = tiny.write_items(tmp_path / "items.parquet", [("a b", "a c")])
-    with pytest.raises(UserError, match="expected ENGINE=PATH"):
-        report(*(items, items, "--output", tmp_path, "--variant", "vllm", "--python", "bin/python"))
+MAKERS = {
+    "masked": tiny.make_masked,
+    "encoder-decoder": tiny.make_seq2seq,
+    "lstm": tiny.make_lstm,
+    "ngram": tiny.make_ngram,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("architecture", MAKERS)
+def test_every_kind_of_model_has_a_report_without_further_settings(architecture, tmp_path):
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 60)
+    checkpoint = MAKERS[architecture](corpus, tmp_path / "model" / "checkpoint.json")
+    # Words of several tokens, where the ways to mask a word differ.
+    pairs = [("the unheardof dogs see", "the unheardof dogs sees"), ("cats hear", "cats hears")]
+    items = tiny.write_items(tmp_path / "items.parquet", pairs)
+    page = report(checkpoint, items, "--output", tmp_path / "out")
+    rows = rows_of(tmp_path / "out")
+    usual = COMPARISONS[architecture]
+    assert [row["variant"] for row in rows] == [usual.reference, *usual.variants]
+    assert [row["impossible"] for row in rows] == [None] * len(rows)
+    assert "not possible" not in page
+    assert all(row["token_max"] > 0 for row in rows[1:] if row["variant"] != "lstm:skip")
+    assert rows[0]["token_max"] == 0
+    if architecture == "lstm":
+        # The first of each sentence is unscored, the others are what they are after a word.
+        assert rows[1]["unmatched"] == 2 * len(pairs)
+    if architecture == "ngram":
+        assert rows[0]["near_tie"] == 1e-5
+
+
+@pytest.mark.slow
+def test_one_switch_does_not_hinder_a_report(tmp_path):
+    """What a campaign sets for all its models is left alone where there is no choice."""
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 60)
+    checkpoint = tiny.make_ngram(corpus, tmp_path / "model" / "checkpoint.json")
+    items = tiny.write_items(tmp_path / "items.parquet", [("the dog sees", "the dog see")])
+    options = json.dumps({"dtype": "bfloat16", "first_token": "skip"})
+    variants = ("--variant", "kenlm", "--variant", "kenlm:skip")
+    report(checkpoint, items, "--output", tmp_path / "out", "--options", options, *variants)
+    own, asked = rows_of(tmp_path / "out")
+    assert (own["dtype"], own["first_token"]) == ("float32", "bos")
+    assert asked["impossible"].startswith("first_token is skip, but the engine kenlm scores")
+
+
+def test_a_reason_stays_one_line_of_text_in_markdown():
+    reason = "the tokenizer has no <extra_id_0>,\nso *this* is no T5."
+    line = _impossible({"variant": "transformers", "impossible": reason})
+    assert line == (
+        "transformers is not possible: the tokenizer has no \\<extra_id_0>, so \\*this\\* is no T5."
+    )
+
+
+def test_scoring_that_breaks_off_is_no_reason(tmp_path):
+    broken = [sys.executable, "-c", "print('blimpworks: no'); raise SystemExit(1)"]
+    with pytest.raises(UserError, match="variant 'vllm' could not be scored: blimpworks: no"):
+        variants._run(broken, tmp_path / "log.txt", "vllm")
+    refused = [sys.executable, "-c", "print('blimpworks: no'); raise SystemExit(2)"]
+    with pytest.raises(variants.Impossible, match=r"^no$"):
+        variants._run(refused, tmp_path / "log.txt", "vllm")
+
+
+@pytest.mark.parametrize(
+    ("python", "told"),
+    [
+        ("bin/python", "expected ENGINE=PATH"),
+        ("vllm=no/such/python", "'no/such/python' for vllm, but no such program exists"),
+    ],
+)
+def test_an_interpreter_that_is_none_is_told(python, told, trained, tmp_path):
+    checkpoint, items = trained
+    where = (checkpoint, items, "--output", tmp_path)
+    with pytest.raises(UserError, match=told):
+        report(*where, "--variant", "vllm", "--python", python)

@@ -210,11 +210,13 @@ ACCURACIES = _schema(
 # A way to score against the reference: differences are absolute, in nats (those of margins in
 # the method's unit); unmatched: tokens that only one of the two has scored. flips: decisions
 # that differ, flips_beyond those of them that are near ties of neither; low and high: 95 %.
+# impossible: why the model cannot be scored so; then there are no numbers.
 PARITY = _schema(
     "parity",
     variant=STRING,
     dtype=LABEL,
     first_token=LABEL,
+    impossible=STRING,
     method=LABEL,
     tokens=LONG,
     unmatched=LONG,

@@ -13,6 +13,7 @@ from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS, of_benchmarks
 from blimpworks.exhibits.multiblimp_facts import FACTS
 from blimpworks.exhibits.multiblimp_models import EVALUATION_FACTS, margin_models
 from blimpworks.reference import groups_of_models
+from blimpworks.scoring.engines import comparison_of, settle
 from blimpworks.scoring.methods import find_method, regional
 from blimpworks.scoring.ties import tie_policy
 from blimpworks.provenance.verbs import exhibit_verb, score_verb, verb_code
@@ -105,8 +106,9 @@ def engine_of(model):
 
 def dtype_of(model):
     """Number format that a model is run in in this campaign."""
-    chosen = CAMPAIGN.scoring.dtype
-    return CATALOGUE.models[model].dtype if chosen == "model" else chosen
+    row = CATALOGUE.models[model]
+    engine, asked = engine_of(model), CAMPAIGN.scoring.dtype
+    return settle(engine, row.architecture, "dtype", row.dtype, asked)
 
 
 def methods_of(benchmark):

@@ -19,7 +19,9 @@ rule judge:
         code=verb_code("judge"),
         methods=lambda w: [f"--method={name}" for name in JUDGING[w.benchmark].methods],
         ties=lambda w: [f"--ties={policy}" for policy in ties_of(w.benchmark)],
-        near_tie=lambda w: getattr(CAMPAIGN.scoring.near_tie, dtype_of(w.model)),
+        near_tie=lambda w: CAMPAIGN.scoring.near_tie.of(
+            engine_of(w.model), dtype_of(w.model)
+        ),
     message:
         "Judge {wildcards.model} on {wildcards.benchmark} {wildcards.lang}"
     shell:

@@ -1,6 +1,13 @@
 """How far ways of scoring are apart: built only when asked for."""
 
 
+def compared_with(model):
+    """Reference and variants of a model's report."""
+    chosen = CAMPAIGN.parity
+    architecture = CATALOGUE.models[model].architecture
+    return comparison_of(architecture, chosen.reference, chosen.variants)
+
+
 rule parity:
     """One model scored in several ways on a fixed sample, against a reference."""
     input:
@@ -26,17 +33,18 @@ rule parity:
         folder=lambda w, output: str(Path(output[0]).parent),
         variants=lambda w: [
             f"--variant={name}"
-            for name in (engine_of(w.model), *CAMPAIGN.parity.variants)
+            for name in (engine_of(w.model), *compared_with(w.model).variants)
         ],
-        reference=CAMPAIGN.parity.reference,
+        reference=lambda w: compared_with(w.model).reference,
         pairs=CAMPAIGN.parity.pairs,
         methods=lambda w: [f"--method={name}" for name in JUDGING[w.benchmark].methods],
         options=CAMPAIGN.scoring.model_dump_json(exclude={"jobs"}),
-        python=f"vllm={VLLM_PYTHON}",
+        # Without an interpreter of its own, the report says that vLLM is not possible.
+        python=[] if VLLM_PYTHON == "python" else f"--python=vllm={VLLM_PYTHON}",
     message:
         "Compare ways to score with {wildcards.model} on {wildcards.benchmark} {wildcards.lang}"
     shell:
         "python -m blimpworks parity {input.checkpoint:q} {input.pairs:q} "
         "--output {params.folder:q} {params.variants:q} --reference {params.reference:q} "
         "{params.methods:q} --pairs {params.pairs} --options {params.options:q} "
-        "--python {params.python:q} > {log:q} 2>&1"
+        "{params.python:q} > {log:q} 2>&1"

@@ -1,6 +1,7 @@
 """The verb that compares ways to score with one model."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Annotated
 
@@ -20,17 +21,19 @@ def _pythons(given: list[str]) -> dict[str, str]:
         engine, sign, path = text.partition("=")
         if not sign:
             raise UserError(f"--python is {text!r}, expected ENGINE=PATH, such as vllm=bin/python.")
+        if not shutil.which(path):
+            raise UserError(f"--python names {path!r} for {engine}, but no such program exists.")
         found[engine] = path
     return found
 
 
-DEFAULTS = ParityOptions.model_fields
+PAIRS = ParityOptions.model_fields["pairs"].default
 Checkpoint = Annotated[Path, typer.Argument(help="The model's checkpoint.json.")]
 Items = Annotated[list[Path], typer.Argument(help="Items tables.")]
 Output = Annotated[Path, typer.Option(help="Directory to write to.")]
 VARIANT = "ENGINE[:SETTING]…, such as transformers:bfloat16 or vllm:skip; repeatable."
 Variants = Annotated[list[str] | None, typer.Option(help=VARIANT)]
-Reference = Annotated[str, typer.Option(help="What the others are compared with.")]
+Reference = Annotated[str | None, typer.Option(help="What the others are compared with.")]
 Methods = Annotated[list[str] | None, typer.Option(help="Method, or name=expression; repeatable.")]
 Pairs = Annotated[int, typer.Option(min=1, help="Most pairs to compare on.")]
 Options = Annotated[str, typer.Option(help="Scoring options of all, as JSON.")]
@@ -42,19 +45,26 @@ def parity(
     items: Items,
     output: Output,
     variant: Variants = None,
-    reference: Reference = DEFAULTS["reference"].default,
+    reference: Reference = None,
     method: Methods = None,
-    pairs: Pairs = DEFAULTS["pairs"].default,
+    pairs: Pairs = PAIRS,
     options: Options = "{}",
     python: Python = None,
 ) -> None:
-    """Report how far engines, number formats or first tokens are apart on one model."""
+    """Report how far engines, number formats or first tokens are apart on one model.
+
+    Reference and variants that are not named are those that suit the model's architecture.
+    """
+    from blimpworks.models.checkpoint import read_description
+    from blimpworks.scoring.engines import comparison_of
     from blimpworks.scoring.parity import measure_parity
 
     parse_options(ScoringOptions, options)
+    architecture = read_description(checkpoint).architecture
+    compared = comparison_of(architecture, reference, variant or None)
     chosen = {
-        "variants": [*(variant or DEFAULTS["variants"].default)],
-        "reference": reference,
+        "variants": [*compared.variants],
+        "reference": compared.reference,
         "methods": method or ["full_sentence"],
         "count": pairs,
         "settings": json.loads(options),

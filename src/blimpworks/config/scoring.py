@@ -58,7 +58,10 @@ class VllmOptions(Strict):
     """How vLLM runs models.
 
     Only ``longest``, ``batched_tokens``, ``threads`` and ``tensor_parallel`` can move numbers;
-    the rest says where and how fast they are computed.
+    the rest says where and how fast they are computed. With one exception: on a GPU a server
+    makes its batches as requests come in, so last digits differ from run to run, and a job
+    that was killed is not completed to the same bytes. Choose ``mode: in_process`` there
+    where that matters.
     """
 
     build: Literal["cuda", "cpu"] = "cuda"
@@ -89,7 +92,9 @@ class VllmOptions(Strict):
     answer_timeout: Positive = 600
     """Seconds that one request may take."""
     restarts: int = Field(2, ge=0)
-    """How often in a row a server that died is started again without having scored anything."""
+    """How many sentences in a row a server may die of, each sent alone, before the job ends
+    because the fault is hardly theirs. Once it has scored one, it must still score that one,
+    and then may die of any number; these are marked."""
 
 
 class ScoringOptions(Strict):

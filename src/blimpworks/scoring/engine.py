@@ -20,7 +20,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models.checkpoint import Checkpoint, read_checkpoint
 from blimpworks.provenance.digest import code_digest
-from blimpworks.scoring.engines import find_engine, obstacle, settle
+from blimpworks.scoring.engines import Choices, find_engine, obstacle, settle
 from blimpworks.scoring.loading import loading
 
 log = logging.getLogger(__name__)
@@ -76,15 +76,15 @@ class Engine(Protocol):
         ...
 
 
-def _overrides(described: Checkpoint, name: str, options: ScoringOptions) -> dict[str, str]:
-    """Number format and first token to score with; says which wishes the engine cannot meet."""
-    asked = {"dtype": options.dtype, "first_token": options.first_token}
-    own = {"dtype": described.dtype, "first_token": described.first_token}
-    for setting, value in asked.items():
-        reason = obstacle(name, described.architecture, {setting: value})
-        if reason:
-            log.info("%s: %s; it stays %s", described.name, reason, own[setting])
-    return settle(name, described.architecture, own, asked)
+def chosen_settings(described: Checkpoint, name: str, options: ScoringOptions) -> dict[str, str]:
+    """Number format and first token to score with; logs which wishes the engine cannot meet."""
+    found = {}
+    for setting in Choices._fields:
+        own, asked = getattr(described, setting), getattr(options, setting)
+        found[setting] = settle(name, described.architecture, setting, own, asked)
+        if reason := obstacle(name, described.architecture, {setting: asked}):
+            log.info("%s: %s; it stays %s", described.name, reason, own)
+    return found
 
 
 def load_engine(checkpoint: Path, name: str, options: ScoringOptions) -> Engine:
@@ -99,7 +99,7 @@ def load_engine(checkpoint: Path, name: str, options: ScoringOptions) -> Engine:
         module, _, kind = find_engine(name, described.architecture).partition(":")
     except UserError as error:
         raise UserError(f"{checkpoint}: {error}") from error
-    chosen = described.model_copy(update=_overrides(described, name, options))
+    chosen = described.model_copy(update=chosen_settings(described, name, options))
     build = getattr(importlib.import_module(module), kind)
     with loading(checkpoint.parent):
         return cast(Engine, build(checkpoint, chosen, options))

@@ -1,4 +1,7 @@
-"""Which class scores with an engine: the one place that knows all of them."""
+"""Which class scores with an engine, and what can be chosen: the one place that knows all."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from blimpworks.errors import UserError
 
@@ -25,3 +28,92 @@ def find_engine(name: str, architecture: str) -> str:
             f"engine {name!r} cannot run architecture {architecture!r}; expected one of: {known}."
         )
     return ENGINES[name, architecture]
+
+
+class Choices(NamedTuple):
+    """What an engine leaves open for models of an architecture."""
+
+    dtype: tuple[str, ...]
+    first_token: tuple[str, ...]
+
+
+FORMATS = ("float32", "bfloat16", "float16")
+CHOICES: dict[tuple[str, str], Choices] = {
+    # KenLM computes in float32 and starts each sentence itself.
+    ("kenlm", "ngram"): Choices(("float32",), ("bos",)),
+    ("lstm", "lstm"): Choices(("float32",), ("eos", "skip")),
+    ("transformers", "causal"): Choices(FORMATS, ("bos", "eos", "skip")),
+    # `bos` is the one frame that the tokenizer puts around a sentence.
+    ("transformers", "encoder-decoder"): Choices(FORMATS, ("bos",)),
+    ("transformers", "masked"): Choices(FORMATS, ("bos",)),
+    ("vllm", "causal"): Choices(FORMATS, ("bos", "eos", "skip")),
+}
+MODEL = "model"
+"""Leaves a setting as the catalogue has it for each model."""
+
+
+def obstacle(name: str, architecture: str, wanted: Mapping[str, str]) -> str | None:
+    """Why the engine ``name`` cannot score so, None if it can.
+
+    ``wanted`` are settings of scoring: of its ``dtype`` and ``first_token`` each is possible
+    or ``model``, where they are given.
+    """
+    if (name, architecture) not in ENGINES:
+        return f"the engine {name} runs no {architecture} models"
+    for setting, possible in CHOICES[name, architecture]._asdict().items():
+        if wanted.get(setting, MODEL) not in (MODEL, *possible):
+            return (
+                f"{setting} is {wanted[setting]}, but the engine {name} scores {architecture} "
+                f"models with {' or '.join(possible)} only"
+            )
+    return None
+
+
+def settle(name: str, architecture: str, setting: str, own: str, asked: str) -> str:
+    """``dtype`` or ``first_token`` (``setting``) that the engine ``name`` scores a model with.
+
+    It is the model's ``own`` unless another is ``asked`` for and the engine can follow: one
+    switch for all models of a campaign leaves alone those that have no choice.
+    """
+    follows = asked != MODEL and obstacle(name, architecture, {setting: asked}) is None
+    return asked if follows else own
+
+
+class Comparison(NamedTuple):
+    """What the parity report compares where nobody says otherwise."""
+
+    reference: str
+    variants: tuple[str, ...]
+
+
+COMPARISONS: dict[str, Comparison] = {
+    # Full precision, each sentence by itself.
+    "causal": Comparison(
+        "transformers:float32:sharing-never", ("transformers:bfloat16", "transformers:skip")
+    ),
+    "encoder-decoder": Comparison(
+        "transformers:float32", ("transformers:bfloat16", "transformers:seq2seq.form=target")
+    ),
+    "lstm": Comparison("lstm", ("lstm:skip",)),
+    "masked": Comparison(
+        "transformers:float32", ("transformers:bfloat16", "transformers:within-word")
+    ),
+    "ngram": Comparison("kenlm", ()),
+}
+"""Comparisons by a model's architecture."""
+
+
+def comparison_of(
+    architecture: str, reference: str | None, variants: Sequence[str] | None
+) -> Comparison:
+    """A parity report's reference and variants; None for what suits the architecture.
+
+    Raises UserError for an architecture that no engine runs.
+    """
+    if architecture not in COMPARISONS:
+        known = ", ".join(COMPARISONS)
+        raise UserError(f"architecture {architecture!r} is unknown; expected one of {known}.")
+    usual = COMPARISONS[architecture]
+    return Comparison(
+        reference or usual.reference, usual.variants if variants is None else tuple(variants)
+    )

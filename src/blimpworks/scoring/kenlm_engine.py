@@ -21,7 +21,7 @@ LN10 = math.log(10)
 class KenlmEngine:
     """Words and a final ``</s>``, each given the words before it and ``<s>``.
 
-    A word that the model does not know counts as ``<unk>``; ``</s>`` ends where the text
+    A word that the model does not know counts as ``<unk>``; ``</s>`` ends where the last word
     does and takes no character.
     """
 
@@ -30,11 +30,15 @@ class KenlmEngine:
     shares_prefixes = False
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
-        """Load the model. Raises UserError for a first-token policy other than ``bos``."""
-        if described.first_token != "bos":
+        """Load the model.
+
+        Raises UserError for a first-token policy or a dtype that it cannot follow.
+        """
+        if described.first_token != "bos" or described.dtype != "float32":
             raise UserError(
-                f"{checkpoint}: first_token is {described.first_token!r}, but an n-gram model "
-                "can only be conditioned on its start symbol; set it to 'bos'."
+                f"{checkpoint}: first_token is {described.first_token!r} and dtype "
+                f"{described.dtype!r}, but an n-gram model runs in float32 and can only be "
+                "conditioned on its start symbol; set them to 'bos' and 'float32'."
             )
         vocabulary = (checkpoint.parent / VOCABULARY).read_text(encoding="utf-8")
         self._words = vocabulary.rstrip("\n").split("\n")
@@ -47,7 +51,8 @@ class KenlmEngine:
         words = split_words(text)
         unknown, end = self._ids[UNKNOWN], self._ids[END]
         ids = [self._ids.get(word, unknown) for word, _ in words] + [end]
-        ends = [offset for _, offset in words] + [len(text)]
+        ends = [offset for _, offset in words]
+        ends.append(max(ends, default=0))
         return Encoded(np.array(ids, dtype=np.int32), np.array(ends, dtype=np.int32))
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:

@@ -31,7 +31,7 @@ class LstmEngine:
     """Words and a final ``<eos>``, each given what is before and, under ``eos``, an ``<eos>``.
 
     The hidden state is fresh for each text (Mueller et al. 2020, section 4.2). An unknown
-    word counts as ``<unk>``; the final ``<eos>`` ends where the text does and takes no
+    word counts as ``<unk>``; the final ``<eos>`` ends where the last word does and takes no
     character (CLAMS leaves it out of its sums: the method ``without_end``).
     """
 
@@ -76,7 +76,8 @@ class LstmEngine:
         _, numbers, settings = self._loaded
         words = words_of(text, settings.words)
         ids = [numbers.get(word, UNKNOWN_ID) for word, _ in words] + [END_ID]
-        ends = [end for _, end in words] + [len(text)]
+        ends = [end for _, end in words]
+        ends.append(max(ends, default=0))
         return Encoded(np.array(ids, dtype=np.int32), np.array(ends, dtype=np.int32))
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:

@@ -15,6 +15,7 @@ from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.threads import one_thread
 from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs
 from blimpworks.scoring.hub_model import HubEngine, Row, padded, score_rows
+from blimpworks.scoring.loading import loading
 from blimpworks.scoring.logits import Head, split_model, target_logprobs
 
 
@@ -70,11 +71,20 @@ class MaskedEngine(HubEngine):
         self.limit = self._positions() - self._frame
 
     def _positions(self) -> int:
-        """Most ids of a row, special tokens included."""
+        """Most ids of a row, special tokens included.
+
+        RoBERTa and its kin count positions from after the padding token's id. Their tables of
+        positions know that id; the others' don't.
+        """
         table: int = getattr(self._settings, "max_position_embeddings", 10**9)
-        # These count positions from after the padding token's id.
-        if self._settings.model_type in {"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert"}:
-            table -= self._settings.pad_token_id + 1
+        with torch.device("meta"), loading(self._directory):
+            skeleton: torch.nn.Module = AutoModelForMaskedLM.from_config(  # type: ignore[no-untyped-call]
+                self._settings
+            )
+        for name, module in skeleton.named_modules():
+            padding = getattr(module, "padding_idx", None)
+            if name.endswith("position_embeddings") and padding is not None:
+                table = int(module.weight.shape[0]) - padding - 1
         return min(table, int(self._tokenizer.hub.model_max_length))
 
     @cached_property

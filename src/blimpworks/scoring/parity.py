@@ -10,7 +10,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -19,14 +19,15 @@ from numpy.typing import NDArray
 
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.analysis.comparisons import mcnemar_p
-from blimpworks.config import NearTies, ScoringOptions
+from blimpworks.config import NearTies
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import read_checkpoint
+from blimpworks.scoring.engine import chosen_settings
 from blimpworks.scoring.judge import align_scores, margins, side_of
 from blimpworks.scoring.methods import Method, find_method
 from blimpworks.scoring.parity_report import write_report
 from blimpworks.scoring.sides import Floats
-from blimpworks.scoring.variants import Scored, Variant, parse_variant, score_variant
+from blimpworks.scoring.variants import Impossible, Variant, parse_variant, score_variant
 from blimpworks.tables import ITEMS, PARITY, SCORES, read_table, write_table
 
 log = logging.getLogger(__name__)
@@ -152,13 +153,13 @@ def decision_differences(
     """How many decisions two variants don't share, and what each gets right.
 
     A tie is wrong here, so that every pair is right or wrong. A near tie is one of either
-    variant, by the threshold of its number format; ``flips_beyond`` is how many flipped
+    variant, by the threshold of its engine and number format; ``flips_beyond`` is how many flipped
     decisions are none.
     """
     (ours, divisor), (theirs, other_divisor) = (v.margins(method) for v in (found, reference))
     both = ~np.isnan(ours) & ~np.isnan(theirs)
     n = int(both.sum())
-    limit, other_limit = (getattr(near, v.dtype) for v in (found, reference))
+    limit, other_limit = (near.of(v.variant.engine, v.dtype) for v in (found, reference))
     close = np.abs(ours) * divisor < limit
     either = close | (np.abs(theirs) * other_divisor < other_limit)
     right, right_there = (ours > 0) & both, (theirs > 0) & both
@@ -187,24 +188,41 @@ def decision_differences(
 
 
 def _compared(
-    variant: Variant, scored: Scored, items: pa.Table, checkpoint: Path, options: ScoringOptions
-) -> Compared:
-    described = read_checkpoint(checkpoint)
-    wanted = {"dtype": options.dtype, "first_token": options.first_token}
-    chosen = {
-        key: getattr(described, key) if value == "model" else value for key, value in wanted.items()
-    }
+    variant: Variant,
+    items: pa.Table,
+    sample: Path,
+    checkpoint: Path,
+    settings: Mapping[str, Any],
+    pythons: Mapping[str, str],
+) -> Compared | str:
+    """Scores of ``items`` (the table ``sample``) by a variant, or why there are none."""
+    log.info("%s: scoring %d pairs", variant.name, len(items))
+    try:
+        scored = score_variant(variant, sample, checkpoint, sample.parent, settings, pythons)
+    except Impossible as error:
+        log.info("%s: not possible: %s", variant.name, error)
+        return str(error).removeprefix(f"{checkpoint}: ")
+    described, options = read_checkpoint(checkpoint), variant.options(settings)
     scores = align_scores(items, read_table(SCORES, scored.table), scored.table)
     return Compared(
-        variant, **chosen, items=items, scores=scores, engine=scored.engine, seconds=scored.seconds
+        variant,
+        **chosen_settings(described, variant.engine, options),
+        items=items,
+        scores=scores,
+        engine=scored.engine,
+        seconds=scored.seconds,
     )
 
 
-def _row(method: Method, found: Compared, reference: Compared, near: NearTies) -> dict[str, Any]:
-    """A row of the parity table."""
+def _row(
+    method: Method, name: str, found: Compared | str, reference: Compared, near: NearTies
+) -> dict[str, Any]:
+    """A row of the parity table; of what is not possible, the reason alone."""
+    if isinstance(found, str):
+        return {"variant": name, "method": method.name, "impossible": found}
     return {
-        "variant": found.variant.name,
-        **{"dtype": found.dtype, "first_token": found.first_token, "method": method.name},
+        **{"variant": name, "method": method.name},
+        **{"dtype": found.dtype, "first_token": found.first_token},
         **score_differences(found, reference),
         **decision_differences(method, found, reference, near),
     }
@@ -227,24 +245,31 @@ def measure_parity(
     Into directory ``output`` go the sample, each variant's scores, and ``parity.parquet``,
     ``parity.csv`` and ``parity.md``: one row per method and variant, the reference first.
     ``settings`` are those of scoring that all share. Returns the sample's size and
-    SHA-256, and the variants' engine keys.
+    SHA-256, and the engine keys of the variants. A variant that the model cannot have has rows
+    with the reason.
 
-    Raises UserError for unknown variants or methods, and when a variant can't be scored.
+    Raises UserError for unknown variants or methods, when the reference is not possible, and
+    when the scoring of a variant breaks off.
     """
     chosen = [parse_variant(name) for name in dict.fromkeys([reference, *variants])]
     asked = [find_method(name) for name in methods]
     sample = output / "sample.parquet"
     digest = sample_items(items, count, sample)
     rows = read_table(ITEMS, sample)
-    found = []
+    found: dict[str, Compared | str] = {}
     for variant in chosen:
-        log.info("%s: scoring %d pairs", variant.name, len(rows))
-        scored = score_variant(variant, sample, checkpoint, output, settings, pythons)
-        found.append(_compared(variant, scored, rows, checkpoint, variant.options(settings)))
-    near = parse_variant(reference).options(settings).near_tie
-    table = [_row(method, each, found[0], near) for method in asked for each in found]
+        each = _compared(variant, rows, sample, checkpoint, settings, pythons)
+        if not found and isinstance(each, str):
+            raise UserError(f"the reference {reference!r} is not possible: {each}; choose another.")
+        found[variant.name] = each
+    first = cast(Compared, found[chosen[0].name])
+    near = chosen[0].options(settings).near_tie
+    table = [
+        _row(method, name, each, first, near) for method in asked for name, each in found.items()
+    ]
     write_table(pa.Table.from_pylist(table, PARITY.arrow()), PARITY, output / "parity.parquet")
-    seconds = {each.variant.name: each.seconds for each in found}
+    scored = {name: each for name, each in found.items() if isinstance(each, Compared)}
+    seconds = {name: each.seconds for name, each in scored.items()}
     write_report(table, output, checkpoint=checkpoint, digest=digest, seconds=seconds)
-    engines = {each.variant.name: each.engine for each in found}
+    engines = {name: each.engine for name, each in scored.items()}
     return {"pairs": len(rows), "sample_sha256": digest, "engines": engines}

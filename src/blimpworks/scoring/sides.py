@@ -58,6 +58,13 @@ class Side:
         return start
 
     @cached_property
+    def last(self) -> Mask:
+        """[t] whether a token is the last of its sentence."""
+        found: Mask = np.ones(len(self.row), dtype=bool)
+        found[:-1] = self.row[1:] != self.row[:-1]
+        return found
+
+    @cached_property
     def characters(self) -> Integers:
         """[n] length of each sentence in code points."""
         return np.asarray(pc.utf8_length(self.texts), dtype=np.int64)
@@ -80,8 +87,8 @@ def every_token(side: Side) -> Mask:
 
 
 def without_end(side: Side) -> Mask:
-    """[t] all tokens but those that stand after the text's last character, such as ``</s>``."""
-    outside: Mask = (side.start == side.end) & (side.end == side.characters[side.row])
+    """[t] all tokens but a last one that takes no character, such as ``</s>``."""
+    outside: Mask = side.last & (side.start == side.end)
     return ~outside
 
 
@@ -104,7 +111,11 @@ REGIONS: dict[str, Callable[[Side], Mask]] = {
 
 
 def divisors(method: Method, side: Side) -> Floats:
-    """What each sentence's sum of log-probabilities is divided by [n]; NaN without a value."""
+    """What each sentence's sum of log-probabilities is divided by [n]; NaN without a value.
+
+    A region has a value only where all its tokens do: two words are not compared by what is
+    left of one when its first token is unscored (``skip``).
+    """
     inside = REGIONS[method.tokens](side)
     count = len(side.characters)
     scored = np.bincount(side.row[inside & ~np.isnan(side.value)], minlength=count)
@@ -113,8 +124,11 @@ def divisors(method: Method, side: Side) -> Floats:
         length: Integers = getattr(side, method.length)
         found *= length
     usable = scored > 0
+    tokens = np.bincount(side.row[inside], minlength=count)
     if method.aggregate == "only":
-        usable &= np.bincount(side.row[inside], minlength=count) == 1
+        usable &= tokens == 1
+    if method.tokens == "region":
+        usable &= tokens == scored
     return np.where(usable & (found > 0), found, np.nan)
 
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,9 +18,10 @@ import blimpworks
 from blimpworks.config import Dtype, EngineName, ScoringOptions, parse_options
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
-from blimpworks.models.checkpoint import FirstToken
+from blimpworks.models.checkpoint import FirstToken, read_description
 from blimpworks.provenance.record import REPOSITORY, sidecar_path
 from blimpworks.scoring.collect import collect_scores
+from blimpworks.scoring.engines import obstacle
 
 SHORT: dict[str, str] = {
     **{name: f"dtype={name}" for name in get_args(Dtype)},
@@ -30,6 +32,16 @@ SHORT: dict[str, str] = {
 }
 """Settings that a variant's name can have in short."""
 
+PACKAGES = {"kenlm": "kenlm", "lstm": "torch", "transformers": "transformers", "vllm": "vllm"}
+"""What a Python must have for an engine."""
+
+REFUSED, SAID = 2, "blimpworks: "
+"""Exit status of a command that says in its last line why it did nothing, and how it begins."""
+
+
+class Impossible(Exception):
+    """A model cannot be scored by some variant; the message is the reason."""
+
 
 @dataclass(frozen=True, slots=True)
 class Variant:
@@ -39,6 +51,20 @@ class Variant:
     engine: str
     settings: dict[str, Any]
     """Settings of scoring that it changes, as in a campaign."""
+
+    def obstacle(self, architecture: str, pythons: Mapping[str, str]) -> str | None:
+        """Why no model of an architecture can be scored so here; None if one can be.
+
+        ``pythons`` are interpreters by engine, for engines that this one does not have.
+        """
+        missing = self.engine not in pythons and find_spec(PACKAGES[self.engine]) is None
+        found = obstacle(self.engine, architecture, self.settings)
+        if found is None and missing:
+            return (
+                f"no Python here has the engine {self.engine}; make its environment (`make vllm` "
+                f"makes .vllm for vLLM), or name one by --python {self.engine}=PATH"
+            )
+        return found
 
     def options(self, base: Mapping[str, Any]) -> ScoringOptions:
         """``base`` settings, changed. Raises UserError for settings that don't exist."""
@@ -118,7 +144,10 @@ def _command(
 
 
 def _run(command: Sequence[str], log: Path, name: str) -> None:
-    """Run a command; what it says goes to ``log``. Raises UserError with its last line."""
+    """Run a command; what it says goes to ``log``.
+
+    Raises Impossible with the reason that it gives, and UserError when it ends without one.
+    """
     source = str(Path(blimpworks.__file__).parents[1])
     paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
@@ -129,7 +158,9 @@ def _run(command: Sequence[str], log: Path, name: str) -> None:
         )
     if done.returncode:
         said = log.read_text(encoding="utf-8", errors="replace").splitlines()
-        last = said[-1].removeprefix("blimpworks: ") if said else "it said nothing"
+        last = said[-1] if said else "it said nothing"
+        if done.returncode == REFUSED and last.startswith(SAID):
+            raise Impossible(last.removeprefix(SAID))
         raise UserError(f"variant {name!r} could not be scored: {last} (see {log})")
 
 
@@ -155,8 +186,12 @@ def score_variant(
     """Score ``items`` by ``variant`` below directory ``output``, as the workflow does.
 
     The engine runs in a process of its own, by the interpreter that ``pythons`` has for it.
-    What has been scored before is not scored again. Raises UserError when scoring fails.
+    What has been scored before is not scored again. Raises Impossible, with the reason, where
+    the model cannot be scored so, and UserError when scoring breaks off.
     """
+    described = read_description(checkpoint)
+    if reason := variant.obstacle(described.architecture, pythons):
+        raise Impossible(reason)
     folder = output / "variants" / re.sub(r"[^\w.=-]", "-", variant.name)
     fresh = not (folder / "shards").is_dir()
     command = _command(variant, items, checkpoint, folder, variant.options(base))
