@@ -26,6 +26,7 @@ from blimpworks.scoring.collect import collect_scores
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.engines import ENGINES
 from blimpworks.scoring.hub_tokenizer import complete_characters
+from blimpworks.scoring.kenlm_engine import KenlmEngine
 from blimpworks.scoring.passes import make_batches
 from blimpworks.scoring.run import read_manifest, score_items
 from blimpworks.scoring.store import Store
@@ -151,12 +152,13 @@ def test_order_of_the_batch_does_not_matter(engine):
         assert row.tobytes() == straight[i].tobytes()
 
 
-def test_token_ends_rise_to_the_end_of_the_text(engine):
+def test_token_ends_rise_to_the_end_of_the_text_or_of_its_last_word(engine):
+    words = isinstance(engine, KenlmEngine)
     for text in tiny.sentences(10) + ODD:
         (encoded,) = engine.encode([text])
         ends = encoded.ends.tolist()
         assert ends == sorted(ends)
-        assert ends[-1] == len(text)
+        assert ends[-1] == len(text.rstrip() if words else text)
 
 
 def test_part_of_a_character_ends_before_it():
@@ -392,10 +394,10 @@ def test_impossible_checkpoints_are_refused(models, tmp_path, changes, message):
         load_engine(checkpoint, "transformers", OPTIONS)
 
 
-def test_an_ngram_model_needs_its_start_symbol(models):
-    options = OPTIONS.model_copy(update={"first_token": "skip"})
+def test_an_ngram_model_needs_its_start_symbol(models, tmp_path):
+    checkpoint = changed(models["kenlm"], tmp_path / "m", first_token="skip")
     with pytest.raises(UserError, match="can only be conditioned on its start"):
-        load_engine(models["kenlm"], "kenlm", options)
+        load_engine(checkpoint, "kenlm", OPTIONS)
 
 
 def test_missing_checkpoint_is_told(tmp_path):
