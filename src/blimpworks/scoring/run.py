@@ -51,6 +51,18 @@ def read_manifest(path: Path) -> Manifest:
         ) from error
 
 
+def _warn_of_failures(result: Manifest, path: Path) -> None:
+    """Say how many sentences failed that another try could score, and how to try."""
+    failed = {status: n for status, n in result.statuses.items() if status in FAILED}
+    if failed:
+        log.warning(
+            "%s: sentences without scores: %s; delete it and run again with "
+            "scoring.retry_failed: true to try them once more.",
+            path,
+            ", ".join(f"{n} {status}" for status, n in failed.items()),
+        )
+
+
 def score_items(
     items: Sequence[Path],
     checkpoint: Path,
@@ -89,12 +101,5 @@ def score_items(
     text = json.dumps(result.model_dump(), indent=1, ensure_ascii=False, sort_keys=True)
     write_text(manifest, text + "\n")
     log.info("%s: %d sentences, %d of them new", manifest, len(requests), new)
-    failed = {status: n for status, n in result.statuses.items() if status in FAILED}
-    if failed:
-        log.warning(
-            "%s: sentences without scores: %s; delete it and run again with "
-            "scoring.retry_failed: true to try them once more.",
-            manifest,
-            ", ".join(f"{n} {status}" for status, n in failed.items()),
-        )
+    _warn_of_failures(result, manifest)
     return result
