@@ -92,6 +92,13 @@ def manifest_of(wildcards):
     return f"{RESULTS}/store/{wildcards.model}/{part}/manifest.json"
 
 
+def compared_with(model):
+    """Reference and variants of a model's report."""
+    chosen = CAMPAIGN.parity
+    architecture = CATALOGUE.models[model].architecture
+    return comparison_of(architecture, chosen.reference, chosen.variants)
+
+
 def spec_of(wildcards):
     """The exhibit that wildcards name."""
     return EXHIBITS[f"{wildcards.paper}/{wildcards.exhibit}"]

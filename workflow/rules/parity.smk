@@ -1,13 +1,6 @@
 """How far ways of scoring are apart: built only when asked for."""
 
 
-def compared_with(model):
-    """Reference and variants of a model's report."""
-    chosen = CAMPAIGN.parity
-    architecture = CATALOGUE.models[model].architecture
-    return comparison_of(architecture, chosen.reference, chosen.variants)
-
-
 rule parity:
     """One model scored in several ways on a fixed sample, against a reference."""
     input:
