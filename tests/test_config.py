@@ -241,6 +241,15 @@ def test_a_wrong_choice_is_named_by_file_line_and_column(campaign, tmp_path):
         campaign()
 
 
+def test_an_engine_that_cannot_run_a_model_is_told_before_anything_runs(campaign):
+    with pytest.raises(UserError, match=r"'ngram-5': engine 'vllm' cannot run .*'engines' of"):
+        campaign(
+            models=["ngram-5"],
+            engines={"kenlm": "vllm"},
+            training={"recipes": {"ngram": {"kind": "ngram"}}},
+        )
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_a_missing_and_an_unknown_column_are_named(tmp_path, name):
     table = tmp_path / f"{name}.tsv"

@@ -15,6 +15,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from blimpworks.config import Campaign, Strict
 from blimpworks.errors import UserError
+from blimpworks.scoring.engines import find_engine
 
 Lang = Annotated[str, Field(pattern=r"^[a-z]{3}$")]
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
@@ -323,6 +324,7 @@ def _check_sources(campaign: Campaign, sources: dict[str, SourceRow]) -> None:
 def _check_models(campaign: Campaign, models: dict[str, ModelRow]) -> None:
     path = campaign.catalogue.models
     for model in models.values():
+        _check_engine(campaign, model)
         if model.recipe:
             _check_trained(campaign, model)
         elif not model.hf_id and campaign.models != "all":
@@ -330,6 +332,18 @@ def _check_models(campaign: Campaign, models: dict[str, ModelRow]) -> None:
                 f"{path}: model {model.name!r} has neither hf_id nor recipe, so it cannot be "
                 f"had: {model.note or 'no note says why'}."
             )
+
+
+def _check_engine(campaign: Campaign, model: ModelRow) -> None:
+    """The engine that the campaign scores a model with must run its architecture."""
+    engine = campaign.engines.get(model.engine, model.engine)
+    try:
+        find_engine(engine, model.architecture)
+    except UserError as error:
+        raise UserError(
+            f"{campaign.catalogue.models}: model {model.name!r}: {error} Correct the row, or "
+            f"'engines' of campaign {campaign.campaign!r}."
+        ) from error
 
 
 def _check_trained(campaign: Campaign, model: ModelRow) -> None:

@@ -97,6 +97,7 @@ def _trainer(verb: str, network: Network) -> Callable[..., None]:
         seed: Annotated[int, typer.Option(help="Seed of all that is drawn at random.")],
         output: Output,
     ) -> None:
+        """Train the network; the command's help says which."""
         settings = parse_options(network.recipe, recipe)
         params = {"name": name, "scope": scope, "recipe": recipe_name, "seed": seed}
         params |= settings.model_dump()

@@ -163,6 +163,7 @@ class _Course:
         return self._starts[self._order[number]]
 
     def rate(self, step: int) -> float:
+        """Learning rate of a step; each epoch begins with a look at the held-out text."""
         if step % len(self._starts) == 0:
             if step:
                 self._anneal()
@@ -201,23 +202,27 @@ class _Course:
         return cross_entropy(logits, text[start + 1 : end + 1].flatten()), after
 
     def loss(self, step: int) -> torch.Tensor:
+        """Mean loss per word of the step's piece [], in nats; the hidden state is carried on."""
         loss, (hidden, cell) = self._piece(self._text, self._start_of(step), self._hidden)
         self._hidden = hidden.detach(), cell.detach()
         return loss
 
     def state(self) -> dict[str, torch.Tensor]:
+        """Learning rate and best loss so far, hidden state, and the best epoch's weights."""
         found = {"progress": self._progress}
         if self._hidden is not None:
             found |= {"hidden": self._hidden[0], "cell": self._hidden[1]}
         return found | {f"best.{name}": value for name, value in self._best.items()}
 
     def restore(self, state: dict[str, torch.Tensor]) -> None:
+        """Go on from what ``state`` gave."""
         self._progress = state["progress"]
         self._hidden = state["hidden"], state["cell"]
         best = ((name.partition("best.")[2], value) for name, value in state.items())
         self._best = {name: value for name, value in best if name}
 
     def finish(self) -> None:
+        """Put the best epoch's weights into the model."""
         self._anneal()
         with torch.no_grad():
             for name, parameter in self.model.named_parameters():

@@ -166,9 +166,11 @@ class _Course(Generic[R]):
         return [batch for epoch in epochs for batch in epoch][: recipe.max_steps]
 
     def rate(self, step: int) -> float:
+        """Learning rate of a step; see ``learning_rate``."""
         return learning_rate(step, self.steps, self._recipe.learning_rate)
 
     def loss(self, step: int) -> torch.Tensor:
+        """Mean loss per token of the step's batch [], in nats."""
         rows = [self._data[i] for i in self._plan[step]]
         # A stream of its own for each step: a resumed run draws the same.
         draw = np.random.default_rng((self._seed, step, 1))
@@ -178,13 +180,14 @@ class _Course(Generic[R]):
         return loss
 
     def state(self) -> dict[str, torch.Tensor]:
+        """Nothing: batches and draws follow from seed and step."""
         return {}
 
     def restore(self, state: dict[str, torch.Tensor]) -> None:
-        pass
+        """There is nothing to restore."""
 
     def finish(self) -> None:
-        pass
+        """The last step's weights are the result."""
 
 
 def train_kind(

@@ -76,6 +76,7 @@ class _Given(torch.nn.Module):
     """Stands in a model for its inner part, and returns the embeddings that it is given."""
 
     def forward(self, *_: Any, inputs_embeds: torch.Tensor, **__: Any) -> _Outputs:
+        """Return ``inputs_embeds`` as hidden states."""
         return _Outputs(last_hidden_state=inputs_embeds)
 
 
@@ -101,6 +102,7 @@ def split_model(
     model.set_submodule(name, _Given())
 
     def head(hidden: torch.Tensor) -> torch.Tensor:
+        """Logits [rows, vocabulary] of hidden states [rows, width]."""
         logits: torch.Tensor = model(**arguments(hidden[None]), use_cache=False).logits[0]
         return logits
 

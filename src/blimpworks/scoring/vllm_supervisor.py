@@ -61,6 +61,7 @@ def main(command: list[str]) -> int:
     server = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
 
     def end(number: int, frame: FrameType | None) -> None:
+        """End the server when this process is asked to end."""
         end_group(server.pid)
         os._exit(128 + number)
 
