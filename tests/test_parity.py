@@ -15,6 +15,7 @@ from blimpworks.cli import app
 from blimpworks.config import NearTies, ParityOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import read_description, seal
+from blimpworks.provenance.check import check_tree
 from blimpworks.provenance.record import sidecar_path
 from blimpworks.scoring import variants
 from blimpworks.scoring.engines import COMPARISONS, comparison_of
@@ -330,6 +331,7 @@ def test_every_kind_of_model_has_a_report_without_further_settings(architecture,
     assert "not possible" not in page
     assert all(row["token_max"] > 0 for row in rows[1:] if row["variant"] != "lstm:skip")
     assert rows[0]["token_max"] == 0
+    assert check_tree(tmp_path / "out")[1] == []
     if architecture == "lstm":
         # The first of each sentence is unscored, the others are what they are after a word.
         assert rows[1]["unmatched"] == 2 * len(pairs)

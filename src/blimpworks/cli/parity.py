@@ -70,8 +70,9 @@ def parity(
         "settings": json.loads(options),
     }
     pythons = _pythons(python or [])
-    products = [output / f"parity.{suffix}" for suffix in ("parquet", "csv", "md")]
-    with Job("parity", inputs=[checkpoint, *items], outputs=products, params=chosen) as job:
+    # The directory too: the sample and what each variant left are products of this job.
+    outputs = [output / "parity.parquet", output]
+    with Job("parity", inputs=[checkpoint, *items], outputs=outputs, params=chosen) as job:
         job.note(**measure_parity(checkpoint, items, output, pythons=pythons, **chosen))
     typer.echo((output / "parity.md").read_text(encoding="utf-8"))
 
