@@ -12,9 +12,9 @@ from blimpworks.exhibits.build import build_exhibit, exhibit_spec
 from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS, of_benchmarks
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
-from blimpworks.exhibits.multiblimp_data import funnel, table2
-from blimpworks.exhibits.multiblimp_evaluation import table5
-from blimpworks.exhibits.multiblimp_languages import fig3
+from blimpworks.exhibits.multiblimp.data import funnel, table2
+from blimpworks.exhibits.multiblimp.evaluation import table5
+from blimpworks.exhibits.multiblimp.languages import fig3
 from blimpworks.exhibits.render import csv_text, latex_text, markdown_text, render
 from blimpworks.tables import ACCURACIES, CELLS, FUNNEL, ITEMS, read_table, write_table
 

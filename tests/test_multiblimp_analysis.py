@@ -34,8 +34,8 @@ from blimpworks.analysis.regressions import fit_frequency, fit_size, logistic
 from blimpworks.catalogue import LanguageRow, ModelRow, read_rows, whole_catalogue
 from blimpworks.config import Campaign
 from blimpworks.errors import UserError
-from blimpworks.exhibits.multiblimp_models import PRINTED as PAPER_MODELS
-from blimpworks.exhibits.multiblimp_models import rivals
+from blimpworks.exhibits.multiblimp.models import PRINTED as PAPER_MODELS
+from blimpworks.exhibits.multiblimp.models import rivals
 from blimpworks.reference import FrequencyCodesRow, PublishedRow, language_groups
 from blimpworks.tables import ACCURACIES, COMPARISONS, JUDGEMENTS, SCORES, read_table, write_table
 

@@ -12,15 +12,15 @@ from blimpworks.config import Campaign, ExhibitOptions, MultiblimpOptions
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
-from blimpworks.exhibits.multiblimp_accuracies import read_printed
-from blimpworks.exhibits.multiblimp_agreement import table1
-from blimpworks.exhibits.multiblimp_data import funnel, table2, table4
-from blimpworks.exhibits.multiblimp_facts import FACTS, REASONS
-from blimpworks.exhibits.multiblimp_items import abbreviation
-from blimpworks.exhibits.multiblimp_languages import fig3, fig4, figb1
-from blimpworks.exhibits.multiblimp_regeneration import ALL, regeneration
-from blimpworks.exhibits.multiblimp_sample import choose_languages, fig8, marked
+from blimpworks.exhibits.multiblimp.agreement import table1
+from blimpworks.exhibits.multiblimp.data import funnel, table2, table4
+from blimpworks.exhibits.multiblimp.facts import FACTS, REASONS
+from blimpworks.exhibits.multiblimp.items import abbreviation
+from blimpworks.exhibits.multiblimp.languages import fig3, fig4, figb1
+from blimpworks.exhibits.multiblimp.regeneration import ALL, regeneration
+from blimpworks.exhibits.multiblimp.sample import choose_languages, fig8, marked
 from blimpworks.exhibits.render import csv_text, latex_text, markdown_text
+from blimpworks.exhibits.shared import read_printed
 from blimpworks.tables import (
     AGREEMENT,
     AGREEMENT_COUNTS,

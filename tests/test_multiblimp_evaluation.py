@@ -29,11 +29,11 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit, exhibit_spec
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
-from blimpworks.exhibits.multiblimp_contrasts import fig6, fig7
-from blimpworks.exhibits.multiblimp_evaluation import table3, table5, tableb2
-from blimpworks.exhibits.multiblimp_models import EVALUATION_FACTS, PRINTED
-from blimpworks.exhibits.multiblimp_statements import text72_73
-from blimpworks.exhibits.multiblimp_trends import fig1, fig5
+from blimpworks.exhibits.multiblimp.contrasts import fig6, fig7
+from blimpworks.exhibits.multiblimp.evaluation import table3, table5, tableb2
+from blimpworks.exhibits.multiblimp.models import EVALUATION_FACTS, PRINTED
+from blimpworks.exhibits.multiblimp.statements import text72_73
+from blimpworks.exhibits.multiblimp.trends import fig1, fig5
 from blimpworks.reference import PublishedRow
 from blimpworks.tables import (
     ACCURACIES,

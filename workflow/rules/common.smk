@@ -10,8 +10,8 @@ from blimpworks.catalogue import UNIMORPH_KINDS, load_catalogue, whole_catalogue
 from blimpworks.config import check_campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS, of_benchmarks
-from blimpworks.exhibits.multiblimp_facts import FACTS
-from blimpworks.exhibits.multiblimp_models import EVALUATION_FACTS, margin_models
+from blimpworks.exhibits.multiblimp.facts import FACTS
+from blimpworks.exhibits.multiblimp.models import EVALUATION_FACTS, margin_models
 from blimpworks.reference import groups_of_models
 from blimpworks.scoring.engines import comparison_of, settle
 from blimpworks.scoring.methods import find_method, regional

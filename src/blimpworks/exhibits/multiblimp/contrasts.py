@@ -24,13 +24,9 @@ from blimpworks.analysis.margins import (
     UNKNOWN,
 )
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.multiblimp_accuracies import (
-    accuracy_cell,
-    read_accuracies,
-    read_plain,
-    row_cell,
-)
-from blimpworks.exhibits.multiblimp_common import PHENOMENA, Tables
+from blimpworks.exhibits.multiblimp.accuracies import accuracy_cell, read_accuracies
+from blimpworks.exhibits.multiblimp.common import PHENOMENA
+from blimpworks.exhibits.shared import Tables, read_plain, row_cell
 from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,

@@ -7,14 +7,9 @@ import pandas as pd
 from blimpworks.analysis.regressions import CHAT, SIZE, why_no_size
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, QUOTIENT, of_row, win_share, wins, won
-from blimpworks.exhibits.multiblimp_accuracies import (
-    printed_cell,
-    read_accuracies,
-    read_plain,
-    read_printed,
-)
-from blimpworks.exhibits.multiblimp_common import Tables
-from blimpworks.exhibits.multiblimp_evaluation import form_of_test
+from blimpworks.exhibits.multiblimp.accuracies import read_accuracies
+from blimpworks.exhibits.multiblimp.evaluation import form_of_test
+from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed
 from blimpworks.tables import COMPARISONS, REGRESSIONS
 
 VALUE, PRINTED, AGAIN = "Value", "Printed", "Recomputed"

@@ -15,15 +15,15 @@ from blimpworks.analysis.accuracy import ALL
 from blimpworks.analysis.frequencies import RANKED_BY
 from blimpworks.analysis.regressions import ENOUGH_LANGUAGES, FREQUENCY, logistic
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.multiblimp_accuracies import (
-    accuracy_cell,
+from blimpworks.exhibits.multiblimp.accuracies import accuracy_cell, read_accuracies
+from blimpworks.exhibits.shared import (
+    Tables,
+    counted,
     printed_cell,
-    read_accuracies,
     read_plain,
     read_printed,
     row_cell,
 )
-from blimpworks.exhibits.multiblimp_common import Tables, counted
 from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,

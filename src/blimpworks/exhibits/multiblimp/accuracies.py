@@ -1,26 +1,17 @@
 """Accuracies as cells, from the campaign's judgements or from the numbers that a paper prints."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL, wilson
-from blimpworks.catalogue import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels
-from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED, WEIGHTED, of_row
-from blimpworks.exhibits.multiblimp_common import Tables
-from blimpworks.exhibits.multiblimp_models import BENCHMARK
-from blimpworks.reference import PublishedRow
-from blimpworks.tables import ACCURACIES, FREQUENCIES, TableSchema, read_table
-
-
-def read_plain(schema: TableSchema, path: Path) -> pd.DataFrame:
-    """A table with its labels as plain strings. Raises UserError when it is no such table."""
-    frame: pd.DataFrame = read_table(schema, path).to_pandas()
-    return frame.astype(dict.fromkeys(frame.select_dtypes("category"), object))
+from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED, WEIGHTED
+from blimpworks.exhibits.multiblimp.models import BENCHMARK
+from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.tables import ACCURACIES, FREQUENCIES
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
@@ -54,12 +45,6 @@ def read_groups(tables: Tables) -> dict[str, list[str]]:
     frames = [read_plain(FREQUENCIES, path) for path in paths]
     found = pd.concat(frames) if frames else pd.DataFrame(columns=["resources", "lang"])
     return {str(name): list(rows["lang"]) for name, rows in found.groupby("resources")}
-
-
-def read_printed(tables: Tables) -> pd.DataFrame:
-    """Numbers that the paper prints, as rows of ``PublishedRow``."""
-    rows = [row.model_dump() for path in tables["printed"] for row in read_rows(PublishedRow, path)]
-    return pd.DataFrame(rows, columns=list(PublishedRow.model_fields))
 
 
 def _one_or_list(values: Sequence[str]) -> str | list[str]:
@@ -121,48 +106,3 @@ def unweighted_cell(rows: pd.DataFrame, row: str, column: str, labels: Labels) -
     text = f"{percent:.1f}"
     n = int(rows["n"].sum())
     return Cell(row, column, percent, text, UNWEIGHTED, "accuracies", where, n=n, printed=False)
-
-
-def row_cell(
-    source: str,
-    found: pd.Series,
-    keys: Sequence[str],
-    column: str,
-    place: tuple[str, str],
-    text: str,
-) -> Cell:
-    """A cell whose value is what one row of a table has in a ``column``.
-
-    ``keys`` are the columns that tell the row from all others of the table ``source``;
-    ``place`` is the cell's row and column.
-    """
-    where = {key: found[key] for key in keys}
-    return Cell(*place, float(found[column]), text, of_row(column), source, where)
-
-
-def printed_cell(found: pd.Series, place: tuple[str, str]) -> Cell:
-    """A cell that shows a printed number."""
-    keys = ("exhibit", "row", "column")
-    return row_cell("published", found, keys, "value", place, found["text"])
-
-
-def printed_bold(printed: pd.DataFrame, exhibit: str) -> set[tuple[str, str]]:
-    """(row, column) of the numbers that a printed exhibit has in bold."""
-    found = printed[(printed["exhibit"] == exhibit) & (printed["bold"] == "yes")]
-    return set(zip(found["row"], found["column"], strict=True))
-
-
-def best_of_each(cells: Sequence[Cell], among: set[str], by: str = "row") -> set[tuple[str, str]]:
-    """The best cells of each row (or ``by`` column), as printed, all of them when they tie.
-
-    ``among`` names the columns (or rows) that take part.
-    """
-    other = "column" if by == "row" else "row"
-    top: dict[str, float] = {}
-    taking = [cell for cell in cells if cell.printed and getattr(cell, other) in among]
-    for cell in taking:
-        key = getattr(cell, by)
-        top[key] = max(top.get(key, 0.0), round(cell.value, 1))
-    return {
-        (cell.row, cell.column) for cell in taking if round(cell.value, 1) == top[getattr(cell, by)]
-    }

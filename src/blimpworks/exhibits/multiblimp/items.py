@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from blimpworks.exhibits.multiblimp_common import FEATURES
+from blimpworks.exhibits.multiblimp.common import FEATURES
 from blimpworks.tables import FUNNEL, ITEMS, TableSchema, read_table
 
 CERTAIN = ("+", "~")

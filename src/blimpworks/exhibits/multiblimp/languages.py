@@ -14,9 +14,8 @@ from matplotlib.ticker import MaxNLocator
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, VALUES
-from blimpworks.exhibits.multiblimp_accuracies import read_printed
-from blimpworks.exhibits.multiblimp_common import Tables
-from blimpworks.exhibits.multiblimp_items import CERTAIN, read_items
+from blimpworks.exhibits.multiblimp.items import CERTAIN, read_items
+from blimpworks.exhibits.shared import Tables, read_printed
 from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,

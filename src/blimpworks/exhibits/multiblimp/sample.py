@@ -11,8 +11,8 @@ from typing import Any
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT
-from blimpworks.exhibits.multiblimp_common import Tables
-from blimpworks.exhibits.multiblimp_items import CERTAIN, abbreviation
+from blimpworks.exhibits.multiblimp.items import CERTAIN, abbreviation
+from blimpworks.exhibits.shared import Tables
 from blimpworks.tables import ITEMS, read_table
 
 LANGUAGES = 10

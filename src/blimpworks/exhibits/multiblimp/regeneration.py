@@ -11,9 +11,9 @@ import pandas as pd
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import TOTAL, ratio
-from blimpworks.exhibits.multiblimp_common import Tables
-from blimpworks.exhibits.multiblimp_facts import COMPLETE
-from blimpworks.exhibits.multiblimp_items import read_funnel
+from blimpworks.exhibits.multiblimp.facts import COMPLETE
+from blimpworks.exhibits.multiblimp.items import read_funnel
+from blimpworks.exhibits.shared import Tables
 
 ALL = "All"
 # Column, first word of the funnel's stages, and the reason that counts what is left.

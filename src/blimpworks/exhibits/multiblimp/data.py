@@ -11,9 +11,9 @@ import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, ENOUGH_PAIRS, KINDS, LANGUAGES, TOTAL
-from blimpworks.exhibits.multiblimp_accuracies import printed_cell, read_printed
-from blimpworks.exhibits.multiblimp_common import FEATURES, Tables
-from blimpworks.exhibits.multiblimp_items import CERTAIN, read_funnel, read_items
+from blimpworks.exhibits.multiblimp.common import FEATURES
+from blimpworks.exhibits.multiblimp.items import CERTAIN, read_funnel, read_items
+from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
 from blimpworks.tables import SENTENCES, read_table
 
 ORDERS = {"SV": ("SV",), "VS": ("VS",), "BOTH": ("SV", "VS")}

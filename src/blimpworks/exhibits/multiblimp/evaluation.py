@@ -13,19 +13,22 @@ from blimpworks.analysis.comparisons import EXACT_BELOW
 from blimpworks.analysis.leaders import LEAD_BELOW, leads
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import LEADS
-from blimpworks.exhibits.multiblimp_accuracies import (
+from blimpworks.exhibits.multiblimp.accuracies import (
     accuracy_cell,
+    read_accuracies,
+    read_groups,
+    unweighted_cell,
+)
+from blimpworks.exhibits.multiblimp.common import PHENOMENA
+from blimpworks.exhibits.shared import (
+    Tables,
     best_of_each,
     printed_bold,
     printed_cell,
-    read_accuracies,
-    read_groups,
     read_plain,
     read_printed,
     row_cell,
-    unweighted_cell,
 )
-from blimpworks.exhibits.multiblimp_common import PHENOMENA, Tables
 from blimpworks.tables import COMPARISONS, ITEMS, read_table
 
 RESOURCES = {"low": "Low", "mid": "Mid", "high": "High"}

@@ -10,9 +10,9 @@ import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import share
-from blimpworks.exhibits.multiblimp_accuracies import printed_cell, read_printed
-from blimpworks.exhibits.multiblimp_common import FEATURES, Tables
-from blimpworks.exhibits.multiblimp_items import read_languages
+from blimpworks.exhibits.multiblimp.common import FEATURES
+from blimpworks.exhibits.multiblimp.items import read_languages
+from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
 from blimpworks.tables import AGREEMENT, AGREEMENT_COUNTS
 
 ORDERS = ("SV", "VS")

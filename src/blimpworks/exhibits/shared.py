@@ -1,0 +1,77 @@
+"""What the exhibits of all papers share: reading tables and printed numbers, common cells."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from blimpworks.catalogue import read_rows
+from blimpworks.exhibits.exhibit import Cell
+from blimpworks.exhibits.formulas import of_row
+from blimpworks.reference import PublishedRow
+from blimpworks.tables import TableSchema, read_table
+
+Tables = Mapping[str, Sequence[Path]]
+"""Paths of the tables that an exhibit needs, by kind."""
+
+
+def read_plain(schema: TableSchema, path: Path) -> pd.DataFrame:
+    """A table with its labels as plain strings. Raises UserError when it is no such table."""
+    frame: pd.DataFrame = read_table(schema, path).to_pandas()
+    return frame.astype(dict.fromkeys(frame.select_dtypes("category"), object))
+
+
+def read_printed(tables: Tables) -> pd.DataFrame:
+    """Numbers that the paper prints, as rows of ``PublishedRow``."""
+    rows = [row.model_dump() for path in tables["printed"] for row in read_rows(PublishedRow, path)]
+    return pd.DataFrame(rows, columns=list(PublishedRow.model_fields))
+
+
+def row_cell(
+    source: str,
+    found: pd.Series,
+    keys: Sequence[str],
+    column: str,
+    place: tuple[str, str],
+    text: str,
+) -> Cell:
+    """A cell whose value is what one row of a table has in a ``column``.
+
+    ``keys`` are the columns that tell the row from all others of the table ``source``;
+    ``place`` is the cell's row and column.
+    """
+    where = {key: found[key] for key in keys}
+    return Cell(*place, float(found[column]), text, of_row(column), source, where)
+
+
+def printed_cell(found: pd.Series, place: tuple[str, str]) -> Cell:
+    """A cell that shows a printed number."""
+    keys = ("exhibit", "row", "column")
+    return row_cell("published", found, keys, "value", place, found["text"])
+
+
+def printed_bold(printed: pd.DataFrame, exhibit: str) -> set[tuple[str, str]]:
+    """(row, column) of the numbers that a printed exhibit has in bold."""
+    found = printed[(printed["exhibit"] == exhibit) & (printed["bold"] == "yes")]
+    return set(zip(found["row"], found["column"], strict=True))
+
+
+def best_of_each(cells: Sequence[Cell], among: set[str], by: str = "row") -> set[tuple[str, str]]:
+    """The best cells of each row (or ``by`` column), as printed, all of them when they tie.
+
+    ``among`` names the columns (or rows) that take part.
+    """
+    other = "column" if by == "row" else "row"
+    top: dict[str, float] = {}
+    taking = [cell for cell in cells if cell.printed and getattr(cell, other) in among]
+    for cell in taking:
+        key = getattr(cell, by)
+        top[key] = max(top.get(key, 0.0), round(cell.value, 1))
+    return {
+        (cell.row, cell.column) for cell in taking if round(cell.value, 1) == top[getattr(cell, by)]
+    }
+
+
+def counted(n: int, noun: str) -> str:
+    """``n`` of something: "1 model", "2 models"."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

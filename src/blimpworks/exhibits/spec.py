@@ -1,0 +1,42 @@
+"""What the Snakefile knows of an exhibit: where it stands, what it needs, who makes it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["table", "figure"]
+FORMATS: dict[str, tuple[str, ...]] = {
+    "table": ("csv", "md", "tex"),
+    "figure": ("pdf", "png", "svg"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ExhibitSpec:
+    """One exhibit: where it stands, what it is made of, and the function that makes it.
+
+    ``needs`` names tables of the campaign: "accuracies", or one table per language such as
+    "items"; ``function`` takes them and returns an ``Exhibit``. ``facts`` names what it
+    wants to know of the campaign and its catalogue, such as the languages' families.
+    ``optional`` names tables that it can do without where the campaign has none; with
+    ``published``, the tables it needs there, it can be built from what the paper prints.
+    """
+
+    paper: str
+    name: str
+    kind: Kind
+    title: str
+    needs: tuple[str, ...]
+    function: str
+    facts: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    published: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Paper and name, as in the path of the files."""
+        return f"{self.paper}/{self.name}"
+
+    @property
+    def alias(self) -> str:
+        """The Snakemake target's name."""
+        return f"{self.paper}_{self.name}"
