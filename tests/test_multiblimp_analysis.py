@@ -29,7 +29,6 @@ from blimpworks.analysis.margins import (
     factors,
     fit_margin,
 )
-from blimpworks.analysis.printed import read_published
 from blimpworks.analysis.regressions import fit_frequency, fit_size, logistic
 from blimpworks.catalogue import LanguageRow, ModelRow, read_rows, whole_catalogue
 from blimpworks.config import Campaign
@@ -37,6 +36,7 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.multiblimp.models import PRINTED as PAPER_MODELS
 from blimpworks.exhibits.multiblimp.models import rivals
 from blimpworks.reference import FrequencyCodesRow, PublishedRow, language_groups
+from blimpworks.reproduction.accuracies import read_published
 from blimpworks.tables import ACCURACIES, COMPARISONS, JUDGEMENTS, SCORES, read_table, write_table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -483,7 +483,7 @@ def test_factors_of_a_pair_are_read_from_its_item_and_its_tokens():
 
 def test_printed_accuracies_become_a_table_with_whole_numbers_of_pairs(tmp_path):
     output = tmp_path / "accuracies.parquet"
-    read_published(PRINTED / "table5.csv", "multiblimp", output)
+    read_published([PRINTED / "table5.csv"], "multiblimp", output)
     rows = read_table(ACCURACIES, output).to_pandas()
     english = rows[(rows["lang"] == "eng") & (rows["model"] == "llama-3.1-8b")].iloc[0]
     assert (english["n"], english["correct"]) == (770, 765)
@@ -551,7 +551,7 @@ def test_a_printed_accuracy_without_its_number_of_pairs_is_refused(tmp_path):
         "exhibit,row,column,text,value,unit,bold,fault,note\ntable5,eng,m,99.4,99.4,%,,,\n"
     )
     with pytest.raises(UserError, match=r"row 'eng', column 'm' is '99\.4'; expected percent"):
-        read_published(path, "multiblimp", tmp_path / "out.parquet")
+        read_published([path], "multiblimp", tmp_path / "out.parquet")
 
 
 def test_legible_accuracies_are_multiples_of_one_pair():

@@ -21,7 +21,6 @@ from blimpworks.analysis.margins import (
     UNKNOWN,
     fit_margins,
 )
-from blimpworks.analysis.printed import read_published
 from blimpworks.analysis.regressions import fit_regressions
 from blimpworks.catalogue import ModelRow, read_rows, whole_catalogue
 from blimpworks.config import Campaign
@@ -35,6 +34,7 @@ from blimpworks.exhibits.multiblimp.models import EVALUATION_FACTS, PRINTED
 from blimpworks.exhibits.multiblimp.statements import text72_73
 from blimpworks.exhibits.multiblimp.trends import fig1, fig5
 from blimpworks.reference import PublishedRow
+from blimpworks.reproduction.accuracies import read_published
 from blimpworks.tables import (
     ACCURACIES,
     COMPARISONS,
@@ -516,7 +516,7 @@ def published(tmp_path_factory):
     root = tmp_path_factory.mktemp("published")
     paths = {name: root / f"{name}.parquet" for name in ("accuracies", "regressions", "residuals")}
     printed = CONFIG / "published/multiblimp"
-    read_published(printed / "table5.csv", "multiblimp", paths["accuracies"])
+    read_published([printed / "table5.csv"], "multiblimp", paths["accuracies"])
     frequencies = printed_frequencies(root)
     fit_regressions(
         paths["accuracies"], frequencies, {}, "printed", paths["regressions"], paths["residuals"]

@@ -1,5 +1,6 @@
 """Reference data beside the catalogue: groups of languages, other codes, printed numbers."""
 
+import re
 from collections import Counter
 from typing import Annotated, Literal
 
@@ -45,7 +46,36 @@ class PublishedRow(Strict):
     """Whether it stands in bold."""
     fault: Literal["", "erratum", "garbled"]
     """erratum: the paper contradicts itself or the data; garbled: the text was misread."""
+    corrected: OptionalFloat
+    """What an erratum should read, where that is known."""
     note: str
+    """Of a faulty one the evidence, with the arithmetic."""
+
+    @property
+    def decimals(self) -> int:
+        """Digits printed after the decimal point."""
+        found = re.search(r"\.(\d+)", self.text)
+        return len(found[1]) if found else 0
+
+    @property
+    def half_unit(self) -> float:
+        """Half a unit of the last digit printed: how far rounding may have moved the number.
+
+        Zero for whole numbers of things, which are counts; whole percentages are rounded.
+        """
+        return 0.5 * 10**-self.decimals if self.decimals or self.unit == "%" else 0.0
+
+
+class ReasonRow(Strict):
+    """Why printed numbers cannot be computed from others: what they would take.
+
+    ``exhibit``, ``row`` and ``column`` are patterns in which ``*`` stands for anything.
+    """
+
+    exhibit: str
+    row: str
+    column: str
+    reason: str
 
 
 def language_groups(campaign: Campaign) -> dict[str, tuple[str, ...]]:

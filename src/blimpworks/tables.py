@@ -190,6 +190,7 @@ JUDGEMENTS = _schema(
 )
 # n: pairs that were judged; skipped: those that could not be (a sentence too long for the
 # model, a critical word of several tokens where the method wants one), which don't count.
+# rounding: how far a printed accuracy may be from what it was rounded from; null if computed.
 ACCURACIES = _schema(
     "accuracies",
     benchmark=LABEL,
@@ -206,6 +207,7 @@ ACCURACIES = _schema(
     accuracy=FLOAT,
     low=FLOAT,
     high=FLOAT,
+    rounding=FLOAT,
 )
 # A way to score against the reference: differences are absolute, in nats (those of margins in
 # the method's unit); unmatched: tokens that only one of the two has scored. flips: decisions
@@ -298,7 +300,8 @@ RESIDUALS = _schema(
     residual=FLOAT,
 )
 # filter: JSON object column -> value (or list) that selects the cell's rows in the
-# tables called `source`; low and high: 95 % interval where there is one; text: as printed.
+# tables called `source`; low and high: 95 % interval where there is one; text: as printed;
+# printed_row, printed_column: where the paper's own number stands in config/published.
 CELLS = _schema(
     "cells",
     row=STRING,
@@ -310,6 +313,8 @@ CELLS = _schema(
     n=INT,
     formula=STRING,
     source=STRING,
+    printed_row=STRING,
+    printed_column=STRING,
     filter=STRING,
 )
 

@@ -121,25 +121,3 @@ rule fit_margins:
         "--items {params.pairs:q} "
         "--models={params.models:q} {params.frequencies:q} --benchmark {wildcards.benchmark} --output {output:q} "
         "> {log:q} 2>&1"
-
-
-rule read_published:
-    """Accuracies that a paper prints, as a table like the campaign's own."""
-    input:
-        lambda w: f"{CAMPAIGN.catalogue.published}/{w.benchmark}/{PRINTED_ACCURACIES[w.benchmark]}",
-    output:
-        "<results>/accuracies/printed/{benchmark}.parquet",
-    log:
-        "<logs>/read_published/{benchmark}.log",
-    benchmark:
-        "<benchmarks>/read_published/{benchmark}.tsv"
-    localrule: True
-    conda:
-        "../../envs/core.yaml"
-    params:
-        code=verb_code("read_published"),
-    message:
-        "Read the accuracies that the paper of {wildcards.benchmark} prints"
-    shell:
-        "python -m blimpworks read-published {input:q} --benchmark {wildcards.benchmark} "
-        "--output {output:q} > {log:q} 2>&1"

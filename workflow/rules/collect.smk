@@ -1,11 +1,5 @@
 """Targets that people ask for by name; they run nothing of their own."""
 
-PUBLISHED_EXHIBITS = [
-    spec
-    for spec in of_benchmarks(CAMPAIGN.benchmarks, evaluated=True)
-    if spec.published
-]
-
 
 rule all:
     """Every exhibit of the campaign."""

@@ -60,12 +60,19 @@ PINS |= CATALOGUE.sources
 
 CAMPAIGN_EXHIBITS = of_benchmarks(CAMPAIGN.benchmarks, evaluated=bool(CATALOGUE.models))
 FREQUENCY_SOURCE = "glotcc/v1.0-language-totals.tsv"
-PRINTED_ACCURACIES = {"multiblimp": "table5.csv"}
+# The papers whose numbers are in the repository, whatever the campaign runs.
+PAPERS = list(dict.fromkeys(spec.paper for spec in EXHIBITS.values() if spec.published))
+PUBLISHED_EXHIBITS = [spec for spec in EXHIBITS.values() if spec.published]
 
 
 def options(section):
     """Settings of a stage as JSON, for a command's --options."""
     return section.model_dump_json()
+
+
+def printed_tables(paper):
+    """The numbers that a paper prints, table by table."""
+    return sorted(map(str, Path(CAMPAIGN.catalogue.published, paper).glob("*.csv")))
 
 
 def usable(rows):

@@ -30,9 +30,7 @@ PUBLISHED_NEEDS = {
     "accuracies": lambda paper: [f"{RESULTS}/accuracies/printed/{paper}.parquet"],
     "regressions": lambda paper: [f"{RESULTS}/regressions/{paper}/printed.parquet"],
     "residuals": lambda paper: [f"{RESULTS}/residuals/{paper}/printed.parquet"],
-    "printed": lambda paper: sorted(
-        str(path) for path in Path(CAMPAIGN.catalogue.published, paper).glob("*.csv")
-    ),
+    "printed": printed_tables,
 }
 
 

@@ -21,6 +21,7 @@ from blimpworks.cli import (
     interop,
     multiblimp,
     parity,
+    reproduction,
     sources,
     training,
     treebanks,
@@ -35,7 +36,17 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-VERBS = (sources, treebanks, multiblimp, training, scoring_verbs, parity, analysis, exhibits)
+VERBS = (
+    sources,
+    treebanks,
+    multiblimp,
+    training,
+    scoring_verbs,
+    parity,
+    analysis,
+    exhibits,
+    reproduction,
+)
 for module in (*VERBS, interop, audit):
     module.register(app)
 

@@ -1,4 +1,4 @@
-"""Verbs from judgements and scores to tests and regressions, and from print to tables."""
+"""Verbs from judgements and scores to tests and regressions."""
 
 import json
 from pathlib import Path
@@ -91,20 +91,7 @@ def fit_margins(
         job.note(terms=margins.fit_margins(scored, tables, output))
 
 
-def read_published(
-    printed: Annotated[Path, typer.Argument(help="Numbers of a table of accuracies.")],
-    benchmark: Benchmark,
-    output: Output,
-) -> None:
-    """Make a table of the accuracies that a paper prints."""
-    from blimpworks.analysis import printed as library
-
-    params = {"benchmark": benchmark}
-    with Job("read_published", inputs=[printed], outputs=[output], params=params) as job:
-        job.note(accuracies=library.read_published(printed, benchmark, output))
-
-
 def register(app: typer.Typer) -> None:
     """Add this module's verbs to the command."""
-    for verb in (build_frequencies, compare_models, fit_regressions, fit_margins, read_published):
+    for verb in (build_frequencies, compare_models, fit_regressions, fit_margins):
         app.command()(verb)

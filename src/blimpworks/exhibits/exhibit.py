@@ -32,6 +32,8 @@ class Cell:
     high: float | None = None
     printed: bool = True
     """Whether it has a column of its own in print (else another cell's text has it too)."""
+    stands_for: tuple[str, str] | None = None
+    """Row and column of the printed number that it is, where they are not called as here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,8 @@ class Exhibit:
         """The cells as a ``cells`` table."""
         names = ("row", "column", "value", "low", "high", "text", "n", "formula", "source")
         columns = {name: [getattr(cell, name) for cell in self.cells] for name in names}
+        for place, name in enumerate(("printed_row", "printed_column")):
+            columns[name] = [(c.stands_for or (c.row, c.column))[place] for c in self.cells]
         columns["filter"] = [
             json.dumps(dict(c.where), ensure_ascii=False, sort_keys=True) for c in self.cells
         ]

@@ -77,7 +77,14 @@ VERBS: dict[str, Verb] = {
         ("numpy", "pandas", "pyarrow", "scipy", "statsmodels"),
     ),
     "read_published": Verb(
-        ("blimpworks.analysis.printed:read_published",), ("numpy", "pyarrow", "scipy")
+        ("blimpworks.reproduction.accuracies:read_published",), ("numpy", "pyarrow", "scipy")
+    ),
+    "compare_published": Verb(
+        ("blimpworks.reproduction.published:compare_published",),
+        ("numpy", "pandas", "pyarrow", "scipy"),
+    ),
+    "compare_measured": Verb(
+        ("blimpworks.reproduction.measured:compare_measured",), ("numpy", "pandas", "pyarrow")
     ),
 }
 

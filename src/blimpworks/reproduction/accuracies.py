@@ -1,0 +1,49 @@
+"""Accuracies that a paper prints, as a table like the campaign's own."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from blimpworks.analysis.accuracy import wilson
+from blimpworks.errors import UserError
+from blimpworks.reference import PublishedRow
+from blimpworks.reproduction import multiblimp
+from blimpworks.reproduction.printed import PrintedAccuracy, read_printed_numbers
+from blimpworks.tables import ACCURACIES, write_table
+
+PRINTED = "printed"
+"""What stands for the method."""
+Reader = Callable[[Sequence[PublishedRow]], Iterator[PrintedAccuracy]]
+READERS: dict[str, Reader] = {
+    "multiblimp": multiblimp.accuracies,
+}
+"""By benchmark: which of its paper's printed numbers are accuracies, and of what."""
+
+
+def _row(benchmark: str, found: PrintedAccuracy) -> dict[str, object]:
+    """One row of the table; the number of correct answers, once rounded away, is rounded."""
+    row: dict[str, object] = dict.fromkeys(ACCURACIES.names)
+    row |= {name: getattr(found, name) for name in PrintedAccuracy.__slots__}
+    row |= {"benchmark": benchmark, "method": PRINTED, "skipped": 0, "ties": 0, "near_ties": 0}
+    if found.n:
+        correct = round(found.accuracy * found.n)
+        low, high = wilson(correct, found.n)
+        row |= {"correct": correct, "low": low, "high": high}
+    return row
+
+
+def read_published(printed: Sequence[Path], benchmark: str, output: Path) -> int:
+    """Write the accuracies that a benchmark's paper prints; how many there are.
+
+    Cells without a number (none printed, or illegible) are passed over.
+
+    Raises UserError for a malformed table, or a benchmark whose print is not known.
+    """
+    if benchmark not in READERS:
+        known = ", ".join(READERS)
+        raise UserError(f"no printed accuracies of {benchmark!r} are known; expected {known}.")
+    numbers = read_printed_numbers(printed)
+    rows = [_row(benchmark, found) for found in READERS[benchmark](numbers)]
+    write_table(pa.Table.from_pylist(rows, schema=ACCURACIES.arrow()), ACCURACIES, output)
+    return len(rows)

@@ -1,0 +1,34 @@
+"""Reading the printed numbers of a paper."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from blimpworks.analysis.accuracy import ALL
+from blimpworks.catalogue import read_rows
+from blimpworks.reference import PublishedRow
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedAccuracy:
+    """An accuracy that a paper prints, as a share of 1, over ``n`` pairs or prompts.
+
+    ``rounding``: how far it may be from what it was rounded from. ``n`` is None where the
+    paper does not give it.
+    """
+
+    model: str
+    lang: str
+    accuracy: float
+    rounding: float
+    n: int | None
+    phenomenon: str = ALL
+    paradigm: str = ALL
+
+
+def read_printed_numbers(paths: Sequence[Path]) -> list[PublishedRow]:
+    """All printed numbers of a paper, table after table.
+
+    Raises UserError for a malformed row.
+    """
+    return [row for path in sorted(paths) for row in read_rows(PublishedRow, path)]

@@ -1,0 +1,179 @@
+"""Every number that the papers print, beside what their other numbers make of it.
+
+A cell of an exhibit's published form that stands for a printed number and is computed from
+other numbers is its recomputation. What cannot be recomputed needs a reason, what differs
+beyond rounding must be a known erratum: anything else ``deviates``, and CI fails on it.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+from blimpworks.catalogue import read_rows
+from blimpworks.errors import UserError
+from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.files import write_text
+from blimpworks.reference import PublishedRow, ReasonRow
+from blimpworks.reproduction.printed import read_printed_numbers
+from blimpworks.reproduction.rounding import TOLERANCE, slack
+from blimpworks.tables import ACCURACIES, CELLS, read_table
+
+EXACT, ROUNDING, ERRATUM, GARBLED = "exact", "rounding", "erratum", "garbled"
+NOT_RECOMPUTABLE, DEVIATES = "not recomputable", "deviates"
+STATUSES = (EXACT, ROUNDING, ERRATUM, GARBLED, NOT_RECOMPUTABLE, DEVIATES)
+COLUMNS = (
+    "paper",
+    "exhibit",
+    "row",
+    "column",
+    "printed",
+    "unit",
+    "recomputed",
+    "rule",
+    "status",
+    "corrected",
+    "note",
+)
+Place = tuple[str, str, str]
+"""Exhibit, row and column of a printed number."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What there is of one paper: files of printed numbers, reasons, cells, accuracies."""
+
+    name: str
+    printed: Sequence[Path]
+    reasons: Path
+    cells: Mapping[str, Path]
+    """Cells of the exhibits' published forms, by exhibit."""
+    accuracies: Path
+
+    @cached_property
+    def numbers(self) -> list[PublishedRow]:
+        """The printed numbers, in order."""
+        return read_printed_numbers(self.printed)
+
+    @cached_property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """What cells are computed from, by their name for it, with how far it was rounded."""
+        rows = [row.model_dump() | {"half_unit": row.half_unit} for row in self.numbers]
+        return {
+            "published": pd.DataFrame(rows),
+            "accuracies": read_table(ACCURACIES, self.accuracies).to_pandas(),
+        }
+
+
+def _is_itself(cell: Mapping[str, Any], place: Place) -> bool:
+    """Whether a cell only shows the printed number that it stands for."""
+    where = json.loads(cell["filter"])
+    keys = ("exhibit", "row", "column")
+    return cell["source"] == "published" and tuple(where.get(key) for key in keys) == place
+
+
+def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
+    """Cells that are computed from other numbers, by the printed number they stand for.
+
+    Raises UserError when two differ about the same number.
+    """
+    found: dict[Place, dict[str, Any]] = {}
+    for exhibit, path in paper.cells.items():
+        for cell in pq.read_table(path, schema=CELLS.arrow()).to_pylist():
+            place = (exhibit, cell["printed_row"], cell["printed_column"])
+            if _is_itself(cell, place):
+                continue
+            other = found.setdefault(place, cell)
+            if abs(other["value"] - cell["value"]) > TOLERANCE:
+                raise UserError(
+                    f"{path}: two cells stand for row {place[1]!r}, column {place[2]!r} and "
+                    f"differ ({other['value']:g}, {cell['value']:g}); keep one."
+                )
+    return found
+
+
+def _reach(cell: Mapping[str, Any], paper: Paper) -> float:
+    """How far the rounding of what a cell is computed from may have moved it."""
+    table = paper.tables.get(cell["source"])
+    if table is None:
+        return 0.0
+    return slack(FORMULAS[cell["formula"]], select_rows(table, json.loads(cell["filter"])))
+
+
+def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -> str:
+    """The status of a printed number, given the cell that recomputes it, if one does."""
+    if row.fault == GARBLED:
+        return GARBLED
+    if cell is None:
+        return row.fault or NOT_RECOMPUTABLE
+    assert row.value is not None
+    off, reach = abs(cell["value"] - row.value), row.half_unit + TOLERANCE
+    if row.fault == ERRATUM:
+        reach += _reach(cell, paper)
+        right = row.corrected is None or abs(cell["value"] - row.corrected) <= reach
+        return ERRATUM if off > reach and right else DEVIATES
+    if off <= reach:
+        return EXACT
+    return ROUNDING if off <= reach + _reach(cell, paper) else DEVIATES
+
+
+def _reason(row: PublishedRow, reasons: Sequence[ReasonRow], paper: Paper) -> str:
+    """Why a number cannot be recomputed. Raises UserError when nothing says so."""
+    for reason in reasons:
+        patterns = (reason.exhibit, reason.row, reason.column)
+        if all(map(fnmatchcase, (row.exhibit, row.row, row.column), patterns)):
+            return reason.reason
+    raise UserError(
+        f"{paper.reasons}: nothing says why {row.exhibit}, row {row.row!r}, column "
+        f"{row.column!r} ({row.text}) is not recomputed. Recompute it, or give the reason."
+    )
+
+
+def _row(
+    row: PublishedRow, cell: Mapping[str, Any] | None, reasons: Sequence[ReasonRow], paper: Paper
+) -> dict[str, Any]:
+    status = status_of(row, cell, paper)
+    note = row.note
+    if status == NOT_RECOMPUTABLE:
+        note = "; ".join(filter(None, (row.note, _reason(row, reasons, paper))))
+    return {
+        "paper": paper.name,
+        "exhibit": row.exhibit,
+        "row": row.row,
+        "column": row.column,
+        "printed": row.text,
+        "unit": row.unit,
+        "recomputed": cell and float(f"{cell['value']:.6g}"),
+        "rule": cell["formula"] if cell else "",
+        "status": status,
+        "corrected": row.corrected,
+        "note": note,
+    }
+
+
+def compare(paper: Paper) -> Iterator[dict[str, Any]]:
+    """A row of ``COLUMNS`` for each number that a paper prints, in the order of its files.
+
+    Texts that stand where a number could are passed over. Raises UserError for a number that
+    is neither recomputed nor excused, or a table that is missing.
+    """
+    cells = recomputations(paper)
+    reasons = read_rows(ReasonRow, paper.reasons)
+    for row in paper.numbers:
+        if row.value is not None or row.fault == GARBLED:
+            yield _row(row, cells.get((row.exhibit, row.row, row.column)), reasons, paper)
+
+
+def compare_published(papers: Sequence[Paper], output: Path) -> Counter[str]:
+    """Write the comparison of all papers as CSV; how many numbers have each status."""
+    rows = [row for paper in papers for row in compare(paper)]
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    write_text(output, frame.to_csv(index=False, lineterminator="\n"))
+    return Counter(frame["status"])

@@ -1,0 +1,26 @@
+"""How far a computed number may be off because what it is computed from was rounded."""
+
+from collections.abc import Callable
+
+import pandas as pd
+
+TOLERANCE = 1e-9
+"""Floating point: what is meant to lie on the border of rounding may lie this far beyond."""
+ROUNDED = {"accuracy": "rounding", "value": "half_unit"}
+"""Columns that hold rounded numbers, and those that say how far they may be off."""
+
+
+def slack(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float:
+    """The most that rounding of the ``rows`` can move what the formula makes of them.
+
+    To first order: the effects of moving each rounded number by all that rounding allows,
+    added up. Exact for sums, means and differences.
+    """
+    total, before = 0.0, formula(rows)
+    for column, reach in ROUNDED.items():
+        if column in rows and reach in rows:
+            for index in rows.index[rows[reach].fillna(0) > 0]:
+                moved = rows.copy()
+                moved.loc[index, column] += rows.loc[index, reach]
+                total += abs(formula(moved) - before)
+    return total

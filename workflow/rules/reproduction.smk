@@ -1,0 +1,92 @@
+"""What the papers print: as tables, against itself, and beside the campaign's own numbers."""
+
+
+rule read_published:
+    """Accuracies that a paper prints, as a table like the campaign's own."""
+    input:
+        lambda w: printed_tables(w.benchmark),
+    output:
+        "<results>/accuracies/printed/{benchmark}.parquet",
+    log:
+        "<logs>/read_published/{benchmark}.log",
+    benchmark:
+        "<benchmarks>/read_published/{benchmark}.tsv"
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=verb_code("read_published"),
+    message:
+        "Read the accuracies that the paper of {wildcards.benchmark} prints"
+    shell:
+        "python -m blimpworks read-published {input:q} --benchmark {wildcards.benchmark} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
+rule compare_published:
+    """Every printed number beside what the paper's other numbers make of it."""
+    input:
+        cells=[
+            f"{RESULTS}/published/{spec.key}.cells.parquet"
+            for spec in PUBLISHED_EXHIBITS
+        ],
+        printed=[path for paper in PAPERS for path in printed_tables(paper)],
+        reasons=[
+            f"{CAMPAIGN.catalogue.published}/{paper}/reasons.tsv" for paper in PAPERS
+        ],
+        accuracies=expand("<results>/accuracies/printed/{paper}.parquet", paper=PAPERS),
+    output:
+        "<results>/reproduction/published.csv",
+    log:
+        "<logs>/compare_published.log",
+    benchmark:
+        "<benchmarks>/compare_published.tsv"
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=verb_code("compare_published"),
+        printed=str(CAMPAIGN.catalogue.published),
+        accuracies=f"{RESULTS}/accuracies/printed",
+        papers=[f"--paper={paper}" for paper in PAPERS],
+    message:
+        "Compare what the papers print with what it is computed from"
+    shell:
+        "python -m blimpworks compare-published {input.cells:q} --printed {params.printed:q} "
+        "--accuracies {params.accuracies:q} {params.papers:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule compare_measured:
+    """The campaign's own numbers beside the printed ones."""
+    input:
+        cells=[
+            f"{RESULTS}/exhibits/{spec.key}.cells.parquet"
+            for spec in CAMPAIGN_EXHIBITS
+        ],
+        printed=[path for paper in PAPERS for path in printed_tables(paper)],
+    output:
+        "<results>/reproduction/measured.csv",
+    log:
+        "<logs>/compare_measured.log",
+    benchmark:
+        "<benchmarks>/compare_measured.tsv"
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=verb_code("compare_measured"),
+        printed=str(CAMPAIGN.catalogue.published),
+        papers=[f"--paper={paper}" for paper in PAPERS],
+    message:
+        "Compare the campaign's numbers with the printed ones"
+    shell:
+        "python -m blimpworks compare-measured {input.cells:q} --printed {params.printed:q} "
+        "{params.papers:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule reproduction:
+    """Both comparisons."""
+    input:
+        "<results>/reproduction/published.csv",
+        "<results>/reproduction/measured.csv",
+    localrule: True
