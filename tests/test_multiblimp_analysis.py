@@ -548,7 +548,8 @@ def test_table_1_has_a_turkish_value_less_in_bold_than_significance_would_have()
 def test_a_printed_accuracy_without_its_number_of_pairs_is_refused(tmp_path):
     path = tmp_path / "table5.csv"
     path.write_text(
-        "exhibit,row,column,text,value,unit,bold,fault,note\ntable5,eng,m,99.4,99.4,%,,,\n"
+        "exhibit,row,column,text,value,unit,bold,fault,corrected,note\n"
+        "table5,eng,m,99.4,99.4,%,,,,\n"
     )
     with pytest.raises(UserError, match=r"row 'eng', column 'm' is '99\.4'; expected percent"):
         read_published([path], "multiblimp", tmp_path / "out.parquet")

@@ -23,6 +23,8 @@ LANGUAGES = f"number of languages with at least {ENOUGH_PAIRS} rows"
 WEIGHTED = "100 × sum of accuracy × n ÷ sum of n"
 UNWEIGHTED = "100 × mean(accuracy)"
 QUOTIENT = "100 × first value ÷ second value"
+DIFFERENCE = "first value − second value"
+COMPLEMENT = "1 − value of the row"
 LEADS = f"number of languages that model_a leads, p < {LEAD_BELOW} against the next"
 
 
@@ -116,6 +118,8 @@ FORMULAS: dict[str, Callable[[pd.DataFrame], float]] = _Formulas(
         WEIGHTED: _weighted,
         UNWEIGHTED: lambda rows: float(100 * rows["accuracy"].mean()),
         QUOTIENT: _quotient,
+        DIFFERENCE: lambda rows: float(rows["value"].iloc[0] - rows["value"].iloc[1]),
+        COMPLEMENT: lambda rows: float(1 - rows["value"].item()),
         LEADS: lambda rows: float(len(leads(rows))),
     }
 )

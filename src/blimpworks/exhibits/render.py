@@ -69,10 +69,15 @@ def _latex_text(text: str) -> str:
     return _isolated(_latex(text), r"\righttoleft{", "}")
 
 
+def _clean(value: object) -> object:
+    """A number without what floating point adds to it: 99.4, not 99.40000000000002."""
+    return float(f"{value:.15g}") if isinstance(value, float) else value
+
+
 def csv_text(exhibit: Exhibit) -> str:
-    """Values at full precision (or texts, of an exhibit of texts), one line per row."""
+    """Values to fifteen digits (or texts, of an exhibit of texts), one line per row."""
     frame = exhibit.layout("text" if exhibit.textual else "value")
-    return frame.to_csv(index=False, lineterminator="\n")
+    return frame.map(_clean).to_csv(index=False, lineterminator="\n")
 
 
 def markdown_text(exhibit: Exhibit) -> str:

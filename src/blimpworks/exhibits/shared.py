@@ -1,6 +1,7 @@
 """What the exhibits of all papers share: reading tables and printed numbers, common cells."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -47,7 +48,8 @@ def row_cell(
 def printed_cell(found: pd.Series, place: tuple[str, str]) -> Cell:
     """A cell that shows a printed number."""
     keys = ("exhibit", "row", "column")
-    return row_cell("published", found, keys, "value", place, found["text"])
+    cell = row_cell("published", found, keys, "value", place, found["text"])
+    return replace(cell, stands_for=(found["row"], found["column"]))
 
 
 def printed_bold(printed: pd.DataFrame, exhibit: str) -> set[tuple[str, str]]:

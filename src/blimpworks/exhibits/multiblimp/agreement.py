@@ -3,13 +3,14 @@
 Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), section 4.2 and Table 1.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 
 import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import share
+from blimpworks.exhibits.formulas import COMPLEMENT, share
 from blimpworks.exhibits.multiblimp.common import FEATURES
 from blimpworks.exhibits.multiblimp.items import read_languages
 from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
@@ -89,7 +90,8 @@ def _probabilities(
             value = float(given["count"][given["verb_value"] == verb].sum() / n)
             row = f"{subject} {verb} {order}"
             text = f"{value:.3f}"
-            cells.append(Cell(row, name, value, text, share(verb), "agreement_counts", where, n=n))
+            cell = Cell(row, name, value, text, share(verb), "agreement_counts", where, n=n)
+            cells.append(replace(cell, stands_for=(row, lang)))
     return cells
 
 
@@ -150,4 +152,25 @@ def _printed(tables: Tables, labels: Labels) -> Exhibit:
     cells = [printed_cell(row, place) for row, place in zip(found, places, strict=True)]
     bold = {place for row, place in zip(found, places, strict=True) if row["bold"] == "yes"}
     rows = list(dict.fromkeys(row for row, _ in places))
-    return _layout(cells, rows, bold, PHENOMENON)
+    exhibit = _layout(cells, rows, bold, PHENOMENON)
+    exhibit.cells += _complements(found, labels)
+    return exhibit
+
+
+def _complements(found: Sequence[pd.Series], labels: Labels) -> Iterator[Cell]:
+    """Each probability again, from that of the verb's other value."""
+    others = {(row["row"], row["column"]): row for row in found}
+    for row in found:
+        subject, verb, order = row["row"].split()
+        [other] = {"SG", "PL"} - {verb}
+        cell = printed_cell(others[f"{subject} {other} {order}", row["column"]], ("", ""))
+        yield replace(
+            cell,
+            row=row["row"],
+            column=f"{labels.languages[row['column']]}, from the other value",
+            value=1 - cell.value,
+            text=f"{1 - cell.value:.3f}",
+            formula=COMPLEMENT,
+            stands_for=(row["row"], row["column"]),
+            printed=False,
+        )

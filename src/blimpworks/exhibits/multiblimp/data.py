@@ -35,20 +35,20 @@ def _condition_cells(
     sizes = [int((frame["lang"].value_counts() >= least).sum()) for frame in (pairs, certain)]
     text = f"{sizes[0]} ({sizes[1]})"
     sure = {**where, "label": list(CERTAIN)}
-    return [
-        Cell(row, column, sizes[0], text, formula, "items", where, n=len(pairs)),
-        Cell(
-            row,
-            f"{column} certain",
-            sizes[1],
-            str(sizes[1]),
-            formula,
-            "items",
-            sure,
-            n=len(certain),
-            printed=False,
-        ),
-    ]
+    both = Cell(row, column, sizes[0], text, formula, "items", where, n=len(pairs))
+    inner = Cell(
+        row,
+        f"{column} certain",
+        sizes[1],
+        str(sizes[1]),
+        formula,
+        "items",
+        sure,
+        n=len(certain),
+        printed=False,
+    )
+    key = str(where.get("phenomenon", row))
+    return [replace(cell, stands_for=(key, cell.column)) for cell in (both, inner)]
 
 
 def _table2_row(

@@ -3,7 +3,7 @@
 Source: Jumelet, Weissweiler, Nivre and Bisazza (2025).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -12,7 +12,7 @@ from blimpworks.analysis.accuracy import ALL
 from blimpworks.analysis.comparisons import EXACT_BELOW
 from blimpworks.analysis.leaders import LEAD_BELOW, leads
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import LEADS
+from blimpworks.exhibits.formulas import COUNT, LEADS, select_rows
 from blimpworks.exhibits.multiblimp.accuracies import (
     accuracy_cell,
     read_accuracies,
@@ -87,7 +87,8 @@ def _table3_cells(rows: pd.DataFrame, tables: Tables, labels: Labels) -> list[Ce
             found = inside[inside["model"] == model]
             if found.empty:
                 continue
-            cells.append(accuracy_cell(found, name, NAMES[key], labels))
+            cell = accuracy_cell(found, name, NAMES[key], labels)
+            cells.append(replace(cell, stands_for=(model, key)))
             cells.append(unweighted_cell(found, name, f"{NAMES[key]}, mean", labels))
     return cells
 
@@ -107,7 +108,8 @@ def _best_cells(tables: Tables, labels: Labels) -> list[Cell]:
         n = len(leads(inside))
         place = (labels.models[model], NAMES["best"])
         languages = inside["lang"].nunique()
-        cells.append(Cell(*place, n, str(n), LEADS, "comparisons", where, n=languages))
+        cell = Cell(*place, n, str(n), LEADS, "comparisons", where, n=languages)
+        cells.append(replace(cell, stands_for=(model, "best")))
     return cells
 
 
@@ -159,7 +161,13 @@ def _published_table3(computed: Sequence[Cell], tables: Tables, labels: Labels) 
         inside = printed[printed["row"] == model]
         cells += [printed_cell(r, (name, NAMES[r["column"]])) for _, r in inside.iterrows()]
         again = [cell for cell in computed if cell.row == name and cell.printed]
-        cells += [replace(cell, row=f"{name}, Table 5") for cell in again]
+        cells.append(_listed(model, name, tables))
+        cells += [
+            # Only the column of one language is whole: Table 5 is cut off in our copy.
+            replace(cell, row=f"{name}, Table 5", stands_for=cell.stands_for if whole else None)
+            for cell in again
+            for whole in [cell.column == NAMES["eng"]]
+        ]
     english = _agreement(cells, NAMES["eng"])
     bold = printed_bold(printed, "table3")
     return Exhibit(
@@ -172,6 +180,14 @@ def _published_table3(computed: Sequence[Cell], tables: Tables, labels: Labels) 
         heads={NAMES[key]: head for key, head in HEADS.items()},
         bold={(labels.models[model], NAMES[key]) for model, key in bold},
     )
+
+
+def _listed(model: str, name: str, tables: Tables) -> Cell:
+    """In how many languages Table B.2 has a model as the significantly best one."""
+    where = {"exhibit": "tableb2", "column": model}
+    n = len(select_rows(read_printed(tables), where))
+    place = (f"{name}, Table B.2", NAMES["best"])
+    return Cell(*place, n, str(n), COUNT, "published", where, stands_for=(model, "best"))
 
 
 def _coverage(cells: Sequence[Cell], tables: Tables, labels: Labels) -> str:
@@ -214,6 +230,22 @@ def _sizes(rows: pd.DataFrame, tables: Tables, labels: Labels) -> dict[str, int]
     return {lang: read_table(ITEMS, paths[lang], ["item_id"]).num_rows for lang in judged}
 
 
+def _sizes_cells(sizes: Mapping[str, int], tables: Tables, labels: Labels) -> list[Cell]:
+    """Number of pairs of each language, before its accuracies."""
+    if labels.source == "published":
+        printed = read_printed(tables).query("exhibit == 'table5' and column == 'n'")
+        return [
+            printed_cell(row, (labels.languages[row["row"]], "n"))
+            for _, row in printed.iterrows()
+            if row["row"] in sizes
+        ]
+    return [
+        Cell(name, "n", n, str(n), COUNT, "items", {"lang": lang}, stands_for=(lang, "n"))
+        for lang, n in sizes.items()
+        for name in [labels.languages[lang]]
+    ]
+
+
 def _printed_best(tables: Tables, labels: Labels) -> set[tuple[str, str]]:
     """Cells of Table 5 that the paper prints in bold."""
     return {
@@ -230,16 +262,13 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
     ranks = {name: rank for rank, name in enumerate((*labels.languages, *shown))}
     rows = rows.sort_values(["lang", "model"], key=lambda column: column.map(ranks))
     sizes = _sizes(rows, tables, labels)
-    cells = [
-        accuracy_cell(
-            rows.loc[[i]],
-            labels.languages[row["lang"]],
-            labels.models[row["model"]],
-            labels,
-            "*" if row["n"] < sizes[str(row["lang"])] else "",
-        )
-        for i, row in rows.iterrows()
-    ]
+    cells = _sizes_cells(sizes, tables, labels)
+    for i, row in rows.iterrows():
+        lang, model = str(row["lang"]), str(row["model"])
+        mark = "*" if row["n"] < sizes[lang] else ""
+        place = (labels.languages[lang], labels.models[model])
+        cell = accuracy_cell(rows.loc[[i]], *place, labels, mark)
+        cells.append(replace(cell, stands_for=(lang, model)))
     names = labels.models.values()
     starred = "; * some pairs are longer than the model's context and are left out"
     starred = starred if any(cell.text.endswith("*") for cell in cells) else ""
@@ -253,7 +282,7 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
         "intervals.",
         cells,
         row_title="Language",
-        stub={labels.languages[k]: {"ISO": k, "n": str(n)} for k, n in sizes.items()},
+        stub={labels.languages[k]: {"ISO": k} for k in sizes},
         heads={name: _two_lines(name) for name in names},
         bold=best,
     )
@@ -296,9 +325,11 @@ def tableb2(tables: Tables, labels: Labels) -> Exhibit:
                     "Model": labels.models[model],
                     "Next": labels.models[lead["model_b"]],
                 }
-                cells.append(accuracy_cell(rows.loc[[(lang, model)]], name, "Accuracy", labels))
+                cell = accuracy_cell(rows.loc[[(lang, model)]], name, "Accuracy", labels)
+                cells.append(replace(cell, stands_for=(lang, model)))
                 text = f"{lead['p']:.3f}"
-                cells.append(row_cell("comparisons", lead, keys, "p", (name, "p"), text))
+                cell = row_cell("comparisons", lead, keys, "p", (name, "p"), text)
+                cells.append(replace(cell, stands_for=(lang, "p")))
     none = "" if cells else " No model is ahead of all others so surely in any language."
     return Exhibit(
         "Languages with a significantly best model",
@@ -328,7 +359,7 @@ def _published_b2(tables: Tables, labels: Labels) -> Exhibit:
         cells.append(printed_cell(row, (name, "Accuracy")))
         if (lang, model) in rows.index:
             again = accuracy_cell(rows.loc[[(lang, model)]], name, "Table 5", labels)
-            cells.append(again)
+            cells.append(replace(again, stands_for=(lang, model)))
             differ += [name] if round(again.value, 1) != row["value"] else []
     order = ["Accuracy", "p", "Table 5"]
     cells.sort(key=lambda cell: order.index(cell.column))

@@ -56,6 +56,15 @@ SPECS = (
     ),
     ExhibitSpec(
         "multiblimp",
+        "text",
+        "table",
+        "Statements about the data and the models",
+        ("items",),
+        f"{_HERE}.text:text",
+        published=("printed",),
+    ),
+    ExhibitSpec(
+        "multiblimp",
         "text72_73",
         "table",
         "The numbers of sections 7.2 and 7.3",

@@ -1,6 +1,7 @@
 """The numbers that sections 7.2 and 7.3 of MultiBLiMP give in running text, as a table."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pandas as pd
 
@@ -38,6 +39,9 @@ PRINTED_TERMS = {
 }
 
 
+TERMS_PRINTED = {ours: theirs for theirs, ours in PRINTED_TERMS.items()}
+
+
 def _regression_cells(tables: Tables) -> Iterator[Cell]:
     frames = [read_plain(REGRESSIONS, path) for path in tables["regressions"]]
     found = pd.concat(frames).query("analysis == @SIZE")
@@ -46,7 +50,8 @@ def _regression_cells(tables: Tables) -> Iterator[Cell]:
             where = {"analysis": SIZE, "model": row["model"], "term": term}
             value = float(row[column])
             text = form.format(value).replace("-", "−")
-            yield Cell(name, VALUE, value, text, of_row(column), "regressions", where, n=row["n"])
+            cell = Cell(name, VALUE, value, text, of_row(column), "regressions", where, n=row["n"])
+            yield replace(cell, stands_for=TERMS_PRINTED.get((term, column)))
 
 
 def _better(first: str, second: str, labels: Labels) -> str:
@@ -63,7 +68,8 @@ def _pair_cells(found: pd.DataFrame, a: str, b: str, group: str, labels: Labels)
         better = won(rows, WINS_BELOW)
         name = _better(first, second, labels)
         n, total = int(better.sum()), len(rows)
-        yield Cell(f"{name}: languages", VALUE, n, str(n), wins(WINS_BELOW), "comparisons", where)
+        cell = Cell(f"{name}: languages", VALUE, n, str(n), wins(WINS_BELOW), "comparisons", where)
+        yield replace(cell, stands_for=(f"{first}>{second}", "languages"))
         if (first, second) == (a, b):
             compared = f"{labels.models[a]} and {labels.models[b]}: languages compared"
             yield Cell(compared, VALUE, total, str(total), COUNT, "comparisons", where)
@@ -75,7 +81,8 @@ def _pair_cells(found: pd.DataFrame, a: str, b: str, group: str, labels: Labels)
             row = f"{name}: of the {GROUPS[group]} languages"
             text = f"{n} of {total} ({share:.0f} %)"
             formula = win_share(WINS_BELOW)
-            yield Cell(row, VALUE, share, text, formula, "comparisons", where, n=total)
+            cell = Cell(row, VALUE, share, text, formula, "comparisons", where, n=total)
+            yield replace(cell, stands_for=(f"{first}>{second}", f"{group} share"))
 
 
 def _why_none(tables: Tables, labels: Labels) -> str:
@@ -128,11 +135,13 @@ def _again(row: pd.Series, printed: pd.DataFrame, name: str) -> Iterator[Cell]:
         where = {"exhibit": row["exhibit"], "row": row["row"], "column": columns}
         parts = printed[(printed["row"] == row["row"]) & printed["column"].isin(columns)]
         share = 100 * float(parts["value"].iloc[0] / parts["value"].iloc[1])
-        yield Cell(name, AGAIN, share, f"{share:.1f} %", QUOTIENT, "published", where)
+        cell = Cell(name, AGAIN, share, f"{share:.1f} %", QUOTIENT, "published", where)
+        yield replace(cell, stands_for=(row["row"], row["column"]))
     if row["column"] == "all":
         table3 = printed[(printed["exhibit"] == "table3") & (printed["row"] == row["row"])]
         for _, found in table3[table3["column"] == "all"].iterrows():
-            yield printed_cell(found, (name, AGAIN))
+            cell = printed_cell(found, (name, AGAIN))
+            yield replace(cell, stands_for=(row["row"], row["column"]))
 
 
 def _published(tables: Tables, labels: Labels) -> Exhibit:
