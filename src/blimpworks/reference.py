@@ -52,6 +52,11 @@ class PublishedRow(Strict):
     """Of a faulty one the evidence, with the arithmetic."""
 
     @property
+    def place(self) -> str:
+        """Where it stands, as one text."""
+        return f"{self.exhibit}/{self.row}/{self.column}"
+
+    @property
     def decimals(self) -> int:
         """Digits printed after the decimal point."""
         found = re.search(r"\.(\d+)", self.text)

@@ -190,7 +190,8 @@ JUDGEMENTS = _schema(
 )
 # n: pairs that were judged; skipped: those that could not be (a sentence too long for the
 # model, a critical word of several tokens where the method wants one), which don't count.
-# rounding: how far a printed accuracy may be from what it was rounded from; null if computed.
+# rounding: how far a printed accuracy may be from what it was rounded from; origin: where it
+# is printed (EXHIBIT/ROW/COLUMN of config/published); both are null if it is computed.
 ACCURACIES = _schema(
     "accuracies",
     benchmark=LABEL,
@@ -208,6 +209,7 @@ ACCURACIES = _schema(
     low=FLOAT,
     high=FLOAT,
     rounding=FLOAT,
+    origin=STRING,
 )
 # A way to score against the reference: differences are absolute, in nats (those of margins in
 # the method's unit); unmatched: tokens that only one of the two has scored. flips: decisions

@@ -81,7 +81,7 @@ def compute_accuracies(
     parts = [
         summarise(_read(path)).assign(model=model, lang=lang) for model, lang, path in judgements
     ]
-    frame = pd.concat(parts).assign(benchmark=benchmark, rounding=None)
+    frame = pd.concat(parts).assign(benchmark=benchmark, rounding=None, origin=None)
     table = pa.Table.from_pandas(frame[ACCURACIES.names], preserve_index=False)
     write_table(table.replace_schema_metadata(None), ACCURACIES, output)
     return len(table)

@@ -28,5 +28,6 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
             lang=row.row,
             accuracy=row.value / 100,
             rounding=row.half_unit / 100,
+            origin=row.place,
             n=int(n),
         )

@@ -21,6 +21,8 @@ class PrintedAccuracy:
     lang: str
     accuracy: float
     rounding: float
+    origin: str
+    """The printed number's ``place``."""
     n: int | None
     phenomenon: str = ALL
     paradigm: str = ALL

@@ -14,12 +14,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from blimpworks.catalogue import read_rows
 from blimpworks.errors import UserError
-from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.exhibits.formulas import FORMULAS
 from blimpworks.files import write_text
 from blimpworks.reference import PublishedRow, ReasonRow
 from blimpworks.reproduction.printed import read_printed_numbers
@@ -46,6 +48,27 @@ Place = tuple[str, str, str]
 """Exhibit, row and column of a printed number."""
 
 
+class Selection:
+    """A table from which thousands of cells select their rows: ``select_rows``, remembered."""
+
+    def __init__(self, table: pd.DataFrame) -> None:
+        self.table = table
+        self._found: dict[tuple[str, Any], NDArray[np.bool_]] = {}
+
+    def _having(self, column: str, value: Any) -> NDArray[np.bool_]:
+        if (column, value) not in self._found:
+            self._found[column, value] = (self.table[column] == value).to_numpy(bool)
+        return self._found[column, value]
+
+    def select(self, where: Mapping[str, Any]) -> pd.DataFrame:
+        """Rows whose columns have the wanted value, or one of the wanted values."""
+        chosen = np.ones(len(self.table), dtype=bool)
+        for column in where.keys() & {*self.table.columns}:
+            wanted = where[column] if isinstance(where[column], list) else [where[column]]
+            chosen &= np.logical_or.reduce([self._having(column, value) for value in wanted])
+        return self.table[chosen]
+
+
 @dataclass(frozen=True)
 class Paper:
     """What there is of one paper: files of printed numbers, reasons, cells, accuracies."""
@@ -63,20 +86,28 @@ class Paper:
         return read_printed_numbers(self.printed)
 
     @cached_property
-    def tables(self) -> dict[str, pd.DataFrame]:
+    def tables(self) -> dict[str, Selection]:
         """What cells are computed from, by their name for it, with how far it was rounded."""
-        rows = [row.model_dump() | {"half_unit": row.half_unit} for row in self.numbers]
+        rows = [
+            row.model_dump() | {"half_unit": row.half_unit, "origin": row.place}
+            for row in self.numbers
+        ]
         return {
-            "published": pd.DataFrame(rows),
-            "accuracies": read_table(ACCURACIES, self.accuracies).to_pandas(),
+            "published": Selection(pd.DataFrame(rows)),
+            "accuracies": Selection(read_table(ACCURACIES, self.accuracies).to_pandas()),
         }
 
 
-def _is_itself(cell: Mapping[str, Any], place: Place) -> bool:
+def _rows(cell: Mapping[str, Any], paper: Paper) -> pd.DataFrame | None:
+    """The printed rows that a cell is computed from; None if it is from elsewhere."""
+    table = paper.tables.get(cell["source"])
+    return None if table is None else table.select(json.loads(cell["filter"]))
+
+
+def _is_itself(cell: Mapping[str, Any], place: Place, paper: Paper) -> bool:
     """Whether a cell only shows the printed number that it stands for."""
-    where = json.loads(cell["filter"])
-    keys = ("exhibit", "row", "column")
-    return cell["source"] == "published" and tuple(where.get(key) for key in keys) == place
+    rows = _rows(cell, paper)
+    return rows is not None and list(rows["origin"]) == ["/".join(place)]
 
 
 def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
@@ -88,7 +119,7 @@ def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
     for exhibit, path in paper.cells.items():
         for cell in pq.read_table(path, schema=CELLS.arrow()).to_pylist():
             place = (exhibit, cell["printed_row"], cell["printed_column"])
-            if _is_itself(cell, place):
+            if _is_itself(cell, place, paper):
                 continue
             other = found.setdefault(place, cell)
             if abs(other["value"] - cell["value"]) > TOLERANCE:
@@ -101,10 +132,8 @@ def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
 
 def _reach(cell: Mapping[str, Any], paper: Paper) -> float:
     """How far the rounding of what a cell is computed from may have moved it."""
-    table = paper.tables.get(cell["source"])
-    if table is None:
-        return 0.0
-    return slack(FORMULAS[cell["formula"]], select_rows(table, json.loads(cell["filter"])))
+    rows = _rows(cell, paper)
+    return 0.0 if rows is None else slack(FORMULAS[cell["formula"]], rows)
 
 
 def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -> str:
