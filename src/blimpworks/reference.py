@@ -66,9 +66,11 @@ class PublishedRow(Strict):
     def half_unit(self) -> float:
         """Half a unit of the last digit printed: how far rounding may have moved the number.
 
-        Zero for whole numbers of things, which are counts; whole percentages are rounded.
+        Zero for whole numbers of things, which are counts; whole percentages and percentage
+        points are rounded.
         """
-        return 0.5 * 10**-self.decimals if self.decimals or self.unit == "%" else 0.0
+        rounded = self.decimals or self.unit in {"%", "points"}
+        return 0.5 * 10**-self.decimals if rounded else 0.0
 
 
 class ReasonRow(Strict):

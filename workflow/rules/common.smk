@@ -60,6 +60,13 @@ PINS |= CATALOGUE.sources
 
 CAMPAIGN_EXHIBITS = of_benchmarks(CAMPAIGN.benchmarks, evaluated=bool(CATALOGUE.models))
 FREQUENCY_SOURCE = "glotcc/v1.0-language-totals.tsv"
+# Results that a paper's authors released: pinned files that one table is made from.
+RELEASES = {
+    "blimp": (
+        "blimp/raw_results/blimp_full_results_summary.csv",
+        "blimp/raw_results/summary/human_validation_summary.csv",
+    ),
+}
 # The papers whose numbers are in the repository, whatever the campaign runs.
 PAPERS = list(dict.fromkeys(spec.paper for spec in EXHIBITS.values() if spec.published))
 PUBLISHED_EXHIBITS = [spec for spec in EXHIBITS.values() if spec.published]
@@ -92,6 +99,13 @@ def frequency_tables():
     row = CATALOGUE.sources.get(FREQUENCY_SOURCE)
     found = row and usable([row]) and (row.url or CAMPAIGN.mirror)
     return [f"{RESULTS}/frequencies/languages.parquet"] if found else []
+
+
+def released_tables(paper):
+    """The table of a paper's released results, where its sources can be had."""
+    rows = [CATALOGUE.sources.get(name) for name in RELEASES.get(paper, ())]
+    found = rows and all(row and usable([row]) for row in rows)
+    return [f"{RESULTS}/accuracies/released/{paper}.parquet"] if found else []
 
 
 def substituted(row):

@@ -7,6 +7,7 @@ NEEDS = {
     "residuals": lambda paper: [f"{RESULTS}/residuals/{paper}/measured.parquet"],
     "margins": lambda paper: [f"{RESULTS}/regressions/{paper}/margins.parquet"],
     "frequencies": lambda paper: FREQUENCIES,
+    "released": released_tables,
     "items": lambda paper: expand(
         f"{RESULTS}/items/{paper}/{{lang}}.parquet", lang=LANGUAGES
     ),
@@ -24,13 +25,14 @@ NEEDS = {
         stage=("candidates", "pairs", "sampling"),
         lang=LANGUAGES,
     ),
+    # For what only print has: an exhibit without numbers of its own.
+    "printed": printed_tables,
 }
 # The same of what a paper prints.
 PUBLISHED_NEEDS = {
     "accuracies": lambda paper: [f"{RESULTS}/accuracies/printed/{paper}.parquet"],
     "regressions": lambda paper: [f"{RESULTS}/regressions/{paper}/printed.parquet"],
     "residuals": lambda paper: [f"{RESULTS}/residuals/{paper}/printed.parquet"],
-    "printed": printed_tables,
 }
 
 

@@ -23,6 +23,27 @@ rule read_published:
         "--output {output:q} > {log:q} 2>&1"
 
 
+rule read_blimp_release:
+    """Accuracies that BLiMP's authors released: of each method, and of humans."""
+    input:
+        [f"<resources>/sources/{name}" for name in RELEASES["blimp"]],
+    output:
+        "<results>/accuracies/released/blimp.parquet",
+    log:
+        "<logs>/read_blimp_release.log",
+    benchmark:
+        "<benchmarks>/read_blimp_release.tsv"
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=verb_code("read_blimp_release"),
+    message:
+        "Read the accuracies that BLiMP's authors released"
+    shell:
+        "python -m blimpworks read-blimp-release {input:q} --output {output:q} > {log:q} 2>&1"
+
+
 rule compare_published:
     """Every printed number beside what the paper's other numbers make of it."""
     input:

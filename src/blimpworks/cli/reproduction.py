@@ -32,6 +32,19 @@ def read_published(
         job.note(accuracies=accuracies.read_published(printed, benchmark, output))
 
 
+def read_blimp_release(
+    results: Annotated[Path, typer.Argument(help="Released accuracies of the models.")],
+    humans: Annotated[Path, typer.Argument(help="Released summary of the human validation.")],
+    output: Output,
+) -> None:
+    """Make a table of the accuracies that BLiMP's authors released."""
+    from blimpworks.reproduction import blimp_release
+
+    inputs = [results, humans]
+    with Job("read_blimp_release", inputs=inputs, outputs=[output], params={}) as job:
+        job.note(accuracies=blimp_release.read_blimp_release(results, humans, output))
+
+
 def compare_published(
     cells: Cells,
     printed: Printed,
@@ -84,5 +97,5 @@ def compare_measured(
 
 def register(app: typer.Typer) -> None:
     """Add this module's verbs to the command."""
-    for verb in (read_published, compare_published, compare_measured):
+    for verb in (read_published, read_blimp_release, compare_published, compare_measured):
         app.command()(verb)

@@ -79,6 +79,10 @@ VERBS: dict[str, Verb] = {
     "read_published": Verb(
         ("blimpworks.reproduction.accuracies:read_published",), ("numpy", "pyarrow", "scipy")
     ),
+    "read_blimp_release": Verb(
+        ("blimpworks.reproduction.blimp_release:read_blimp_release",),
+        ("numpy", "pandas", "pyarrow", "scipy"),
+    ),
     "compare_published": Verb(
         ("blimpworks.reproduction.published:compare_published",),
         ("numpy", "pandas", "pyarrow", "scipy"),

@@ -8,7 +8,7 @@ import pyarrow as pa
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.errors import UserError
 from blimpworks.reference import PublishedRow
-from blimpworks.reproduction import multiblimp
+from blimpworks.reproduction import blimp, multiblimp
 from blimpworks.reproduction.printed import PrintedAccuracy, read_printed_numbers
 from blimpworks.tables import ACCURACIES, write_table
 
@@ -17,6 +17,7 @@ PRINTED = "printed"
 Reader = Callable[[Sequence[PublishedRow]], Iterator[PrintedAccuracy]]
 READERS: dict[str, Reader] = {
     "multiblimp": multiblimp.accuracies,
+    "blimp": blimp.accuracies,
 }
 """By benchmark: which of its paper's printed numbers are accuracies, and of what."""
 

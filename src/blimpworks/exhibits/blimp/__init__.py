@@ -1,0 +1,1 @@
+"""Exhibits of BLiMP (Warstadt et al. 2020)."""

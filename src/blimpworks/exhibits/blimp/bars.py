@@ -1,0 +1,45 @@
+"""Bars of accuracies in groups, one group per model, for BLiMP's figures."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from blimpworks.exhibits.exhibit import Cell
+from blimpworks.exhibits.style import BLUE, GREY, ORANGE, SKY, VERMILION
+
+COLOURS = (BLUE, SKY, ORANGE, VERMILION)
+HATCHES = ("", "////", "....", "xxxx")
+CHANCE = 50
+
+
+def draw_groups(
+    axes: Axes,
+    groups: Sequence[str],
+    series: Mapping[str, Sequence[Cell | None]],
+    errors: Mapping[str, Sequence[float]] | None = None,
+) -> None:
+    """Draw percentages: a group of bars for each of ``groups``, a colour for each series.
+
+    ``errors`` are half the length of the error bars, in points. Told apart in black and white
+    by their hatching; a broken line is at chance.
+    """
+    width = 0.8 / max(len(series), 1)
+    for number, (label, cells) in enumerate(series.items()):
+        at = np.arange(len(groups)) + width * (number - (len(series) - 1) / 2)
+        axes.bar(
+            at,
+            [np.nan if cell is None else cell.value for cell in cells],
+            width,
+            label=label,
+            color=COLOURS[number],
+            hatch=HATCHES[number],
+            edgecolor="white",
+            linewidth=0.4,
+            yerr=(errors or {}).get(label),
+            error_kw={"elinewidth": 0.7, "ecolor": "black", "capsize": 1.5},
+        )
+    axes.axhline(CHANCE, color=GREY, lw=0.8, ls="--")
+    axes.set_xticks(range(len(groups)), groups)
+    axes.set(ylim=(0, 105), ylabel="accuracy (%)")
+    axes.grid(axis="x", visible=False)

@@ -1,0 +1,137 @@
+"""Formulas of BLiMP's exhibits: correlations and contrasts of accuracies over paradigms.
+
+Source: Warstadt et al. (2020), sections 5.1, 5.3, 6.1, 6.2 and Figure 6.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import pandas as pd
+from scipy.stats import pearsonr
+
+from blimpworks.exhibits.blimp.paradigms import PARADIGMS
+
+THRESHOLD = 0.8
+"""Share of a paradigm's validated pairs that a majority must agree on (section 3.4)."""
+PEARSON = "Pearson's r of two models' accuracies over paradigms"
+DISTANCE = "100 × |difference of two models' mean(accuracy)|"
+SPREAD = "100 × standard deviation of accuracy"
+HIGHEST, LOWEST = "100 × largest accuracy", "100 × smallest accuracy"
+REJECTED = f"number of rows with accuracy below {THRESHOLD}"
+FARTHEST = "largest |difference| of two rows' values, column by column"
+PRODUCT = "product of value"
+RATIO = "first value ÷ second value"
+NUMBER = "number of paradigms"
+_NOUNS = PARADIGMS["determiner_noun_agreement"]
+_VERBS = PARADIGMS["subject_verb_agreement"]
+_ATTRACTING = tuple(uid for uid in _VERBS if uid.startswith("distractor"))
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """How much higher accuracy is on one group of paradigms than on another, in points."""
+
+    what: str
+    higher: tuple[str, ...]
+    lower: tuple[str, ...]
+
+    @property
+    def formula(self) -> str:
+        """Name of the formula."""
+        return f"100 × (mean(accuracy) {self.what})"
+
+    @property
+    def paradigms(self) -> tuple[str, ...]:
+        """Both groups."""
+        return (*self.higher, *self.lower)
+
+    def __call__(self, rows: pd.DataFrame) -> float:
+        """The contrast of the ``rows`` of accuracies, which are of one model."""
+        means = [
+            rows["accuracy"][rows["paradigm"].isin(group)].mean()
+            for group in (self.higher, self.lower)
+        ]
+        return float(100 * (means[0] - means[1]))
+
+
+ADJECTIVE = Contrast(
+    "without − with an adjective between determiner and noun",
+    tuple(uid for uid in _NOUNS if "_with_adj" not in uid),
+    tuple(uid for uid in _NOUNS if "_with_adj" in uid),
+)
+# The pairs of the paradigms with an attractor differ in the verb and have subjects with regular
+# plurals, as example (3-a) of the paper has: of those without one, that holds for this one alone.
+ATTRACTOR = Contrast(
+    "of regular subjects and differing verbs without − with an attractor",
+    ("regular_plural_subject_verb_agreement_1",),
+    _ATTRACTING,
+)
+IRREGULARITY = Contrast(
+    "of regular − of irregular nouns",
+    tuple(u for u in (*_NOUNS, *_VERBS) if "irregular" not in u and u not in _ATTRACTING),
+    tuple(u for u in (*_NOUNS, *_VERBS) if "irregular" in u),
+)
+CONTRASTS = {"adjective": ADJECTIVE, "attractor": ATTRACTOR, "irregularity": IRREGULARITY}
+
+
+def extreme(kind: str, contrast: Contrast) -> str:
+    """Formula: the "largest" or "smallest" of some models' contrasts."""
+    return f"{kind}, over models, of {contrast.formula}"
+
+
+def _extreme(rows: pd.DataFrame, contrast: Contrast, choose: Callable[..., float]) -> float:
+    return choose(contrast(of_model) for _, of_model in rows.groupby("model"))
+
+
+def _aligned(rows: pd.DataFrame) -> pd.DataFrame:
+    """Two models' accuracies as columns, over the paradigms that both have."""
+    return rows.pivot(index="paradigm", columns="model", values="accuracy").dropna()
+
+
+def common(rows: pd.DataFrame) -> int:
+    """On how many paradigms there are accuracies of both of two models."""
+    return len(_aligned(rows))
+
+
+def _pearson(rows: pd.DataFrame) -> float:
+    wide = _aligned(rows)
+    return float(pearsonr(wide.iloc[:, 0], wide.iloc[:, 1]).statistic)
+
+
+def pearson_interval(rows: pd.DataFrame) -> tuple[float, float]:
+    """95 % interval of the correlation, by Fisher's z; needs four paradigms."""
+    wide = _aligned(rows)
+    found = pearsonr(wide.iloc[:, 0], wide.iloc[:, 1]).confidence_interval()
+    return float(found.low), float(found.high)
+
+
+def _distance(rows: pd.DataFrame) -> float:
+    first, second = rows.groupby("model")["accuracy"].mean()
+    return float(100 * abs(first - second))
+
+
+def _farthest(rows: pd.DataFrame) -> float:
+    values = rows.groupby("column")["value"]
+    return float((values.max() - values.min()).max())
+
+
+FORMULAS: dict[str, Callable[[pd.DataFrame], float]] = {
+    PEARSON: _pearson,
+    DISTANCE: _distance,
+    SPREAD: lambda rows: float(100 * rows["accuracy"].std()),
+    HIGHEST: lambda rows: float(100 * rows["accuracy"].max()),
+    LOWEST: lambda rows: float(100 * rows["accuracy"].min()),
+    REJECTED: lambda rows: float((rows["accuracy"] < THRESHOLD).sum()),
+    FARTHEST: _farthest,
+    PRODUCT: lambda rows: math.prod(map(float, rows["value"])),
+    RATIO: lambda rows: float(rows["value"].iloc[0] / rows["value"].iloc[1]),
+    NUMBER: lambda rows: float(rows["paradigm"].nunique()),
+    **{contrast.formula: contrast for contrast in CONTRASTS.values()},
+    **{
+        extreme(kind, contrast): partial(_extreme, contrast=contrast, choose=choose)
+        for contrast in CONTRASTS.values()
+        for kind, choose in {"largest": max, "smallest": min}.items()
+    },
+}
