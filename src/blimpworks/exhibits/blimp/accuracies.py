@@ -19,6 +19,7 @@ from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.reproduction.blimp_release import INDIVIDUAL, METHODS
 from blimpworks.tables import ACCURACIES
 
+HALF_UP = 1e-9
 OWN, RELEASED = "accuracies", "released"
 """Names of the tables that cells are computed from."""
 
@@ -59,6 +60,16 @@ def read_humans(tables: Tables, labels: Labels) -> pd.DataFrame:
     """Accuracies of humans that go with the campaign's own: as released, if at hand."""
     rows = read_released(tables, [INDIVIDUAL])
     return rows[rows["paradigm"].isin(PHENOMENON_OF)] if labels.source == "measured" else rows[:0]
+
+
+def read_all(tables: Tables, labels: Labels) -> pd.DataFrame:
+    """The campaign's own accuracies, or the printed ones, and those of humans beside them.
+
+    Raises UserError when no model has any.
+    """
+    frames = [read_own(tables, labels), read_humans(tables, labels)]
+    # Of no rows the columns have no kinds that could be kept.
+    return pd.concat([frame for frame in frames if not frame.empty], ignore_index=True)
 
 
 def shown(rows: pd.DataFrame, labels: Labels) -> dict[str, str]:
@@ -115,5 +126,6 @@ def computed_cell(
     """What a formula makes of some rows of accuracies."""
     where = filter_of(rows)
     value = FORMULAS[formula](select_rows(rows, where))
-    text = form.format(value).replace("-", "−")
+    # Halves are rounded up, as in the paper; floating point may lie a little below them.
+    text = form.format(value + HALF_UP).replace("-", "−")
     return Cell(*place, value, text, formula, source, where, stands_for=stands_for)

@@ -41,5 +41,5 @@ def draw_groups(
         )
     axes.axhline(CHANCE, color=GREY, lw=0.8, ls="--")
     axes.set_xticks(range(len(groups)), groups)
-    axes.set(ylim=(0, 105), ylabel="accuracy (%)")
+    axes.set(ylim=(0, 105), yticks=range(0, 101, 25), ylabel="accuracy (%)")
     axes.grid(axis="x", visible=False)

@@ -15,8 +15,7 @@ from blimpworks.exhibits.blimp.accuracies import (
     computed_cell,
     mean_cell,
     of_model,
-    read_humans,
-    read_own,
+    read_all,
     shown,
 )
 from blimpworks.exhibits.blimp.bars import draw_groups
@@ -58,11 +57,6 @@ REGULARITY = {
     "Determiner-noun agreement": _by_regularity("determiner_noun_agreement"),
     "Subject-verb agreement": _by_regularity("subject_verb_agreement"),
 }
-
-
-def _read(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Accuracies of models, and of humans where they are printed or released."""
-    return pd.concat([read_own(tables, labels), read_humans(tables, labels)])
 
 
 # Figure 1
@@ -108,7 +102,7 @@ def _draw_matrix(figure: Figure, cells: Sequence[Cell], names: Sequence[str]) ->
 
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 1: correlations of accuracies over paradigms, of every two models and humans."""
-    rows = _read(tables, labels)
+    rows = read_all(tables, labels)
     names = shown(rows, labels)
     names = {m: n for m, n in names.items() if m == HUMAN} | names
     cells = _correlations(rows, names)
@@ -143,7 +137,14 @@ def _panel(axes: Axes, title: str, panel: Panel, rows: pd.DataFrame, labels: Lab
             series[bar].append(cell)
     draw_groups(axes, [*names.values()], series)
     axes.set_title(title, loc="left", pad=16)
-    axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 0.985), ncols=3, columnspacing=1.2)
+    axes.legend(
+        loc="lower left",
+        bbox_to_anchor=(-0.03, 0.98),
+        ncols=len(panel),
+        columnspacing=0.9,
+        handlelength=1.3,
+        handletextpad=0.4,
+    )
     return [cell for cells in series.values() for cell in cells if cell]
 
 
@@ -151,7 +152,7 @@ def _panels(
     panels: Mapping[str, Panel], tables: Tables, labels: Labels
 ) -> tuple[Figure, list[Cell]]:
     """A figure of panels below each other, and their cells."""
-    rows = _read(tables, labels)
+    rows = read_all(tables, labels)
     cells: list[Cell] = []
     with house_style():
         figure = new_figure(COLUMN_INCHES, 1.9 * len(panels))

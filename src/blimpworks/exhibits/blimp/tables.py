@@ -10,6 +10,7 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.blimp.accuracies import (
+    HALF_UP,
     OWN,
     RELEASED,
     computed_cell,
@@ -186,7 +187,7 @@ def _single_cells(rows: pd.DataFrame, source: str, suffix: str, labels: Labels) 
             found = of_model(rows, model, [uid])
             if not found.empty:
                 cell = mean_cell(found, (uid, f"{name}{suffix}"), source, (uid, model))
-                yield replace(cell, text=f"{cell.value:.0f}")
+                yield replace(cell, text=f"{cell.value + HALF_UP:.0f}")
 
 
 def _corrections(printed: pd.DataFrame) -> dict[str, dict[str, str]]:

@@ -15,7 +15,7 @@ from blimpworks.exhibits.blimp.accuracies import (
     counted,
     mean_cell,
     of_phenomenon,
-    read_humans,
+    read_all,
     read_own,
     read_released,
     shown,
@@ -198,7 +198,7 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
     """What the text says of accuracies; of the published form, all that it gives in numbers."""
     if labels.source == "published":
         return _published(tables, labels)
-    rows = pd.concat([read_own(tables, labels), read_humans(tables, labels)])
+    rows = read_all(tables, labels)
     contrasts = [(model, name) for model in shown(rows, labels) for name in CONTRASTS]
     places = dict.fromkeys([*STATEMENTS, *contrasts])
     cells = [cell for place in places for cell in _stated(place, VALUE, rows, OWN, labels)]
