@@ -182,9 +182,11 @@ def _stub() -> dict[str, dict[str, str]]:
 
 def _single_cells(rows: pd.DataFrame, source: str, suffix: str, labels: Labels) -> Iterator[Cell]:
     """A cell for each model's accuracy on each paradigm, rounded to whole percent."""
+    names = shown(rows, labels)
     for uid in PHENOMENON_OF:
-        for model, name in shown(rows, labels).items():
-            found = of_model(rows, model, [uid])
+        inside = rows[rows["paradigm"] == uid]
+        for model, name in names.items():
+            found = inside[inside["model"] == model]
             if not found.empty:
                 cell = mean_cell(found, (uid, f"{name}{suffix}"), source, (uid, model))
                 yield replace(cell, text=f"{cell.value + HALF_UP:.0f}")
