@@ -11,6 +11,17 @@ from blimpworks.exhibits.style import BLUE, GREY, ORANGE, SKY, VERMILION
 COLOURS = (BLUE, SKY, ORANGE, VERMILION)
 HATCHES = ("", "////", "....", "xxxx")
 CHANCE = 50
+ROOM = 32
+"""Characters that a line of names has room for, in the narrowest of the figures."""
+
+
+def name_groups(axes: Axes, names: Sequence[str]) -> None:
+    """Write names below the axes, aslant where they would not fit beside each other."""
+    aslant = len(names) * max(map(len, names), default=0) > ROOM
+    axes.set_xticks(range(len(names)), names)
+    if aslant:
+        for label in axes.get_xticklabels():
+            label.set(rotation=35, ha="right", rotation_mode="anchor")
 
 
 def draw_groups(
@@ -40,6 +51,6 @@ def draw_groups(
             error_kw={"elinewidth": 0.7, "ecolor": "black", "capsize": 1.5},
         )
     axes.axhline(CHANCE, color=GREY, lw=0.8, ls="--")
-    axes.set_xticks(range(len(groups)), groups)
+    name_groups(axes, groups)
     axes.set(ylim=(0, 105), yticks=range(0, 101, 25), ylabel="accuracy (%)")
     axes.grid(axis="x", visible=False)

@@ -18,7 +18,7 @@ from blimpworks.exhibits.blimp.accuracies import (
     read_all,
     shown,
 )
-from blimpworks.exhibits.blimp.bars import draw_groups
+from blimpworks.exhibits.blimp.bars import draw_groups, name_groups
 from blimpworks.exhibits.blimp.formulas import (
     ADJECTIVE,
     ATTRACTOR,
@@ -31,6 +31,8 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.shared import Tables
 from blimpworks.exhibits.style import COLUMN_INCHES, house_style, new_figure, say
 
+SQUARE_INCHES = 0.42
+"""What a number of the matrix needs."""
 ENOUGH = 4
 """Paradigms that an interval of a correlation needs."""
 Panel = Mapping[str, tuple[str, ...]]
@@ -82,7 +84,7 @@ def _draw_matrix(figure: Figure, cells: Sequence[Cell], names: Sequence[str]) ->
     for cell in cells:
         matrix[names.index(cell.row), names.index(cell.column)] = cell.value
     # Light to dark in one hue, so that it reads in grey, too.
-    image = axes.imshow(matrix, cmap="Blues", vmin=0, vmax=1)
+    image = axes.imshow(matrix, cmap="Blues", vmin=min(0, np.nanmin(matrix)), vmax=1)
     for cell in cells:
         at = (names.index(cell.column), names.index(cell.row))
         axes.annotate(
@@ -92,7 +94,7 @@ def _draw_matrix(figure: Figure, cells: Sequence[Cell], names: Sequence[str]) ->
             va="center",
             color="white" if cell.value > 0.6 else "black",
         )
-    axes.set_xticks(range(len(names)), names)
+    name_groups(axes, names)
     axes.set_yticks(range(len(names)), names)
     axes.tick_params(length=0)
     axes.grid(visible=False)
@@ -107,7 +109,8 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     names = {m: n for m, n in names.items() if m == HUMAN} | names
     cells = _correlations(rows, names)
     with house_style():
-        figure = new_figure(COLUMN_INCHES, 0.8 * COLUMN_INCHES)
+        width = max(COLUMN_INCHES, 1.6 + SQUARE_INCHES * len(names))
+        figure = new_figure(width, 0.8 * width)
         if cells:
             _draw_matrix(figure, cells, [*names.values()])
         else:

@@ -84,9 +84,10 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 def table2(tables: Tables, labels: Labels) -> Exhibit:
     """Table 2: how many paradigms each phenomenon has."""
     rows = read_own(tables, labels)
-    column = "N" if labels.source == "measured" else "Rows of Table 4"
+    column, caption = "N", "N: paradigms of the phenomenon that were judged."
     cells = []
     if labels.source == "published":
+        column, caption = "Rows of Table 4", "N: paradigms of the phenomenon, 1,000 pairs each."
         printed = read_printed(tables).query("exhibit == 'table2'")
         cells = [printed_cell(row, (NAMES[row["row"]], "N")) for _, row in printed.iterrows()]
     for key, name in NAMES.items():
@@ -96,7 +97,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
             cells.append(computed_cell(found, place, NUMBER, OWN, (key, "N"), "{:.0f}"))
     return Exhibit(
         "Phenomena and their paradigms",
-        "N: paradigms of the phenomenon, a thousand pairs each.",
+        caption,
         cells,
         row_title="Phenomenon",
     )
@@ -161,7 +162,8 @@ def _published_table3(own: pd.DataFrame, tables: Tables, labels: Labels) -> Exhi
         "Accuracy of models and humans on BLiMP, as printed and from Table 4",
         f"Printed percentages, and below them the means of the paradigms of Table 4 {told}"
         "that they should be. Of the models, overall, filler gap and island effects differ: "
-        "their means include two paradigms that the validation rejected.",
+        "their means include two paradigms that the validation rejected; that of argument "
+        "structure of TXL has no such cause.",
         cells,
         row_title="Model",
         heads=HEADS,

@@ -200,7 +200,7 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
         return _published(tables, labels)
     rows = read_all(tables, labels)
     contrasts = [(model, name) for model in shown(rows, labels) for name in CONTRASTS]
-    places = dict.fromkeys([*STATEMENTS, *contrasts])
+    places = [*(place for place in STATEMENTS if place[1] not in CONTRASTS), *contrasts]
     cells = [cell for place in places for cell in _stated(place, VALUE, rows, OWN, labels)]
     cells += [cell for place in OF_MAJORITY for cell in _majority(place, tables, labels)]
     return Exhibit(
