@@ -7,6 +7,8 @@ NEEDS = {
     "residuals": lambda paper: [f"{RESULTS}/residuals/{paper}/measured.parquet"],
     "margins": lambda paper: [f"{RESULTS}/regressions/{paper}/margins.parquet"],
     "frequencies": lambda paper: FREQUENCIES,
+    "morphology": lambda paper: MORPHOLOGY,
+    "evaluation_sets": lambda paper: EVALUATION_SETS,
     "items": lambda paper: expand(
         f"{RESULTS}/items/{paper}/{{lang}}.parquet", lang=LANGUAGES
     ),

@@ -3,12 +3,13 @@
 Plain data without heavy imports, because the Snakefile reads it each time it is parsed.
 """
 
+from blimpworks.exhibits.clams.specs import SPECS as CLAMS
 from blimpworks.exhibits.multiblimp.specs import SPECS as MULTIBLIMP
 from blimpworks.exhibits.spec import FORMATS, ExhibitSpec
 
 __all__ = ["EXHIBITS", "FORMATS", "ExhibitSpec", "of_benchmarks"]
 
-EXHIBITS: dict[str, ExhibitSpec] = {spec.key: spec for spec in (*MULTIBLIMP,)}
+EXHIBITS: dict[str, ExhibitSpec] = {spec.key: spec for spec in (*MULTIBLIMP, *CLAMS)}
 
 
 EVALUATION = {"accuracies", "comparisons", "regressions", "residuals", "margins"}
