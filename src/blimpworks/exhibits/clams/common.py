@@ -1,13 +1,13 @@
 """What CLAMS's exhibits share: accuracies by part, language and construction; cells of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from blimpworks.analysis.accuracy import wilson
-from blimpworks.clams.constructions import AGREEMENT, LANGUAGES, paradigms
+from blimpworks.clams.constructions import AGREEMENT, LANGUAGES, construction_of, paradigms
 from blimpworks.errors import UserError
 from blimpworks.exhibits.clams.facts import BENCHMARK, BERT, MBERT, MONO, MULTI, PRINTED
 from blimpworks.exhibits.clams.formulas import CONSTRUCTION, CORRECT, mean_over
@@ -39,6 +39,12 @@ class Found:
 
     rows: pd.DataFrame
     where: dict[str, Any]
+
+    def covers(self, constructions: Collection[str]) -> bool:
+        """Whether every model (and phenomenon) here has all of some constructions."""
+        known = self.rows.assign(construction=self.rows["paradigm"].map(construction_of))
+        having = known.groupby(["model", "phenomenon"])["construction"].nunique()
+        return not having.empty and bool((having == len(constructions)).all())
 
     def cell(
         self,
@@ -150,7 +156,7 @@ class Accuracies:
         """Mean accuracy over constructions, each counting once; None if one is missing."""
         wanted = [*constructions]
         found = self.of(part, lang, wanted, phenomenon)
-        if len(found.rows) < len(wanted):
+        if not found.covers(wanted):
             return None
         return found.cell(place, mean_over(CONSTRUCTION), stands_for=stands_for)
 

@@ -3,6 +3,7 @@
 Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020).
 """
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -13,7 +14,6 @@ from blimpworks.exhibits.clams.common import (
     Accuracies,
     read_accuracies,
     shown_languages,
-    two_digits,
 )
 from blimpworks.exhibits.clams.complexity import (
     complexities,
@@ -159,7 +159,7 @@ def _correlations(found: Accuracies, order: list[list[str]], languages: Mapping[
         shared = scored_everywhere(rows, [*CONSTRUCTIONS], known)
         if shared and len(known) > 2:
             value = FORMULAS[rho(order)](found.of(part, known, shared).rows)
-            told.append(f"{name} {two_digits(value)}".replace("-", "−"))
+            told += [] if math.isnan(value) else [f"{name} {value:.2f}".replace("-", "−")]
     return f" Spearman's ρ: {', '.join(told)}." if told else ""
 
 

@@ -1,5 +1,6 @@
 """Formulas of CLAMS's cells: means over constructions, languages and seeds, correlations."""
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -97,6 +98,8 @@ def _values(rows: pd.DataFrame) -> pd.Series:
 def _rho(rows: pd.DataFrame, order: Sequence[Sequence[str]]) -> float:
     ranks = {lang: rank for rank, tied in enumerate(order) for lang in tied}
     found = accuracies_by(rows, LANGUAGE)
+    if found.nunique() < 2:
+        return math.nan
     return float(spearmanr([ranks[str(lang)] for lang in found.index], found).statistic)
 
 

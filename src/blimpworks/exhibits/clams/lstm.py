@@ -149,8 +149,7 @@ def _gain(found: Accuracies, construction: str | None) -> Callable[..., Cell | N
     def make(lang: str, part: str, place: tuple[str, str]) -> Cell | None:
         """The gain of a part on a language; None where either kind is missing."""
         both = found.of(part, lang, wanted, (AGREEMENT, CAPITALS))
-        counts = both.rows.groupby("phenomenon")["paradigm"].nunique()
-        if len(counts) < 2 or counts.min() < len(wanted):
+        if both.rows["phenomenon"].nunique() < 2 or not both.covers(wanted):
             return None
         text = signed(FORMULAS[GAIN](both.rows))
         key = construction or AVERAGE_KEY

@@ -3,6 +3,7 @@
 Source: Mueller et al. (2020), sections 5 and 6 and appendices B to D.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -219,9 +220,12 @@ def _correlations(found: Accuracies, known: Mapping[str, float], column: str) ->
             continue
         order = in_order({lang: known[lang] for lang in langs})
         formula = rho(order, mixed=len(wanted.phenomena) > 1)
-        text = f"{FORMULAS[formula](inside.rows):.1f}".replace("-", "−")
-        here = ("rho", wanted.column) if wanted.stated else None
-        cells.append(inside.cell((wanted.title, column), formula, stands_for=here, text=text))
+        value = FORMULAS[formula](inside.rows)
+        # Languages that are all alike have no ranks.
+        if not math.isnan(value):
+            shown = f"{value:.1f}".replace("-", "−")
+            here = ("rho", wanted.column) if wanted.stated else None
+            cells.append(inside.cell((wanted.title, column), formula, stands_for=here, text=shown))
     return cells
 
 
