@@ -18,9 +18,9 @@ from blimpworks.exhibits.multiblimp.facts import FACTS, REASONS
 from blimpworks.exhibits.multiblimp.items import abbreviation
 from blimpworks.exhibits.multiblimp.languages import fig3, fig4, figb1
 from blimpworks.exhibits.multiblimp.regeneration import ALL, regeneration
-from blimpworks.exhibits.multiblimp.sample import choose_languages, fig8, marked
+from blimpworks.exhibits.multiblimp.sample import choose_languages, fig8
 from blimpworks.exhibits.render import csv_text, latex_text, markdown_text
-from blimpworks.exhibits.shared import read_printed
+from blimpworks.exhibits.shared import marked, read_printed
 from blimpworks.tables import (
     AGREEMENT,
     AGREEMENT_COUNTS,

@@ -259,6 +259,11 @@ FREQUENCIES = _schema(
     rank=INT,
     resources=LABEL,
 )
+# What a language has of a WALS feature: the category, and how much morphology that is, from 0
+# to 1; null where it is set aside. `wals` is the language's code there.
+MORPHOLOGY = _schema("morphology", lang=LABEL, wals=LABEL, feature=LABEL, category=INT, value=FLOAT)
+# n: minimal sets that differ in these two words alone; focus is null where in several.
+EVALUATION_SETS = _schema("evaluation_sets", lang=LABEL, paradigm=LABEL, focus=STRING, n=INT)
 # Two models on the pairs of a language that both have judged: how many only one of them got
 # right, and McNemar's p. Each two models stand in two rows, one in either order.
 COMPARISONS = _schema(

@@ -1,6 +1,7 @@
 """From accuracies, judgements and scores to tests and regressions."""
 
 FREQUENCIES = frequency_tables()
+MORPHOLOGY = [f"{RESULTS}/morphology/languages.parquet"] if available("wals") else []
 
 
 rule build_frequencies:
@@ -26,6 +27,30 @@ rule build_frequencies:
         "python -m blimpworks build-frequencies {input.totals:q} "
         "--languages {input.languages:q} --codes {input.codes:q} --output {output:q} "
         "> {log:q} 2>&1"
+
+
+rule build_morphology:
+    """How much morphology languages have, by their WALS features."""
+    input:
+        values="<resources>/sources/wals/raw/value.csv",
+        elements="<resources>/sources/wals/raw/domainelement.csv",
+        languages="<resources>/sources/wals/cldf/languages.csv",
+    output:
+        "<results>/morphology/languages.parquet",
+    log:
+        "<logs>/build_morphology.log",
+    benchmark:
+        "<benchmarks>/build_morphology.tsv"
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=verb_code("build_morphology"),
+    message:
+        "Quantify the morphology of languages"
+    shell:
+        "python -m blimpworks build-morphology {input.values:q} --elements {input.elements:q} "
+        "--languages {input.languages:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule compare_models:

@@ -10,6 +10,7 @@ from blimpworks.catalogue import UNIMORPH_KINDS, load_catalogue, whole_catalogue
 from blimpworks.config import check_campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS, of_benchmarks
+from blimpworks.exhibits.clams.facts import FACTS as CLAMS_FACTS
 from blimpworks.exhibits.multiblimp.facts import FACTS
 from blimpworks.exhibits.multiblimp.models import EVALUATION_FACTS, margin_models
 from blimpworks.reference import groups_of_models
@@ -106,6 +107,13 @@ def released_tables(paper):
     rows = [CATALOGUE.sources.get(name) for name in RELEASES.get(paper, ())]
     found = rows and all(row and usable([row]) for row in rows)
     return [f"{RESULTS}/accuracies/released/{paper}.parquet"] if found else []
+
+
+def available(kind):
+    """Pinned sources of a kind, if the campaign's catalogue has them and all can be had."""
+    rows = [row for row in CATALOGUE.sources.values() if row.kind == kind]
+    had = all(row.sha256 and (row.url or CAMPAIGN.mirror) for row in rows)
+    return rows if had else []
 
 
 def substituted(row):

@@ -8,6 +8,8 @@ NEEDS = {
     "margins": lambda paper: [f"{RESULTS}/regressions/{paper}/margins.parquet"],
     "frequencies": lambda paper: FREQUENCIES,
     "released": released_tables,
+    "morphology": lambda paper: MORPHOLOGY,
+    "evaluation_sets": lambda paper: EVALUATION_SETS,
     "items": lambda paper: expand(
         f"{RESULTS}/items/{paper}/{{lang}}.parquet", lang=LANGUAGES
     ),

@@ -17,6 +17,7 @@ import typer
 from blimpworks.cli import (
     analysis,
     audit,
+    clams,
     exhibits,
     interop,
     multiblimp,
@@ -40,6 +41,7 @@ VERBS = (
     sources,
     treebanks,
     multiblimp,
+    clams,
     training,
     scoring_verbs,
     parity,

@@ -31,6 +31,20 @@ def build_frequencies(
         job.note(languages_with_text=known)
 
 
+def build_morphology(
+    values: Annotated[Path, typer.Argument(help="WALS's raw/value.csv.")],
+    elements: Annotated[Path, typer.Option(help="WALS's raw/domainelement.csv.")],
+    languages: Annotated[Path, typer.Option(help="WALS's cldf/languages.csv.")],
+    output: Output,
+) -> None:
+    """Quantify the morphology of languages by their WALS features."""
+    from blimpworks.analysis import wals
+
+    inputs = [values, elements, languages]
+    with Job("build_morphology", inputs=inputs, outputs=[output], params={}) as job:
+        job.note(languages=wals.build_morphology(values, elements, languages, output))
+
+
 def compare_models(
     judgements: Tables,
     models: Evaluated,
@@ -93,5 +107,5 @@ def fit_margins(
 
 def register(app: typer.Typer) -> None:
     """Add this module's verbs to the command."""
-    for verb in (build_frequencies, compare_models, fit_regressions, fit_margins):
+    for verb in (build_frequencies, build_morphology, compare_models, fit_regressions, fit_margins):
         app.command()(verb)

@@ -4,12 +4,13 @@ Plain data without heavy imports, because the Snakefile reads it each time it is
 """
 
 from blimpworks.exhibits.blimp.specs import SPECS as BLIMP
+from blimpworks.exhibits.clams.specs import SPECS as CLAMS
 from blimpworks.exhibits.multiblimp.specs import SPECS as MULTIBLIMP
 from blimpworks.exhibits.spec import FORMATS, ExhibitSpec
 
 __all__ = ["EXHIBITS", "FORMATS", "ExhibitSpec", "of_benchmarks"]
 
-EXHIBITS: dict[str, ExhibitSpec] = {spec.key: spec for spec in (*MULTIBLIMP, *BLIMP)}
+EXHIBITS: dict[str, ExhibitSpec] = {spec.key: spec for spec in (*MULTIBLIMP, *BLIMP, *CLAMS)}
 
 
 EVALUATION = {"accuracies", "comparisons", "regressions", "residuals", "margins"}

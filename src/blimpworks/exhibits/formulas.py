@@ -13,6 +13,8 @@ import pandas as pd
 
 from blimpworks.analysis.leaders import LEAD_BELOW, leads
 from blimpworks.exhibits.blimp.formulas import FORMULAS as BLIMP
+from blimpworks.exhibits.clams.formulas import FORMULAS as CLAMS
+from blimpworks.exhibits.clams.formulas import parametric as clams_parametric
 
 ENOUGH_PAIRS = 10
 COUNT = "number of rows"
@@ -105,6 +107,8 @@ class _Formulas(dict[str, Callable[[pd.DataFrame], float]]):
             before, _, after = phrase(0.5).partition("0.5")
             if name.startswith(before):
                 return partial(function, below=float(name[len(before) :].removesuffix(after)))
+        if of_clams := clams_parametric(name):
+            return of_clams
         raise KeyError(name)
 
 
@@ -123,6 +127,7 @@ FORMULAS: dict[str, Callable[[pd.DataFrame], float]] = _Formulas(
         COMPLEMENT: lambda rows: float(1 - rows["value"].item()),
         LEADS: lambda rows: float(len(leads(rows))),
         **BLIMP,
+        **CLAMS,
     }
 )
 

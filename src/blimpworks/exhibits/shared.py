@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -58,22 +59,35 @@ def printed_bold(printed: pd.DataFrame, exhibit: str) -> set[tuple[str, str]]:
     return set(zip(found["row"], found["column"], strict=True))
 
 
-def best_of_each(cells: Sequence[Cell], among: set[str], by: str = "row") -> set[tuple[str, str]]:
+def best_of_each(
+    cells: Sequence[Cell], among: set[str], by: str = "row", digits: int = 1
+) -> set[tuple[str, str]]:
     """The best cells of each row (or ``by`` column), as printed, all of them when they tie.
 
-    ``among`` names the columns (or rows) that take part.
+    ``among`` names the columns (or rows) that take part; ``digits`` are those printed after
+    the decimal point.
     """
     other = "column" if by == "row" else "row"
     top: dict[str, float] = {}
     taking = [cell for cell in cells if cell.printed and getattr(cell, other) in among]
     for cell in taking:
         key = getattr(cell, by)
-        top[key] = max(top.get(key, 0.0), round(cell.value, 1))
+        top[key] = max(top.get(key, 0.0), round(cell.value, digits))
     return {
-        (cell.row, cell.column) for cell in taking if round(cell.value, 1) == top[getattr(cell, by)]
+        (cell.row, cell.column)
+        for cell in taking
+        if round(cell.value, digits) == top[getattr(cell, by)]
     }
 
 
 def counted(n: int, noun: str) -> str:
     """``n`` of something: "1 model", "2 models"."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def marked(item: Mapping[str, Any]) -> str:
+    """The sentence with the right and the starred wrong form in place of the agreeing word."""
+    good = item["good"]
+    right = good[item["good_start"] : item["good_end"]]
+    wrong = item["bad"][item["bad_start"] : item["bad_end"]]
+    return f"{good[: item['good_start']]}[{right}/*{wrong}]{good[item['good_end'] :]}"

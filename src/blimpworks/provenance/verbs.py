@@ -64,6 +64,8 @@ VERBS: dict[str, Verb] = {
     "build_frequencies": Verb(
         ("blimpworks.analysis.frequencies:build_frequencies",), ("numpy", "pyarrow")
     ),
+    "build_morphology": Verb(("blimpworks.analysis.wals:build_morphology",), ("numpy", "pyarrow")),
+    "count_sets": Verb(("blimpworks.clams.evaluation_sets:count_sets",), ("numpy", "pyarrow")),
     "compare_models": Verb(
         ("blimpworks.analysis.comparisons:compare_models",),
         ("numpy", "pandas", "pyarrow", "scipy", "statsmodels"),

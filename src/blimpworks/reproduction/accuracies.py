@@ -8,7 +8,7 @@ import pyarrow as pa
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.errors import UserError
 from blimpworks.reference import PublishedRow
-from blimpworks.reproduction import blimp, multiblimp
+from blimpworks.reproduction import blimp, clams, multiblimp
 from blimpworks.reproduction.printed import PrintedAccuracy, read_printed_numbers
 from blimpworks.tables import ACCURACIES, write_table
 
@@ -16,6 +16,7 @@ PRINTED = "printed"
 """What stands for the method."""
 Reader = Callable[[Sequence[PublishedRow]], Iterator[PrintedAccuracy]]
 READERS: dict[str, Reader] = {
+    "clams": clams.accuracies,
     "multiblimp": multiblimp.accuracies,
     "blimp": blimp.accuracies,
 }

@@ -12,7 +12,7 @@ from typing import Any
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT
 from blimpworks.exhibits.multiblimp.items import CERTAIN, abbreviation
-from blimpworks.exhibits.shared import Tables
+from blimpworks.exhibits.shared import Tables, marked
 from blimpworks.tables import ITEMS, read_table
 
 LANGUAGES = 10
@@ -58,14 +58,6 @@ def choose_item(items: Sequence[Item], used: Counter[str]) -> Item:
         )
 
     return min(items, key=rank)
-
-
-def marked(item: Item) -> str:
-    """The sentence with the right and the starred wrong form in place of the agreeing word."""
-    good = item["good"]
-    right = good[item["good_start"] : item["good_end"]]
-    wrong = item["bad"][item["bad_start"] : item["bad_end"]]
-    return f"{good[: item['good_start']]}[{right}/*{wrong}]{good[item['good_end'] :]}"
 
 
 def _items_of(paths: Sequence[Path]) -> dict[str, list[Item]]:

@@ -1,0 +1,1 @@
+"""CLAMS: its evaluation sets."""

@@ -1,0 +1,58 @@
+"""The constructions of CLAMS, and what their item sets are called.
+
+Source: Mueller et al. (2020), section 4 and Tables 1, 3 and 6. A construction's sets are the
+released files: ``subj_rel``, or ``prep_anim`` and ``prep_inanim`` where English has one of
+either kind of noun. The names of the files are the paradigms.
+"""
+
+AGREEMENT, REFLEXIVES, NPIS = "agreement", "reflexives", "npis"
+CAPITALS = "agreement_capitals"
+"""Phenomenon of the same sentences with a capital first letter (appendix B)."""
+CONSTRUCTIONS = {
+    "simple_agrmt": "Simple agreement",
+    "vp_coord": "VP coordination (short)",
+    "long_vp_coord": "VP coordination (long)",
+    "subj_rel": "Across subject rel. clause",
+    "obj_rel_within": "Within object rel. clause",
+    "obj_rel_across": "Across object rel. clause",
+    "prep": "Across prepositional phrase",
+}
+"""The seven of all languages, in the order of Table 1, with their names in print."""
+ENGLISH = {
+    "simple_agrmt": "Simple",
+    "sent_comp": "In a sentential complement",
+    "vp_coord": "VP coordination (short)",
+    "long_vp_coord": "VP coordination (long)",
+    "subj_rel": "Across subject rel. clause",
+    "obj_rel_within": "Within object rel. clause",
+    "obj_rel_no_comp_within": "Within object rel. clause (no that)",
+    "obj_rel_across": "Across object rel. clause",
+    "obj_rel_no_comp_across": "Across object rel. clause (no that)",
+    "prep": "Across prepositional phrase",
+}
+"""Agreement in English, in the order of Table 3."""
+ENGLISH_REFLEXIVES = {
+    "simple_reflexives": "Simple",
+    "reflexive_sent_comp": "In a sentential complement",
+    "reflexives_across": "Across a relative clause",
+}
+"""Reflexive anaphora in English, in the order of Table 3."""
+LANGUAGES = ("eng", "fra", "deu", "heb", "rus")
+CAPITALISED = ("eng", "fra", "deu", "rus")
+"""Languages of appendix B: Hebrew has no capitals."""
+ANIMATE, INANIMATE = "_anim", "_inanim"
+
+
+def paradigms(construction: str, *, inanimate: bool) -> list[str]:
+    """Names that a construction's accuracies may stand under.
+
+    The LSTMs are tested on animate nouns alone (appendix D), BERT on all there are; printed
+    numbers stand under the construction's own name.
+    """
+    kinds = ("", ANIMATE, INANIMATE) if inanimate else ("", ANIMATE)
+    return [construction + kind for kind in kinds]
+
+
+def construction_of(paradigm: str) -> str:
+    """The construction that a paradigm is of."""
+    return paradigm.removesuffix(INANIMATE).removesuffix(ANIMATE)

@@ -1,0 +1,46 @@
+"""Which of a campaign's models take which part in CLAMS's exhibits.
+
+Without heavy imports, because the Snakefile asks for these facts each time it is parsed.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from blimpworks.catalogue import Catalogue, ModelRow
+from blimpworks.config import Campaign
+
+BENCHMARK = "clams"
+MONO, MULTI, BERT, MBERT = "mono", "multi", "bert", "mbert"
+"""Left-to-right models of one language and of all; the same of masked models."""
+PRINTED = {
+    MONO: "clams-lstm-mono",
+    MULTI: "clams-lstm-multi",
+    BERT: "bert-base-uncased",
+    MBERT: "bert-base-multilingual-cased",
+}
+"""The models that the paper prints numbers of, by part."""
+
+
+def _part(row: ModelRow) -> str:
+    one = row.scope == "monolingual"
+    if row.architecture == "masked":
+        return BERT if one else MBERT
+    return MONO if one else MULTI
+
+
+def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
+    """Models by part; those of one part are seeds of one another.
+
+    The paper's own models, where the catalogue has any of a part; else the campaign's LSTMs,
+    and its masked models.
+    """
+    found: dict[str, list[str]] = {part: [] for part in PRINTED}
+    for name, row in catalogue.models.items():
+        if (not row.papers or BENCHMARK in row.papers) and row.architecture in ("lstm", "masked"):
+            found[_part(row)].append(name)
+    return {
+        part: [PRINTED[part]] if PRINTED[part] in names else names for part, names in found.items()
+    }
+
+
+FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {"clams_models": clams_models}

@@ -1,0 +1,328 @@
+"""CLAMS's exhibits of a campaign's own numbers: two seeds, three languages, masked models."""
+
+from dataclasses import replace
+from statistics import mean
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from blimpworks.errors import UserError
+from blimpworks.exhibits.build import build_exhibit
+from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS
+from blimpworks.exhibits.clams.bert import table2, table3
+from blimpworks.exhibits.clams.facts import clams_models
+from blimpworks.exhibits.clams.figures import fig2, fig3
+from blimpworks.exhibits.clams.lstm import table1, table4, table5
+from blimpworks.exhibits.clams.sets import fig1, table6, table7
+from blimpworks.exhibits.clams.statements import text
+from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.exhibits.render import markdown_text
+from blimpworks.tables import ACCURACIES, ITEMS, MORPHOLOGY, write_table
+
+LANGUAGES = {"deu": "German", "eng": "English", "fra": "French"}
+MODELS = {"mono": ["one", "two"], "multi": ["many"], "bert": ["masked-eng"], "mbert": ["masked"]}
+LABELS = Labels(
+    LANGUAGES,
+    {name: name for names in MODELS.values() for name in names},
+    "full_sentence",
+    {"clams_models": MODELS},
+)
+MASKED = "masked_critical_word"
+SEVEN = (
+    "simple_agrmt",
+    "vp_coord",
+    "long_vp_coord",
+    "subj_rel",
+    "obj_rel_within_anim",
+    "obj_rel_across_anim",
+    "prep_anim",
+)
+N = 10
+BENCHMARK = {"benchmark": "clams", "skipped": 0, "ties": 0, "near_ties": 0}
+
+
+def row(model, lang, paradigm, correct, n=N, phenomenon="agreement"):
+    method = MASKED if model.startswith("masked") else "full_sentence"
+    found = dict.fromkeys(ACCURACIES.names) | BENCHMARK
+    found |= {"model": model, "lang": lang, "paradigm": paradigm, "method": method}
+    found |= {"phenomenon": phenomenon, "correct": correct, "n": n, "accuracy": correct / n}
+    return found | {"low": 0.0, "high": 1.0}
+
+
+def lstm_rows():
+    """One seed has them all right; the other, and the multilingual one, one more wrong each."""
+    for place, paradigm in enumerate(SEVEN):
+        for number, lang in enumerate(LANGUAGES):
+            yield row("one", lang, paradigm, N)
+            yield row("two", lang, paradigm, N - place)
+            yield row("many", lang, paradigm, N - number)
+            yield row("many", lang, paradigm, N, phenomenon="agreement_capitals")
+
+
+def masked_rows():
+    for lang in LANGUAGES:
+        for paradigm in SEVEN[:4]:
+            yield row("masked", lang, paradigm, 5)
+    yield row("masked", "eng", "prep_anim", 10, 10)
+    yield row("masked", "eng", "prep_inanim", 0, 30)
+    for paradigm in ("simple_reflexives", "reflexive_sent_comp", "reflexives_across"):
+        yield row("masked-eng", "eng", paradigm, 8, phenomenon="reflexives")
+
+
+def save(rows, schema, path):
+    write_table(pa.Table.from_pylist(list(rows), schema=schema.arrow()), schema, path)
+    return [path]
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """Accuracies, and WALS features that rank German below English below French."""
+    features = [("deu", 0.1), ("eng", 0.2), ("fra", 0.9)]
+    morphology = [
+        {"lang": lang, "wals": lang, "feature": "22A", "category": 1, "value": value}
+        for lang, value in features
+    ]
+    rows = [*lstm_rows(), *masked_rows()]
+    return {
+        "accuracies": save(rows, ACCURACIES, tmp_path / "accuracies"),
+        "morphology": save(morphology, MORPHOLOGY, tmp_path / "morphology"),
+    }
+
+
+def items_of(tmp_path, **paradigms):
+    rows = [
+        {
+            "item_id": f"{paradigm}-{number}",
+            "lang": "eng",
+            "phenomenon": "agreement",
+            "paradigm": paradigm,
+            "good": "she sings",
+            "bad": "she sing",
+            "good_start": 4,
+            "good_end": 9,
+            "bad_start": 4,
+            "bad_end": 8,
+            "treebank": "",
+            "file": "",
+            "sent_id": "",
+        }
+        for paradigm, n in paradigms.items()
+        for number in range(n)
+    ]
+    return {"items": save(rows, ITEMS, tmp_path / "eng.parquet")}
+
+
+def values(exhibit, row=None):
+    return {
+        (cell.row, cell.column) if row is None else cell.column: cell.value
+        for cell in exhibit.cells
+        if row in (None, cell.row)
+    }
+
+
+def test_table_1_has_means_over_seeds_and_their_average_over_constructions(tables):
+    exhibit = table1(tables, LABELS)
+    assert values(exhibit, "VP coordination (short)") == pytest.approx(
+        {
+            f"{name} {part}": value
+            for (name, multi) in (("English", 0.9), ("French", 0.8), ("German", 1.0))
+            for part, value in (("Mono", 0.95), ("Multi", multi))
+        }
+    )
+    average = mean(1 - place / 20 for place in range(7))
+    assert values(exhibit, "Average accuracy")["English Mono"] == pytest.approx(average)
+
+
+def test_table_1_stands_for_the_printed_numbers_of_the_same_part(tables):
+    found = {cell.stands_for for cell in table1(tables, LABELS).cells}
+    assert {("prep", "eng clams-lstm-mono"), ("average", "deu clams-lstm-multi")} <= found
+
+
+def test_table_1_gives_an_interval_for_one_model_but_not_for_seeds(tables):
+    found = {cell.column: cell.low for cell in table1(tables, LABELS).cells if "rel" in cell.row}
+    assert found["English Mono"] is None
+    assert found["English Multi"] == pytest.approx(0.596, abs=0.001)
+
+
+def test_table_1_leaves_an_average_out_where_a_construction_is_missing(tmp_path):
+    rows = [r for r in lstm_rows() if (r["lang"], r["paradigm"]) != ("fra", "subj_rel")]
+    tables = {"accuracies": save(rows, ACCURACIES, tmp_path / "accuracies")}
+    found = values(table1(tables, LABELS), "Average accuracy")
+    assert "French Mono" not in found
+    assert "German Mono" in found
+
+
+def test_table_4_has_gains_of_models_judged_both_ways(tables):
+    found = values(table4(tables, LABELS))
+    assert found["Simple agreement", "English Multi"] == pytest.approx(0.1)
+    assert found["Average accuracy", "French Multi"] == pytest.approx(0.2)
+    assert {column for _, column in found} == {f"{name} Multi" for name in LANGUAGES.values()}
+
+
+def test_table_4_shows_signs_and_a_dash_for_no_change(tables):
+    found = {c.column: c.text for c in table4(tables, LABELS).cells if c.row.startswith("Simple")}
+    assert found == {"English Multi": "+.10", "French Multi": "+.20", "German Multi": "—"}
+
+
+def test_table_5_has_the_deviation_of_models_with_several_seeds(tables):
+    found = values(table5(tables, LABELS))
+    assert found["Across prepositional phrase", "English Mono"] == pytest.approx(0.3)
+    assert {column for _, column in found} == {f"{name} Mono" for name in LANGUAGES.values()}
+
+
+def test_table_2_pools_animate_and_inanimate_nouns(tables):
+    found = values(table2(tables, LABELS))
+    assert found["Across prepositional phrase", "English"] == pytest.approx(10 / 40)
+    assert found["Simple agreement", "French"] == pytest.approx(0.5)
+    assert ("Within object rel. clause", "German") not in found
+
+
+def test_table_3_has_an_average_of_reflexives_alone_where_agreement_is_missing(tables):
+    found = values(table3(tables, LABELS))
+    assert found["Average accuracy", "Mono, reflexives"] == pytest.approx(0.8)
+    assert ("Average accuracy", "Mono") not in found
+
+
+def test_table_7_counts_the_sets_that_were_judged(tables):
+    found = values(table7(tables, LABELS))
+    assert found["Across prepositional phrase", "English Multi"] == 40
+    assert found["Simple", "English Mono, reflexives"] == N
+
+
+def test_table_6_counts_pairs_with_animate_nouns(tmp_path):
+    tables = items_of(tmp_path, prep_anim=3, prep_inanim=2, subj_rel=1)
+    assert values(table6(tables, LABELS)) == {
+        ("Across prepositional phrase", "English"): 3,
+        ("Across subject rel. clause", "English"): 1,
+    }
+
+
+def test_figure_1_shows_an_example_of_each_construction_that_there_is(tmp_path):
+    exhibit = fig1(items_of(tmp_path, subj_rel=2), LABELS)
+    assert [(cell.row, cell.text) for cell in exhibit.cells] == [
+        ("Across subject rel. clause", "she [sings/*sing]")
+    ]
+
+
+def test_figure_2_averages_languages(tables):
+    found = values(fig2(tables, LABELS), "Simple agreement")
+    assert found["multilingual mean"] == pytest.approx(0.9)
+    assert found["multilingual SD"] == pytest.approx((2 / 300) ** 0.5)
+
+
+def test_figure_3_averages_over_the_constructions_of_all_languages(tables):
+    found = values(fig3(tables, LABELS))
+    assert found["English", "mBERT"] == pytest.approx(0.5)
+    assert found["French", "complexity"] == pytest.approx(0.9)
+
+
+def test_figure_3_says_so_where_there_is_no_complexity(tables):
+    exhibit = fig3({"accuracies": tables["accuracies"]}, LABELS)
+    assert "no WALS features" in exhibit.figure.axes[0].texts[0].get_text()
+
+
+def test_correlations_need_every_language_of_the_statement(tables):
+    assert not [cell for cell in text(tables, LABELS).cells if "Spearman" in cell.row]
+
+
+def test_correlations_are_of_average_accuracy_with_the_order_of_complexity(tmp_path):
+    right = {"eng": 5, "deu": 9, "fra": 6, "rus": 7, "heb": 8}
+    order = {"eng": 0.1, "deu": 0.2, "fra": 0.3, "rus": 0.4, "heb": 0.5}
+    rows = [row("one", lang, p, n) for lang, n in right.items() for p in SEVEN]
+    features = [
+        {"lang": lang, "wals": lang, "feature": "22A", "category": 1, "value": value}
+        for lang, value in order.items()
+    ]
+    tables = {
+        "accuracies": save(rows, ACCURACIES, tmp_path / "accuracies"),
+        "morphology": save(features, MORPHOLOGY, tmp_path / "morphology"),
+    }
+    names = {"eng": "English", "deu": "German", "fra": "F", "rus": "R", "heb": "H"}
+    cells = text(tables, replace(LABELS, languages=names)).cells
+    found = {cell.stands_for: cell.value for cell in cells if "Spearman" in cell.row}
+    # Differences of ranks 0, 3, 1, 1, 1: 1 - 6 * 12 / (5 * 24).
+    assert found == {
+        ("rho", "LSTM"): pytest.approx(0.4),
+        ("rho", "LSTM, German aside"): pytest.approx(1),
+    }
+
+
+@pytest.mark.parametrize("name", [s.name for s in EXHIBITS.values() if s.paper == "clams"])
+def test_every_exhibit_is_built_from_a_campaigns_tables(tables, tmp_path, name):
+    spec = EXHIBITS[f"clams/{name}"]
+    tables |= items_of(tmp_path, prep_anim=3)
+    outputs = [tmp_path / f"{name}.{suffix}" for suffix in FORMATS[spec.kind]]
+    build_exhibit(spec, tables, LABELS, tmp_path / "cells", outputs)
+    assert all(path.stat().st_size for path in outputs)
+
+
+@pytest.mark.parametrize("make", [table1, table2, table3, table4, table5, table7])
+def test_a_table_without_any_cell_says_why(make, tmp_path):
+    other = [row("three", "eng", "subj_rel", 1)]
+    tables = {"accuracies": save(other, ACCURACIES, tmp_path / "accuracies")}
+    exhibit = make(tables, LABELS)
+    assert exhibit.cells == []
+    assert " of the campaign has judged any of it." in markdown_text(exhibit)
+
+
+def test_an_empty_table_of_accuracies_is_refused(tmp_path):
+    tables = {"accuracies": save([], ACCURACIES, tmp_path / "accuracies")}
+    with pytest.raises(UserError, match="is empty: no model has judged a pair"):
+        table1(tables, LABELS)
+
+
+def judgement_rows():
+    """One row per pair behind the accuracies, right ones first."""
+    for found in (*lstm_rows(), *masked_rows()):
+        keys = {key: found[key] for key in ("model", "lang", "paradigm", "phenomenon", "method")}
+        for number in range(found["n"]):
+            yield keys | {"benchmark": "clams", "correct": float(number < found["correct"])}
+
+
+@pytest.mark.parametrize("make", [table1, table2, table3, table4, table5, table7, fig2, fig3, text])
+def test_every_cell_can_be_computed_again_from_its_rows(make, tables):
+    known = {
+        "accuracies": pd.DataFrame([*lstm_rows(), *masked_rows()]),
+        "judgements": pd.DataFrame(judgement_rows()),
+        "morphology": pd.read_parquet(tables["morphology"][0]),
+    }
+    cells = make(tables, LABELS).cells
+    assert cells
+    for cell in cells:
+        rows = select_rows(known[cell.source], dict(cell.where))
+        assert FORMULAS[cell.formula](rows) == pytest.approx(cell.value)
+
+
+class Row:
+    """What decides a model's part."""
+
+    def __init__(self, architecture, scope, papers=()):
+        self.architecture, self.scope, self.papers = architecture, scope, papers
+
+
+class Catalogue:
+    """Models alone."""
+
+    def __init__(self, **models):
+        self.models = {name.replace("_", "-"): row for name, row in models.items()}
+
+
+def test_models_take_part_by_their_kind_and_the_papers_own_come_first():
+    mono, multi = Row("lstm", "monolingual"), Row("lstm", "multilingual", ("clams",))
+    catalogue = Catalogue(
+        ours_1=mono,
+        ours_2=mono,
+        other=multi,
+        clams_lstm_multi=multi,
+        bert=Row("masked", "multilingual"),
+        elsewhere=Row("lstm", "monolingual", ("blimp",)),
+        gpt=Row("causal", "multilingual"),
+    )
+    assert clams_models(None, catalogue) == {
+        "mono": ["ours-1", "ours-2"],
+        "multi": ["clams-lstm-multi"],
+        "bert": [],
+        "mbert": ["bert"],
+    }
