@@ -10,6 +10,7 @@ from blimpworks.catalogue import UNIMORPH_KINDS, load_catalogue, whole_catalogue
 from blimpworks.config import check_campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS, of_benchmarks
+from blimpworks.exhibits.lmentry.facts import LMENTRY_FACTS
 from blimpworks.exhibits.multiblimp.facts import FACTS
 from blimpworks.exhibits.multiblimp.models import EVALUATION_FACTS, margin_models
 from blimpworks.reference import groups_of_models

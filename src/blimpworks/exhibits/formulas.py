@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.leaders import LEAD_BELOW, leads
+from blimpworks.exhibits.lmentry.formulas import LMENTRY
 
 ENOUGH_PAIRS = 10
 COUNT = "number of rows"
@@ -121,6 +122,7 @@ FORMULAS: dict[str, Callable[[pd.DataFrame], float]] = _Formulas(
         DIFFERENCE: lambda rows: float(rows["value"].iloc[0] - rows["value"].iloc[1]),
         COMPLEMENT: lambda rows: float(1 - rows["value"].item()),
         LEADS: lambda rows: float(len(leads(rows))),
+        **LMENTRY,
     }
 )
 
