@@ -8,7 +8,7 @@ task or one of its subsets of arguments, as Tables 34 to 51 name them; their ``p
 second of two arguments is right), or both, ``template=2/answer=1``.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -21,17 +21,18 @@ def _gap(accuracies: Sequence[float]) -> float:
     return 100 * (1 - (max(accuracies) - min(accuracies))) if len(accuracies) > 1 else 100.0
 
 
-def _mean(gaps: Iterable[float]) -> float:
-    found = list(gaps)
-    return sum(found) / len(found) if found else float("nan")
+def _mean(gaps: Sequence[float]) -> float:
+    return sum(gaps) / len(gaps) if gaps else float("nan")
 
 
-def _cases(rows: pd.DataFrame, kind: str) -> list[float]:
-    """Accuracies of one task by template or by answer: the prompts of a case are pooled."""
-    case = rows["paradigm"].str.extract(rf"(?:^|/){kind}=([^/]+)", expand=False)
-    known = rows[case.notna()].assign(case=case, hits=rows["accuracy"] * rows["n"])
-    sums = known.groupby("case")[["hits", "n"]].sum()
-    return list(sums["hits"] / sums["n"])
+def _between_cases(rows: pd.DataFrame, kind: str, tasks: Sequence[str]) -> list[float]:
+    """The gap of each task that has them between templates or answers, their prompts pooled."""
+    case = rows["paradigm"].astype(str).str.extract(rf"(?:^|/){kind}=([^/]+)", expand=False)
+    known = rows[case.notna() & rows["phenomenon"].isin(tasks)]
+    keys = [known["phenomenon"].astype(str), case[known.index]]
+    sums = known[["n"]].assign(hits=known["accuracy"] * known["n"]).groupby(keys).sum()
+    pooled = sums["hits"] / sums["n"]
+    return [_gap([*found]) for _, found in pooled.groupby(level=0)]
 
 
 def aspects(rows: pd.DataFrame) -> dict[str, float]:
@@ -41,20 +42,18 @@ def aspects(rows: pd.DataFrame) -> dict[str, float]:
     cases; ``content``: the same between subsets of arguments, 100 where a language has less
     than two; ``adjacent``: over pairs of tasks. Not a number where no task has cases.
     """
+    rows = rows.reset_index(drop=True)
     whole = rows[rows["paradigm"] == ALL].set_index("phenomenon")["accuracy"].to_dict()
-    tasks = {str(name): part for name, part in rows.groupby("phenomenon", observed=True)}
-    order = [_cases(tasks[task], "answer") for task in ORDERED if task in tasks]
-    template = [_cases(tasks[task], "template") for task in TASKS if task in tasks]
     content = [
         [whole[f"{task}_{name}"] for name in names if f"{task}_{name}" in whole]
         for task, names in SUBSETS.items()
     ]
     adjacent = [[whole[a], whole[b]] for a, b in ADJACENT if a in whole and b in whole]
     return {
-        "order": _mean(_gap(cases) for cases in order if cases),
-        "content": _mean(map(_gap, content)),
-        "template": _mean(_gap(cases) for cases in template if cases),
-        "adjacent": _mean(map(_gap, adjacent)),
+        "order": _mean(_between_cases(rows, "answer", ORDERED)),
+        "content": _mean([*map(_gap, content)]),
+        "template": _mean(_between_cases(rows, "template", TASKS)),
+        "adjacent": _mean([*map(_gap, adjacent)]),
     }
 
 

@@ -22,11 +22,12 @@ from numpy.typing import NDArray
 from blimpworks.catalogue import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import FORMULAS
+from blimpworks.exhibits.shared import read_plain
 from blimpworks.files import write_text
 from blimpworks.reference import PublishedRow, ReasonRow
 from blimpworks.reproduction.printed import read_printed_numbers
 from blimpworks.reproduction.rounding import TOLERANCE, slack
-from blimpworks.tables import ACCURACIES, CELLS, read_table
+from blimpworks.tables import ACCURACIES, CELLS
 
 EXACT, ROUNDING, ERRATUM, GARBLED = "exact", "rounding", "erratum", "garbled"
 NOT_RECOMPUTABLE, DEVIATES = "not recomputable", "deviates"
@@ -94,7 +95,7 @@ class Paper:
         ]
         return {
             "published": Selection(pd.DataFrame(rows)),
-            "accuracies": Selection(read_table(ACCURACIES, self.accuracies).to_pandas()),
+            "accuracies": Selection(read_plain(ACCURACIES, self.accuracies)),
         }
 
 

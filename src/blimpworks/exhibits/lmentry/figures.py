@@ -203,8 +203,9 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
             else:
                 say(axes, "no score in this language")
         panels[0].set_ylabel("LMentry score (%)")
-        if cells:
-            panels[1].legend(loc="upper right")
+        drawn = [axes for axes in panels if axes.patches]
+        if drawn:
+            drawn[-1].legend(loc="upper right")
     source = "" if scores.measured else " From the scores that Table 4 prints."
     return Exhibit(
         "LMentry score of open-weight and open-data models",
