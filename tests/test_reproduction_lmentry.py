@@ -1,5 +1,8 @@
 """What Multi-LMentry prints, against what its other numbers make of it."""
 
+import csv
+import json
+import lzma
 import re
 import shutil
 
@@ -278,3 +281,33 @@ def test_an_accuracy_without_its_number_of_prompts_is_refused(tmp_path):
     only = [PRINTED / "table50.csv"]
     with pytest.raises(UserError, match="table54"):
         read_published(only, "lmentry", tmp_path / "accuracies.parquet")
+
+
+def lines_of(path):
+    """Rows of a released CSV file below its headings."""
+    with lzma.open(path, "rt", encoding="utf-8", newline="") as handle:
+        return len(list(csv.DictReader(handle)))
+
+
+@pytest.mark.mirror
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_table_54_has_the_released_rows_times_templates(mirror, printed, lang):
+    sizes = {r.row: r.value for r in printed if (r.exhibit, r.column) == ("table54", lang)}
+    resources = mirror / "multi_lmentry/resources" / LANGUAGES[lang].code.lower()
+    sentences = lines_of(resources / "simple_sentences.csv.xz")
+    assert sizes["first_word"] == sizes["last_word"] == 3 * sentences
+    if lang != "eus":
+        # Four distractors, two orders, three templates.
+        assert sizes["homophones"] == 24 * lines_of(resources / "homophones.csv.xz")
+
+
+@pytest.mark.mirror
+@pytest.mark.parametrize("lang", ["ita", "spa", "deu", "cat", "glg", "eus", "por"])
+def test_no_model_can_pass_the_words_that_are_left_to_start_with(mirror, printed, lang):
+    folder = mirror / "multi_lmentry/resources" / LANGUAGES[lang].code.lower()
+    words = json.loads(lzma.decompress((folder / "lmentry_words.json.xz").read_bytes()))
+    tags = ("ADPOSITION", "DETERMINER", "DATE", "VERB")
+    left = sum(word["pos"] in tags for word in words.values())
+    rows = [r for r in printed if r.exhibit == LANGUAGES[lang].tables[0] and r.value is not None]
+    best = max(r.value for r in rows if r.column == "starts_with_word")
+    assert 10 < best <= 100 * left / 1000 < 22
