@@ -13,7 +13,7 @@ from blimpworks.analysis.robustness import aspects, lmentry_score, mean_accuracy
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
-from blimpworks.lmentry.tasks import ORDERED, SUBSETS, TASKS
+from blimpworks.lmentry.tasks import ORDERED, SUBSETS, TASKS, WHOLE
 from blimpworks.reproduction.measured import compare
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
 
@@ -199,6 +199,10 @@ def test_a_method_that_nothing_was_judged_by_is_refused(campaign, root):
 
 
 # Robustness
+
+
+def test_a_task_as_a_whole_is_called_as_the_table_of_accuracies_calls_it():
+    assert WHOLE == ALL
 
 
 def accuracies(**tasks):

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from blimpworks.analysis.accuracy import ALL
-from blimpworks.lmentry.tasks import ADJACENT, ORDERED, SUBSETS, TASKS
+from blimpworks.lmentry.tasks import ADJACENT, ORDERED, SUBSETS, TASKS, WHOLE
 
 
 def _gap(accuracies: Sequence[float]) -> float:
@@ -43,7 +42,7 @@ def aspects(rows: pd.DataFrame) -> dict[str, float]:
     than two; ``adjacent``: over pairs of tasks. Not a number where no task has cases.
     """
     rows = rows.reset_index(drop=True)
-    whole = rows[rows["paradigm"] == ALL].set_index("phenomenon")["accuracy"].to_dict()
+    whole = rows[rows["paradigm"] == WHOLE].set_index("phenomenon")["accuracy"].to_dict()
     content = [
         [whole[f"{task}_{name}"] for name in names if f"{task}_{name}" in whole]
         for task, names in SUBSETS.items()
@@ -64,7 +63,7 @@ def robustness(rows: pd.DataFrame) -> float:
 
 def mean_accuracy(rows: pd.DataFrame) -> float:
     """Unweighted mean over the tasks that the language has, in percent."""
-    whole = rows[(rows["paradigm"] == ALL) & rows["phenomenon"].isin(TASKS)]
+    whole = rows[(rows["paradigm"] == WHOLE) & rows["phenomenon"].isin(TASKS)]
     return float(100 * whole["accuracy"].mean())
 
 

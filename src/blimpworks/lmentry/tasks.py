@@ -75,3 +75,6 @@ ADJACENT = (
     ("last_word", "last_letter"),
 )
 """Pairs of adjacent tasks."""
+# As in analysis.accuracy, which is slow to import: formulas are looked up at every explain.
+WHOLE = "all"
+"""Paradigm of a task as a whole, by no template or answer."""
