@@ -35,6 +35,7 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
             lang=lang,
             accuracy=percent / 100,
             rounding=HALF_UNIT / 100,
+            origin=row.place,
             n=int(n),
             phenomenon=row.column,
         )
