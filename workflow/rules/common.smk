@@ -11,6 +11,7 @@ from blimpworks.config import check_campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS, of_benchmarks
 from blimpworks.exhibits.clams.facts import FACTS as CLAMS_FACTS
+from blimpworks.exhibits.lmentry.facts import LMENTRY_FACTS
 from blimpworks.exhibits.multiblimp.facts import FACTS
 from blimpworks.exhibits.multiblimp.models import EVALUATION_FACTS, margin_models
 from blimpworks.reference import groups_of_models

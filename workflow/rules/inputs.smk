@@ -175,6 +175,7 @@ def labels_of(wildcards):
         labels["method"] = methods_of(paper)[0]
     if facts:
         known = FACTS | EVALUATION_FACTS | CLAMS_FACTS
+        known = FACTS | EVALUATION_FACTS | LMENTRY_FACTS
         labels["facts"] = {name: known[name](CAMPAIGN, CATALOGUE) for name in facts}
     return json.dumps(labels, ensure_ascii=False)
 
@@ -185,6 +186,7 @@ def published_labels_of(wildcards):
         k: r.label for k, r in WHOLE.models.items() if wildcards.paper in r.papers
     }
     known = FACTS | EVALUATION_FACTS | CLAMS_FACTS
+    known = FACTS | EVALUATION_FACTS | LMENTRY_FACTS
     facts = {name: known[name](CAMPAIGN, WHOLE) for name in spec_of(wildcards).facts}
     languages = {k: row.name for k, row in WHOLE.languages.items()}
     labels = {"languages": languages, "models": models, "facts": facts}

@@ -18,12 +18,10 @@ def exhibit_spec(key: str) -> ExhibitSpec:
     return EXHIBITS[key]
 
 
-def _function(spec: ExhibitSpec) -> Callable[[Mapping[str, Sequence[Path]], Labels], Exhibit]:
+def _make(spec: ExhibitSpec, tables: Mapping[str, Sequence[Path]], labels: Labels) -> Exhibit:
     module, _, name = spec.function.partition(":")
-    function: Callable[[Mapping[str, Sequence[Path]], Labels], Exhibit] = getattr(
-        importlib.import_module(module), name
-    )
-    return function
+    function: Callable[..., Exhibit] = getattr(importlib.import_module(module), name)
+    return function(tables, labels, *filter(None, [spec.argument]))
 
 
 def build_exhibit(
@@ -44,7 +42,7 @@ def build_exhibit(
     missing = [need for need in needs if not tables.get(need)]
     if missing:
         raise UserError(f"exhibit {spec.key} needs {', '.join(missing)}; pass --input NEED=PATH.")
-    exhibit = _function(spec)(tables, labels)
+    exhibit = _make(spec, tables, labels)
     write_table(exhibit.table(), CELLS, cells)
     for output in outputs:
         render(exhibit, output)

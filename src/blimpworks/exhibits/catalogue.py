@@ -5,12 +5,15 @@ Plain data without heavy imports, because the Snakefile reads it each time it is
 
 from blimpworks.exhibits.blimp.specs import SPECS as BLIMP
 from blimpworks.exhibits.clams.specs import SPECS as CLAMS
+from blimpworks.exhibits.lmentry.specs import SPECS as LMENTRY
 from blimpworks.exhibits.multiblimp.specs import SPECS as MULTIBLIMP
 from blimpworks.exhibits.spec import FORMATS, ExhibitSpec
 
 __all__ = ["EXHIBITS", "FORMATS", "ExhibitSpec", "of_benchmarks"]
 
-EXHIBITS: dict[str, ExhibitSpec] = {spec.key: spec for spec in (*MULTIBLIMP, *BLIMP, *CLAMS)}
+EXHIBITS: dict[str, ExhibitSpec] = {
+    spec.key: spec for spec in (*MULTIBLIMP, *BLIMP, *CLAMS, *LMENTRY)
+}
 
 
 EVALUATION = {"accuracies", "comparisons", "regressions", "residuals", "margins"}
@@ -20,10 +23,11 @@ EVALUATION = {"accuracies", "comparisons", "regressions", "residuals", "margins"
 def of_benchmarks(benchmarks: tuple[str, ...], *, evaluated: bool) -> list[ExhibitSpec]:
     """Exhibits of the papers whose benchmarks a campaign runs.
 
-    Without models to be ``evaluated``, those of the data alone.
+    Without models to be ``evaluated``, those of the data alone; never those that need nothing,
+    which are of print alone.
     """
     return [
         spec
         for spec in EXHIBITS.values()
-        if spec.paper in benchmarks and (evaluated or not EVALUATION & {*spec.needs})
+        if spec.paper in benchmarks and spec.needs and (evaluated or not EVALUATION & {*spec.needs})
     ]

@@ -15,6 +15,7 @@ from blimpworks.analysis.leaders import LEAD_BELOW, leads
 from blimpworks.exhibits.blimp.formulas import FORMULAS as BLIMP
 from blimpworks.exhibits.clams.formulas import FORMULAS as CLAMS
 from blimpworks.exhibits.clams.formulas import parametric as clams_parametric
+from blimpworks.exhibits.lmentry.formulas import LMENTRY
 
 ENOUGH_PAIRS = 10
 COUNT = "number of rows"
@@ -128,6 +129,7 @@ FORMULAS: dict[str, Callable[[pd.DataFrame], float]] = _Formulas(
         LEADS: lambda rows: float(len(leads(rows))),
         **BLIMP,
         **CLAMS,
+        **LMENTRY,
     }
 )
 

@@ -59,13 +59,17 @@ def _columns(exhibit: Exhibit, names: Sequence[str], title: str, escape: Style) 
 def _body(
     exhibit: Exhibit, frame: pd.DataFrame, section: Section, escape: Style, bold: Style
 ) -> list[list[str]]:
-    """Escaped text, bold where it belongs, a dash where there is no cell."""
+    """Escaped text, bold where it belongs, a dash where there is no cell.
+
+    A row without any cell is a heading, and has nothing beside it.
+    """
     body = []
     for row, printed in section.rows.items():
         texts = [escape(printed)] if exhibit.named else []
+        absent = ABSENT if row in frame.index else ""
         for column in section.columns:
             text = frame[column].get(row) if column in frame else None
-            shown = escape(text if isinstance(text, str) else ABSENT)
+            shown = escape(text if isinstance(text, str) else absent)
             texts.append(bold(shown) if (row, column) in exhibit.bold else shown)
         body.append(texts)
     return body

@@ -18,7 +18,9 @@ class ExhibitSpec:
     "items"; ``function`` takes them and returns an ``Exhibit``. ``facts`` names what it
     wants to know of the campaign and its catalogue, such as the languages' families.
     ``optional`` names tables that it can do without where the campaign has none; with
-    ``published``, the tables it needs there, it can be built from what the paper prints.
+    ``published``, the tables it needs there, it can be built from what the paper prints; one
+    that ``needs`` nothing has that form alone. Several exhibits can share a function, which
+    then takes the ``argument`` too.
     """
 
     paper: str
@@ -30,6 +32,7 @@ class ExhibitSpec:
     facts: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     published: tuple[str, ...] = ()
+    argument: str = ""
 
     @property
     def key(self) -> str:

@@ -1,6 +1,7 @@
 """Accuracies that a paper prints, as a table like the campaign's own."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -8,7 +9,7 @@ import pyarrow as pa
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.errors import UserError
 from blimpworks.reference import PublishedRow
-from blimpworks.reproduction import blimp, clams, multiblimp
+from blimpworks.reproduction import blimp, clams, lmentry, multiblimp
 from blimpworks.reproduction.printed import PrintedAccuracy, read_printed_numbers
 from blimpworks.tables import ACCURACIES, write_table
 
@@ -19,8 +20,11 @@ READERS: dict[str, Reader] = {
     "clams": clams.accuracies,
     "multiblimp": multiblimp.accuracies,
     "blimp": blimp.accuracies,
+    "lmentry": lmentry.accuracies,
 }
 """By benchmark: which of its paper's printed numbers are accuracies, and of what."""
+# A millisecond each, and thousands of accuracies are over the same number of prompts.
+_interval = cache(wilson)
 
 
 def _row(benchmark: str, found: PrintedAccuracy) -> dict[str, object]:
@@ -30,7 +34,7 @@ def _row(benchmark: str, found: PrintedAccuracy) -> dict[str, object]:
     row |= {"benchmark": benchmark, "method": PRINTED, "skipped": 0, "ties": 0, "near_ties": 0}
     if found.n:
         correct = round(found.accuracy * found.n)
-        low, high = wilson(correct, found.n)
+        low, high = _interval(correct, found.n)
         row |= {"correct": correct, "low": low, "high": high}
     return row
 

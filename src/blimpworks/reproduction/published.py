@@ -22,11 +22,12 @@ from numpy.typing import NDArray
 from blimpworks.catalogue import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import FORMULAS
+from blimpworks.exhibits.shared import read_plain
 from blimpworks.files import write_text
 from blimpworks.reference import PublishedRow, ReasonRow
 from blimpworks.reproduction.printed import read_printed_numbers
 from blimpworks.reproduction.rounding import TOLERANCE, slack
-from blimpworks.tables import ACCURACIES, CELLS, read_table
+from blimpworks.tables import ACCURACIES, CELLS
 
 EXACT, ROUNDING, ERRATUM, GARBLED = "exact", "rounding", "erratum", "garbled"
 NOT_RECOMPUTABLE, DEVIATES = "not recomputable", "deviates"
@@ -53,6 +54,7 @@ class Selection:
 
     def __init__(self, table: pd.DataFrame) -> None:
         self.table = table
+        self._origins = table["origin"].tolist()
         self._found: dict[tuple[str, Any], NDArray[np.bool_]] = {}
 
     def _having(self, column: str, value: Any) -> NDArray[np.bool_]:
@@ -60,13 +62,20 @@ class Selection:
             self._found[column, value] = (self.table[column] == value).to_numpy(bool)
         return self._found[column, value]
 
-    def select(self, where: Mapping[str, Any]) -> pd.DataFrame:
-        """Rows whose columns have the wanted value, or one of the wanted values."""
+    def _chosen(self, where: Mapping[str, Any]) -> NDArray[np.bool_]:
         chosen = np.ones(len(self.table), dtype=bool)
         for column in where.keys() & {*self.table.columns}:
             wanted = where[column] if isinstance(where[column], list) else [where[column]]
             chosen &= np.logical_or.reduce([self._having(column, value) for value in wanted])
-        return self.table[chosen]
+        return chosen
+
+    def select(self, where: Mapping[str, Any]) -> pd.DataFrame:
+        """Rows whose columns have the wanted value, or one of the wanted values."""
+        return self.table[self._chosen(where)]
+
+    def origins(self, where: Mapping[str, Any]) -> list[str]:
+        """The printed numbers that these rows are; quicker than the rows themselves."""
+        return [self._origins[at] for at in np.flatnonzero(self._chosen(where))]
 
 
 @dataclass(frozen=True)
@@ -94,20 +103,14 @@ class Paper:
         ]
         return {
             "published": Selection(pd.DataFrame(rows)),
-            "accuracies": Selection(read_table(ACCURACIES, self.accuracies).to_pandas()),
+            "accuracies": Selection(read_plain(ACCURACIES, self.accuracies)),
         }
-
-
-def _rows(cell: Mapping[str, Any], paper: Paper) -> pd.DataFrame | None:
-    """The printed rows that a cell is computed from; None if it is from elsewhere."""
-    table = paper.tables.get(cell["source"])
-    return None if table is None else table.select(json.loads(cell["filter"]))
 
 
 def _is_itself(cell: Mapping[str, Any], place: Place, paper: Paper) -> bool:
     """Whether a cell only shows the printed number that it stands for."""
-    rows = _rows(cell, paper)
-    return rows is not None and list(rows["origin"]) == ["/".join(place)]
+    table = paper.tables.get(cell["source"])
+    return table is not None and table.origins(json.loads(cell["filter"])) == ["/".join(place)]
 
 
 def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
@@ -132,8 +135,10 @@ def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
 
 def _reach(cell: Mapping[str, Any], paper: Paper) -> float:
     """How far the rounding of what a cell is computed from may have moved it."""
-    rows = _rows(cell, paper)
-    return 0.0 if rows is None else slack(FORMULAS[cell["formula"]], rows)
+    table = paper.tables.get(cell["source"])
+    if table is None:
+        return 0.0
+    return slack(FORMULAS[cell["formula"]], table.select(json.loads(cell["filter"])))
 
 
 def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -> str:

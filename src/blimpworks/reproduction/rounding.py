@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import pandas as pd
 
 TOLERANCE = 1e-9
@@ -19,8 +20,10 @@ def slack(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float
     total, before = 0.0, formula(rows)
     for column, reach in ROUNDED.items():
         if column in rows and reach in rows:
-            for index in rows.index[rows[reach].fillna(0) > 0]:
-                moved = rows.copy()
-                moved.loc[index, column] += rows.loc[index, reach]
-                total += abs(formula(moved) - before)
+            numbers = rows[column].to_numpy(float)
+            steps = rows[reach].fillna(0).to_numpy(float)
+            for at in np.flatnonzero(steps > 0):
+                moved = numbers.copy()
+                moved[at] += steps[at]
+                total += abs(formula(rows.assign(**{column: moved})) - before)
     return total

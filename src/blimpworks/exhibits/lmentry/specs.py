@@ -1,0 +1,90 @@
+"""Tables and figures of Multi-LMentry."""
+
+from blimpworks.exhibits.lmentry.names import BENCHMARK, LANGUAGES, TASK_TABLES
+from blimpworks.exhibits.spec import ExhibitSpec, Kind
+
+_HERE = "blimpworks.exhibits.lmentry"
+_BOTH = ("accuracies", "printed")
+
+
+def _spec(
+    name: str,
+    title: str,
+    function: str,
+    needs: tuple[str, ...] = ("accuracies",),
+    published: tuple[str, ...] = ("printed",),
+    kind: Kind = "table",
+    facts: tuple[str, ...] = (),
+    argument: str = "",
+) -> ExhibitSpec:
+    """An exhibit of the paper. Those that need nothing measured are of print alone."""
+    function = f"{_HERE}.{function}"
+    return ExhibitSpec(
+        BENCHMARK,
+        name,
+        kind,
+        title,
+        needs,
+        function,
+        facts=facts,
+        published=published,
+        argument=argument,
+    )
+
+
+SPECS = (
+    _spec("table2", "Prompts per language", "data:table2", ("items",)),
+    _spec("table3", "The models, with size and languages", "data:table3", ()),
+    _spec(
+        "table4",
+        "LMentry score and accuracy by model and language",
+        "results:table4",
+        published=_BOTH,
+    ),
+    _spec("table5", "Robustness by model and language", "results:table5"),
+    _spec(
+        "fig1",
+        "LMentry score by size of the model",
+        "figures:fig1",
+        kind="figure",
+        facts=("lmentry_sizes",),
+    ),
+    _spec(
+        "fig2", "LMentry score of open-weight and open-data models", "figures:fig2", kind="figure"
+    ),
+    _spec(
+        "fig3",
+        "Accuracy on each task in English",
+        "figures:fig3",
+        published=("accuracies",),
+        kind="figure",
+    ),
+    _spec(
+        "table6",
+        "Tasks with the highest and lowest mean accuracy",
+        "ranking:table6",
+        published=_BOTH,
+    ),
+    *(
+        _spec(
+            table,
+            f"Accuracy on each task in {LANGUAGES[lang].name}, "
+            f"part {LANGUAGES[lang].tables.index(table) + 1}",
+            "tasks:task_table",
+            argument=table,
+        )
+        for table, lang in sorted(TASK_TABLES.items())
+    ),
+    *(
+        _spec(
+            table,
+            f"Agreement of the patterns with annotations in {language}",
+            "data:agreement_table",
+            (),
+            argument=table,
+        )
+        for table, language in (("table52", "English"), ("table53", "Basque"))
+    ),
+    _spec("table54", "Prompts per task and language", "data:table54", ("items",)),
+    _spec("text", "Statements about the benchmark, the models and the results", "text:text", ()),
+)

@@ -1,0 +1,1 @@
+"""Multi-LMentry: elementary tasks in nine languages."""

@@ -1,0 +1,80 @@
+"""The tasks of Multi-LMentry, and which of them robustness compares.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), Tables 1 and 8, appendix A.2.
+"""
+
+TASKS = (
+    "sentence_containing",
+    "sentence_not_containing",
+    "word_containing",
+    "word_not_containing",
+    "most_associated_word",
+    "least_associated_word",
+    "any_words_from_category",
+    "all_words_from_category",
+    "first_alphabetically",
+    "more_letters",
+    "less_letters",
+    "bigger_number",
+    "smaller_number",
+    "rhyming_word",
+    "homophones",
+    "word_after",
+    "word_before",
+    "starts_with_word",
+    "ends_with_word",
+    "starts_with_letter",
+    "ends_with_letter",
+    "first_word",
+    "last_word",
+    "first_letter",
+    "last_letter",
+)
+"""The 25 tasks, in the order of the paper's tables."""
+ORDERED = (
+    "more_letters",
+    "less_letters",
+    "first_alphabetically",
+    "rhyming_word",
+    "homophones",
+    "bigger_number",
+    "smaller_number",
+)
+"""Tasks whose answer is one of two arguments."""
+SUBSETS = {
+    "first_alphabetically": (
+        "far_first_letter",
+        "different_first_letter",
+        "consecutive_first_letter",
+        "same_first_letter",
+    ),
+    "any_words_from_category": ("5_distractors", "4_distractors", "3_distractors"),
+    "all_words_from_category": ("0_distractors", "1_distractors", "2_distractors"),
+    "rhyming_word": ("orthographically_similar", "orthographically_different"),
+    "more_letters": ("length_diff_3plus", "length_diff_1"),
+    "less_letters": ("length_diff_3plus", "length_diff_1"),
+}
+"""Subsets of arguments, of the tasks that have any (Table 8)."""
+ADJACENT = (
+    ("any_words_from_category", "all_words_from_category"),
+    ("most_associated_word", "least_associated_word"),
+    ("more_letters", "less_letters"),
+    ("bigger_number", "smaller_number"),
+    ("word_after", "word_before"),
+    ("starts_with_word", "ends_with_word"),
+    ("starts_with_letter", "ends_with_letter"),
+    ("first_word", "last_word"),
+    ("first_letter", "last_letter"),
+    ("sentence_containing", "sentence_not_containing"),
+    ("word_containing", "word_not_containing"),
+    ("sentence_containing", "word_containing"),
+    ("sentence_not_containing", "word_not_containing"),
+    ("starts_with_word", "starts_with_letter"),
+    ("ends_with_word", "ends_with_letter"),
+    ("first_word", "first_letter"),
+    ("last_word", "last_letter"),
+)
+"""Pairs of adjacent tasks."""
+# As in analysis.accuracy, which is slow to import: formulas are looked up at every explain.
+WHOLE = "all"
+"""Paradigm of a task as a whole, by no template or answer."""

@@ -1,0 +1,33 @@
+"""What the tests of Multi-LMentry share: its printed numbers, and its published forms."""
+
+from pathlib import Path
+
+from blimpworks.catalogue import ModelRow, read_rows
+from blimpworks.exhibits.build import build_exhibit
+from blimpworks.exhibits.catalogue import EXHIBITS
+from blimpworks.exhibits.exhibit import Labels
+from blimpworks.reproduction.accuracies import read_published
+
+CONFIG = Path(__file__).resolve().parents[1] / "config"
+PRINTED = CONFIG / "published/lmentry"
+MODELS = {r.name: r for r in read_rows(ModelRow, CONFIG / "models.tsv") if "lmentry" in r.papers}
+SIZES = {name: row.parameters for name, row in MODELS.items()}
+NAMES = {name: row.label for name, row in MODELS.items()}
+PUBLISHED = Labels({}, NAMES, "printed", {"lmentry_sizes": SIZES}, "published")
+SPECS = {spec.name: spec for spec in EXHIBITS.values() if spec.paper == "lmentry"}
+
+
+def tables_of(root):
+    """What published forms are made of: printed numbers, and the accuracies among them."""
+    printed = sorted(PRINTED.glob("*.csv"))
+    accuracies = root / "printed.parquet"
+    read_published(printed, "lmentry", accuracies)
+    return {"printed": printed, "accuracies": [accuracies]}
+
+
+def build(name, tables, labels, root):
+    """An exhibit and its cells file."""
+    spec = SPECS[name]
+    needs = spec.published if labels.source == "published" else spec.needs
+    cells = root / f"{name}.cells.parquet"
+    return build_exhibit(spec, {need: tables[need] for need in needs}, labels, cells, []), cells
