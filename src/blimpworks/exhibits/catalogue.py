@@ -6,10 +6,13 @@ Plain data without heavy imports, because the Snakefile reads it each time it is
 from blimpworks.exhibits.blimp.specs import SPECS as BLIMP
 from blimpworks.exhibits.multiblimp.specs import SPECS as MULTIBLIMP
 from blimpworks.exhibits.spec import FORMATS, ExhibitSpec
+from blimpworks.exhibits.urblimp.specs import SPECS as URBLIMP
 
 __all__ = ["EXHIBITS", "FORMATS", "ExhibitSpec", "of_benchmarks"]
 
-EXHIBITS: dict[str, ExhibitSpec] = {spec.key: spec for spec in (*MULTIBLIMP, *BLIMP)}
+EXHIBITS: dict[str, ExhibitSpec] = {
+    spec.key: spec for spec in (*MULTIBLIMP, *BLIMP, *URBLIMP)
+}
 
 
 EVALUATION = {"accuracies", "comparisons", "regressions", "residuals", "margins"}
@@ -19,10 +22,11 @@ EVALUATION = {"accuracies", "comparisons", "regressions", "residuals", "margins"
 def of_benchmarks(benchmarks: tuple[str, ...], *, evaluated: bool) -> list[ExhibitSpec]:
     """Exhibits of the papers whose benchmarks a campaign runs.
 
-    Without models to be ``evaluated``, those of the data alone.
+    Without models to be ``evaluated``, those of the data alone. An exhibit that needs nothing of
+    a campaign is none of what it measures: it has a published form alone.
     """
     return [
         spec
         for spec in EXHIBITS.values()
-        if spec.paper in benchmarks and (evaluated or not EVALUATION & {*spec.needs})
+        if spec.paper in benchmarks and spec.needs and (evaluated or not EVALUATION & {*spec.needs})
     ]

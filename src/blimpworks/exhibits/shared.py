@@ -58,19 +58,23 @@ def printed_bold(printed: pd.DataFrame, exhibit: str) -> set[tuple[str, str]]:
     return set(zip(found["row"], found["column"], strict=True))
 
 
-def best_of_each(cells: Sequence[Cell], among: set[str], by: str = "row") -> set[tuple[str, str]]:
+def best_of_each(
+    cells: Sequence[Cell], among: set[str], by: str = "row", digits: int = 1
+) -> set[tuple[str, str]]:
     """The best cells of each row (or ``by`` column), as printed, all of them when they tie.
 
-    ``among`` names the columns (or rows) that take part.
+    ``among`` names the columns (or rows) that take part; ``digits`` are printed decimals.
     """
     other = "column" if by == "row" else "row"
     top: dict[str, float] = {}
     taking = [cell for cell in cells if cell.printed and getattr(cell, other) in among]
     for cell in taking:
         key = getattr(cell, by)
-        top[key] = max(top.get(key, 0.0), round(cell.value, 1))
+        top[key] = max(top.get(key, 0.0), round(cell.value, digits))
     return {
-        (cell.row, cell.column) for cell in taking if round(cell.value, 1) == top[getattr(cell, by)]
+        (cell.row, cell.column)
+        for cell in taking
+        if round(cell.value, digits) == top[getattr(cell, by)]
     }
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.errors import UserError
 from blimpworks.reference import PublishedRow
-from blimpworks.reproduction import blimp, multiblimp
+from blimpworks.reproduction import blimp, multiblimp, urblimp
 from blimpworks.reproduction.printed import PrintedAccuracy, read_printed_numbers
 from blimpworks.tables import ACCURACIES, write_table
 
@@ -18,6 +18,7 @@ Reader = Callable[[Sequence[PublishedRow]], Iterator[PrintedAccuracy]]
 READERS: dict[str, Reader] = {
     "multiblimp": multiblimp.accuracies,
     "blimp": blimp.accuracies,
+    "urblimp": urblimp.accuracies,
 }
 """By benchmark: which of its paper's printed numbers are accuracies, and of what."""
 
