@@ -174,7 +174,9 @@ def labels_of(wildcards):
         labels["models"] = {k: CATALOGUE.models[k].label for k in models_of(paper)}
         labels["method"] = methods_of(paper)[0]
     if facts:
-        labels["facts"] = {name: KNOWN_FACTS[name](CAMPAIGN, CATALOGUE) for name in facts}
+        labels["facts"] = {
+            name: KNOWN_FACTS[name](CAMPAIGN, CATALOGUE) for name in facts
+        }
     return json.dumps(labels, ensure_ascii=False)
 
 
@@ -183,7 +185,9 @@ def published_labels_of(wildcards):
     models = {
         k: r.label for k, r in WHOLE.models.items() if wildcards.paper in r.papers
     }
-    facts = {name: KNOWN_FACTS[name](CAMPAIGN, WHOLE) for name in spec_of(wildcards).facts}
+    facts = {
+        name: KNOWN_FACTS[name](CAMPAIGN, WHOLE) for name in spec_of(wildcards).facts
+    }
     languages = {k: row.name for k, row in WHOLE.languages.items()}
     labels = {"languages": languages, "models": models, "facts": facts}
     labels |= {"method": "printed", "source": "published"}

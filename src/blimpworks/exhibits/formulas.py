@@ -157,8 +157,10 @@ FORMULAS: dict[str, Callable[[pd.DataFrame], float]] = _Formulas(
     | urblimp.FORMULAS
 )
 
-ALLOWING = {urblimp.IMPLIED}
-"""Formulas that allow for the rounding of their rows themselves: it cannot move their values."""
+
+def takes_as_printed(formula: str) -> bool:
+    """Whether rounded rows are just what a formula is about: that they are adds no doubt."""
+    return urblimp.takes_as_printed(formula)
 
 
 def select_rows(rows: pd.DataFrame, where: dict[str, Any]) -> pd.DataFrame:

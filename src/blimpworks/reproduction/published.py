@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from blimpworks.catalogue import read_rows
 from blimpworks.errors import UserError
-from blimpworks.exhibits.formulas import ALLOWING, FORMULAS
+from blimpworks.exhibits.formulas import FORMULAS, takes_as_printed
 from blimpworks.files import write_text
 from blimpworks.reference import PublishedRow, ReasonRow
 from blimpworks.reproduction.printed import read_printed_numbers
@@ -132,7 +132,7 @@ def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
 
 def _reach(cell: Mapping[str, Any], paper: Paper) -> float:
     """How far the rounding of what a cell is computed from may have moved it."""
-    rows = None if cell["formula"] in ALLOWING else _rows(cell, paper)
+    rows = None if takes_as_printed(cell["formula"]) else _rows(cell, paper)
     return 0.0 if rows is None else slack(FORMULAS[cell["formula"]], rows)
 
 
