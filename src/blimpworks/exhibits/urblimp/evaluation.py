@@ -153,9 +153,15 @@ def _paradigm_table(
         f"unweighted mean of the models shown; best of each row in bold.{none}",
         cells,
         row_title="Paradigm",
-        heads={name: _two_lines(name) for name in names.values()},
+        heads=_headings(list(names.values())),
         bold=_best(cells, "row"),
     )
+
+
+def _headings(names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Names in two lines; in one if the upper would be the same for all."""
+    heads = {name: _two_lines(name) for name in names}
+    return heads if len({upper for upper, _ in heads.values()}) > 1 else {}
 
 
 def _two_lines(name: str) -> tuple[str, str]:

@@ -26,7 +26,7 @@ from blimpworks.urblimp.phenomena import HUMAN, PARADIGMS
 
 GENDER = "subject_verb_gender"
 MARKERS = "osD^"
-SPREAD = 0.22
+SPREAD = 0.28
 """Rows that the models of a paradigm are apart in Figure 2."""
 SHORT = {
     "Subject-verb agreement": "S-V agreement",
