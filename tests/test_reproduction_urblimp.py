@@ -14,7 +14,7 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.exhibits.formulas import FORMULAS
 from blimpworks.exhibits.urblimp.formulas import EACH_OTHER, SIGNED_RANK, holm_of
 from blimpworks.exhibits.urblimp.models import model_facts
 from blimpworks.reference import PublishedRow
@@ -183,7 +183,7 @@ def test_the_tests_of_table_5_are_these_before_digits_are_cut_off(paper):
 
     def p(formula, *models):
         where = {"exhibit": "table4", "row": [*models], "column": columns}
-        return FORMULAS[formula](select_rows(table4, where))
+        return FORMULAS[formula](table4.select(where))
 
     assert p(SIGNED_RANK, "gemma-3-1b", "gemma-3-4b") == 0.078125
     assert p(SIGNED_RANK, "gemma-3-12b", "gemma-3-27b") == 0.4609375
@@ -239,7 +239,7 @@ def test_figure_2_has_three_models_on_all_paradigms(paper):
 def test_every_cell_can_be_computed_again_from_the_rows_it_names(paper):
     for path in paper.cells.values():
         for cell in pq.read_table(path, schema=CELLS.arrow()).to_pylist():
-            rows = select_rows(paper.tables[cell["source"]], json.loads(cell["filter"]))
+            rows = paper.tables[cell["source"]].select(json.loads(cell["filter"]))
             assert FORMULAS[cell["formula"]](rows) == pytest.approx(cell["value"], abs=1e-9), cell
 
 

@@ -52,6 +52,7 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
             lang=LANG,
             accuracy=row.value / 100,
             rounding=row.half_unit / 100,
+            origin=row.place,
             n=None if model == HUMAN else sizes[paradigm],
             phenomenon=PHENOMENON_OF[paradigm],
             paradigm=paradigm,

@@ -1,6 +1,5 @@
 """Accuracies on UrBLiMP as cells, from the campaign's judgements or from the paper's numbers."""
 
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -9,7 +8,7 @@ from blimpworks.analysis.accuracy import ALL, mean_interval
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED, truncate
-from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed
+from blimpworks.exhibits.shared import Tables, read_plain, read_printed
 from blimpworks.exhibits.urblimp.formulas import MACRO
 from blimpworks.tables import ACCURACIES
 from blimpworks.urblimp.phenomena import BENCHMARK, HUMAN, LANG, PARADIGMS, PHENOMENA
@@ -136,8 +135,3 @@ def macro_cell(
         high=100 * high if bounded else None,
         stands_for=stands_for,
     )
-
-
-def shown_cell(printed: pd.Series, place: Place) -> Cell:
-    """A cell that shows a printed number, and stands for it."""
-    return replace(printed_cell(printed, place), stands_for=(printed["row"], printed["column"]))

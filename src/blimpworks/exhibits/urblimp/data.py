@@ -8,13 +8,12 @@ import pandas as pd
 from blimpworks.analysis.shares import implied_denominator
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, TOTAL
-from blimpworks.exhibits.shared import Tables, read_printed
+from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
 from blimpworks.exhibits.urblimp.accuracies import (
     Place,
     complete,
     printed_of,
     read_paradigms,
-    shown_cell,
     where_of,
 )
 from blimpworks.exhibits.urblimp.formulas import IMPLIED, PAPER_TOTAL, PARADIGM_COUNT
@@ -109,7 +108,7 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     """
     heads = {"size": SIZE, "paradigms": KINDS}
     cells = [
-        shown_cell(found, (DATASETS[row][0], heads[column]))
+        printed_cell(found, (DATASETS[row][0], heads[column]))
         for (row, column), found in printed_of(tables, labels, "table1").items()
     ]
     cells += _own_row(tables, labels)
@@ -195,7 +194,7 @@ def _published_table10(tables: Tables, labels: Labels) -> Exhibit:
     for paradigm, name in PARADIGMS.items():
         key = (paradigm, "n")
         if key in printed:
-            cells.append(shown_cell(printed[key], (name, "N")))
+            cells.append(printed_cell(printed[key], (name, "N")))
         found = rows[rows["paradigm"] == paradigm]
         n = implied_denominator(found["accuracy"], found["rounding"])
         if n:
@@ -260,7 +259,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
         "Models",
         "Parameters (B: billions, M: millions) and whether a model is instruction-tuned, as "
         "printed.",
-        [shown_cell(row, (name, "Size")) for name, row in shown.items()],
+        [printed_cell(row, (name, "Size")) for name, row in shown.items()],
         row_title="Model",
         remarks={name: {TUNING: tuning[model]} for model, name in names.items()},
     )

@@ -9,7 +9,7 @@ import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import MEAN
-from blimpworks.exhibits.shared import Tables, best_of_each
+from blimpworks.exhibits.shared import Tables, best_of_each, printed_cell
 from blimpworks.exhibits.urblimp.accuracies import (
     Place,
     accuracy_cell,
@@ -19,7 +19,6 @@ from blimpworks.exhibits.urblimp.accuracies import (
     percent_text,
     printed_of,
     read_paradigms,
-    shown_cell,
 )
 from blimpworks.exhibits.urblimp.models import is_instructed, names_of
 from blimpworks.urblimp.phenomena import HUMAN, PARADIGMS, PHENOMENA
@@ -43,7 +42,7 @@ def _phenomenon_cells(
         if len(found) == len(paradigms):
             cells.append(accuracy_cell(found, place, labels, key))
         elif key in printed:
-            cells.append(shown_cell(printed[key], place))
+            cells.append(printed_cell(printed[key], place))
     return cells
 
 
@@ -124,7 +123,7 @@ def _paradigm_rows(
         for model, name in names.items():
             place, key = (title, name), (str(paradigm), model)
             if key in printed:
-                cells.append(shown_cell(printed[key], place))
+                cells.append(printed_cell(printed[key], place))
             elif model in by_model.index:
                 cells.append(accuracy_cell(by_model.loc[[model]], place, labels, key))
         place, key = (title, AVERAGE_HEAD), (str(paradigm), AVERAGE)
@@ -192,7 +191,7 @@ def table9(tables: Tables, labels: Labels) -> Exhibit:
     rows = rows[rows["model"] == HUMAN]
     column = "Accuracy"
     cells = [
-        shown_cell(found, (PARADIGMS.get(row, AVERAGE_HEAD), column))
+        printed_cell(found, (PARADIGMS.get(row, AVERAGE_HEAD), column))
         for (row, _), found in printed_of(tables, labels, "table9").items()
         if row != AVERAGE
     ]

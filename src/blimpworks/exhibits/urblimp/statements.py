@@ -13,7 +13,7 @@ import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, PRODUCT, VALUES
-from blimpworks.exhibits.shared import Tables
+from blimpworks.exhibits.shared import Tables, printed_cell
 from blimpworks.exhibits.urblimp.accuracies import (
     Place,
     accuracy_cell,
@@ -21,7 +21,6 @@ from blimpworks.exhibits.urblimp.accuracies import (
     macro_cell,
     printed_of,
     read_paradigms,
-    shown_cell,
     where_of,
 )
 from blimpworks.exhibits.urblimp.data import kinds_cell, printed_total, table_models
@@ -190,7 +189,7 @@ def _listed(wanted: str | Sequence[str]) -> Sequence[str]:
 
 def _from_table1(view: View, place: Place, key: Place) -> Cell:
     found = printed_of(view.tables, view.labels, "table1")[key[0], "size"]
-    return replace(shown_cell(found, place), stands_for=key)
+    return replace(printed_cell(found, place), stands_for=key)
 
 
 def _dataset_pairs(view: View, place: Place, key: Place) -> Cell:
@@ -307,7 +306,7 @@ def _published(view: View) -> Exhibit:
     cells: list[Cell] = []
     for key, found in printed_of(view.tables, view.labels, "text").items():
         title = view.title(key)
-        cells.append(shown_cell(found, (title, PRINTED)))
+        cells.append(printed_cell(found, (title, PRINTED)))
         make = PUBLISHED.get(key)
         again = make(view, (title, AGAIN), key) if make else None
         cells += [again] if again else []
