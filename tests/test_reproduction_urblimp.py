@@ -327,3 +327,9 @@ def test_an_accuracy_that_cannot_be_one_is_refused(fields):
     n = printed_row(exhibit="table10", column="n", text="401", value="401")
     with pytest.raises(UserError, match="expected percent, of a paradigm"):
         list(accuracies([n, printed_row(exhibit="table7", **fields)]))
+
+
+def test_no_number_is_computed_from_itself(paper):
+    for place, cell in recomputations(paper).items():
+        rows = paper.tables[cell["source"]].select(json.loads(cell["filter"]))
+        assert "/".join(place) not in set(rows["origin"]), place
