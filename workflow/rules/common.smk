@@ -14,6 +14,7 @@ from blimpworks.exhibits.clams.facts import FACTS as CLAMS_FACTS
 from blimpworks.exhibits.lmentry.facts import LMENTRY_FACTS
 from blimpworks.exhibits.multiblimp.facts import FACTS
 from blimpworks.exhibits.multiblimp.models import EVALUATION_FACTS, margin_models
+from blimpworks.exhibits.urblimp.models import FACTS as URBLIMP_FACTS
 from blimpworks.reference import groups_of_models
 from blimpworks.scoring.engines import comparison_of, settle
 from blimpworks.scoring.methods import find_method, regional
@@ -56,6 +57,7 @@ RESULTS, RESOURCES = CAMPAIGN.pathvars.results, CAMPAIGN.pathvars.resources
 JUDGING = {"multiblimp": CAMPAIGN.multiblimp}
 READ_KINDS = (*UNIMORPH_KINDS, "text")
 LANGUAGES = list(CATALOGUE.languages)
+KNOWN_FACTS = FACTS | EVALUATION_FACTS | URBLIMP_FACTS
 PINS = {row.name: row for rows in CATALOGUE.treebanks.values() for row in rows}
 PINS |= CATALOGUE.sources
 

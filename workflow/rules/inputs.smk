@@ -177,6 +177,9 @@ def labels_of(wildcards):
         known = FACTS | EVALUATION_FACTS | CLAMS_FACTS
         known = FACTS | EVALUATION_FACTS | LMENTRY_FACTS
         labels["facts"] = {name: known[name](CAMPAIGN, CATALOGUE) for name in facts}
+        labels["facts"] = {
+            name: KNOWN_FACTS[name](CAMPAIGN, CATALOGUE) for name in facts
+        }
     return json.dumps(labels, ensure_ascii=False)
 
 
@@ -188,6 +191,9 @@ def published_labels_of(wildcards):
     known = FACTS | EVALUATION_FACTS | CLAMS_FACTS
     known = FACTS | EVALUATION_FACTS | LMENTRY_FACTS
     facts = {name: known[name](CAMPAIGN, WHOLE) for name in spec_of(wildcards).facts}
+    facts = {
+        name: KNOWN_FACTS[name](CAMPAIGN, WHOLE) for name in spec_of(wildcards).facts
+    }
     languages = {k: row.name for k, row in WHOLE.languages.items()}
     labels = {"languages": languages, "models": models, "facts": facts}
     labels |= {"method": "printed", "source": "published"}

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 from scipy.stats import binomtest
@@ -25,6 +26,22 @@ def wilson(correct: float, n: int) -> tuple[float, float]:
     """
     interval = binomtest(round(correct), n).proportion_ci(confidence_level=0.95, method="wilson")
     return float(interval.low), float(interval.high)
+
+
+def mean_interval(rows: pd.DataFrame, weights: Sequence[float]) -> tuple[float, float]:
+    """95 % interval of the weighted sum of independent accuracies, from their own intervals.
+
+    ``rows`` have columns accuracy, low and high, all from 0 to 1. The squared distances to the
+    single bounds add up (Zou and Donner 2008, "Construction of confidence limits about effect
+    measures: a general approach"). NaN where a bound is missing.
+    """
+    share, accuracy = np.asarray(weights, float), rows["accuracy"].to_numpy(float)
+    below, above = (
+        float(np.linalg.norm(share * (accuracy - rows[end].to_numpy(float))))
+        for end in ("low", "high")
+    )
+    middle = float(share @ accuracy)
+    return middle - below, middle + above
 
 
 def _with_totals(rows: pd.DataFrame) -> pd.DataFrame:

@@ -4,6 +4,7 @@ An exhibit names one of these for each cell, and ``blimpworks explain`` applies 
 the rows themselves, so a printed number can always be recomputed.
 """
 
+import math
 import re
 from collections.abc import Callable
 from functools import partial
@@ -16,6 +17,7 @@ from blimpworks.exhibits.blimp.formulas import FORMULAS as BLIMP
 from blimpworks.exhibits.clams.formulas import FORMULAS as CLAMS
 from blimpworks.exhibits.clams.formulas import parametric as clams_parametric
 from blimpworks.exhibits.lmentry.formulas import LMENTRY
+from blimpworks.exhibits.urblimp import formulas as urblimp
 
 ENOUGH_PAIRS = 10
 COUNT = "number of rows"
@@ -26,6 +28,8 @@ VALUES = "sum of value"
 LANGUAGES = f"number of languages with at least {ENOUGH_PAIRS} rows"
 WEIGHTED = "100 × sum of accuracy × n ÷ sum of n"
 UNWEIGHTED = "100 × mean(accuracy)"
+MEAN = "mean of value"
+PRODUCT = "product of value"
 QUOTIENT = "100 × first value ÷ second value"
 DIFFERENCE = "first value − second value"
 COMPLEMENT = "1 − value of the row"
@@ -49,6 +53,11 @@ def ratio(n: int) -> str:
 def of_row(column: str) -> str:
     """Formula: what the only row has in a column."""
     return f"{column} of the row"
+
+
+def truncated(formula: str, decimals: int) -> str:
+    """Formula: another one, with all digits after some decimals cut off."""
+    return f"{formula}, truncated to {decimals} decimals"
 
 
 def wins(below: float) -> str:
@@ -90,6 +99,21 @@ def _share(rows: pd.DataFrame, value: str) -> float:
     return float(rows["count"][rows["verb_value"] == value].sum() / rows["count"].sum())
 
 
+def truncate(value: float, decimals: int) -> float:
+    """A positive number without its digits after some decimals.
+
+    What floating point leaves just below a digit counts as that digit.
+    """
+    unit: float = 10**decimals
+    return math.floor(value * unit + 1e-9) / unit
+
+
+def _truncated(
+    rows: pd.DataFrame, formula: Callable[[pd.DataFrame], float], decimals: int
+) -> float:
+    return truncate(formula(rows), decimals)
+
+
 def _ratio(rows: pd.DataFrame, n: int) -> float:
     return float(rows["n"].sum() / n)
 
@@ -104,12 +128,16 @@ class _Formulas(dict[str, Callable[[pd.DataFrame], float]]):
             return partial(_ratio, n=int(found[1]))
         if found := re.fullmatch(of_row("(.+)"), name):
             return partial(_value, column=found[1])
+        if found := re.fullmatch(truncated("(.+)", 0).replace("0", r"(\d+)"), name):
+            return partial(_truncated, formula=self[found[1]], decimals=int(found[2]))
         for phrase, function in ((wins, _wins), (win_share, _win_share)):
             before, _, after = phrase(0.5).partition("0.5")
             if name.startswith(before):
                 return partial(function, below=float(name[len(before) :].removesuffix(after)))
         if of_clams := clams_parametric(name):
             return of_clams
+        if formula := urblimp.named(name):
+            return formula
         raise KeyError(name)
 
 
@@ -127,11 +155,19 @@ FORMULAS: dict[str, Callable[[pd.DataFrame], float]] = _Formulas(
         DIFFERENCE: lambda rows: float(rows["value"].iloc[0] - rows["value"].iloc[1]),
         COMPLEMENT: lambda rows: float(1 - rows["value"].item()),
         LEADS: lambda rows: float(len(leads(rows))),
+        MEAN: lambda rows: float(rows["value"].mean()),
+        PRODUCT: lambda rows: float(rows["value"].prod()),
         **BLIMP,
         **CLAMS,
         **LMENTRY,
     }
+    | urblimp.FORMULAS
 )
+
+
+def takes_as_printed(formula: str) -> bool:
+    """Whether rounded rows are just what a formula is about: that they are adds no doubt."""
+    return urblimp.takes_as_printed(formula)
 
 
 def select_rows(rows: pd.DataFrame, where: dict[str, Any]) -> pd.DataFrame:

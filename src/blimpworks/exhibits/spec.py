@@ -15,8 +15,9 @@ class ExhibitSpec:
     """One exhibit: where it stands, what it is made of, and the function that makes it.
 
     ``needs`` names tables of the campaign: "accuracies", or one table per language such as
-    "items"; ``function`` takes them and returns an ``Exhibit``. ``facts`` names what it
-    wants to know of the campaign and its catalogue, such as the languages' families.
+    "items"; without any, there is a published form alone. ``function`` takes them and returns
+    an ``Exhibit``. ``facts`` names what it wants to know of the campaign and its catalogue,
+    such as the languages' families.
     ``optional`` names tables that it can do without where the campaign has none; with
     ``published``, the tables it needs there, it can be built from what the paper prints; one
     that ``needs`` nothing has that form alone. Several exhibits can share a function, which

@@ -9,7 +9,7 @@ import pyarrow as pa
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.errors import UserError
 from blimpworks.reference import PublishedRow
-from blimpworks.reproduction import blimp, clams, lmentry, multiblimp
+from blimpworks.reproduction import blimp, clams, lmentry, multiblimp, urblimp
 from blimpworks.reproduction.printed import PrintedAccuracy, read_printed_numbers
 from blimpworks.tables import ACCURACIES, write_table
 
@@ -21,6 +21,7 @@ READERS: dict[str, Reader] = {
     "multiblimp": multiblimp.accuracies,
     "blimp": blimp.accuracies,
     "lmentry": lmentry.accuracies,
+    "urblimp": urblimp.accuracies,
 }
 """By benchmark: which of its paper's printed numbers are accuracies, and of what."""
 # A millisecond each, and thousands of accuracies are over the same number of prompts.
@@ -39,17 +40,33 @@ def _row(benchmark: str, found: PrintedAccuracy) -> dict[str, object]:
     return row
 
 
+def _check_single(found: Sequence[PrintedAccuracy]) -> None:
+    """Raises UserError when two printed numbers are the same accuracy."""
+    places: dict[tuple[str, ...], str] = {}
+    for accuracy in found:
+        key = (accuracy.model, accuracy.lang, accuracy.phenomenon, accuracy.paradigm)
+        other = places.setdefault(key, accuracy.origin)
+        if other != accuracy.origin:
+            raise UserError(
+                f"{other} and {accuracy.origin} are both the accuracy of {' '.join(key)}; "
+                "take one of them."
+            )
+
+
 def read_published(printed: Sequence[Path], benchmark: str, output: Path) -> int:
     """Write the accuracies that a benchmark's paper prints; how many there are.
 
     Cells without a number (none printed, or illegible) are passed over.
 
-    Raises UserError for a malformed table, or a benchmark whose print is not known.
+    Raises UserError for a malformed table, an accuracy that is printed twice (it would count
+    twice in means), or a benchmark whose print is not known.
     """
     if benchmark not in READERS:
         known = ", ".join(READERS)
         raise UserError(f"no printed accuracies of {benchmark!r} are known; expected {known}.")
     numbers = read_printed_numbers(printed)
-    rows = [_row(benchmark, found) for found in READERS[benchmark](numbers)]
+    found = list(READERS[benchmark](numbers))
+    _check_single(found)
+    rows = [_row(benchmark, accuracy) for accuracy in found]
     write_table(pa.Table.from_pylist(rows, schema=ACCURACIES.arrow()), ACCURACIES, output)
     return len(rows)

@@ -1,5 +1,6 @@
 """The campaign's own numbers beside those that the papers print."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -40,7 +41,7 @@ def verdict_of(row: PublishedRow, cell: Mapping[str, Any] | None) -> str:
         return NOT_RUN
     assert row.value is not None
     low, high = cell["low"], cell["high"]
-    if low is None or high is None:
+    if low is None or high is None or math.isnan(low + high):
         low = high = cell["value"]
     reach = row.half_unit + TOLERANCE
     return AGREES if low - reach <= row.value <= high + reach else DEVIATES

@@ -1,11 +1,13 @@
 """Reading the printed numbers of a paper."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.catalogue import read_rows
+from blimpworks.errors import UserError
 from blimpworks.reference import PublishedRow
 
 
@@ -31,6 +33,14 @@ class PrintedAccuracy:
 def read_printed_numbers(paths: Sequence[Path]) -> list[PublishedRow]:
     """All printed numbers of a paper, table after table.
 
-    Raises UserError for a malformed row.
+    Raises UserError for a malformed row, or a place that two rows give a number for.
     """
-    return [row for path in sorted(paths) for row in read_rows(PublishedRow, path)]
+    rows = [row for path in sorted(paths) for row in read_rows(PublishedRow, path)]
+    counts = Counter((row.exhibit, row.row, row.column) for row in rows)
+    for (exhibit, row, column), n in counts.items():
+        if n > 1:
+            raise UserError(
+                f"{paths[0].parent}: {exhibit}, row {row!r}, column {column!r} stands in {n} "
+                "rows; keep one."
+            )
+    return rows

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from blimpworks.catalogue import read_rows
 from blimpworks.errors import UserError
-from blimpworks.exhibits.formulas import FORMULAS
+from blimpworks.exhibits.formulas import FORMULAS, takes_as_printed
 from blimpworks.exhibits.shared import read_plain
 from blimpworks.files import write_text
 from blimpworks.reference import PublishedRow, ReasonRow
@@ -59,7 +59,7 @@ class Selection:
 
     def _having(self, column: str, value: Any) -> NDArray[np.bool_]:
         if (column, value) not in self._found:
-            self._found[column, value] = (self.table[column] == value).to_numpy(bool)
+            self._found[column, value] = self.table[column].isin([value]).to_numpy(bool)
         return self._found[column, value]
 
     def _chosen(self, where: Mapping[str, Any]) -> NDArray[np.bool_]:
@@ -139,6 +139,8 @@ def _reach(cell: Mapping[str, Any], paper: Paper) -> float:
     if table is None:
         return 0.0
     return slack(FORMULAS[cell["formula"]], table.select(json.loads(cell["filter"])))
+    rows = None if takes_as_printed(cell["formula"]) else _rows(cell, paper)
+    return 0.0 if rows is None else slack(FORMULAS[cell["formula"]], rows)
 
 
 def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -> str:
@@ -158,16 +160,26 @@ def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -
     return ROUNDING if off <= reach + _reach(cell, paper) else DEVIATES
 
 
+def excuses(reason: ReasonRow, row: PublishedRow) -> bool:
+    """Whether a reason is for a printed number."""
+    patterns = (reason.exhibit, reason.row, reason.column)
+    return all(map(fnmatchcase, (row.exhibit, row.row, row.column), patterns))
+
+
 def _reason(row: PublishedRow, reasons: Sequence[ReasonRow], paper: Paper) -> str:
     """Why a number cannot be recomputed. Raises UserError when nothing says so."""
     for reason in reasons:
-        patterns = (reason.exhibit, reason.row, reason.column)
-        if all(map(fnmatchcase, (row.exhibit, row.row, row.column), patterns)):
+        if excuses(reason, row):
             return reason.reason
     raise UserError(
         f"{paper.reasons}: nothing says why {row.exhibit}, row {row.row!r}, column "
         f"{row.column!r} ({row.text}) is not recomputed. Recompute it, or give the reason."
     )
+
+
+def _digits(value: float) -> float:
+    """A number for the table: counts in full, others to six digits."""
+    return value if value.is_integer() else float(f"{value:.6g}")
 
 
 def _row(
@@ -184,7 +196,7 @@ def _row(
         "column": row.column,
         "printed": row.text,
         "unit": row.unit,
-        "recomputed": cell and float(f"{cell['value']:.6g}"),
+        "recomputed": cell and _digits(cell["value"]),
         "rule": cell["formula"] if cell else "",
         "status": status,
         "corrected": row.corrected,

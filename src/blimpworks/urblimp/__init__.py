@@ -1,0 +1,1 @@
+"""UrBLiMP: minimal pairs of Urdu."""
