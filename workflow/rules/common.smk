@@ -57,7 +57,7 @@ RESULTS, RESOURCES = CAMPAIGN.pathvars.results, CAMPAIGN.pathvars.resources
 JUDGING = {"multiblimp": CAMPAIGN.multiblimp}
 READ_KINDS = (*UNIMORPH_KINDS, "text")
 LANGUAGES = list(CATALOGUE.languages)
-KNOWN_FACTS = FACTS | EVALUATION_FACTS | URBLIMP_FACTS
+KNOWN_FACTS = FACTS | EVALUATION_FACTS | CLAMS_FACTS | LMENTRY_FACTS | URBLIMP_FACTS
 PINS = {row.name: row for rows in CATALOGUE.treebanks.values() for row in rows}
 PINS |= CATALOGUE.sources
 

@@ -174,9 +174,6 @@ def labels_of(wildcards):
         labels["models"] = {k: CATALOGUE.models[k].label for k in models_of(paper)}
         labels["method"] = methods_of(paper)[0]
     if facts:
-        known = FACTS | EVALUATION_FACTS | CLAMS_FACTS
-        known = FACTS | EVALUATION_FACTS | LMENTRY_FACTS
-        labels["facts"] = {name: known[name](CAMPAIGN, CATALOGUE) for name in facts}
         labels["facts"] = {
             name: KNOWN_FACTS[name](CAMPAIGN, CATALOGUE) for name in facts
         }
@@ -188,9 +185,6 @@ def published_labels_of(wildcards):
     models = {
         k: r.label for k, r in WHOLE.models.items() if wildcards.paper in r.papers
     }
-    known = FACTS | EVALUATION_FACTS | CLAMS_FACTS
-    known = FACTS | EVALUATION_FACTS | LMENTRY_FACTS
-    facts = {name: known[name](CAMPAIGN, WHOLE) for name in spec_of(wildcards).facts}
     facts = {
         name: KNOWN_FACTS[name](CAMPAIGN, WHOLE) for name in spec_of(wildcards).facts
     }

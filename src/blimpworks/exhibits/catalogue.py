@@ -13,8 +13,7 @@ from blimpworks.exhibits.urblimp.specs import SPECS as URBLIMP
 __all__ = ["EXHIBITS", "FORMATS", "ExhibitSpec", "of_benchmarks"]
 
 EXHIBITS: dict[str, ExhibitSpec] = {
-    spec.key: spec for spec in (*MULTIBLIMP, *BLIMP, *CLAMS, *LMENTRY)
-    spec.key: spec for spec in (*MULTIBLIMP, *BLIMP, *URBLIMP)
+    spec.key: spec for spec in (*MULTIBLIMP, *CLAMS, *BLIMP, *LMENTRY, *URBLIMP)
 }
 
 
@@ -27,8 +26,6 @@ def of_benchmarks(benchmarks: tuple[str, ...], *, evaluated: bool) -> list[Exhib
 
     Without models to be ``evaluated``, those of the data alone; never those that need nothing,
     which are of print alone.
-    Without models to be ``evaluated``, those of the data alone. An exhibit that needs nothing of
-    a campaign is none of what it measures: it has a published form alone.
     """
     return [
         spec

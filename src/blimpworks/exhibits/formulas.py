@@ -118,25 +118,29 @@ def _ratio(rows: pd.DataFrame, n: int) -> float:
     return float(rows["n"].sum() / n)
 
 
+PATTERNS: dict[str, Callable[..., Callable[[pd.DataFrame], float]]] = {
+    share("(.+)"): lambda value: partial(_share, value=value),
+    rf"{TOTAL} ÷ (\d+)": lambda n: partial(_ratio, n=int(n)),
+    of_row("(.+)"): lambda column: partial(_value, column=column),
+    truncated("(.+)", 0).replace("0", r"(\d+)"): lambda formula, decimals: partial(
+        _truncated, formula=FORMULAS[formula], decimals=int(decimals)
+    ),
+}
+"""Formulas with a value in their name, and what makes them from it."""
+
+
 class _Formulas(dict[str, Callable[[pd.DataFrame], float]]):
     """Formulas by name; those with a value in their name are made when looked up."""
 
     def __missing__(self, name: str) -> Callable[[pd.DataFrame], float]:
-        if found := re.fullmatch(share("(.+)"), name):
-            return partial(_share, value=found[1])
-        if found := re.fullmatch(rf"{TOTAL} ÷ (\d+)", name):
-            return partial(_ratio, n=int(found[1]))
-        if found := re.fullmatch(of_row("(.+)"), name):
-            return partial(_value, column=found[1])
-        if found := re.fullmatch(truncated("(.+)", 0).replace("0", r"(\d+)"), name):
-            return partial(_truncated, formula=self[found[1]], decimals=int(found[2]))
+        for pattern, make in PATTERNS.items():
+            if found := re.fullmatch(pattern, name):
+                return make(*found.groups())
         for phrase, function in ((wins, _wins), (win_share, _win_share)):
             before, _, after = phrase(0.5).partition("0.5")
             if name.startswith(before):
                 return partial(function, below=float(name[len(before) :].removesuffix(after)))
-        if of_clams := clams_parametric(name):
-            return of_clams
-        if formula := urblimp.named(name):
+        if formula := clams_parametric(name) or urblimp.named(name):
             return formula
         raise KeyError(name)
 

@@ -66,7 +66,6 @@ def best_of_each(
 
     ``among`` names the columns (or rows) that take part; ``digits`` are those printed after
     the decimal point.
-    ``among`` names the columns (or rows) that take part; ``digits`` are printed decimals.
     """
     other = "column" if by == "row" else "row"
     top: dict[str, float] = {}

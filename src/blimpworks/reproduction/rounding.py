@@ -21,16 +21,9 @@ def slack(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float
     total, before = 0.0, formula(rows)
     for column, reach in ROUNDED.items():
         if column in rows and reach in rows:
-            numbers = rows[column].to_numpy(float)
             steps = rows[reach].fillna(0).to_numpy(float)
             for at in np.flatnonzero(steps > 0):
-                moved = numbers.copy()
-                moved[at] += steps[at]
-                total += abs(formula(rows.assign(**{column: moved})) - before)
-            for at in np.flatnonzero(rows[reach].fillna(0) > 0):
-                moved = (
-                    _moved(rows, column, int(at), sign * rows[reach].iloc[at]) for sign in SIGNS
-                )
+                moved = (_moved(rows, column, int(at), sign * steps[at]) for sign in SIGNS)
                 total += max(abs(formula(other) - before) for other in moved)
     return total
 
