@@ -4,6 +4,8 @@ from xml.etree import ElementTree
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Section
 from blimpworks.exhibits.html import html_text, table_html
+from blimpworks.exhibits.render import render
+from blimpworks.exhibits.style import new_figure
 
 
 def cell(row, column, value, **more):
@@ -77,3 +79,14 @@ def test_rows_of_all_sections_are_equally_wide():
     table = ElementTree.fromstring(table_html(wide))
     widths = {sum(int(cell.get("colspan", 1)) for cell in row) for row in table.iter("tr")}
     assert widths == {3}
+
+
+def test_a_figure_is_its_picture_with_its_numbers_as_a_table_under_it(tmp_path):
+    figure = new_figure(2, 2)
+    drawn = Exhibit("Dots", "Some dots.", [cell("Welsh", "n", 3)], figure=figure)
+    for suffix in ("svg", "html"):
+        render(drawn, tmp_path / f"dots.{suffix}")
+    page = ElementTree.parse(tmp_path / "dots.html")
+    assert (tmp_path / page.find(".//img").get("src")).is_file()
+    assert page.findtext(".//details//td[@data-cell='0']") == "3"
+    assert "Some dots." in "".join(page.find(".//figcaption").itertext())

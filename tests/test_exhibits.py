@@ -283,7 +283,7 @@ def test_the_cells_table_holds_filters_as_json():
 @pytest.mark.parametrize("suffix", FORMATS["figure"])
 def test_a_figure_drawn_and_rendered_twice_has_the_same_bytes(items, tmp_path, suffix):
     tables = items((3, "cym", "SG", "SV", "+"), (4, "wol", "SG", "SV", "?"))
-    files = [tmp_path / f"{name}.{suffix}" for name in ("first", "second")]
+    files = [tmp_path / name / f"fig3.{suffix}" for name in ("first", "second")]
     for file in files:
         render(fig3(tables, LABELS), file)
         mpl.rcdefaults()

@@ -1,4 +1,4 @@
-"""A table exhibit as a web page of its own, whose numbers carry the keys of what they are."""
+"""An exhibit as a web page of its own, whose numbers carry the keys of what they are."""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -15,7 +15,7 @@ th, td { padding: .2em .6em; text-align: start; vertical-align: top; }
 td.n { text-align: end; font-variant-numeric: tabular-nums; }
 thead tr:last-child th, tbody + tbody tr:first-child > * { border-bottom: 1px solid #767676; }
 th[colspan] { text-align: center; }
-figure { margin: 0; } figcaption { max-width: 60em; margin-top: .8em; }
+figure { margin: 0; } img { max-width: 100%; } figcaption { max-width: 60em; margin-top: .8em; }
 """.strip()
 
 
@@ -94,14 +94,29 @@ def table_html(exhibit: Exhibit) -> str:
     return "<table>" + "\n".join(parts) + "</table>"
 
 
-def html_text(exhibit: Exhibit) -> str:
-    """The table as printed, with its title and caption, as a page that needs nothing else."""
+def _content(exhibit: Exhibit, picture: str) -> str:
+    """The table, or of a figure the picture with its numbers as a table under it."""
+    title = escape(exhibit.title)
+    scroll = f'<div class="scroll" role="region" aria-label="{title}" tabindex="0">'
+    if exhibit.figure is None:
+        return f"{scroll}{table_html(exhibit)}</div>"
+    image = f'<img src="{escape(picture)}" alt="{title}: its numbers are in the table below"/>'
+    if not exhibit.cells:
+        return image
+    summary = "<summary>Numbers of this figure</summary>"
+    return f"{image}<details>{summary}{scroll}{table_html(exhibit)}</div></details>"
+
+
+def html_text(exhibit: Exhibit, picture: str = "") -> str:
+    """The exhibit with its title and caption as a page; of a figure, around its ``picture``.
+
+    ``picture`` is the picture's address, beside the page.
+    """
     title, caption = escape(exhibit.title), escape(exhibit.caption)
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>'
         '<meta name="viewport" content="width=device-width, initial-scale=1"/>'
-        f"<title>{title}</title><style>{STYLE}</style></head>\n<body><figure>"
-        f'<div class="scroll" role="region" aria-label="{title}" tabindex="0">'
-        f"{table_html(exhibit)}</div>\n"
+        f"<title>{title}</title><style>{STYLE}</style></head>\n"
+        f"<body><figure>{_content(exhibit, picture)}\n"
         f"<figcaption><strong>{title}.</strong> {caption}</figcaption></figure></body></html>\n"
     )

@@ -179,6 +179,9 @@ def render(exhibit: Exhibit, output: Path) -> None:
     if exhibit.figure is None:
         write_text(output, TEXT_FORMATS[suffix](exhibit))
         return
+    if suffix == "html":
+        write_text(output, html_text(exhibit, output.with_suffix(".svg").name))
+        return
     with (
         atomic(output) as temporary,
         mpl.rc_context(FILE_SETTINGS),

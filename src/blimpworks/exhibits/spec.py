@@ -6,7 +6,7 @@ from typing import Literal
 Kind = Literal["table", "figure"]
 FORMATS: dict[str, tuple[str, ...]] = {
     "table": ("csv", "md", "tex", "html"),
-    "figure": ("pdf", "png", "svg"),
+    "figure": ("pdf", "png", "svg", "html"),
 }
 
 
