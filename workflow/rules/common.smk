@@ -211,7 +211,9 @@ def closing_words():
         )
         if os.path.exists(path):
             lines.append(f"  {path}  {spec.title}")
-            explained = explained or (spec if "accuracies" in spec.needs else None)
+            # One with a row for each language and a column for each model.
+            by_language = {"accuracies", "items"} <= {*spec.needs}
+            explained = explained or (spec if by_language else None)
     if explained:
         language = next(iter(CATALOGUE.languages.values()))
         model = CATALOGUE.models[models_of(explained.paper)[0]]

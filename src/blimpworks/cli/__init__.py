@@ -21,6 +21,7 @@ from blimpworks.cli import (
     interop,
     multiblimp,
     parity,
+    report,
     reproduction,
     sources,
     training,
@@ -46,6 +47,7 @@ VERBS = (
     analysis,
     exhibits,
     reproduction,
+    report,
 )
 for module in (*VERBS, interop, audit):
     module.register(app)

@@ -98,15 +98,15 @@ class Paper:
         }
 
 
-def _rows(cell: Mapping[str, Any], paper: Paper) -> pd.DataFrame | None:
+def selected_rows(cell: Mapping[str, Any], paper: Paper) -> pd.DataFrame | None:
     """The printed rows that a cell is computed from; None if it is from elsewhere."""
     table = paper.tables.get(cell["source"])
     return None if table is None else table.select(json.loads(cell["filter"]))
 
 
-def _is_itself(cell: Mapping[str, Any], place: Place, paper: Paper) -> bool:
+def is_itself(cell: Mapping[str, Any], place: Place, paper: Paper) -> bool:
     """Whether a cell only shows the printed number that it stands for."""
-    rows = _rows(cell, paper)
+    rows = selected_rows(cell, paper)
     return rows is not None and list(rows["origin"]) == ["/".join(place)]
 
 
@@ -119,7 +119,7 @@ def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
     for exhibit, path in paper.cells.items():
         for cell in pq.read_table(path, schema=CELLS.arrow()).to_pylist():
             place = (exhibit, cell["printed_row"], cell["printed_column"])
-            if _is_itself(cell, place, paper):
+            if is_itself(cell, place, paper):
                 continue
             other = found.setdefault(place, cell)
             if abs(other["value"] - cell["value"]) > TOLERANCE:
@@ -132,7 +132,7 @@ def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
 
 def _reach(cell: Mapping[str, Any], paper: Paper) -> float:
     """How far the rounding of what a cell is computed from may have moved it."""
-    rows = _rows(cell, paper)
+    rows = selected_rows(cell, paper)
     return 0.0 if rows is None else slack(FORMULAS[cell["formula"]], rows)
 
 
