@@ -32,6 +32,8 @@ PUBLISHED_NEEDS = {
     "residuals": lambda paper: [f"{RESULTS}/residuals/{paper}/printed.parquet"],
     "printed": printed_tables,
 }
+# The file of each kind that Snakemake's own report shows.
+REPORTED = {"table": "html", "figure": "svg"}
 
 
 for kind in FORMATS:
@@ -44,8 +46,17 @@ for kind in FORMATS:
         output:
             cells="<results>/exhibits/{paper}/{exhibit}.cells.parquet",
             files=[
-                f"<results>/exhibits/{{paper}}/{{exhibit}}.{s}" for s in FORMATS[kind]
+                f"<results>/exhibits/{{paper}}/{{exhibit}}.{s}"
+                for s in FORMATS[kind]
+                if s != REPORTED[kind]
             ],
+            reported=report(
+                f"<results>/exhibits/{{paper}}/{{exhibit}}.{REPORTED[kind]}",
+                caption="../report/measured.rst",
+                category="{paper}",
+                subcategory="Measured",
+                labels={"exhibit": "{exhibit}", "kind": kind},
+            ),
         log:
             f"<logs>/build_{kind}/{{paper}}/{{exhibit}}.log",
         benchmark:
@@ -64,6 +75,7 @@ for kind in FORMATS:
             "Build {wildcards.paper} {wildcards.exhibit}"
         shell:
             "python -m blimpworks build-exhibit {wildcards.paper}/{wildcards.exhibit} {output.files:q} "
+            "{output.reported:q} "
             "--cells {output.cells:q} {params.inputs:q} --labels {params.labels:q} "
             "> {log:q} 2>&1"
 
@@ -78,8 +90,17 @@ for kind in FORMATS:
         output:
             cells="<results>/published/{paper}/{exhibit}.cells.parquet",
             files=[
-                f"<results>/published/{{paper}}/{{exhibit}}.{s}" for s in FORMATS[kind]
+                f"<results>/published/{{paper}}/{{exhibit}}.{s}"
+                for s in FORMATS[kind]
+                if s != REPORTED[kind]
             ],
+            reported=report(
+                f"<results>/published/{{paper}}/{{exhibit}}.{REPORTED[kind]}",
+                caption="../report/published.rst",
+                category="{paper}",
+                subcategory="From print",
+                labels={"exhibit": "{exhibit}", "kind": kind},
+            ),
         log:
             f"<logs>/build_published_{kind}/{{paper}}/{{exhibit}}.log",
         benchmark:
@@ -100,5 +121,6 @@ for kind in FORMATS:
             "Build {wildcards.paper} {wildcards.exhibit} from what the paper prints"
         shell:
             "python -m blimpworks build-exhibit {wildcards.paper}/{wildcards.exhibit} {output.files:q} "
+            "{output.reported:q} "
             "--cells {output.cells:q} {params.inputs:q} --labels {params.labels:q} "
             "> {log:q} 2>&1"
