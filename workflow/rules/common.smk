@@ -168,6 +168,15 @@ def one_of(names):
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
+def these(exhibits):
+    """A wildcard constraint that allows just these exhibits, each below its paper's name.
+
+    What is a table of one paper may be a figure of another.
+    """
+    allowed = (f"(?<={spec.paper}/){re.escape(spec.name)}" for spec in exhibits)
+    return "|".join(allowed) or "(?!)"
+
+
 def recipe_of(wildcards):
     """Recipe of the model that a job trains, as JSON."""
     return options(CAMPAIGN.training.recipes[CATALOGUE.models[wildcards.model].recipe])

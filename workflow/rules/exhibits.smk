@@ -62,9 +62,7 @@ for kind in FORMATS:
         benchmark:
             f"<benchmarks>/build_{kind}/{{paper}}/{{exhibit}}.tsv"
         wildcard_constraints:
-            exhibit="|".join(
-                spec.name for spec in EXHIBITS.values() if spec.kind == kind
-            ),
+            exhibit=these(s for s in EXHIBITS.values() if s.kind == kind),
         conda:
             "../../envs/core.yaml"
         params:
@@ -106,11 +104,7 @@ for kind in FORMATS:
         benchmark:
             f"<benchmarks>/build_published_{kind}/{{paper}}/{{exhibit}}.tsv"
         wildcard_constraints:
-            exhibit=one_of(
-                spec.name
-                for spec in EXHIBITS.values()
-                if spec.kind == kind and spec.published
-            ),
+            exhibit=these(s for s in PUBLISHED_EXHIBITS if s.kind == kind),
         conda:
             "../../envs/core.yaml"
         params:
