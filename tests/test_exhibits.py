@@ -12,6 +12,7 @@ from blimpworks.exhibits.build import build_exhibit, exhibit_spec
 from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS, of_benchmarks
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.exhibits.html import html_text
 from blimpworks.exhibits.multiblimp.data import funnel, table2
 from blimpworks.exhibits.multiblimp.evaluation import table5
 from blimpworks.exhibits.multiblimp.languages import fig3
@@ -282,7 +283,7 @@ def test_the_cells_table_holds_filters_as_json():
 @pytest.mark.parametrize("suffix", FORMATS["figure"])
 def test_a_figure_drawn_and_rendered_twice_has_the_same_bytes(items, tmp_path, suffix):
     tables = items((3, "cym", "SG", "SV", "+"), (4, "wol", "SG", "SV", "?"))
-    files = [tmp_path / f"{name}.{suffix}" for name in ("first", "second")]
+    files = [tmp_path / name / f"fig3.{suffix}" for name in ("first", "second")]
     for file in files:
         render(fig3(tables, LABELS), file)
         mpl.rcdefaults()
@@ -293,7 +294,7 @@ def test_a_figure_drawn_and_rendered_twice_has_the_same_bytes(items, tmp_path, s
 
 @pytest.mark.parametrize("suffix", FORMATS["table"])
 def test_a_table_is_written_in_the_format_of_its_suffix(tmp_path, suffix):
-    texts = {"csv": csv_text, "md": markdown_text, "tex": latex_text}
+    texts = {"csv": csv_text, "md": markdown_text, "tex": latex_text, "html": html_text}
     path = tmp_path / f"small.{suffix}"
     render(SMALL, path)
     assert path.read_text("utf-8") == texts[suffix](SMALL)
@@ -321,7 +322,7 @@ def test_an_exhibit_without_its_tables_says_what_it_needs(tmp_path):
 
 
 def test_an_unknown_exhibit_lists_those_there_are():
-    with pytest.raises(UserError, match=r"no exhibit 'x/y'; there are: multiblimp/table1"):
+    with pytest.raises(UserError, match=r"no exhibit 'x/y'; there are: multiblimp/fig1"):
         exhibit_spec("x/y")
 
 

@@ -193,6 +193,15 @@ def one_of(names):
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
+def these(exhibits):
+    """A wildcard constraint that allows just these exhibits, each below its paper's name.
+
+    What is a table of one paper may be a figure of another.
+    """
+    allowed = (f"(?<={spec.paper}/){re.escape(spec.name)}" for spec in exhibits)
+    return "|".join(allowed) or "(?!)"
+
+
 def recipe_of(wildcards):
     """Recipe of the model that a job trains, as JSON."""
     return options(CAMPAIGN.training.recipes[CATALOGUE.models[wildcards.model].recipe])
@@ -236,7 +245,9 @@ def closing_words():
         )
         if os.path.exists(path):
             lines.append(f"  {path}  {spec.title}")
-            explained = explained or (spec if "accuracies" in spec.needs else None)
+            # One with a row for each language and a column for each model.
+            by_language = {"accuracies", "items"} <= {*spec.needs}
+            explained = explained or (spec if by_language else None)
     if explained:
         language = next(iter(CATALOGUE.languages.values()))
         model = CATALOGUE.models[models_of(explained.paper)[0]]

@@ -36,6 +36,8 @@ PUBLISHED_NEEDS = {
     "regressions": lambda paper: [f"{RESULTS}/regressions/{paper}/printed.parquet"],
     "residuals": lambda paper: [f"{RESULTS}/residuals/{paper}/printed.parquet"],
 }
+# The file of each kind that Snakemake's own report shows.
+REPORTED = {"table": "html", "figure": "svg"}
 
 
 for kind in FORMATS:
@@ -48,16 +50,23 @@ for kind in FORMATS:
         output:
             cells="<results>/exhibits/{paper}/{exhibit}.cells.parquet",
             files=[
-                f"<results>/exhibits/{{paper}}/{{exhibit}}.{s}" for s in FORMATS[kind]
+                f"<results>/exhibits/{{paper}}/{{exhibit}}.{s}"
+                for s in FORMATS[kind]
+                if s != REPORTED[kind]
             ],
+            reported=report(
+                f"<results>/exhibits/{{paper}}/{{exhibit}}.{REPORTED[kind]}",
+                caption="../report/measured.rst",
+                category="{paper}",
+                subcategory="Measured",
+                labels={"exhibit": "{exhibit}", "kind": kind},
+            ),
         log:
             f"<logs>/build_{kind}/{{paper}}/{{exhibit}}.log",
         benchmark:
             f"<benchmarks>/build_{kind}/{{paper}}/{{exhibit}}.tsv"
         wildcard_constraints:
-            exhibit="|".join(
-                spec.name for spec in EXHIBITS.values() if spec.kind == kind
-            ),
+            exhibit=these(s for s in EXHIBITS.values() if s.kind == kind),
         conda:
             "../../envs/core.yaml"
         params:
@@ -68,6 +77,7 @@ for kind in FORMATS:
             "Build {wildcards.paper} {wildcards.exhibit}"
         shell:
             "python -m blimpworks build-exhibit {wildcards.paper}/{wildcards.exhibit} {output.files:q} "
+            "{output.reported:q} "
             "--cells {output.cells:q} {params.inputs:q} --labels {params.labels:q} "
             "> {log:q} 2>&1"
 
@@ -82,18 +92,23 @@ for kind in FORMATS:
         output:
             cells="<results>/published/{paper}/{exhibit}.cells.parquet",
             files=[
-                f"<results>/published/{{paper}}/{{exhibit}}.{s}" for s in FORMATS[kind]
+                f"<results>/published/{{paper}}/{{exhibit}}.{s}"
+                for s in FORMATS[kind]
+                if s != REPORTED[kind]
             ],
+            reported=report(
+                f"<results>/published/{{paper}}/{{exhibit}}.{REPORTED[kind]}",
+                caption="../report/published.rst",
+                category="{paper}",
+                subcategory="From print",
+                labels={"exhibit": "{exhibit}", "kind": kind},
+            ),
         log:
             f"<logs>/build_published_{kind}/{{paper}}/{{exhibit}}.log",
         benchmark:
             f"<benchmarks>/build_published_{kind}/{{paper}}/{{exhibit}}.tsv"
         wildcard_constraints:
-            exhibit=one_of(
-                spec.name
-                for spec in EXHIBITS.values()
-                if spec.kind == kind and spec.published
-            ),
+            exhibit=these(s for s in PUBLISHED_EXHIBITS if s.kind == kind),
         conda:
             "../../envs/core.yaml"
         params:
@@ -104,5 +119,6 @@ for kind in FORMATS:
             "Build {wildcards.paper} {wildcards.exhibit} from what the paper prints"
         shell:
             "python -m blimpworks build-exhibit {wildcards.paper}/{wildcards.exhibit} {output.files:q} "
+            "{output.reported:q} "
             "--cells {output.cells:q} {params.inputs:q} --labels {params.labels:q} "
             "> {log:q} 2>&1"

@@ -180,6 +180,30 @@ def labels_of(wildcards):
     return json.dumps(labels, ensure_ascii=False)
 
 
+def corrected_exhibits():
+    """Exhibits of the corrected campaign that the report shows too, those that are there."""
+    if CAMPAIGN.report.corrected is None:
+        return []
+    folder = CAMPAIGN.report.corrected / "exhibits"
+    paths = [folder / f"{spec.key}.html" for spec in CAMPAIGN_EXHIBITS]
+    # What is missing, the command says better than Snakemake.
+    return [str(path) for path in paths if path.exists()]
+
+
+def report_facts():
+    """What the report says of the campaign, and its names for languages and models, as JSON."""
+    facts = {
+        "name": CAMPAIGN.campaign,
+        "description": CAMPAIGN.description,
+        "configfile": CAMPAIGN_FILE,
+        "papers": PAPERS,
+        "variant": CAMPAIGN.multiblimp.variant,
+        "languages": {k: row.name for k, row in WHOLE.languages.items()},
+        "models": {k: r.label for k, r in (WHOLE.models | CATALOGUE.models).items()},
+    }
+    return json.dumps(facts, ensure_ascii=False)
+
+
 def published_labels_of(wildcards):
     """Printed names and facts for an exhibit's published form: of all languages and models."""
     models = {

@@ -57,7 +57,12 @@ rule compare_published:
         ],
         accuracies=expand("<results>/accuracies/printed/{paper}.parquet", paper=PAPERS),
     output:
-        "<results>/reproduction/published.csv",
+        report(
+            "<results>/reproduction/published.csv",
+            caption="../report/comparison.rst",
+            category="Reproduction",
+            labels={"against": "print"},
+        ),
     log:
         "<logs>/compare_published.log",
     benchmark:
@@ -86,7 +91,12 @@ rule compare_measured:
         ],
         printed=[path for paper in PAPERS for path in printed_tables(paper)],
     output:
-        "<results>/reproduction/measured.csv",
+        report(
+            "<results>/reproduction/measured.csv",
+            caption="../report/comparison.rst",
+            category="Reproduction",
+            labels={"against": "our own"},
+        ),
     log:
         "<logs>/compare_measured.log",
     benchmark:

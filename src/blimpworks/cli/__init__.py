@@ -22,6 +22,7 @@ from blimpworks.cli import (
     interop,
     multiblimp,
     parity,
+    report,
     reproduction,
     sources,
     training,
@@ -48,6 +49,7 @@ VERBS = (
     analysis,
     exhibits,
     reproduction,
+    report,
 )
 for module in (*VERBS, interop, audit):
     module.register(app)

@@ -68,6 +68,7 @@ __all__ = [
     "ParityOptions",
     "PathVars",
     "Recipe",
+    "ReportOptions",
     "SamplingOptions",
     "ScoringOptions",
     "Seq2seqOptions",
@@ -129,6 +130,13 @@ class TreebankOptions(Strict):
     """Longest sentence that pairs are made from, in syntactic words."""
 
 
+class ReportOptions(Strict):
+    """The reproduction report."""
+
+    corrected: Path | None = None
+    """Results tree of a campaign like this one in the variant "corrected", shown beside it."""
+
+
 class Campaign(Strict):
     """A campaign: which benchmarks, languages and models, and how."""
 
@@ -159,6 +167,7 @@ class Campaign(Strict):
     training: TrainingOptions = TrainingOptions()
     scoring: ScoringOptions = ScoringOptions()
     parity: ParityOptions = ParityOptions()
+    report: ReportOptions = ReportOptions()
 
 
 def _known_keys() -> list[str]:

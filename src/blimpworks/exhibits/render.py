@@ -1,4 +1,4 @@
-"""Exhibits as files: CSV, Markdown and LaTeX for tables; PDF, PNG and SVG for figures."""
+"""Exhibits as files: CSV, Markdown, LaTeX and HTML for tables; PDF, PNG and SVG for figures."""
 
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -11,6 +11,7 @@ import matplotlib as mpl
 import pandas as pd
 
 from blimpworks.exhibits.exhibit import Exhibit
+from blimpworks.exhibits.html import html_text
 from blimpworks.exhibits.sheets import ABSENT, Column, Sheet, sheets
 from blimpworks.files import atomic, write_text
 
@@ -165,6 +166,7 @@ TEXT_FORMATS: dict[str, Callable[[Exhibit], str]] = {
     "csv": csv_text,
     "md": markdown_text,
     "tex": latex_text,
+    "html": html_text,
 }
 
 
@@ -176,6 +178,9 @@ def render(exhibit: Exhibit, output: Path) -> None:
     suffix = output.suffix[1:]
     if exhibit.figure is None:
         write_text(output, TEXT_FORMATS[suffix](exhibit))
+        return
+    if suffix == "html":
+        write_text(output, html_text(exhibit, output.with_suffix(".svg").name))
         return
     with (
         atomic(output) as temporary,

@@ -1,7 +1,7 @@
 """A table exhibit as printed: headings and rows of text, section by section."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -28,11 +28,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Rows under their headings; ``headed`` is False when those of the sheet before hold."""
+    """Rows under their headings; ``headed`` is False when those of the sheet before hold.
+
+    ``places`` has, for each text of ``body``, the (row, column) of the cell that stands
+    there, or that would; None for what names the row.
+    """
 
     columns: tuple[Column, ...]
     body: list[list[str]]
     headed: bool = True
+    places: list[list[tuple[str, str] | None]] = field(default_factory=list)
 
 
 def _beside(exhibit: Exhibit) -> dict[str, bool]:
@@ -75,6 +80,12 @@ def _body(
     return body
 
 
+def _places(exhibit: Exhibit, section: Section) -> list[list[tuple[str, str] | None]]:
+    """Where each text of a section's body stands, in the exhibit's own keys."""
+    named: list[tuple[str, str] | None] = [None] if exhibit.named else []
+    return [[*named, *((row, column) for column in section.columns)] for row in section.rows]
+
+
 def _sections(exhibit: Exhibit, frame: pd.DataFrame) -> Sequence[Section]:
     """The exhibit's sections, or all of it as one."""
     whole = Section(exhibit.row_title, {row: row for row in frame.index}, list(frame.columns))
@@ -91,5 +102,6 @@ def sheets(exhibit: Exhibit, escape: Style, bold: Style) -> Iterator[Sheet]:
             tuple(_columns(exhibit, section.columns, section.title, escape)),
             _body(exhibit, frame, section, escape, bold),
             headed=list(section.columns) != before,
+            places=_places(exhibit, section),
         )
         before = list(section.columns)

@@ -5,8 +5,8 @@ from typing import Literal
 
 Kind = Literal["table", "figure"]
 FORMATS: dict[str, tuple[str, ...]] = {
-    "table": ("csv", "md", "tex"),
-    "figure": ("pdf", "png", "svg"),
+    "table": ("csv", "md", "tex", "html"),
+    "figure": ("pdf", "png", "svg", "html"),
 }
 
 

@@ -92,6 +92,18 @@ VERBS: dict[str, Verb] = {
     "compare_measured": Verb(
         ("blimpworks.reproduction.measured:compare_measured",), ("numpy", "pandas", "pyarrow")
     ),
+    "build_report": Verb(
+        ("blimpworks.report.site:build_report",),
+        (
+            "itables",
+            "jinja2",
+            "pandas",
+            "pyarrow",
+            "pydata-sphinx-theme",
+            "sphinx",
+            "sphinx-design",
+        ),
+    ),
 }
 
 

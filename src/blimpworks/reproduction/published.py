@@ -107,7 +107,13 @@ class Paper:
         }
 
 
-def _is_itself(cell: Mapping[str, Any], place: Place, paper: Paper) -> bool:
+def selected_rows(cell: Mapping[str, Any], paper: Paper) -> pd.DataFrame | None:
+    """The printed rows that a cell is computed from; None if it is from elsewhere."""
+    table = paper.tables.get(cell["source"])
+    return None if table is None else table.select(json.loads(cell["filter"]))
+
+
+def is_itself(cell: Mapping[str, Any], place: Place, paper: Paper) -> bool:
     """Whether a cell only shows the printed number that it stands for."""
     table = paper.tables.get(cell["source"])
     return table is not None and table.origins(json.loads(cell["filter"])) == ["/".join(place)]
@@ -122,7 +128,7 @@ def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
     for exhibit, path in paper.cells.items():
         for cell in pq.read_table(path, schema=CELLS.arrow()).to_pylist():
             place = (exhibit, cell["printed_row"], cell["printed_column"])
-            if _is_itself(cell, place, paper):
+            if is_itself(cell, place, paper):
                 continue
             other = found.setdefault(place, cell)
             if abs(other["value"] - cell["value"]) > TOLERANCE:
@@ -135,10 +141,8 @@ def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
 
 def _reach(cell: Mapping[str, Any], paper: Paper) -> float:
     """How far the rounding of what a cell is computed from may have moved it."""
-    table = paper.tables.get(cell["source"])
-    if table is None or takes_as_printed(cell["formula"]):
-        return 0.0
-    return slack(FORMULAS[cell["formula"]], table.select(json.loads(cell["filter"])))
+    rows = None if takes_as_printed(cell["formula"]) else selected_rows(cell, paper)
+    return 0.0 if rows is None else slack(FORMULAS[cell["formula"]], rows)
 
 
 def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -> str:

@@ -1,0 +1,122 @@
+"""An exhibit as a web page of its own, whose numbers carry the keys of what they are."""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from itertools import groupby
+
+from blimpworks.exhibits.exhibit import Cell, Exhibit
+from blimpworks.exhibits.sheets import Column, Sheet, sheets
+
+STYLE = """
+body { font: 15px/1.4 system-ui, sans-serif; margin: 1rem; color: #1b1b1b; background: #fff; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; border-block: 2px solid #1b1b1b; }
+th, td { padding: .2em .6em; text-align: start; vertical-align: top; }
+td.n { text-align: end; font-variant-numeric: tabular-nums; }
+thead tr:last-child th, tbody + tbody tr:first-child > * { border-bottom: 1px solid #767676; }
+th[colspan] { text-align: center; }
+figure { margin: 0; } img { max-width: 100%; } figcaption { max-width: 60em; margin-top: .8em; }
+""".strip()
+
+
+def _bold(text: str) -> str:
+    return f"<strong>{text}</strong>"
+
+
+def _attributes(**values: object) -> str:
+    """HTML attributes; a value of None leaves its attribute out."""
+    pairs = ((k.strip("_").replace("_", "-"), v) for k, v in values.items() if v is not None)
+    return "".join(f' {name}="{escape(str(value))}"' for name, value in pairs)
+
+
+def _data_cell(text: str, column: Column, found: tuple[int, Cell] | None) -> str:
+    """One ``td``: of a number, its number among the cells and the keys of its printed one."""
+    kind = "n" if column.right else None
+    if found is None:
+        return f'<td{_attributes(class_=kind)} dir="auto">{text}</td>'
+    index, cell = found
+    row, name = cell.stands_for or (cell.row, cell.column)
+    marks = _attributes(class_=kind, data_cell=index, data_row=row, data_column=name)
+    return f'<td{marks} dir="auto">{text}</td>'
+
+
+def _body_row(
+    texts: Sequence[str],
+    sheet: Sheet,
+    places: Sequence[tuple[str, str] | None],
+    cells: dict[tuple[str, str], tuple[int, Cell]],
+    width: int,
+) -> str:
+    parts = []
+    for text, place, column in zip(texts, places, sheet.columns, strict=True):
+        if place is None:
+            parts.append(f'<th scope="row" dir="auto">{text}</th>')
+        else:
+            parts.append(_data_cell(text, column, cells.get(place)))
+    # Sections may have fewer columns than the widest one.
+    parts += ["<td></td>"] * (width - len(parts))
+    return f"<tr>{''.join(parts)}</tr>"
+
+
+def _head_rows(columns: Sequence[Column], width: int) -> Iterator[str]:
+    """One line of headings, or two: the upper ones span their columns."""
+    empty = "<td></td>" * (width - len(columns))
+    if any(column.upper for column in columns):
+        groups = [(upper, len(list(found))) for upper, found in groupby(columns, lambda c: c.upper)]
+        upper_cells = (
+            f'<th colspan="{n}" scope="colgroup">{upper}</th>' if upper else "<td></td>" * n
+            for upper, n in groups
+        )
+        yield f"<tr>{''.join(upper_cells)}{empty}</tr>"
+    lower = (
+        f'<th scope="col"{_attributes(class_="n" if c.right else None)}>{c.lower}</th>'
+        for c in columns
+    )
+    yield f"<tr>{''.join(lower)}{empty}</tr>"
+
+
+def table_html(exhibit: Exhibit) -> str:
+    """The ``table`` element: one body per section, headings where they change.
+
+    Every ``td`` of a cell has ``data-cell``, its place in the exhibit's cells, and
+    ``data-row`` and ``data-column``, the keys of the printed number that it is. The text is
+    well-formed XML.
+    """
+    cells = {(cell.row, cell.column): (i, cell) for i, cell in enumerate(exhibit.cells)}
+    found = list(sheets(exhibit, escape, _bold))
+    width = max(len(sheet.columns) for sheet in found)
+    parts = [f"<thead>{''.join(_head_rows(found[0].columns, width))}</thead>"]
+    for number, sheet in enumerate(found):
+        rows = [*_head_rows(sheet.columns, width)] if number and sheet.headed else []
+        for texts, places in zip(sheet.body, sheet.places, strict=True):
+            rows.append(_body_row(texts, sheet, places, cells, width))
+        parts.append("<tbody>" + "\n".join(rows) + "</tbody>")
+    return "<table>" + "\n".join(parts) + "</table>"
+
+
+def _content(exhibit: Exhibit, picture: str) -> str:
+    """The table, or of a figure the picture with its numbers as a table under it."""
+    title = escape(exhibit.title)
+    scroll = f'<div class="scroll" role="region" aria-label="{title}" tabindex="0">'
+    if exhibit.figure is None:
+        return f"{scroll}{table_html(exhibit)}</div>"
+    image = f'<img src="{escape(picture)}" alt="{title}: its numbers are in the table below"/>'
+    if not exhibit.cells:
+        return image
+    summary = "<summary>Numbers of this figure</summary>"
+    return f"{image}<details>{summary}{scroll}{table_html(exhibit)}</div></details>"
+
+
+def html_text(exhibit: Exhibit, picture: str = "") -> str:
+    """The exhibit with its title and caption as a page; of a figure, around its ``picture``.
+
+    ``picture`` is the picture's address, beside the page.
+    """
+    title, caption = escape(exhibit.title), escape(exhibit.caption)
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"/>'
+        f"<title>{title}</title><style>{STYLE}</style></head>\n"
+        f"<body><figure>{_content(exhibit, picture)}\n"
+        f"<figcaption><strong>{title}.</strong> {caption}</figcaption></figure></body></html>\n"
+    )

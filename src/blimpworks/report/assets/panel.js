@@ -1,0 +1,307 @@
+"use strict";
+/* The panel that shows where a number comes from, and the data behind it. No module: a page
+   opened from a file may not load one, nor read other files; data are scripts too. */
+(() => {
+  const MOST = 40; // products in the panel; the command line shows all
+  const received = {};
+  const waiting = {};
+
+  /** Load a script of data once. */
+  function load(kind, name) {
+    waiting[kind] ??= new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      script.src = `_static/data/${name}.js`;
+      script.onload = () => resolve(received[kind]);
+      script.onerror = () => reject(new Error(`${script.src} is missing`));
+      document.head.append(script);
+    });
+    return waiting[kind];
+  }
+
+  /** An element with attributes and children; null children are left out. */
+  function h(tag, attributes, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes ?? {})) {
+      if (value != null) element.setAttribute(name, value);
+    }
+    element.append(...children.flat().filter((child) => child != null));
+    return element;
+  }
+
+  // The panel
+
+  const panel = h("dialog", { class: "bw-panel", "aria-labelledby": "bw-panel-title" });
+  let opener = null;
+
+  function close() {
+    panel.close();
+  }
+
+  function fact(name, ...content) {
+    return [h("dt", {}, name), h("dd", {}, ...content)];
+  }
+
+  function value(number) {
+    return Number.isInteger(number) ? String(number) : String(Number(number.toPrecision(6)));
+  }
+
+  /** Printed numbers are told apart by these; the names of the classes are those of the CSS. */
+  const SIGNS = {
+    exact: ["✓", "exact"],
+    rounding: ["≈", "rounding"],
+    erratum: ["!", "erratum"],
+    garbled: ["~", "garbled"],
+    "not recomputable": ["·", "absent"],
+    deviates: ["≠", "deviates"],
+    agrees: ["✓", "exact"],
+    "not run": ["·", "absent"],
+  };
+
+  function badge(state) {
+    const [sign, css] = SIGNS[state] ?? ["", ""];
+    return h("span", { class: `bw-badge ${css}` }, `${sign} ${state}`);
+  }
+
+  function printedPart(number) {
+    if (!number) return null;
+    const unit = number.unit && !number.text.includes(number.unit) ? ` ${number.unit}` : "";
+    return h(
+      "section",
+      {},
+      h("h3", {}, "Printed"),
+      h(
+        "dl",
+        {},
+        fact("In print", h("strong", {}, number.text || "illegible"), unit),
+        number.status ? fact("Status", badge(number.status)) : null,
+        number.corrected ? fact("Should read", h("strong", {}, number.corrected)) : null,
+        number.again
+          ? fact("From other numbers", h("strong", {}, number.again), `, exactly ${value(number.recomputed)}`)
+          : null,
+        number.rule ? fact("Rule", number.rule) : null,
+        number.note ? fact("Note", number.note) : null,
+        number.verdict && number.verdict !== "not run"
+          ? fact("Ours", `${value(number.measured)} `, badge(number.verdict))
+          : null,
+        fact("Stands in", h("code", {}, number.where)),
+      ),
+    );
+  }
+
+  function wanted(where) {
+    const lines = Object.entries(where).map(([name, keys]) => {
+      const all = Array.isArray(keys) ? keys : [keys];
+      const shown = all.slice(0, 12).join(", ");
+      return h("li", {}, h("code", {}, name), ` is ${shown}${all.length > 12 ? ` and ${all.length - 12} more` : ""}`);
+    });
+    return h("ul", {}, lines);
+  }
+
+  function cellPart(cell, tree, form) {
+    const name = { published: "Computed from print", measured: "Measured", corrected: "Measured, corrected" };
+    const interval =
+      cell.low == null ? null : fact("95 % interval", `${value(cell.low)} to ${value(cell.high)}`);
+    return h(
+      "section",
+      {},
+      h("h3", {}, name[tree]),
+      h(
+        "dl",
+        {},
+        fact("Value", h("strong", {}, cell.text), `, exactly ${value(cell.value)}`),
+        interval,
+        cell.n == null ? null : fact("n", value(cell.n)),
+        fact("Formula", cell.formula),
+        fact("Over rows of", h("code", {}, cell.source), " where", wanted(cell.where)),
+        originsPart(cell),
+      ),
+      commandPart(form, cell),
+    );
+  }
+
+  /** Names of languages and models that a cell is not about. */
+  function others(where, names) {
+    const found = new Set();
+    for (const [kind, columns] of [
+      ["languages", ["lang"]],
+      ["models", ["model", "model_a", "model_b"]],
+    ]) {
+      const own = columns.flatMap((column) => where[column] ?? []);
+      if (own.length) {
+        for (const key of Object.keys(names[kind])) if (!own.includes(key)) found.add(key);
+      }
+    }
+    return found;
+  }
+
+  function concerns(path, away) {
+    const parts = path.split("/");
+    return ![...parts, parts.at(-1).split(".")[0]].some((part) => away.has(part));
+  }
+
+  function made(job) {
+    if (!job) return "from outside, or without a record";
+    const [verb, code, date, commit, clean, notes] = job;
+    const told = Object.entries(notes).map(([name, note]) => `${name} ${note}`);
+    const state = clean === false ? " with local changes" : "";
+    return [`${verb}, code ${code}`, date, `commit ${commit || "none"}${state}`, ...told].join(" · ");
+  }
+
+  /** A product and what it was made from, as nested lists; each product once. */
+  function lineage(graph, number, away, seen) {
+    const [path, sha256, job, inputs] = graph.products[number];
+    const known = seen.has(number);
+    seen.add(number);
+    const kept = known ? [] : (inputs ?? []).filter((i) => concerns(graph.products[i][0], away));
+    const shown = kept.filter((i) => seen.size < MOST || seen.has(i));
+    return h(
+      "li",
+      {},
+      h("code", { class: "bw-path" }, path),
+      h("span", { class: "bw-made", title: `SHA-256 ${sha256}` }, `SHA-256 ${sha256.slice(0, 16)}…`),
+      h("span", { class: "bw-made" }, known ? "see above" : made(graph.jobs[job])),
+      shown.length ? h("ul", {}, shown.map((i) => lineage(graph, i, away, seen))) : null,
+      kept.length > shown.length ? h("p", {}, `and ${kept.length - shown.length} more`) : null,
+    );
+  }
+
+  function quoted(text) {
+    return `'${text.replaceAll("'", "'\\''")}'`;
+  }
+
+  /** Numbers that a cell is computed from, each a link to its own panel. */
+  function originsPart(cell) {
+    if (!cell.of || cell.itself) return null;
+    const links = cell.from.map(([exhibit, row, column]) =>
+      h("a", { href: addressOf(exhibit, row, column) }, `${nameOf(row)} / ${nameOf(column)}`),
+    );
+    const more = cell.of > links.length ? h("li", {}, `and ${cell.of - links.length} more`) : null;
+    return fact(
+      cell.of === 1 ? "From this number" : `From ${cell.of} numbers`,
+      h("ul", { class: "bw-origins" }, links.map((link) => h("li", {}, link)), more),
+    );
+  }
+
+  function commandPart(form, cell) {
+    const command =
+      `blimpworks explain ${form.file} --row ${quoted(cell.row)} ` +
+      `--column ${quoted(cell.column)} --items 5`;
+    const copy = h("button", { type: "button", class: "bw-copy" }, "Copy");
+    copy.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(command);
+      copy.textContent = "Copied";
+    });
+    return h(
+      "details",
+      {},
+      h("summary", {}, "Deeper: down to tokens and treebank sentences"),
+      h("pre", {}, h("code", {}, command)),
+      copy,
+    );
+  }
+
+  const nameOf = (key) =>
+    received.paper.names.languages[key] ?? received.paper.names.models[key] ?? key;
+
+  function addressOf(exhibit, row, column) {
+    return `#number/${[exhibit, row, column].map(encodeURIComponent).join("/")}`;
+  }
+
+  function title(exhibit, cell, row, column) {
+    const parts = cell ? [cell.row, cell.column] : [nameOf(row), nameOf(column)];
+    return h("h2", { id: "bw-panel-title" }, `${received.paper.labels[exhibit]}: ${parts.join(" / ")}`);
+  }
+
+  /** The opened cell, and cells of the exhibit's other forms that stand for the same number. */
+  function cellsOf(exhibit, key, index, row, column) {
+    const found = index == null ? [] : [[key, received.paper.forms[key].cells[index]]];
+    for (const tree of ["published", "measured", "corrected"]) {
+      const other = `${tree}/${exhibit}`;
+      if (row == null || !received.paper.forms[other]) continue;
+      const same = received.paper.forms[other].cells.filter(
+        (cell) => cell.place && cell.place[0] === row && cell.place[1] === column,
+      );
+      found.push(...same.map((cell) => [other, cell]));
+    }
+    return [...new Map(found.map(([form, cell]) => [cell, form]))].filter(([cell]) => !cell.itself);
+  }
+
+  /** Products below one that come from outside: retrieved files, and files without a record. */
+  function outside(graph, number, away) {
+    const found = new Map();
+    const seen = new Set([number]);
+    for (const next of seen) {
+      const [path, sha256, job, inputs] = graph.products[next];
+      const from = graph.jobs[job];
+      if (!from || from[0].startsWith("retrieve")) found.set(path, [sha256, from]);
+      else for (const i of inputs ?? []) if (concerns(graph.products[i][0], away)) seen.add(i);
+    }
+    return [...found];
+  }
+
+  function outsidePart(graph, number, away) {
+    const found = outside(graph, number, away);
+    const lines = found.slice(0, MOST).map(([path, [sha256, job]]) =>
+      h(
+        "li",
+        {},
+        h("code", { class: "bw-path" }, path),
+        h("span", { class: "bw-made", title: `SHA-256 ${sha256}` }, `SHA-256 ${sha256.slice(0, 16)}…`,
+          job ? ` · ${Object.values(job[5]).join(" · ")}` : ""),
+      ),
+    );
+    const more = found.length > MOST ? h("p", {}, `and ${found.length - MOST} more`) : null;
+    return h("section", {}, h("h3", {}, "In the end from"), h("ul", { class: "bw-lineage" }, lines), more);
+  }
+
+  async function lineagePart(form, cell) {
+    if (form.product == null) return [];
+    const graph = await load("products", "products");
+    const away = others(cell.where, received.paper.names);
+    const list = h("ul", { class: "bw-lineage" }, lineage(graph, form.product, away, new Set()));
+    const chain = h("details", {}, h("summary", {}, "Every product between, and the job that made it"), list);
+    return [outsidePart(graph, form.product, away), chain];
+  }
+
+  async function show(paper, key, index, row, column) {
+    const content = await load("paper", paper);
+    const exhibit = key.split("/")[1];
+    const opened = index == null ? null : content.forms[key].cells[index];
+    const number = content.printed[exhibit]?.[row]?.[column];
+    const away = h("button", { type: "button", class: "bw-close", "aria-label": "Close" }, "✕");
+    away.addEventListener("click", close);
+    panel.replaceChildren(away, title(exhibit, opened, row, column));
+    const found = cellsOf(exhibit, key, index, row, column);
+    const parts = found.map(([cell, form]) => cellPart(cell, form.split("/")[0], content.forms[form]));
+    panel.append(...[printedPart(number), ...parts].filter((part) => part));
+    panel.scrollTop = 0;
+    if (!panel.open) panel.showModal();
+    if (!found.length) return;
+    const [cell, form] = found[0];
+    panel.append(...(await lineagePart(content.forms[form], cell)));
+  }
+
+  const paper = () => document.querySelector(".bw-tools")?.dataset.paper;
+
+  function open(cell) {
+    const table = cell.closest("table[data-form]");
+    opener = cell.querySelector("button");
+    const index = cell.dataset.cell == null ? null : Number(cell.dataset.cell);
+    return show(paper(), table.dataset.form, index, cell.dataset.row, cell.dataset.column);
+  }
+
+  document.body.append(panel); // the script is deferred: there is a body
+  panel.addEventListener("click", (event) => {
+    if (event.target === panel) close();
+  });
+  panel.addEventListener("close", () => opener?.focus());
+
+  window.blimpworks = {
+    h,
+    open,
+    paper,
+    receive(kind, content) {
+      received[kind] = content;
+    },
+  };
+})();

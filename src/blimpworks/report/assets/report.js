@@ -1,0 +1,217 @@
+"use strict";
+/* What a page of the report does beyond its HTML: variants, filters, and moving between the
+   numbers of a table. Comes after panel.js. */
+(() => {
+  const { h, open, paper } = window.blimpworks;
+  const KINDS = ["model", "lang", "phenomenon"];
+
+  function remembered(name) {
+    try {
+      return window.localStorage.getItem(`blimpworks-${name}`);
+    } catch {
+      return null; // a browser may refuse storage
+    }
+  }
+
+  function remember(name, value) {
+    try {
+      window.localStorage.setItem(`blimpworks-${name}`, value);
+    } catch {
+      /* then the choice holds for this page alone */
+    }
+  }
+
+  // Variants
+
+  function chooseVariant(variant) {
+    document.documentElement.dataset.bwVariant = variant;
+    remember("variant", variant);
+  }
+
+  // Filters: rows and columns are hidden when all their numbers are about something else.
+
+  const chosen = Object.fromEntries(KINDS.map((kind) => [kind, new Set()]));
+
+  function isAway(cell) {
+    return KINDS.some((kind) => {
+      const about = cell.dataset[kind];
+      return chosen[kind].size && about && !about.split(" ").some((key) => chosen[kind].has(key));
+    });
+  }
+
+  /** Cells of a row with the column each begins in and how many it spans. */
+  function placed(row) {
+    let at = 0;
+    return [...row.cells].map((cell) => {
+      cell.dataset.span ??= cell.colSpan;
+      const place = { cell, at, span: Number(cell.dataset.span) };
+      at += place.span;
+      return place;
+    });
+  }
+
+  function filterTable(table) {
+    const rows = [...table.rows].map((row) => [row, placed(row)]);
+    const columns = new Map();
+    let left = 0;
+    for (const [row, cells] of rows) {
+      const numbers = cells.filter(({ cell }) => cell.dataset.row || cell.dataset.cell);
+      for (const { cell, at } of numbers) {
+        const away = isAway(cell);
+        cell.classList.toggle("bw-away", away);
+        columns.set(at, (columns.get(at) ?? true) && away);
+        left += away ? 0 : 1;
+      }
+      row.hidden = numbers.length > 0 && numbers.every(({ cell }) => isAway(cell));
+    }
+    for (const [, cells] of rows) {
+      for (const { cell, at, span } of cells) {
+        const open = Array.from({ length: span }, (_, i) => at + i).filter((i) => !columns.get(i));
+        cell.hidden = open.length === 0;
+        if (open.length) cell.colSpan = open.length;
+      }
+    }
+    const wrapper = table.closest(".bw-scroll");
+    wrapper.hidden = left === 0 && columns.size > 0;
+    let note = wrapper.nextElementSibling;
+    if (!note?.classList.contains("bw-nothing")) {
+      note = h("p", { class: "bw-nothing" }, "Nothing in this table is about what you chose.");
+      wrapper.after(note);
+    }
+    note.hidden = !wrapper.hidden;
+  }
+
+  function filterAll() {
+    document.querySelectorAll("table[data-form]").forEach(filterTable);
+  }
+
+  function chip(select, option) {
+    const button = h("button", { type: "button", class: "bw-chip" }, option.text, " ✕");
+    button.setAttribute("aria-label", `no longer only ${option.text}`);
+    button.addEventListener("click", () => {
+      chosen[select.dataset.kind].delete(option.value);
+      button.remove();
+      filterAll();
+      select.focus();
+    });
+    return button;
+  }
+
+  function startFilters(tools) {
+    const chips = tools.querySelector(".bw-chosen");
+    for (const select of tools.querySelectorAll("select[data-kind]")) {
+      select.addEventListener("change", () => {
+        const option = select.selectedOptions[0];
+        const keys = chosen[select.dataset.kind];
+        if (option.value && !keys.has(option.value)) {
+          keys.add(option.value);
+          chips.append(chip(select, option));
+          filterAll();
+        }
+        select.selectedIndex = 0;
+      });
+    }
+  }
+
+  // Numbers: one of each table takes the focus, arrow keys move on.
+
+  function focusOn(table, button) {
+    table.querySelector('button[tabindex="0"]')?.setAttribute("tabindex", "-1");
+    button.setAttribute("tabindex", "0");
+  }
+
+  const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+
+  function move(event) {
+    const step = STEPS[event.key];
+    const cell = event.target.closest?.("table[data-form] td");
+    if (!step || !cell) return;
+    const table = cell.closest("table");
+    const rows = [...table.rows];
+    let [row, column] = [rows.indexOf(cell.parentElement), cell.cellIndex];
+    for (;;) {
+      row += step[0];
+      column += step[1];
+      const next = rows[row]?.cells[column];
+      if (!next) return;
+      const button = next.querySelector("button");
+      if (button && button.offsetParent) {
+        event.preventDefault();
+        focusOn(table, button);
+        button.focus();
+        return;
+      }
+    }
+  }
+
+  /** Open the number that the address names, as the lists of all numbers link to it. */
+  async function openAddressed() {
+    const found = /^#number\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(window.location.hash);
+    if (!found || !paper()) return;
+    const [exhibit, row, column] = found.slice(1).map(decodeURIComponent);
+    const cells = [...document.querySelectorAll("table[data-form] td[data-row]")].filter(
+      (cell) => cell.dataset.row === row && cell.dataset.column === column &&
+        cell.closest("table").dataset.form.endsWith(`/${exhibit}`),
+    );
+    const cell = cells.find((each) => each.offsetParent) ?? cells[0];
+    if (!cell) return;
+    for (let part = cell; part; part = part.parentElement) if (part.tagName === "DETAILS") part.open = true;
+    const tab = cell.closest(".sd-tab-content")?.previousElementSibling;
+    if (tab) document.getElementById(tab.htmlFor)?.click();
+    cell.scrollIntoView({ block: "center" });
+    await open(cell);
+  }
+
+  // Lists of all numbers: the front page links to those with one status.
+
+  async function startListing(table) {
+    const key = Object.keys(window).find((name) => name.startsWith("_itables_"));
+    const { jQuery } = await window[key];
+    const wanted = /^#(status|verdict)\/(.+)$/.exec(window.location.hash);
+    if (!wanted) return;
+    const apply = (api) => {
+      const column = api.column(api.columns().titles().toArray().indexOf(wanted[1]));
+      const value = decodeURIComponent(wanted[2]);
+      column.search(`^${value}$`, { regex: true, smart: false }).draw();
+      const all = h("a", { href: window.location.pathname.split("/").at(-1) }, "Show all.");
+      table.closest(".bw-scroll").before(h("p", {}, `Only those with ${wanted[1]} “${value}”. `, all));
+    };
+    // itables makes the table in its own time, and DataTables fills it in its own.
+    const wait = () => {
+      if (!jQuery.fn.dataTable.isDataTable(table)) requestAnimationFrame(wait);
+      else jQuery(table).DataTable().ready(function ready() { apply(this); });
+    };
+    wait();
+  }
+
+  function start() {
+    const listing = document.querySelector("#bw-published, #bw-measured");
+    if (listing) startListing(listing);
+    const tools = document.querySelector(".bw-tools");
+    chooseVariant(remembered("variant") ?? "published");
+    if (!tools) return;
+    const variant = document.documentElement.dataset.bwVariant;
+    for (const radio of tools.querySelectorAll('input[name="variant"]')) {
+      radio.checked = radio.value === variant;
+      radio.addEventListener("change", () => chooseVariant(radio.value));
+    }
+    tools.addEventListener("submit", (event) => event.preventDefault());
+    startFilters(tools);
+    for (const table of document.querySelectorAll("table[data-form]")) {
+      table.querySelector("td button")?.setAttribute("tabindex", "0");
+    }
+    document.addEventListener("click", (event) => {
+      const cell = event.target.closest?.("table[data-form] td");
+      if (cell && event.target.closest("button")) {
+        focusOn(cell.closest("table"), event.target.closest("button"));
+        open(cell);
+      }
+    });
+    document.addEventListener("keydown", move);
+    window.addEventListener("hashchange", openAddressed);
+    // Tabs take up their last state when the page is ready, before this.
+    window.addEventListener("load", openAddressed);
+  }
+
+  start(); // the script is deferred: the page is parsed
+})();

@@ -1,0 +1,120 @@
+"""What is known of each printed number: where it stands, its status, and what was measured."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from blimpworks.catalogue import read_rows
+from blimpworks.errors import UserError
+from blimpworks.reference import PublishedRow
+
+Place = tuple[str, str, str]
+"""Exhibit, row and column of a printed number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A printed number with all that the two comparisons say about it.
+
+    ``status`` and ``verdict`` are empty for texts that stand where a number could;
+    ``where`` is the file and line that holds it.
+    """
+
+    row: PublishedRow
+    where: str
+    status: str = ""
+    recomputed: float | None = None
+    rule: str = ""
+    note: str = ""
+    measured: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    verdict: str = ""
+
+    def in_print(self, value: float) -> str:
+        """``value`` with as many decimals as the printed number has."""
+        return f"{value:.{self.row.decimals}f}"
+
+    def facts(self) -> dict[str, Any]:
+        """All of it as plain values, without what is empty."""
+        own = {name: value for name, value in asdict(self).items() if name != "row"}
+        printed = {"text": self.row.text, "unit": self.row.unit}
+        if self.row.corrected is not None:
+            printed["corrected"] = self.in_print(self.row.corrected)
+        if self.recomputed is not None:
+            printed["again"] = self.in_print(self.recomputed)
+        return {key: value for key, value in {**printed, **own}.items() if value not in ("", None)}
+
+
+Evidence = dict[Place, Number]
+"""The printed numbers of one paper, in the order of its files."""
+
+
+TEXTS = (
+    "paper",
+    "exhibit",
+    "row",
+    "column",
+    "printed",
+    "unit",
+    "rule",
+    "status",
+    "verdict",
+    "note",
+)
+"""Columns of the comparisons that hold no numbers."""
+
+
+def read_comparison(path: Path, columns: Iterable[str]) -> pd.DataFrame:
+    """One of the two comparisons, keys and texts as they stand, other columns as numbers.
+
+    Raises UserError when it is missing or is no such table.
+    """
+    try:
+        frame = pd.read_csv(
+            path, dtype=dict.fromkeys(TEXTS, str), keep_default_na=False, na_values={}
+        )
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist; build it: snakemake reproduction") from error
+    missing = [name for name in columns if name not in frame]
+    if missing:
+        raise UserError(f"{path} has no columns {', '.join(missing)}; rebuild it.")
+    for name in [name for name in frame if name not in TEXTS]:
+        frame[name] = pd.to_numeric(frame[name])
+    return frame
+
+
+def _known(row: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: row[name] for name in names if not pd.isna(row[name]) and row[name] != ""}
+
+
+def gather(
+    paper: str, printed: Sequence[Path], published: pd.DataFrame, measured: pd.DataFrame
+) -> Evidence:
+    """The printed numbers of a paper beside what the comparisons say of them.
+
+    ``published`` and ``measured`` are the comparisons of all papers. Raises UserError for a
+    malformed row of printed numbers.
+    """
+    told: dict[Place, dict[str, Any]] = {}
+    for frame, names in (
+        (published, ("status", "recomputed", "rule", "note")),
+        (measured, ("measured", "low", "high", "n", "verdict")),
+    ):
+        for row in frame[frame["paper"] == paper].to_dict("records"):
+            place = (row["exhibit"], row["row"], row["column"])
+            found = _known({str(key): value for key, value in row.items()}, names)
+            told.setdefault(place, {}).update(found)
+    evidence: Evidence = {}
+    for path in sorted(printed):
+        for line, number in enumerate(read_rows(PublishedRow, path), start=2):
+            place = (number.exhibit, number.row, number.column)
+            facts = {"note": number.note} | told.get(place, {})
+            if "n" in facts:
+                facts["n"] = int(facts["n"])
+            evidence[place] = Number(number, f"{path}:{line}", **facts)
+    return evidence

@@ -1,0 +1,84 @@
+"""A page with a whole comparison as one table that can be sorted, searched and filtered."""
+
+from html import escape
+from math import isnan
+from typing import Any
+from urllib.parse import quote
+
+import pandas as pd
+from itables import to_html_datatable
+
+PUBLISHED = ("paper", "exhibit", "row", "column", "printed", "status", "recomputed", "rule", "note")
+MEASURED = (
+    "paper",
+    "exhibit",
+    "row",
+    "column",
+    "printed",
+    "measured",
+    "low",
+    "high",
+    "n",
+    "verdict",
+)
+COLUMNS = {"published": PUBLISHED, "measured": MEASURED}
+INTRODUCTION = {
+    "published": "Each number that the papers print, beside what the papers' other numbers make "
+    "of it, with the rule and the reason. The same as <code>reproduction/published.csv</code>.",
+    "measured": "Each number that the papers print, beside the campaign's own where there is one. "
+    "The same as <code>reproduction/measured.csv</code>.",
+}
+LISTED = ("paper", "exhibit", "status", "verdict")
+"""Columns with few values, to be chosen from a list."""
+
+
+def number_address(paper: str, exhibit: str, row: str, column: str) -> str:
+    """Address of a printed number in the site, which opens its lineage."""
+    key = "/".join(quote(part, safe="") for part in (exhibit, row, column))
+    return f"{paper}.html#number/{key}"
+
+
+def _linked(row: "pd.Series[str]") -> str:
+    address = number_address(row["paper"], row["exhibit"], row["row"], row["column"])
+    return f'<a href="{escape(address)}">{escape(row["printed"] or "?")}</a>'
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float):
+        return "" if isnan(value) else f"{value:.6g}"
+    return escape(str(value))
+
+
+def _settings(frame: pd.DataFrame) -> dict[str, Any]:
+    """How columns are filtered: by choosing from a list, or by a search."""
+    chosen = [i for i, name in enumerate(frame.columns) if name in LISTED]
+    return {
+        "columnControl": [["search"]],
+        "columnDefs": [{"targets": chosen, "columnControl": [["searchList"]]}],
+    }
+
+
+def listing_html(name: str, frame: pd.DataFrame) -> str:
+    """The comparison ``name`` as HTML; needs ``_static/datatables.js`` beside the page."""
+    frame = frame[list(COLUMNS[name])]
+    printed = frame.apply(_linked, axis=1) if len(frame) else pd.Series(dtype=str)
+    shown = frame.map(_text).assign(printed=printed)
+    table = to_html_datatable(
+        shown,
+        connected=False,
+        table_id=f"bw-{name}",
+        showIndex=False,
+        allow_html=True,
+        maxBytes=0,
+        maxRows=0,
+        classes="display compact bw-listing",
+        pageLength=25,
+        lengthMenu=[25, 100, 500],
+        layout={"topStart": "pageLength", "topEnd": "search"},
+        **_settings(shown),
+    )
+    return (
+        f"<p>{INTRODUCTION[name]}</p>\n"
+        '<script src="_static/datatables.js"></script>\n'
+        f'<div class="bw-scroll">{table}</div>\n'
+    )

@@ -1,0 +1,61 @@
+"""What languages, models and phenomena are called, and which a number is about."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from blimpworks.analysis.accuracy import ALL
+from blimpworks.exhibits.multiblimp.common import PHENOMENA
+from blimpworks.report.evidence import Place
+from blimpworks.reproduction.published import Paper
+
+FEW = 8
+"""A number about more languages (or models) than this is about none in particular."""
+COLUMNS = {
+    "lang": ("lang",),
+    "model": ("model", "model_a", "model_b"),
+    "phenomenon": ("phenomenon", "paradigm"),
+}
+"""Columns of tables that say what a number is about, by kind."""
+
+
+@dataclass
+class Names:
+    """Printed names by kind (lang, model, phenomenon) and key, and those that were met."""
+
+    known: Mapping[str, Mapping[str, str]]
+    met: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def of(self, key: str) -> str:
+        """The name of a language, model or phenomenon; any other key is its own."""
+        return next((names[key] for names in self.known.values() if key in names), key)
+
+    def _keys(self, kind: str, where: Mapping[str, Any], place: Place | None) -> Iterator[str]:
+        for column in COLUMNS[kind]:
+            wanted = where.get(column, [])
+            yield from wanted if isinstance(wanted, list) else [wanted]
+        parts = (*(place[1:] if place else ()), where.get("row"), where.get("column"))
+        yield from (key for key in parts if isinstance(key, str) and key in self.known[kind])
+
+    def about(self, where: Mapping[str, Any], place: Place | None) -> dict[str, str]:
+        """Attributes that say what a number is about, from its filter and its printed keys."""
+        found = {}
+        for kind in COLUMNS:
+            keys = dict.fromkeys(k for k in self._keys(kind, where, place) if k and k != ALL)
+            if 0 < len(keys) <= FEW:
+                found[f"data-{kind}"] = " ".join(str(key).replace(" ", "_") for key in keys)
+                known = self.met.setdefault(kind, {})
+                for key in keys:
+                    name = self.known[kind].get(key, str(key).replace("_", " "))
+                    known[str(key).replace(" ", "_")] = name
+        return found
+
+
+def names_from(languages: Mapping[str, str], models: Mapping[str, str], printed: Paper) -> Names:
+    """Names of a catalogue's languages and models, and of phenomena that a paper prints."""
+    table = printed.tables["accuracies"].table
+    keys = dict.fromkeys([*table["phenomenon"], *table["paradigm"]])
+    phenomena = {str(key): str(key).replace("_", " ") for key in keys if key and key != ALL}
+    if printed.name == "multiblimp":
+        phenomena |= {key: ", ".join(pair) for key, pair in PHENOMENA.items()}
+    return Names({"lang": languages, "model": models, "phenomenon": phenomena})

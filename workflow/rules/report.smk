@@ -1,0 +1,40 @@
+"""The reproduction report: a static site."""
+
+
+rule report:
+    """What is printed, recomputed and measured, as a site that opens from a file."""
+    input:
+        measured=[f"{RESULTS}/exhibits/{spec.key}.html" for spec in CAMPAIGN_EXHIBITS],
+        published=[
+            f"{RESULTS}/published/{spec.key}.html" for spec in PUBLISHED_EXHIBITS
+        ],
+        corrected=corrected_exhibits(),
+        printed=[path for paper in PAPERS for path in printed_tables(paper)],
+        comparisons=expand(
+            "<results>/reproduction/{name}.csv", name=("published", "measured")
+        ),
+    output:
+        directory("<results>/report"),
+    log:
+        "<logs>/report.log",
+    benchmark:
+        "<benchmarks>/report.tsv"
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=verb_code("build_report"),
+        results=RESULTS,
+        printed=str(CAMPAIGN.catalogue.published),
+        facts=report_facts(),
+        measured=json.dumps([spec.key for spec in CAMPAIGN_EXHIBITS]),
+        corrected=(
+            [f"--corrected={CAMPAIGN.report.corrected}"]
+            if CAMPAIGN.report.corrected
+            else []
+        ),
+    message:
+        "Build the report"
+    shell:
+        "python -m blimpworks build-report --results {params.results:q} "
+        "--printed {params.printed:q} --facts {params.facts:q} "
+        "--measured {params.measured:q} {params.corrected:q} --output {output:q} > {log:q} 2>&1"
