@@ -57,7 +57,7 @@ def library() -> ModuleType:
 
 
 def _type(croissant: ModuleType, column: pd.Series) -> Any:
-    """Croissant's type of a column. Whole numbers with gaps are whole numbers still."""
+    """Croissant's type of a column; whole numbers with gaps count as fractional."""
     kinds = croissant.DataType
     if pd.api.types.is_bool_dtype(column):
         return kinds.BOOL

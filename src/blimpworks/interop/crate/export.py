@@ -31,7 +31,6 @@ from blimpworks.interop.crate.select import (
     trace_back,
 )
 from blimpworks.interop.crate.tables import (
-    ALWAYS,
     Copied,
     all_cells,
     copy_tables,
@@ -96,8 +95,8 @@ def authors_of(wish: Wish) -> list[str]:
     return [author["name"] for author in stated["authors"]]
 
 
-def _in_order(exhibits: Sequence[Shown], trace: Trace, wish: Wish) -> pd.DataFrame:
-    behind = tables_behind(exhibits, trace, [*ALWAYS, *wish.tables])
+def _tables(exhibits: Sequence[Shown], trace: Trace, wish: Wish) -> pd.DataFrame:
+    behind = tables_behind(exhibits, trace, wish.tables)
     kinds = set(behind["source"])
     if unknown := [kind for kind in wish.tables if kind not in kinds]:
         raise UserError(
@@ -119,7 +118,7 @@ def plan_crate(results: Path, campaign_file: Path, wish: Wish) -> Plan:
     whole = () if wish.exhibits else REPRODUCTION
     comparisons = [path for name in whole if (path := own / "reproduction" / name).is_file()]
     trace = trace_back([*(shown.cells for shown in exhibits), *comparisons])
-    behind = _in_order(exhibits, trace, wish)
+    behind = _tables(exhibits, trace, wish)
     require_unaltered(trace, own)
     return Plan(own, campaign, campaign_file, exhibits, trace, behind, comparisons, wish)
 
@@ -194,7 +193,7 @@ def _write_tables(plan: Plan, root: Path) -> list[Copied]:
     }
     for name, frame in written.items():
         write_csv(frame, root / f"{name}.csv")
-    columns: dict[str, dict[str, None]] = {name: dict.fromkeys(f) for name, f in written.items()}
+    columns = {name: dict.fromkeys(map(str, frame)) for name, frame in written.items()}
     for copy in copies:
         columns.setdefault(copy.kind, {}).update(dict.fromkeys(copy.columns))
     write_csv(dictionary(columns), root / "dictionary.csv")
@@ -235,6 +234,7 @@ def _write_words(plan: Plan, root: Path, copies: Sequence[Copied], licences: dic
     cells = all_cells(plan.exhibits)
     write_text(root / "formulas.md", formulas_text(sorted(cells["formula"].unique())))
     text = readme(
+        root,
         _title(plan.campaign),
         plan.campaign.description,
         cells,
@@ -250,7 +250,7 @@ def _write_words(plan: Plan, root: Path, copies: Sequence[Copied], licences: dic
 def _places(plan: Plan, copies: Sequence[Copied]) -> dict[Path, Path]:
     """Files that stand in the crate as they are, and where."""
     same = {copy.original: copy.place for copy in copies if copy.original.suffix == ".csv"}
-    return same | {path: place for path, place in _finished(plan)}
+    return same | dict(_finished(plan))
 
 
 def write_crate(plan: Plan, output: Path) -> Summary:

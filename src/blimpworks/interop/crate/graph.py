@@ -18,7 +18,7 @@ from urllib.parse import quote
 from rocrate.model import ContextEntity, Person
 from rocrate.rocrate import ROCrate
 
-from blimpworks.catalogue import SourceRow, TreebankRow
+from blimpworks.catalogue import Pinned
 from blimpworks.files import sha256_of
 from blimpworks.interop.crate.licences import licence_name, licence_url
 from blimpworks.interop.crate.select import Trace
@@ -66,6 +66,11 @@ def media_type(path: Path | str) -> str:
     return MEDIA_TYPES.get(suffix) or mimetypes.guess_type(str(path))[0] or "text/plain"
 
 
+def _plainly(values: Sequence[Any]) -> Any:
+    """A value alone where there is one: RO-Crate wants no lists of one."""
+    return values[0] if len(values) == 1 else [*values]
+
+
 def _short(value: Any) -> str:
     text = json.dumps(value, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -83,7 +88,7 @@ class Graph:
         root: Path,
         trace: Trace,
         places: Mapping[Path, Path],
-        sources: Mapping[Path, SourceRow | TreebankRow],
+        sources: Mapping[Path, Pinned],
     ) -> None:
         self.root, self.trace, self.places, self.sources = root, trace, places, sources
         self.crate = ROCrate(version="1.1")
@@ -187,11 +192,11 @@ class Graph:
             name=f"{record['verb']}: {first}",
             description=f"Commit {git['commit'] or 'unknown'}{state}, on {platform}.",
             instrument=self.tool(record),
-            object=[*inputs, *params],
-            result=[self.original(Path(entry["path"])) for entry in record["outputs"]],
+            object=_plainly([*inputs, *params]),
+            result=_plainly([self.original(Path(entry["path"])) for entry in record["outputs"]]),
             startTime=record["started"],
             endTime=record["ended"],
-            agent=list(agents),
+            agent=_plainly(agents),
             actionStatus="http://schema.org/CompletedActionStatus",
         )
 
@@ -203,7 +208,7 @@ class Graph:
             name=name,
             description=meaning,
             additionalType="File",
-            workExample=list(files),
+            workExample=_plainly(files),
         )
         for file in files:
             file["exampleOfWork"] = slot
@@ -226,6 +231,8 @@ def add_files(graph: Graph, copied: Mapping[Path, Path]) -> None:
         if place.as_posix() == WORKFLOW:
             continue
         properties: dict[str, Any] = {}
+        if place.as_posix() == "README.md":
+            properties["about"] = graph.crate.root_dataset
         if place in copied:
             properties["isBasedOn"] = graph.original(copied[place])
         elif place in changed:
@@ -257,23 +264,25 @@ def add_run(graph: Graph, workflow: Entity, about: About, exhibits: Iterable[Pat
     trace, crate = graph.trace, graph.crate
     agents = [graph.author(text) for text in about.authors]
     actions = [graph.job(record, agents) for record in trace.jobs()]
-    campaign = graph.slot("campaign", "Settings of the run.", [crate.get(quote(about.campaign))])
+    settings = crate.get(quote(about.campaign))
+    campaign = graph.slot("campaign", "Settings of the run.", [settings])
     read = [path for path, record in trace.records.items() if _is_source(record)]
-    sources = graph.slot("sources", "Data from elsewhere.", [graph.original(p) for p in read])
+    inputs = [graph.original(path) for path in read]
+    sources = graph.slot("sources", "Data from elsewhere.", inputs)
     made = [crate.get(quote(place.as_posix())) for place in exhibits]
     output = graph.slot("exhibits", "Tables and figures.", made)
-    workflow["input"], workflow["output"] = [campaign, sources], [output]
+    workflow["input"], workflow["output"] = [campaign, sources], output
     run = graph.add(
         "#run",
         type="CreateAction",
         name="The run of the whole workflow",
         description=f"{len(actions)} jobs.",
         instrument=workflow,
-        object=[*campaign["workExample"], *sources["workExample"]],
-        result=made,
+        object=[settings, *inputs],
+        result=_plainly(made),
         startTime=min(r["started"] for r in trace.jobs()),
         endTime=max(r["ended"] for r in trace.jobs()),
-        agent=agents,
+        agent=_plainly(agents),
         actionStatus="http://schema.org/CompletedActionStatus",
     )
     crate.root_dataset["mentions"] = [run, *actions]
@@ -289,8 +298,8 @@ def add_root(graph: Graph, about: About, licences: Iterable[str]) -> None:
     root = graph.crate.root_dataset
     authors = [graph.author(text) for text in about.authors]
     root["name"], root["description"] = about.title, about.description
-    root["author"] = root["publisher"] = authors if authors[1:] else authors[0]
-    root["license"] = [graph.licence(name) for name in licences]
+    root["author"] = root["publisher"] = _plainly(authors)
+    root["license"] = _plainly([graph.licence(name) for name in licences])
     # Not today's date: the same results make the same crate.
     root["datePublished"] = max(r["ended"] for r in graph.trace.jobs())[:10]
     graph.profiles()
@@ -305,8 +314,8 @@ def write_graph(
 ) -> int:
     """Write ``ro-crate-metadata.json`` for the files in ``graph.root``; return its entities."""
     add_files(graph, copied)
-    tools = list({tool["@id"]: tool for tool in map(graph.tool, graph.trace.jobs())}.values())
-    workflow = add_workflow(graph, about, tools)
+    tools = {tool["@id"]: tool for tool in map(graph.tool, graph.trace.jobs())}
+    workflow = add_workflow(graph, about, list(tools.values()))
     add_run(graph, workflow, about, exhibits)
     add_root(graph, about, licences)
     graph.crate.metadata.write(graph.root)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from blimpworks.catalogue import SourceRow, TreebankRow, load_catalogue
+from blimpworks.catalogue import Pinned, load_catalogue
 from blimpworks.config import Campaign
 from blimpworks.interop.crate.select import Trace
 
@@ -32,14 +32,15 @@ def licence_url(name: str) -> str | None:
     return f"https://spdx.org/licenses/{name}" if SPDX.fullmatch(name) else None
 
 
-def catalogue_rows(campaign: Campaign) -> dict[str, SourceRow | TreebankRow]:
+def catalogue_rows(campaign: Campaign) -> dict[str, Pinned]:
     """The campaign's pinned source files, by SHA-256. Raises UserError for a broken catalogue."""
     catalogue = load_catalogue(campaign)
-    rows = [row for rows in catalogue.treebanks.values() for row in rows]
-    return {row.sha256: row for row in (*catalogue.sources.values(), *rows) if row.sha256}
+    rows: list[Pinned] = [row for rows in catalogue.treebanks.values() for row in rows]
+    rows += catalogue.sources.values()
+    return {row.sha256: row for row in rows if row.sha256}
 
 
-def sources_behind(trace: Trace, campaign: Campaign) -> dict[Path, SourceRow | TreebankRow]:
+def sources_behind(trace: Trace, campaign: Campaign) -> dict[Path, Pinned]:
     """Retrieved files in a trace, with the rows of the catalogue that pin them."""
     rows = catalogue_rows(campaign)
     retrieved = (
@@ -50,6 +51,6 @@ def sources_behind(trace: Trace, campaign: Campaign) -> dict[Path, SourceRow | T
     return {path: rows[sha] for path in retrieved if (sha := trace.sha256(path)) in rows}
 
 
-def licences_of(rows: Iterable[SourceRow | TreebankRow]) -> dict[str, int]:
+def licences_of(rows: Iterable[Pinned]) -> dict[str, int]:
     """How many files come under each licence, most first."""
     return dict(Counter(licence_name(row.licence) for row in rows).most_common())

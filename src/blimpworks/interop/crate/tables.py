@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,8 @@ import pyarrow.parquet as pq
 from blimpworks.files import atomic
 from blimpworks.interop.crate.select import Shown, Trace
 
-ALWAYS = ("judgements", "items", "accuracies")
-"""Kinds of tables that go into a crate beside those that its cells are computed from."""
+WITH_JUDGEMENTS = ("items", "accuracies")
+"""Kinds of tables that go with judgements, though the cells need them not: what was judged."""
 FOLDERS = {
     "judgements": ("benchmark", "lang", "model"),
     "scores": ("benchmark", "lang", "model"),
@@ -28,8 +27,11 @@ FOLDERS = {
 LEFT_OUT = {"sentences": ("text", "comments")}
 PLACES = {"items": "items", "published": "printed"}
 """Folder in the crate of a kind of table, where it is not in tables/."""
-read_csv = partial(pd.read_csv, keep_default_na=False, na_values=[""])
-"""As a reader of the crate reads: "nan" is a language and "NA" a word, only "" is missing."""
+
+
+def read_csv(path: Path, nrows: int | None = None) -> pd.DataFrame:
+    """Read as a reader of the crate does: "nan" is a language, "NA" a word, only "" is missing."""
+    return pd.read_csv(path, keep_default_na=False, na_values=[""], nrows=nrows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,13 @@ def write_csv(frame: pd.DataFrame, path: Path) -> None:
 
 def kinds_of(shown: Shown) -> list[str]:
     """Kinds of tables that an exhibit's cells are computed from."""
-    return pq.read_table(shown.cells, columns=["source"])["source"].unique().to_pylist()
+    kinds: list[str] = pq.read_table(shown.cells, columns=["source"])["source"].unique().to_pylist()
+    return kinds
+
+
+def _kinds(shown: Shown, further: Sequence[str]) -> list[str]:
+    own = kinds_of(shown)
+    return list(dict.fromkeys([*own, *(WITH_JUDGEMENTS if "judgements" in own else ()), *further]))
 
 
 def tables_behind(exhibits: Iterable[Shown], trace: Trace, kinds: Sequence[str]) -> pd.DataFrame:
@@ -94,7 +102,7 @@ def tables_behind(exhibits: Iterable[Shown], trace: Trace, kinds: Sequence[str])
     rows = [
         (shown.paper, shown.form, shown.name, kind, original)
         for shown in exhibits
-        for kind in dict.fromkeys([*kinds_of(shown), *kinds])
+        for kind in _kinds(shown, kinds)
         for original in trace.nearest(shown.cells, kind)
     ]
     return pd.DataFrame(rows, columns=["paper", "form", "exhibit", "source", "original"])
@@ -106,13 +114,13 @@ def copy_table(kind: str, original: Path, root: Path, *, packed: bool) -> Copied
         place = place_of(kind, original)
         with atomic(root / place) as temporary:
             temporary.write_bytes(original.read_bytes())
-        return Copied(kind, original, place, tuple(read_csv(original, nrows=0)))
+        return Copied(kind, original, place, tuple(map(str, read_csv(original, nrows=0))))
     # Item sets stay as they are for readers of their Croissant metadata.
     gzip = packed and kind != "items"
     place = place_of(kind, original, ".csv.gz" if gzip else ".csv")
     frame = read_table(kind, original)
     write_csv(frame, root / place)
-    return Copied(kind, original, place, tuple(frame))
+    return Copied(kind, original, place, tuple(map(str, frame)))
 
 
 def copy_tables(behind: pd.DataFrame, root: Path, *, packed: bool) -> list[Copied]:
@@ -123,9 +131,9 @@ def copy_tables(behind: pd.DataFrame, root: Path, *, packed: bool) -> list[Copie
 
 def all_cells(exhibits: Iterable[Shown]) -> pd.DataFrame:
     """The cells of all exhibits, after the columns paper, form and exhibit."""
-    frames = []
+    frames: list[pd.DataFrame] = []
     for shown in exhibits:
-        frame = pq.read_table(shown.cells).to_pandas()
+        frame: pd.DataFrame = pq.read_table(shown.cells).to_pandas()
         for place, name in enumerate((shown.paper, shown.form, shown.name)):
             frame.insert(place, ("paper", "form", "exhibit")[place], name)
         frames.append(frame)
@@ -139,4 +147,5 @@ def sources_of(behind: pd.DataFrame, copies: Iterable[Copied]) -> pd.DataFrame:
     """
     places = {(copy.kind, copy.original): copy.place.as_posix() for copy in copies}
     files = [places[pair] for pair in zip(behind["source"], behind["original"], strict=True)]
-    return behind.drop(columns="original").assign(file=files)
+    found: pd.DataFrame = behind.drop(columns="original").assign(file=files)
+    return found

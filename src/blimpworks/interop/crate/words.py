@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.exhibits.formulas import ACCURACY, COUNT, FORMULAS, TOTAL, UNWEIGHTED, VALUES
+from blimpworks.exhibits.shared import counted
 from blimpworks.interop.crate.tables import Copied
 
 HERE = Path(__file__).parent
@@ -27,6 +28,28 @@ EXPRESSIONS = {
     VALUES: 'rows["value"].sum()',
 }
 """How the README writes a formula in pandas, the best example first."""
+
+
+CONTENTS = {
+    "cells.csv": "every number of every exhibit: its value, its formula, and the filter that "
+    "selects the rows it is computed from",
+    "sources.csv": "in which files those rows are, by exhibit and kind of table",
+    "formulas.md": "what each formula does, as code",
+    "dictionary.csv": "what each column of each table means, and its unit",
+    "items/": "the item sets, with [Croissant](https://mlcommons.org/croissant/) metadata",
+    "tables/": "judgements with their margins, accuracies, and the other tables that numbers "
+    "are computed from",
+    "printed/": "the numbers that the papers print",
+    "exhibits/": "the campaign's own tables and figures, as built",
+    "published/": "the same made from what the papers print",
+    "reproduction/": "printed numbers beside recomputed and beside measured ones",
+    "code.csv": "which version (SHA-256) of which module each command ran",
+    "ro-crate-metadata.json": "all of this, and every job: its command, parameters, software, "
+    "inputs and outputs, each with its SHA-256",
+    "workflow/": "the workflow's rules, for reading; to run them takes the repository",
+    "config/": "the campaign's settings",
+}
+"""What there can be in a crate, in the order in which a reader needs it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,19 +138,36 @@ def formulas_text(names: Iterable[str]) -> str:
     return "\n".join(parts)
 
 
-def example(cells: pd.DataFrame) -> tuple[pd.Series, str]:
+def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
     """A cell to show how a number is computed, and its formula in pandas.
 
-    The first one of the best known formula; any other formula is pointed to.
+    Rather a measured one of a table, with a plain filter and a well known formula.
     """
-    for formula, expression in EXPRESSIONS.items():
-        found = cells[(cells["formula"] == formula) & (cells["form"] == "measured")]
-        found = found if len(found) else cells[cells["formula"] == formula]
-        if len(found):
-            # The fewest filters: a plain cell explains itself.
-            plain = found["filter"].map(lambda text: len(str(json.loads(text))))
-            return found.loc[plain.idxmin()], expression
-    return cells.iloc[0], "rows  # and now its formula: see formulas.md"
+    known = cells[cells["formula"].isin(list(EXPRESSIONS))]
+    if known.empty:
+        return cells.iloc[0].to_dict(), "rows  # and now its formula: see formulas.md"
+    ranks = pd.DataFrame(
+        {
+            "formula": known["formula"].map([*EXPRESSIONS].index),
+            "form": known["form"] != "measured",
+            "figure": ~known["exhibit"].str.startswith("table"),
+            "filter": known["filter"].str.len(),
+        }
+    )
+    best = ranks.sort_values(["formula", "form", "figure", "filter"]).index[0]
+    return known.loc[best].to_dict(), EXPRESSIONS[str(known.at[best, "formula"])]
+
+
+def _contents(root: Path) -> str:
+    """Rows of a table: what of the usual parts this crate has."""
+    here = {name: meaning for name, meaning in CONTENTS.items() if (root / name).exists()}
+    here["ro-crate-metadata.json"] = CONTENTS["ro-crate-metadata.json"]
+    return "\n".join(f"| `{name}` | {meaning} |" for name, meaning in here.items())
+
+
+def _counts(cells: pd.DataFrame) -> str:
+    exhibits = len(cells[["paper", "form", "exhibit"]].drop_duplicates())
+    return f"{counted(len(cells), 'number')} of {counted(exhibits, 'exhibit')}"
 
 
 def _list(lines: Sequence[str]) -> str:
@@ -135,6 +175,7 @@ def _list(lines: Sequence[str]) -> str:
 
 
 def readme(
+    root: Path,
     title: str,
     description: str,
     cells: pd.DataFrame,
@@ -145,8 +186,8 @@ def readme(
 ) -> str:
     """The README of a crate, with one of its own numbers computed step by step."""
     cell, expression = example(cells)
-    kinds = {copy.kind: copy for copy in copies}
-    tables = [f"`{kind}`: such as `{copy.place.as_posix()}`" for kind, copy in kinds.items()]
+    first = {copy.kind: copy.place.as_posix() for copy in reversed([*copies])}
+    tables = [f"{kind}, such as `{place}`" for kind, place in sorted(first.items())]
     missing = (
         f"{len(gone)} of the files behind these numbers (such as `{gone[0]}`) no longer existed "
         "when the crate was made: their content is known by its SHA-256 alone."
@@ -158,18 +199,20 @@ def readme(
     return template.substitute(
         title=title,
         description=description,
-        cells=len(cells),
-        exhibits=len(cells[["paper", "form", "exhibit"]].drop_duplicates()),
+        contents=_contents(root),
+        counts=_counts(cells),
         tables=_list(tables),
         paper=cell["paper"],
         form=cell["form"],
         exhibit=cell["exhibit"],
-        row=repr(cell["row"]),
-        column=repr(cell["column"]),
+        row=json.dumps(cell["row"], ensure_ascii=False),
+        column=json.dumps(cell["column"], ensure_ascii=False),
         text=cell["text"],
         formula=cell["formula"],
         expression=expression,
-        licences=_list([f"{name}: {n} files" for name, n in licences.items()]),
+        licences=_list(
+            [f"{name}: {n} {'file' if n == 1 else 'files'}" for name, n in licences.items()]
+        ),
         missing=missing,
         version=version,
     )
