@@ -81,9 +81,10 @@ def _record_set(croissant: ModuleType, path: Path, known: Mapping[Any, Any]) -> 
         )
         for column in frame
     ]
-    return croissant.RecordSet(
-        id=lang, name=lang, key=f"{lang}/item_id", description=f"{len(frame)} items", fields=fields
-    )
+    # A pair can stand in several paradigms.
+    key = [f"{lang}/item_id", f"{lang}/paradigm"]
+    about = f"{len(frame)} items"
+    return croissant.RecordSet(id=lang, name=lang, key=key, description=about, fields=fields)
 
 
 def describe_items(files: Sequence[Path], facts: Facts) -> dict[str, Any]:

@@ -63,20 +63,17 @@ class Trace:
     def nearest(self, path: Path, kind: str) -> list[Path]:
         """The nearest tables of one kind behind a file: a directory above them is called so.
 
-        What lies behind one of them is not looked at: a sample is drawn from all items.
+        Those at the least number of steps: further off are others, such as all the items
+        that a sample was drawn from, or those that a model's training text leaves out.
         """
-        found: dict[Path, None] = {}
-        waiting, seen = self.inputs(path), set[Path]()
-        while waiting:
-            file = waiting.pop(0)
-            if file in seen:
-                continue
-            seen.add(file)
-            if kind in file.parts and file.suffix in (".parquet", ".csv"):
-                found[file] = None
-            else:
-                waiting += self.inputs(file)
-        return list(found)
+        level, seen = self.inputs(path), set[Path]()
+        while level:
+            if found := [f for f in level if kind in f.parts and f.suffix in (".parquet", ".csv")]:
+                return list(dict.fromkeys(found))
+            seen |= {*level}
+            behind = (source for file in level for source in self.inputs(file))
+            level = [source for source in dict.fromkeys(behind) if source not in seen]
+        return []
 
 
 def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
