@@ -15,7 +15,7 @@ import yaml
 from blimpworks import __version__
 from blimpworks.config import Campaign, load_campaign
 from blimpworks.errors import UserError
-from blimpworks.files import atomic, write_text
+from blimpworks.files import write_text
 from blimpworks.interop.crate.graph import WORKFLOW, About, Graph, write_graph
 from blimpworks.interop.crate.licences import (
     UNSTATED,
@@ -144,8 +144,8 @@ def whole_directory(path: Path) -> Iterator[Path]:
 
 
 def _copy(path: Path, target: Path) -> None:
-    with atomic(target) as temporary:
-        shutil.copyfile(path, temporary)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(path, target)
 
 
 def _finished(plan: Plan) -> Iterator[tuple[Path, Path]]:

@@ -93,14 +93,16 @@ class Graph:
         self.root, self.trace, self.places, self.sources = root, trace, places, sources
         self.crate = ROCrate(version="1.1")
         self.crate.metadata.extra_terms.update(TERMS)
+        self._known: dict[str, Entity] = {}
 
     def add(self, identifier: str, **properties: Any) -> Entity:
         """Add a contextual entity, once; ``type`` is its @type. Returns the entity."""
-        known: Entity = self.crate.get(identifier)
-        if known is None:
+        # rocrate's own look-up walks through all entities when it finds none.
+        if identifier not in self._known:
             given = {"@type": properties.pop("type"), **properties}
-            known = self.crate.add(ContextEntity(self.crate, identifier, properties=given))
-        return known
+            entity = ContextEntity(self.crate, identifier, properties=given)
+            self._known[identifier] = self.crate.add(entity)
+        return self._known[identifier]
 
     def licence(self, name: str) -> Entity:
         """A licence, named by SPDX's page of it where there is one."""
@@ -184,13 +186,14 @@ class Graph:
         git, platform = record["git"], record["host"]["platform"]
         state = {True: "", False: " with local changes", None: ""}[git["clean"]]
         first = record["outputs"][0]["path"]
+        noted = json.dumps(record["notes"], ensure_ascii=False, sort_keys=True)
         params = [self.parameter(*pair) for pair in record["params"].items()]
         inputs = [self.original(Path(entry["path"])) for entry in record["inputs"]]
         return self.add(
             f"#job/{quote(first.lstrip('/'))}",
             type="CreateAction",
             name=f"{record['verb']}: {first}",
-            description=f"Commit {git['commit'] or 'unknown'}{state}, on {platform}.",
+            description=f"Commit {git['commit'] or 'unknown'}{state}, on {platform}. Noted: {noted}",
             instrument=self.tool(record),
             object=_plainly([*inputs, *params]),
             result=_plainly([self.original(Path(entry["path"])) for entry in record["outputs"]]),

@@ -1,6 +1,7 @@
 """The tables of a crate, as CSV that needs nothing but pandas."""
 
 import json
+import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,6 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 
-from blimpworks.files import atomic
 from blimpworks.interop.crate.select import Shown, Trace
 
 WITH_JUDGEMENTS = ("items", "accuracies")
@@ -79,8 +79,8 @@ def read_table(kind: str, original: Path) -> pd.DataFrame:
 def write_csv(frame: pd.DataFrame, path: Path) -> None:
     """Write a table as UTF-8 CSV with LF line ends; gzip (without a time) if called .gz."""
     packed = {"method": "gzip", "mtime": 0} if path.suffix == ".gz" else None
-    with atomic(path) as temporary:
-        frame.to_csv(temporary, index=False, lineterminator="\n", compression=packed)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    frame.to_csv(path, index=False, lineterminator="\n", compression=packed)
 
 
 def kinds_of(shown: Shown) -> list[str]:
@@ -112,8 +112,8 @@ def copy_table(kind: str, original: Path, root: Path, *, packed: bool) -> Copied
     """Copy one table into the crate at ``root``, as CSV; CSV files as they are."""
     if original.suffix == ".csv":
         place = place_of(kind, original)
-        with atomic(root / place) as temporary:
-            temporary.write_bytes(original.read_bytes())
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(original, root / place)
         return Copied(kind, original, place, tuple(map(str, read_csv(original, nrows=0))))
     # Item sets stay as they are for readers of their Croissant metadata.
     gzip = packed and kind != "items"
