@@ -20,7 +20,7 @@ from blimpworks.exhibits.formulas import FORMULAS
 from blimpworks.files import sha256_of
 from blimpworks.interop.crate.export import Wish, plan_crate, write_crate
 from blimpworks.interop.crate.licences import licence_name, licence_url
-from blimpworks.interop.crate.tables import read_csv, read_table
+from blimpworks.interop.crate.tables import place_of, read_csv, read_table
 from blimpworks.interop.crate.words import formula_code
 from blimpworks.tables import CELLS, JUDGEMENTS, SCORES
 
@@ -252,6 +252,11 @@ def test_a_language_called_nan_and_a_word_na_survive_the_trip(tmp_path):
     assert back["lang"].tolist() == ["nan", "nan"]
     assert back["good"].tolist() == [good for good, _ in pairs]
     assert back["treebank"].isna().all()
+
+
+def test_a_table_is_placed_by_the_last_directory_of_its_kind():
+    original = Path("/data/judgements/results/judgements/blimp/eng/llama-3.1-8b.parquet")
+    assert place_of("judgements", original) == Path("tables/judgements/blimp/eng/llama-3.1-8b.csv")
 
 
 # Formulas

@@ -186,6 +186,7 @@ class Graph:
         git, platform = record["git"], record["host"]["platform"]
         state = {True: "", False: " with local changes", None: ""}[git["clean"]]
         first = record["outputs"][0]["path"]
+        where = f"Commit {git['commit'] or 'unknown'}{state}, on {platform}."
         noted = json.dumps(record["notes"], ensure_ascii=False, sort_keys=True)
         params = [self.parameter(*pair) for pair in record["params"].items()]
         inputs = [self.original(Path(entry["path"])) for entry in record["inputs"]]
@@ -193,7 +194,7 @@ class Graph:
             f"#job/{quote(first.lstrip('/'))}",
             type="CreateAction",
             name=f"{record['verb']}: {first}",
-            description=f"Commit {git['commit'] or 'unknown'}{state}, on {platform}. Noted: {noted}",
+            description=f"{where} Noted: {noted}",
             instrument=self.tool(record),
             object=_plainly([*inputs, *params]),
             result=_plainly([self.original(Path(entry["path"])) for entry in record["outputs"]]),

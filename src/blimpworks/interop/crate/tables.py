@@ -44,15 +44,20 @@ class Copied:
     columns: tuple[str, ...] = ()
 
 
+def _below(kind: str, original: Path) -> tuple[str, ...]:
+    """What of a table's path stands below the directory of its kind."""
+    parts = original.with_suffix("").parts
+    return parts[len(parts) - parts[::-1].index(kind) :]
+
+
 def place_of(kind: str, original: Path, suffix: str = ".csv") -> Path:
     """Where in a crate the copy of a table stands.
 
     >>> place_of("judgements", Path("results/judgements/blimp/eng/gpt2.parquet")).as_posix()
     'tables/judgements/blimp/eng/gpt2.csv'
     """
-    parts = original.parts
-    below = parts[parts.index(kind) + 1 :]
-    return Path(PLACES.get(kind, f"tables/{kind}"), *below).with_suffix(suffix)
+    *folders, name = _below(kind, original)
+    return Path(PLACES.get(kind, f"tables/{kind}"), *folders, name + suffix)
 
 
 def _plain(value: Any) -> str:
@@ -68,8 +73,7 @@ def read_table(kind: str, original: Path) -> pd.DataFrame:
         first = frame[column].dropna().head(1)
         if len(first) and hasattr(first.iloc[0], "tolist") and first.iloc[0].ndim:
             frame[column] = frame[column].map(_plain, na_action="ignore")
-    parts = original.with_suffix("").parts
-    below = parts[parts.index(kind) + 1 :]
+    below = _below(kind, original)
     for place, name in enumerate(FOLDERS.get(kind, ())):
         if name not in frame and place < len(below):
             frame.insert(place, name, below[place])

@@ -202,13 +202,9 @@ def readme(
         contents=_contents(root),
         counts=_counts(cells),
         tables=_list(tables),
-        paper=cell["paper"],
-        form=cell["form"],
-        exhibit=cell["exhibit"],
+        **{name: cell[name] for name in ("paper", "form", "exhibit", "text", "formula")},
         row=json.dumps(cell["row"], ensure_ascii=False),
         column=json.dumps(cell["column"], ensure_ascii=False),
-        text=cell["text"],
-        formula=cell["formula"],
         expression=expression,
         licences=_list(
             [f"{name}: {n} {'file' if n == 1 else 'files'}" for name, n in licences.items()]
