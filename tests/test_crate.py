@@ -356,6 +356,14 @@ def test_an_altered_table_for_print_is_refused_too(scratch):
         plan()
 
 
+def test_a_source_that_has_changed_since_is_refused(scratch):
+    Path("text.txt").write_text("other words\n")
+    with pytest.raises(
+        UserError, match=r"^text.txt has changed since \S+ was made from it; a crate"
+    ):
+        plan()
+
+
 def test_a_missing_table_is_refused(scratch):
     Path("results/scores/multiblimp/eng/grams.parquet").unlink()
     with pytest.raises(UserError, match=r"grams.parquet is missing"):

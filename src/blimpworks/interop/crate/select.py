@@ -9,6 +9,7 @@ from tqdm import tqdm
 
 from blimpworks.config import Campaign
 from blimpworks.errors import UserError
+from blimpworks.exhibits.shared import counted
 from blimpworks.files import sha256_of
 from blimpworks.provenance.lineage import Record, record_of
 
@@ -156,8 +157,10 @@ def _findings(trace: Trace, results: Path) -> Iterator[str]:
             trace.gone.append(path)
             continue
         found = sha256_of(path)
-        if found not in versions:
-            sha, who = next(iter(versions.items()))
+        sha, who = next(iter(versions.items()))
+        if found not in versions and trace.records[path] is None:
+            yield f"{path} has changed since {who} was made from it"
+        elif found not in versions:
             yield f"{path} was altered (SHA-256 {found[:12]}…, in {who} {sha[:12]}…)"
         elif len(versions) > 1:
             stale = next(who for sha, who in versions.items() if sha != found)
@@ -173,7 +176,8 @@ def require_unaltered(trace: Trace, results: Path) -> None:
     """
     findings = list(_findings(trace, results))
     if findings:
-        more = f", and {len(findings) - 1} more files are not as recorded" if findings[1:] else ""
+        rest = counted(len(findings) - 1, "more file")
+        more = f" ({rest} not as recorded)" if findings[1:] else ""
         raise UserError(
             f"{findings[0]}{more}; a crate would not be what its records say. "
             f"`blimpworks check {results}` lists what is wrong; rebuild it with snakemake."
