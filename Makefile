@@ -2,7 +2,7 @@
 CORES ?= 2
 PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PATH
-PACKAGE := src tests benchmarks config/demo/authoring
+PACKAGE := src tests benchmarks notebooks config/demo/authoring
 
 .PHONY: demo test vllm lint format schemas envs clean
 

@@ -1,4 +1,5 @@
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,32 @@ def pairs_of(treebank):
         return language.pairs()
 
     return build
+
+
+@pytest.fixture(scope="session")
+def bare(tmp_path_factory):
+    """A checkout in which a test may build what it needs; nobody damages it."""
+    from checkout import fresh
+
+    return fresh(tmp_path_factory.mktemp("bare"))
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory):
+    """A finished campaign: read it only, or damage a ``scratch`` copy."""
+    from checkout import fresh, told
+
+    checkout = fresh(tmp_path_factory.mktemp("built"))
+    done = checkout.snakemake()
+    assert done.returncode == 0, told(done)
+    checkout.last_output = told(done)
+    return checkout
+
+
+@pytest.fixture
+def scratch(built, tmp_path):
+    """A copy of the finished campaign that a test may damage."""
+    from checkout import Checkout
+
+    shutil.copytree(built.path, tmp_path / "copy", symlinks=True)
+    return Checkout(tmp_path / "copy")

@@ -73,6 +73,57 @@ def export_lm_eval(
         raise UserError(f"{results} has no judgements on {benchmark}; build them with snakemake.")
 
 
+Results = Annotated[Path, typer.Argument(help="Directory of a campaign's results.")]
+CampaignFile = Annotated[Path, typer.Option(help="The campaign file of these results.")]
+Authors = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--author", help='Such as "Ada Lovelace <https://orcid.org/…>"; repeatable; ours if none.'
+    ),
+]
+
+
+@exporting.command("crate")
+def export_crate(
+    results: Results,
+    output: Folder,
+    campaign: CampaignFile,
+    exhibit: Annotated[
+        list[str] | None, typer.Option(help="PAPER/EXHIBIT; repeatable; all by default.")
+    ] = None,
+    table: Annotated[
+        list[str] | None, typer.Option(help="Further kind of tables, such as scores; repeatable.")
+    ] = None,
+    gzip: Annotated[bool, typer.Option(help="Compress tables (items excepted).")] = False,
+    author: Authors = None,
+) -> None:
+    """Write exhibits, their tables and their provenance as a Workflow Run RO-Crate."""
+    from blimpworks.interop.crate.export import Wish, plan_crate, write_crate
+
+    wish = Wish(exhibit or (), table or (), gzip, author or ())
+    plan = plan_crate(results, campaign, wish)
+    params = {"exhibits": wish.exhibits, "tables": wish.tables, "gzip": gzip}
+    params |= {"authors": wish.authors}
+    with Job("export_crate", inputs=plan.inputs(), outputs=[output], params=params):
+        found = write_crate(plan, output)
+    typer.echo(
+        f"{output}: {found.files} files, {found.bytes / 1e6:.1f} MB, {found.cells} cells, "
+        f"{found.jobs} jobs, {found.entities} entities. Start with {output}/README.md."
+    )
+
+
+@exporting.command("croissant")
+def export_croissant(
+    results: Results, output: Folder, campaign: CampaignFile, author: Authors = None
+) -> None:
+    """Write item sets as CSV with Croissant metadata, for data set loaders."""
+    from blimpworks.interop.crate.export import Wish
+    from blimpworks.interop.crate.export import export_croissant as write
+
+    for path in write(results, campaign, output, Wish(authors=author or ())):
+        typer.echo(str(path))
+
+
 @importing.command("lm-eval")
 def import_lm_eval(
     files: Annotated[

@@ -61,6 +61,13 @@ VERBS: dict[str, Verb] = {
     "import_lm_eval": Verb(
         ("blimpworks.interop.lm_eval_import:import_items",), ("numpy", "pyarrow")
     ),
+    "export_crate": Verb(
+        (
+            "blimpworks.interop.crate.export:plan_crate",
+            "blimpworks.interop.crate.export:write_crate",
+        ),
+        ("mlcroissant", "numpy", "pandas", "pyarrow", "rocrate"),
+    ),
     "build_frequencies": Verb(
         ("blimpworks.analysis.frequencies:build_frequencies",), ("numpy", "pyarrow")
     ),

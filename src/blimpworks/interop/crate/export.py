@@ -1,0 +1,309 @@
+"""Writing a crate: choose, verify, copy, describe; whole or not at all."""
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import chain
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from blimpworks import __version__
+from blimpworks.config import Campaign, load_campaign
+from blimpworks.errors import UserError
+from blimpworks.files import write_text
+from blimpworks.interop.crate.graph import WORKFLOW, About, Graph, write_graph
+from blimpworks.interop.crate.licences import (
+    UNSTATED,
+    licences_of,
+    sources_behind,
+)
+from blimpworks.interop.crate.select import (
+    Shown,
+    Trace,
+    find_exhibits,
+    require_unaltered,
+    results_of,
+    trace_back,
+)
+from blimpworks.interop.crate.tables import (
+    Copied,
+    all_cells,
+    copy_tables,
+    sources_of,
+    tables_behind,
+    write_csv,
+)
+from blimpworks.interop.crate.words import dictionary, formulas_text, readme
+from blimpworks.interop.croissant import Facts, export_items, write_croissant
+from blimpworks.provenance.record import REPOSITORY
+
+REPRODUCTION = ("published.csv", "measured.csv")
+"""Comparisons with the printed numbers, where they were built."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the user asks for: exhibits by paper/name (none: all), further kinds of tables."""
+
+    exhibits: Sequence[str] = ()
+    tables: Sequence[str] = ()
+    gzip: bool = False
+    authors: Sequence[str] = ()
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a crate will hold, verified; nothing is written yet."""
+
+    results: Path
+    campaign: Campaign
+    campaign_file: Path
+    exhibits: list[Shown]
+    trace: Trace
+    behind: pd.DataFrame
+    comparisons: list[Path]
+    wish: Wish = field(default_factory=Wish)
+
+    def inputs(self) -> list[Path]:
+        """Files that the crate is made of."""
+        tables = self.behind["original"].drop_duplicates()
+        cells = [shown.cells for shown in self.exhibits]
+        return [self.campaign_file, *cells, *tables, *self.comparisons]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a crate came to."""
+
+    files: int
+    bytes: int
+    entities: int
+    jobs: int
+    cells: int
+
+
+def authors_of(wish: Wish) -> list[str]:
+    """Authors that the user names, else those of the software."""
+    if wish.authors:
+        return list(wish.authors)
+    stated = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))
+    return [author["name"] for author in stated["authors"]]
+
+
+def _tables(exhibits: Sequence[Shown], trace: Trace, wish: Wish) -> pd.DataFrame:
+    behind = tables_behind(exhibits, trace, wish.tables)
+    kinds = set(behind["source"])
+    if unknown := [kind for kind in wish.tables if kind not in kinds]:
+        raise UserError(
+            f"there are no {unknown[0]!r} tables behind these exhibits; there are: "
+            f"{', '.join(sorted(kinds))}, and scores."
+        )
+    return behind
+
+
+def plan_crate(results: Path, campaign_file: Path, wish: Wish) -> Plan:
+    """Choose what goes into a crate, and hash all that it rests on.
+
+    Raises UserError when the results are missing, are not the campaign's, lack an exhibit
+    asked for, or are not what their records say.
+    """
+    campaign = load_campaign(campaign_file)
+    own = results_of(campaign, campaign_file, results)
+    exhibits = find_exhibits(own, wish.exhibits)
+    whole = () if wish.exhibits else REPRODUCTION
+    comparisons = [path for name in whole if (path := own / "reproduction" / name).is_file()]
+    trace = trace_back([*(shown.cells for shown in exhibits), *comparisons])
+    behind = _tables(exhibits, trace, wish)
+    require_unaltered(trace, own)
+    return Plan(own, campaign, campaign_file, exhibits, trace, behind, comparisons, wish)
+
+
+@contextmanager
+def whole_directory(path: Path) -> Iterator[Path]:
+    """Yield a new directory beside ``path`` that becomes ``path`` once the block succeeds.
+
+    Raises UserError when there already is something at ``path``.
+    """
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise UserError(
+            f"{path} already exists and is not an empty directory; remove it, or give another."
+        )
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(parents=True)
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _copy(path: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(path, target)
+
+
+def _finished(plan: Plan) -> Iterator[tuple[Path, Path]]:
+    """Finished files and their places: exhibits as built, comparisons, the campaign's file."""
+    for shown in plan.exhibits:
+        folder = shown.cells.parent
+        record = plan.trace.records[shown.cells]
+        assert record is not None
+        for path in (Path(entry["path"]) for entry in record["outputs"]):
+            if path.parent == folder and path != shown.cells:
+                yield path, path.relative_to(plan.results)
+    for path in plan.comparisons:
+        yield path, path.relative_to(plan.results)
+    yield plan.campaign_file, Path("config", plan.campaign_file.name)
+
+
+def _workflow_files() -> Iterator[tuple[Path, Path]]:
+    """The workflow's files and their places."""
+    names = ["Snakefile", WORKFLOW]
+    rules = sorted((REPOSITORY / "workflow/rules").glob("*.smk"))
+    for path in (*(REPOSITORY / name for name in names), *rules):
+        if not path.is_file():
+            raise UserError(f"{path} does not exist; export from a checkout of the repository.")
+        yield path, path.relative_to(REPOSITORY)
+
+
+def _code(trace: Trace) -> pd.DataFrame:
+    """Modules behind each version of each command: verb, code, module, sha256."""
+    rows = [
+        (record["verb"], record["code"], module, sha)
+        for record in trace.jobs()
+        for module, sha in record["sources"].items()
+    ]
+    frame = pd.DataFrame(rows, columns=["verb", "code", "module", "sha256"])
+    return frame.drop_duplicates().sort_values(["verb", "code", "module"], ignore_index=True)
+
+
+def _write_tables(plan: Plan, root: Path) -> list[Copied]:
+    """Write all tables, and the dictionary of their columns."""
+    copies = copy_tables(plan.behind, root, packed=plan.wish.gzip)
+    written = {
+        "cells": all_cells(plan.exhibits),
+        "sources": sources_of(plan.behind, copies),
+        "code": _code(plan.trace),
+    }
+    for name, frame in written.items():
+        write_csv(frame, root / f"{name}.csv")
+    columns = {name: dict.fromkeys(map(str, frame)) for name, frame in written.items()}
+    for copy in copies:
+        columns.setdefault(copy.kind, {}).update(dict.fromkeys(copy.columns))
+    write_csv(dictionary(columns), root / "dictionary.csv")
+    return copies
+
+
+def _title(campaign: Campaign) -> str:
+    return f"Results of the campaign {campaign.campaign}"
+
+
+def _ended(trace: Trace) -> datetime:
+    """When the last job ended, to the day: not now, so that the same results look the same."""
+    last = max(record["ended"] for record in trace.jobs())
+    return datetime.fromisoformat(last[:10]).replace(tzinfo=UTC)
+
+
+def _croissants(plan: Plan, root: Path, licences: Sequence[str]) -> None:
+    """Describe each benchmark's item sets that the crate has."""
+    for folder in sorted(path for path in (root / "items").glob("*") if path.is_dir()):
+        write_croissant(folder, _facts(plan, folder.name, licences))
+
+
+def _facts(plan: Plan, benchmark: str, licences: Sequence[str]) -> Facts:
+    return Facts(
+        benchmark,
+        f"{benchmark}-{plan.campaign.campaign}",
+        f"Minimal pairs of {benchmark}, campaign {plan.campaign.campaign}. "
+        f"{plan.campaign.description}".strip(),
+        authors_of(plan.wish),
+        licences,
+        _ended(plan.trace),
+        __version__,
+    )
+
+
+def _write_words(plan: Plan, root: Path, copies: Sequence[Copied], licences: dict[str, int]) -> int:
+    """Write README and formulas; return how many cells there are."""
+    cells = all_cells(plan.exhibits)
+    write_text(root / "formulas.md", formulas_text(sorted(cells["formula"].unique())))
+    text = readme(
+        root,
+        _title(plan.campaign),
+        plan.campaign.description,
+        cells,
+        copies,
+        licences,
+        plan.trace.gone,
+        __version__,
+    )
+    write_text(root / "README.md", text)
+    return len(cells)
+
+
+def _places(plan: Plan, copies: Sequence[Copied]) -> dict[Path, Path]:
+    """Files that stand in the crate as they are, and where."""
+    same = {copy.original: copy.place for copy in copies if copy.original.suffix == ".csv"}
+    return same | dict(_finished(plan))
+
+
+def write_crate(plan: Plan, output: Path) -> Summary:
+    """Write the crate that was planned to the directory ``output``.
+
+    Raises UserError when there already is something there.
+    """
+    rows = sources_behind(plan.trace, plan.campaign)
+    licences = licences_of(rows.values()) or {UNSTATED: 0}
+    with whole_directory(output) as root:
+        for path, place in chain(_finished(plan), _workflow_files()):
+            _copy(path, root / place)
+        copies = _write_tables(plan, root)
+        _croissants(plan, root, list(licences))
+        cells = _write_words(plan, root, copies, licences)
+        about = About(
+            _title(plan.campaign),
+            plan.campaign.description or _title(plan.campaign),
+            authors_of(plan.wish),
+            __version__,
+            f"config/{plan.campaign_file.name}",
+        )
+        entities = write_graph(
+            Graph(root, plan.trace, _places(plan, copies), rows),
+            about,
+            {copy.place: copy.original for copy in copies if copy.original.suffix != ".csv"},
+            [place for _, place in _finished(plan) if place.parts[0] in ("exhibits", "published")],
+            [*licences, "Apache-2.0"],
+        )
+        files = [path for path in root.rglob("*") if path.is_file()]
+        size = sum(path.stat().st_size for path in files)
+    return Summary(len(files), size, entities, len(plan.trace.jobs()), cells)
+
+
+def export_croissant(results: Path, campaign_file: Path, output: Path, wish: Wish) -> list[Path]:
+    """Write the item sets of each benchmark as CSV with Croissant metadata; return these.
+
+    Raises UserError when there are none, or when a table is not what its record says.
+    """
+    campaign = load_campaign(campaign_file)
+    own = results_of(campaign, campaign_file, results)
+    tables = {
+        folder.name: sorted(folder.glob("*.parquet"))
+        for folder in sorted((own / "items").glob("*"))
+    }
+    trace = trace_back(chain.from_iterable(tables.values()))
+    require_unaltered(trace, own)
+    rows = sources_behind(trace, campaign)
+    licences = list(licences_of(rows.values())) or [UNSTATED]
+    plan = Plan(own, campaign, campaign_file, [], trace, pd.DataFrame(), [], wish)
+    with whole_directory(output) as root:
+        names = [
+            export_items(found, root / name, _facts(plan, name, licences)).relative_to(root)
+            for name, found in tables.items()
+        ]
+    return [output / name for name in names]

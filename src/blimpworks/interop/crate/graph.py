@@ -1,0 +1,326 @@
+"""The graph of a crate: files, jobs, commands, software, parameters, people and licences.
+
+Profiles: RO-Crate 1.1 with Process Run, Workflow Run and Provenance Run Crate 0.5 and
+Workflow RO-Crate 1.0. A file of the crate is named by its path; one that was left out by a
+local identifier (``#path``), with its SHA-256.
+"""
+
+import hashlib
+import json
+import mimetypes
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from rocrate.model import ContextEntity, Person
+from rocrate.rocrate import ROCrate
+
+from blimpworks.catalogue import Pinned
+from blimpworks.files import sha256_of
+from blimpworks.interop.crate.licences import licence_name, licence_url
+from blimpworks.interop.crate.select import Trace
+from blimpworks.provenance.lineage import Record
+
+PROFILES = {
+    "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
+    "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
+    "https://w3id.org/ro/wfrun/provenance/0.5": "Provenance Run Crate",
+    "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
+}
+# Of the workflow run terms only this one is used; RO-Crate 1.1 has no checksum.
+TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
+WORKFLOW = "workflow/Snakefile"
+MEDIA_TYPES = {
+    ".md": "text/markdown",
+    ".parquet": "application/vnd.apache.parquet",
+    ".tex": "application/x-tex",
+    ".tsv": "text/tab-separated-values",
+    ".yaml": "application/yaml",
+}
+AUTHOR = re.compile(r"(?P<name>[^<>]+?)\s*(?:<(?P<id>https://orcid\.org/[\dX-]{19})>)?")
+Entity = Any
+"""An entity of rocrate, which has no types."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What the graph says of the crate as a whole."""
+
+    title: str
+    description: str
+    authors: Sequence[str]
+    version: str
+    campaign: str
+    """Path of the campaign file in the crate."""
+
+
+def media_type(path: Path | str) -> str:
+    """Media type of a file by its name."""
+    suffixes = Path(path).suffixes
+    if suffixes[-1:] == [".gz"]:
+        return "application/gzip"
+    suffix = suffixes[-1] if suffixes else ""
+    return MEDIA_TYPES.get(suffix) or mimetypes.guess_type(str(path))[0] or "text/plain"
+
+
+def _plainly(values: Sequence[Any]) -> Any:
+    """A value alone where there is one: RO-Crate wants no lists of one."""
+    return values[0] if len(values) == 1 else [*values]
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+class Graph:
+    """A crate's entities, added part by part; ``places`` has the crate's own files.
+
+    ``places`` maps a file of the results (or of the repository) to its path in the crate,
+    where it stands there unchanged.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        trace: Trace,
+        places: Mapping[Path, Path],
+        sources: Mapping[Path, Pinned],
+    ) -> None:
+        self.root, self.trace, self.places, self.sources = root, trace, places, sources
+        self.crate = ROCrate(version="1.1")
+        self.crate.metadata.extra_terms.update(TERMS)
+        self._known: dict[str, Entity] = {}
+
+    def add(self, identifier: str, **properties: Any) -> Entity:
+        """Add a contextual entity, once; ``type`` is its @type. Returns the entity."""
+        # rocrate's own look-up walks through all entities when it finds none.
+        if identifier not in self._known:
+            given = {"@type": properties.pop("type"), **properties}
+            entity = ContextEntity(self.crate, identifier, properties=given)
+            self._known[identifier] = self.crate.add(entity)
+        return self._known[identifier]
+
+    def licence(self, name: str) -> Entity:
+        """A licence, named by SPDX's page of it where there is one."""
+        url = licence_url(name)
+        identifier = url or f"#licence/{quote(name)}"
+        return self.add(identifier, type="CreativeWork", name=name, **({"url": url} if url else {}))
+
+    def author(self, text: str) -> Entity:
+        """A person, "Name <https://orcid.org/…>", or an organization, "Name"."""
+        found = AUTHOR.fullmatch(text)
+        assert found is not None
+        if found["id"]:
+            person = Person(self.crate, found["id"], properties={"name": found["name"]})
+            return self.crate.add(person)
+        name = found["name"]
+        return self.add(f"#author/{quote(name)}", type="Organization", name=name)
+
+    def file(self, place: Path, **properties: Any) -> Entity:
+        """A file of the crate, as it lies there."""
+        path = self.root / place
+        return self.crate.add_file(
+            dest_path=place,
+            properties={
+                "name": place.as_posix(),
+                "contentSize": str(path.stat().st_size),
+                "encodingFormat": media_type(place),
+                "sha256": sha256_of(path),
+                **properties,
+            },
+        )
+
+    def original(self, path: Path) -> Entity:
+        """A file of the trace: in the crate if it is there, else known by its SHA-256."""
+        if path in self.places:
+            return self.crate.get(quote(self.places[path].as_posix()))
+        identifier = f"#{quote(path.as_posix().lstrip('/'))}"
+        properties: dict[str, Any] = {
+            "name": path.as_posix(),
+            "sha256": self.trace.sha256(path),
+            "contentSize": str(self.trace.bytes[path]),
+            "encodingFormat": media_type(path),
+        }
+        row = self.sources.get(path)
+        if row is not None:
+            properties["license"] = self.licence(licence_name(row.licence))
+            if row.url:
+                properties["url"] = row.url
+        return self.add(identifier, type="File", **properties)
+
+    def package(self, name: str, version: str) -> Entity:
+        """A package of a certain version, named by its page on the Python package index."""
+        url = f"https://pypi.org/project/{name}/{version}/"
+        if name == "python":
+            url = f"https://www.python.org/downloads/release/python-{version.replace('.', '')}/"
+        identifier = "#blimpworks" if name == "blimpworks" else url
+        known = {} if name == "blimpworks" else {"url": url}
+        return self.add(
+            identifier, type="SoftwareApplication", name=name, softwareVersion=version, **known
+        )
+
+    def tool(self, record: Record) -> Entity:
+        """The command of a job: its verb, the digest of its code, the packages it used."""
+        packages = record["packages"]
+        which = _short([record["verb"], record["code"], packages])
+        return self.add(
+            f"#command/{quote(record['verb'])}/{which}",
+            type="SoftwareApplication",
+            name=f"blimpworks {record['verb']}",
+            softwareVersion=f"{packages.get('blimpworks', '')} (code {record['code']})",
+            softwareRequirements=[self.package(*pair) for pair in packages.items()],
+        )
+
+    def parameter(self, name: str, value: Any) -> Entity:
+        """A parameter of a job; the same one of several jobs is one entity."""
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        identifier = f"#parameter/{quote(name)}/{_short(value)}"
+        return self.add(identifier, type="PropertyValue", name=name, value=text)
+
+    def job(self, record: Record, agents: Sequence[Entity]) -> Entity:
+        """A job: what it read, what it made, with which command, and when."""
+        git, platform = record["git"], record["host"]["platform"]
+        state = {True: "", False: " with local changes", None: ""}[git["clean"]]
+        first = record["outputs"][0]["path"]
+        where = f"Commit {git['commit'] or 'unknown'}{state}, on {platform}."
+        noted = json.dumps(record["notes"], ensure_ascii=False, sort_keys=True)
+        params = [self.parameter(*pair) for pair in record["params"].items()]
+        inputs = [self.original(Path(entry["path"])) for entry in record["inputs"]]
+        return self.add(
+            f"#job/{quote(first.lstrip('/'))}",
+            type="CreateAction",
+            name=f"{record['verb']}: {first}",
+            description=f"{where} Noted: {noted}",
+            instrument=self.tool(record),
+            object=_plainly([*inputs, *params]),
+            result=_plainly([self.original(Path(entry["path"])) for entry in record["outputs"]]),
+            startTime=record["started"],
+            endTime=record["ended"],
+            agent=_plainly(agents),
+            actionStatus="http://schema.org/CompletedActionStatus",
+        )
+
+    def slot(self, name: str, meaning: str, files: Sequence[Entity]) -> Entity:
+        """An input or output of the workflow, and the files that stand there in this run."""
+        slot = self.add(
+            f"#workflow/{name}",
+            type="FormalParameter",
+            name=name,
+            description=meaning,
+            additionalType="File",
+            workExample=_plainly(files),
+        )
+        for file in files:
+            file["exampleOfWork"] = slot
+        return slot
+
+    def profiles(self) -> None:
+        """State the profiles that the crate keeps to."""
+        stated = [
+            self.add(url, type="CreativeWork", name=name, version=url.rsplit("/", 1)[1])
+            for url, name in PROFILES.items()
+        ]
+        self.crate.root_dataset["conformsTo"] = stated
+
+
+def add_files(graph: Graph, copied: Mapping[Path, Path]) -> None:
+    """Add all files of the crate; ``copied`` has the originals of those that are copies."""
+    changed = {place: original for original, place in graph.places.items()}
+    for path in sorted(p for p in graph.root.rglob("*") if p.is_file()):
+        place = path.relative_to(graph.root)
+        if place.as_posix() == WORKFLOW:
+            continue
+        properties: dict[str, Any] = {}
+        if place.as_posix() == "README.md":
+            properties["about"] = graph.crate.root_dataset
+        if place in copied:
+            properties["isBasedOn"] = graph.original(copied[place])
+        elif place in changed:
+            properties["alternateName"] = changed[place].as_posix()
+        graph.file(place, **properties)
+
+
+def add_workflow(graph: Graph, about: About, tools: Sequence[Entity]) -> Entity:
+    """Add the workflow as the crate's main entity; the commands are its parts."""
+    path = graph.root / WORKFLOW
+    return graph.crate.add_workflow(
+        dest_path=WORKFLOW,
+        main=True,
+        lang="snakemake",
+        properties={
+            "name": "blimpworks",
+            "version": about.version,
+            "license": graph.licence("Apache-2.0"),
+            "contentSize": str(path.stat().st_size),
+            "encodingFormat": "text/plain",
+            "sha256": sha256_of(path),
+            "hasPart": list(tools),
+        },
+    )
+
+
+def add_run(graph: Graph, workflow: Entity, about: About, exhibits: Iterable[Path]) -> Entity:
+    """Add the run of the workflow: from the campaign file and the sources to the exhibits."""
+    trace, crate = graph.trace, graph.crate
+    agents = [graph.author(text) for text in about.authors]
+    actions = [graph.job(record, agents) for record in trace.jobs()]
+    settings = crate.get(quote(about.campaign))
+    campaign = graph.slot("campaign", "Settings of the run.", [settings])
+    read = [path for path, record in trace.records.items() if _is_source(record)]
+    inputs = [graph.original(path) for path in read]
+    sources = graph.slot("sources", "Data from elsewhere.", inputs)
+    made = [crate.get(quote(place.as_posix())) for place in exhibits]
+    output = graph.slot("exhibits", "Tables and figures.", made)
+    workflow["input"], workflow["output"] = [campaign, sources], output
+    run = graph.add(
+        "#run",
+        type="CreateAction",
+        name="The run of the whole workflow",
+        description=f"{len(actions)} jobs.",
+        instrument=workflow,
+        object=[settings, *inputs],
+        result=_plainly(made),
+        startTime=min(r["started"] for r in trace.jobs()),
+        endTime=max(r["ended"] for r in trace.jobs()),
+        agent=_plainly(agents),
+        actionStatus="http://schema.org/CompletedActionStatus",
+    )
+    crate.root_dataset["mentions"] = [run, *actions]
+    return run
+
+
+def _is_source(record: Record | None) -> bool:
+    return record is None or record["verb"] == "retrieve"
+
+
+def add_root(graph: Graph, about: About, licences: Iterable[str]) -> None:
+    """Describe the crate as a whole."""
+    root = graph.crate.root_dataset
+    authors = [graph.author(text) for text in about.authors]
+    root["name"], root["description"] = about.title, about.description
+    root["author"] = root["publisher"] = _plainly(authors)
+    root["license"] = _plainly([graph.licence(name) for name in licences])
+    # Not today's date: the same results make the same crate.
+    root["datePublished"] = max(r["ended"] for r in graph.trace.jobs())[:10]
+    graph.profiles()
+
+
+def write_graph(
+    graph: Graph,
+    about: About,
+    copied: Mapping[Path, Path],
+    exhibits: Sequence[Path],
+    licences: Iterable[str],
+) -> int:
+    """Write ``ro-crate-metadata.json`` for the files in ``graph.root``; return its entities."""
+    add_files(graph, copied)
+    tools = {tool["@id"]: tool for tool in map(graph.tool, graph.trace.jobs())}
+    workflow = add_workflow(graph, about, list(tools.values()))
+    add_run(graph, workflow, about, exhibits)
+    add_root(graph, about, licences)
+    graph.crate.metadata.write(graph.root)
+    return len(graph.crate.get_entities())

@@ -1,0 +1,56 @@
+"""The licences of the files behind a crate, from the campaign's catalogue."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from blimpworks.catalogue import Pinned, load_catalogue
+from blimpworks.config import Campaign
+from blimpworks.interop.crate.select import Trace
+
+UNSTATED = "licence not stated by the source"
+NAMES = {"CC0": "CC0-1.0", "GNU GPL 3.0": "GPL-3.0-only", "C-UDA 1.0": "C-UDA-1.0"}
+"""SPDX's names of licences that the catalogue calls otherwise."""
+CREATIVE_COMMONS = re.compile(r"CC[ -](BY(?:-NC)?(?:-SA|-ND)?) (\d\.\d)")
+SPDX = re.compile(r"CC0-1\.0|CC-BY[A-Z-]*-\d\.\d|GPL-3\.0-only|C-UDA-1\.0|Apache-2\.0|MIT")
+
+
+def licence_name(stated: str) -> str:
+    """A licence by its SPDX name where it has one.
+
+    >>> licence_name("CC BY-NC-SA 4.0")
+    'CC-BY-NC-SA-4.0'
+    """
+    if found := CREATIVE_COMMONS.match(stated):
+        return f"CC-{found[1]}-{found[2]}"
+    return NAMES.get(stated, stated) or UNSTATED
+
+
+def licence_url(name: str) -> str | None:
+    """SPDX's page of a licence, None for one that is not listed there."""
+    return f"https://spdx.org/licenses/{name}" if SPDX.fullmatch(name) else None
+
+
+def catalogue_rows(campaign: Campaign) -> dict[str, Pinned]:
+    """The campaign's pinned source files, by SHA-256. Raises UserError for a broken catalogue."""
+    catalogue = load_catalogue(campaign)
+    rows: list[Pinned] = [row for rows in catalogue.treebanks.values() for row in rows]
+    rows += catalogue.sources.values()
+    return {row.sha256: row for row in rows if row.sha256}
+
+
+def sources_behind(trace: Trace, campaign: Campaign) -> dict[Path, Pinned]:
+    """Retrieved files in a trace, with the rows of the catalogue that pin them."""
+    rows = catalogue_rows(campaign)
+    retrieved = (
+        path
+        for path, record in trace.records.items()
+        if record is not None and record["verb"] == "retrieve"
+    )
+    return {path: rows[sha] for path in retrieved if (sha := trace.sha256(path)) in rows}
+
+
+def licences_of(rows: Iterable[Pinned]) -> dict[str, int]:
+    """How many files come under each licence, most first."""
+    return dict(Counter(licence_name(row.licence) for row in rows).most_common())

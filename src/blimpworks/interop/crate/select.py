@@ -1,0 +1,184 @@
+"""What goes into a crate: the exhibits, all that they were made from, and that it is unaltered."""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from blimpworks.config import Campaign
+from blimpworks.errors import UserError
+from blimpworks.exhibits.shared import counted
+from blimpworks.files import sha256_of
+from blimpworks.provenance.lineage import Record, record_of
+
+CELLS = ".cells.parquet"
+FORMS = {"measured": "exhibits", "published": "published"}
+"""Directory of an exhibit's files, by whose numbers it shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An exhibit in one of its forms, and the table of its cells."""
+
+    paper: str
+    name: str
+    form: str
+    cells: Path
+
+    @property
+    def key(self) -> str:
+        """Paper and name."""
+        return f"{self.paper}/{self.name}"
+
+
+@dataclass(slots=True)
+class Trace:
+    """Some products and all that they were made from.
+
+    ``records`` has the record of the job that made a file, None for one from outside;
+    ``versions`` what its maker and its readers say it is: {SHA-256: who says so}.
+    """
+
+    records: dict[Path, Record | None] = field(default_factory=dict)
+    versions: dict[Path, dict[str, str]] = field(default_factory=dict)
+    bytes: dict[Path, int] = field(default_factory=dict)
+    gone: list[Path] = field(default_factory=list)
+    """Files that are known by their SHA-256 only."""
+
+    def sha256(self, path: Path) -> str:
+        """SHA-256 of a file, as recorded."""
+        return next(iter(self.versions[path]))
+
+    def jobs(self) -> list[Record]:
+        """The record of each job once, in the order in which they ran."""
+        found = {r["outputs"][0]["path"]: r for r in self.records.values() if r is not None}
+        return sorted(found.values(), key=lambda r: (r["started"], r["outputs"][0]["path"]))
+
+    def inputs(self, path: Path) -> list[Path]:
+        """What a file was made from."""
+        record = self.records[path]
+        return [Path(entry["path"]) for entry in record["inputs"]] if record else []
+
+    def nearest(self, path: Path, kind: str) -> list[Path]:
+        """The nearest tables of one kind behind a file: a directory above them is called so.
+
+        Those at the least number of steps: further off are others, such as all the items
+        that a sample was drawn from, or those that a model's training text leaves out.
+        """
+        level, seen = self.inputs(path), set[Path]()
+        while level:
+            if found := [f for f in level if kind in f.parts and f.suffix in (".parquet", ".csv")]:
+                return list(dict.fromkeys(found))
+            seen |= {*level}
+            behind = (source for file in level for source in self.inputs(file))
+            level = [source for source in dict.fromkeys(behind) if source not in seen]
+        return []
+
+
+def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
+    """The results directory as the campaign, and so every record, spells it.
+
+    Raises UserError when there are no results, or when they are not the campaign's.
+    """
+    own = Path(campaign.pathvars.results)
+    if not results.is_dir():
+        raise UserError(
+            f"{results} does not exist; expected the results of a campaign, as `snakemake` "
+            "leaves them. Build them first."
+        )
+    if own.resolve() != results.resolve():
+        raise UserError(
+            f"{source} puts its results in {own}, which from here is not {results}; give the "
+            "results and the campaign file that belong together, in the directory that the "
+            "workflow ran in."
+        )
+    return own
+
+
+def find_exhibits(results: Path, chosen: Collection[str]) -> list[Shown]:
+    """Exhibits built below ``results``; only those ``chosen`` by paper/name, if any are.
+
+    Raises UserError when there are none, or not the one chosen.
+    """
+    found = [
+        Shown(path.parent.name, path.name.removesuffix(CELLS), form, path)
+        for form, folder in FORMS.items()
+        for path in sorted((results / folder).glob(f"*/*{CELLS}"))
+    ]
+    if not found:
+        raise UserError(
+            f"{results} has no exhibits (expected {results}/exhibits/PAPER/EXHIBIT{CELLS}); "
+            "build them with snakemake."
+        )
+    keys = list(dict.fromkeys(shown.key for shown in found))
+    if unknown := [key for key in chosen if key not in keys]:
+        raise UserError(f"{results} has no exhibit {unknown[0]!r}; there are: {', '.join(keys)}.")
+    return [shown for shown in found if not chosen or shown.key in chosen]
+
+
+def _note(trace: Trace, entry: dict[str, Any], who: str) -> Path:
+    path = Path(entry["path"])
+    trace.versions.setdefault(path, {}).setdefault(entry["sha256"], who)
+    trace.bytes.setdefault(path, entry["bytes"])
+    return path
+
+
+def trace_back(products: Iterable[Path]) -> Trace:
+    """The products and all that they were made from, as far as records go.
+
+    Raises UserError for a product without a record.
+    """
+    trace = Trace()
+    waiting = list(products)
+    for path in waiting:
+        if record_of(path) is None:
+            raise UserError(f"{path} carries no record of what made it. Rebuild it.")
+    while waiting:
+        path = waiting.pop()
+        if path in trace.records:
+            continue
+        record = trace.records[path] = record_of(path)
+        if record is not None:
+            for entry in record["outputs"]:
+                trace.records[_note(trace, entry, f"the record of {record['verb']}")] = record
+            first = record["outputs"][0]["path"]
+            waiting += [_note(trace, entry, first) for entry in record["inputs"]]
+    return trace
+
+
+def _findings(trace: Trace, results: Path) -> Iterator[str]:
+    """One phrase for each file that is not what the records say."""
+    for path, versions in tqdm(trace.versions.items(), "checking", unit="file", disable=None):
+        if not path.is_file():
+            if path.is_relative_to(results):
+                yield f"{path} is missing"
+            trace.gone.append(path)
+            continue
+        found = sha256_of(path)
+        sha, who = next(iter(versions.items()))
+        if found not in versions and trace.records[path] is None:
+            yield f"{path} has changed since {who} was made from it"
+        elif found not in versions:
+            yield f"{path} was altered (SHA-256 {found[:12]}…, in {who} {sha[:12]}…)"
+        elif len(versions) > 1:
+            stale = next(who for sha, who in versions.items() if sha != found)
+            yield f"{path} was made anew since {stale} was made from it"
+
+
+def require_unaltered(trace: Trace, results: Path) -> None:
+    """Hash all files of a trace.
+
+    A file outside of the results that no longer exists, such as a large model, is noted as
+    gone. Raises UserError when a file is not what the records say, or one of the results is
+    missing.
+    """
+    findings = list(_findings(trace, results))
+    if findings:
+        rest = counted(len(findings) - 1, "more file")
+        more = f" ({rest} not as recorded)" if findings[1:] else ""
+        raise UserError(
+            f"{findings[0]}{more}; a crate would not be what its records say. "
+            f"`blimpworks check {results}` lists what is wrong; rebuild it with snakemake."
+        )

@@ -1,0 +1,155 @@
+"""The tables of a crate, as CSV that needs nothing but pandas."""
+
+import json
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+from blimpworks.interop.crate.select import Shown, Trace
+
+WITH_JUDGEMENTS = ("items", "accuracies")
+"""Kinds of tables that go with judgements, though the cells need them not: what was judged."""
+FOLDERS = {
+    "judgements": ("benchmark", "lang", "model"),
+    "scores": ("benchmark", "lang", "model"),
+    "items": ("benchmark",),
+    "agreement": ("benchmark", "lang"),
+    "agreement_counts": ("benchmark", "lang"),
+    "sentences": ("lang",),
+}
+"""What the path of a table says and its rows don't, by kind of table."""
+# Treebank text stays where its licence put it: cells count sentences.
+LEFT_OUT = {"sentences": ("text", "comments")}
+PLACES = {"items": "items", "published": "printed"}
+"""Folder in the crate of a kind of table, where it is not in tables/."""
+
+
+def read_csv(path: Path, nrows: int | None = None) -> pd.DataFrame:
+    """Read as a reader of the crate does: "nan" is a language, "NA" a word, only "" is missing."""
+    return pd.read_csv(path, keep_default_na=False, na_values=[""], nrows=nrows)
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A table in the crate: its kind, the original, and its place in the crate."""
+
+    kind: str
+    original: Path
+    place: Path
+    columns: tuple[str, ...] = ()
+
+
+def _below(kind: str, original: Path) -> tuple[str, ...]:
+    """What of a table's path stands below the directory of its kind."""
+    parts = original.with_suffix("").parts
+    return parts[len(parts) - parts[::-1].index(kind) :]
+
+
+def place_of(kind: str, original: Path, suffix: str = ".csv") -> Path:
+    """Where in a crate the copy of a table stands.
+
+    >>> place_of("judgements", Path("results/judgements/blimp/eng/gpt2.parquet")).as_posix()
+    'tables/judgements/blimp/eng/gpt2.csv'
+    """
+    *folders, name = _below(kind, original)
+    return Path(PLACES.get(kind, f"tables/{kind}"), *folders, name + suffix)
+
+
+def _plain(value: Any) -> str:
+    return json.dumps(value.tolist(), ensure_ascii=False)
+
+
+def read_table(kind: str, original: Path) -> pd.DataFrame:
+    """A table with what its path says as columns, labels as strings, and lists as JSON."""
+    frame: pd.DataFrame = pq.read_table(original).to_pandas()
+    frame = frame.drop(columns=list(LEFT_OUT.get(kind, ())))
+    frame = frame.astype(dict.fromkeys(frame.select_dtypes("category"), object))
+    for column in frame:
+        first = frame[column].dropna().head(1)
+        if len(first) and hasattr(first.iloc[0], "tolist") and first.iloc[0].ndim:
+            frame[column] = frame[column].map(_plain, na_action="ignore")
+    below = _below(kind, original)
+    for place, name in enumerate(FOLDERS.get(kind, ())):
+        if name not in frame and place < len(below):
+            frame.insert(place, name, below[place])
+    return frame
+
+
+def write_csv(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table as UTF-8 CSV with LF line ends; gzip (without a time) if called .gz."""
+    packed = {"method": "gzip", "mtime": 0} if path.suffix == ".gz" else None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    frame.to_csv(path, index=False, lineterminator="\n", compression=packed)
+
+
+def kinds_of(shown: Shown) -> list[str]:
+    """Kinds of tables that an exhibit's cells are computed from."""
+    kinds: list[str] = pq.read_table(shown.cells, columns=["source"])["source"].unique().to_pylist()
+    return kinds
+
+
+def _kinds(shown: Shown, further: Sequence[str]) -> list[str]:
+    own = kinds_of(shown)
+    return list(dict.fromkeys([*own, *(WITH_JUDGEMENTS if "judgements" in own else ()), *further]))
+
+
+def tables_behind(exhibits: Iterable[Shown], trace: Trace, kinds: Sequence[str]) -> pd.DataFrame:
+    """Tables that exhibits are computed from, and those of further ``kinds`` behind them.
+
+    Columns paper, form, exhibit, source (the kind of table), original (its path).
+    """
+    rows = [
+        (shown.paper, shown.form, shown.name, kind, original)
+        for shown in exhibits
+        for kind in _kinds(shown, kinds)
+        for original in trace.nearest(shown.cells, kind)
+    ]
+    return pd.DataFrame(rows, columns=["paper", "form", "exhibit", "source", "original"])
+
+
+def copy_table(kind: str, original: Path, root: Path, *, packed: bool) -> Copied:
+    """Copy one table into the crate at ``root``, as CSV; CSV files as they are."""
+    if original.suffix == ".csv":
+        place = place_of(kind, original)
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(original, root / place)
+        return Copied(kind, original, place, tuple(map(str, read_csv(original, nrows=0))))
+    # Item sets stay as they are for readers of their Croissant metadata.
+    gzip = packed and kind != "items"
+    place = place_of(kind, original, ".csv.gz" if gzip else ".csv")
+    frame = read_table(kind, original)
+    write_csv(frame, root / place)
+    return Copied(kind, original, place, tuple(map(str, frame)))
+
+
+def copy_tables(behind: pd.DataFrame, root: Path, *, packed: bool) -> list[Copied]:
+    """Copy each table once; judgements and others than items as gzip if ``packed``."""
+    pairs = behind[["source", "original"]].drop_duplicates().itertuples(index=False)
+    return [copy_table(kind, original, root, packed=packed) for kind, original in pairs]
+
+
+def all_cells(exhibits: Iterable[Shown]) -> pd.DataFrame:
+    """The cells of all exhibits, after the columns paper, form and exhibit."""
+    frames: list[pd.DataFrame] = []
+    for shown in exhibits:
+        frame: pd.DataFrame = pq.read_table(shown.cells).to_pandas()
+        for place, name in enumerate((shown.paper, shown.form, shown.name)):
+            frame.insert(place, ("paper", "form", "exhibit")[place], name)
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)
+
+
+def sources_of(behind: pd.DataFrame, copies: Iterable[Copied]) -> pd.DataFrame:
+    """Which files of the crate hold the rows that an exhibit's cells select from.
+
+    Columns paper, form, exhibit, source, file.
+    """
+    places = {(copy.kind, copy.original): copy.place.as_posix() for copy in copies}
+    files = [places[pair] for pair in zip(behind["source"], behind["original"], strict=True)]
+    found: pd.DataFrame = behind.drop(columns="original").assign(file=files)
+    return found

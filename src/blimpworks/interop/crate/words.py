@@ -1,0 +1,214 @@
+"""What a crate says in words: README, data dictionary, and the formulas of its cells."""
+
+import ast
+import csv
+import inspect
+import json
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import pandas as pd
+
+from blimpworks.exhibits.formulas import ACCURACY, COUNT, FORMULAS, TOTAL, UNWEIGHTED, VALUES
+from blimpworks.exhibits.shared import counted
+from blimpworks.interop.crate.tables import Copied
+
+HERE = Path(__file__).parent
+ANY = "*"
+EXPRESSIONS = {
+    ACCURACY: '100 * rows["correct"].mean()',
+    UNWEIGHTED: '100 * rows["accuracy"].mean()',
+    TOTAL: 'rows["n"].sum()',
+    COUNT: "len(rows)",
+    VALUES: 'rows["value"].sum()',
+}
+"""How the README writes a formula in pandas, the best example first."""
+
+
+CONTENTS = {
+    "cells.csv": "every number of every exhibit: its value, its formula, and the filter that "
+    "selects the rows it is computed from",
+    "sources.csv": "in which files those rows are, by exhibit and kind of table",
+    "formulas.md": "what each formula does, as code",
+    "dictionary.csv": "what each column of each table means, and its unit",
+    "items/": "the item sets, with [Croissant](https://mlcommons.org/croissant/) metadata",
+    "tables/": "judgements with their margins, accuracies, and the other tables that numbers "
+    "are computed from",
+    "printed/": "the numbers that the papers print",
+    "exhibits/": "the campaign's own tables and figures, as built",
+    "published/": "the same made from what the papers print",
+    "reproduction/": "printed numbers beside recomputed and beside measured ones",
+    "code.csv": "which version (SHA-256) of which module each command ran",
+    "ro-crate-metadata.json": "all of this, and every job: its command, parameters, software, "
+    "inputs and outputs, each with its SHA-256",
+    "workflow/": "the workflow's rules, for reading; to run them takes the repository",
+    "config/": "the campaign's settings",
+}
+"""What there can be in a crate, in the order in which a reader needs it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What the dictionary says of a column; ``table`` is ``*`` where all tables mean the same."""
+
+    table: str
+    column: str
+    unit: str
+    meaning: str
+
+
+def read_dictionary() -> dict[tuple[str, str], Column]:
+    """Descriptions of columns, by table and column."""
+    with (HERE / "dictionary.tsv").open(encoding="utf-8", newline="") as file:
+        rows = [Column(**row) for row in csv.DictReader(file, delimiter="\t")]
+    return {(row.table, row.column): row for row in rows}
+
+
+def describe(known: Mapping[tuple[str, str], Column], table: str, column: str) -> Column:
+    """The description of a column of a kind of table; empty where there is none."""
+    found = known.get((table, column)) or known.get((ANY, column))
+    return found or Column(table, column, "", "")
+
+
+def dictionary(tables: Mapping[str, Iterable[str]]) -> pd.DataFrame:
+    """The data dictionary of a crate: table, column, unit, meaning; one row per column."""
+    known = read_dictionary()
+    rows = [
+        (table, column, found.unit, found.meaning)
+        for table, columns in tables.items()
+        for column in columns
+        for found in [describe(known, table, column)]
+    ]
+    return pd.DataFrame(rows, columns=["table", "column", "unit", "meaning"])
+
+
+def _lambda(function: Callable[..., Any]) -> str:
+    """The text of a lambda, found in its module by its line."""
+    text = Path(inspect.getfile(function)).read_text(encoding="utf-8")
+    line = function.__code__.co_firstlineno
+    found = next(
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Lambda) and node.lineno == line
+    )
+    return textwrap.dedent(ast.get_source_segment(text, found) or "")
+
+
+def _helpers(function: Callable[..., Any]) -> list[Callable[..., Any]]:
+    """Functions of this library that a function calls, those they call first."""
+    found: dict[str, Callable[..., Any]] = {}
+    for name in function.__code__.co_names:
+        called = function.__globals__.get(name)
+        if inspect.isfunction(called) and called.__module__.startswith("blimpworks."):
+            found |= {inner.__name__: inner for inner in _helpers(called)}
+            found[name] = called
+    return list(found.values())
+
+
+def formula_code(name: str) -> str:
+    """The Python text of a formula: its function, and what of this library it calls.
+
+    Raises KeyError for an unknown formula.
+    """
+    function: Any = FORMULAS[name]
+    given = ""
+    if isinstance(function, partial):
+        given = ", ".join(f"{key}={value!r}" for key, value in function.keywords.items())
+        function = function.func
+    if function.__name__ == "<lambda>":
+        parts = [*map(inspect.getsource, _helpers(function)), f"formula = {_lambda(function)}\n"]
+    else:
+        parts = [inspect.getsource(part) for part in (*_helpers(function), function)]
+    return "\n\n".join(parts) + (f"\n\n# with {given}\n" if given else "")
+
+
+def formulas_text(names: Iterable[str]) -> str:
+    """The formulas as a Markdown page, each with its code."""
+    parts = [
+        "# Formulas\n\nWhat `formula` in `cells.csv` stands for, as the function that the "
+        "workflow applies to the rows\nthat a cell's `filter` selects (`rows`, a pandas data "
+        "frame).\n"
+    ]
+    parts += [f"## {name}\n\n```python\n{formula_code(name)}```\n" for name in names]
+    return "\n".join(parts)
+
+
+def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
+    """A cell to show how a number is computed, and its formula in pandas.
+
+    Rather a measured one of a table, with a plain filter and a well known formula.
+    """
+    known = cells[cells["formula"].isin(list(EXPRESSIONS))]
+    if known.empty:
+        return cells.iloc[0].to_dict(), "rows  # and now its formula: see formulas.md"
+    ranks = pd.DataFrame(
+        {
+            "formula": known["formula"].map([*EXPRESSIONS].index),
+            "form": known["form"] != "measured",
+            "figure": ~known["exhibit"].str.startswith("table"),
+            "filter": known["filter"].str.len(),
+        }
+    )
+    best = ranks.sort_values(["formula", "form", "figure", "filter"]).index[0]
+    return known.loc[best].to_dict(), EXPRESSIONS[str(known.at[best, "formula"])]
+
+
+def _contents(root: Path) -> str:
+    """Rows of a table: what of the usual parts this crate has."""
+    here = {name: meaning for name, meaning in CONTENTS.items() if (root / name).exists()}
+    here["ro-crate-metadata.json"] = CONTENTS["ro-crate-metadata.json"]
+    return "\n".join(f"| `{name}` | {meaning} |" for name, meaning in here.items())
+
+
+def _counts(cells: pd.DataFrame) -> str:
+    exhibits = len(cells[["paper", "form", "exhibit"]].drop_duplicates())
+    return f"{counted(len(cells), 'number')} of {counted(exhibits, 'exhibit')}"
+
+
+def _list(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def readme(
+    root: Path,
+    title: str,
+    description: str,
+    cells: pd.DataFrame,
+    copies: Iterable[Copied],
+    licences: Mapping[str, int],
+    gone: Sequence[Path],
+    version: str,
+) -> str:
+    """The README of a crate, with one of its own numbers computed step by step."""
+    cell, expression = example(cells)
+    first = {copy.kind: copy.place.as_posix() for copy in reversed([*copies])}
+    tables = [f"{kind}, such as `{place}`" for kind, place in sorted(first.items())]
+    missing = (
+        f"{len(gone)} of the files behind these numbers (such as `{gone[0]}`) no longer existed "
+        "when the crate was made: their content is known by its SHA-256 alone."
+        if gone
+        else "Every file behind these numbers was hashed again when the crate was made, and is "
+        "what the record of its job says."
+    )
+    template = Template((HERE / "README.template.md").read_text(encoding="utf-8"))
+    return template.substitute(
+        title=title,
+        description=description,
+        contents=_contents(root),
+        counts=_counts(cells),
+        tables=_list(tables),
+        **{name: cell[name] for name in ("paper", "form", "exhibit", "text", "formula")},
+        row=json.dumps(cell["row"], ensure_ascii=False),
+        column=json.dumps(cell["column"], ensure_ascii=False),
+        expression=expression,
+        licences=_list(
+            [f"{name}: {n} {'file' if n == 1 else 'files'}" for name, n in licences.items()]
+        ),
+        missing=missing,
+        version=version,
+    )

@@ -1,0 +1,41 @@
+"""What leaves the house: the results as a Workflow Run RO-Crate."""
+
+
+rule export_crate:
+    """Exhibits, their tables and their provenance, for readers without blimpworks."""
+    input:
+        exhibits=[
+            f"{RESULTS}/exhibits/{s.key}.cells.parquet" for s in CAMPAIGN_EXHIBITS
+        ],
+        published=[
+            f"{RESULTS}/published/{s.key}.cells.parquet" for s in PUBLISHED_EXHIBITS
+        ],
+        reproduction=[
+            "<results>/reproduction/published.csv",
+            "<results>/reproduction/measured.csv",
+        ],
+        campaign=CAMPAIGN_FILE,
+    output:
+        directory("<results>/crate"),
+    log:
+        "<logs>/export_crate.log",
+    benchmark:
+        "<benchmarks>/export_crate.tsv"
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=verb_code("export_crate"),
+        results=RESULTS,
+    message:
+        "Write the results as a Workflow Run RO-Crate"
+    shell:
+        "python -m blimpworks export crate {params.results:q} {output:q} "
+        "--campaign {input.campaign:q} > {log:q} 2>&1"
+
+
+rule crate:
+    """The results as a Workflow Run RO-Crate."""
+    input:
+        "<results>/crate",
+    localrule: True
