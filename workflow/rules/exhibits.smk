@@ -82,43 +82,40 @@ for kind in FORMATS:
             "> {log:q} 2>&1"
 
 
-for kind in FORMATS:
+# All that a paper prints is read by each of its exhibits, so they are made together.
+for paper in PAPERS:
 
     rule:
         name:
-            f"build_published_{kind}"
+            f"build_published_{paper}"
         input:
-            published_inputs,
+            published_inputs(paper),
         output:
-            cells="<results>/published/{paper}/{exhibit}.cells.parquet",
-            files=[
-                f"<results>/published/{{paper}}/{{exhibit}}.{s}"
-                for s in FORMATS[kind]
-                if s != REPORTED[kind]
+            files=published_files(paper),
+            reported=[
+                report(
+                    f"{RESULTS}/published/{spec.key}.{REPORTED[spec.kind]}",
+                    caption="../report/published.rst",
+                    category=paper,
+                    subcategory="From print",
+                    labels={"exhibit": spec.name, "kind": spec.kind},
+                )
+                for spec in published_of(paper)
             ],
-            reported=report(
-                f"<results>/published/{{paper}}/{{exhibit}}.{REPORTED[kind]}",
-                caption="../report/published.rst",
-                category="{paper}",
-                subcategory="From print",
-                labels={"exhibit": "{exhibit}", "kind": kind},
-            ),
         log:
-            f"<logs>/build_published_{kind}/{{paper}}/{{exhibit}}.log",
+            f"<logs>/build_published/{paper}.log",
         benchmark:
-            f"<benchmarks>/build_published_{kind}/{{paper}}/{{exhibit}}.tsv"
-        wildcard_constraints:
-            exhibit=these(s for s in PUBLISHED_EXHIBITS if s.kind == kind),
+            f"<benchmarks>/build_published/{paper}.tsv"
         conda:
             "../../envs/core.yaml"
         params:
-            code=lambda w: verb_code(exhibit_verb(spec_of(w))),
-            inputs=published_arguments,
-            labels=published_labels_of,
+            code=[verb_code(exhibit_verb(spec)) for spec in published_of(paper)],
+            paper=paper,
+            folder=f"{RESULTS}/published/{paper}",
+            inputs=published_arguments(paper),
+            labels=published_labels(paper),
         message:
-            "Build {wildcards.paper} {wildcards.exhibit} from what the paper prints"
+            f"Build the exhibits of {paper} from what the paper prints"
         shell:
-            "python -m blimpworks build-exhibit {wildcards.paper}/{wildcards.exhibit} {output.files:q} "
-            "{output.reported:q} "
-            "--cells {output.cells:q} {params.inputs:q} --labels {params.labels:q} "
-            "> {log:q} 2>&1"
+            "python -m blimpworks build-published {params.paper} {params.folder:q} "
+            "{params.inputs:q} --labels {params.labels:q} > {log:q} 2>&1"

@@ -111,22 +111,38 @@ def exhibit_tables(wildcards):
     return [(kind, path) for kind in kinds for path in NEEDS[kind](spec.paper)]
 
 
-def published_tables(wildcards):
-    """The same for its published form."""
-    spec = spec_of(wildcards)
-    kinds = (*spec.published, *spec.optional)
-    needs = NEEDS | PUBLISHED_NEEDS
-    return [(kind, path) for kind in kinds for path in needs[kind](spec.paper)]
-
-
 def exhibit_inputs(wildcards):
     """Paths of the tables."""
     return [path for _, path in exhibit_tables(wildcards)]
 
 
-def published_inputs(wildcards):
-    """Paths of the tables of its published form."""
-    return [path for _, path in published_tables(wildcards)]
+def published_of(paper):
+    """Exhibits of a paper that its printed numbers make."""
+    return [spec for spec in PUBLISHED_EXHIBITS if spec.paper == paper]
+
+
+def published_tables(paper):
+    """Every table that a paper's published forms need or can use, with its kind."""
+    kinds = [kind for s in published_of(paper) for kind in (*s.published, *s.optional)]
+    needs = NEEDS | PUBLISHED_NEEDS
+    return [
+        (kind, path) for kind in dict.fromkeys(kinds) for path in needs[kind](paper)
+    ]
+
+
+def published_inputs(paper):
+    """Paths of the tables of its published forms."""
+    return list(dict.fromkeys(path for _, path in published_tables(paper)))
+
+
+def published_files(paper):
+    """Files of its published forms, but those that Snakemake's own report shows."""
+    return [
+        f"{RESULTS}/published/{spec.key}.{suffix}"
+        for spec in published_of(paper)
+        for suffix in ("cells.parquet", *FORMATS[spec.kind])
+        if suffix != REPORTED[spec.kind]
+    ]
 
 
 def exhibit_arguments(wildcards):
@@ -134,9 +150,9 @@ def exhibit_arguments(wildcards):
     return [f"--input={kind}={path}" for kind, path in exhibit_tables(wildcards)]
 
 
-def published_arguments(wildcards):
-    """Those of its published form as the command wants them."""
-    return [f"--input={kind}={path}" for kind, path in published_tables(wildcards)]
+def published_arguments(paper):
+    """Those of its published forms as the command wants them."""
+    return [f"--input={kind}={path}" for kind, path in published_tables(paper)]
 
 
 def accuracies_of(wildcards):
@@ -204,14 +220,11 @@ def report_facts():
     return json.dumps(facts, ensure_ascii=False)
 
 
-def published_labels_of(wildcards):
-    """Printed names and facts for an exhibit's published form: of all languages and models."""
-    models = {
-        k: r.label for k, r in WHOLE.models.items() if wildcards.paper in r.papers
-    }
-    facts = {
-        name: KNOWN_FACTS[name](CAMPAIGN, WHOLE) for name in spec_of(wildcards).facts
-    }
+def published_labels(paper):
+    """Printed names and facts for its published forms: of all languages and models."""
+    models = {k: r.label for k, r in WHOLE.models.items() if paper in r.papers}
+    names = dict.fromkeys(name for s in published_of(paper) for name in s.facts)
+    facts = {name: KNOWN_FACTS[name](CAMPAIGN, WHOLE) for name in names}
     languages = {k: row.name for k, row in WHOLE.languages.items()}
     labels = {"languages": languages, "models": models, "facts": facts}
     labels |= {"method": "printed", "source": "published"}

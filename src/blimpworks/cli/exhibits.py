@@ -1,4 +1,4 @@
-"""The verb that builds tables and figures."""
+"""The verbs that build tables and figures."""
 
 import json
 from pathlib import Path
@@ -42,6 +42,33 @@ def build_exhibit(
         build(spec, tables, Labels(**names), cells, outputs)
 
 
+def build_published(
+    paper: Annotated[str, typer.Argument(help="Paper whose exhibits are built.")],
+    folder: Annotated[Path, typer.Argument(help="Directory to write them to.")],
+    inputs: Annotated[list[str], typer.Option("--input", help="Table they need, as NEED=PATH.")],
+    labels: Annotated[str, typer.Option(help="Printed names and all facts, as JSON.")],
+) -> None:
+    """Build every table and figure of a paper that its printed numbers make."""
+    from blimpworks.exhibits.build import build_exhibit as build
+    from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS
+    from blimpworks.exhibits.exhibit import Labels
+
+    tables, names = _needs(inputs), json.loads(labels)
+    for spec in EXHIBITS.values():
+        if spec.paper != paper or not spec.published:
+            continue
+        used = {kind: tables.get(kind, []) for kind in (*spec.published, *spec.optional)}
+        chosen = names | {"facts": {name: names["facts"][name] for name in spec.facts}}
+        made = [folder / f"{spec.name}.{s}" for s in ("cells.parquet", *FORMATS[spec.kind])]
+        sources = [path for paths in used.values() for path in paths]
+        params = {"exhibit": spec.key, "labels": chosen}
+        # A record each: what is asked of one exhibit is not answered with all of them.
+        with Job(exhibit_verb(spec), inputs=sources, outputs=made, params=params):
+            build(spec, used, Labels(**chosen), made[0], made[1:])
+        typer.echo(f"{spec.key}: {spec.title}")
+
+
 def register(app: typer.Typer) -> None:
-    """Add this verb to the command line."""
+    """Add these verbs to the command line."""
     app.command()(build_exhibit)
+    app.command()(build_published)
