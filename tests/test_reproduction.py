@@ -312,8 +312,10 @@ def test_a_cell_that_stands_for_nothing_printed_is_passed_over(paper):
 def test_a_selection_finds_what_select_rows_finds(words, wanted):
     table = pd.DataFrame({"word": pd.Series(words, dtype=object), "n": range(len(words))})
     where = {"word": wanted, "elsewhere": "x"}
-    found = Selection(table).select(where)
-    pd.testing.assert_frame_equal(found, select_rows(table, where))
+    table["origin"] = [f"t1/{n}/x" for n in table["n"]]
+    found, expected = Selection(table), select_rows(table, where)
+    pd.testing.assert_frame_equal(found.select(where), expected)
+    assert found.origins(where) == list(expected["origin"])
 
 
 # Reasons

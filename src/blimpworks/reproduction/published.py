@@ -101,8 +101,9 @@ class Paper:
             row.model_dump() | {"half_unit": row.half_unit, "origin": row.place}
             for row in self.numbers
         ]
+        columns = [*PublishedRow.model_fields, "half_unit", "origin"]
         return {
-            "published": Selection(pd.DataFrame(rows)),
+            "published": Selection(pd.DataFrame(rows, columns=columns)),
             "accuracies": Selection(read_plain(ACCURACIES, self.accuracies)),
         }
 

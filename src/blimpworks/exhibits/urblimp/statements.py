@@ -11,8 +11,9 @@ from typing import Any
 
 import pandas as pd
 
+from blimpworks.exhibits.blimp.formulas import PRODUCT
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT, PRODUCT, VALUES
+from blimpworks.exhibits.formulas import COUNT, VALUES
 from blimpworks.exhibits.shared import Tables, printed_cell
 from blimpworks.exhibits.urblimp.accuracies import (
     Place,
