@@ -6,20 +6,46 @@ from typing import Annotated
 
 import typer
 
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Items = Annotated[int, typer.Option(help="Show so many of its items.", min=0)]
+
 
 def explain(
-    exhibit: Annotated[Path, typer.Argument(help="Any file of an exhibit.")],
-    row: Annotated[str, typer.Option(help="Row, as printed or by its code.")],
-    column: Annotated[str, typer.Option(help="Column, as printed or by its code.")],
-    items: Annotated[int, typer.Option(help="Show so many of its items.", min=0)] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    exhibit: Annotated[Path, typer.Argument(help="Any file of an exhibit, or a comparison.")],
+    row: Annotated[str | None, typer.Option(help="Row, as printed or by its code.")] = None,
+    column: Annotated[str | None, typer.Option(help="Column, as printed or by its code.")] = None,
+    items: Items = 1,
+    item: Annotated[str | None, typer.Option(help="Show the item with this id.")] = None,
+    paper: Annotated[str | None, typer.Option(help="Of a comparison: whose number.")] = None,
+    printed_in: Annotated[
+        str | None, typer.Option("--exhibit", help="Of a comparison: where it is printed.")
+    ] = None,
+    whole: Annotated[bool, typer.Option("--all", help="Name every input.")] = False,
+    json: Json = False,
 ) -> None:
-    """Trace one number of an exhibit to its judgements, model, items and treebanks."""
-    from blimpworks.provenance.explain import as_text
-    from blimpworks.provenance.explain import explain as trace
+    """Trace one number of an exhibit to its judgements, tokens, model and treebank sentences.
 
-    found = trace(exhibit, row, column, items)
-    typer.echo(found.as_json() if json else as_text(found))
+    Without row and column, list the exhibit's cells. Of a comparison with what the papers
+    print (reproduction/published.csv, measured.csv), trace the number compared.
+    """
+    from blimpworks.provenance.cells import is_comparison, list_cells
+    from blimpworks.provenance.explain import explain as trace
+    from blimpworks.provenance.explain import explain_comparison
+
+    if is_comparison(exhibit):
+        wanted = {"paper": paper, "exhibit": printed_in, "row": row, "column": column}
+        found = explain_comparison(exhibit, wanted, items)
+    elif row is None or column is None:
+        typer.echo("\n".join(list_cells(exhibit, row, column)))
+        return
+    else:
+        found = trace(exhibit, row, column, items, item)
+    if json:
+        typer.echo(found.as_json())
+        return
+    from blimpworks.provenance.wording import as_text
+
+    typer.echo(as_text(found, whole))
 
 
 def check(
@@ -39,5 +65,5 @@ def check(
 
 def register(app: typer.Typer) -> None:
     """Add these verbs to the command line."""
-    app.command()(explain)
-    app.command()(check)
+    for verb in (explain, check):
+        app.command()(verb)
