@@ -1,6 +1,5 @@
 """Verbs for auditors: where a number comes from, and whether anything was altered."""
 
-from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -50,17 +49,25 @@ def explain(
 
 def check(
     root: Annotated[Path, typer.Argument(help="Results tree, such as results/.")],
+    configfile: Annotated[
+        Path | None, typer.Option(help="Campaign: compare with what it would make now.")
+    ] = None,
+    whole: Annotated[bool, typer.Option("--all", help="Name every file.")] = False,
+    json: Json = False,
 ) -> None:
-    """Re-hash every product; name what was altered, is missing, stale or unaccounted for."""
-    from blimpworks.provenance.check import check_tree
+    """Re-hash every product; name what was altered, is missing, stale or unaccounted for.
 
-    products, findings = check_tree(root)
-    for finding in findings:
-        typer.echo(f"{finding.problem}: {finding.path}: {finding.detail}")
-    kinds = Counter(finding.problem for finding in findings)
-    verdict = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items())) or "all as recorded"
-    typer.echo(f"{products} products in and behind {root}: {verdict}.")
-    raise typer.Exit(1 if findings else 0)
+    Stale are products of inputs or code that have changed since, and, with a campaign's
+    configuration, of other parameters or inputs than the campaign would use now.
+    """
+    from blimpworks.provenance.check import audit
+    from blimpworks.provenance.plan import planned_jobs
+    from blimpworks.provenance.verdict import Meter, as_json, as_text
+
+    plan = None if configfile is None else planned_jobs(configfile)
+    found = audit(root, plan, Meter())
+    typer.echo(as_json(found) if json else as_text(found, root, whole))
+    raise typer.Exit(1 if found.findings else 0)
 
 
 def register(app: typer.Typer) -> None:
