@@ -70,7 +70,21 @@ def check(
     raise typer.Exit(1 if found.findings else 0)
 
 
+def diff(
+    first: Annotated[Path, typer.Argument(metavar="RUN_A", help="Results tree.")],
+    second: Annotated[Path, typer.Argument(metavar="RUN_B", help="Results tree.")],
+    whole: Annotated[bool, typer.Option("--all", help="Name every number.")] = False,
+    json: Json = False,
+) -> None:
+    """Tell what two runs did differently, and which numbers moved because of it."""
+    from blimpworks.provenance.diff import compare_runs
+    from blimpworks.provenance.diff_text import as_json, as_text
+
+    found = compare_runs(first, second)
+    typer.echo(as_json(found) if json else as_text(found, whole))
+
+
 def register(app: typer.Typer) -> None:
     """Add these verbs to the command line."""
-    for verb in (explain, check):
+    for verb in (explain, check, diff):
         app.command()(verb)
