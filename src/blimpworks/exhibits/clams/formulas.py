@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import pandas as pd
-from scipy.stats import spearmanr
 
 from blimpworks.clams.constructions import CAPITALS, construction_of
 
@@ -96,6 +95,8 @@ def _values(rows: pd.DataFrame) -> pd.Series:
 
 
 def _rho(rows: pd.DataFrame, order: Sequence[Sequence[str]]) -> float:
+    from scipy.stats import spearmanr  # heavy: no other formula should wait for it
+
     ranks = {lang: rank for rank, tied in enumerate(order) for lang in tied}
     found = accuracies_by(rows, LANGUAGE)
     if found.nunique() < 2:
