@@ -1,5 +1,6 @@
 """An explanation for people."""
 
+import json
 import textwrap
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -13,6 +14,8 @@ from blimpworks.provenance.lineage import Node
 WIDTH = 100
 FEW = 3
 """So many alike products of a list are told one by one."""
+LISTED = 6
+"""So many values of a filter are told one by one."""
 FACTS = 3
 """Lines of what a job noted."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -156,17 +159,32 @@ def _printed_lines(printed: Sequence[dict[str, Any]]) -> list[str]:
     return lines
 
 
+def _interval(cell: dict[str, Any]) -> str:
+    """The interval, to as many decimals as the number is printed with, at least one."""
+    if pd.isna(cell["low"]):
+        return ""
+    decimals = max(1, len(cell["text"].partition(".")[2]))
+    return f", 95 % interval {cell['low']:.{decimals}f}-{cell['high']:.{decimals}f}"
+
+
+def _where(text: str) -> str:
+    """A cell's filter, with the first values of long lists alone."""
+    found = json.loads(text)
+    for column, wanted in found.items():
+        if isinstance(wanted, list) and len(wanted) > LISTED:
+            found[column] = [*wanted[:FEW], f"… {len(wanted) - FEW} more"]
+    return json.dumps(found, ensure_ascii=False)
+
+
 def _cell_lines(explanation: Explanation) -> list[str]:
     cell, again = explanation.cell, explanation.recomputed
     if cell is None or again is None:
         return ["No cell of ours stands for this number."]
-    interval = (
-        "" if pd.isna(cell["low"]) else f", 95 % interval {cell['low']:.1f}-{cell['high']:.1f}"
-    )
     agrees = abs(again - cell["value"]) < 1e-9
     return [
-        f"{cell['row']} / {cell['column']} = {cell['text']}{interval}",
-        f"   {cell['formula']} over {explanation.rows} {cell['source']} where {cell['filter']}",
+        f"{cell['row']} / {cell['column']} = {cell['text']}{_interval(cell)}",
+        f"   {cell['formula']} over {explanation.rows} {cell['source']} where "
+        f"{_where(cell['filter'])}",
         f"   computed again from those rows: {again:.6g} "
         + ("(the same)" if agrees else f"(NOT the cell's {cell['value']:.6g})"),
     ]
