@@ -55,7 +55,7 @@ def as_text(found: Audit, root: Path, whole: bool = False) -> str:
         if len(shown) < len(paths):
             lines.append(f"{problem}: … and {len(paths) - len(shown)} more for the same reason")
     if found.downstream:
-        lines.append(f"{len(found.downstream)} further products were made from these.")
+        lines.append(f"Made from these, and sound themselves: {len(found.downstream)} products.")
     if found.planned is not None:
         lines.append(
             f"{found.planned} of {found.jobs} jobs compared with what the campaign would do now."
