@@ -11,8 +11,9 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
+from blimpworks.provenance.cells import cells_file, find_cell
 from blimpworks.provenance.check import check_tree
-from blimpworks.provenance.explain import Explanation, cells_file, find_cell
+from blimpworks.provenance.explain import Explanation
 from blimpworks.provenance.lineage import Node, lineage, read_record, record_of
 from blimpworks.provenance.record import Job, sidecar_path
 from blimpworks.provenance.verbs import verb_code

@@ -1,42 +1,17 @@
 """The demo campaign as a user runs it: built, run again, edited, damaged, explained."""
 
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from checkout import Checkout, fresh, told
-
-from blimpworks.provenance.explain import explain as explain_cell
+from checkout import fresh, told
 
 RESULTS = "results/demo"
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
-
-
-@pytest.fixture(scope="module")
-def bare(tmp_path_factory):
-    return fresh(tmp_path_factory.mktemp("bare"))
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    checkout = fresh(tmp_path_factory.mktemp("built"))
-    done = checkout.snakemake()
-    assert done.returncode == 0, told(done)
-    checkout.last_output = told(done)
-    return checkout
-
-
-@pytest.fixture
-def scratch(built, tmp_path):
-    """A copy of the finished campaign that a test may damage."""
-    shutil.copytree(built.path, tmp_path / "copy", symlinks=True)
-    return Checkout(tmp_path / "copy")
 
 
 @pytest.mark.parametrize("campaign", ["", "config/mirror.yaml", "config/demo/config.yaml"])
@@ -110,55 +85,6 @@ def test_changing_one_setting_reruns_the_stage_that_reads_it(scratch):
     assert not planned & {"build_pairs", "build_lexicon", "measure_agreement"}
 
 
-def test_check_passes_on_an_untouched_tree(built):
-    done = built.run("blimpworks", "check", RESULTS)
-    assert done.returncode == 0, done.stdout
-    assert "all as recorded" in done.stdout
-
-
-def test_check_names_the_file_with_one_altered_byte(scratch):
-    victim = scratch.path / RESULTS / "scores/multiblimp/eng/ngram-5.parquet"
-    content = bytearray(victim.read_bytes())
-    content[len(content) // 2] ^= 1
-    victim.write_bytes(content)
-    done = scratch.run("blimpworks", "check", RESULTS)
-    assert done.returncode == 1
-    assert f"altered: {RESULTS}/scores/multiblimp/eng/ngram-5.parquet" in done.stdout
-
-
-def explain(checkout, *arguments):
-    table = f"{RESULTS}/exhibits/multiblimp/table5.csv"
-    return checkout.run("blimpworks", "explain", table, *arguments)
-
-
-def test_explain_follows_a_number_to_treebank_and_model(built):
-    done = explain(built, "--row", "German", "--column", "5-gram", "--items", "3")
-    assert done.returncode == 0, done.stderr
-    for part in (
-        "(the same)",
-        "judgements/multiblimp/deu/ngram-5.parquet",
-        "models/ngram-5/deu/checkpoint.json",
-        "items/multiblimp/deu.parquet",
-        "de_demo-ud-test.conllu",
-        "# sent_id = ",
-    ):
-        assert part in done.stdout
-    assert not re.search(r"\b(eng|fra|transformer-small)\b", done.stdout)
-
-
-def test_explain_gives_the_same_as_json(built):
-    done = explain(built, "--row", "deu", "--column", "ngram-5", "--items", "2", "--json")
-    found = json.loads(done.stdout)
-    assert found["recomputed"] == pytest.approx(found["cell"]["value"])
-    assert len(found["items"]) == 2
-
-
-def test_explain_lists_the_rows_there_are(built):
-    done = explain(built, "--row", "Klingon", "--column", "5-gram")
-    assert done.returncode == 2
-    assert "no row 'Klingon'; there are: " in done.stderr
-
-
 def test_a_second_run_from_scratch_gives_the_same_bytes(built, tmp_path):
     second = fresh(tmp_path / "second")
     done = second.snakemake()
@@ -230,26 +156,6 @@ def test_a_campaign_without_models_builds_its_data_alone(bare):
     assert "regeneration.csv" in told(done)
     assert "table5.csv" not in told(done)
     assert "score" not in re.findall(r"^rule (\w+):", told(done), re.MULTILINE)
-
-
-def test_every_cell_of_every_exhibit_can_be_computed_again(built, monkeypatch):
-    monkeypatch.chdir(built.path)
-    for source in sorted(Path(RESULTS).glob("exhibits/*/*.cells.parquet")):
-        cells = pq.read_table(source).to_pylist()
-        assert cells
-        for cell in cells:
-            found = explain_cell(source, cell["row"], cell["column"], 0)
-            assert found.recomputed == pytest.approx(cell["value"], abs=1e-9), (source, cell)
-
-
-def test_check_names_an_altered_input_outside_the_results(scratch):
-    victim = scratch.path / "resources/demo/models/ngram-5/eng/model.bin"
-    content = bytearray(victim.read_bytes())
-    content[-1] ^= 1
-    victim.write_bytes(content)
-    done = scratch.run("blimpworks", "check", RESULTS)
-    assert done.returncode == 1
-    assert "altered: resources/demo/models/ngram-5/eng/model.bin" in done.stdout
 
 
 def test_a_campaign_that_names_no_places_uses_the_documented_ones(scratch):

@@ -1,43 +1,90 @@
 """Verbs for auditors: where a number comes from, and whether anything was altered."""
 
-from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Items = Annotated[int, typer.Option(help="Show so many of its items.", min=0)]
+
 
 def explain(
-    exhibit: Annotated[Path, typer.Argument(help="Any file of an exhibit.")],
-    row: Annotated[str, typer.Option(help="Row, as printed or by its code.")],
-    column: Annotated[str, typer.Option(help="Column, as printed or by its code.")],
-    items: Annotated[int, typer.Option(help="Show so many of its items.", min=0)] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    exhibit: Annotated[Path, typer.Argument(help="Any file of an exhibit, or a comparison.")],
+    row: Annotated[str | None, typer.Option(help="Row, as printed or by its code.")] = None,
+    column: Annotated[str | None, typer.Option(help="Column, as printed or by its code.")] = None,
+    items: Items = 1,
+    item: Annotated[str | None, typer.Option(help="Show the item with this id.")] = None,
+    paper: Annotated[str | None, typer.Option(help="Of a comparison: whose number.")] = None,
+    printed_in: Annotated[
+        str | None, typer.Option("--exhibit", help="Of a comparison: where it is printed.")
+    ] = None,
+    whole: Annotated[bool, typer.Option("--all", help="Name every input.")] = False,
+    json: Json = False,
 ) -> None:
-    """Trace one number of an exhibit to its judgements, model, items and treebanks."""
-    from blimpworks.provenance.explain import as_text
-    from blimpworks.provenance.explain import explain as trace
+    """Trace one number of an exhibit to its judgements, tokens, model and treebank sentences.
 
-    found = trace(exhibit, row, column, items)
-    typer.echo(found.as_json() if json else as_text(found))
+    Without row and column, list the exhibit's cells. Of a comparison with what the papers
+    print (reproduction/published.csv, measured.csv), trace the number compared.
+    """
+    from blimpworks.provenance.cells import is_comparison, list_cells
+    from blimpworks.provenance.explain import explain as trace
+    from blimpworks.provenance.explain import explain_comparison
+
+    if is_comparison(exhibit):
+        wanted = {"paper": paper, "exhibit": printed_in, "row": row, "column": column}
+        found = explain_comparison(exhibit, wanted, items)
+    elif row is None or column is None:
+        typer.echo("\n".join(list_cells(exhibit, row, column)))
+        return
+    else:
+        found = trace(exhibit, row, column, items, item)
+    if json:
+        typer.echo(found.as_json())
+        return
+    from blimpworks.provenance.wording import as_text
+
+    typer.echo(as_text(found, whole))
 
 
 def check(
     root: Annotated[Path, typer.Argument(help="Results tree, such as results/.")],
+    configfile: Annotated[
+        Path | None, typer.Option(help="Campaign: compare with what it would make now.")
+    ] = None,
+    whole: Annotated[bool, typer.Option("--all", help="Name every file.")] = False,
+    json: Json = False,
 ) -> None:
-    """Re-hash every product; name what was altered, is missing, stale or unaccounted for."""
-    from blimpworks.provenance.check import check_tree
+    """Re-hash every product; name what was altered, is missing, stale or unaccounted for.
 
-    products, findings = check_tree(root)
-    for finding in findings:
-        typer.echo(f"{finding.problem}: {finding.path}: {finding.detail}")
-    kinds = Counter(finding.problem for finding in findings)
-    verdict = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items())) or "all as recorded"
-    typer.echo(f"{products} products in and behind {root}: {verdict}.")
-    raise typer.Exit(1 if findings else 0)
+    Stale are products of inputs or code that have changed since, and, with a campaign's
+    configuration, of other parameters or inputs than the campaign would use now.
+    """
+    from blimpworks.provenance.check import audit
+    from blimpworks.provenance.plan import planned_jobs
+    from blimpworks.provenance.verdict import Meter, as_json, as_text
+
+    plan = None if configfile is None else planned_jobs(configfile)
+    found = audit(root, plan, Meter())
+    typer.echo(as_json(found) if json else as_text(found, root, whole))
+    raise typer.Exit(1 if found.findings else 0)
+
+
+def diff(
+    first: Annotated[Path, typer.Argument(metavar="RUN_A", help="Results tree.")],
+    second: Annotated[Path, typer.Argument(metavar="RUN_B", help="Results tree.")],
+    whole: Annotated[bool, typer.Option("--all", help="Name every number.")] = False,
+    json: Json = False,
+) -> None:
+    """Tell what two runs did differently, and which numbers moved because of it."""
+    from blimpworks.provenance.diff import compare_runs
+    from blimpworks.provenance.diff_text import as_json, as_text
+
+    found = compare_runs(first, second)
+    typer.echo(as_json(found) if json else as_text(found, whole))
 
 
 def register(app: typer.Typer) -> None:
     """Add these verbs to the command line."""
-    app.command()(explain)
-    app.command()(check)
+    for verb in (explain, check, diff):
+        app.command()(verb)

@@ -120,6 +120,20 @@ def _module(module: str) -> _Module:
     return found
 
 
+def definitions(source: str) -> dict[str, str]:
+    """Normalised text of every definition in a module's ``source``, by name.
+
+    Comments, docstrings and layout are gone from it. Statements that run on import stand
+    under "". Raises SyntaxError for what is no Python.
+    """
+    found: dict[str, str] = {}
+    for node in _strip_docstrings(ast.parse(source)).body:
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            for name in _names(node):
+                found[name] = found.get(name, "") + ast.dump(node) + "\n"
+    return found
+
+
 def _targets(module: str, node: ast.AST) -> Iterator[Symbol]:
     """Symbols of this package that one definition mentions."""
     known = _module(module)

@@ -13,7 +13,8 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -29,6 +30,7 @@ from blimpworks.provenance.verbs import VERBS, verb_code
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 _current: contextvars.ContextVar["Job | None"] = contextvars.ContextVar("job", default=None)
+_planning: contextvars.ContextVar[bool] = contextvars.ContextVar("planning", default=False)
 
 
 def current_job() -> "Job | None":
@@ -69,8 +71,8 @@ def git_state() -> dict[str, Any]:
     return {"commit": commit, "clean": None if changed is None else changed == ""}
 
 
-def _sources(verb: str) -> dict[str, str]:
-    """SHA-256 of the modules that a verb's code lies in."""
+def verb_sources(verb: str) -> dict[str, str]:
+    """SHA-256 of the modules that a verb's code lies in. Raises KeyError for an unknown verb."""
     modules = sorted({module for module, _ in reachable(*VERBS[verb].entries)})
     found = {module: module_path(module) for module in modules}
     return {module: sha256_of(path) for module, path in found.items() if path is not None}
@@ -96,13 +98,31 @@ def _require(paths: Sequence[Path], verb: str) -> None:
             )
 
 
+class Planned(Exception):
+    """Raised in place of starting a job where it is only asked what the job would be."""
+
+    def __init__(self, job: "Job") -> None:
+        super().__init__(job.verb)
+        self.job = job
+
+
+@contextmanager
+def planning() -> Iterator[None]:
+    """Within it no job starts: each raises ``Planned``."""
+    token = _planning.set(True)
+    try:
+        yield
+    finally:
+        _planning.reset(token)
+
+
 class Job:
     """Context manager around the making of some products; on success it writes their record.
 
     ``verb`` is a key of ``VERBS``, which says whose code and which packages' versions
     decide the products; ``params`` is whatever else does.
 
-    Raises UserError when an input is missing.
+    Raises UserError when an input is missing, and Planned while ``planning``.
     """
 
     def __init__(
@@ -113,20 +133,22 @@ class Job:
         outputs: Sequence[Path],
         params: Mapping[str, Any],
     ) -> None:
-        _require(inputs, verb)
-        self.verb = verb
+        self.verb, self.params = verb, dict(params)
         self.inputs, self.outputs = list(inputs), list(outputs)
+        if _planning.get():
+            raise Planned(self)
+        _require(inputs, verb)
         self.extra: dict[str, Any] = {}
         self.started = _now()
         self.made_by: dict[str, Any] = {
             "verb": verb,
-            "params": dict(params),
+            "params": self.params,
             "code": verb_code(verb),
             "inputs": _files(self.inputs),
             "packages": package_versions(VERBS[verb].packages),
         }
         # Taken now: a commit or an edit while the job runs is not what it ran.
-        self._sources, self._git = _sources(verb), git_state()
+        self._sources, self._git = verb_sources(verb), git_state()
         self._token: contextvars.Token[Job | None] | None = None
 
     def __enter__(self) -> Self:

@@ -120,7 +120,10 @@ def formula_code(name: str) -> str:
     if isinstance(function, partial):
         given = ", ".join(f"{key}={value!r}" for key, value in function.keywords.items())
         function = function.func
-    if function.__name__ == "<lambda>":
+    if not inspect.isfunction(function):
+        given, function = repr(function), type(function)
+        parts = [inspect.getsource(function)]
+    elif function.__name__ == "<lambda>":
         parts = [*map(inspect.getsource, _helpers(function)), f"formula = {_lambda(function)}\n"]
     else:
         parts = [inspect.getsource(part) for part in (*_helpers(function), function)]
