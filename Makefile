@@ -6,8 +6,8 @@ PACKAGE := src tests benchmarks notebooks config/demo/authoring
 
 .PHONY: demo test vllm lint format schemas envs clean
 
-demo: .venv/.train ## the embedded campaign, from treebanks to figures
-	snakemake --cores $(CORES) --configfile config/demo/config.yaml
+demo: .venv/.train ## the embedded campaign, from treebanks to figures and the report
+	snakemake --configfile config/demo/config.yaml --cores $(CORES) all report
 
 test: .venv/.dev lint ## style, types and all tests; those of vLLM where `make vllm` was run
 	python -m pytest -n $(CORES) --dist loadgroup

@@ -24,6 +24,14 @@ if [ $kenlm = yes ]; then
     [ -d "/usr/include/boost/$library" ] || missing+=("libboost-${library//_/-}-dev")
   done
 fi
+# Tests of the report open it in a browser, and are skipped without one.
+if [ "$environment" = dev ] && ! command -v chromium > /dev/null; then
+  if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
+    missing+=(chromium)
+  else
+    echo "no chromium: tests of the report in a browser will be skipped" >&2
+  fi
+fi
 if [ ${#missing[@]} -gt 0 ]; then
   if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
     echo "installing ${missing[*]}"
