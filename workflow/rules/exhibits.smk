@@ -111,7 +111,7 @@ for paper in PAPERS:
         params:
             code=[verb_code(exhibit_verb(spec)) for spec in published_of(paper)],
             paper=paper,
-            folder=f"{RESULTS}/published/{paper}",
+            folder=lambda w, output: Path(output.files[0]).parent,
             inputs=published_arguments(paper),
             labels=published_labels(paper),
         message:

@@ -26,7 +26,7 @@ rule export_crate:
         "../../envs/core.yaml"
     params:
         code=verb_code("export_crate"),
-        results=RESULTS,
+        results=lambda w, output: Path(output[0]).parent,
     message:
         "Write the results as a Workflow Run RO-Crate"
     shell:

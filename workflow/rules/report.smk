@@ -23,8 +23,8 @@ rule report:
         "../../envs/core.yaml"
     params:
         code=verb_code("build_report"),
-        results=RESULTS,
-        printed=str(CAMPAIGN.catalogue.published),
+        results=lambda w, output: Path(output[0]).parent,
+        printed=lambda w: str(CAMPAIGN.catalogue.published),
         facts=report_facts(),
         measured=json.dumps([spec.key for spec in CAMPAIGN_EXHIBITS]),
         corrected=(

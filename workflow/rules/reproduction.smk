@@ -72,8 +72,8 @@ rule compare_published:
         "../../envs/core.yaml"
     params:
         code=verb_code("compare_published"),
-        printed=str(CAMPAIGN.catalogue.published),
-        accuracies=f"{RESULTS}/accuracies/printed",
+        printed=lambda w: str(CAMPAIGN.catalogue.published),
+        accuracies=lambda w, input: Path(input.accuracies[0]).parent,
         papers=[f"--paper={paper}" for paper in PAPERS],
     message:
         "Compare what the papers print with what it is computed from"
@@ -106,7 +106,7 @@ rule compare_measured:
         "../../envs/core.yaml"
     params:
         code=verb_code("compare_measured"),
-        printed=str(CAMPAIGN.catalogue.published),
+        printed=lambda w: str(CAMPAIGN.catalogue.published),
         papers=[f"--paper={paper}" for paper in PAPERS],
     message:
         "Compare the campaign's numbers with the printed ones"
