@@ -121,8 +121,7 @@ def formula_code(name: str) -> str:
         given = ", ".join(f"{key}={value!r}" for key, value in function.keywords.items())
         function = function.func
     if not inspect.isfunction(function):
-        kind: Any = type(function)
-        given, parts = repr(function), [inspect.getsource(kind)]
+        given, parts = repr(function), [inspect.getsource(FORMULAS[name].__class__)]
     elif function.__name__ == "<lambda>":
         parts = [*map(inspect.getsource, _helpers(function)), f"formula = {_lambda(function)}\n"]
     else:
