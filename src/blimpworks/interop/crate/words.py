@@ -125,7 +125,7 @@ def formula_code(name: str) -> str:
     elif function.__name__ == "<lambda>":
         parts = [*map(inspect.getsource, _helpers(function)), f"formula = {_lambda(function)}\n"]
     else:
-        parts = [inspect.getsource(part) for part in (*_helpers(function), function)]
+        parts = [*map(inspect.getsource, _helpers(function)), inspect.getsource(function)]
     return "\n\n".join(parts) + (f"\n\n# with {given}\n" if given else "")
 
 
