@@ -71,6 +71,16 @@ def built(tmp_path_factory):
     return checkout
 
 
+@pytest.fixture(scope="session")
+def evidence(built):
+    """The finished campaign, with what the papers print, the comparisons and the crate."""
+    from checkout import told
+
+    done = built.snakemake("crate")
+    assert done.returncode == 0, told(done)
+    return built
+
+
 @pytest.fixture
 def scratch(built, tmp_path):
     """A copy of the finished campaign that a test may damage."""

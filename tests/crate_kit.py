@@ -4,6 +4,8 @@ import io
 import json
 from pathlib import Path
 
+import pandas as pd
+import pytest
 import tiny
 import yaml
 from checkout import ROOT
@@ -14,6 +16,7 @@ from typer.testing import CliRunner
 from urllib3 import HTTPResponse
 
 from blimpworks.cli import app
+from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.provenance.record import Job
 
 CONTEXT = ROOT / "tests/data/ro-crate-1.1-context.json"
@@ -112,3 +115,30 @@ def verdict(crate, cache, profile="provenance-run-crate"):
         cache_path=str(cache),
     )
     return [issue.message for issue in services.validate(settings).get_issues()]
+
+
+def rows_of(crate, cell, known):
+    """Rows that a cell is computed from, in the CSV files of a crate; ``known`` are tables read."""
+    where = json.loads(cell["filter"])
+    words = {column: str for column, wanted in where.items() if '"' in json.dumps(wanted)}
+    place = tuple(cell[name] for name in ("paper", "form", "exhibit", "source"))
+    if (place, *words) not in known:
+        sources = read(crate / "sources.csv").set_index(["paper", "form", "exhibit", "source"])
+        files = sources.loc[[place], "file"]
+        known[place, *words] = pd.concat([read(crate / file, dtype=words) for file in files])
+    return select_rows(known[place, *words], where)
+
+
+def differing_cells(crate):
+    """Cells of a crate that are not what their formula makes of their rows."""
+    known = {}
+    return [
+        (cell["paper"], cell["form"], cell["exhibit"], cell["row"], cell["column"])
+        for _, cell in read(crate / "cells.csv", dtype={"row": str, "column": str}).iterrows()
+        if FORMULAS[cell["formula"]](rows_of(crate, cell, known))
+        != pytest.approx(cell["value"], rel=1e-9, abs=1e-9)
+    ]
+
+
+def read(path, **options):
+    return pd.read_csv(path, keep_default_na=False, na_values=[""], **options)

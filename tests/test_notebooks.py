@@ -5,19 +5,11 @@ from pathlib import Path
 import nbformat
 import pytest
 import tiny
-from checkout import ROOT, told
+from checkout import ROOT
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 PAPERS = {path.name for path in (ROOT / "config/published").iterdir() if path.is_dir()}
 each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-
-
-@pytest.fixture(scope="session")
-def evidence(built):
-    """The finished campaign, with what the papers print, the comparisons and the crate."""
-    done = built.snakemake("crate")
-    assert done.returncode == 0, told(done)
-    return built
 
 
 def cells(notebook, kind):

@@ -16,6 +16,7 @@ from blimpworks import __version__
 from blimpworks.config import Campaign, load_campaign
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
+from blimpworks.interop.crate.code import formulas_text
 from blimpworks.interop.crate.graph import WORKFLOW, About, Graph, write_graph
 from blimpworks.interop.crate.licences import (
     UNSTATED,
@@ -38,7 +39,7 @@ from blimpworks.interop.crate.tables import (
     tables_behind,
     write_csv,
 )
-from blimpworks.interop.crate.words import dictionary, formulas_text, readme
+from blimpworks.interop.crate.words import dictionary, readme
 from blimpworks.interop.croissant import Facts, export_items, write_croissant
 from blimpworks.provenance.record import REPOSITORY
 

@@ -1,20 +1,16 @@
-"""What a crate says in words: README, data dictionary, and the formulas of its cells."""
+"""What a crate says in words: README and data dictionary."""
 
-import ast
 import csv
-import inspect
 import json
-import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from string import Template
 from typing import Any
 
 import pandas as pd
 
-from blimpworks.exhibits.formulas import ACCURACY, COUNT, FORMULAS, TOTAL, UNWEIGHTED, VALUES
+from blimpworks.exhibits.formulas import ACCURACY, COUNT, TOTAL, UNWEIGHTED, VALUES
 from blimpworks.exhibits.shared import counted
 from blimpworks.interop.crate.tables import Copied
 
@@ -85,59 +81,6 @@ def dictionary(tables: Mapping[str, Iterable[str]]) -> pd.DataFrame:
         for found in [describe(known, table, column)]
     ]
     return pd.DataFrame(rows, columns=["table", "column", "unit", "meaning"])
-
-
-def _lambda(function: Callable[..., Any]) -> str:
-    """The text of a lambda, found in its module by its line."""
-    text = Path(inspect.getfile(function)).read_text(encoding="utf-8")
-    line = function.__code__.co_firstlineno
-    found = next(
-        node
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Lambda) and node.lineno == line
-    )
-    return textwrap.dedent(ast.get_source_segment(text, found) or "")
-
-
-def _helpers(function: Callable[..., Any]) -> list[Callable[..., Any]]:
-    """Functions of this library that a function calls, those they call first."""
-    found: dict[str, Callable[..., Any]] = {}
-    for name in function.__code__.co_names:
-        called = function.__globals__.get(name)
-        if inspect.isfunction(called) and called.__module__.startswith("blimpworks."):
-            found |= {inner.__name__: inner for inner in _helpers(called)}
-            found[name] = called
-    return list(found.values())
-
-
-def formula_code(name: str) -> str:
-    """The Python text of a formula: its function, and what of this library it calls.
-
-    Raises KeyError for an unknown formula.
-    """
-    function: Any = FORMULAS[name]
-    given = ""
-    if isinstance(function, partial):
-        given = ", ".join(f"{key}={value!r}" for key, value in function.keywords.items())
-        function = function.func
-    if not inspect.isfunction(function):
-        given, parts = repr(function), [inspect.getsource(FORMULAS[name].__class__)]
-    elif function.__name__ == "<lambda>":
-        parts = [*map(inspect.getsource, _helpers(function)), f"formula = {_lambda(function)}\n"]
-    else:
-        parts = [*map(inspect.getsource, _helpers(function)), inspect.getsource(function)]
-    return "\n\n".join(parts) + (f"\n\n# with {given}\n" if given else "")
-
-
-def formulas_text(names: Iterable[str]) -> str:
-    """The formulas as a Markdown page, each with its code."""
-    parts = [
-        "# Formulas\n\nWhat `formula` in `cells.csv` stands for, as the function that the "
-        "workflow applies to the rows\nthat a cell's `filter` selects (`rows`, a pandas data "
-        "frame).\n"
-    ]
-    parts += [f"## {name}\n\n```python\n{formula_code(name)}```\n" for name in names]
-    return "\n".join(parts)
 
 
 def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:

@@ -1,0 +1,95 @@
+"""The formulas of cells as code that a reader of a crate can follow."""
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from blimpworks.exhibits.formulas import FORMULAS
+
+PLAIN = (str, int, float, tuple, list, dict, frozenset)
+"""Kinds of constants whose value says what they are."""
+
+
+def _lambda(function: Callable[..., Any]) -> str:
+    """The text of a lambda, found in its module by its line."""
+    text = Path(inspect.getfile(function)).read_text(encoding="utf-8")
+    line = function.__code__.co_firstlineno
+    found = next(
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Lambda) and node.lineno == line
+    )
+    return textwrap.dedent(ast.get_source_segment(text, found) or "")
+
+
+def _ours(value: Any) -> bool:
+    """Whether something is code of this library, rather than a package's."""
+    module = getattr(value, "__module__", None) or ""
+    return module.startswith("blimpworks.") and callable(value)
+
+
+def _mentioned(function: Callable[..., Any], seen: set[int]) -> Iterator[str]:
+    """What a function takes from its module: constants, and our functions with theirs."""
+    for name in function.__code__.co_names:
+        value = function.__globals__.get(name)
+        if isinstance(value, PLAIN) and value is not FORMULAS:
+            yield f"{name} = {value!r}\n"
+        elif _ours(value):
+            yield from _parts(value, seen)
+
+
+def _parts(value: Any, seen: set[int]) -> Iterator[str]:
+    """The code behind a function, a partial one, a class or a callable object, in order."""
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, partial):
+        for given in (*value.args, *value.keywords.values()):
+            yield from _parts(given, seen)
+        yield from _parts(value.func, seen)
+    elif isinstance(value, str) and value in FORMULAS:
+        yield from _parts(FORMULAS[value], seen)
+    elif inspect.isfunction(value):
+        yield from _mentioned(value, seen)
+        if value.__name__ != "<lambda>":
+            yield inspect.getsource(value)
+    elif inspect.isclass(value):
+        yield inspect.getsource(value)
+    elif _ours(value):
+        yield from _mentioned(type(value).__call__, seen)
+        yield inspect.getsource(type(value))
+
+
+def _named(value: Any) -> str:
+    """A function by its name, anything else by its value."""
+    if isinstance(value, partial):
+        named = [f"{name}={_named(given)}" for name, given in value.keywords.items()]
+        return f"partial({', '.join([_named(value.func), *map(_named, value.args), *named])})"
+    if inspect.isfunction(value):
+        return _lambda(value) if value.__name__ == "<lambda>" else value.__name__
+    return value.__name__ if inspect.isbuiltin(value) else repr(value)
+
+
+def formula_code(name: str) -> str:
+    """The Python text of a formula: its function, and what of this library it takes.
+
+    Raises KeyError for an unknown formula.
+    """
+    formula = FORMULAS[name]
+    parts = dict.fromkeys(_parts(formula, set()))
+    return "\n\n".join([*parts, f"formula = {_named(formula)}\n"])
+
+
+def formulas_text(names: Iterable[str]) -> str:
+    """The formulas as a Markdown page, each with its code."""
+    parts = [
+        "# Formulas\n\nWhat `formula` in `cells.csv` stands for, as the function that the "
+        "workflow applies to the rows\nthat a cell's `filter` selects (`rows`, a pandas data "
+        "frame).\n"
+    ]
+    parts += [f"## {name}\n\n```python\n{formula_code(name)}```\n" for name in names]
+    return "\n".join(parts)
