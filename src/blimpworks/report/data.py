@@ -23,13 +23,17 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _cell(form: Form, index: int, numbers: Numbers) -> dict[str, Any]:
-    """One cell as the panel wants it, without what is empty."""
+    """One cell as the panel wants it, without what is empty.
+
+    Of one that does no more than show a printed number, what says which.
+    """
     cell = form.cells[index]
     place = numbers.place(index)
+    if place and numbers.is_itself(index):
+        return {"row": cell["row"], "column": cell["column"], "place": place[1:], "itself": True}
     facts: dict[str, Any] = {key: _rounded(cell[key]) for key in ("value", "low", "high")}
     facts |= {key: cell[key] for key in ("row", "column", "text", "n", "formula", "source")}
     facts |= {"where": cell["filter"], "place": list(place[1:]) if place else None}
-    facts["itself"] = numbers.is_itself(index) or None
     origins = form.origins[index]
     facts["of"] = len(origins) or None
     facts["from"] = [numbers.known[origin] for origin in origins[:FEW] if origin in numbers.known]

@@ -171,7 +171,7 @@
 
   /** Numbers that a cell is computed from, each a link to its own panel. */
   function originsPart(cell) {
-    if (!cell.of || cell.itself) return null;
+    if (!cell.of) return null;
     const links = cell.from.map(([exhibit, row, column]) =>
       h("a", { href: addressOf(exhibit, row, column) }, `${nameOf(row)} / ${nameOf(column)}`),
     );
