@@ -260,12 +260,28 @@ def test_a_missing_and_an_unknown_column_are_named(tmp_path, name):
         read_rows(TABLES[name], table)
 
 
-@pytest.mark.parametrize("cells", ["cym", "\t".join("x" * 30)])
-def test_a_row_with_too_few_or_too_many_cells_is_named(tmp_path, cells):
+@pytest.mark.parametrize(("cells", "many"), [("cym", "fewer"), ("\t".join("x" * 30), "more")])
+def test_a_row_with_too_few_or_too_many_cells_is_named(tmp_path, cells, many):
     table = tmp_path / "sources.tsv"
     shutil.copy(REPOSITORY / "config" / "sources.tsv", table)
     edit(table, 2, table.read_text("utf-8").splitlines()[1], cells)
-    with pytest.raises(UserError, match=r"sources.tsv:2: "):
+    with pytest.raises(UserError, match=rf"sources.tsv:2: {many} cells than headings"):
+        read_rows(SourceRow, table)
+
+
+def test_an_empty_line_does_not_shift_the_lines_that_are_named(tmp_path):
+    table = tmp_path / "sources.tsv"
+    first, *rest = (REPOSITORY / "config" / "sources.tsv").read_text("utf-8").splitlines()
+    table.write_text("\n".join([first, "", rest[0], "cym"]) + "\n", "utf-8")
+    with pytest.raises(UserError, match=r"sources.tsv:4: "):
+        read_rows(SourceRow, table)
+
+
+def test_a_table_in_another_encoding_is_refused(tmp_path):
+    table = tmp_path / "sources.tsv"
+    shutil.copy(REPOSITORY / "config" / "sources.tsv", table)
+    table.write_bytes(table.read_bytes() + "é".encode("latin-1"))
+    with pytest.raises(UserError, match=r"sources.tsv is not in UTF-8"):
         read_rows(SourceRow, table)
 
 

@@ -176,13 +176,20 @@ def test_an_edit_that_can_change_a_number_changes_the_digest(digest_after, edit)
     assert digest_after(edit) != digest_after()
 
 
-def test_the_table_of_tags_is_part_of_the_code_that_reads_it(tmp_path):
+@pytest.mark.parametrize(
+    ("file", "entry"),
+    [
+        ("multiblimp/unimorph_tags.tsv", "blimpworks.multiblimp.lexicon:build_lexicon"),
+        ("report/assets/report.css", "blimpworks.report.site:build_report"),
+        ("interop/crate/README.template.md", "blimpworks.interop.crate.export:write_crate"),
+    ],
+)
+def test_a_file_beside_a_module_is_part_of_the_code_that_reads_it(tmp_path, file, entry):
     root = tmp_path / "blimpworks"
     shutil.copytree(PACKAGE, root, ignore=shutil.ignore_patterns("__pycache__"))
-    tags = root / "multiblimp" / "unimorph_tags.tsv"
-    entries = ("blimpworks.multiblimp.lexicon:build_lexicon", "blimpworks.files:sha256_of")
+    entries = (entry, "blimpworks.files:sha256_of")
     before = [digest_in(tmp_path, entry) for entry in entries]
-    tags.write_text(tags.read_text("utf-8") + "\n", "utf-8")
+    (root / file).write_text((root / file).read_text("utf-8") + "\n", "utf-8")
     after = [digest_in(tmp_path, entry) for entry in entries]
     assert [old == new for old, new in zip(before, after, strict=True)] == [False, True]
 

@@ -15,7 +15,7 @@ from blimpworks.provenance.check import audit
 from blimpworks.provenance.diff import compare_runs
 from blimpworks.provenance.evidence import token_pieces
 from blimpworks.provenance.lineage import concerns
-from blimpworks.provenance.plan import PlannedJob
+from blimpworks.provenance.plan import PlannedJob, planned_jobs
 from blimpworks.provenance.record import Job, Planned, planning
 from blimpworks.provenance.run import load_run
 from blimpworks.tables import CELLS, FUNNEL, write_table
@@ -299,3 +299,8 @@ def test_a_part_of_a_results_tree_is_no_run(here):
     (here / RESULTS / "items/p/deu.parquet.prov.json").rename(here / "x.parquet.prov.json")
     with pytest.raises(UserError, match="expected a whole results tree"):
         load_run(here)
+
+
+def test_a_campaign_file_that_is_not_there_has_no_plan(tmp_path):
+    with pytest.raises(UserError, match=r"nowhere\.yaml does not exist; expected a campaign file"):
+        planned_jobs(tmp_path / "nowhere.yaml")

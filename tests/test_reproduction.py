@@ -31,7 +31,7 @@ from blimpworks.reference import PublishedRow, ReasonRow
 from blimpworks.reproduction import measured, published
 from blimpworks.reproduction.accuracies import READERS, read_published
 from blimpworks.reproduction.measured import AGREES, NOT_RUN, compare_measured, verdict_of
-from blimpworks.reproduction.printed import read_printed_numbers
+from blimpworks.reproduction.printed import printed_files, read_printed_numbers
 from blimpworks.reproduction.published import (
     DEVIATES,
     ERRATUM,
@@ -383,6 +383,14 @@ def test_files_are_read_in_the_order_of_their_names(tmp_path):
         for name in ("t2", "t1")
     ]
     assert [row.exhibit for row in read_printed_numbers(paths)] == ["t1", "t2"]
+
+
+def test_a_paper_without_printed_numbers_is_refused(tmp_path):
+    (tmp_path / "t").mkdir()
+    with pytest.raises(UserError, match=r"nowhere has no tables .* printed numbers of 'nowhere'"):
+        printed_files(tmp_path, "nowhere")
+    path = write_csv(tmp_path / "t" / "t1.csv", [number("a", "x", "1")])
+    assert printed_files(tmp_path, "t") == [path]
 
 
 # Printed accuracies as a table

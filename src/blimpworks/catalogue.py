@@ -189,9 +189,11 @@ def read_rows(kind: type[Row], path: Path) -> list[Row]:
                 else csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE)
             )
             _check_header(reader.fieldnames or [], kind, path)
-            return [_row(kind, row, path, line) for line, row in enumerate(reader, start=2)]
+            return [_row(kind, row, path, reader.line_num) for row in reader]
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; expected a table of {kind.__name__}.") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not in UTF-8 ({error}); convert it.") from error
 
 
 def _check_header(found: Sequence[str], kind: type[BaseModel], path: Path) -> None:
@@ -206,6 +208,13 @@ def _check_header(found: Sequence[str], kind: type[BaseModel], path: Path) -> No
 
 
 def _row(kind: type[Row], row: dict[str, str], path: Path, line: int) -> Row:
+    # Of cells beyond the last heading the reader makes a list, of absent ones None.
+    if None in row or None in row.values():
+        many = "more" if None in row else "fewer"
+        raise UserError(
+            f"{path}:{line}: {many} cells than headings ({len(kind.model_fields)}); add or remove "
+            "separators, and in a .csv put quotes around a cell that holds commas."
+        )
     try:
         return kind.model_validate(row)
     except ValidationError as error:

@@ -54,11 +54,12 @@ def compare_published(
 ) -> None:
     """Set every printed number beside what the paper's other numbers make of it."""
     from blimpworks.reproduction import published as library
+    from blimpworks.reproduction.printed import printed_files
 
     found = [
         library.Paper(
             paper,
-            sorted((printed / paper).glob("*.csv")),
+            printed_files(printed, paper),
             printed / paper / "reasons.tsv",
             _by_exhibit(cells, paper),
             accuracies / f"{paper}.parquet",
@@ -82,9 +83,10 @@ def compare_measured(
 ) -> None:
     """Set the campaign's own numbers beside the printed ones."""
     from blimpworks.reproduction import measured as library
+    from blimpworks.reproduction.printed import printed_files
 
     own = cells or []
-    numbers = {paper: sorted((printed / paper).glob("*.csv")) for paper in papers}
+    numbers = {paper: printed_files(printed, paper) for paper in papers}
     found = {paper: (numbers[paper], _by_exhibit(own, paper)) for paper in papers}
     inputs = [*own, *(path for paths in numbers.values() for path in paths)]
     params = {"papers": papers}

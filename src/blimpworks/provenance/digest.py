@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 EXCLUDED = tuple(f"{PACKAGE}.{name}" for name in ("provenance", "errors", "cli", "config"))
 
 # A string that names a file beside the module stands for that file's content.
-DATA_FILE = re.compile(r"[\w./-]+\.(tsv|csv|json|yaml|js|css|jinja)")
+DATA_FILE = re.compile(r"[\w./-]+\.(tsv|csv|json|yaml|js|css|jinja|md)")
 
 Symbol = tuple[str, str]
 """A module and the name of a definition in it; the name "" stands for its other statements."""

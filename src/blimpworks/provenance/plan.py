@@ -84,6 +84,8 @@ def planned_jobs(campaign: Path) -> dict[str, PlannedJob]:
     """What the campaign's jobs would be now, by their first output.
 
     ``campaign`` is its configuration; the current directory must be the workflow's. Raises
-    UserError when Snakemake cannot plan it.
+    UserError when there is no such file, or Snakemake cannot plan it.
     """
+    if not campaign.is_file():
+        raise UserError(f"{campaign} does not exist; expected a campaign file.")
     return {os.path.normpath(job.outputs[0]): job for job in _jobs(campaign)}

@@ -35,6 +35,7 @@ from blimpworks.report.sections import (
     section,
 )
 from blimpworks.report.summary import STATUSES, VERDICTS, exhibit_line, paper_line
+from blimpworks.reproduction.printed import printed_files
 from blimpworks.reproduction.published import Paper
 
 ASSETS = Path(__file__).parent / "assets"
@@ -107,7 +108,7 @@ def _read(campaign: Campaign, trees: Trees) -> list[PaperPage]:
     }
     pages = []
     for paper in campaign.papers:
-        files = sorted((campaign.printed / paper).glob("*.csv"))
+        files = printed_files(campaign.printed, paper)
         printed = Paper(
             paper, files, Path(), {}, trees.results / f"accuracies/printed/{paper}.parquet"
         )
@@ -264,10 +265,13 @@ def _prune(site: Path) -> None:
 
 
 def inputs(campaign: Campaign, trees: Trees) -> list[Path]:
-    """Every file that the site shows, other than the records behind them."""
+    """Every file that the site shows, other than the records behind them.
+
+    Raises UserError for a paper without printed numbers.
+    """
     found = [trees.results / "reproduction" / f"{name}.csv" for name in ("published", "measured")]
     for paper in campaign.papers:
-        found += sorted((campaign.printed / paper).glob("*.csv"))
+        found += printed_files(campaign.printed, paper)
         found.append(trees.results / f"accuracies/printed/{paper}.parquet")
     for key, spec in EXHIBITS.items():
         for tree in forms_of(spec, trees):

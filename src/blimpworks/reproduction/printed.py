@@ -30,6 +30,17 @@ class PrintedAccuracy:
     paradigm: str = ALL
 
 
+def printed_files(folder: Path, paper: str) -> list[Path]:
+    """The tables of a paper's printed numbers below ``folder``. Raises UserError if none is."""
+    found = sorted((folder / paper).glob("*.csv"))
+    if not found:
+        raise UserError(
+            f"{folder / paper} has no tables (*.csv); expected the printed numbers of {paper!r}. "
+            "Give the directory that has one below for each paper, such as config/published."
+        )
+    return found
+
+
 def read_printed_numbers(paths: Sequence[Path]) -> list[PublishedRow]:
     """All printed numbers of a paper, table after table.
 
