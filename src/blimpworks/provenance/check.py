@@ -18,6 +18,8 @@ Progress = Callable[[int, int, int, int], None]
 """Told how many files of how many, and bytes of how many, have been read."""
 READERS = 8
 """Files read at a time: hashing leaves the interpreter free."""
+SHOWN = 3
+"""Inputs that a finding names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +139,19 @@ def _input_findings(
     record: Record, made: Mapping[str, str], outside: Mapping[str, str | None]
 ) -> Iterator[Finding]:
     """Products made from an input that now has other content, and inputs that are gone."""
+    earlier = []
     for entry in record["inputs"]:
         key = _key(entry["path"])
         now = made.get(key, outside.get(key))
         if now is None:
             yield Finding("missing", Path(entry["path"]), "products were made from it")
         elif now != entry["sha256"]:
-            detail = f"made from an earlier {entry['path']} ({entry['sha256'][:16]}…)"
-            yield Finding("stale", _first(record), detail)
+            earlier.append(f"{entry['path']} ({entry['sha256'][:16]}…)")
+    if earlier:
+        # A report is made from hundreds of files: one line says that it is stale.
+        more = f" and {len(earlier) - SHOWN} more" if len(earlier) > SHOWN else ""
+        detail = f"made from an earlier {', '.join(earlier[:SHOWN])}{more}"
+        yield Finding("stale", _first(record), detail)
 
 
 def _stale(
