@@ -235,7 +235,7 @@ def _sizes_cells(sizes: Mapping[str, int], tables: Tables, labels: Labels) -> li
     if labels.source == "published":
         printed = read_printed(tables).query("exhibit == 'table5' and column == 'n'")
         return [
-            printed_cell(row, (labels.languages[row["row"]], "n"))
+            replace(printed_cell(row, (labels.languages[row["row"]], "n")), value=int(row["value"]))
             for _, row in printed.iterrows()
             if row["row"] in sizes
         ]
