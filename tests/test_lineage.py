@@ -13,12 +13,13 @@ from blimpworks.provenance.cells import find_comparison, read_numbered
 from blimpworks.provenance.changes import ABSENT, changed_code, changed_values
 from blimpworks.provenance.check import audit
 from blimpworks.provenance.diff import compare_runs
-from blimpworks.provenance.evidence import token_pieces
-from blimpworks.provenance.lineage import concerns
+from blimpworks.provenance.evidence import TABLE, printed_evidence, token_pieces
+from blimpworks.provenance.lineage import Node, concerns
 from blimpworks.provenance.plan import PlannedJob, planned_jobs
 from blimpworks.provenance.record import Job, Planned, planning
 from blimpworks.provenance.run import load_run
-from blimpworks.tables import CELLS, FUNNEL, write_table
+from blimpworks.reproduction.accuracies import READERS, read_published
+from blimpworks.tables import ACCURACIES, CELLS, FUNNEL, read_table, write_table
 
 RESULTS = Path("results/x")
 
@@ -28,6 +29,24 @@ def here(tmp_path, monkeypatch):
     """An empty directory to work in, as a workflow does."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+# Printed numbers
+
+
+@pytest.mark.parametrize("paper", READERS)
+def test_a_printed_accuracy_leads_to_its_own_line_of_the_papers_numbers(paper, tmp_path):
+    printed = sorted(Path(__file__).parents[1].glob(f"config/published/{paper}/*.csv"))
+    output = tmp_path / "accuracies.parquet"
+    read_published(printed, paper, output)
+    rows = read_table(ACCURACIES, output).to_pandas().sample(5, random_state=1).assign(**{TABLE: 0})
+    table = Node(output, "", None, inputs=[Node(path, "", None) for path in printed])
+    found = printed_evidence([table], rows)
+    for place, origin, accuracy in zip(found, rows["origin"], rows["accuracy"], strict=True):
+        [number] = [n for n in read_numbered(Path(place["path"])) if n["line"] == place["line"]]
+        assert f"{number['exhibit']}/{number['row']}/{number['column']}" == origin
+        value = number["value"] if number["corrected"] is None else number["corrected"]
+        assert accuracy in (pytest.approx(value), pytest.approx(value / 100))
 
 
 # Tokens

@@ -246,21 +246,20 @@ def sentence_evidence(
 
 
 def printed_evidence(tables: Sequence[Node], rows: pd.DataFrame) -> list[dict[str, str | int]]:
-    """For each row of a table of printed accuracies, the place of the number it was made of.
+    """For each row of a table of accuracies, the place of the printed number that it is.
 
-    Empty where no printed number of the row's names has its value, or several have.
+    Empty for accuracies that no table in print has.
     """
     found: list[dict[str, str | int]] = []
     for row in rows.to_dict("records"):
-        names = {row[column] for column in ("lang", "model", "phenomenon", "paradigm")} - {ALL}
-        printed = [
-            number
+        origin = row.get("origin")
+        exhibit, _, rest = origin.partition("/") if isinstance(origin, str) else ("", "", "")
+        places = [
+            {"path": number["path"], "line": number["line"]}
             for node in tables[row[TABLE]].inputs
-            if node.path.suffix == ".csv"
-            for number in read_numbered(node.path, row=names, column=names)
-            if number["value"] is not None
-            and any(math.isclose(number["value"] / unit, row["accuracy"]) for unit in (1, 100))
+            if node.path.name == f"{exhibit}.csv"
+            for number in read_numbered(node.path)
+            if f"{number['row']}/{number['column']}" == rest
         ]
-        places = [{"path": number["path"], "line": number["line"]} for number in printed]
-        found.append(places[0] if len(places) == 1 else {})
+        found.append(places[0] if places else {})
     return found
