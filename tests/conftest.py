@@ -87,4 +87,8 @@ def scratch(built, tmp_path):
     from checkout import Checkout
 
     shutil.copytree(built.path, tmp_path / "copy", symlinks=True)
+    # A crate, where another test made one, holds the campaign's file: to change that stales it.
+    crate = tmp_path / "copy/results/demo/crate"
+    shutil.rmtree(crate, ignore_errors=True)
+    crate.with_name("crate.prov.json").unlink(missing_ok=True)
     return Checkout(tmp_path / "copy")
