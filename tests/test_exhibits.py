@@ -349,3 +349,15 @@ def test_table5_stars_an_accuracy_over_fewer_pairs_than_another_models(accuracie
     tables = accuracies(("cym", "a", "all", 0.5, 4), ("cym", "b", "all", 0.5, 2))
     layout = table5(tables, LABELS).layout()
     assert layout.to_numpy().tolist() == [["Welsh", "cym", "4", "50.0", "50.0*"]]
+
+
+def test_no_two_papers_give_one_name_to_formulas_of_their_own():
+    from blimpworks.exhibits.blimp.formulas import FORMULAS as BLIMP
+    from blimpworks.exhibits.clams.formulas import FORMULAS as CLAMS
+    from blimpworks.exhibits.lmentry.formulas import LMENTRY
+    from blimpworks.exhibits.urblimp.formulas import FORMULAS as URBLIMP
+
+    names = [name for part in (BLIMP, CLAMS, LMENTRY, URBLIMP) for name in part]
+    assert len(names) == len({*names})
+    generic = {"number of rows", "mean of value", "number of paradigms", "100 × mean(correct)"}
+    assert not generic & {*names}

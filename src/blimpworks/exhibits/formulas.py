@@ -29,6 +29,7 @@ LANGUAGES = f"number of languages with at least {ENOUGH_PAIRS} rows"
 WEIGHTED = "100 × sum of accuracy × n ÷ sum of n"
 UNWEIGHTED = "100 × mean(accuracy)"
 MEAN = "mean of value"
+PARADIGMS = "number of paradigms"
 QUOTIENT = "100 × first value ÷ second value"
 DIFFERENCE = "first value − second value"
 COMPLEMENT = "1 − value of the row"
@@ -159,6 +160,7 @@ FORMULAS: dict[str, Callable[[pd.DataFrame], float]] = _Formulas(
         COMPLEMENT: lambda rows: float(1 - rows["value"].item()),
         LEADS: lambda rows: float(len(leads(rows))),
         MEAN: lambda rows: float(rows["value"].mean()),
+        PARADIGMS: lambda rows: float(rows["paradigm"].nunique()),
         **BLIMP,
         **CLAMS,
         **LMENTRY,

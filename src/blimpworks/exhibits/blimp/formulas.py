@@ -129,7 +129,6 @@ FORMULAS: dict[str, Callable[[pd.DataFrame], float]] = {
     FARTHEST: _farthest,
     PRODUCT: lambda rows: math.prod(map(float, rows["value"])),
     RATIO: lambda rows: float(rows["value"].iloc[0] / rows["value"].iloc[1]),
-    NUMBER: lambda rows: float(rows["paradigm"].nunique()),
     **{contrast.formula: contrast for contrast in CONTRASTS.values()},
     **{
         extreme(kind, contrast): partial(_extreme, contrast=contrast, choose=choose)

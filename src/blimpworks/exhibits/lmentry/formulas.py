@@ -53,7 +53,6 @@ _OF_A_MODEL: dict[str, Formula] = {
     SCORE: lmentry_score,
 }
 LMENTRY: dict[str, Formula] = {
-    MEAN: lambda rows: float(rows["value"].mean()),
     PRODUCT: lambda rows: float(rows["value"].iloc[0] * rows["value"].iloc[1] / 100),
     LARGEST: lambda rows: float(rows["value"].max()),
     SMALLEST: lambda rows: float(rows["value"].min()),

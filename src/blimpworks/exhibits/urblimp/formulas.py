@@ -126,7 +126,6 @@ def takes_as_printed(formula: str) -> bool:
 FORMULAS: dict[str, Formula] = {
     MACRO: _macro,
     IMPLIED: _implied,
-    PARADIGM_COUNT: lambda rows: float(rows["paradigm"].nunique()),
     PAPER_TOTAL: _total,
     SIGNED_RANK: _signed_rank,
 }
