@@ -27,7 +27,12 @@ from blimpworks.errors import UserError
 from blimpworks.multiblimp.decisions import corrected
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-CAMPAIGNS = ["config/config.yaml", "config/mirror.yaml", "config/demo/config.yaml"]
+CAMPAIGNS = [
+    "config/config.yaml",
+    "config/mirror.yaml",
+    "config/demo/config.yaml",
+    "config/demo/corrected.yaml",
+]
 
 
 @pytest.fixture
