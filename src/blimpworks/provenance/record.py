@@ -25,7 +25,7 @@ from typing import Any, Self
 from blimpworks import __version__
 from blimpworks.errors import UserError
 from blimpworks.files import RECORD_SUFFIX, expand, sha256_of, write_text
-from blimpworks.provenance.digest import module_path, reachable
+from blimpworks.provenance.digest import module_path, reached_modules
 from blimpworks.provenance.verbs import VERBS, verb_code
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -73,7 +73,7 @@ def git_state() -> dict[str, Any]:
 
 def verb_sources(verb: str) -> dict[str, str]:
     """SHA-256 of the modules that a verb's code lies in. Raises KeyError for an unknown verb."""
-    modules = sorted({module for module, _ in reachable(*VERBS[verb].entries)})
+    modules = reached_modules(*VERBS[verb].entries)
     found = {module: module_path(module) for module in modules}
     return {module: sha256_of(path) for module, path in found.items() if path is not None}
 
