@@ -1,4 +1,4 @@
-"""Language models: trained on the campaign's text, or retrieved from the hub."""
+"""Language models trained on the campaign's text; others are retrieved (retrieve.smk)."""
 
 
 rule build_text:
@@ -94,31 +94,3 @@ for kind in ("transformer", "masked", "encoder-decoder", "lstm"):
             "python -m blimpworks {params.command} {input:q} --name {wildcards.model} "
             "--scope {wildcards.scope} --recipe-name={params.recipe_name:q} "
             "--recipe={params.recipe:q} --seed {params.seed} --output {output:q} > {log:q} 2>&1"
-
-
-rule retrieve_model:
-    """A model from the hub, its revision resolved to a commit."""
-    output:
-        "<resources>/models/{model}/{scope}/checkpoint.json",
-    log:
-        "<logs>/retrieve_model/{model}/{scope}.log",
-    benchmark:
-        "<benchmarks>/retrieve_model/{model}/{scope}.tsv"
-    wildcard_constraints:
-        model=one_of(name for name, row in CATALOGUE.models.items() if row.hf_id),
-    # Compute nodes often have no network.
-    localrule: True
-    conda:
-        "../../envs/train.yaml"
-    params:
-        code=verb_code("retrieve_model"),
-        hf_id=hub_id,
-        row=hub_row,
-    message:
-        "Retrieve {wildcards.model}"
-    shell:
-        "python -m blimpworks retrieve-model --name {wildcards.model} --scope {wildcards.scope} "
-        "--hf-id={params.hf_id:q} --revision={params.row[revision]:q} "
-        "--architecture={params.row[architecture]:q} "
-        "--dtype={params.row[dtype]:q} --first-token={params.row[first_token]:q} "
-        "--output {output:q} > {log:q} 2>&1"

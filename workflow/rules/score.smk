@@ -52,25 +52,39 @@ use rule score as score_with_vllm with:
         options=CAMPAIGN.scoring.model_dump_json(exclude=AFTERWARDS),
 
 
-rule collect_scores:
-    """The scores of one model on one benchmark and language, sliced from the store."""
-    input:
-        pairs="<results>/items/{benchmark}/{lang}.parquet",
-        manifest=manifest_of,
-    output:
-        "<results>/scores/{benchmark}/{lang}/{model}.parquet",
-    log:
-        "<logs>/collect_scores/{benchmark}/{lang}/{model}.log",
-    benchmark:
-        "<benchmarks>/collect_scores/{benchmark}/{lang}/{model}.tsv"
-    localrule: True
-    conda:
-        "../../envs/core.yaml"
-    params:
-        code=verb_code("collect_scores"),
-        store=lambda w, input: str(Path(input.manifest).with_name("shards")),
-    message:
-        "Collect scores of {wildcards.model} on {wildcards.benchmark} {wildcards.lang}"
-    shell:
-        "python -m blimpworks collect-scores --items {input.pairs:q} --manifest {input.manifest:q} "
-        "--store {params.store:q} --output {output:q} > {log:q} 2>&1"
+# One job makes the tables of all languages of a checkpoint; Snakemake, the file system and
+# the interpreter's start would otherwise cost a hundred times what the work does.
+for suffix, place, languages, models in BLOCKS:
+
+    rule:
+        name:
+            f"collect_scores{suffix}"
+        input:
+            pairs=[
+                f"<results>/items/{{benchmark}}/{lang}.parquet" for lang in languages
+            ],
+            manifest=manifest_of,
+        output:
+            [
+                f"<results>/scores/{{benchmark}}/{lang}/{{model}}.parquet"
+                for lang in languages
+            ],
+        log:
+            f"<logs>/collect_scores{suffix}/{{benchmark}}/{place}.log",
+        benchmark:
+            f"<benchmarks>/collect_scores{suffix}/{{benchmark}}/{place}.tsv"
+        wildcard_constraints:
+            model=one_of(models),
+        localrule: True
+        conda:
+            "../../envs/core.yaml"
+        params:
+            code=verb_code("collect_scores"),
+            store=lambda w, input: str(Path(input.manifest).with_name("shards")),
+            pairs=lambda w, input: repeated("items", input.pairs),
+            scores=lambda w, output: repeated("output", output),
+        message:
+            "Collect scores of {wildcards.model} on {wildcards.benchmark}"
+        shell:
+            "python -m blimpworks collect-scores {params.pairs:q} --manifest {input.manifest:q} "
+            "--store {params.store:q} {params.scores:q} > {log:q} 2>&1"

@@ -1,6 +1,7 @@
 """Verbs from items to accuracies: score, collect, judge, summarise."""
 
 import json
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -8,13 +9,24 @@ from typing import Annotated
 import typer
 
 from blimpworks.config import ScoringOptions, parse_options
-from blimpworks.provenance.record import Job
+from blimpworks.errors import UserError
+from blimpworks.provenance.record import Job, Planned
 from blimpworks.provenance.verbs import score_verb
 
-Items = Annotated[Path, typer.Option(help="Items table.")]
+Each = Annotated[list[Path], typer.Option(help="Items table; repeatable.")]
+Outputs = Annotated[list[Path], typer.Option(help="Table to write; one for each items table.")]
 Output = Annotated[Path, typer.Option(help="Table to write.")]
 Manifest = Annotated[Path, typer.Option(help="Manifest of the model's scores.")]
 Store = Annotated[Path, typer.Option(help="Directory of the model's shards.")]
+
+
+def pairs_of(items: list[Path], outputs: list[Path]) -> list[tuple[Path, Path]]:
+    """Each items table with what is written for it. Raises UserError for unlike numbers."""
+    if len(items) != len(outputs):
+        raise UserError(
+            f"{len(items)} --items and {len(outputs)} --output; expected an output for each."
+        )
+    return [*zip(items, outputs, strict=True)]
 
 
 def score(
@@ -42,21 +54,32 @@ def score(
         job.note(engine=result.engine, sentences=result.sentences, statuses=result.statuses)
 
 
-def collect_scores(items: Items, manifest: Manifest, store: Store, output: Output) -> None:
-    """Slice a model's shards into the scores table of one benchmark and language."""
+def collect_scores(
+    items: Each,
+    manifest: Manifest,
+    store: Store,
+    output: Outputs,
+) -> None:
+    """Slice a model's shards into scores tables, one for each items table."""
     from blimpworks.scoring import collect
 
-    with Job("collect_scores", inputs=[items, manifest], outputs=[output], params={}):
-        collect.collect_scores(items, manifest, store, output)
+    shards = collect.Shards(manifest, store)
+    for table, target in pairs_of(items, output):
+        # A record each: what is asked of one language is not answered with all of them.
+        with (
+            suppress(Planned),
+            Job("collect_scores", inputs=[table, manifest], outputs=[target], params={}),
+        ):
+            collect.collect_scores(table, shards, target)
 
 
 def judge(
-    items: Items,
-    scores: Annotated[Path, typer.Option(help="Scores table.")],
+    items: Each,
+    scores: Annotated[list[Path], typer.Option(help="Scores table; one for each items table.")],
     method: Annotated[list[str], typer.Option(help="Method, or name=expression; repeatable.")],
     ties: Annotated[list[str], typer.Option(help="What ties count as; one, or one a method.")],
     near_tie: Annotated[float, typer.Option(help="Margins below this, in nats, are near ties.")],
-    output: Output,
+    output: Outputs,
 ) -> None:
     """Judge for each item whether the model prefers the good sentence."""
     from blimpworks.scoring import judge as library
@@ -64,11 +87,15 @@ def judge(
 
     methods = {m.name: asdict(m) for m in map(find_method, method)}
     params = {"methods": methods, "ties": ties, "near_tie": near_tie}
-    with Job("judge", inputs=[items, scores], outputs=[output], params=params) as job:
-        unjudged = library.judge(
-            items, scores, output, methods=method, ties=ties, near_tie=near_tie
-        )
-        job.note(unjudged=unjudged)
+    for (table, target), found in zip(pairs_of(items, output), scores, strict=True):
+        with (
+            suppress(Planned),
+            Job("judge", inputs=[table, found], outputs=[target], params=params) as job,
+        ):
+            unjudged = library.judge(
+                table, found, target, methods=method, ties=ties, near_tie=near_tie
+            )
+            job.note(unjudged=unjudged)
 
 
 # A campaign has thousands of these tables, and one argument of a shell holds 128 KiB.

@@ -18,9 +18,11 @@ def retrieve(
     sha256: Annotated[str, typer.Option(help="Expected checksum of the uncompressed file.")],
     size: Annotated[str, typer.Option("--bytes", help="Expected size; '' if unknown.")],
     mirror_path: Annotated[str, typer.Option(help="Path below the mirror, without .xz.")],
-    mirror: Annotated[str, typer.Option(help="Directory looked into first; '' for none.")],
     output: Annotated[Path, typer.Option(help="File to write.")],
     catalogue: Annotated[str, typer.Option(help="File with the row, for messages.")] = "",
+    mirror: Annotated[
+        str, typer.Option(envvar="BLIMPWORKS_MIRROR", help="Directory looked into first.")
+    ] = "",
 ) -> None:
     """Copy one pinned file from the mirror, or download it, and verify it."""
     from blimpworks import sources

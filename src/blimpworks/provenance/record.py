@@ -30,7 +30,9 @@ from blimpworks.provenance.verbs import VERBS, verb_code
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 _current: contextvars.ContextVar["Job | None"] = contextvars.ContextVar("job", default=None)
-_planning: contextvars.ContextVar[bool] = contextvars.ContextVar("planning", default=False)
+_planned: contextvars.ContextVar["list[Job] | None"] = contextvars.ContextVar(
+    "planned", default=None
+)
 
 
 def current_job() -> "Job | None":
@@ -64,8 +66,12 @@ def _git(*arguments: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
+@cache
 def git_state() -> dict[str, Any]:
-    """Commit of the repository and whether its tree was clean (None outside a checkout)."""
+    """Commit of the repository and whether its tree was clean (None outside a checkout).
+
+    As it was when this process first asked: what it runs, it has read by then.
+    """
     commit = _git("rev-parse", "HEAD")
     changed = _git("status", "--porcelain") if commit else None
     return {"commit": commit, "clean": None if changed is None else changed == ""}
@@ -101,19 +107,16 @@ def _require(paths: Sequence[Path], verb: str) -> None:
 class Planned(Exception):
     """Raised in place of starting a job where it is only asked what the job would be."""
 
-    def __init__(self, job: "Job") -> None:
-        super().__init__(job.verb)
-        self.job = job
-
 
 @contextmanager
-def planning() -> Iterator[None]:
-    """Within it no job starts: each raises ``Planned``."""
-    token = _planning.set(True)
+def planning() -> Iterator["list[Job]"]:
+    """Within it no job starts: each is put into the list, and raises ``Planned``."""
+    planned: list[Job] = []
+    token = _planned.set(planned)
     try:
-        yield
+        yield planned
     finally:
-        _planning.reset(token)
+        _planned.reset(token)
 
 
 class Job:
@@ -135,8 +138,10 @@ class Job:
     ) -> None:
         self.verb, self.params = verb, dict(params)
         self.inputs, self.outputs = list(inputs), list(outputs)
-        if _planning.get():
-            raise Planned(self)
+        planned = _planned.get()
+        if planned is not None:
+            planned.append(self)
+            raise Planned(verb)
         _require(inputs, verb)
         self.extra: dict[str, Any] = {}
         self.started = _now()
