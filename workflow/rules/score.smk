@@ -17,7 +17,7 @@ rule score:
     conda:
         "../../envs/train.yaml"
     resources:
-        mem_mb=lambda w, attempt: 4000 * attempt,
+        **score_job(),
     params:
         code=lambda w: scoring_code(w.model),
         python="python",

@@ -1,0 +1,101 @@
+"""What jobs ask of a cluster: of SLURM as the site's file says, and no more than they need."""
+
+import functools
+
+from blimpworks.cluster.needs import needs_of
+from blimpworks.cluster.requests import cpu_request, longest_hours, score_request
+from blimpworks.config.site import find_site
+
+SCHEDULER = (
+    "slurm_partition",
+    "slurm_account",
+    "constraint",
+    "qos",
+    "gres",
+    "slurm_extra",
+)
+
+
+def cpu_job(memory_mb, minutes=30):
+    """Resources of a job without GPUs; each further attempt gets as much again."""
+
+    def request(attempt):
+        most = SITE.cpu if SITE else None
+        memory = min(memory_mb * attempt, int(most.memory_gb * 1000) if most else 10**9)
+        time = min(minutes * attempt, int(most.max_hours * 60) if most else 10**9)
+        return cpu_request(SITE, memory_mb=memory, minutes=time)
+
+    fixed = {k: v for k, v in request(1).items() if k in SCHEDULER}
+    return fixed | {
+        "mem_mb": lambda w, attempt: request(attempt)["mem_mb"],
+        "runtime": lambda w, attempt: request(attempt)["runtime"],
+    }
+
+
+def score_needs(model, step=0):
+    """What scoring with a model needs on this site."""
+    row, options = CATALOGUE.models[model], CAMPAIGN.scoring
+    engine, dtype = engine_of(model), dtype_of(model)
+    return needs_of(row, engine, dtype, SITE, step, options=options)
+
+
+def score_request_of(wildcards):
+    """What a job that scores asks for: by its work, and by how its last attempts ended."""
+    log = Path(CAMPAIGN.pathvars.logs, "score", wildcards.model, f"{wildcards.part}.log")
+    items = [path for paths in scored_items(wildcards).values() for path in paths]
+    return _requested(wildcards.model, tuple(items), log, _age(log))
+
+
+def _age(log):
+    """What tells one state of a job's journal from another."""
+    from blimpworks.cluster.journal import journal_path
+
+    try:
+        return journal_path(log).stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
+@functools.lru_cache(maxsize=None)
+def _requested(model, items, log, _age):
+    # Pyarrow, which counts pairs, would double the time that it takes to read this file.
+    from blimpworks.cluster.sizing import sized_request
+
+    return sized_request(
+        CATALOGUE.models[model],
+        engine_of(model),
+        dtype_of(model),
+        SITE,
+        CAMPAIGN.scoring,
+        [Path(path) for path in items],
+        log,
+    )
+
+
+def score_job():
+    """Resources of a job that scores."""
+    names = ("mem_mb", "runtime", "cpus_per_task", *SCHEDULER)
+    return {
+        # None is no resource at all.
+        name: lambda w, attempt, name=name: score_request_of(w).get(name)
+        for name in names
+    }
+
+
+def impossible():
+    """Why the site cannot run models of the campaign, one sentence each."""
+    found = []
+    for model in CATALOGUE.models:
+        try:
+            score_needs(model)
+        except UserError as error:
+            found.append(str(error))
+    return found
+
+
+try:
+    SITE = find_site(CAMPAIGN)
+except UserError as error:
+    raise WorkflowError(str(error)) from None
+if refused := impossible():
+    raise WorkflowError("\n".join(refused))
