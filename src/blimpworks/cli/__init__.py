@@ -16,7 +16,7 @@ from importlib.abc import MetaPathFinder
 
 import typer
 
-from blimpworks.errors import UserError
+from blimpworks.errors import OutOfTime, UserError
 
 MODULES = (
     "sources",
@@ -93,7 +93,10 @@ class _NoPandas(MetaPathFinder):
 
 
 def main() -> None:
-    """Run the command line; a user's mistake ends in one sentence and exit code 2."""
+    """Run the command line; a user's mistake ends in one sentence and exit code 2.
+
+    Work that stopped because its allocation is nearly over ends in exit code 75.
+    """
     if WITHOUT_PANDAS & {*sys.argv[1:2]}:
         sys.meta_path.insert(0, _NoPandas())
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
@@ -102,6 +105,9 @@ def main() -> None:
     except UserError as error:
         print(f"blimpworks: {error}", file=sys.stderr)
         sys.exit(2)
+    except OutOfTime as pause:
+        print(f"blimpworks: {pause}", file=sys.stderr)
+        sys.exit(os.EX_TEMPFAIL)
     except OSError as error:
         if error.errno not in DISK_ERRORS:
             raise
