@@ -41,7 +41,9 @@ def score_needs(model, step=0):
 
 def score_request_of(wildcards):
     """What a job that scores asks for: by its work, and by how its last attempts ended."""
-    log = Path(CAMPAIGN.pathvars.logs, "score", wildcards.model, f"{wildcards.part}.log")
+    log = Path(
+        CAMPAIGN.pathvars.logs, "score", wildcards.model, f"{wildcards.part}.log"
+    )
     items = [path for paths in scored_items(wildcards).values() for path in paths]
     return _requested(wildcards.model, tuple(items), log, _age(log))
 

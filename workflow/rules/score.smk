@@ -33,7 +33,7 @@ rule score:
     shell:
         "{params.python} -m blimpworks score {input.whole:q} {params.regions:q} "
         "--checkpoint {input.checkpoint:q} --engine {params.engine} --store {params.store:q} "
-        "--manifest {output:q} --options {params.options:q} > {log:q} 2>&1"
+        "--manifest {output:q} --options {params.options:q} --log {log:q} > {log:q} 2>&1"
 
 
 use rule score as score_with_vllm with:

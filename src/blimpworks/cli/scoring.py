@@ -39,18 +39,28 @@ def score(
     regions: Annotated[
         list[Path] | None, typer.Option(help="Items whose critical regions are enough.")
     ] = None,
+    log: Annotated[
+        Path | None, typer.Option(help="The job's log; its attempts are entered beside it.")
+    ] = None,
 ) -> None:
     """Score all sentences of the items with one model; resumes where it was killed."""
+    from blimpworks.cluster.deadline import deadline_of
+    from blimpworks.cluster.journal import progress_path
     from blimpworks.models.checkpoint import read_description
+    from blimpworks.scoring.progress import Progress
     from blimpworks.scoring.run import score_items
+    from blimpworks.scoring.watch import Watch, Watches
 
+    watch = Watches(Progress(progress_path(log)) if log else Watch(), deadline_of())
     chosen = parse_options(ScoringOptions, options)
     params = chosen.model_dump(exclude={"near_tie", "jobs"}) | {"engine": engine}
     whole, parts = items or [], regions or []
     inputs, outputs = [*whole, *parts, checkpoint], [manifest, store]
     verb = score_verb(engine, read_description(checkpoint).architecture)
     with Job(verb, inputs=inputs, outputs=outputs, params=params) as job:
-        result = score_items(whole, checkpoint, store, manifest, engine, chosen, regions=parts)
+        result = score_items(
+            whole, checkpoint, store, manifest, engine, chosen, regions=parts, watch=watch
+        )
         job.note(engine=result.engine, sentences=result.sentences, statuses=result.statuses)
 
 

@@ -55,9 +55,7 @@ def answer(*command: str) -> str | None:
     if shutil.which(command[0]) is None:
         return None
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=SECONDS, check=False
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None
@@ -111,7 +109,7 @@ def read_job(told: str) -> dict[str, str]:
 
 @cache
 def find_allocation() -> Allocation:
-    """This process's allocation; asks SLURM once."""
+    """The allocation that this process is in; asks SLURM once."""
     job, node = os.environ.get("SLURM_JOB_ID"), platform.node()
     if not job:
         return Allocation(None, node)

@@ -109,19 +109,17 @@ class Ending:
 
 def cause_of(ending: Ending) -> Cause:
     """Why an attempt ended."""
-    if ending.code == 0:
-        return "done"
-    if ending.asked_to:
-        return "walltime" if ending.out_of_time else "cancelled"
-    if ending.kills:
-        return "memory"
-    if ending.code == OUT_OF_TIME:
-        return "walltime"
-    if GPU_FULL.search(ending.said):
-        return "gpu_memory"
-    if ending.code == MISTAKE:
-        return "input"
-    return "killed" if ending.code in (-signal.SIGKILL, 128 + signal.SIGKILL) else "error"
+    killed = ending.code in (-signal.SIGKILL, 128 + signal.SIGKILL)
+    causes: list[tuple[bool, Cause]] = [
+        (ending.code == 0, "done"),
+        (ending.asked_to, "walltime" if ending.out_of_time else "cancelled"),
+        (ending.kills > 0, "memory"),
+        (ending.code == OUT_OF_TIME, "walltime"),
+        (GPU_FULL.search(ending.said) is not None, "gpu_memory"),
+        (ending.code == MISTAKE, "input"),
+        (killed, "killed"),
+    ]
+    return next((cause for holds, cause in causes if holds), "error")
 
 
 def _scored(log_file: Path, attempt: str) -> Scored | None:

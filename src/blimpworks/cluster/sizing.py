@@ -5,9 +5,11 @@ from pathlib import Path
 
 from blimpworks.catalogue import ModelRow
 from blimpworks.cluster.estimate import expected_work, minutes_to_ask, score_seconds, speed_of
-from blimpworks.cluster.journal import growth, journal_path, read_attempts, slurm_states
+from blimpworks.cluster.growth import growth
+from blimpworks.cluster.journal import journal_path, read_attempts
 from blimpworks.cluster.needs import Needs, needs_of
 from blimpworks.cluster.requests import Request, longest_hours, score_request
+from blimpworks.cluster.slurm import slurm_states
 from blimpworks.config import ScoringOptions
 from blimpworks.config.site import Site
 

@@ -22,8 +22,8 @@ from blimpworks.provenance.known import recall, remember
 
 PACKAGE = "blimpworks"
 ROOT = Path(__file__).resolve().parent.parent
-# Records, messages, the command line and where jobs run decide no number; settings do, but
-# their values are params of the rules that read them.
+# Records, messages, the command line and what a cluster is asked for decide no number;
+# settings do, but their values are params of the rules that read them.
 EXCLUDED = tuple(
     f"{PACKAGE}.{name}" for name in ("provenance", "errors", "cli", "config", "cluster")
 )
