@@ -95,6 +95,23 @@ def impossible():
     return found
 
 
+def cluster_words(log):
+    """Take over from a run that was killed, watch over this one, and say what was done."""
+    from blimpworks.cluster.guard import end_orphans
+    from blimpworks.cluster.watchdog import watch_over
+
+    try:
+        orphans = end_orphans(Path.cwd())
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
+    watch_over(Path(log if isinstance(log, str) else log[0]))
+    if not orphans:
+        return []
+    jobs = ", ".join(job.id for job in orphans)
+    told = "an earlier run that is dead left SLURM jobs behind; they are cancelled"
+    return [f"blimpworks: {told}: {jobs}. What they had scored is kept.", ""]
+
+
 try:
     SITE = find_site(CAMPAIGN)
 except UserError as error:
