@@ -3,6 +3,8 @@
 import functools
 
 from blimpworks.cluster.needs import needs_of
+from blimpworks.cluster.packs import pack_parts
+from blimpworks.cluster.parts import score_parts
 from blimpworks.cluster.requests import cpu_request, longest_hours, score_request
 from blimpworks.config.site import find_site
 
@@ -84,6 +86,68 @@ def score_job():
     }
 
 
+def pack_job(pack):
+    """Resources of a job that scores a pack."""
+    names = ("mem_mb", "runtime", "cpus_per_task", *SCHEDULER)
+    asked = {
+        name: lambda w, attempt, name=name: pack_request_of(pack.name).get(name)
+        for name in names
+    }
+    gpus = score_needs(pack.parts[0].model).kind is not None
+    return asked | {"width": pack.width, "has": "--gpus" if gpus else "--no-gpus"}
+
+
+def pack_request_of(name):
+    """What a job that scores a pack asks for, by how its members' last attempts ended."""
+    pack = next(pack for pack in PACKS if pack.name == name)
+    return _pack_requested(name, tuple(_age(p.log(CAMPAIGN)) for p in pack.parts))
+
+
+@functools.lru_cache(maxsize=None)
+def _pack_requested(name, _ages):
+    from blimpworks.cluster.sizing import pack_request
+
+    pack = next(pack for pack in PACKS if pack.name == name)
+    logs = {part.key: part.log(CAMPAIGN) for part in pack.parts}
+    return pack_request(pack, score_needs, SITE, logs)
+
+
+def items_of(part):
+    """Items tables that a part of the scoring needs."""
+    return [str(p) for lang in part.languages for p in part.items(CAMPAIGN, lang)]
+
+
+def packed(pack):
+    """The members of a pack as its command wants them."""
+    members = []
+    for part in pack.parts:
+        kinds = {"whole": [], "regions": []}
+        for benchmark in part.benchmarks:
+            partial = regional(JUDGING[benchmark].methods)
+            kinds["regions" if partial else "whole"].append(benchmark)
+        members.append(
+            {
+                "part": part.key,
+                "engine": part.engine,
+                "checkpoint": str(part.checkpoint(CAMPAIGN)),
+                "slots": score_needs(part.model).gpus or 1,
+                "languages": part.languages,
+                **kinds,
+            }
+        )
+    return json.dumps(members)
+
+
+def scored_alone(engine):
+    """Models scored by jobs of their own, with vLLM or any other engine."""
+    packs = {part.model for pack in PACKS for part in pack.parts}
+    return [
+        name
+        for name in CATALOGUE.models
+        if name not in packs and (engine_of(name) == "vllm") == (engine == "vllm")
+    ]
+
+
 def impossible():
     """Why the site cannot run models of the campaign, one sentence each."""
     found = []
@@ -118,3 +182,7 @@ except UserError as error:
     raise WorkflowError(str(error)) from None
 if refused := impossible():
     raise WorkflowError("\n".join(refused))
+PACKS = pack_parts(
+    score_parts(CAMPAIGN, CATALOGUE, GROUPS), CATALOGUE.models, score_needs, SITE
+)
+VLLM_ENVIRONMENT = f"vllm-{CAMPAIGN.scoring.vllm.build}"

@@ -56,6 +56,8 @@ LAST_LINES = 4000
 """Characters of a log's end that are looked through for it."""
 DEATH_SIGNAL = 1
 """``PR_SET_PDEATHSIG`` of Linux's prctl."""
+PACKED = "BLIMPWORKS_PACKED"
+"""Environment variable of a job that shares its allocation, which others then care for."""
 GRACE = 60.0
 """Seconds that SLURM may take to end a job that was put back into the queue."""
 
@@ -222,7 +224,7 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
     )
     append_entry(journal_path(log_file), ended)
     _tell(ended, place)
-    if ended.cause == "walltime" and code == OUT_OF_TIME:
+    if ended.cause == "walltime" and code == OUT_OF_TIME and PACKED not in os.environ:
         _continue_later(ended, place)
     return code if code >= 0 else 128 - code
 
