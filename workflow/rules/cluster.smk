@@ -180,6 +180,8 @@ try:
     SITE = find_site(CAMPAIGN)
 except UserError as error:
     raise WorkflowError(str(error)) from None
+# Like the mirror: where a file lies decides no content.
+os.environ["BLIMPWORKS_CACHE"] = str(SITE.cache or "") if SITE else ""
 if refused := impossible():
     raise WorkflowError("\n".join(refused))
 PACKS = pack_parts(
