@@ -132,7 +132,7 @@ rule fit_margins:
     conda:
         "../../envs/core.yaml"
     resources:
-        **cpu_job(4000),
+        **cpu_job(16000, minutes=120),
     params:
         code=verb_code("fit_margins"),
         root=f"{RESULTS}/scores/{{benchmark}}",

@@ -18,13 +18,18 @@ SCHEDULER = (
 )
 
 
+# Two Snakemakes stand around each job of SLURM's.
+SNAKEMAKE_MB = 500
+
+
 def cpu_job(memory_mb, minutes=30):
     """Resources of a job without GPUs; each further attempt gets as much again."""
 
     def request(attempt):
-        most = SITE.cpu if SITE else None
-        memory = min(memory_mb * attempt, int(most.memory_gb * 1000) if most else 10**9)
-        time = min(minutes * attempt, int(most.max_hours * 60) if most else 10**9)
+        memory, time = memory_mb * attempt, minutes * attempt
+        if SITE:
+            memory = min(memory + SNAKEMAKE_MB, int(SITE.cpu.memory_gb * 1000))
+            time = min(time, int(SITE.cpu.max_hours * 60))
         return cpu_request(SITE, memory_mb=memory, minutes=time)
 
     fixed = {k: v for k, v in request(1).items() if k in SCHEDULER}

@@ -49,7 +49,7 @@ rule train_ngram:
     conda:
         "../../envs/train.yaml"
     resources:
-        **cpu_job(4000),
+        **cpu_job(4000, minutes=240),
     params:
         code=verb_code("train_ngram"),
         recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
@@ -81,7 +81,7 @@ for kind in ("transformer", "masked", "encoder-decoder", "lstm"):
         conda:
             "../../envs/train.yaml"
         resources:
-            **cpu_job(4000),
+            **cpu_job(4000, minutes=240),
         params:
             code=verb_code(verb),
             command=f"train-{kind}",

@@ -54,10 +54,13 @@ def _rows(path: str, _changed: int) -> int:
 
 
 def count_pairs(items: Path) -> int | None:
-    """Rows of an items table, None where it does not exist yet. Reads no data."""
+    """Rows of an items table, None where it does not exist yet. Reads no data.
+
+    A damaged one counts as not there: the job that reads it says so better.
+    """
     try:
         return _rows(str(items), items.stat().st_mtime_ns)
-    except FileNotFoundError:
+    except (OSError, ValueError):  # Arrow's errors of format are of the latter kind
         return None
 
 

@@ -79,7 +79,8 @@ def find_jobs(directory: Path) -> list[Job]:
     told = ask(["squeue", "-h", "-u", str(os.getuid()), "-o", COLUMNS]) or ""
     fields = (line.strip().split("|") for line in told.splitlines())
     jobs = [Job(*parts) for parts in fields if len(parts) == 4]
-    return [job for job in jobs if Path(job.directory) == directory]
+    here = directory.resolve()
+    return [job for job in jobs if Path(job.directory).resolve() == here]
 
 
 def find_orphans(directory: Path) -> list[Job]:
