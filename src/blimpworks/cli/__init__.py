@@ -25,6 +25,7 @@ MODULES = (
     "clams",
     "training",
     "scoring",
+    "cluster",
     "parity",
     "analysis",
     "exhibits",
