@@ -59,9 +59,10 @@ def dry_run(
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     seconds = time.monotonic() - start
     if done.returncode:
-        said = [line for line in done.stderr.splitlines() if line.strip()]
+        # A dry run tells its errors on standard output.
+        said = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
         raise UserError(
             f"Snakemake's dry run fails (exit {done.returncode}), so its jobs are not known; it "
-            "says:\n  " + "\n  ".join(said[-8:])
+            "says:\n  " + "\n  ".join(said[-6:])
         )
     return read_dry_run(done.stdout + done.stderr, seconds)

@@ -22,7 +22,6 @@ HEADINGS = (
     "jobs",
     "Mtok",
     "tok/s",
-    "",
     "h",
     "asks",
     "GPU-h",
@@ -45,9 +44,11 @@ def number(value: float) -> str:
     return f"{value:.1f}" if value >= 0.95 else f"{value:.2f}"
 
 
-def _wrapped(text: str, indent: str = "  ") -> list[str]:
+def _wrapped(text: str) -> list[str]:
+    # Lines of a point in a list stand under its text.
+    below = " " * (4 if text.startswith("- ") else 2)
     return textwrap.wrap(
-        text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False
+        text, WIDTH, initial_indent="  ", subsequent_indent=below, break_long_words=False
     )
 
 
