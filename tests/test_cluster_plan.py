@@ -100,7 +100,8 @@ def test_a_job_to_be_run_again_is_planned_with_the_tokens_that_were_measured(scr
     store = scratch.path / campaign.pathvars.results / "store" / "transformer-small"
     part = sorted(store.iterdir())[0]
     shutil.rmtree(part)
-    done = scratch.run("blimpworks", "plan", "--configfile", "config/test.yaml", "--json")
+    target = str((part / "manifest.json").relative_to(scratch.path))
+    done = scratch.run("blimpworks", "plan", target, "--configfile", "config/test.yaml", "--json")
     assert done.returncode == 0, told(done)
     plan = Plan.model_validate_json(done.stdout)
     assert [(model.model, model.jobs) for model in plan.models] == [("transformer-small", 1)]
@@ -205,6 +206,7 @@ def test_gpu_hours_are_those_of_all_jobs_and_asked_ones_are_more():
 def test_a_cache_of_models_saves_their_download(tmp_path):
     site = yaml.safe_load(Path(EXAMPLE).read_text())
     (tmp_path / "cache/qwen3-8b/multi").mkdir(parents=True)
+    (tmp_path / "cache/qwen3-8b/multi/checkpoint.json").write_text("{}")
     file = tmp_path / "site.yaml"
     file.write_text(yaml.safe_dump(site | {"cache": str(tmp_path / "cache")}))
     saved = planned().disk.weights - planned(site=file).disk.weights

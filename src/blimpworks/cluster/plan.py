@@ -106,8 +106,6 @@ class Present(Strict):
     """Jobs that score."""
     sentences: tuple[int, int]
     """Scored by any model; the second counts no pair's sentence as shared."""
-    languages_known: int
-    """Items tables that exist among those to score; others are expected at the paper's number."""
 
 
 class Plan(Strict):
@@ -201,18 +199,16 @@ class _Planner:
             cpu_hours=0 if needs.gpus else hours * needs.cores,
         )
 
-    def present(self, to_run: Sequence[ScoreJob]) -> Present:
+    def present(self) -> Present:
         """What is there already."""
         items = {path for job in self.jobs for path in job.items} or self._items()
         checkpoints = {job.checkpoint for job in self.jobs}
         expected = [expected_work(job.items, TOKENS, self.guesses).sentences for job in self.jobs]
-        known = {path for job in to_run for path in job.items if path.exists()}
         return Present(
             items=(sum(path.exists() for path in items), len(items)),
             checkpoints=(sum(path.exists() for path in checkpoints), len(checkpoints)),
             jobs=(len(self.done), len(self.jobs)),
             sentences=(sum(held.sentences for held in self.held.values()), sum(expected)),
-            languages_known=len(known),
         )
 
     def _items(self) -> set[Path]:
@@ -267,7 +263,7 @@ class _Planner:
         if job.checkpoint.exists():
             return True
         cache = self.site.cache if self.site else None
-        return bool(cache and (cache / job.model / job.checkpoint.parent.name).is_dir())
+        return bool(cache and (cache / Path(*job.checkpoint.parts[-3:])).exists())
 
     def obstacles(self, dry: DryRun | None, to_run: Sequence[ScoreJob]) -> list[str]:
         """What will stop files and models from being retrieved, unless something is done."""
@@ -376,6 +372,6 @@ def make_plan(
         models=tuple(models),
         refused=refused,
         disk=planner.disk(dry, to_run),
-        present=planner.present(to_run),
+        present=planner.present(),
         notes=(*planner.notes(dry, to_run), *_limits(models, site)),
     )

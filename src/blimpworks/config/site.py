@@ -113,7 +113,8 @@ class Site(Strict):
     models: dict[str, ModelNeeds] = Field(default={})
     """By name of a model: what it needs here and how fast it was."""
     cache: Path | None = None
-    """Directory with retrieved models that several people share; it is only read."""
+    """Directory with retrieved models that several people share, laid out as ``models`` below
+    the campaign's resources; it is only read."""
 
     @model_validator(mode="after")
     def _labels(self) -> "Site":
