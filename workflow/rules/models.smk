@@ -20,7 +20,7 @@ rule build_text:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=lambda w, attempt: 2000 * attempt,
+        **cpu_job(2000),
     params:
         code=verb_code("build_text"),
         inputs=text_arguments,
@@ -49,7 +49,7 @@ rule train_ngram:
     conda:
         "../../envs/train.yaml"
     resources:
-        mem_mb=lambda w, attempt: 4000 * attempt,
+        **cpu_job(4000),
     params:
         code=verb_code("train_ngram"),
         recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
@@ -81,7 +81,7 @@ for kind in ("transformer", "masked", "encoder-decoder", "lstm"):
         conda:
             "../../envs/train.yaml"
         resources:
-            mem_mb=lambda w, attempt: 4000 * attempt,
+            **cpu_job(4000),
         params:
             code=verb_code(verb),
             command=f"train-{kind}",

@@ -1,17 +1,22 @@
 """Verbs from items to accuracies: score, collect, judge, summarise."""
 
 import json
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from blimpworks.config import ScoringOptions, parse_options
+from blimpworks.config import ScoringOptions, Strict, parse_options, parse_rows
+from blimpworks.config.base import Positive
 from blimpworks.errors import UserError
 from blimpworks.provenance.record import Job, Planned
 from blimpworks.provenance.verbs import score_verb
+
+if TYPE_CHECKING:
+    from blimpworks.cluster.pack_run import Member
 
 Each = Annotated[list[Path], typer.Option(help="Items table; repeatable.")]
 Outputs = Annotated[list[Path], typer.Option(help="Table to write; one for each items table.")]
@@ -39,19 +44,79 @@ def score(
     regions: Annotated[
         list[Path] | None, typer.Option(help="Items whose critical regions are enough.")
     ] = None,
+    log: Annotated[
+        Path | None, typer.Option(help="The job's log; its attempts are entered beside it.")
+    ] = None,
 ) -> None:
     """Score all sentences of the items with one model; resumes where it was killed."""
+    from blimpworks.cluster.deadline import deadline_of
+    from blimpworks.cluster.journal import progress_path
     from blimpworks.models.checkpoint import read_description
+    from blimpworks.scoring.progress import Progress
     from blimpworks.scoring.run import score_items
+    from blimpworks.scoring.watch import Watch, Watches
 
+    watch = Watches(Progress(progress_path(log)) if log else Watch(), deadline_of())
     chosen = parse_options(ScoringOptions, options)
     params = chosen.model_dump(exclude={"near_tie", "jobs"}) | {"engine": engine}
     whole, parts = items or [], regions or []
     inputs, outputs = [*whole, *parts, checkpoint], [manifest, store]
     verb = score_verb(engine, read_description(checkpoint).architecture)
     with Job(verb, inputs=inputs, outputs=outputs, params=params) as job:
-        result = score_items(whole, checkpoint, store, manifest, engine, chosen, regions=parts)
+        result = score_items(
+            whole, checkpoint, store, manifest, engine, chosen, regions=parts, watch=watch
+        )
         job.note(engine=result.engine, sentences=result.sentences, statuses=result.statuses)
+
+
+class Packed(Strict):
+    """A member of a pack, as the workflow describes it."""
+
+    part: str
+    """MODEL/PART."""
+    engine: str
+    checkpoint: Path
+    slots: Positive
+    """GPUs, or cores where the pack has no GPUs."""
+    languages: tuple[str, ...]
+    whole: tuple[str, ...]
+    """Benchmarks whose sentences are scored."""
+    regions: tuple[str, ...]
+    """Benchmarks whose critical regions are enough."""
+
+
+def _member(packed: Packed, items: Path, store: Path, logs: Path, options: str) -> "Member":
+    from blimpworks.cluster.pack_run import Member
+
+    def tables(benchmarks: Iterable[str]) -> list[str]:
+        return [str(items / b / f"{lang}.parquet") for b in benchmarks for lang in packed.languages]
+
+    own = store / packed.part
+    manifest = own / "manifest.json"
+    named = {"checkpoint": packed.checkpoint, "engine": packed.engine, "options": options}
+    named |= {"store": own / "shards", "manifest": manifest}
+    arguments = [*tables(packed.whole), *(f"--regions={path}" for path in tables(packed.regions))]
+    arguments += [f"--{option}={value}" for option, value in named.items()]
+    log_file = logs / f"{packed.part}.log"
+    return Member(packed.part, tuple(arguments), manifest, log_file, packed.slots)
+
+
+def score_pack(
+    members: Annotated[str, typer.Option(help="What to score, as a JSON list.")],
+    items: Annotated[Path, typer.Option(help="Directory of BENCHMARK/LANG.parquet.")],
+    store: Annotated[Path, typer.Option(help="Directory of the models' shards.")],
+    logs: Annotated[Path, typer.Option(help="Directory of the members' logs.")],
+    options: Annotated[str, typer.Option(help="Scoring options, as JSON.")],
+    width: Annotated[int, typer.Option(help="GPUs, or cores where there are no GPUs.")],
+    gpus: Annotated[bool, typer.Option(help="Whether the job has GPUs.")],
+) -> None:
+    """Score with several models side by side, each as an attempt with a log of its own."""
+    from blimpworks.cluster.pack_run import run_pack
+
+    parse_options(ScoringOptions, options)
+    described = parse_rows(Packed, members)
+    chosen = [_member(each, items, store, logs, options) for each in described]
+    raise typer.Exit(run_pack(chosen, width, gpus=gpus))
 
 
 def collect_scores(
@@ -129,5 +194,5 @@ def compute_accuracies(
 
 def register(app: typer.Typer) -> None:
     """Add this module's verbs to the command."""
-    for verb in (score, collect_scores, judge, compute_accuracies):
+    for verb in (score, score_pack, collect_scores, judge, compute_accuracies):
         app.command()(verb)

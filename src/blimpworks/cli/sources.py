@@ -66,6 +66,9 @@ def retrieve_model(
     dtype: Annotated[str, typer.Option(help="Number format that it is run in.")],
     first_token: Annotated[FirstToken, typer.Option(help="What conditions the first token.")],
     output: Annotated[Path, typer.Option(help="checkpoint.json; the files go beside it.")],
+    shared: Annotated[
+        str, typer.Option(envvar="BLIMPWORKS_CACHE", help="Cache of models that many read.")
+    ] = "",
 ) -> None:
     """Download a model from the Hugging Face hub and seal it as a checkpoint."""
     from blimpworks.models.retrieve import Wanted
@@ -82,7 +85,7 @@ def retrieve_model(
     }
     wanted = Wanted(name, scope, architecture, dtype, first_token, hf_id, revision)
     with Job("retrieve_model", inputs=[], outputs=[output, output.parent], params=params) as job:
-        sealed = retrieve_from_hub(wanted, output)
+        sealed = retrieve_from_hub(wanted, output, Path(shared) if shared else None)
         job.note(source=sealed.source.model_dump(), files=len(sealed.files))
 
 

@@ -1,1 +1,1 @@
-"""Running on a cluster: what jobs need, how long they take, how they fared."""
+"""Running on a cluster: what jobs ask for, how their attempts end, and how far they are."""

@@ -6,8 +6,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-import pyarrow.parquet as pq
-
 from blimpworks.catalogue import ModelRow
 from blimpworks.cluster.needs import Needs
 from blimpworks.config.site import ModelNeeds, Site
@@ -50,6 +48,9 @@ class Speed(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _rows(path: str, _changed: int) -> int:
+    # The workflow reads this module each time it starts, and counts only then and when.
+    import pyarrow.parquet as pq
+
     found: int = pq.read_metadata(path).num_rows
     return found
 

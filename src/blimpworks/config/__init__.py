@@ -83,6 +83,7 @@ __all__ = [
     "complaints",
     "load_campaign",
     "parse_options",
+    "parse_rows",
     "read_settings",
 ]
 
@@ -261,13 +262,25 @@ def load_campaign(path: Path) -> Campaign:
     return check_campaign(read_settings(path, "campaign file"), str(path))
 
 
-def parse_options(kind: type[Options], text: str) -> Options:
-    """Options passed to a command as JSON. Raises UserError when they don't fit ``kind``."""
+def _json(kind: type[BaseModel], text: str) -> Any:
     try:
-        settings = json.loads(text)
+        return json.loads(text)
     except ValueError as error:
         raise UserError(f"{kind.__name__}: {text!r} is not JSON ({error}); correct it.") from error
+
+
+def parse_options(kind: type[Options], text: str) -> Options:
+    """Options passed to a command as JSON. Raises UserError when they don't fit ``kind``."""
+    settings = _json(kind, text)
     try:
         return kind.model_validate(settings)
     except ValidationError as error:
         raise UserError(complaints(error.errors(), settings, kind.__name__)) from error
+
+
+def parse_rows(kind: type[Options], text: str) -> list[Options]:
+    """A JSON list passed to a command. Raises UserError when a member does not fit ``kind``."""
+    rows = _json(kind, text)
+    if not isinstance(rows, list):
+        raise UserError(f"{kind.__name__}: {text!r} is no list; expected [{{…}}, …].")
+    return [parse_options(kind, json.dumps(row)) for row in rows]

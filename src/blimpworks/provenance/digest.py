@@ -22,9 +22,11 @@ from blimpworks.provenance.known import recall, remember
 
 PACKAGE = "blimpworks"
 ROOT = Path(__file__).resolve().parent.parent
-# Records, messages and the command line decide no number; settings do, but their values
-# are params of the rules that read them.
-EXCLUDED = tuple(f"{PACKAGE}.{name}" for name in ("provenance", "errors", "cli", "config"))
+# Records, messages, the command line and what a cluster is asked for decide no number;
+# settings do, but their values are params of the rules that read them.
+EXCLUDED = tuple(
+    f"{PACKAGE}.{name}" for name in ("provenance", "errors", "cli", "config", "cluster")
+)
 
 # A string that names a file beside the module stands for that file's content.
 DATA_FILE = re.compile(r"[\w./-]+\.(tsv|csv|json|yaml|js|css|jinja|md)")

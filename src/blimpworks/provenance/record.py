@@ -23,6 +23,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from blimpworks import __version__
+from blimpworks.cluster.allocation import find_allocation
 from blimpworks.errors import UserError
 from blimpworks.files import RECORD_SUFFIX, expand, sha256_of, write_text
 from blimpworks.provenance.digest import module_path, reached_modules
@@ -186,7 +187,7 @@ class Job:
                 "name": platform.node(),
                 "platform": platform.platform(),
                 "cpus": os.cpu_count(),
-                "slurm_job": os.environ.get("SLURM_JOB_ID"),
+                **find_allocation().place(),
             },
             "started": self.started,
             "ended": _now(),

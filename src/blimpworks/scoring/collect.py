@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
+from blimpworks.scoring.failed import refuse_failed
 from blimpworks.scoring.plan import Request
 from blimpworks.scoring.run import Manifest, read_manifest
 from blimpworks.scoring.store import FAILED, OK, sentence_keys
@@ -51,7 +52,8 @@ class Shards:
 
     @cached_property
     def described(self) -> Manifest:
-        """The manifest. Raises UserError when it is missing or malformed."""
+        """The manifest. Raises UserError when it is missing, malformed, or says it failed."""
+        refuse_failed(self.manifest)
         return read_manifest(self.manifest)
 
     @cached_property
