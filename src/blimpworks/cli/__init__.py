@@ -26,6 +26,7 @@ MODULES = (
     "clams",
     "training",
     "scoring",
+    "cluster",
     "parity",
     "analysis",
     "exhibits",

@@ -1,7 +1,7 @@
 """How long scoring takes, before it is done: tokens, tokens per second, minutes to ask for."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -19,6 +19,8 @@ TOKENS = 30
 multilingual vocabularies cut words of most languages into about two)."""
 CORE_TERAFLOPS = 0.025
 """What one core does in float32 (an assumption: half of 3 GHz × 16 operations a cycle)."""
+FLOAT32 = 1 / 16
+"""Peak of a GPU in float32 to that in bfloat16 (data sheets: A100 1/16, H100 1/15)."""
 SMALLEST = 0.005
 """Billions of parameters of a model whose number is not known: one trained here."""
 WORDS_PER_SECOND = 50_000.0
@@ -64,20 +66,36 @@ def count_pairs(items: Path) -> int | None:
         return None
 
 
-def expected_work(items: Iterable[Path], tokens_per_sentence: float = TOKENS) -> Expected:
-    """What scoring the tables ``items`` takes; those that don't exist yet count as PAIRS."""
-    counts = [count_pairs(path) for path in items]
-    sentences = SENTENCES * sum(PAIRS if count is None else count for count in counts)
+def expected_work(
+    items: Iterable[Path],
+    tokens_per_sentence: float = TOKENS,
+    guesses: Mapping[Path, int] | None = None,
+) -> Expected:
+    """What scoring the tables ``items`` takes.
+
+    Of those that don't exist yet ``guesses`` may say how many pairs they will have; else they
+    count as PAIRS.
+    """
+    paths = list(items)
+    counts = [count_pairs(path) for path in paths]
     known = all(count is not None for count in counts)
+    pairs = sum(
+        (guesses or {}).get(path, PAIRS) if count is None else count
+        for path, count in zip(paths, counts, strict=True)
+    )
+    sentences = SENTENCES * pairs
     return Expected(sentences, round(sentences * tokens_per_sentence), known)
 
 
-def speed_of(row: ModelRow, engine: str, needs: Needs, site: Site | None) -> Speed:
+def speed_of(
+    row: ModelRow, engine: str, needs: Needs, site: Site | None, dtype: str | None = None
+) -> Speed:
     """Tokens per second with a model on what it needs.
 
     Measured, if the site says so. Else a token takes 2 operations per parameter (one product
-    and one sum for each weight), of which GPUs do utilisation × peak; the host sets a limit for
-    small models. Without GPUs, n-gram models look words up, and the rest has the job's cores.
+    and one sum for each weight), of which GPUs do utilisation × peak, and a sixteenth of that in
+    float32 (``dtype``, the model's own unless given); the host sets a limit for small models.
+    Without GPUs, n-gram models look words up, and the rest has the job's cores.
     """
     site = site or Site()
     measured = site.models.get(row.name, ModelNeeds()).tokens_per_second
@@ -89,6 +107,7 @@ def speed_of(row: ModelRow, engine: str, needs: Needs, site: Site | None) -> Spe
         reached = CORE_TERAFLOPS * needs.cores
     else:
         reached = site.utilisation * needs.kind.teraflops * needs.gpus
+        reached *= FLOAT32 if (dtype or row.dtype) == "float32" else 1
     possible = reached * 1e12 / (2e9 * (row.parameters or SMALLEST))
     return Speed(min(possible, site.host_tokens_per_second), "stated")
 

@@ -94,6 +94,7 @@ class Site(Strict):
     """More options of ``sbatch`` for each job, such as ``--mail-type=FAIL``. What other keys
     say is refused here by Snakemake."""
     cpu: CpuNodes = CpuNodes()
+    """Nodes without GPUs."""
     gpus: tuple[GpuKind, ...] = ()
     """Kinds of GPUs. Without any, models run on ``cpu``."""
     whole_nodes: bool = False
@@ -112,7 +113,8 @@ class Site(Strict):
     models: dict[str, ModelNeeds] = Field(default={})
     """By name of a model: what it needs here and how fast it was."""
     cache: Path | None = None
-    """Directory with retrieved models that several people share; it is only read."""
+    """Directory with retrieved models that several people share, laid out as ``models`` below
+    the campaign's resources; it is only read."""
 
     @model_validator(mode="after")
     def _labels(self) -> "Site":
@@ -147,13 +149,22 @@ def load_site(path: Path) -> Site:
         raise UserError("\n".join(found)) from error
 
 
-def find_site(campaign: Campaign, path: Path | None = None) -> Site | None:
-    """The cluster that jobs of ``campaign`` run on, None where none is described.
+def site_file(campaign: Campaign, path: Path | None = None) -> Path | None:
+    """The file that describes the cluster.
 
-    It is ``path`` if given, else what the campaign names, else ``config/site.yaml`` if that
-    exists. Raises UserError as ``load_site`` does.
+    ``path`` if given, else what the campaign names, else ``config/site.yaml``; None where that
+    does not exist.
     """
     named = path or campaign.site
     if named is None and not DEFAULT_SITE.exists():
         return None
-    return load_site(named or DEFAULT_SITE)
+    return named or DEFAULT_SITE
+
+
+def find_site(campaign: Campaign, path: Path | None = None) -> Site | None:
+    """The cluster that jobs of ``campaign`` run on, None where none is described.
+
+    See ``site_file`` for where it is looked for. Raises UserError as ``load_site`` does.
+    """
+    found = site_file(campaign, path)
+    return load_site(found) if found else None
