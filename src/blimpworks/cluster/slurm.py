@@ -14,10 +14,11 @@ TOGETHER = 200
 """Most jobs in one question."""
 
 
-def ask(command: Sequence[str]) -> str | None:
-    """What a SLURM command printed, failing or not; None where it is missing or hangs.
+def ask(command: Sequence[str], *, partly: bool = False) -> str | None:
+    """What a SLURM command printed; None where it is missing, fails or hangs.
 
-    Asked for several jobs of which it has forgotten some, it fails and tells of the others.
+    Asked for several jobs of which it has forgotten some, it fails and tells of the others:
+    with ``partly`` that is an answer too.
     """
     try:
         done = subprocess.run(
@@ -25,7 +26,7 @@ def ask(command: Sequence[str]) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout
+    return done.stdout if partly or done.returncode == 0 else None
 
 
 def _blocks(ids: Collection[str]) -> Iterator[str]:
@@ -38,7 +39,7 @@ def _states(command: Sequence[str], ids: Collection[str]) -> dict[str, str]:
     """State of each of ``ids`` that a command tells; it stops asking where there is no answer."""
     found: dict[str, str] = {}
     for block in _blocks(ids):
-        answer = ask([*command, block])
+        answer = ask([*command, block], partly=True)
         if answer is None:
             break
         for line in answer.splitlines():
@@ -121,7 +122,7 @@ def accounting(ids: Collection[str]) -> dict[str, Accounted]:
     found: dict[str, Accounted] = {}
     command = ["sacct", "-n", "-P", "-D", "-o", "JobID,State,ElapsedRaw,MaxRSS", "-j"]
     for block in _blocks({job for job in ids if JOB.fullmatch(job)}):
-        for line in (ask([*command, block]) or "").splitlines():
+        for line in (ask([*command, block], partly=True) or "").splitlines():
             name, state, elapsed, rss = (*line.split("|"), "", "", "", "")[:4]
             job, _, step = name.partition(".")
             if job not in ids or not elapsed.isdigit():
