@@ -3,6 +3,9 @@ import io
 import json
 import re
 import shutil
+import signal
+import subprocess
+import sys
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -289,6 +292,23 @@ def test_text_fits_a_terminal_and_says_where_to_look(tree):
     assert all(len(line) <= 100 for line in text.splitlines())
 
 
+def test_parts_that_failed_alike_are_told_once(within):
+    tree = Tree(scoring={"jobs": "language"}, models=[MODEL])
+    for part, words in zip(tree.parts, ["no libcuda", "no libcuda", "no disk"], strict=True):
+        write_attempts(part.log(tree.campaign), attempt("error", begun=started()))
+        part.log(tree.campaign).write_text(f"Traceback\n{words}\n")
+    logs = [part.log(tree.campaign) for part in tree.parts]
+    trouble = as_text(tree.status(), "x.yaml").partition("In trouble\n")[2]
+    assert trouble.splitlines() == [
+        f"  {MODEL}/multi.deu: failed (1 more: multi.eng)",
+        "    no libcuda",
+        f"    {logs[0]}  (gpu1, 2x A100)",
+        f"  {MODEL}/multi.fra: failed",
+        "    no disk",
+        f"    {logs[2]}  (gpu1, 2x A100)",
+    ]
+
+
 def test_a_running_job_is_told_with_its_place(tree):
     tree.items()
     begun = attempt("open", begun=started("12", 3000))
@@ -545,3 +565,21 @@ def test_accounts_of_slurm_are_columns_where_there_are_any(within, slurm):
     [model] = json.loads(run("efficiency", "--configfile", "x.yaml", "--json").stdout)["models"]
     assert (model["sacct_hours"], model["sacct_rss_mb"]) == (0.5, 3072)
     assert "By SLURM's accounting" in run("efficiency", "--configfile", "x.yaml").stdout
+
+
+def test_watching_looks_again_until_it_is_interrupted(within):
+    Path("x.yaml").write_text(f"campaign: x\nlanguages: [deu]\nmodels: [{MODEL}]\n")
+    command = [sys.executable, "-m", "blimpworks", "status", "--configfile", "x.yaml"]
+    with Path("told").open("wb") as sink:
+        process = subprocess.Popen([*command, "--watch", "1"], stdout=sink)
+    while Path("told").read_text().count("Campaign x") < 2:
+        assert process.poll() is None
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60) == 0
+
+
+def test_watching_and_json_exclude_each_other(within):
+    error = run("status", "--watch", "1", "--json").exception
+    assert isinstance(error, UserError)
+    assert "--watch and --json exclude each other" in str(error)

@@ -63,15 +63,24 @@ def _running(look: Look) -> list[str]:
     return [shortened(f"  {look.part.key}: {', '.join(filter(None, facts))}", WIDTH)]
 
 
-def _trouble(look: Look) -> list[str]:
-    """What became of a part, its last words and its log."""
-    tries = f"attempt {len(look.attempts)}: " if len(look.attempts) > 1 else ""
-    where = f"  ({_place(look)})" if _place(look) else ""
-    lines = [f"  {look.part.key}: {tries}{look.reason or look.state}"]
-    if words := last_words(look.log):
-        lines.append(f"    {words}")
+def _trouble(looks: list[Look]) -> list[list[str]]:
+    """What became of parts, their last words and a log; those that ended alike are told once."""
+    alike: dict[tuple[str, str, str], list[Look]] = {}
+    for look in looks:
+        key = (look.part.model, look.reason or look.state, last_words(look.log))
+        alike.setdefault(key, []).append(look)
+    return [_ended_alike(found, *key[1:]) for key, found in alike.items()]
+
+
+def _ended_alike(looks: list[Look], reason: str, words: str) -> list[str]:
+    """Lines on parts of a model that ended for one reason with the same last words."""
+    first, *others = looks
+    tries = f"attempt {len(first.attempts)}: " if len(first.attempts) > 1 else ""
+    more = f" ({len(others)} more: {', '.join(o.part.part for o in others)})" if others else ""
+    where = f"  ({_place(first)})" if _place(first) else ""
+    lines = [f"  {first.part.key}: {tries}{reason}{more}", *([f"    {words}"] if words else [])]
     # A path is there to be copied, so it is never cut.
-    return [*(shortened(line, WIDTH) for line in lines), f"    {look.log}{where}"]
+    return [*(shortened(line, WIDTH) for line in lines), f"    {first.log}{where}"]
 
 
 def _section(title: str, told: Sequence[list[str]]) -> list[str]:
@@ -120,7 +129,7 @@ def as_text(status: Status, configfile: str) -> str:
         lines += ["", cut(table(head, map(_row, status.models), left=(0, 6))), "", *_in_all(status)]
     trouble = [look for look in looks if look.state in ("failed", "lost")]
     paused = [look for look in looks if look.state in ("waiting", "queued") and look.attempts]
-    lines += _section("In trouble", [_trouble(look) for look in trouble])
+    lines += _section("In trouble", _trouble(trouble))
     lines += _section("Interrupted, to go on where they were", [_paused(look) for look in paused])
     lines += _section("Running", [_running(look) for look in looks if look.state == "running"])
     return "\n".join(lines)
