@@ -92,3 +92,14 @@ def scratch(built, tmp_path):
     shutil.rmtree(crate, ignore_errors=True)
     crate.with_name("crate.prov.json").unlink(missing_ok=True)
     return Checkout(tmp_path / "copy")
+
+
+@pytest.fixture
+def slurm(tmp_path, monkeypatch):
+    """Puts shell scripts called like SLURM's commands before all others."""
+    from journal_kit import stand_in
+
+    folder = tmp_path / "slurm"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    return lambda name, script: stand_in(folder, name, script)

@@ -1,54 +1,24 @@
 import json
-import stat
 import threading
 import time
-import uuid
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from journal_kit import attempt, scored, started
 
 from blimpworks.cluster.growth import MOST, UNKNOWN, Growth, growth
 from blimpworks.cluster.journal import (
-    Asked,
     Attempt,
-    Ended,
-    Left,
-    Scored,
-    Started,
     append_entry,
     journal_path,
-    now,
     progress_path,
     read_attempts,
 )
 from blimpworks.cluster.slurm import slurm_states
 from blimpworks.errors import UserError
 
-ASKED = Asked(mem_mb=4000, minutes=60, gpus=1, cores=2)
 NOTHING = ("cancelled", "error", "input", "killed")
-
-
-def scored(new):
-    return Scored(sentences=90, done=new, new=new, tokens=9 * new, load_seconds=1, score_seconds=2)
-
-
-def started(job=None):
-    facts = {"node": "gpu1", "gpus": ("Card",), "asked": ASKED}
-    return Started(attempt=uuid.uuid4().hex, time=now(), slurm_job=job, **facts)
-
-
-def attempt(cause, new=None):
-    """One that ended so, having scored some sentences, or that was lost in SLURM job 7."""
-    begun = started("7")
-    known = None if new is None else scored(new)
-    if cause == "lost":
-        left = Left(attempt=begun.attempt, time=now(), scored=known) if known else None
-        return Attempt(begun, left=left)
-    facts = {"cause": cause, "exit": 1, "seconds": 9.5, "rss_mb": 100, "scored": known}
-    return Attempt(begun, Ended(attempt=begun.attempt, time=now(), **facts))
-
-
 CAUSES = st.sampled_from(["memory", "walltime", "gpu_memory", "lost", *NOTHING])
 ATTEMPTS = st.lists(st.builds(attempt, CAUSES, st.none() | st.integers(0, 3)), max_size=6)
 
@@ -162,22 +132,6 @@ def test_a_line_that_is_no_entry_is_told(tmp_path, change, message):
     path.write_text(path.read_text() + json.dumps(line) + "\n")
     with pytest.raises(UserError, match=message):
         read_attempts(path)
-
-
-def command(folder, name, script):
-    """A command that stands in for one of SLURM's, which are not on every machine."""
-    folder.mkdir(exist_ok=True)
-    path = folder / name
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(path.stat().st_mode | stat.S_IXUSR)
-
-
-@pytest.fixture
-def slurm(tmp_path, monkeypatch):
-    """Puts commands before all others."""
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/bin:/usr/bin")
-    (tmp_path / "bin").mkdir()
-    return lambda name, script: command(tmp_path / "bin", name, script)
 
 
 def test_the_queue_is_asked_first_and_the_accounting_for_the_rest(slurm):

@@ -56,6 +56,27 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
+class Listing:
+    """Which files there are, looked up a directory at a time.
+
+    Of thousands of files on a network's disk, each costs a question; this asks once for each
+    directory, and knows nothing of what changes afterwards.
+    """
+
+    def __init__(self) -> None:
+        """Ask nothing yet."""
+        self._names: dict[Path, set[str]] = {}
+
+    def __contains__(self, path: Path) -> bool:
+        """Whether a file or directory is there."""
+        if path.parent not in self._names:
+            try:
+                self._names[path.parent] = {each.name for each in path.parent.iterdir()}
+            except (FileNotFoundError, NotADirectoryError):
+                self._names[path.parent] = set()
+        return path.name in self._names[path.parent]
+
+
 def expand(paths: list[Path]) -> list[Path]:
     """All files meant by ``paths``: a directory stands for the files below it, sorted.
 

@@ -34,6 +34,7 @@ MODULES = (
     "report",
     "interop",
     "audit",
+    "progress",
 )
 # Settings and their checks take a fifth of a second to import, and auditors need none.
 AUDITS = {"explain", "check", "diff"}

@@ -2,19 +2,23 @@
 
 import re
 import subprocess
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 
 PATIENCE = 20.0
 """Seconds to wait for an answer: a busy controller takes some."""
+JOB = re.compile(r"[0-9]+([_+][0-9]+)?")
 TOGETHER = 200
 """Most jobs in one question."""
 
 
-def ask(command: Sequence[str]) -> str | None:
-    """What a SLURM command printed, failing or not; None where it is missing or hangs.
+def ask(command: Sequence[str], *, partly: bool = False) -> str | None:
+    """What a SLURM command printed; None where it is missing, fails or hangs.
 
-    Asked for several jobs of which it has forgotten some, it fails and tells of the others.
+    Asked for several jobs of which it has forgotten some, it fails and tells of the others:
+    with ``partly`` that is an answer too.
     """
     try:
         done = subprocess.run(
@@ -22,7 +26,7 @@ def ask(command: Sequence[str]) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout
+    return done.stdout if partly or done.returncode == 0 else None
 
 
 def _blocks(ids: Collection[str]) -> Iterator[str]:
@@ -35,7 +39,7 @@ def _states(command: Sequence[str], ids: Collection[str]) -> dict[str, str]:
     """State of each of ``ids`` that a command tells; it stops asking where there is no answer."""
     found: dict[str, str] = {}
     for block in _blocks(ids):
-        answer = ask([*command, block])
+        answer = ask([*command, block], partly=True)
         if answer is None:
             break
         for line in answer.splitlines():
@@ -52,11 +56,82 @@ def slurm_states(ids: Collection[str]) -> dict[str, str]:
     The controller is asked first, then the accounting for what it has forgotten. What neither
     knows is left out; empty where there is no SLURM, or none that answers in time.
     """
-    asked = {job for job in ids if re.fullmatch(r"[0-9]+([_+][0-9]+)?", job)}
+    asked = {job for job in ids if JOB.fullmatch(job)}
     if not asked:
         return {}
     found = _states(["squeue", "-h", "-t", "all", "-o", "%i|%T", "-j"], asked)
     if rest := asked - found.keys():
         command = ["sacct", "-n", "-X", "-P", "-o", "JobID,State", "-j"]
         found |= _states(command, rest)
+    return found
+
+
+@dataclass(frozen=True)
+class Queue:
+    """A user's jobs as SLURM lists them; empty where there is no SLURM."""
+
+    answers: bool = False
+    """Whether SLURM listed them, so that a job that is missing is over."""
+    states: Mapping[str, str] = field(default_factory=dict)
+    """SLURM's word for each job, by id."""
+    pending: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """Id of the waiting job of a model and part, among those submitted from this directory."""
+
+
+def read_queue(wanted: Iterable[tuple[str, str]]) -> Queue:
+    """The queue, with the waiting jobs of some models and parts.
+
+    Snakemake writes a job's rule and wildcards into its comment.
+    """
+    answer = ask(["squeue", "--me", "-h", "-t", "all", "-o", "%i|%T|%Z|%k"])
+    if answer is None:
+        return Queue()
+    lines = [line.split("|", 3) for line in answer.splitlines() if line.count("|") >= 3]
+    comments = {f"_wildcards_{model}_{part}": (model, part) for model, part in wanted}
+    pending = {}
+    for job, state, directory, comment in lines:
+        found = comments.get(comment[comment.find("_wildcards_") :])
+        if state == "PENDING" and found and Path(directory) == Path.cwd():
+            pending[found] = job
+    return Queue(True, {job: state for job, state, *_ in lines}, pending)
+
+
+@dataclass(frozen=True, slots=True)
+class Accounted:
+    """What SLURM's accounting has of a job, all its runs together."""
+
+    state: str
+    """How its last run ended."""
+    seconds: float
+    rss_mb: int | None
+    """Largest memory of a step; None where none was measured."""
+
+
+UNITS = {"K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
+"""MiB in a unit of memory."""
+
+
+def _mib(text: str) -> int | None:
+    """``1234K`` in MiB; None where nothing was measured."""
+    found = re.fullmatch(r"([0-9.]+)([KMGT])n?", text)
+    return round(float(found[1]) * UNITS[found[2]]) if found else None
+
+
+def accounting(ids: Collection[str]) -> dict[str, Accounted]:
+    """What the accounting has of jobs, by id; empty where there is none, or none that answers."""
+    found: dict[str, Accounted] = {}
+    command = ["sacct", "-n", "-P", "-D", "-o", "JobID,State,ElapsedRaw,MaxRSS", "-j"]
+    for block in _blocks({job for job in ids if JOB.fullmatch(job)}):
+        for line in (ask([*command, block], partly=True) or "").splitlines():
+            name, state, elapsed, rss = (*line.split("|"), "", "", "", "")[:4]
+            job, _, step = name.partition(".")
+            if job not in ids or not elapsed.isdigit():
+                continue
+            before = found.get(job, Accounted("", 0.0, None))
+            sizes = [size for size in (before.rss_mb, _mib(rss)) if size is not None]
+            found[job] = Accounted(
+                before.state if step else state.partition(" ")[0],
+                before.seconds + (0 if step else int(elapsed)),
+                max(sizes, default=None),
+            )
     return found

@@ -5,7 +5,8 @@ import logging
 import os
 import uuid
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from time import monotonic
 
@@ -24,7 +25,7 @@ log = logging.getLogger(__name__)
 
 ATTEMPT = "BLIMPWORKS_ATTEMPT"
 """Environment variable that holds the id of the attempt which this process is."""
-RARELY = 1.0
+RARELY = 2.0
 """Seconds between two versions of the file: small shards take less than writing it does."""
 
 
@@ -124,30 +125,34 @@ class Progress(Watch):
         self, sentences: Mapping[str, Collection[Request]], missing: Collection[Request]
     ) -> None:
         """Count what there is, and write the first version."""
-        wanted, found = set(missing), dict[Request, tuple[str, ...]]()
+        seen = set[Request]()
         for lang, requests in sentences.items():
-            own = (lang,)
-            for request in wanted.intersection(requests):
-                others = found.get(request)
-                found[request] = own if others is None else (*others, lang)
-        self._languages = found
+            # In these steps, hashes of the sentences are not computed anew.
+            shared = seen.intersection(requests)
+            others = {request: (*self._languages[request], lang) for request in shared}
+            self._languages |= dict.fromkeys(requests, (lang,)) | others
+            seen.update(requests)
         self._sentences = {lang: len(requests) for lang, requests in sentences.items()}
-        self._missing = Counter(lang for each in found.values() for lang in each)
-        self._total, self._left = len(set().union(*sentences.values())), len(wanted)
+        self._total, self._left = len(seen), len(missing)
+        fresh = self._left == self._total
+        self._missing = Counter(self._sentences) if fresh else self._by_language(missing)
         self._clock.begin()
         self._write()
 
     def wrote(self, part: Sequence[Request], scores: pa.Table) -> None:
-        """Count a shard; write the next version, unless the last is of the same second."""
+        """Count a shard; write the next version, unless the last is that young."""
         tokens = scored_tokens(scores)
         self._clock.shard(tokens)
         self._tokens += tokens
         self._new += len(part)
         self._left -= len(part)
-        for request in part:
-            self._missing.subtract(self._languages[request])
+        self._missing.subtract(self._by_language(part))
         if monotonic() - self._written >= RARELY:
             self._write()
+
+    def _by_language(self, requests: Iterable[Request]) -> Counter[str]:
+        """How many of some sentences each language has."""
+        return Counter(chain.from_iterable(map(self._languages.__getitem__, requests)))
 
     def end(self) -> None:
         """Write the last version."""

@@ -1,0 +1,89 @@
+"""Verbs for whoever waits for a campaign: how far it is, and what it took."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from blimpworks.errors import UserError
+
+Config = Annotated[Path, typer.Option(help="The campaign.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+DEFAULT = Path("config/config.yaml")
+
+
+def _told(configfile: Path, model: str | None, *, json: bool) -> str:
+    from blimpworks.catalogue import load_catalogue
+    from blimpworks.cluster import status_text
+    from blimpworks.cluster.parts import score_parts
+    from blimpworks.cluster.slurm import read_queue
+    from blimpworks.cluster.status import read_status
+    from blimpworks.config import load_campaign
+    from blimpworks.reference import groups_of_models
+
+    campaign = load_campaign(configfile)
+    catalogue = load_catalogue(campaign)
+    groups = groups_of_models(campaign, catalogue)
+    parts = score_parts(campaign, catalogue, groups)
+    queue = read_queue((part.model, part.part) for part in parts)
+    found = read_status(campaign, catalogue, groups, queue)
+    if json:
+        return status_text.as_json(found)
+    if model:
+        return status_text.languages_text(status_text.find_model(found, model))
+    return status_text.as_text(found, str(configfile))
+
+
+def status(
+    configfile: Config = DEFAULT,
+    model: Annotated[str | None, typer.Option(help="Show this model's languages.")] = None,
+    watch: Annotated[
+        float | None, typer.Option(help="Look again every so many seconds.", min=1)
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Tell how far a campaign is: stages, models, languages, what runs and what failed."""
+    if watch and json:
+        raise UserError("--watch and --json exclude each other; choose one.")
+    try:
+        while True:
+            told = _told(configfile, model, json=json)
+            if watch:
+                typer.echo("\x1b[H\x1b[2J", nl=False)
+            typer.echo(told)
+            if not watch:
+                return
+            time.sleep(watch)
+    except KeyboardInterrupt:
+        return
+
+
+def efficiency(
+    configfile: Config = DEFAULT,
+    output: Annotated[Path | None, typer.Option(help="Write a CSV file too.")] = None,
+    json: Json = False,
+) -> None:
+    """Tell what a campaign asked the cluster for, held and used, and what to change."""
+    from blimpworks.catalogue import load_catalogue
+    from blimpworks.cluster import efficiency_text
+    from blimpworks.cluster.efficiency import Efficiency, account_for, read_models, read_rules
+    from blimpworks.cluster.slurm import accounting
+    from blimpworks.config import load_campaign
+    from blimpworks.files import write_text
+    from blimpworks.reference import groups_of_models
+
+    campaign = load_campaign(configfile)
+    catalogue = load_catalogue(campaign)
+    models = read_models(campaign, catalogue, groups_of_models(campaign, catalogue))
+    models = account_for(models, accounting({job for use in models for job in use.jobs}))
+    found = Efficiency(campaign.campaign, models, read_rules(campaign))
+    if output:
+        write_text(output, efficiency_text.as_csv(models))
+    typer.echo(efficiency_text.as_json(found) if json else efficiency_text.as_text(found))
+
+
+def register(app: typer.Typer) -> None:
+    """Add these verbs to the command line."""
+    for verb in (status, efficiency):
+        app.command()(verb)

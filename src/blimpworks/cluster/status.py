@@ -1,0 +1,234 @@
+"""How far a campaign is, from its files alone."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from blimpworks.catalogue import UNIMORPH_KINDS, Catalogue, Pinned, SourceRow, TreebankRow
+from blimpworks.cluster.journal import now
+from blimpworks.cluster.looks import Look, look_at
+from blimpworks.cluster.parts import Groups, Part, score_parts
+from blimpworks.cluster.slurm import Queue
+from blimpworks.config import Campaign
+from blimpworks.exhibits.catalogue import FORMATS, of_benchmarks
+from blimpworks.files import Listing
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage of the campaign."""
+
+    name: str
+    done: int
+    expected: int
+
+
+@dataclass(frozen=True)
+class ModelStatus:
+    """How far the scoring with one model is."""
+
+    model: str
+    looks: list[Look]
+    """Its parts."""
+    sentences: int
+    """Of all its parts."""
+    exact: bool
+    """Whether these were counted; else they are estimated from the items."""
+    parameters: float | None
+    """Billions."""
+    engine: str
+    left: float | None = None
+    """Seconds that remain, one job after another; None where nothing tells the speed."""
+    borrowed: bool = False
+    """Whether the speed is that of other models."""
+
+    @property
+    def done(self) -> int:
+        """Sentences that have scores."""
+        return sum(look.done for look in self.looks)
+
+    @property
+    def languages(self) -> tuple[int, int]:
+        """Languages whose scores are all there, and all languages."""
+        finished = sum(look.finished_languages() for look in self.looks)
+        return finished, sum(len(look.part.languages) for look in self.looks)
+
+    def _rate(self, counted: str) -> float | None:
+        """Units scored per second, by the last attempt of each part."""
+        known = [look.progress for look in self.looks if look.progress and look.progress.new]
+        seconds = sum(each.score_seconds for each in known)
+        total: float = sum(getattr(each, counted) for each in known)
+        return total / seconds if seconds else None
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """Speed in tokens, loading left out; None before anything was scored."""
+        return self._rate("tokens")
+
+    @property
+    def pace(self) -> float | None:
+        """Speed in sentences."""
+        return self._rate("new")
+
+    @property
+    def load(self) -> float | None:
+        """Mean seconds that its jobs took to load; None where that is not known."""
+        known = [look.progress.load_seconds for look in self.looks if look.progress]
+        seconds = [each for each in known if each is not None]
+        return sum(seconds) / len(seconds) if seconds else None
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a campaign is at one time."""
+
+    campaign: str
+    moment: datetime
+    stages: list[Stage]
+    models: list[ModelStatus]
+
+
+def _sources(campaign: Campaign, catalogue: Catalogue) -> list[str]:
+    """Names of the treebanks, lexicons and texts that the campaign retrieves."""
+    rows: list[Pinned] = [row for each in catalogue.treebanks.values() for row in each]
+    trained = any(row.recipe for row in catalogue.models.values())
+    for lang, language in catalogue.languages.items():
+        lexicons = UNIMORPH_KINDS if language.unimorph else ()
+        for kind in lexicons:
+            found = catalogue.sources_of(kind, lang)
+            names = (campaign.substitutes.get(row.name, row.name) for row in found)
+            rows += [catalogue.sources[name] for name in names]
+        rows += catalogue.sources_of("text", lang) if trained else []
+    usable = (row for row in rows if row.sha256 or campaign.unpinned == "error")
+    names = (row.name for row in usable if isinstance(row, TreebankRow | SourceRow))
+    return list(dict.fromkeys(names))
+
+
+def _tables(folder: str, campaign: Campaign, parts: Sequence[Part]) -> list[Path]:
+    """Tables of a model, benchmark and language in a folder of the results."""
+    root = Path(campaign.pathvars.results, folder)
+    return [
+        root / benchmark / lang / f"{part.model}.parquet"
+        for part in parts
+        for benchmark in part.benchmarks
+        for lang in part.languages
+    ]
+
+
+def stages(
+    campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part], there: Listing
+) -> list[Stage]:
+    """How many files of each stage there are, of those that the campaign makes."""
+    results, resources = Path(campaign.pathvars.results), Path(campaign.pathvars.resources)
+    exhibits = of_benchmarks(campaign.benchmarks, evaluated=bool(catalogue.models))
+    files: dict[str, Iterable[Path]] = {
+        "sources": [resources / "sources" / name for name in _sources(campaign, catalogue)],
+        "items": [
+            results / "items" / benchmark / f"{lang}.parquet"
+            for benchmark in campaign.benchmarks
+            for lang in catalogue.languages
+        ],
+        "models": [part.checkpoint(campaign) for part in parts],
+        "parts": [part.manifest(campaign) for part in parts],
+        "scores": _tables("scores", campaign, parts),
+        "judgements": _tables("judgements", campaign, parts),
+        "exhibits": [results / "exhibits" / f"{s.key}.{FORMATS[s.kind][0]}" for s in exhibits],
+    }
+    distinct = {name: dict.fromkeys(paths) for name, paths in files.items()}
+    return [
+        Stage(name, sum(path in there for path in paths), len(paths))
+        for name, paths in distinct.items()
+    ]
+
+
+def _sides(campaign: Campaign, part: Part, rows: dict[Path, int]) -> int:
+    """Good and bad sentences of a part's items, as far as these are built."""
+    import pyarrow.parquet as pq
+
+    paths = [path for lang in part.languages for path in part.items(campaign, lang)]
+    for path in paths:
+        if path not in rows:
+            rows[path] = pq.read_metadata(path).num_rows if path.exists() else 0
+    return 2 * sum(rows[path] for path in paths)
+
+
+def _totals(campaign: Campaign, looks: Sequence[Look]) -> list[int]:
+    """Sentences of each part: as counted, or as the items let expect.
+
+    Several pairs share a sentence, in a part that was counted as in one that was not.
+    """
+    rows: dict[Path, int] = {}
+    sides = [_sides(campaign, look.part, rows) for look in looks]
+    counted = [(look.sentences, n) for look, n in zip(looks, sides, strict=True) if n]
+    known = [(sentences, n) for sentences, n in counted if sentences is not None]
+    share = sum(s for s, _ in known) / sum(n for _, n in known) if known else 1.0
+    return [
+        round(n * share) if look.sentences is None else look.sentences
+        for look, n in zip(looks, sides, strict=True)
+    ]
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _borrowed(model: ModelStatus, others: Sequence[ModelStatus]) -> float | None:
+    """Sentences per second to expect of a model that has scored none.
+
+    The mean of the others, of the same engine if there are any; in inverse proportion to the
+    number of parameters, where that is known.
+    """
+    known = [other for other in others if other.pace]
+    alike = [other for other in known if other.engine == model.engine] or known
+    size = model.parameters
+    if size and (sized := [other for other in alike if other.parameters]):
+        return _mean((o.pace or 0) * (o.parameters or 0) / size for o in sized)
+    return _mean(other.pace for other in alike)
+
+
+def _with_estimate(model: ModelStatus, others: Sequence[ModelStatus]) -> ModelStatus:
+    """The model with the seconds that it still takes."""
+    open_parts = [look for look in model.looks if look.state != "done"]
+    pace = model.pace or _borrowed(model, others)
+    if not open_parts or not pace:
+        left = None if open_parts else 0.0
+        return replace(model, left=left)
+    load = model.load or _mean(other.load for other in others) or 0.0
+    starts = sum(look.state != "running" for look in open_parts)
+    left = (model.sentences - model.done) / pace + load * starts
+    return replace(model, left=left, borrowed=model.pace is None)
+
+
+def read_status(
+    campaign: Campaign,
+    catalogue: Catalogue,
+    groups: Groups,
+    queue: Queue | None = None,
+    moment: datetime | None = None,
+) -> Status:
+    """How far a campaign is. ``queue`` tells waiting jobs from those that are not submitted.
+
+    Raises UserError for a file that is not what it should be.
+    """
+    moment = moment or now()
+    parts = score_parts(campaign, catalogue, groups)
+    there = Listing()
+    looks = [look_at(campaign, part, moment, queue or Queue(), there) for part in parts]
+    by_model: dict[str, list[tuple[Look, int]]] = {}
+    for look, total in zip(looks, _totals(campaign, looks), strict=True):
+        by_model.setdefault(look.part.model, []).append((look, total))
+    models = [
+        ModelStatus(
+            name,
+            [look for look, _ in found],
+            sentences=sum(total for _, total in found),
+            exact=all(look.sentences is not None for look, _ in found),
+            parameters=catalogue.models[name].parameters,
+            engine=found[0][0].part.engine,
+        )
+        for name, found in by_model.items()
+    ]
+    estimated = [_with_estimate(model, models) for model in models]
+    return Status(campaign.campaign, moment, stages(campaign, catalogue, parts, there), estimated)
