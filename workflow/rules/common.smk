@@ -7,6 +7,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
 from blimpworks.catalogue import UNIMORPH_KINDS, load_catalogue, whole_catalogue
+from blimpworks.cluster import parts
 from blimpworks.config import check_campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS, of_benchmarks
@@ -128,13 +129,14 @@ def substituted(row):
 def models_of(benchmark):
     """Models that a benchmark is run on."""
     rows = CATALOGUE.models.items()
-    return [name for name, row in rows if not row.papers or benchmark in row.papers]
+    return [
+        name for name, row in rows if benchmark in parts.benchmarks_of(CAMPAIGN, row)
+    ]
 
 
 def engine_of(model):
     """The engine that scores with a model in this campaign."""
-    engine = CATALOGUE.models[model].engine
-    return CAMPAIGN.engines.get(engine, engine)
+    return parts.engine_of(CAMPAIGN, CATALOGUE.models[model])
 
 
 def dtype_of(model):
@@ -165,8 +167,7 @@ def scoring_code(model):
 
 def covered_by(model):
     """Languages of the campaign that a model exists for."""
-    group = CATALOGUE.models[model].languages
-    return [lang for lang in LANGUAGES if not group or lang in GROUPS[group]]
+    return [*parts.covered_by(CATALOGUE, GROUPS, CATALOGUE.models[model])]
 
 
 def evaluated(models):
@@ -191,8 +192,7 @@ def trained_by(kind):
 
 def part_of(model, lang):
     """The part of a model's scores that a language is in: one job scores a part."""
-    scope = scope_of(model, lang)
-    return f"multi.{lang}" if scope == "multi" and PER_LANGUAGE else scope
+    return parts.part_of(CAMPAIGN, CATALOGUE.models[model], lang)
 
 
 def one_of(names):
@@ -302,11 +302,10 @@ def blocks():
     return [*whole, ("_of_language", "{lang}/{model}", ["{lang}"], list(PARTED))]
 
 
-PER_LANGUAGE = CAMPAIGN.scoring.jobs == "language"
 # Models whose languages are scored by jobs of their own.
 PARTED = [
     name
     for name, row in CATALOGUE.models.items()
-    if row.scope == "monolingual" or PER_LANGUAGE
+    if row.scope == "monolingual" or CAMPAIGN.scoring.jobs == "language"
 ]
 BLOCKS = blocks()

@@ -6,15 +6,13 @@ Asked from the controller, not from the environment: steps inside steps lose mos
 import os
 import platform
 import re
-import shutil
-import subprocess
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any
 
-SECONDS = 20
-"""How long an answer may take; a controller that restarts is not waited for."""
+from blimpworks.cluster.slurm import ask
+
 UNITS = {"K": 1 / 1024, "M": 1, "G": 1024, "T": 1024**2}
 
 
@@ -48,17 +46,6 @@ class Allocation:
         """The part that records of products keep."""
         found = asdict(self)
         return {name: found[name] for name in ("slurm_job", "node", "gpus")}
-
-
-def answer(*command: str) -> str | None:
-    """What a command prints; None where it is missing, fails, or takes too long."""
-    if shutil.which(command[0]) is None:
-        return None
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout if done.returncode == 0 else None
 
 
 def _minutes(limit: str) -> int | None:
@@ -96,7 +83,7 @@ def _named_gpus(allocated: tuple[str, ...]) -> tuple[str, ...]:
     """Names of this job's GPUs by their driver; SLURM's where there is no driver."""
     if not allocated:
         return ()
-    told = answer("nvidia-smi", "--query-gpu=name", "--format=csv,noheader")
+    told = ask(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"])
     names = tuple(line.strip() for line in (told or "").splitlines() if line.strip())
     # A site without cgroups for devices shows all GPUs of the node.
     return names[: len(allocated)] or allocated
@@ -113,7 +100,7 @@ def find_allocation() -> Allocation:
     job, node = os.environ.get("SLURM_JOB_ID"), platform.node()
     if not job:
         return Allocation(None, node)
-    fields = read_job(answer("scontrol", "show", "job", "-o", job) or "")
+    fields = read_job(ask(["scontrol", "show", "job", "-o", job]) or "")
     return Allocation(
         slurm_job=job,
         node=fields.get("BatchHost") or os.environ.get("SLURMD_NODENAME") or node,

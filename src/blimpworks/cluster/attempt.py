@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from blimpworks.cluster.allocation import Allocation, answer, find_allocation
+from blimpworks.cluster.allocation import Allocation, find_allocation
 from blimpworks.cluster.deadline import DEADLINE
 from blimpworks.cluster.journal import (
     Asked,
@@ -37,6 +37,7 @@ from blimpworks.cluster.journal import (
     read_attempts,
 )
 from blimpworks.cluster.memory import count_kills
+from blimpworks.cluster.slurm import ask
 from blimpworks.errors import UserError
 from blimpworks.scoring.progress import ATTEMPT, read_progress
 
@@ -178,7 +179,7 @@ def put_back(place: Allocation) -> bool:
     """Whether SLURM takes this job back into its queue; then it ends this process soon."""
     if place.slurm_job is None or not place.requeue:
         return False
-    return answer("scontrol", "requeue", place.slurm_job) is not None
+    return ask(["scontrol", "requeue", place.slurm_job]) is not None
 
 
 def _continue_later(ended: Ended, place: Allocation) -> None:
