@@ -186,7 +186,7 @@ try:
 except UserError as error:
     raise WorkflowError(str(error)) from None
 # Like the mirror: where a file lies decides no content.
-os.environ["BLIMPWORKS_CACHE"] = str(SITE.cache or "") if SITE else ""
+os.environ.update(BLIMPWORKS_CACHE=str(SITE.cache or "") if SITE else "")
 if refused := impossible():
     raise WorkflowError("\n".join(refused))
 PACKS = pack_parts(
