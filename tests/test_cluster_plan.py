@@ -14,9 +14,10 @@ from typer.testing import CliRunner
 from blimpworks.catalogue import load_catalogue
 from blimpworks.cluster.dry_run import DryRun, read_dry_run
 from blimpworks.cluster.estimate import TOKENS
-from blimpworks.cluster.jobs import score_jobs, stored
-from blimpworks.cluster.plan import STORE_BYTES, Plan, make_plan
+from blimpworks.cluster.plan import STORE_BYTES, make_plan
+from blimpworks.cluster.plan_data import Plan
 from blimpworks.cluster.plan_text import number, plan_text, size
+from blimpworks.cluster.present import stored
 from blimpworks.config import load_campaign
 from blimpworks.config.site import load_site
 
@@ -55,7 +56,7 @@ def test_the_papers_campaign_is_planned_for_the_example_cluster(papers):
     for done in papers:
         assert done.returncode == 0, told(done)
     plan = Plan.model_validate_json(papers[1].stdout)
-    jobs = sum(model.jobs for model in plan.models)
+    jobs = sum(model.jobs for model in plan.models) + len(plan.packs)
     assert jobs == sum(n for rule, n in plan.rules.items() if rule.startswith("score"))
     assert not any("did not name" in note for note in plan.notes)
     assert plan.present.items == (0, 101)
@@ -63,7 +64,7 @@ def test_the_papers_campaign_is_planned_for_the_example_cluster(papers):
     assert plan.rules["retrieve"] > plan.disk.downloads_unknown > 0
     large = next(model for model in plan.models if model.model == "llama-3.1-70b")
     assert (large.gpus, large.tensor_parallel, large.kind) == (4, 4, "A100 80 GB")
-    assert plan.largest == large
+    assert plan.largest == (large.model, large.host_memory_mb)
 
 
 @pytest.mark.workflow
@@ -71,7 +72,7 @@ def test_the_papers_campaign_is_planned_for_the_example_cluster(papers):
 def test_the_text_fits_a_hundred_columns_and_says_what_the_data_say(papers):
     text, plan = papers[0].stdout, Plan.model_validate_json(papers[1].stdout)
     assert max(map(len, text.splitlines())) <= 100
-    assert f"Jobs: {sum(plan.rules.values()):,} to run, 109 of them on GPUs" in text
+    assert f"Jobs: {sum(plan.rules.values()):,} to run, {plan.gpu_jobs} of them on GPUs" in text
     assert f"GPU-hours: {number(sum(m.gpu_hours for m in plan.models))} (" in text
     for model in plan.models:
         row = next(line for line in text.splitlines() if line.split()[:1] == [model.model])
@@ -87,7 +88,7 @@ def test_of_a_finished_campaign_nothing_is_left_and_all_is_there(built):
     assert done.returncode == 0, told(done)
     plan = Plan.model_validate_json(done.stdout)
     assert (plan.rules, plan.models, plan.site) == ({}, (), None)
-    for there, all_ in (plan.present.items, plan.present.checkpoints, plan.present.jobs):
+    for there, all_ in (plan.present.items, plan.present.checkpoints, plan.present.parts):
         assert there == all_ > 0
     assert 0 < plan.present.sentences[0] <= plan.present.sentences[1]
     assert plan.disk.total == 0
@@ -157,11 +158,13 @@ def test_the_command_says_what_it_does():
 def test_a_dry_run_is_read_as_rules_jobs_that_score_and_files():
     said = (
         "Job 3: Score with gpt2 (multi.deu)\nJob 4: Score with goldfish (fra)\n"
-        "Job 5: Retrieve sources/ud/UD_X-Y/x.conllu\nJob stats:\njob    count\n-----  ---\n"
-        "score_with_vllm  2\nretrieve 1\ntotal 3\n\nReasons:\n"
+        "Job 5: Retrieve sources/ud/UD_X-Y/x.conllu\n"
+        "Job 6: Score 3 parts side by side: goldfish-1\nJob stats:\njob    count\n-----  ---\n"
+        "score_with_vllm  2\nretrieve 1\nscore_goldfish-1 1\ntotal 4\n\nReasons:\n"
     )
     found = read_dry_run(said, 1.0)
-    assert found.rules == {"score_with_vllm": 2, "retrieve": 1}
+    assert found.rules == {"score_with_vllm": 2, "retrieve": 1, "score_goldfish-1": 1}
+    assert found.packs == {"goldfish-1"}
     assert found.scored == {("gpt2", "multi.deu"), ("goldfish", "fra")}
     assert found.retrieved == ("sources/ud/UD_X-Y/x.conllu",)
 
@@ -178,12 +181,13 @@ def test_jobs_that_snakemake_does_not_name_are_not_guessed():
 def test_without_snakemakes_answer_all_that_is_not_done_is_planned():
     plan = planned()
     assert plan.rules is None
-    assert sum(model.jobs for model in plan.models) == plan.present.jobs[1] == 109
+    assert sum(m.jobs + m.packed for m in plan.models) == plan.present.parts[1] == 109
+    assert sum(m.packed for m in plan.models) == sum(pack.parts for pack in plan.packs) == 70
 
 
 @pytest.mark.usefixtures("at_root")
 def test_only_the_jobs_that_snakemake_names_are_planned():
-    dry = DryRun({"score_with_vllm": 1}, frozenset({("qwen3-8b", "multi")}), (), 1.0)
+    dry = DryRun({"score_with_vllm": 1}, frozenset({("qwen3-8b", "multi")}), frozenset(), (), 1.0)
     (model,) = planned(dry=dry).models
     assert (model.model, model.jobs) == ("qwen3-8b", 1)
     assert model.tokens == 2 * TOKENS * 121_305  # the paper's pairs of all languages
@@ -198,8 +202,9 @@ def test_stores_of_planned_jobs_are_counted_by_the_token():
 @pytest.mark.usefixtures("at_root")
 def test_gpu_hours_are_those_of_all_jobs_and_asked_ones_are_more():
     for model in planned().models:
-        assert model.gpu_hours <= model.hours * model.jobs * model.gpus + 1e-9
-        assert model.gpu_hours < model.gpu_hours_asked
+        parts = model.jobs + model.packed
+        assert model.gpu_hours <= model.hours * parts * model.gpus + 1e-9
+        assert model.packed or model.gpu_hours < model.gpu_hours_asked
 
 
 @pytest.mark.usefixtures("at_root")
@@ -221,10 +226,26 @@ def test_a_job_longer_than_its_partition_allows_is_said_to_go_on(tmp_path):
     file = tmp_path / "site.yaml"
     file.write_text(yaml.safe_dump(site))
     plan = planned(site=file)
-    assert all(model.minutes_asked <= 30 for model in plan.models)
+    assert all(each.minutes_asked <= 30 for each in (*plan.models, *plan.packs))
     note = next(note for note in plan.notes if "take longer than one may" in note)
     assert "llama-3.1-70b," in note
     assert "qwen3-0.6b" not in note
+
+
+@pytest.mark.usefixtures("at_root")
+def test_where_nodes_are_given_whole_small_models_share_them_and_whole_nodes_are_charged(tmp_path):
+    site = yaml.safe_load(Path(EXAMPLE).read_text())
+    file = tmp_path / "site.yaml"
+    file.write_text(yaml.safe_dump(site | {"whole_nodes": True}))
+    plan = planned(site=file)
+    assert {pack.gpus for pack in plan.packs} == {4}
+    assert sum(pack.parts for pack in plan.packs) > 100
+    alone = {model.model for model in plan.models if model.jobs}
+    assert {"llama-3.1-70b", "llama-3.1-70b-instruct"} <= alone
+    text = plan_text(plan, load_site(file))
+    assert "small parts in one job with 4 GPUs" in text
+    _, *lines = text.splitlines()  # the first has the file's path
+    assert max(map(len, lines)) <= 100
 
 
 @pytest.mark.usefixtures("at_root")
@@ -255,33 +276,15 @@ def test_data_and_text_come_from_the_same_plan():
 # What is there
 
 
-@pytest.mark.usefixtures("at_root")
-def test_jobs_are_one_for_a_checkpoint_or_one_for_a_language():
-    campaign = load_campaign(Path(PAPERS))
-    catalogue = load_catalogue(campaign)
-    parts = [job.part for job in score_jobs(campaign, catalogue) if job.model == "qwen3-8b"]
-    assert parts == ["multi"]
-    scoring = campaign.scoring.model_copy(update={"jobs": "language"})
-    each = campaign.model_copy(update={"scoring": scoring})
-    parts = [job.part for job in score_jobs(each, catalogue) if job.model == "qwen3-8b"]
-    assert parts[:2] == ["multi.abk", "multi.aln"]
-    assert len(parts) == 101
-
-
-def test_shards_are_counted_and_broken_ones_left_out(tmp_path, monkeypatch):
+def test_shards_are_counted_and_broken_ones_left_out(tmp_path):
     import pyarrow.parquet as pq
 
-    monkeypatch.chdir(REPOSITORY)
-    campaign = load_campaign(Path(DEMO))
-    paths = campaign.pathvars.model_copy(update={"results": str(tmp_path)})
-    campaign = campaign.model_copy(update={"pathvars": paths})
-    job = score_jobs(campaign, load_catalogue(campaign))[0]
-    shards = job.store / "shards"
+    shards = tmp_path / "shards"
     shards.mkdir(parents=True)
     ids = pa.array([[1, 2, 3], [4, 5]], pa.list_(pa.int32()))
     pq.write_table(pa.table({"key": ["a", "b"], "ids": ids}), shards / "part-1.parquet")
     (shards / "part-2.parquet").write_bytes(b"broken")
-    held = stored(job)
+    held = stored(tmp_path)
     assert (held.sentences, held.tokens) == (2, 5)
     assert held.mean == 2.5
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from blimpworks.errors import UserError
 
-# The messages of the rules `score` and `retrieve`.
+# The messages of the rules that score and of `retrieve`.
 SCORED = re.compile(r"^Job \d+: Score with (\S+) \((\S+)\)$", re.MULTILINE)
+PACKED = re.compile(r"^Job \d+: Score \d+ parts side by side: (\S+)$", re.MULTILINE)
 RETRIEVED = re.compile(r"^Job \d+: Retrieve (\S+)$", re.MULTILINE)
 
 
@@ -22,7 +23,9 @@ class DryRun:
     rules: dict[str, int]
     """Number of jobs by rule."""
     scored: frozenset[tuple[str, str]] | None
-    """Model and part of each job that scores; None where Snakemake's output does not tell."""
+    """Model and part of each job that scores one; None where Snakemake's output does not tell."""
+    packs: frozenset[str]
+    """Names of those that score several."""
     retrieved: tuple[str, ...]
     """Files to retrieve, below the resources directory."""
     seconds: float
@@ -37,10 +40,11 @@ def read_dry_run(said: str, seconds: float) -> DryRun:
         rows = (line.split() for line in table.splitlines()[2:])
         rules = {row[0]: int(row[1]) for row in rows if len(row) == 2}
         rules.pop("total", None)
-    scored = frozenset(SCORED.findall(said))
+    scored, packs = frozenset(SCORED.findall(said)), frozenset(PACKED.findall(said))
     number = sum(count for rule, count in rules.items() if rule.startswith("score"))
     retrieved = tuple(sorted(set(RETRIEVED.findall(said))))
-    return DryRun(rules, scored if len(scored) == number else None, retrieved, seconds)
+    named = scored if len(scored) + len(packs) == number else None
+    return DryRun(rules, named, packs, retrieved, seconds)
 
 
 def dry_run(

@@ -3,32 +3,25 @@
 import os
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Literal
 
 from blimpworks.catalogue import Catalogue, SourceRow, TreebankRow
 from blimpworks.cluster.dry_run import DryRun
-from blimpworks.cluster.estimate import (
-    TOKENS,
-    expected_work,
-    minutes_to_ask,
-    score_seconds,
-    speed_of,
-)
-from blimpworks.cluster.jobs import (
-    NOTHING,
-    ScoreJob,
-    dtype_of,
-    engine_of,
-    is_done,
-    score_jobs,
-    stored,
-)
-from blimpworks.cluster.needs import Needs, needs_of
-from blimpworks.cluster.requests import longest_hours, score_request
-from blimpworks.config import Campaign, Strict
+from blimpworks.cluster.estimate import TOKENS, expected_work, score_seconds, speed_of
+from blimpworks.cluster.needs import Needs, needs_of, weights_gb
+from blimpworks.cluster.packs import Pack, pack_parts
+from blimpworks.cluster.parts import Part, engine_of, score_parts
+from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, PackPlan, Plan, Present
+from blimpworks.cluster.present import NOTHING, is_done, stored
+from blimpworks.cluster.requests import Request
+from blimpworks.cluster.sizing import pack_request, sized_request
+from blimpworks.config import Campaign
 from blimpworks.config.site import Site
 from blimpworks.errors import UserError
+from blimpworks.reference import groups_of_models
+from blimpworks.scoring.engines import settle
 
 STORE_BYTES, TABLE_BYTES = 10, 8
 """Of a token in shards, and in tables of scores (measured on the demo: 10 and 7.5)."""
@@ -39,144 +32,118 @@ PREPARED = 1.0
 101 languages: 0.7)."""
 
 
-class ModelPlan(Strict):
-    """What scoring with a model takes: the jobs that are still to run."""
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What is to run: parts by jobs of their own, packs, and the parts in these."""
 
-    model: str
-    engine: str
-    dtype: str
-    weights_gb: float
-    kind: str | None
-    """Label of its GPUs' kind; None where it runs on the CPU."""
-    gpus: int
-    tensor_parallel: int
-    gpu_memory_gb: float
-    """Needed on all its GPUs together."""
-    host_memory_mb: int
-    jobs: int
-    """To run."""
-    tokens: int
-    """To score, in all its jobs."""
-    tokens_per_second: float
-    speed: Literal["measured", "stated"]
-    hours: float
-    """Of its longest job."""
-    minutes_asked: int
-    """Of its longest job."""
-    gpu_hours: float
-    """Of all its jobs, as estimated."""
-    gpu_hours_asked: float
-    """Of all its jobs, as asked for: what they are charged at most."""
-    cpu_hours: float
-    """Of its jobs, where they run on CPUs."""
-
-
-class DiskPlan(Strict):
-    """What a run adds on disk, in bytes; all but downloads of files are estimates."""
-
-    downloads: int
-    """Sources and treebanks that are not there yet."""
-    downloads_unknown: int
-    """Number of those whose size the catalogue does not say."""
-    weights: int
-    """Of models on the hub that are neither there nor in the site's cache."""
-    prepared: int
-    """Tables made of the sources."""
-    stores: int
-    """Shards of scores."""
-    tables: int
-    """Scores, judgements and what follows from them."""
-    free: dict[str, int]
-    """Free space of the file systems that resources and results are on, by directory."""
-    sufficient: bool
+    alone: list[Part]
+    packs: list[Pack]
+    packed: list[Part]
 
     @property
-    def total(self) -> int:
-        """All together."""
-        return self.downloads + self.weights + self.prepared + self.stores + self.tables
-
-
-class Present(Strict):
-    """What is there already, of what the campaign has in all."""
-
-    items: tuple[int, int]
-    """Items tables, and how many there will be."""
-    checkpoints: tuple[int, int]
-    jobs: tuple[int, int]
-    """Jobs that score."""
-    sentences: tuple[int, int]
-    """Scored by any model; the second counts no pair's sentence as shared."""
-
-
-class Plan(Strict):
-    """What a run of a campaign would do."""
-
-    campaign: str
-    site: str | None
-    """File with the description of the cluster; None without one."""
-    rules: dict[str, int] | None
-    """Jobs to run by rule; None where Snakemake could not say."""
-    dry_run_seconds: float | None
-    models: tuple[ModelPlan, ...]
-    refused: dict[str, str]
-    """Models that cannot be run, and why."""
-    disk: DiskPlan
-    present: Present
-    notes: tuple[str, ...]
-
-    @property
-    def largest(self) -> ModelPlan | None:
-        """The model whose jobs need most of the host's memory."""
-        return max(self.models, key=lambda model: model.host_memory_mb, default=None)
+    def parts(self) -> list[Part]:
+        """All parts, those in packs last."""
+        return [*self.alone, *self.packed]
 
 
 class _Planner:
-    """A campaign with its site, its jobs and what is known of its sentences."""
+    """A campaign with its site, its parts and what is known of its sentences."""
 
     def __init__(self, campaign: Campaign, catalogue: Catalogue, site: Site | None) -> None:
         self.campaign, self.catalogue, self.site = campaign, catalogue, site
-        self.jobs = score_jobs(campaign, catalogue)
-        self.done = {job for job in self.jobs if is_done(job)}
-        self.held = {job: stored(job) for job in self.jobs}
+        self.needs = cache(self._needs)
+        parts = score_parts(campaign, catalogue, groups_of_models(campaign, catalogue))
+        self.parts = parts
+        stores = {part: part.manifest(campaign).parent for part in parts}
+        self.done = {part for part in parts if is_done(stores[part])}
+        self.held = {part: stored(stores[part]) for part in parts}
         # Shards of a job under way hold its longest sentences, or its first.
-        self.common = sum((self.held[job] for job in self.done), NOTHING).mean
+        self.common = sum((self.held[part] for part in self.done), NOTHING).mean
         folder = Path(campaign.pathvars.results) / "items" / "multiblimp"
         languages = catalogue.languages.values()
         self.guesses = {folder / f"{r.lang}.parquet": r.paper_n for r in languages if r.paper_n}
+        self.refused = self._refusals()
 
-    def to_run(self, dry: DryRun | None) -> list[ScoreJob]:
-        """Jobs that are to run: those Snakemake names, or all that are not done."""
-        if dry is None or dry.scored is None:
-            return [job for job in self.jobs if job not in self.done]
-        return [job for job in self.jobs if (job.model, job.part) in dry.scored]
+    def _refusals(self) -> dict[str, str]:
+        found = {}
+        for model in dict.fromkeys(part.model for part in self.parts):
+            try:
+                self.needs(model)
+            except UserError as error:
+                found[model] = str(error)
+        return found
 
-    def tokens(self, job: ScoreJob) -> int:
-        """Tokens that a job has yet to score."""
-        same = (self.held[other] for other in self.done if other.model == job.model)
-        mean = sum(same, NOTHING).mean or self.common or TOKENS
-        expected = expected_work(job.items, mean, self.guesses).sentences
-        return round(max(0, expected - self.held[job].sentences) * mean)
-
-    def needs(self, model: str) -> Needs:
-        """What a model's jobs need, checked against the nodes."""
-        row = self.catalogue.models[model]
-        engine, dtype = engine_of(self.campaign, row), dtype_of(self.campaign, row)
-        needs = needs_of(row, engine, dtype, self.site, options=self.campaign.scoring)
-        try:
-            score_request(self.site, needs, 1)
-        except UserError as error:
-            raise UserError(f"model {model!r}: {error}") from error
-        return needs
-
-    def model(self, model: str, needs: Needs, jobs: Sequence[ScoreJob]) -> ModelPlan:
-        """What the jobs of a model take."""
-        row = self.catalogue.models[model]
+    def dtype(self, model: str) -> str:
+        """The number format that a model is run in in this campaign."""
+        row, asked = self.catalogue.models[model], self.campaign.scoring.dtype
         engine = engine_of(self.campaign, row)
-        dtype = dtype_of(self.campaign, row)
+        return settle(engine, row.architecture, "dtype", row.dtype, asked)
+
+    def _needs(self, model: str) -> Needs:
+        row, options = self.catalogue.models[model], self.campaign.scoring
+        engine = engine_of(self.campaign, row)
+        return needs_of(row, engine, self.dtype(model), self.site, options=options)
+
+    def work(self, dry: DryRun | None) -> _Work:
+        """What is to run: what Snakemake names, or all that is not done."""
+        able = [part for part in self.parts if part.model not in self.refused]
+        packs = pack_parts(able, self.catalogue.models, self.needs, self.site)
+        inside = {part for pack in packs for part in pack.parts}
+        if dry is None or dry.scored is None:
+            alone = [part for part in self.parts if part not in self.done | inside]
+            packs = [pack for pack in packs if not self.done.issuperset(pack.parts)]
+        else:
+            alone = [part for part in self.parts if (part.model, part.part) in dry.scored]
+            packs = [pack for pack in packs if pack.name in dry.packs]
+        return _Work(alone, packs, [part for pack in packs for part in pack.parts])
+
+    def items(self, part: Part) -> list[Path]:
+        """Items tables that a part scores."""
+        return [path for lang in part.languages for path in part.items(self.campaign, lang)]
+
+    def sentences(self, part: Part) -> int:
+        """Sentences of a part, at most."""
+        return expected_work(self.items(part), 1, self.guesses).sentences
+
+    def tokens(self, part: Part) -> int:
+        """Tokens that a part has yet to score."""
+        same = (self.held[other] for other in self.done if other.model == part.model)
+        mean = sum(same, NOTHING).mean or self.common or TOKENS
+        return round(max(0, self.sentences(part) - self.held[part].sentences) * mean)
+
+    def request(self, part: Part) -> Request:
+        """What the job of a part asks for."""
+        row, log = self.catalogue.models[part.model], part.log(self.campaign)
+        engine, dtype = part.engine, self.dtype(part.model)
+        options, items = self.campaign.scoring, self.items(part)
+        return sized_request(row, engine, dtype, self.site, options, items, log)
+
+    def pack(self, pack: Pack) -> PackPlan:
+        """What a pack takes."""
+        logs = {part.key: part.log(self.campaign) for part in pack.parts}
+        asked = pack_request(pack, self.needs, self.site, logs)
+        return PackPlan(
+            name=pack.name,
+            parts=len(pack.parts),
+            gpus=pack.width if "gres" in asked else 0,
+            hours=pack.hours,
+            minutes_asked=int(asked["runtime"]),
+            host_memory_mb=int(asked["mem_mb"]),
+        )
+
+    def model(self, model: str, work: _Work, packs: Mapping[str, PackPlan]) -> ModelPlan:
+        """What a model takes: by jobs of its own, and in packs."""
+        row, needs = self.catalogue.models[model], self.needs(model)
+        engine, dtype = engine_of(self.campaign, row), self.dtype(model)
         speed = speed_of(row, engine, needs, self.site, dtype)
-        tokens = [self.tokens(job) for job in jobs]
+        parts = [part for part in work.parts if part.model == model]
+        tokens = [self.tokens(part) for part in parts]
         seconds = [score_seconds(n, needs.weights_gb, speed, self.site) for n in tokens]
-        asked = [minutes_to_ask(each, longest_hours(self.site, needs)) for each in seconds]
+        own = [self.request(part) for part in work.alone if part.model == model]
+        shared = [
+            packs[pack.name] for pack in work.packs if model in {part.model for part in pack.parts}
+        ]
+        asked = [int(request["runtime"]) for request in own]
         hours = sum(seconds) / 3600
         return ModelPlan(
             model=model,
@@ -187,13 +154,15 @@ class _Planner:
             gpus=needs.gpus,
             tensor_parallel=needs.tensor_parallel,
             gpu_memory_gb=needs.needed_gb,
-            host_memory_mb=needs.memory_mb,
-            jobs=len(jobs),
+            host_memory_mb=max((int(r["mem_mb"]) for r in own), default=needs.memory_mb),
+            jobs=len(own),
+            packed=len(parts) - len(own),
+            packs=len(shared),
             tokens=sum(tokens),
             tokens_per_second=speed.tokens_per_second,
             speed=speed.source,
             hours=max(seconds) / 3600,
-            minutes_asked=max(asked),
+            minutes_asked=max([*asked, *(pack.minutes_asked for pack in shared)]),
             gpu_hours=hours * needs.gpus,
             gpu_hours_asked=sum(asked) / 60 * needs.gpus,
             cpu_hours=0 if needs.gpus else hours * needs.cores,
@@ -201,34 +170,29 @@ class _Planner:
 
     def present(self) -> Present:
         """What is there already."""
-        items = {path for job in self.jobs for path in job.items} or self._items()
-        checkpoints = {job.checkpoint for job in self.jobs}
-        expected = [expected_work(job.items, TOKENS, self.guesses).sentences for job in self.jobs]
-        return Present(
-            items=(sum(path.exists() for path in items), len(items)),
-            checkpoints=(sum(path.exists() for path in checkpoints), len(checkpoints)),
-            jobs=(len(self.done), len(self.jobs)),
-            sentences=(sum(held.sentences for held in self.held.values()), sum(expected)),
-        )
-
-    def _items(self) -> set[Path]:
         folder = Path(self.campaign.pathvars.results) / "items"
-        return {
+        items = [
             folder / benchmark / f"{lang}.parquet"
             for benchmark in self.campaign.benchmarks
             for lang in self.catalogue.languages
-        }
+        ]
+        checkpoints = {part.checkpoint(self.campaign) for part in self.parts}
+        held = sum(self.held.values(), NOTHING)
+        return Present(
+            items=(sum(path.exists() for path in items), len(items)),
+            checkpoints=(sum(path.exists() for path in checkpoints), len(checkpoints)),
+            parts=(len(self.done), len(self.parts)),
+            sentences=(held.sentences, sum(map(self.sentences, self.parts))),
+        )
 
-    def disk(self, dry: DryRun | None, to_run: Sequence[ScoreJob]) -> DiskPlan:
+    def disk(self, dry: DryRun | None, parts: Sequence[Part]) -> DiskPlan:
         """What a run adds on disk."""
-        rows = self._downloads(dry)
-        sizes = [row.bytes for row in rows]
+        sizes = [row.bytes for row in self._downloads(dry)]
         downloads = sum(size for size in sizes if size is not None)
-        tokens = sum(self.tokens(job) for job in to_run)
-        sentences = sum(expected_work(job.items, 1, self.guesses).sentences for job in to_run)
+        tokens, sentences = sum(map(self.tokens, parts)), sum(map(self.sentences, parts))
         adds = {
             "downloads": downloads,
-            "weights": self._weights(to_run),
+            "weights": self._weights(parts),
             "prepared": round(downloads * PREPARED),
             "stores": tokens * STORE_BYTES,
             "tables": tokens * TABLE_BYTES + sentences * SENTENCE_BYTES,
@@ -247,25 +211,22 @@ class _Planner:
         pins: dict[str, SourceRow | TreebankRow] = {**self.catalogue.sources}
         for rows in self.catalogue.treebanks.values():
             pins |= {row.name: row for row in rows}
-        if dry is None:
-            return []
-        names = (path.removeprefix("sources/") for path in dry.retrieved)
+        names = (path.removeprefix("sources/") for path in (dry.retrieved if dry else ()))
         return [pins[name] for name in names if name in pins]
 
-    def _weights(self, to_run: Sequence[ScoreJob]) -> int:
+    def _weights(self, parts: Sequence[Part]) -> int:
         """Bytes of models from the hub that are to be retrieved."""
-        missing = {(job.model, job.checkpoint) for job in to_run if not self._had(job)}
+        missing = {(part.model, part.scope) for part in parts if not self._had(part)}
         rows = [self.catalogue.models[model] for model, _ in missing]
-        sizes = [needs_of(row, row.engine, row.dtype, None).weights_gb for row in rows if row.hf_id]
-        return round(sum(sizes) * 1e9)
+        return round(sum(weights_gb(row, row.dtype) for row in rows if row.hf_id) * 1e9)
 
-    def _had(self, job: ScoreJob) -> bool:
-        if job.checkpoint.exists():
-            return True
-        cache = self.site.cache if self.site else None
-        return bool(cache and (cache / Path(*job.checkpoint.parts[-3:])).exists())
+    def _had(self, part: Part) -> bool:
+        checkpoint = part.checkpoint(self.campaign)
+        folder = self.site.cache if self.site else None
+        cached = folder and Path(folder, *checkpoint.parts[-3:]).exists()
+        return checkpoint.exists() or bool(cached)
 
-    def obstacles(self, dry: DryRun | None, to_run: Sequence[ScoreJob]) -> list[str]:
+    def obstacles(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
         """What will stop files and models from being retrieved, unless something is done."""
         found = []
         unpinned = [row for row in self._downloads(dry) if not row.sha256]
@@ -275,7 +236,7 @@ class _Planner:
                 "stops at them: run `blimpworks pin` on its tables where there is a network, or "
                 "set unpinned: skip in the campaign."
             )
-        wanted = dict.fromkeys(job.model for job in to_run if not self._had(job))
+        wanted = dict.fromkeys(part.model for part in parts if not self._had(part))
         gated = [name for name in wanted if self.catalogue.models[name].gated == "yes"]
         if gated:
             found.append(
@@ -284,9 +245,9 @@ class _Planner:
             )
         return found
 
-    def notes(self, dry: DryRun | None, to_run: Sequence[ScoreJob]) -> list[str]:
+    def notes(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
         """What a reader should know of the numbers, and do."""
-        found = self.obstacles(dry, to_run)
+        found = self.obstacles(dry, parts)
         if dry is not None and dry.scored is None:
             found.append("Snakemake did not name the jobs that score; taken are those not done.")
         unknown = {*(self.site.models if self.site else {})} - {*self.catalogue.models}
@@ -328,7 +289,9 @@ def _suffices(adds: Mapping[str, int], free: Mapping[str, int], places: Mapping[
 def _limits(models: Sequence[ModelPlan], site: Site | None) -> list[str]:
     """Where jobs take more than there is, and what comes of it."""
     found = []
-    long = [model.model for model in models if model.hours * 60 > model.minutes_asked]
+    long = [
+        model.model for model in models if model.jobs and model.hours * 60 > model.minutes_asked
+    ]
     if long:
         found.append(
             "jobs that take longer than one may (they end cleanly, are queued again and go on): "
@@ -356,22 +319,26 @@ def make_plan(
     Models that fit nowhere are in ``refused``.
     """
     planner = _Planner(campaign, catalogue, site)
-    to_run = planner.to_run(dry)
-    models, refused = [], {}
-    for name in dict.fromkeys(job.model for job in to_run):
-        jobs = [job for job in to_run if job.model == name]
+    work = planner.work(dry)
+    packs = {pack.name: planner.pack(pack) for pack in work.packs}
+    names = dict.fromkeys(part.model for part in work.parts)
+    refused = {name: planner.refused[name] for name in names if name in planner.refused}
+    models, trouble = [], {}
+    for name in (name for name in names if name not in refused):
         try:
-            models.append(planner.model(name, planner.needs(name), jobs))
+            models.append(planner.model(name, work, packs))
         except UserError as error:
-            refused[name] = str(error)
+            trouble[name] = f"model {name!r}: {error}"
+    order = list(catalogue.models)
     return Plan(
         campaign=campaign.campaign,
         site=str(site_file) if site_file else None,
         rules=dry.rules if dry else None,
         dry_run_seconds=round(dry.seconds, 1) if dry else None,
-        models=tuple(models),
-        refused=refused,
-        disk=planner.disk(dry, to_run),
+        models=tuple(sorted(models, key=lambda each: order.index(each.model))),
+        packs=tuple(packs.values()),
+        refused=refused | trouble,
+        disk=planner.disk(dry, work.parts),
         present=planner.present(),
-        notes=(*planner.notes(dry, to_run), *_limits(models, site)),
+        notes=(*planner.notes(dry, work.parts), *_limits(models, site)),
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from tabulate import tabulate
 
-from blimpworks.cluster.plan import DiskPlan, ModelPlan, Plan, Present
+from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, Plan, Present
 from blimpworks.config.site import GpuKind, Site
 
 WIDTH = 100
@@ -60,10 +60,8 @@ def _rules(plan: Plan) -> Iterator[str]:
     if not total:
         yield f"Jobs: nothing is left to run (Snakemake's dry run, {asked:.0f} s)."
         return
-    on_gpus = sum(model.jobs for model in plan.models if model.gpus)
-    yield (
-        f"Jobs: {total:,} to run, {on_gpus:,} of them on GPUs (Snakemake's dry run, {asked:.0f} s)."
-    )
+    on_gpus = f"{plan.gpu_jobs:,} of them on GPUs"
+    yield f"Jobs: {total:,} to run, {on_gpus} (Snakemake's dry run, {asked:.0f} s)."
     counted = sorted(plan.rules.items(), key=lambda rule: -rule[1])
     yield from _wrapped(", ".join(f"{rule} {count:,}" for rule, count in counted))
 
@@ -78,7 +76,7 @@ def _row(model: ModelPlan, letters: Mapping[str, str]) -> tuple[str, ...]:
         f"{model.weights_gb:.1f}",
         gpus,
         f"{model.host_memory_mb / 1000:.0f}",
-        f"{model.jobs}",
+        f"{model.packed} in {model.packs}" if model.packed else f"{model.jobs}",
         number(model.tokens / 1e6),
         f"{number(model.tokens_per_second)} {model.speed[0]}",
         number(model.hours),
@@ -104,8 +102,14 @@ def _place(kind: GpuKind) -> str:
 def _models(plan: Plan, site: Site | None) -> Iterator[str]:
     if not plan.models:
         return
-    jobs = sum(model.jobs for model in plan.models)
+    jobs = sum(model.jobs for model in plan.models) + len(plan.packs)
     yield f"Scoring: {jobs} jobs of {len(plan.models)} models."
+    for pack in plan.packs:
+        where = f"{pack.gpus} GPU{'s' * (pack.gpus > 1)}" if pack.gpus else "no GPU"
+        yield from _wrapped(
+            f"{pack.name}: {pack.parts} small parts in one job with {where}; takes "
+            f"{number(pack.hours)} h, asks for {number(pack.minutes_asked / 60)}"
+        )
     kinds = site.gpus if site else ()
     letters = dict(zip((kind.label for kind in kinds), LETTERS, strict=False))
     if site:
@@ -117,9 +121,10 @@ def _models(plan: Plan, site: Site | None) -> Iterator[str]:
     yield from ("  " + line.rstrip() for line in table.splitlines())
     yield from _wrapped(
         "engine: hf is transformers. GB: weights. GPUs: of each job; the model is spread over all "
-        "of them (tensor parallel). host: GB of the host's memory. Mtok: million tokens to score. "
-        "tok/s: m measured, s stated (peak × utilisation). h: of the longest job; asks: what it "
-        "asks SLURM for. GPU-h: of all its jobs."
+        "of them (tensor parallel). host: GB of the host's memory. jobs: of its own, or so many "
+        "parts in so many shared jobs. Mtok: million tokens to score. tok/s: m measured, s stated "
+        "(peak × utilisation). h: of the longest job or part; asks: what its job asks SLURM for. "
+        "GPU-h: in all."
     )
 
 
@@ -129,19 +134,16 @@ def _hours(plan: Plan) -> Iterator[str]:
         if model.kind:
             by_kind[model.kind] = by_kind.get(model.kind, 0) + model.gpu_hours
     if by_kind:
-        asked = sum(model.gpu_hours_asked for model in plan.models)
         parts = ", ".join(f"{number(hours)} on {kind}" for kind, hours in by_kind.items())
         yield f"GPU-hours: {number(sum(by_kind.values()))} ({parts})."
-        yield f"  Asked for, and charged if jobs took all their time: {number(asked)}."
+        asked = number(plan.gpu_hours_asked)
+        yield f"  Asked for, and charged if jobs took all their time: {asked}."
     cpu = sum(model.cpu_hours for model in plan.models)
     if cpu:
         yield f"Core-hours of scoring on CPUs: {number(cpu)}."
-    if plan.largest:
-        most = plan.largest
-        yield (
-            f"Largest memory of a job that scores: {most.host_memory_mb / 1000:.1f} GB of the host "
-            f"({most.model})."
-        )
+    name, memory = plan.largest
+    if memory:
+        yield f"Largest memory of a job that scores: {memory / 1000:.1f} GB of the host ({name})."
 
 
 def _disk(disk: DiskPlan) -> Iterator[str]:
@@ -165,7 +167,7 @@ def _present(present: Present) -> Iterator[str]:
     scored, most = present.sentences
     yield f"  items: {of(present.items)} tables (one for each language of a benchmark)"
     yield f"  models: {of(present.checkpoints)} checkpoints"
-    yield f"  scores: {of(present.jobs)} jobs done, {scored:,} of at most {most:,} sentences"
+    yield f"  scores: {of(present.parts)} parts done, {scored:,} of at most {most:,} sentences"
 
 
 def _refused(plan: Plan) -> Iterator[str]:
