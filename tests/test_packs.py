@@ -47,12 +47,15 @@ def test_the_checkpoints_of_a_monolingual_model_share_a_job():
     assert pack.width == 1
 
 
-@given(st.floats(0.05, 20))
-def test_each_part_is_in_one_pack_at_most_and_no_pack_is_longer_than_asked(hours):
-    found = packs(EXAMPLE.model_copy(update={"pack_hours": hours}))
+@given(st.floats(0.05, 20), st.booleans())
+def test_each_model_is_packed_as_a_whole_or_not_and_no_pack_is_longer_than_asked(hours, whole):
+    site = EXAMPLE.model_copy(update={"pack_hours": hours, "whole_nodes": whole})
+    found = packs(site)
     keys = [part.key for pack in found for part in pack.parts]
-    assert len(keys) == len(set(keys))
-    assert all(len(pack.parts) > 1 for pack in found)
+    models = {part.model for pack in found for part in pack.parts}
+    assert sorted(keys) == sorted(part.key for part in PARTS if part.model in models)
+    if whole:
+        return
     assert all(pack.hours <= hours * 1.0001 for pack in found)
 
 

@@ -90,7 +90,7 @@ def pack_parts(
     """Packs of those parts that share a job; none without a site.
 
     The checkpoints of a monolingual model share jobs of about ``pack_hours``; where the site
-    gives whole nodes, all models that need less than one do. A part that would be alone is in
+    gives whole nodes, all models that need less than one do. A model that would be alone is in
     no pack.
     """
     if site is None:
@@ -107,10 +107,15 @@ def pack_parts(
     packs = []
     for (group, width), loads in shares.items():
         name = "-".join("".join(c if c.isalnum() or c == "." else " " for c in group).split())
-        bins = _bins(loads, width, site.pack_hours)
-        packs += [
-            _named(name.lower(), number, each, width)
-            for number, each in enumerate(bins, start=1)
-            if len(each) > 1
-        ]
-    return packs
+        bins = enumerate(_bins(loads, width, site.pack_hours), start=1)
+        packs += [_named(name.lower(), number, each, width) for number, each in bins]
+    return [pack for pack in packs if not _is_alone(pack, packs)]
+
+
+def _is_alone(pack: Pack, packs: Sequence[Pack]) -> bool:
+    """Whether a pack is one part of a model that no other pack has a part of.
+
+    The job for parts of their own knows models, so a model is packed as a whole or not.
+    """
+    others = {part.model for other in packs if other is not pack for part in other.parts}
+    return len(pack.parts) == 1 and pack.parts[0].model not in others
