@@ -29,7 +29,8 @@ def test_the_literal_slurm_profile_works_from_the_root(bare):
 def test_one_figure_needs_no_model(bare):
     planned = bare.planned(f"{RESULTS}/exhibits/multiblimp/fig3.pdf")
     assert "build_figure" in planned
-    assert not planned & {"train_ngram", "train_transformer", "score", "judge", "build_table"}
+    made = ("train_", "score", "collect_scores", "judge", "build_table")
+    assert not [rule for rule in planned if rule.startswith(made)]
 
 
 def test_an_exhibit_can_be_asked_for_by_name(bare):

@@ -1,27 +1,25 @@
 """From scores to judgements to accuracies."""
 
-for suffix, place, languages, models in BLOCKS:
+for benchmark, suffix, place, languages, models in BLOCKS:
 
     rule:
         name:
-            f"judge{suffix}"
+            f"judge_{benchmark}{suffix}"
         input:
-            pairs=[
-                f"<results>/items/{{benchmark}}/{lang}.parquet" for lang in languages
-            ],
+            pairs=[f"<results>/items/{benchmark}/{lang}.parquet" for lang in languages],
             scores=[
-                f"<results>/scores/{{benchmark}}/{lang}/{{model}}.parquet"
+                f"<results>/scores/{benchmark}/{lang}/{{model}}.parquet"
                 for lang in languages
             ],
         output:
             [
-                f"<results>/judgements/{{benchmark}}/{lang}/{{model}}.parquet"
+                f"<results>/judgements/{benchmark}/{lang}/{{model}}.parquet"
                 for lang in languages
             ],
         log:
-            f"<logs>/judge{suffix}/{{benchmark}}/{place}.log",
+            f"<logs>/judge/{benchmark}/{place}.log",
         benchmark:
-            f"<benchmarks>/judge{suffix}/{{benchmark}}/{place}.tsv"
+            f"<benchmarks>/judge/{benchmark}/{place}.tsv"
         wildcard_constraints:
             model=one_of(models),
         localrule: True
@@ -34,15 +32,13 @@ for suffix, place, languages, models in BLOCKS:
                 *repeated("scores", input.scores),
                 *repeated("output", output),
             ],
-            methods=lambda w: [
-                f"--method={name}" for name in JUDGING[w.benchmark].methods
-            ],
-            ties=lambda w: [f"--ties={policy}" for policy in ties_of(w.benchmark)],
+            methods=[f"--method={name}" for name in JUDGING[benchmark].methods],
+            ties=[f"--ties={policy}" for policy in ties_of(benchmark)],
             near_tie=lambda w: CAMPAIGN.scoring.near_tie.of(
                 engine_of(w.model), dtype_of(w.model)
             ),
         message:
-            "Judge {wildcards.model} on {wildcards.benchmark}"
+            f"Judge {{wildcards.model}} on {benchmark}"
         shell:
             "python -m blimpworks judge {params.tables:q} {params.methods:q} {params.ties} "
             "--near-tie {params.near_tie} > {log:q} 2>&1"

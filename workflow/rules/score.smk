@@ -87,25 +87,23 @@ for pack in PACKS:
 
 # One job makes the tables of all languages of a checkpoint; Snakemake, the file system and
 # the interpreter's start would otherwise cost a hundred times what the work does.
-for suffix, place, languages, models in BLOCKS:
+for benchmark, suffix, place, languages, models in BLOCKS:
 
     rule:
         name:
-            f"collect_scores{suffix}"
+            f"collect_scores_{benchmark}{suffix}"
         input:
-            pairs=[
-                f"<results>/items/{{benchmark}}/{lang}.parquet" for lang in languages
-            ],
+            pairs=[f"<results>/items/{benchmark}/{lang}.parquet" for lang in languages],
             manifest=manifest_of,
         output:
             [
-                f"<results>/scores/{{benchmark}}/{lang}/{{model}}.parquet"
+                f"<results>/scores/{benchmark}/{lang}/{{model}}.parquet"
                 for lang in languages
             ],
         log:
-            f"<logs>/collect_scores{suffix}/{{benchmark}}/{place}.log",
+            f"<logs>/collect_scores/{benchmark}/{place}.log",
         benchmark:
-            f"<benchmarks>/collect_scores{suffix}/{{benchmark}}/{place}.tsv"
+            f"<benchmarks>/collect_scores/{benchmark}/{place}.tsv"
         wildcard_constraints:
             model=one_of(models),
         localrule: True
@@ -117,7 +115,7 @@ for suffix, place, languages, models in BLOCKS:
             pairs=lambda w, input: repeated("items", input.pairs),
             scores=lambda w, output: repeated("output", output),
         message:
-            "Collect scores of {wildcards.model} on {wildcards.benchmark}"
+            f"Collect scores of {{wildcards.model}} on {benchmark}"
         shell:
             "python -m blimpworks collect-scores {params.pairs:q} --manifest {input.manifest:q} "
             "--store {params.store:q} {params.scores:q} > {log:q} 2>&1"
