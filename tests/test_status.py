@@ -119,6 +119,16 @@ def test_a_manifest_is_all_that_done_takes(tree):
     assert look.finished_languages() == 3
 
 
+def test_a_manifest_that_says_why_there_are_no_scores_is_a_failure(tree):
+    tree.manifest(90)
+    manifest = tree.part().manifest(tree.campaign)
+    manifest.write_text(json.dumps({"failed": "CUDA is not there.", "log": str(tree.log())}))
+    look = tree.look()
+    assert (look.state, look.reason, look.done) == ("failed", "CUDA is not there.", 0)
+    [parts] = [stage for stage in tree.status().stages if stage.name == "parts"]
+    assert (parts.done, parts.expected) == (0, 2)
+
+
 @pytest.mark.parametrize(
     ("cause", "state", "reason"),
     [

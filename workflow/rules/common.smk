@@ -7,6 +7,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
 from blimpworks.catalogue import UNIMORPH_KINDS, load_catalogue, whole_catalogue
+from blimpworks.cluster import parts
 from blimpworks.config import check_campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS, of_benchmarks
@@ -62,6 +63,7 @@ PINS = {row.name: row for rows in CATALOGUE.treebanks.values() for row in rows}
 PINS |= CATALOGUE.sources
 
 
+HUB_MODELS = [name for name, row in CATALOGUE.models.items() if row.hf_id]
 CAMPAIGN_EXHIBITS = of_benchmarks(CAMPAIGN.benchmarks, evaluated=bool(CATALOGUE.models))
 FREQUENCY_SOURCE = "glotcc/v1.0-language-totals.tsv"
 # Results that a paper's authors released: pinned files that one table is made from.
@@ -127,13 +129,14 @@ def substituted(row):
 def models_of(benchmark):
     """Models that a benchmark is run on."""
     rows = CATALOGUE.models.items()
-    return [name for name, row in rows if not row.papers or benchmark in row.papers]
+    return [
+        name for name, row in rows if benchmark in parts.benchmarks_of(CAMPAIGN, row)
+    ]
 
 
 def engine_of(model):
     """The engine that scores with a model in this campaign."""
-    engine = CATALOGUE.models[model].engine
-    return CAMPAIGN.engines.get(engine, engine)
+    return parts.engine_of(CAMPAIGN, CATALOGUE.models[model])
 
 
 def dtype_of(model):
@@ -164,8 +167,7 @@ def scoring_code(model):
 
 def covered_by(model):
     """Languages of the campaign that a model exists for."""
-    group = CATALOGUE.models[model].languages
-    return [lang for lang in LANGUAGES if not group or lang in GROUPS[group]]
+    return [*parts.covered_by(CATALOGUE, GROUPS, CATALOGUE.models[model])]
 
 
 def evaluated(models):
@@ -186,6 +188,11 @@ def trained_by(kind):
     """Models that the workflow trains by recipes of one kind."""
     recipes = {name for name, r in CAMPAIGN.training.recipes.items() if r.kind == kind}
     return [name for name, row in CATALOGUE.models.items() if row.recipe in recipes]
+
+
+def part_of(model, lang):
+    """The part of a model's scores that a language is in: one job scores a part."""
+    return parts.part_of(CAMPAIGN, CATALOGUE.models[model], lang)
 
 
 def one_of(names):
@@ -275,3 +282,30 @@ def failing_words(logs):
         lines += [f"  {file}", f"    {said[-1] if said else 'said nothing'}"]
     lines.append("Finished work is kept; the same command goes on from there.")
     return "\n".join(lines)
+
+
+def blocks():
+    """What one job makes tables of: all languages of a checkpoint, or one.
+
+    For each kind of block: what tells its rules from others, the place of its logs, languages
+    (or their wildcard) and models.
+    """
+    covering = {}
+    for model in CATALOGUE.models:
+        if model not in PARTED:
+            covering.setdefault(tuple(covered_by(model)), []).append(model)
+    whole = [
+        (f"_{number}" if number else "", "{model}", languages, models)
+        for number, (languages, models) in enumerate(covering.items())
+        if languages
+    ]
+    return [*whole, ("_of_language", "{lang}/{model}", ["{lang}"], list(PARTED))]
+
+
+# Models whose languages are scored by jobs of their own.
+PARTED = [
+    name
+    for name, row in CATALOGUE.models.items()
+    if row.scope == "monolingual" or CAMPAIGN.scoring.jobs == "language"
+]
+BLOCKS = blocks()

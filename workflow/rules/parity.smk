@@ -21,6 +21,8 @@ rule parity:
         "<benchmarks>/parity/{benchmark}/{lang}/{model}.tsv"
     conda:
         "../../envs/train.yaml"
+    resources:
+        **cpu_job(8000, minutes=120),
     params:
         code=lambda w: [scoring_code(w.model), verb_code("parity")],
         folder=lambda w, output: str(Path(output[0]).parent),

@@ -19,6 +19,7 @@ rule report:
         "<logs>/report.log",
     benchmark:
         "<benchmarks>/report.tsv"
+    localrule: True
     conda:
         "../../envs/core.yaml"
     params:

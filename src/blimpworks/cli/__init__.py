@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
+from pathlib import Path
 
 import typer
 
@@ -25,6 +26,7 @@ MODULES = (
     "clams",
     "training",
     "scoring",
+    "cluster",
     "parity",
     "analysis",
     "exhibits",
@@ -93,6 +95,29 @@ class _NoPandas(MetaPathFinder):
             raise ModuleNotFoundError("pandas is left out for speed", name=fullname)
 
 
+def _log_of(arguments: Sequence[str]) -> Path | None:
+    """The log that a scoring command names, beside which its attempts are entered."""
+    if arguments[:1] != ["score"] or "--log" not in arguments[:-1]:
+        return None
+    return Path(arguments[arguments.index("--log") + 1])
+
+
+def _attempt(arguments: Sequence[str]) -> None:
+    """Run a scoring command as a child of this process, which stays to say how that ended.
+
+    In that child, only make sure that it ends with its parent.
+    """
+    log = _log_of(arguments)
+    if log is None:
+        return
+    from blimpworks.cluster.attempt import die_with_parent, is_attempt, run_attempt
+
+    if is_attempt():
+        die_with_parent()
+    else:
+        sys.exit(run_attempt([sys.executable, "-m", "blimpworks", *arguments], log))
+
+
 def main() -> None:
     """Run the command line; a user's mistake ends in one sentence and exit code 2.
 
@@ -102,6 +127,7 @@ def main() -> None:
         sys.meta_path.insert(0, _NoPandas())
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     try:
+        _attempt(sys.argv[1:])
         command_line(("audit",) if AUDITS & {*sys.argv[1:2]} else MODULES)()
     except UserError as error:
         print(f"blimpworks: {error}", file=sys.stderr)

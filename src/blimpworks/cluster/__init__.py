@@ -1,1 +1,1 @@
-"""Running on a cluster: what jobs ask for, what became of them, and how far they are."""
+"""Running on a cluster: what jobs ask for, how their attempts end, and how far they are."""

@@ -115,9 +115,12 @@ def score_items(
         keys = sentence_keys(opened.key, requests)
         shards, retry = Store(store), options.retry_failed
         prefixes = by_prefix(requests, opened, options)
-        watch.begin(sentences, shards.missing(keys, retry=retry))
-        new = shards.fill(opened, keys, options.shard, prefixes=prefixes, retry=retry, watch=watch)
-        watch.end()
+        try:
+            watch.begin(sentences, shards.missing(keys, retry=retry))
+            how = {"prefixes": prefixes, "retry": retry}
+            new = shards.fill(opened, keys, options.shard, **how, watch=watch)
+        finally:
+            watch.end()
     result = _manifest(opened.key, checkpoint, shards, keys.values())
     text = json.dumps(result.model_dump(), indent=1, ensure_ascii=False, sort_keys=True)
     write_text(manifest, text + "\n")

@@ -25,7 +25,7 @@ class Watch:
         """The shard with the scores of ``part`` was written."""
 
     def end(self) -> None:
-        """No sentence is missing any more."""
+        """The run is over, whether all sentences have scores or it was ended."""
 
 
 class Watches(Watch):

@@ -1,0 +1,132 @@
+"""How long Snakemake takes to plan the papers' campaign: reading the workflow, a dry run, and
+finding out that nothing is to be done; then the same with twice the models.
+
+Usage: python benchmarks/dag.py [--rounds 3] [--campaign config/config.yaml]
+Works in a scratch copy of the checkout, in which it makes empty files in place of products. Wall
+seconds are the least of the rounds; `import` is the time beyond that of an empty Snakefile.
+"""
+
+import argparse
+import csv
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores", "2"]
+
+
+def copy_checkout(target: Path) -> None:
+    """Copy the tracked files of the repository."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        path = target / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(REPOSITORY / name, path, follow_symlinks=False)
+
+
+def run(folder: Path, *arguments: str) -> tuple[float, float, str]:
+    """Seconds, largest memory [MB] and output of a Snakemake command."""
+    environment = os.environ | {"PYTHONPATH": str(folder / "src"), "COLUMNS": "1000"}
+    begun = time.perf_counter()
+    process = subprocess.Popen(
+        [*SNAKEMAKE, *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment,
+    )
+    said = process.communicate()[0]
+    seconds = time.perf_counter() - begun
+    if process.returncode:
+        raise SystemExit(said[-3000:])
+    return seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024, said
+
+
+def best(folder: Path, rounds: int, *arguments: str) -> tuple[float, float]:
+    """Least seconds and largest memory of several rounds."""
+    found = [run(folder, *arguments)[:2] for _ in range(rounds)]
+    return min(seconds for seconds, _ in found), max(memory for _, memory in found)
+
+
+def jobs_of(said: str) -> int:
+    """Number of jobs in the statistics that Snakemake prints."""
+    found = re.search(r"^total\s+(\d+)$", said, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+def double_models(folder: Path) -> None:
+    """Give each model of the catalogue a twin."""
+    path = folder / "config" / "models.tsv"
+    with path.open(encoding="utf-8", newline="") as handle:
+        rows = list(csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE))
+    twins = [row | {"name": f"{row['name']}-twin"} for row in rows]
+    with path.open("w", encoding="utf-8", newline="") as handle:
+        names = list(rows[0])
+        handle.write("\t".join(names) + "\n")
+        handle.writelines("\t".join(row[n] for n in names) + "\n" for row in [*rows, *twins])
+
+
+def finish(folder: Path, *options: str) -> None:
+    """Put a file in the place of every product, and have Snakemake take it for one."""
+    table = folder / "table.parquet"
+    pq.write_table(pa.table({"item_id": ["a"]}), table)
+    said = run(folder, *options, "--summary", "all")[2]
+    lines = [line.split("\t") for line in said.splitlines() if line.count("\t") >= 5]
+    for name in (fields[0] for fields in lines[1:]):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(table, path) if path.suffix == ".parquet" else path.touch()
+    run(folder, *options, "--touch", "-q", "all", "--", "all")
+
+
+def measure(folder: Path, rounds: int, options: list[str]) -> dict[str, float]:
+    """Seconds, memory [MB] and jobs of one campaign."""
+    bare = folder / "bare.smk"
+    bare.write_text("rule all:\n    input: []\n")
+    nothing, _ = best(folder, rounds, "-s", str(bare), "--list-rules")
+    listed, _ = best(folder, rounds, *options, "--list-rules")
+    jobs = jobs_of(run(folder, *options, "-n", "all")[2])
+    dry, memory = best(folder, rounds, *options, "-n", "-q", "all", "--", "all")
+    finish(folder, *options)
+    done, _ = best(folder, rounds, *options, "-q", "all", "--", "all")
+    figures = {"jobs": jobs, "import_s": listed - nothing, "dry_run_s": dry, "no_op_s": done}
+    return figures | {"memory_mb": memory}
+
+
+def main() -> None:
+    """Measure the campaign and its double."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--campaign", default="config/config.yaml")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        found = {}
+        for label in ("papers", "twice the models"):
+            folder = Path(name) / label.replace(" ", "-")
+            copy_checkout(folder)
+            if label != "papers":
+                double_models(folder)
+            found[label] = measure(folder, given.rounds, ["--configfile", given.campaign])
+    columns = list(found["papers"])
+    print("\t".join(["", *columns]))
+    for label, row in found.items():
+        print("\t".join([label, *(f"{row[c]:.4g}" for c in columns)]))
+    ratio = {c: found["twice the models"][c] / found["papers"][c] for c in columns}
+    print("\t".join(["ratio", *(f"{ratio[c]:.2f}" for c in columns)]))
+
+
+if __name__ == "__main__":
+    main()

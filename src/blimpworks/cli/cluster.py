@@ -1,0 +1,52 @@
+"""Verbs for running on a cluster: what a run would take."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from blimpworks.errors import UserError
+
+CAMPAIGN = Path("config/config.yaml")
+
+
+def plan(
+    targets: Annotated[
+        list[str] | None, typer.Argument(help="What to make, as for snakemake; all by default.")
+    ] = None,
+    configfile: Annotated[Path, typer.Option(help="Campaign.")] = CAMPAIGN,
+    site: Annotated[
+        Path | None,
+        typer.Option(help="Description of the cluster; by default the campaign's, or site.yaml."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as data.")] = False,
+) -> None:
+    """Say what a run would do and take before anything is submitted; exit 2 if it cannot."""
+    from blimpworks.catalogue import load_catalogue
+    from blimpworks.cluster.dry_run import DryRun, dry_run
+    from blimpworks.cluster.plan import make_plan
+    from blimpworks.cluster.plan_text import plan_text
+    from blimpworks.config import load_campaign
+    from blimpworks.config.site import load_site, site_file
+
+    campaign = load_campaign(configfile)
+    catalogue = load_catalogue(campaign)
+    file = site_file(campaign, site)
+    cluster = load_site(file) if file else None
+    trouble: UserError | None = None
+    dry: DryRun | None = None
+    try:
+        dry = dry_run(configfile, targets or (), site)
+    except UserError as error:
+        trouble = error
+    planned = make_plan(campaign, catalogue, cluster, dry, file)
+    if trouble and not planned.refused:
+        raise trouble
+    typer.echo(planned.model_dump_json(indent=1) if as_json else plan_text(planned, cluster))
+    if planned.refused:
+        raise typer.Exit(2)
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's verbs to the command."""
+    app.command()(plan)

@@ -1,0 +1,72 @@
+"""What Snakemake would run: its own answer, from a dry run."""
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from blimpworks.errors import UserError
+
+# The messages of the rules that score and of `retrieve`.
+SCORED = re.compile(r"^Job \d+: Score with (\S+) \((\S+)\)$", re.MULTILINE)
+PACKED = re.compile(r"^Job \d+: Score \d+ parts side by side: (\S+)$", re.MULTILINE)
+RETRIEVED = re.compile(r"^Job \d+: Retrieve (\S+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """Jobs that a run would start."""
+
+    rules: dict[str, int]
+    """Number of jobs by rule."""
+    scored: frozenset[tuple[str, str]] | None
+    """Model and part of each job that scores one; None where Snakemake's output does not tell."""
+    packs: frozenset[str]
+    """Names of those that score several."""
+    retrieved: tuple[str, ...]
+    """Files to retrieve, below the resources directory."""
+    seconds: float
+    """How long the dry run took."""
+
+
+def read_dry_run(said: str, seconds: float) -> DryRun:
+    """The jobs in what a dry run printed."""
+    rules: dict[str, int] = {}
+    if "Job stats:\n" in said:
+        table = said.rsplit("Job stats:\n", 1)[1].split("\n\n", maxsplit=1)[0]
+        rows = (line.split() for line in table.splitlines()[2:])
+        rules = {row[0]: int(row[1]) for row in rows if len(row) == 2}
+        rules.pop("total", None)
+    scored, packs = frozenset(SCORED.findall(said)), frozenset(PACKED.findall(said))
+    number = sum(count for rule, count in rules.items() if rule.startswith("score"))
+    retrieved = tuple(sorted(set(RETRIEVED.findall(said))))
+    named = scored if len(scored) + len(packs) == number else None
+    return DryRun(rules, named, packs, retrieved, seconds)
+
+
+def dry_run(
+    configfile: Path | None, targets: Sequence[str] = (), site: Path | None = None
+) -> DryRun:
+    """Ask Snakemake what it would run for ``targets`` (its default ones if there are none).
+
+    Works in the current directory, the repository's root; writes nothing. Raises UserError
+    with what Snakemake says if it refuses.
+    """
+    command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1", *targets]
+    command += ["--quiet", "host", "reason"]
+    command += ["--configfile", str(configfile)] if configfile else []
+    command += ["--config", f"site={site}"] if site else []
+    start = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    seconds = time.monotonic() - start
+    if done.returncode:
+        # A dry run tells its errors on standard output.
+        said = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
+        raise UserError(
+            f"Snakemake's dry run fails (exit {done.returncode}), so its jobs are not known; it "
+            "says:\n  " + "\n  ".join(said[-6:])
+        )
+    return read_dry_run(done.stdout + done.stderr, seconds)

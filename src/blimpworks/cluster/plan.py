@@ -1,0 +1,344 @@
+"""What a run would do and take, before anything is submitted."""
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from blimpworks.catalogue import Catalogue, SourceRow, TreebankRow
+from blimpworks.cluster.dry_run import DryRun
+from blimpworks.cluster.estimate import TOKENS, expected_work, score_seconds, speed_of
+from blimpworks.cluster.needs import Needs, needs_of, weights_gb
+from blimpworks.cluster.packs import Pack, pack_parts
+from blimpworks.cluster.parts import Part, engine_of, score_parts
+from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, PackPlan, Plan, Present
+from blimpworks.cluster.present import NOTHING, is_done, stored
+from blimpworks.cluster.requests import Request
+from blimpworks.cluster.sizing import pack_request, sized_request
+from blimpworks.config import Campaign
+from blimpworks.config.site import Site
+from blimpworks.errors import UserError
+from blimpworks.reference import groups_of_models
+from blimpworks.scoring.engines import settle
+
+STORE_BYTES, TABLE_BYTES = 10, 8
+"""Of a token in shards, and in tables of scores (measured on the demo: 10 and 7.5)."""
+SENTENCE_BYTES = 40
+"""Of a sentence in judgements and tables, whatever its length (demo: 37 of a pair)."""
+PREPARED = 1.0
+"""Size of prepared inputs and pairs, to that of the files they are made from (MultiBLiMP's
+101 languages: 0.7)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What is to run: parts by jobs of their own, packs, and the parts in these."""
+
+    alone: list[Part]
+    packs: list[Pack]
+    packed: list[Part]
+
+    @property
+    def parts(self) -> list[Part]:
+        """All parts, those in packs last."""
+        return [*self.alone, *self.packed]
+
+
+class _Planner:
+    """A campaign with its site, its parts and what is known of its sentences."""
+
+    def __init__(self, campaign: Campaign, catalogue: Catalogue, site: Site | None) -> None:
+        self.campaign, self.catalogue, self.site = campaign, catalogue, site
+        self.needs = cache(self._needs)
+        parts = score_parts(campaign, catalogue, groups_of_models(campaign, catalogue))
+        self.parts = parts
+        stores = {part: part.manifest(campaign).parent for part in parts}
+        self.done = {part for part in parts if is_done(stores[part])}
+        self.held = {part: stored(stores[part]) for part in parts}
+        # Shards of a job under way hold its longest sentences, or its first.
+        self.common = sum((self.held[part] for part in self.done), NOTHING).mean
+        folder = Path(campaign.pathvars.results) / "items" / "multiblimp"
+        languages = catalogue.languages.values()
+        self.guesses = {folder / f"{r.lang}.parquet": r.paper_n for r in languages if r.paper_n}
+        self.refused = self._refusals()
+
+    def _refusals(self) -> dict[str, str]:
+        found = {}
+        for model in dict.fromkeys(part.model for part in self.parts):
+            try:
+                self.needs(model)
+            except UserError as error:
+                found[model] = str(error)
+        return found
+
+    def dtype(self, model: str) -> str:
+        """The number format that a model is run in in this campaign."""
+        row, asked = self.catalogue.models[model], self.campaign.scoring.dtype
+        engine = engine_of(self.campaign, row)
+        return settle(engine, row.architecture, "dtype", row.dtype, asked)
+
+    def _needs(self, model: str) -> Needs:
+        row, options = self.catalogue.models[model], self.campaign.scoring
+        engine = engine_of(self.campaign, row)
+        return needs_of(row, engine, self.dtype(model), self.site, options=options)
+
+    def work(self, dry: DryRun | None) -> _Work:
+        """What is to run: what Snakemake names, or all that is not done."""
+        able = [part for part in self.parts if part.model not in self.refused]
+        packs = pack_parts(able, self.catalogue.models, self.needs, self.site)
+        inside = {part for pack in packs for part in pack.parts}
+        if dry is None or dry.scored is None:
+            alone = [part for part in self.parts if part not in self.done | inside]
+            packs = [pack for pack in packs if not self.done.issuperset(pack.parts)]
+        else:
+            alone = [part for part in self.parts if (part.model, part.part) in dry.scored]
+            packs = [pack for pack in packs if pack.name in dry.packs]
+        return _Work(alone, packs, [part for pack in packs for part in pack.parts])
+
+    def items(self, part: Part) -> list[Path]:
+        """Items tables that a part scores."""
+        return [path for lang in part.languages for path in part.items(self.campaign, lang)]
+
+    def sentences(self, part: Part) -> int:
+        """Sentences of a part, at most."""
+        return expected_work(self.items(part), 1, self.guesses).sentences
+
+    def tokens(self, part: Part) -> int:
+        """Tokens that a part has yet to score."""
+        same = (self.held[other] for other in self.done if other.model == part.model)
+        mean = sum(same, NOTHING).mean or self.common or TOKENS
+        return round(max(0, self.sentences(part) - self.held[part].sentences) * mean)
+
+    def request(self, part: Part) -> Request:
+        """What the job of a part asks for."""
+        row, log = self.catalogue.models[part.model], part.log(self.campaign)
+        engine, dtype = part.engine, self.dtype(part.model)
+        options, items = self.campaign.scoring, self.items(part)
+        return sized_request(row, engine, dtype, self.site, options, items, log)
+
+    def pack(self, pack: Pack) -> PackPlan:
+        """What a pack takes."""
+        logs = {part.key: part.log(self.campaign) for part in pack.parts}
+        asked = pack_request(pack, self.needs, self.site, logs)
+        return PackPlan(
+            name=pack.name,
+            parts=len(pack.parts),
+            gpus=pack.width if "gres" in asked else 0,
+            hours=pack.hours,
+            minutes_asked=int(asked["runtime"]),
+            host_memory_mb=int(asked["mem_mb"]),
+        )
+
+    def model(self, model: str, work: _Work, packs: Mapping[str, PackPlan]) -> ModelPlan:
+        """What a model takes: by jobs of its own, and in packs."""
+        row, needs = self.catalogue.models[model], self.needs(model)
+        engine, dtype = engine_of(self.campaign, row), self.dtype(model)
+        speed = speed_of(row, engine, needs, self.site, dtype)
+        parts = [part for part in work.parts if part.model == model]
+        tokens = [self.tokens(part) for part in parts]
+        seconds = [score_seconds(n, needs.weights_gb, speed, self.site) for n in tokens]
+        own = [self.request(part) for part in work.alone if part.model == model]
+        shared = [
+            packs[pack.name] for pack in work.packs if model in {part.model for part in pack.parts}
+        ]
+        asked = [int(request["runtime"]) for request in own]
+        hours = sum(seconds) / 3600
+        return ModelPlan(
+            model=model,
+            engine=engine,
+            dtype=dtype,
+            weights_gb=needs.weights_gb,
+            kind=needs.kind.label if needs.kind else None,
+            gpus=needs.gpus,
+            tensor_parallel=needs.tensor_parallel,
+            gpu_memory_gb=needs.needed_gb,
+            host_memory_mb=max((int(r["mem_mb"]) for r in own), default=needs.memory_mb),
+            jobs=len(own),
+            packed=len(parts) - len(own),
+            packs=len(shared),
+            tokens=sum(tokens),
+            tokens_per_second=speed.tokens_per_second,
+            speed=speed.source,
+            hours=max(seconds) / 3600,
+            minutes_asked=max([*asked, *(pack.minutes_asked for pack in shared)]),
+            gpu_hours=hours * needs.gpus,
+            gpu_hours_asked=sum(asked) / 60 * needs.gpus,
+            cpu_hours=0 if needs.gpus else hours * needs.cores,
+        )
+
+    def present(self) -> Present:
+        """What is there already."""
+        folder = Path(self.campaign.pathvars.results) / "items"
+        items = [
+            folder / benchmark / f"{lang}.parquet"
+            for benchmark in self.campaign.benchmarks
+            for lang in self.catalogue.languages
+        ]
+        checkpoints = {part.checkpoint(self.campaign) for part in self.parts}
+        held = sum(self.held.values(), NOTHING)
+        return Present(
+            items=(sum(path.exists() for path in items), len(items)),
+            checkpoints=(sum(path.exists() for path in checkpoints), len(checkpoints)),
+            parts=(len(self.done), len(self.parts)),
+            sentences=(held.sentences, sum(map(self.sentences, self.parts))),
+        )
+
+    def disk(self, dry: DryRun | None, parts: Sequence[Part]) -> DiskPlan:
+        """What a run adds on disk."""
+        sizes = [row.bytes for row in self._downloads(dry)]
+        downloads = sum(size for size in sizes if size is not None)
+        tokens, sentences = sum(map(self.tokens, parts)), sum(map(self.sentences, parts))
+        adds = {
+            "downloads": downloads,
+            "weights": self._weights(parts),
+            "prepared": round(downloads * PREPARED),
+            "stores": tokens * STORE_BYTES,
+            "tables": tokens * TABLE_BYTES + sentences * SENTENCE_BYTES,
+        }
+        places = {name: _existing(Path(getattr(self.campaign.pathvars, name))) for name in PLACES}
+        free = {name: shutil.disk_usage(path).free for name, path in places.items()}
+        return DiskPlan(
+            **adds,
+            downloads_unknown=sizes.count(None),
+            free=free,
+            sufficient=_suffices(adds, free, places),
+        )
+
+    def _downloads(self, dry: DryRun | None) -> list[SourceRow | TreebankRow]:
+        """Rows of files that are to be retrieved."""
+        pins: dict[str, SourceRow | TreebankRow] = {**self.catalogue.sources}
+        for rows in self.catalogue.treebanks.values():
+            pins |= {row.name: row for row in rows}
+        names = (path.removeprefix("sources/") for path in (dry.retrieved if dry else ()))
+        return [pins[name] for name in names if name in pins]
+
+    def _weights(self, parts: Sequence[Part]) -> int:
+        """Bytes of models from the hub that are to be retrieved."""
+        missing = {(part.model, part.scope) for part in parts if not self._had(part)}
+        rows = [self.catalogue.models[model] for model, _ in missing]
+        return round(sum(weights_gb(row, row.dtype) for row in rows if row.hf_id) * 1e9)
+
+    def _had(self, part: Part) -> bool:
+        checkpoint = part.checkpoint(self.campaign)
+        folder = self.site.cache if self.site else None
+        cached = folder and Path(folder, *checkpoint.parts[-3:]).exists()
+        return checkpoint.exists() or bool(cached)
+
+    def obstacles(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
+        """What will stop files and models from being retrieved, unless something is done."""
+        found = []
+        unpinned = [row for row in self._downloads(dry) if not row.sha256]
+        if unpinned:
+            found.append(
+                f"{len(unpinned)} files to retrieve have no checksum in the catalogue, and the run "
+                "stops at them: run `blimpworks pin` on its tables where there is a network, or "
+                "set unpinned: skip in the campaign."
+            )
+        wanted = dict.fromkeys(part.model for part in parts if not self._had(part))
+        gated = [name for name in wanted if self.catalogue.models[name].gated == "yes"]
+        if gated:
+            found.append(
+                f"{len(gated)} models to retrieve want their licence accepted on the hub first, "
+                f"and HF_TOKEN set: {', '.join(gated)}."
+            )
+        return found
+
+    def notes(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
+        """What a reader should know of the numbers, and do."""
+        found = self.obstacles(dry, parts)
+        if dry is not None and dry.scored is None:
+            found.append("Snakemake did not name the jobs that score; taken are those not done.")
+        unknown = {*(self.site.models if self.site else {})} - {*self.catalogue.models}
+        if unknown:
+            found.append(
+                f"models of the site's file that this campaign lacks: {', '.join(sorted(unknown))}."
+            )
+        if self.common:
+            found.append("tokens a sentence: as in what is scored already.")
+        else:
+            found.append(f"tokens a sentence: {TOKENS}, an assumption; nothing is scored yet.")
+        if self.site and self.site.whole_nodes:
+            found.append("the site gives whole nodes: GPU-hours count the GPUs that models use.")
+        return found
+
+
+PLACES = ("resources", "results")
+
+
+def _existing(path: Path) -> Path:
+    """``path``, or the nearest directory above it that exists."""
+    path = path.absolute()
+    while not path.exists():
+        path = path.parent
+    return path
+
+
+def _suffices(adds: Mapping[str, int], free: Mapping[str, int], places: Mapping[str, Path]) -> bool:
+    """Whether what a run adds to each place fits on its file system."""
+    made = adds["stores"] + adds["tables"]
+    wanted = {"resources": sum(adds.values()) - made, "results": made}
+    devices: dict[int, int] = {}
+    for name, path in places.items():
+        device = path.stat().st_dev
+        devices[device] = devices.get(device, 0) + wanted[name]
+    return all(devices[path.stat().st_dev] <= free[name] for name, path in places.items())
+
+
+def _limits(models: Sequence[ModelPlan], site: Site | None) -> list[str]:
+    """Where jobs take more than there is, and what comes of it."""
+    found = []
+    long = [
+        model.model for model in models if model.jobs and model.hours * 60 > model.minutes_asked
+    ]
+    if long:
+        found.append(
+            "jobs that take longer than one may (they end cleanly, are queued again and go on): "
+            f"{', '.join(long)}."
+        )
+    here = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e6
+    large = [model.model for model in models if site is None and model.host_memory_mb > here]
+    if large:
+        found.append(
+            f"jobs that need more memory than this machine has ({here / 1000:.1f} GB): "
+            f"{', '.join(large)}."
+        )
+    return found
+
+
+def make_plan(
+    campaign: Campaign,
+    catalogue: Catalogue,
+    site: Site | None,
+    dry: DryRun | None,
+    site_file: Path | None = None,
+) -> Plan:
+    """What a run would do: ``dry`` is Snakemake's part of the answer, if it gave one.
+
+    Models that fit nowhere are in ``refused``.
+    """
+    planner = _Planner(campaign, catalogue, site)
+    work = planner.work(dry)
+    packs = {pack.name: planner.pack(pack) for pack in work.packs}
+    names = dict.fromkeys(part.model for part in work.parts)
+    refused = {name: planner.refused[name] for name in names if name in planner.refused}
+    models, trouble = [], {}
+    for name in (name for name in names if name not in refused):
+        try:
+            models.append(planner.model(name, work, packs))
+        except UserError as error:
+            trouble[name] = f"model {name!r}: {error}"
+    order = list(catalogue.models)
+    return Plan(
+        campaign=campaign.campaign,
+        site=str(site_file) if site_file else None,
+        rules=dry.rules if dry else None,
+        dry_run_seconds=round(dry.seconds, 1) if dry else None,
+        models=tuple(sorted(models, key=lambda each: order.index(each.model))),
+        packs=tuple(packs.values()),
+        refused=refused | trouble,
+        disk=planner.disk(dry, work.parts),
+        present=planner.present(),
+        notes=(*planner.notes(dry, work.parts), *_limits(models, site)),
+    )
