@@ -510,11 +510,12 @@ def test_a_part_that_stopped_half_way_is_told_and_goes_on(scratch):
     assert over.returncode == 75, over.stderr
     found = json.loads(blimpworks(scratch, "status", "--json"))
     model = next(m for m in found["models"] if m["model"] == part.model)
-    assert model["states"] == {"running": 1, "done": 2}
+    assert model["states"] == {"waiting": 1, "done": 2}
     assert (model["languages_done"], model["languages"]) == (2, 3)
+    assert [p["reason"] for p in model["parts"]] == ["", "ran out of time", ""]
     assert found["stages"]["parts"] == {"done": 5, "expected": 6}
     languages = blimpworks(scratch, "status", "--model", part.model)
-    assert re.search(r"^eng +0/\d+ +0 % +running +eng$", languages, re.MULTILINE)
+    assert re.search(r"^eng +0/\d+ +0 % +waiting +eng$", languages, re.MULTILINE)
     again = scratch.run("blimpworks", *command)
     assert again.returncode == 0, again.stderr
     assert tiny.contents(store / "shards") == whole
