@@ -119,6 +119,16 @@ def test_a_manifest_is_all_that_done_takes(tree):
     assert look.finished_languages() == 3
 
 
+def test_a_manifest_that_says_why_there_are_no_scores_is_a_failure(tree):
+    tree.manifest(90)
+    manifest = tree.part().manifest(tree.campaign)
+    manifest.write_text(json.dumps({"failed": "CUDA is not there.", "log": str(tree.log())}))
+    look = tree.look()
+    assert (look.state, look.reason, look.done) == ("failed", "CUDA is not there.", 0)
+    [parts] = [stage for stage in tree.status().stages if stage.name == "parts"]
+    assert (parts.done, parts.expected) == (0, 2)
+
+
 @pytest.mark.parametrize(
     ("cause", "state", "reason"),
     [
@@ -500,11 +510,12 @@ def test_a_part_that_stopped_half_way_is_told_and_goes_on(scratch):
     assert over.returncode == 75, over.stderr
     found = json.loads(blimpworks(scratch, "status", "--json"))
     model = next(m for m in found["models"] if m["model"] == part.model)
-    assert model["states"] == {"running": 1, "done": 2}
+    assert model["states"] == {"waiting": 1, "done": 2}
     assert (model["languages_done"], model["languages"]) == (2, 3)
+    assert [p["reason"] for p in model["parts"]] == ["", "ran out of time", ""]
     assert found["stages"]["parts"] == {"done": 5, "expected": 6}
     languages = blimpworks(scratch, "status", "--model", part.model)
-    assert re.search(r"^eng +0/\d+ +0 % +running +eng$", languages, re.MULTILINE)
+    assert re.search(r"^eng +0/\d+ +0 % +waiting +eng$", languages, re.MULTILINE)
     again = scratch.run("blimpworks", *command)
     assert again.returncode == 0, again.stderr
     assert tiny.contents(store / "shards") == whole

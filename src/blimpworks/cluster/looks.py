@@ -8,11 +8,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from pydantic import ValidationError
+
 from blimpworks.cluster.journal import Attempt, journal_path, progress_path, read_attempts
 from blimpworks.cluster.parts import Part
 from blimpworks.cluster.slurm import Queue
 from blimpworks.config import Campaign
 from blimpworks.files import Listing
+from blimpworks.scoring.failed import Failed
 from blimpworks.scoring.progress import Progressed, read_progress
 from blimpworks.scoring.run import read_manifest
 
@@ -60,6 +63,8 @@ class Look:
     queue: Queue = field(default_factory=Queue)
     lacks: str = ""
     """What must be made before it can start."""
+    given_up: str = ""
+    """Why its job was given up, where its manifest says so in place of scores."""
 
     @property
     def newest(self) -> Attempt | None:
@@ -121,6 +126,16 @@ class Look:
             return "lost", f"SLURM does not know job {job} any more"
         return "running", ""
 
+    def _of_newest(self) -> tuple[State, str]:
+        """State of a part by its newest attempt."""
+        assert self.newest is not None
+        cause = self.newest.cause
+        if cause is None:
+            return self._of_open_attempt()
+        if cause in FAILED:
+            return "failed", FAILED[cause]
+        return "waiting", PAUSED.get(cause, "its manifest is gone")
+
     @cached_property
     def judged(self) -> tuple[State, str]:
         """State, and what there is to say about it."""
@@ -128,14 +143,11 @@ class Look:
             return "done", ""
         if job := self.queue.pending.get((self.part.model, self.part.part)):
             return "queued", f"job {job}"
+        if self.given_up:
+            return "failed", self.given_up
         if self.newest is None:
             return self._without_journal()
-        if self.newest.ended is None:
-            return self._of_open_attempt()
-        cause = self.newest.ended.cause
-        if cause in FAILED:
-            return "failed", FAILED[cause]
-        return "waiting", PAUSED.get(cause, "its manifest is gone")
+        return self._of_newest()
 
     def _without_journal(self) -> tuple[State, str]:
         """State of a part that nobody keeps a journal of."""
@@ -171,10 +183,18 @@ def _lacks(campaign: Campaign, part: Part, there: Listing) -> str:
     return "" if all(path in there for path in paths) else "items"
 
 
+def _read(manifest: Path) -> tuple[int | None, str]:
+    """Sentences of a manifest; or none, and why the job was given up."""
+    try:
+        return None, Failed.model_validate_json(manifest.read_bytes()).failed
+    except ValidationError:
+        return read_manifest(manifest).sentences, ""
+
+
 def look_at(campaign: Campaign, part: Part, moment: datetime, queue: Queue, there: Listing) -> Look:
     """What the files of a part say. Raises UserError for a file that is not what it should be."""
     log, manifest = part.log(campaign), part.manifest(campaign)
-    sentences = read_manifest(manifest).sentences if manifest in there else None
+    sentences, given_up = _read(manifest) if manifest in there else (None, "")
     return Look(
         part,
         log,
@@ -184,6 +204,7 @@ def look_at(campaign: Campaign, part: Part, moment: datetime, queue: Queue, ther
         moment,
         queue,
         _lacks(campaign, part, there),
+        given_up,
     )
 
 

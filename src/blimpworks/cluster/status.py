@@ -117,11 +117,14 @@ def _tables(folder: str, campaign: Campaign, parts: Sequence[Part]) -> list[Path
 
 
 def stages(
-    campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part], there: Listing
+    campaign: Campaign, catalogue: Catalogue, looks: Sequence[Look], there: Listing
 ) -> list[Stage]:
     """How many files of each stage there are, of those that the campaign makes."""
     results, resources = Path(campaign.pathvars.results), Path(campaign.pathvars.resources)
+    parts = [look.part for look in looks]
     exhibits = of_benchmarks(campaign.benchmarks, evaluated=bool(catalogue.models))
+    # A manifest may say, in place of scores, why there are none.
+    scored = Stage("parts", sum(look.state == "done" for look in looks), len(looks))
     files: dict[str, Iterable[Path]] = {
         "sources": [resources / "sources" / name for name in _sources(campaign, catalogue)],
         "items": [
@@ -130,16 +133,16 @@ def stages(
             for lang in catalogue.languages
         ],
         "models": [part.checkpoint(campaign) for part in parts],
-        "parts": [part.manifest(campaign) for part in parts],
         "scores": _tables("scores", campaign, parts),
         "judgements": _tables("judgements", campaign, parts),
         "exhibits": [results / "exhibits" / f"{s.key}.{FORMATS[s.kind][0]}" for s in exhibits],
     }
     distinct = {name: dict.fromkeys(paths) for name, paths in files.items()}
-    return [
+    found = [
         Stage(name, sum(path in there for path in paths), len(paths))
         for name, paths in distinct.items()
     ]
+    return [*found[:3], scored, *found[3:]]
 
 
 def _sides(campaign: Campaign, part: Part, rows: dict[Path, int]) -> int:
@@ -231,4 +234,4 @@ def read_status(
         for name, found in by_model.items()
     ]
     estimated = [_with_estimate(model, models) for model in models]
-    return Status(campaign.campaign, moment, stages(campaign, catalogue, parts, there), estimated)
+    return Status(campaign.campaign, moment, stages(campaign, catalogue, looks, there), estimated)

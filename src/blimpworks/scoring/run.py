@@ -3,7 +3,7 @@
 import json
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -76,6 +76,18 @@ def _by_language(
     return found
 
 
+def _manifest(engine: str, checkpoint: Path, store: Store, keys: Collection[str]) -> Manifest:
+    """What a store has of the sentences with some ``keys``."""
+    used = sorted({store.shard_of[key] for key in keys})
+    return Manifest(
+        engine=engine,
+        checkpoint=sha256_of(checkpoint),
+        sentences=len(keys),
+        statuses=dict(sorted(Counter(store.status_of[key] for key in keys).items())),
+        shards={path.name: sha256_of(path) for path in used},
+    )
+
+
 def score_items(
     items: Sequence[Path],
     checkpoint: Path,
@@ -109,16 +121,9 @@ def score_items(
             new = shards.fill(opened, keys, options.shard, **how, watch=watch)
         finally:
             watch.end()
-    used = sorted({shards.shard_of[key] for key in keys.values()})
-    result = Manifest(
-        engine=opened.key,
-        checkpoint=sha256_of(checkpoint),
-        sentences=len(requests),
-        statuses=dict(sorted(Counter(shards.status_of[k] for k in keys.values()).items())),
-        shards={path.name: sha256_of(path) for path in used},
-    )
+    result = _manifest(opened.key, checkpoint, shards, keys.values())
     text = json.dumps(result.model_dump(), indent=1, ensure_ascii=False, sort_keys=True)
     write_text(manifest, text + "\n")
-    log.info("%s: %d sentences, %d of them new", manifest, len(requests), new)
+    log.info("%s: %d sentences, %d of them new", manifest, result.sentences, new)
     _warn_of_failures(result, manifest)
     return result
