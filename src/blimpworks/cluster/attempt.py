@@ -39,7 +39,7 @@ from blimpworks.cluster.journal import (
 from blimpworks.cluster.memory import count_kills
 from blimpworks.cluster.slurm import ask
 from blimpworks.errors import UserError
-from blimpworks.scoring.progress import ATTEMPT, read_progress
+from blimpworks.scoring.progress import ATTEMPT, Progressed, read_progress
 
 log = logging.getLogger(__name__)
 
@@ -125,15 +125,18 @@ def cause_of(ending: Ending) -> Cause:
     return next((cause for holds, cause in causes if holds), "error")
 
 
-def _scored(log_file: Path, attempt: str) -> Scored | None:
-    """What an attempt's progress file says."""
+def _progress(log_file: Path, attempt: str) -> Progressed | None:
+    """What an attempt's progress file says, if it is still that attempt's."""
     try:
         found = read_progress(progress_path(log_file))
     except UserError:
         return None
-    if found is None or found.attempt != attempt:
-        return None
-    return Scored.model_validate(found.model_dump(include=set(Scored.model_fields)))
+    return found if found is not None and found.attempt == attempt else None
+
+
+def _scored(found: Progressed | None) -> Scored | None:
+    """The part of it that the journal keeps."""
+    return found and Scored.model_validate(found.model_dump(include=set(Scored.model_fields)))
 
 
 def _enter_lost(log_file: Path) -> None:
@@ -142,9 +145,10 @@ def _enter_lost(log_file: Path) -> None:
     if not attempts or attempts[-1].ended or attempts[-1].left:
         return
     lost = attempts[-1].started.attempt
-    scored = _scored(log_file, lost)
-    if scored is not None:
-        append_entry(journal_path(log_file), Left(attempt=lost, time=now(), scored=scored))
+    found = _progress(log_file, lost)
+    scored = _scored(found)
+    if found and scored:
+        append_entry(journal_path(log_file), Left(attempt=lost, time=found.updated, scored=scored))
 
 
 def _start(log_file: Path, attempt: str, place: Allocation) -> None:
@@ -221,7 +225,7 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         exit=code,
         seconds=round(time.monotonic() - begun, 3),
         rss_mb=resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024,
-        scored=_scored(log_file, attempt),
+        scored=_scored(_progress(log_file, attempt)),
     )
     append_entry(journal_path(log_file), ended)
     _tell(ended, place)
