@@ -1,5 +1,6 @@
 """Digests of the code behind a product: what changes them and what does not."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -95,7 +96,8 @@ def digest_after(tmp_path):
     root = tmp_path / "src" / "blimpworks"
     (root / "sample").mkdir(parents=True)
     (root / "provenance").mkdir()
-    for name in ("__init__.py", "provenance/__init__.py", "provenance/digest.py"):
+    names = ("__init__.py", "errors.py", "files.py", "provenance/__init__.py")
+    for name in (*names, "provenance/digest.py", "provenance/known.py"):
         shutil.copy(PACKAGE / name, root / name)
 
     def digest(*edits):
@@ -211,3 +213,36 @@ def test_records_messages_settings_and_the_command_line_are_no_part_of_the_code(
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_code(verb):
     assert len(verb_code(verb)) == 16
+
+
+def kept_digests(tmp_path):
+    """Contents of the file of digests of a copied package."""
+    [file] = (tmp_path / "src" / "blimpworks" / "__pycache__").glob("digests-*.json")
+    return json.loads(file.read_text())
+
+
+def test_a_digest_is_kept_for_the_next_process_until_any_file_of_the_package_changes(
+    digest_after, tmp_path
+):
+    first = digest_after()
+    kept = kept_digests(tmp_path)
+    assert kept["digests"]["blimpworks.sample.main:entry"][0] == first
+    assert digest_after(("stranger.tsv", "PL", "DU")) == first
+    assert kept_digests(tmp_path)["package"] != kept["package"]
+
+
+def test_a_kept_digest_is_what_is_told(digest_after, tmp_path):
+    digest_after()
+    [file] = (tmp_path / "src" / "blimpworks" / "__pycache__").glob("digests-*.json")
+    kept = kept_digests(tmp_path)
+    kept["digests"]["blimpworks.sample.main:entry"][0] = "0" * 16
+    file.write_text(json.dumps(kept))
+    assert digest_after() == "0" * 16
+
+
+def test_an_unreadable_file_of_digests_is_made_anew(digest_after, tmp_path):
+    first = digest_after()
+    [file] = (tmp_path / "src" / "blimpworks" / "__pycache__").glob("digests-*.json")
+    file.write_text("{")
+    assert digest_after() == first
+    assert kept_digests(tmp_path)["digests"]

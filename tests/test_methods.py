@@ -11,7 +11,7 @@ from test_judging import judged, write_scores
 
 from blimpworks.config import MultiblimpOptions, ScoringOptions, check_campaign
 from blimpworks.errors import UserError
-from blimpworks.scoring.collect import collect_scores
+from blimpworks.scoring.collect import Shards, collect_scores
 from blimpworks.scoring.judge import judge
 from blimpworks.scoring.methods import METHODS, find_method, parse_method, regional
 from blimpworks.scoring.run import score_items
@@ -257,7 +257,7 @@ def test_masked_word_of_a_region_is_that_of_the_whole_sentence(tmp_path):
         options = ScoringOptions()
         score_items(whole, checkpoint, store, manifest, "transformers", options, regions=parts)
         scores, output = tmp_path / f"{kind}.scores", tmp_path / f"{kind}.judged"
-        collect_scores(items, manifest, store, scores)
+        collect_scores(items, Shards(manifest, store), scores)
         judge(
             *(items, scores, output),
             methods=["masked_critical_word"],

@@ -5,9 +5,12 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha1, sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -231,3 +234,61 @@ def test_a_directory_with_other_files(fetch, tmp_path):
     _, done = fetch()
     assert "is no part of a retrieved model" in sentence_of(done)
     assert sorted(p.name for p in thesis.parent.iterdir()) == ["notes.json", "thesis.tex"]
+
+
+@pytest.fixture
+def shared(hub):
+    """A cache on another file system than the test's, filled by somebody who had a network."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
+        folder = Path(name)
+        command = arguments(folder / "own" / "checkpoint.json", "lab/good", "main")
+        done = call(["-m", "blimpworks", *command], hub, folder / "home")
+        assert done.returncode == 0, done.stderr
+        hub.asked.clear()
+        yield folder / "home" / "hub"
+
+
+def state_of(folder):
+    return {str(p.relative_to(folder)): p.stat().st_mtime_ns for p in folder.rglob("*")}
+
+
+def test_a_shared_cache_is_read_and_not_written(fetch, hub, shared):
+    before = state_of(shared)
+    output, done = fetch(BLIMPWORKS_CACHE=str(shared), HF_HUB_OFFLINE="1")
+    assert done.returncode == 0, done.stderr
+    weights = output.with_name("model.safetensors")
+    assert weights.is_symlink()
+    assert weights.resolve().is_relative_to(shared.resolve())
+    assert json.loads(output.read_text())["source"]["revision"] == COMMIT
+    assert hub.asked == []
+    assert state_of(shared) == before
+
+
+def test_with_a_network_a_branch_of_a_shared_cache_is_what_the_hub_says_it_is(fetch, hub, shared):
+    _, done = fetch(BLIMPWORKS_CACHE=str(shared))
+    assert done.returncode == 0, done.stderr
+    asked = [path for path in hub.asked if "lab/good" in path]
+    assert asked == ["/api/models/lab/good/revision/main"]
+
+
+def test_what_a_shared_cache_lacks_is_downloaded_beside_it(fetch, hub, shared):
+    before = state_of(shared)
+    next(shared.glob("**/model.safetensors")).unlink()
+    del before[str(next(shared.glob("**/snapshots/*")).relative_to(shared) / "model.safetensors")]
+    output, done = fetch(BLIMPWORKS_CACHE=str(shared))
+    assert done.returncode == 0, done.stderr
+    assert not output.with_name("model.safetensors").is_symlink()
+    assert {*state_of(shared)} == {*before}
+
+
+def test_two_directories_take_a_model_from_one_cache_at_a_time(hub, tmp_path, shared):
+    outputs = [tmp_path / name / "model" / "checkpoint.json" for name in ("one", "other")]
+
+    def retrieve(output):
+        command = ["-m", "blimpworks", *arguments(output, "lab/good", "main")]
+        return call(command, hub, output.parent.parent / "home", BLIMPWORKS_CACHE=str(shared))
+
+    with ThreadPoolExecutor(2) as threads:
+        done = list(threads.map(retrieve, outputs))
+    assert [each.returncode for each in done] == [0, 0], done
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()

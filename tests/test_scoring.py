@@ -22,7 +22,7 @@ from blimpworks.errors import UserError
 from blimpworks.models.words import split_words
 from blimpworks.provenance import digest
 from blimpworks.provenance.verbs import VERBS, score_verb
-from blimpworks.scoring.collect import collect_scores
+from blimpworks.scoring.collect import Shards, collect_scores
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.engines import ENGINES
 from blimpworks.scoring.hub_tokenizer import complete_characters
@@ -72,8 +72,8 @@ def pairs(count=20):
 
 
 def collect(items, directory):
-    manifest, store = directory / "manifest.json", directory / "shards"
-    return collect_scores(items, manifest, store, directory / "scores.parquet")
+    shards = Shards(directory / "manifest.json", directory / "shards")
+    return collect_scores(items, shards, directory / "scores.parquet")
 
 
 def scored(items, checkpoint, directory, options=OPTIONS):

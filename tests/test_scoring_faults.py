@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoTokenizer
 
 from blimpworks.config import ScoringOptions
-from blimpworks.scoring.collect import collect_scores
+from blimpworks.scoring.collect import Shards, collect_scores
 from blimpworks.scoring.run import score_items
 
 OPTIONS = ScoringOptions(shard=20, batch_tokens=400)
@@ -153,8 +153,8 @@ def test_a_score_that_is_no_number_is_marked_and_tried_again_on_request(items, t
         return score_items([items], copy, *paths, "transformers", options).statuses
 
     def collect():
-        paths = (tmp_path / "manifest.json", tmp_path / "shards", tmp_path / "scores.parquet")
-        return collect_scores(items, *paths)
+        shards = Shards(tmp_path / "manifest.json", tmp_path / "shards")
+        return collect_scores(items, shards, tmp_path / "scores.parquet")
 
     first = run()
     assert first["not_finite"] > 10

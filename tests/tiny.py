@@ -3,6 +3,7 @@
 import random
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from blimpworks.config import (
     EncoderDecoderRecipe,
@@ -159,3 +160,7 @@ def shard_of(engine, texts):
     requests = [Request(text) for text in texts]
     keys = {request: f"key {number}" for number, request in enumerate(requests)}
     return score_shard(engine, keys, encode_requests(engine, requests))
+
+
+def read_shard(path):
+    return pq.read_table(path)

@@ -163,9 +163,11 @@ class ModelRow(Strict):
     first_token: Literal["bos", "eos", "skip"]
     """What conditions the first token."""
     gpus: OptionalInt
-    """80 GB GPUs needed."""
+    """GPUs to spread it over, in place of what its size asks for (docs/cluster.md): empty for
+    that, 0 for a model that needs none."""
     gpu_memory_gb: OptionalFloat
-    """Weights and room to work."""
+    """Memory that it needs on all its GPUs together, in GB, in place of what follows from
+    parameters and dtype; empty for that."""
     gated: Literal["yes", "no"]
     """Whether the licence must be accepted on the hub first."""
     note: str

@@ -13,10 +13,12 @@ from pydantic import BaseModel
 
 from blimpworks.catalogue import LanguageRow, ModelRow, SourceRow, TreebankRow
 from blimpworks.config import Campaign
+from blimpworks.config.site import Site
 from blimpworks.files import write_text
 
 MODELS: dict[str, type[BaseModel]] = {
     "campaign": Campaign,
+    "site": Site,
     "languages": LanguageRow,
     "treebanks": TreebankRow,
     "sources": SourceRow,

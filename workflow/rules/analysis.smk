@@ -132,7 +132,7 @@ rule fit_margins:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=lambda w, attempt: 4000 * attempt,
+        **cpu_job(4000),
     params:
         code=verb_code("fit_margins"),
         root=f"{RESULTS}/scores/{{benchmark}}",

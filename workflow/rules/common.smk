@@ -62,6 +62,7 @@ PINS = {row.name: row for rows in CATALOGUE.treebanks.values() for row in rows}
 PINS |= CATALOGUE.sources
 
 
+HUB_MODELS = [name for name, row in CATALOGUE.models.items() if row.hf_id]
 CAMPAIGN_EXHIBITS = of_benchmarks(CAMPAIGN.benchmarks, evaluated=bool(CATALOGUE.models))
 FREQUENCY_SOURCE = "glotcc/v1.0-language-totals.tsv"
 # Results that a paper's authors released: pinned files that one table is made from.
@@ -188,6 +189,12 @@ def trained_by(kind):
     return [name for name, row in CATALOGUE.models.items() if row.recipe in recipes]
 
 
+def part_of(model, lang):
+    """The part of a model's scores that a language is in: one job scores a part."""
+    scope = scope_of(model, lang)
+    return f"multi.{lang}" if scope == "multi" and PER_LANGUAGE else scope
+
+
 def one_of(names):
     """A wildcard constraint that allows just these names."""
     return "|".join(map(re.escape, names)) or "(?!)"
@@ -275,3 +282,31 @@ def failing_words(logs):
         lines += [f"  {file}", f"    {said[-1] if said else 'said nothing'}"]
     lines.append("Finished work is kept; the same command goes on from there.")
     return "\n".join(lines)
+
+
+def blocks():
+    """What one job makes tables of: all languages of a checkpoint, or one.
+
+    For each kind of block: what tells its rules from others, the place of its logs, languages
+    (or their wildcard) and models.
+    """
+    covering = {}
+    for model in CATALOGUE.models:
+        if model not in PARTED:
+            covering.setdefault(tuple(covered_by(model)), []).append(model)
+    whole = [
+        (f"_{number}" if number else "", "{model}", languages, models)
+        for number, (languages, models) in enumerate(covering.items())
+        if languages
+    ]
+    return [*whole, ("_of_language", "{lang}/{model}", ["{lang}"], list(PARTED))]
+
+
+PER_LANGUAGE = CAMPAIGN.scoring.jobs == "language"
+# Models whose languages are scored by jobs of their own.
+PARTED = [
+    name
+    for name, row in CATALOGUE.models.items()
+    if row.scope == "monolingual" or PER_LANGUAGE
+]
+BLOCKS = blocks()

@@ -67,6 +67,8 @@ for kind in FORMATS:
             f"<benchmarks>/build_{kind}/{{paper}}/{{exhibit}}.tsv"
         wildcard_constraints:
             exhibit=these(s for s in EXHIBITS.values() if s.kind == kind),
+        # They read summaries: a queue takes longer than they do.
+        localrule: True
         conda:
             "../../envs/core.yaml"
         params:
@@ -106,6 +108,7 @@ for paper in PAPERS:
             f"<logs>/build_published/{paper}.log",
         benchmark:
             f"<benchmarks>/build_published/{paper}.tsv"
+        localrule: True
         conda:
             "../../envs/core.yaml"
         params:

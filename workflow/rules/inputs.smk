@@ -1,15 +1,38 @@
 """What rules ask the campaign for: input files and params that depend on wildcards."""
 
 
-def pin(wildcards, field):
-    """A field of the pinned row behind a retrieved file."""
-    return getattr(PINS[wildcards.name], field)
-
-
 def catalogue_of(name):
     """The table that a file is pinned in, for messages."""
     files = CAMPAIGN.catalogue
     return str(files.sources if name in CATALOGUE.sources else files.treebanks)
+
+
+def hub_model(wildcards):
+    """Model and scope of a checkpoint from the hub; no model for any other file."""
+    model, _, scope = wildcards.file.removeprefix("models/").partition("/")
+    row = CATALOGUE.models.get(model) if wildcards.file.startswith("models/") else None
+    return row, scope.partition("/")[0]
+
+
+def retrieval(wildcards):
+    """The command, with its options, that fetches a file or a model."""
+    row, scope = hub_model(wildcards)
+    if row is None:
+        name = wildcards.file.removeprefix("sources/")
+        named = {field: getattr(PINS[name], field) for field in ("url", "sha256")}
+        named |= {"bytes": PINS[name].bytes or "", "mirror-path": PINS[name].mirror}
+        named |= {"name": name, "catalogue": catalogue_of(name)}
+        verb = "retrieve"
+    else:
+        language = CATALOGUE.languages.get(scope)
+        script = language.script.lower() if language else ""
+        named = {
+            f: getattr(row, f) for f in ("name", "revision", "architecture", "dtype")
+        }
+        named |= {"first-token": row.first_token, "scope": scope}
+        named |= {"hf-id": row.hf_id.format(lang=scope, script=script)}
+        verb = "retrieve-model"
+    return [verb, *(f"--{option}={value}" for option, value in named.items())]
 
 
 def unimorph_tables(wildcards):
@@ -54,15 +77,6 @@ def text_arguments(wildcards, input):
     return [f"--{option}={path}" for option, paths in listed for path in paths]
 
 
-def hub_id(wildcards):
-    """Hugging Face id of a model; monolingual ones have one for each language."""
-    language = CATALOGUE.languages.get(wildcards.scope)
-    script = language.script.lower() if language else ""
-    return CATALOGUE.models[wildcards.model].hf_id.format(
-        lang=wildcards.scope, script=script
-    )
-
-
 def checkpoint_of(wildcards):
     """Checkpoint behind a part of a model's scores: multi, a language, or multi.LANGUAGE."""
     scope = wildcards.part.partition(".")[0]
@@ -85,11 +99,16 @@ def scored_items(wildcards):
 
 
 def manifest_of(wildcards):
-    """Manifest of the job that scores a language with a model."""
-    part = scope_of(wildcards.model, wildcards.lang)
-    if part == "multi" and CAMPAIGN.scoring.jobs == "language":
-        part = f"multi.{wildcards.lang}"
+    """Manifest of the job that scores a model, or its checkpoint of a language."""
+    part = "multi"
+    if wildcards.model in PARTED:
+        part = part_of(wildcards.model, wildcards.lang)
     return f"{RESULTS}/store/{wildcards.model}/{part}/manifest.json"
+
+
+def repeated(option, paths):
+    """Paths as an option of a command that may stand many times."""
+    return [f"--{option}={path}" for path in paths]
 
 
 def compared_with(model):
@@ -173,12 +192,6 @@ def regression_models(wildcards):
     if wildcards.source == "printed":
         return {}
     return EVALUATION_FACTS["models"](CAMPAIGN, CATALOGUE)
-
-
-def hub_row(wildcards):
-    """What of a model's row decides its checkpoint."""
-    fields = {"revision", "architecture", "dtype", "first_token"}
-    return CATALOGUE.models[wildcards.model].model_dump(include=fields)
 
 
 def labels_of(wildcards):

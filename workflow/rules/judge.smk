@@ -1,33 +1,51 @@
 """From scores to judgements to accuracies."""
 
+for suffix, place, languages, models in BLOCKS:
 
-rule judge:
-    """Which sentence of each pair a model prefers."""
-    input:
-        pairs="<results>/items/{benchmark}/{lang}.parquet",
-        scores="<results>/scores/{benchmark}/{lang}/{model}.parquet",
-    output:
-        "<results>/judgements/{benchmark}/{lang}/{model}.parquet",
-    log:
-        "<logs>/judge/{benchmark}/{lang}/{model}.log",
-    benchmark:
-        "<benchmarks>/judge/{benchmark}/{lang}/{model}.tsv"
-    localrule: True
-    conda:
-        "../../envs/core.yaml"
-    params:
-        code=verb_code("judge"),
-        methods=lambda w: [f"--method={name}" for name in JUDGING[w.benchmark].methods],
-        ties=lambda w: [f"--ties={policy}" for policy in ties_of(w.benchmark)],
-        near_tie=lambda w: CAMPAIGN.scoring.near_tie.of(
-            engine_of(w.model), dtype_of(w.model)
-        ),
-    message:
-        "Judge {wildcards.model} on {wildcards.benchmark} {wildcards.lang}"
-    shell:
-        "python -m blimpworks judge --items {input.pairs:q} --scores {input.scores:q} "
-        "{params.methods:q} {params.ties} --near-tie {params.near_tie} "
-        "--output {output:q} > {log:q} 2>&1"
+    rule:
+        name:
+            f"judge{suffix}"
+        input:
+            pairs=[
+                f"<results>/items/{{benchmark}}/{lang}.parquet" for lang in languages
+            ],
+            scores=[
+                f"<results>/scores/{{benchmark}}/{lang}/{{model}}.parquet"
+                for lang in languages
+            ],
+        output:
+            [
+                f"<results>/judgements/{{benchmark}}/{lang}/{{model}}.parquet"
+                for lang in languages
+            ],
+        log:
+            f"<logs>/judge{suffix}/{{benchmark}}/{place}.log",
+        benchmark:
+            f"<benchmarks>/judge{suffix}/{{benchmark}}/{place}.tsv"
+        wildcard_constraints:
+            model=one_of(models),
+        localrule: True
+        conda:
+            "../../envs/core.yaml"
+        params:
+            code=verb_code("judge"),
+            tables=lambda w, input, output: [
+                *repeated("items", input.pairs),
+                *repeated("scores", input.scores),
+                *repeated("output", output),
+            ],
+            methods=lambda w: [
+                f"--method={name}" for name in JUDGING[w.benchmark].methods
+            ],
+            ties=lambda w: [f"--ties={policy}" for policy in ties_of(w.benchmark)],
+            near_tie=lambda w: CAMPAIGN.scoring.near_tie.of(
+                engine_of(w.model), dtype_of(w.model)
+            ),
+        message:
+            "Judge {wildcards.model} on {wildcards.benchmark}"
+        shell:
+            "python -m blimpworks judge {params.tables:q} {params.methods:q} {params.ties} "
+            "--near-tie {params.near_tie} > {log:q} 2>&1"
 
 
 rule compute_accuracies:

@@ -1,4 +1,4 @@
-"""Language models: trained on the campaign's text, or retrieved from the hub."""
+"""Language models trained on the campaign's text; others are retrieved (retrieve.smk)."""
 
 
 rule build_text:
@@ -20,7 +20,7 @@ rule build_text:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=lambda w, attempt: 2000 * attempt,
+        **cpu_job(2000),
     params:
         code=verb_code("build_text"),
         inputs=text_arguments,
@@ -49,7 +49,7 @@ rule train_ngram:
     conda:
         "../../envs/train.yaml"
     resources:
-        mem_mb=lambda w, attempt: 4000 * attempt,
+        **cpu_job(4000),
     params:
         code=verb_code("train_ngram"),
         recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
@@ -81,7 +81,7 @@ for kind in ("transformer", "masked", "encoder-decoder", "lstm"):
         conda:
             "../../envs/train.yaml"
         resources:
-            mem_mb=lambda w, attempt: 4000 * attempt,
+            **cpu_job(4000),
         params:
             code=verb_code(verb),
             command=f"train-{kind}",
@@ -94,31 +94,3 @@ for kind in ("transformer", "masked", "encoder-decoder", "lstm"):
             "python -m blimpworks {params.command} {input:q} --name {wildcards.model} "
             "--scope {wildcards.scope} --recipe-name={params.recipe_name:q} "
             "--recipe={params.recipe:q} --seed {params.seed} --output {output:q} > {log:q} 2>&1"
-
-
-rule retrieve_model:
-    """A model from the hub, its revision resolved to a commit."""
-    output:
-        "<resources>/models/{model}/{scope}/checkpoint.json",
-    log:
-        "<logs>/retrieve_model/{model}/{scope}.log",
-    benchmark:
-        "<benchmarks>/retrieve_model/{model}/{scope}.tsv"
-    wildcard_constraints:
-        model=one_of(name for name, row in CATALOGUE.models.items() if row.hf_id),
-    # Compute nodes often have no network.
-    localrule: True
-    conda:
-        "../../envs/train.yaml"
-    params:
-        code=verb_code("retrieve_model"),
-        hf_id=hub_id,
-        row=hub_row,
-    message:
-        "Retrieve {wildcards.model}"
-    shell:
-        "python -m blimpworks retrieve-model --name {wildcards.model} --scope {wildcards.scope} "
-        "--hf-id={params.hf_id:q} --revision={params.row[revision]:q} "
-        "--architecture={params.row[architecture]:q} "
-        "--dtype={params.row[dtype]:q} --first-token={params.row[first_token]:q} "
-        "--output {output:q} > {log:q} 2>&1"

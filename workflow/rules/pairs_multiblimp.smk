@@ -15,7 +15,7 @@ rule find_candidates:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=lambda w, attempt: 2000 * attempt,
+        **cpu_job(2000),
     params:
         code=verb_code("find_candidates"),
         options=stage(
@@ -53,7 +53,7 @@ rule measure_agreement:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=lambda w, attempt: 2000 * attempt,
+        **cpu_job(2000),
     params:
         code=verb_code("measure_agreement"),
         options=stage(
@@ -94,7 +94,7 @@ rule build_pairs:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=lambda w, attempt: 2000 * attempt,
+        **cpu_job(2000),
     params:
         code=verb_code("build_pairs"),
         options=stage(
@@ -132,7 +132,7 @@ rule sample_items:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=lambda w, attempt: 2000 * attempt,
+        **cpu_job(2000),
     params:
         code=verb_code("sample_items"),
         options=stage(

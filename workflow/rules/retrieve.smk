@@ -1,32 +1,25 @@
-"""Every file from outside, pinned; from the campaign's mirror or from its address."""
+"""Everything from outside, pinned: files from the campaign's mirror or address, models."""
 
 
 rule retrieve:
-    """Fetch one pinned file and verify its SHA-256."""
+    """Fetch one pinned file and verify its SHA-256, or a model at a commit."""
     output:
-        "<resources>/sources/{name}",
+        "<resources>/{file}",
     log:
-        "<logs>/retrieve/{name}.log",
+        "<logs>/retrieve/{file}.log",
     benchmark:
-        "<benchmarks>/retrieve/{name}.tsv"
+        "<benchmarks>/retrieve/{file}.tsv"
     wildcard_constraints:
-        name=one_of(PINS),
+        # One rule for all, so that `--until retrieve` is all that needs the network.
+        file=f"sources/({one_of(PINS)})|models/({one_of(HUB_MODELS)})/[a-z]+/checkpoint.json",
     # Compute nodes often have no network.
     localrule: True
     conda:
-        "../../envs/core.yaml"
+        "../../envs/train.yaml"
     params:
-        code=verb_code("retrieve"),
-        url=lambda w: pin(w, "url"),
-        sha256=lambda w: pin(w, "sha256"),
-        size=lambda w: pin(w, "bytes") or "",
-        mirror_path=lambda w: pin(w, "mirror"),
-        catalogue=lambda w: catalogue_of(w.name),
+        code=lambda w: verb_code("retrieve_model" if hub_model(w)[0] else "retrieve"),
+        command=retrieval,
     message:
-        "Retrieve {wildcards.name}"
+        "Retrieve {wildcards.file}"
     shell:
-        "python -m blimpworks retrieve --name={wildcards.name:q} --url={params.url:q} "
-        "--sha256={params.sha256:q} --bytes={params.size:q} "
-        '--mirror-path={params.mirror_path:q} --mirror="$BLIMPWORKS_MIRROR" '
-        "--catalogue={params.catalogue:q} "
-        "--output {output:q} > {log:q} 2>&1"
+        "python -m blimpworks {params.command:q} --output {output:q} > {log:q} 2>&1"

@@ -13,11 +13,11 @@ rule score:
     benchmark:
         "<benchmarks>/score/{model}/{part}.tsv"
     wildcard_constraints:
-        model=one_of(name for name in CATALOGUE.models if engine_of(name) != "vllm"),
+        model=one_of(scored_alone("other")),
     conda:
         "../../envs/train.yaml"
     resources:
-        mem_mb=lambda w, attempt: 4000 * attempt,
+        **score_job(),
     params:
         code=lambda w: scoring_code(w.model),
         python="python",
@@ -33,14 +33,14 @@ rule score:
     shell:
         "{params.python} -m blimpworks score {input.whole:q} {params.regions:q} "
         "--checkpoint {input.checkpoint:q} --engine {params.engine} --store {params.store:q} "
-        "--manifest {output:q} --options {params.options:q} > {log:q} 2>&1"
+        "--manifest {output:q} --options {params.options:q} --log {log:q} > {log:q} 2>&1"
 
 
 use rule score as score_with_vllm with:
     wildcard_constraints:
-        model=one_of(name for name in CATALOGUE.models if engine_of(name) == "vllm"),
+        model=one_of(scored_alone("vllm")),
     conda:
-        f"../../envs/vllm-{CAMPAIGN.scoring.vllm.build}.yaml"
+        f"../../envs/{VLLM_ENVIRONMENT}.yaml"
     params:
         code=lambda w: scoring_code(w.model),
         python=VLLM_PYTHON,
@@ -52,25 +52,72 @@ use rule score as score_with_vllm with:
         options=CAMPAIGN.scoring.model_dump_json(exclude=AFTERWARDS),
 
 
-rule collect_scores:
-    """The scores of one model on one benchmark and language, sliced from the store."""
-    input:
-        pairs="<results>/items/{benchmark}/{lang}.parquet",
-        manifest=manifest_of,
-    output:
-        "<results>/scores/{benchmark}/{lang}/{model}.parquet",
-    log:
-        "<logs>/collect_scores/{benchmark}/{lang}/{model}.log",
-    benchmark:
-        "<benchmarks>/collect_scores/{benchmark}/{lang}/{model}.tsv"
-    localrule: True
-    conda:
-        "../../envs/core.yaml"
-    params:
-        code=verb_code("collect_scores"),
-        store=lambda w, input: str(Path(input.manifest).with_name("shards")),
-    message:
-        "Collect scores of {wildcards.model} on {wildcards.benchmark} {wildcards.lang}"
-    shell:
-        "python -m blimpworks collect-scores --items {input.pairs:q} --manifest {input.manifest:q} "
-        "--store {params.store:q} --output {output:q} > {log:q} 2>&1"
+for pack in PACKS:
+
+    rule:
+        name:
+            f"score_{pack.name}"
+        input:
+            pairs=sorted({path for part in pack.parts for path in items_of(part)}),
+            checkpoints=sorted({str(part.checkpoint(CAMPAIGN)) for part in pack.parts}),
+        output:
+            [str(part.manifest(CAMPAIGN)) for part in pack.parts],
+        log:
+            f"<logs>/score_pack/{pack.name}.log",
+        benchmark:
+            f"<benchmarks>/score_pack/{pack.name}.tsv"
+        conda:
+            f"../../envs/{'train' if pack.parts[0].engine != 'vllm' else VLLM_ENVIRONMENT}.yaml"
+        resources:
+            **pack_job(pack),
+        params:
+            code=sorted({scoring_code(part.model) for part in pack.parts}),
+            python=VLLM_PYTHON if pack.parts[0].engine == "vllm" else "python",
+            folders=lambda w: [f"--items={RESULTS}/items", f"--store={RESULTS}/store"],
+            logs=lambda w: f"{CAMPAIGN.pathvars.logs}/score",
+            members=packed(pack),
+            options=CAMPAIGN.scoring.model_dump_json(exclude=AFTERWARDS),
+        message:
+            f"Score {len(pack.parts)} parts side by side: {pack.name}"
+        shell:
+            "{params.python} -m blimpworks score-pack --members {params.members:q} "
+            "{params.folders:q} --logs {params.logs:q} --options {params.options:q} "
+            "--width {resources.width} {resources.has} > {log:q} 2>&1"
+
+
+# One job makes the tables of all languages of a checkpoint; Snakemake, the file system and
+# the interpreter's start would otherwise cost a hundred times what the work does.
+for suffix, place, languages, models in BLOCKS:
+
+    rule:
+        name:
+            f"collect_scores{suffix}"
+        input:
+            pairs=[
+                f"<results>/items/{{benchmark}}/{lang}.parquet" for lang in languages
+            ],
+            manifest=manifest_of,
+        output:
+            [
+                f"<results>/scores/{{benchmark}}/{lang}/{{model}}.parquet"
+                for lang in languages
+            ],
+        log:
+            f"<logs>/collect_scores{suffix}/{{benchmark}}/{place}.log",
+        benchmark:
+            f"<benchmarks>/collect_scores{suffix}/{{benchmark}}/{place}.tsv"
+        wildcard_constraints:
+            model=one_of(models),
+        localrule: True
+        conda:
+            "../../envs/core.yaml"
+        params:
+            code=verb_code("collect_scores"),
+            store=lambda w, input: str(Path(input.manifest).with_name("shards")),
+            pairs=lambda w, input: repeated("items", input.pairs),
+            scores=lambda w, output: repeated("output", output),
+        message:
+            "Collect scores of {wildcards.model} on {wildcards.benchmark}"
+        shell:
+            "python -m blimpworks collect-scores {params.pairs:q} --manifest {input.manifest:q} "
+            "--store {params.store:q} {params.scores:q} > {log:q} 2>&1"

@@ -16,7 +16,7 @@ rule build_tokens:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=lambda w, attempt: 2000 * attempt,
+        **cpu_job(2000),
     params:
         code=verb_code("build_tokens"),
         options=CAMPAIGN.treebanks.model_dump_json(include={"malformed"}),
@@ -42,7 +42,7 @@ rule build_lexicon:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=lambda w, attempt: 2000 * attempt,
+        **cpu_job(2000),
     params:
         code=verb_code("build_lexicon"),
         options=stage(

@@ -13,10 +13,11 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
+from pathlib import Path
 
 import typer
 
-from blimpworks.errors import UserError
+from blimpworks.errors import OutOfTime, UserError
 
 MODULES = (
     "sources",
@@ -92,16 +93,46 @@ class _NoPandas(MetaPathFinder):
             raise ModuleNotFoundError("pandas is left out for speed", name=fullname)
 
 
+def _log_of(arguments: Sequence[str]) -> Path | None:
+    """The log that a scoring command names, beside which its attempts are entered."""
+    if arguments[:1] != ["score"] or "--log" not in arguments[:-1]:
+        return None
+    return Path(arguments[arguments.index("--log") + 1])
+
+
+def _attempt(arguments: Sequence[str]) -> None:
+    """Run a scoring command as a child of this process, which stays to say how that ended.
+
+    In that child, only make sure that it ends with its parent.
+    """
+    log = _log_of(arguments)
+    if log is None:
+        return
+    from blimpworks.cluster.attempt import die_with_parent, is_attempt, run_attempt
+
+    if is_attempt():
+        die_with_parent()
+    else:
+        sys.exit(run_attempt([sys.executable, "-m", "blimpworks", *arguments], log))
+
+
 def main() -> None:
-    """Run the command line; a user's mistake ends in one sentence and exit code 2."""
+    """Run the command line; a user's mistake ends in one sentence and exit code 2.
+
+    Work that stopped because its allocation is nearly over ends in exit code 75.
+    """
     if WITHOUT_PANDAS & {*sys.argv[1:2]}:
         sys.meta_path.insert(0, _NoPandas())
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     try:
+        _attempt(sys.argv[1:])
         command_line(("audit",) if AUDITS & {*sys.argv[1:2]} else MODULES)()
     except UserError as error:
         print(f"blimpworks: {error}", file=sys.stderr)
         sys.exit(2)
+    except OutOfTime as pause:
+        print(f"blimpworks: {pause}", file=sys.stderr)
+        sys.exit(os.EX_TEMPFAIL)
     except OSError as error:
         if error.errno not in DISK_ERRORS:
             raise

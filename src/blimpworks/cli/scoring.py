@@ -1,20 +1,37 @@
 """Verbs from items to accuracies: score, collect, judge, summarise."""
 
 import json
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from blimpworks.config import ScoringOptions, parse_options
-from blimpworks.provenance.record import Job
+from blimpworks.config import ScoringOptions, Strict, parse_options, parse_rows
+from blimpworks.config.base import Positive
+from blimpworks.errors import UserError
+from blimpworks.provenance.record import Job, Planned
 from blimpworks.provenance.verbs import score_verb
 
-Items = Annotated[Path, typer.Option(help="Items table.")]
+if TYPE_CHECKING:
+    from blimpworks.cluster.pack_run import Member
+
+Each = Annotated[list[Path], typer.Option(help="Items table; repeatable.")]
+Outputs = Annotated[list[Path], typer.Option(help="Table to write; one for each items table.")]
 Output = Annotated[Path, typer.Option(help="Table to write.")]
 Manifest = Annotated[Path, typer.Option(help="Manifest of the model's scores.")]
 Store = Annotated[Path, typer.Option(help="Directory of the model's shards.")]
+
+
+def pairs_of(items: list[Path], outputs: list[Path]) -> list[tuple[Path, Path]]:
+    """Each items table with what is written for it. Raises UserError for unlike numbers."""
+    if len(items) != len(outputs):
+        raise UserError(
+            f"{len(items)} --items and {len(outputs)} --output; expected an output for each."
+        )
+    return [*zip(items, outputs, strict=True)]
 
 
 def score(
@@ -27,36 +44,107 @@ def score(
     regions: Annotated[
         list[Path] | None, typer.Option(help="Items whose critical regions are enough.")
     ] = None,
+    log: Annotated[
+        Path | None, typer.Option(help="The job's log; its attempts are entered beside it.")
+    ] = None,
 ) -> None:
     """Score all sentences of the items with one model; resumes where it was killed."""
+    from blimpworks.cluster.deadline import deadline_of
+    from blimpworks.cluster.journal import progress_path
     from blimpworks.models.checkpoint import read_description
+    from blimpworks.scoring.progress import Progress
     from blimpworks.scoring.run import score_items
+    from blimpworks.scoring.watch import Watch, Watches
 
+    watch = Watches(Progress(progress_path(log)) if log else Watch(), deadline_of())
     chosen = parse_options(ScoringOptions, options)
     params = chosen.model_dump(exclude={"near_tie", "jobs"}) | {"engine": engine}
     whole, parts = items or [], regions or []
     inputs, outputs = [*whole, *parts, checkpoint], [manifest, store]
     verb = score_verb(engine, read_description(checkpoint).architecture)
     with Job(verb, inputs=inputs, outputs=outputs, params=params) as job:
-        result = score_items(whole, checkpoint, store, manifest, engine, chosen, regions=parts)
+        result = score_items(
+            whole, checkpoint, store, manifest, engine, chosen, regions=parts, watch=watch
+        )
         job.note(engine=result.engine, sentences=result.sentences, statuses=result.statuses)
 
 
-def collect_scores(items: Items, manifest: Manifest, store: Store, output: Output) -> None:
-    """Slice a model's shards into the scores table of one benchmark and language."""
+class Packed(Strict):
+    """A member of a pack, as the workflow describes it."""
+
+    part: str
+    """MODEL/PART."""
+    engine: str
+    checkpoint: Path
+    slots: Positive
+    """GPUs, or cores where the pack has no GPUs."""
+    languages: tuple[str, ...]
+    whole: tuple[str, ...]
+    """Benchmarks whose sentences are scored."""
+    regions: tuple[str, ...]
+    """Benchmarks whose critical regions are enough."""
+
+
+def _member(packed: Packed, items: Path, store: Path, logs: Path, options: str) -> "Member":
+    from blimpworks.cluster.pack_run import Member
+
+    def tables(benchmarks: Iterable[str]) -> list[str]:
+        return [str(items / b / f"{lang}.parquet") for b in benchmarks for lang in packed.languages]
+
+    own = store / packed.part
+    manifest = own / "manifest.json"
+    named = {"checkpoint": packed.checkpoint, "engine": packed.engine, "options": options}
+    named |= {"store": own / "shards", "manifest": manifest}
+    arguments = [*tables(packed.whole), *(f"--regions={path}" for path in tables(packed.regions))]
+    arguments += [f"--{option}={value}" for option, value in named.items()]
+    log_file = logs / f"{packed.part}.log"
+    return Member(packed.part, tuple(arguments), manifest, log_file, packed.slots)
+
+
+def score_pack(
+    members: Annotated[str, typer.Option(help="What to score, as a JSON list.")],
+    items: Annotated[Path, typer.Option(help="Directory of BENCHMARK/LANG.parquet.")],
+    store: Annotated[Path, typer.Option(help="Directory of the models' shards.")],
+    logs: Annotated[Path, typer.Option(help="Directory of the members' logs.")],
+    options: Annotated[str, typer.Option(help="Scoring options, as JSON.")],
+    width: Annotated[int, typer.Option(help="GPUs, or cores where there are no GPUs.")],
+    gpus: Annotated[bool, typer.Option(help="Whether the job has GPUs.")],
+) -> None:
+    """Score with several models side by side, each as an attempt with a log of its own."""
+    from blimpworks.cluster.pack_run import run_pack
+
+    parse_options(ScoringOptions, options)
+    described = parse_rows(Packed, members)
+    chosen = [_member(each, items, store, logs, options) for each in described]
+    raise typer.Exit(run_pack(chosen, width, gpus=gpus))
+
+
+def collect_scores(
+    items: Each,
+    manifest: Manifest,
+    store: Store,
+    output: Outputs,
+) -> None:
+    """Slice a model's shards into scores tables, one for each items table."""
     from blimpworks.scoring import collect
 
-    with Job("collect_scores", inputs=[items, manifest], outputs=[output], params={}):
-        collect.collect_scores(items, manifest, store, output)
+    shards = collect.Shards(manifest, store)
+    for table, target in pairs_of(items, output):
+        # A record each: what is asked of one language is not answered with all of them.
+        with (
+            suppress(Planned),
+            Job("collect_scores", inputs=[table, manifest], outputs=[target], params={}),
+        ):
+            collect.collect_scores(table, shards, target)
 
 
 def judge(
-    items: Items,
-    scores: Annotated[Path, typer.Option(help="Scores table.")],
+    items: Each,
+    scores: Annotated[list[Path], typer.Option(help="Scores table; one for each items table.")],
     method: Annotated[list[str], typer.Option(help="Method, or name=expression; repeatable.")],
     ties: Annotated[list[str], typer.Option(help="What ties count as; one, or one a method.")],
     near_tie: Annotated[float, typer.Option(help="Margins below this, in nats, are near ties.")],
-    output: Output,
+    output: Outputs,
 ) -> None:
     """Judge for each item whether the model prefers the good sentence."""
     from blimpworks.scoring import judge as library
@@ -64,11 +152,15 @@ def judge(
 
     methods = {m.name: asdict(m) for m in map(find_method, method)}
     params = {"methods": methods, "ties": ties, "near_tie": near_tie}
-    with Job("judge", inputs=[items, scores], outputs=[output], params=params) as job:
-        unjudged = library.judge(
-            items, scores, output, methods=method, ties=ties, near_tie=near_tie
-        )
-        job.note(unjudged=unjudged)
+    for (table, target), found in zip(pairs_of(items, output), scores, strict=True):
+        with (
+            suppress(Planned),
+            Job("judge", inputs=[table, found], outputs=[target], params=params) as job,
+        ):
+            unjudged = library.judge(
+                table, found, target, methods=method, ties=ties, near_tie=near_tie
+            )
+            job.note(unjudged=unjudged)
 
 
 # A campaign has thousands of these tables, and one argument of a shell holds 128 KiB.
@@ -102,5 +194,5 @@ def compute_accuracies(
 
 def register(app: typer.Typer) -> None:
     """Add this module's verbs to the command."""
-    for verb in (score, collect_scores, judge, compute_accuracies):
+    for verb in (score, score_pack, collect_scores, judge, compute_accuracies):
         app.command()(verb)

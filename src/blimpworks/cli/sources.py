@@ -18,9 +18,11 @@ def retrieve(
     sha256: Annotated[str, typer.Option(help="Expected checksum of the uncompressed file.")],
     size: Annotated[str, typer.Option("--bytes", help="Expected size; '' if unknown.")],
     mirror_path: Annotated[str, typer.Option(help="Path below the mirror, without .xz.")],
-    mirror: Annotated[str, typer.Option(help="Directory looked into first; '' for none.")],
     output: Annotated[Path, typer.Option(help="File to write.")],
     catalogue: Annotated[str, typer.Option(help="File with the row, for messages.")] = "",
+    mirror: Annotated[
+        str, typer.Option(envvar="BLIMPWORKS_MIRROR", help="Directory looked into first.")
+    ] = "",
 ) -> None:
     """Copy one pinned file from the mirror, or download it, and verify it."""
     from blimpworks import sources
@@ -64,6 +66,9 @@ def retrieve_model(
     dtype: Annotated[str, typer.Option(help="Number format that it is run in.")],
     first_token: Annotated[FirstToken, typer.Option(help="What conditions the first token.")],
     output: Annotated[Path, typer.Option(help="checkpoint.json; the files go beside it.")],
+    shared: Annotated[
+        str, typer.Option(envvar="BLIMPWORKS_CACHE", help="Cache of models that many read.")
+    ] = "",
 ) -> None:
     """Download a model from the Hugging Face hub and seal it as a checkpoint."""
     from blimpworks.models.retrieve import Wanted
@@ -80,7 +85,7 @@ def retrieve_model(
     }
     wanted = Wanted(name, scope, architecture, dtype, first_token, hf_id, revision)
     with Job("retrieve_model", inputs=[], outputs=[output, output.parent], params=params) as job:
-        sealed = retrieve_from_hub(wanted, output)
+        sealed = retrieve_from_hub(wanted, output, Path(shared) if shared else None)
         job.note(source=sealed.source.model_dump(), files=len(sealed.files))
 
 

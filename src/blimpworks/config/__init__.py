@@ -83,6 +83,8 @@ __all__ = [
     "complaints",
     "load_campaign",
     "parse_options",
+    "parse_rows",
+    "read_settings",
 ]
 
 Benchmark = Literal["multiblimp", "clams", "blimp", "lmentry", "urblimp"]
@@ -168,6 +170,9 @@ class Campaign(Strict):
     scoring: ScoringOptions = ScoringOptions()
     parity: ParityOptions = ParityOptions()
     report: ReportOptions = ReportOptions()
+    site: Path | None = None
+    """Description of the cluster that jobs run on (docs/cluster.md); None for
+    ``config/site.yaml``, if there is one. It decides nothing but what jobs ask for."""
 
 
 def _known_keys() -> list[str]:
@@ -239,26 +244,43 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
     return campaign
 
 
-def load_campaign(path: Path) -> Campaign:
-    """Read and validate a campaign file. Raises UserError when it is missing or wrong."""
+def read_settings(path: Path, what: str) -> dict[str, Any]:
+    """The mapping in a YAML file. Raises UserError when there is none; it expected ``what``."""
     try:
         settings = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; expected a campaign file.") from error
+        raise UserError(f"{path} does not exist; expected a {what}.") from error
     except yaml.YAMLError as error:
         raise UserError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from error
     if not isinstance(settings, dict):
-        raise UserError(f"{path} holds no mapping; expected the settings of a campaign.")
-    return check_campaign(settings, str(path))
+        raise UserError(f"{path} holds no mapping; expected a {what}.")
+    return settings
+
+
+def load_campaign(path: Path) -> Campaign:
+    """Read and validate a campaign file. Raises UserError when it is missing or wrong."""
+    return check_campaign(read_settings(path, "campaign file"), str(path))
+
+
+def _json(kind: type[BaseModel], text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise UserError(f"{kind.__name__}: {text!r} is not JSON ({error}); correct it.") from error
 
 
 def parse_options(kind: type[Options], text: str) -> Options:
     """Options passed to a command as JSON. Raises UserError when they don't fit ``kind``."""
-    try:
-        settings = json.loads(text)
-    except ValueError as error:
-        raise UserError(f"{kind.__name__}: {text!r} is not JSON ({error}); correct it.") from error
+    settings = _json(kind, text)
     try:
         return kind.model_validate(settings)
     except ValidationError as error:
         raise UserError(complaints(error.errors(), settings, kind.__name__)) from error
+
+
+def parse_rows(kind: type[Options], text: str) -> list[Options]:
+    """A JSON list passed to a command. Raises UserError when a member does not fit ``kind``."""
+    rows = _json(kind, text)
+    if not isinstance(rows, list):
+        raise UserError(f"{kind.__name__}: {text!r} is no list; expected [{{…}}, …].")
+    return [parse_options(kind, json.dumps(row)) for row in rows]

@@ -54,39 +54,67 @@ class Wanted:
     """Branch, tag or commit."""
 
 
-def retrieve_model(wanted: Wanted, checkpoint: Path) -> Checkpoint:
+def retrieve_model(wanted: Wanted, checkpoint: Path, shared: Path | None = None) -> Checkpoint:
     """Put a hub model's files beside ``checkpoint`` and seal them there (``checkpoint.json``).
 
-    The revision is resolved to the commit that the seal records. Files are hard links into
-    the hub's cache where the file system allows it. Offline, only that cache is read.
+    The revision is resolved to the commit that the seal records. A model that lies complete in
+    ``shared``, a cache of the hub's library that many read, is taken from there; else it is
+    downloaded. Files are hard links into the cache where the file system allows it, symbolic
+    ones into a shared cache. Offline, only the caches are read.
 
     Raises UserError for a model that is missing, gated or without safetensors weights, an
     unreachable hub, a damaged download, or a directory that holds other files.
     """
     with _told(wanted):
-        snapshot = _snapshot(wanted)
+        found = _shared_snapshot(wanted, shared) if shared else None
+        snapshot = found or _snapshot(wanted)
     files = _complete(snapshot, wanted)
     with disk_errors(checkpoint):
         clear(checkpoint.parent)
         for path in files:
-            _place(path, checkpoint.parent / path.name)
+            _place(path, checkpoint.parent / path.name, linked=found is not None)
         return seal(checkpoint, _describe(wanted, commit=snapshot.name))
+
+
+def _is_commit(revision: str) -> bool:
+    return re.fullmatch(r"[0-9a-f]{40}", revision) is not None
+
+
+def _shared_snapshot(wanted: Wanted, shared: Path) -> Path | None:
+    """Folder of the shared cache that holds the revision's files, if it has them all.
+
+    A branch is the commit that the hub says it is; offline, the one it was when it was cached.
+    """
+    revision = wanted.revision
+    if offline_variable() is None and not _is_commit(revision):
+        revision = HfApi().model_info(wanted.hf_id, revision=revision).sha or revision
+    try:
+        folder = Path(_download(wanted, revision, offline=True, cache=shared))
+    except LocalEntryNotFoundError:
+        return None
+    names = [path.name for path in folder.glob("*") if _is_kept(path.name)]
+    has_weights = any(name.endswith(".safetensors") for name in names)
+    return folder if has_weights and not _shards([*folder.glob("*")]) - {*names} else None
+
+
+def _download(wanted: Wanted, revision: str, *, offline: bool, cache: Path | None = None) -> str:
+    return snapshot_download(
+        wanted.hf_id,
+        revision=revision,
+        allow_patterns=[*TRANSFORMERS_FILES],
+        ignore_patterns=LEFT_OUT,
+        local_files_only=offline,
+        cache_dir=cache,
+    )
 
 
 def _snapshot(wanted: Wanted) -> Path:
     """Folder of the cache that holds the revision's files; it is named after the commit."""
     offline = offline_variable() is not None
-    if not offline and not re.fullmatch(r"[0-9a-f]{40}", wanted.revision):
+    if not offline and not _is_commit(wanted.revision):
         # Without this question an unreachable hub would let an old branch tip pass as new.
         HfApi().model_info(wanted.hf_id, revision=wanted.revision)
-    folder = snapshot_download(
-        wanted.hf_id,
-        revision=wanted.revision,
-        allow_patterns=[*TRANSFORMERS_FILES],
-        ignore_patterns=LEFT_OUT,
-        local_files_only=offline,
-    )
-    return Path(folder)
+    return Path(_download(wanted, wanted.revision, offline=offline))
 
 
 def _describe(wanted: Wanted, commit: str) -> Checkpoint:
@@ -139,13 +167,19 @@ def _shards(files: list[Path]) -> set[str]:
     return {s for p in indices for s in json.loads(p.read_bytes())["weight_map"].values()}
 
 
-def _place(source: Path, target: Path) -> None:
-    """Hard link, so that a large model lies on the disk once; a copy on another file system."""
+def _place(source: Path, target: Path, *, linked: bool) -> None:
+    """Hard link, so that a large model lies on the disk once; a copy on another file system.
+
+    What others own, the system may refuse to link so; ``linked`` then makes it a symbolic one.
+    """
     with atomic(target) as temporary:
         try:
             os.link(source.resolve(), temporary)
         except OSError:
-            shutil.copyfile(source, temporary)
+            if linked:
+                temporary.symlink_to(source.resolve())
+            else:
+                shutil.copyfile(source, temporary)
 
 
 @contextmanager

@@ -18,11 +18,15 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from blimpworks.provenance.known import recall, remember
+
 PACKAGE = "blimpworks"
 ROOT = Path(__file__).resolve().parent.parent
-# Records, messages and the command line decide no number; settings do, but their values
-# are params of the rules that read them.
-EXCLUDED = tuple(f"{PACKAGE}.{name}" for name in ("provenance", "errors", "cli", "config"))
+# Records, messages, the command line and what a cluster is asked for decide no number;
+# settings do, but their values are params of the rules that read them.
+EXCLUDED = tuple(
+    f"{PACKAGE}.{name}" for name in ("provenance", "errors", "cli", "config", "cluster")
+)
 
 # A string that names a file beside the module stands for that file's content.
 DATA_FILE = re.compile(r"[\w./-]+\.(tsv|csv|json|yaml|js|css|jinja|md)")
@@ -215,9 +219,23 @@ def _entry(entry: str) -> Symbol:
     return module, name
 
 
+def reached_modules(*entries: str) -> list[str]:
+    """Names of the modules in which what the entry points reach is defined, sorted."""
+    return _code(entries)[1]
+
+
 def code_digest(*entries: str) -> str:
     """16 hexadecimal digits that change when code reachable from the entry points changes."""
-    digest = hashlib.sha256()
-    for symbol in reachable(*entries):
-        digest.update(f"{symbol}\n{_direct(symbol)[0]}\n".encode())
-    return digest.hexdigest()[:16]
+    return _code(entries)[0]
+
+
+def _code(entries: tuple[str, ...]) -> tuple[str, list[str]]:
+    """Digest and modules of what the entry points reach, computed once for each state of it."""
+    known = recall(entries)
+    if known is None:
+        digest, symbols = hashlib.sha256(), reachable(*entries)
+        for symbol in symbols:
+            digest.update(f"{symbol}\n{_direct(symbol)[0]}\n".encode())
+        known = digest.hexdigest()[:16], sorted({module for module, _ in symbols})
+        remember(entries, *known)
+    return known

@@ -51,19 +51,21 @@ def _commands(campaign: Path) -> list[str]:
     return COMMAND.findall(done.stdout + done.stderr)
 
 
-def _job(command: str, run: Callable[[list[str]], Any]) -> PlannedJob | None:
-    """The job behind a command; None where its verb cannot say it before it has its inputs."""
+def _jobs_of(command: str, run: Callable[[list[str]], Any]) -> list[PlannedJob]:
+    """The jobs behind a command; none where its verb cannot say before it has its inputs."""
     words = shlex.split(command)
     arguments = words[: words.index(">")] if ">" in words else words
-    try:
-        run(arguments)
-    except Planned as planned:
-        job = planned.job
-        inputs, outputs = (tuple(map(str, paths)) for paths in (job.inputs, job.outputs))
-        return PlannedJob(job.verb, job.params, inputs, outputs)
-    except (UserError, OSError, ImportError) as error:
-        logging.getLogger(__name__).debug("%s: %s", arguments[:1], error)
-    return None
+    with planning() as planned:
+        try:
+            run(arguments)
+        except Planned:
+            pass
+        except (UserError, OSError, ImportError) as error:
+            logging.getLogger(__name__).debug("%s: %s", arguments[:1], error)
+    return [
+        PlannedJob(job.verb, job.params, tuple(map(str, job.inputs)), tuple(map(str, job.outputs)))
+        for job in planned
+    ]
 
 
 def _jobs(campaign: Path) -> Iterator[PlannedJob]:
@@ -72,12 +74,10 @@ def _jobs(campaign: Path) -> Iterator[PlannedJob]:
     from blimpworks.cli import command_line
 
     command = typer.main.get_command(command_line())
-    commands = _commands(campaign)
-    with planning():
-        for text in commands:
-            job = _job(text, lambda words: command.main(words, "blimpworks", standalone_mode=False))
-            if job is not None:
-                yield job
+    for text in _commands(campaign):
+        yield from _jobs_of(
+            text, lambda words: command.main(words, "blimpworks", standalone_mode=False)
+        )
 
 
 def planned_jobs(campaign: Path) -> dict[str, PlannedJob]:

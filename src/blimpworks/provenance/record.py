@@ -23,14 +23,17 @@ from types import TracebackType
 from typing import Any, Self
 
 from blimpworks import __version__
+from blimpworks.cluster.allocation import find_allocation
 from blimpworks.errors import UserError
 from blimpworks.files import RECORD_SUFFIX, expand, sha256_of, write_text
-from blimpworks.provenance.digest import module_path, reachable
+from blimpworks.provenance.digest import module_path, reached_modules
 from blimpworks.provenance.verbs import VERBS, verb_code
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 _current: contextvars.ContextVar["Job | None"] = contextvars.ContextVar("job", default=None)
-_planning: contextvars.ContextVar[bool] = contextvars.ContextVar("planning", default=False)
+_planned: contextvars.ContextVar["list[Job] | None"] = contextvars.ContextVar(
+    "planned", default=None
+)
 
 
 def current_job() -> "Job | None":
@@ -64,8 +67,12 @@ def _git(*arguments: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
+@cache
 def git_state() -> dict[str, Any]:
-    """Commit of the repository and whether its tree was clean (None outside a checkout)."""
+    """Commit of the repository and whether its tree was clean (None outside a checkout).
+
+    As it was when this process first asked: what it runs, it has read by then.
+    """
     commit = _git("rev-parse", "HEAD")
     changed = _git("status", "--porcelain") if commit else None
     return {"commit": commit, "clean": None if changed is None else changed == ""}
@@ -73,7 +80,7 @@ def git_state() -> dict[str, Any]:
 
 def verb_sources(verb: str) -> dict[str, str]:
     """SHA-256 of the modules that a verb's code lies in. Raises KeyError for an unknown verb."""
-    modules = sorted({module for module, _ in reachable(*VERBS[verb].entries)})
+    modules = reached_modules(*VERBS[verb].entries)
     found = {module: module_path(module) for module in modules}
     return {module: sha256_of(path) for module, path in found.items() if path is not None}
 
@@ -101,19 +108,16 @@ def _require(paths: Sequence[Path], verb: str) -> None:
 class Planned(Exception):
     """Raised in place of starting a job where it is only asked what the job would be."""
 
-    def __init__(self, job: "Job") -> None:
-        super().__init__(job.verb)
-        self.job = job
-
 
 @contextmanager
-def planning() -> Iterator[None]:
-    """Within it no job starts: each raises ``Planned``."""
-    token = _planning.set(True)
+def planning() -> Iterator["list[Job]"]:
+    """Within it no job starts: each is put into the list, and raises ``Planned``."""
+    planned: list[Job] = []
+    token = _planned.set(planned)
     try:
-        yield
+        yield planned
     finally:
-        _planning.reset(token)
+        _planned.reset(token)
 
 
 class Job:
@@ -135,8 +139,10 @@ class Job:
     ) -> None:
         self.verb, self.params = verb, dict(params)
         self.inputs, self.outputs = list(inputs), list(outputs)
-        if _planning.get():
-            raise Planned(self)
+        planned = _planned.get()
+        if planned is not None:
+            planned.append(self)
+            raise Planned(verb)
         _require(inputs, verb)
         self.extra: dict[str, Any] = {}
         self.started = _now()
@@ -181,7 +187,7 @@ class Job:
                 "name": platform.node(),
                 "platform": platform.platform(),
                 "cpus": os.cpu_count(),
-                "slurm_job": os.environ.get("SLURM_JOB_ID"),
+                **find_allocation().place(),
             },
             "started": self.started,
             "ended": _now(),

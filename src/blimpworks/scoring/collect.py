@@ -1,7 +1,7 @@
 """From the store to the scores table of one benchmark and language."""
 
 import logging
-from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +11,10 @@ import pyarrow.parquet as pq
 
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
+from blimpworks.scoring.failed import refuse_failed
 from blimpworks.scoring.plan import Request
 from blimpworks.scoring.run import Manifest, read_manifest
-from blimpworks.scoring.store import FAILED, OK, read_statuses, sentence_keys
+from blimpworks.scoring.store import FAILED, OK, sentence_keys
 from blimpworks.tables import ITEMS, SCORES, read_table, write_table
 
 log = logging.getLogger(__name__)
@@ -42,39 +43,46 @@ def _broken(reason: str, manifest: Path) -> UserError:
     return UserError(f"{reason}; delete {manifest} and run the same snakemake command again.")
 
 
-def _keys(shard: Path, manifest: Path) -> Iterable[str]:
-    if not shard.is_file():
-        raise _broken(f"{shard}, which {manifest} names, does not exist", manifest)
-    try:
-        return read_statuses(shard)
-    except UserError as error:
-        raise _broken(str(error).rstrip("."), manifest) from error
+class Shards:
+    """The shards that a manifest names, each read once for all tables made from them."""
 
+    def __init__(self, manifest: Path, store: Path) -> None:
+        """Nothing is read yet."""
+        self.manifest, self.store = manifest, store
 
-def _checked(shard: Path, expected: str, manifest: Path) -> pa.Table:
-    found = sha256_of(shard)
-    if found != expected:
-        reason = (
-            f"{shard} has SHA-256 {found[:12]}…, but {manifest} expects {expected[:12]}…: it "
-            "was altered since it was written"
-        )
-        raise _broken(reason, manifest)
-    return pq.read_table(shard)
+    @cached_property
+    def described(self) -> Manifest:
+        """The manifest. Raises UserError when it is missing, malformed, or says it failed."""
+        refuse_failed(self.manifest)
+        return read_manifest(self.manifest)
 
+    @cached_property
+    def rows(self) -> pa.Table:
+        """Rows of all shards.
 
-def _needed(manifest: Manifest, path: Path, store: Path, keys: set[str]) -> pa.Table:
-    """Rows of the shards that hold any of ``keys``, checked against the manifest."""
-    tables = []
-    for name, expected in manifest.shards.items():
-        shard = store / name
-        if not keys.isdisjoint(_keys(shard, path)):
-            tables.append(_checked(shard, expected, path))
-    if not tables:
-        raise _broken(f"{path} names no shard with sentences of the items", path)
-    rows = pa.concat_tables(tables)
-    # A sentence that failed once may stand there twice: the row in which it did not goes first.
-    failed = pc.is_in(rows["status"], value_set=pa.array(sorted(FAILED)))
-    return pa.concat_tables([rows.filter(pc.invert(failed)), rows.filter(failed)]).combine_chunks()
+        A sentence that failed once may stand there twice: where it did not goes first.
+        Raises UserError when a shard is missing, or was altered since the manifest was written.
+        """
+        if not self.described.shards:
+            raise _broken(f"{self.manifest} names no shards", self.manifest)
+        rows = pa.concat_tables([self._checked(name) for name in self.described.shards])
+        failed = pc.is_in(rows["status"], value_set=pa.array(sorted(FAILED)))
+        parts = [rows.filter(pc.invert(failed)), rows.filter(failed)]
+        return pa.concat_tables(parts).combine_chunks()
+
+    def _checked(self, name: str) -> pa.Table:
+        shard, expected = self.store / name, self.described.shards[name]
+        if not shard.is_file():
+            reason = f"{shard}, which {self.manifest} names, does not exist"
+            raise _broken(reason, self.manifest)
+        found = sha256_of(shard)
+        if found != expected:
+            reason = (
+                f"{shard} has SHA-256 {found[:12]}…, but {self.manifest} expects "
+                f"{expected[:12]}…: it was altered since it was written"
+            )
+            raise _broken(reason, self.manifest)
+        return pq.read_table(shard)
 
 
 def total_logprobs(logprobs: pa.ListArray) -> np.ndarray:
@@ -102,16 +110,15 @@ def _requests(items: pa.Table, side: str) -> list[Request]:
     return [Request(*row) for row in zip(items[side].to_pylist(), *edges, strict=True)]
 
 
-def _rows_of(
-    requests: list[Request], keys: dict[Request, str], rows: pa.Table, manifest: Path
-) -> pa.Table:
+def _rows_of(requests: list[Request], keys: dict[Request, str], shards: Shards) -> pa.Table:
     """The row of each sentence, in their order: of the whole, else of its region."""
+    rows = shards.rows
     whole = pa.array([keys[Request(r.text)] for r in requests], pa.string())
     part = pa.array([keys[r] for r in requests], pa.string())
     found = pc.coalesce(*(pc.index_in(each, value_set=rows["key"]) for each in (whole, part)))
     if found.null_count:
         text = requests[pc.is_null(found).to_pylist().index(True)].text
-        raise _broken(f"sentence {text!r} of the items has no scores in the store", manifest)
+        raise _broken(f"sentence {text!r} of the items has no scores in the store", shards.manifest)
     return rows.take(found).combine_chunks()
 
 
@@ -130,8 +137,8 @@ def _side(taken: pa.Table, side: str) -> dict[str, pa.Array]:
     }
 
 
-def collect_scores(items: Path, manifest: Path, store: Path, output: Path) -> pa.Table:
-    """Write the scores table of ``items`` from the shards in ``store``.
+def collect_scores(items: Path, shards: Shards, output: Path) -> pa.Table:
+    """Write the scores table of ``items`` from the shards that hold its sentences.
 
     One row per distinct item, in order of first appearance. ``logprob_*`` [nats] sums the
     scored tokens in float64, ``tokens_*`` counts them; both are null where the sentence has
@@ -145,14 +152,12 @@ def collect_scores(items: Path, manifest: Path, store: Path, output: Path) -> pa
         table = SCORES.arrow().empty_table()
         write_table(table, SCORES, output)
         return table
-    described = read_manifest(manifest)
     requests = {side: _requests(wanted, side) for side in SIDES}
     every = {form for side in requests.values() for r in side for form in (r, Request(r.text))}
-    keys = sentence_keys(described.engine, every)
-    rows = _needed(described, manifest, store, {*keys.values()})
+    keys = sentence_keys(shards.described.engine, every)
     columns: dict[str, pa.Array] = {"item_id": wanted["item_id"]}
     for side in SIDES:
-        columns |= _side(_rows_of(requests[side], keys, rows, manifest), side)
+        columns |= _side(_rows_of(requests[side], keys, shards), side)
     good, bad = columns.pop("status_good"), columns.pop("status_bad")
     columns["status"] = pc.if_else(pc.equal(good, OK), bad, good)
     table = pa.table(columns)

@@ -13,8 +13,9 @@ from blimpworks.config import ScoringOptions, Strict
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
 from blimpworks.scoring.engine import open_engine
-from blimpworks.scoring.plan import by_prefix, requests_of
-from blimpworks.scoring.store import FAILED, Store, sentence_keys
+from blimpworks.scoring.plan import Request, by_prefix, requests_of
+from blimpworks.scoring.store import FAILED, UNWATCHED, Store, sentence_keys
+from blimpworks.scoring.watch import Watch
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +64,18 @@ def _warn_of_failures(result: Manifest, path: Path) -> None:
         )
 
 
+def _by_language(
+    items: Sequence[Path], regions: Sequence[Path], *, regional: bool
+) -> dict[str, set[Request]]:
+    """What is to be scored of each language, which is what an items table is called after."""
+    found: dict[str, set[Request]] = {}
+    for path in items:
+        found.setdefault(path.stem, set()).update(requests_of([path]))
+    for path in regions:
+        found.setdefault(path.stem, set()).update(requests_of([path], regions=regional))
+    return found
+
+
 def score_items(
     items: Sequence[Path],
     checkpoint: Path,
@@ -72,24 +85,30 @@ def score_items(
     options: ScoringOptions,
     *,
     regions: Sequence[Path] = (),
+    watch: Watch = UNWATCHED,
 ) -> Manifest:
     """Score every good and bad sentence of ``items`` with ``engine`` and a checkpoint.
 
     Of the items tables ``regions`` only the critical regions are needed: an engine that pays
     for each token scores no more of them. Scores go into the shards below directory
     ``store``; sentences that have some there are not scored again. ``manifest`` is written
-    last. A killed run goes on where it was, with the same final bytes.
+    last. A killed run goes on where it was, with the same final bytes, and so does one that
+    ``watch``, which is told of each step, ends by raising.
 
     Raises UserError when items or checkpoint are missing or malformed.
     """
     with open_engine(checkpoint, engine, options) as opened:
-        requests = requests_of(items) | requests_of(regions, regions=opened.regional)
+        sentences = _by_language(items, regions, regional=opened.regional)
+        requests = set[Request]().union(*sentences.values())
         keys = sentence_keys(opened.key, requests)
-        shards = Store(store)
+        shards, retry = Store(store), options.retry_failed
         prefixes = by_prefix(requests, opened, options)
-        new = shards.fill(
-            opened, keys, options.shard, prefixes=prefixes, retry=options.retry_failed
-        )
+        try:
+            watch.begin(sentences, shards.missing(keys, retry=retry))
+            how = {"prefixes": prefixes, "retry": retry}
+            new = shards.fill(opened, keys, options.shard, **how, watch=watch)
+        finally:
+            watch.end()
     used = sorted({shards.shard_of[key] for key in keys.values()})
     result = Manifest(
         engine=opened.key,

@@ -33,10 +33,12 @@ from blimpworks.errors import UserError
 from blimpworks.files import atomic, sha256_of
 from blimpworks.scoring.engine import Encoded, Engine, Failure, Ids, LogProbs, Mask
 from blimpworks.scoring.plan import Request, in_order, nothing_scored
+from blimpworks.scoring.watch import Watch
 
 log = logging.getLogger(__name__)
 
 OK, TOO_LONG, EMPTY, NOT_FINITE = "ok", "too_long", "empty", "not_finite"
+UNWATCHED = Watch()
 FAILED = frozenset({*get_args(Failure), NOT_FINITE})
 """Statuses that another machine, number format or day can change."""
 SCHEMA = pa.schema(
@@ -118,6 +120,10 @@ class Store:
     def _lacks(self, key: str, *, retry: bool) -> bool:
         return key not in self.shard_of or (retry and self.status_of[key] in FAILED)
 
+    def missing(self, keys: Mapping[Request, str], *, retry: bool = False) -> list[Request]:
+        """The requests whose keys have no scores here; with ``retry``, failed ones count too."""
+        return [request for request, key in keys.items() if self._lacks(key, retry=retry)]
+
     def fill(
         self,
         engine: Engine,
@@ -126,22 +132,25 @@ class Store:
         *,
         prefixes: bool,
         retry: bool = False,
+        watch: Watch = UNWATCHED,
     ) -> int:
         """Score the requests whose keys are missing, in shards of ``size``; returns how many.
 
         ``prefixes`` is the order (see ``plan.in_order``). With ``retry``, those that failed
-        count as missing.
+        count as missing. ``watch`` may end it between two shards by raising.
         """
-        missing = [request for request, key in keys.items() if self._lacks(key, retry=retry)]
-        wanted = in_order(missing, prefixes=prefixes)
+        wanted = in_order(self.missing(keys, retry=retry), prefixes=prefixes)
         if not wanted:
             log.info("%s: all sentences have scores already", self.directory)
             return 0
         parts = [wanted[start : start + size] for start in range(0, len(wanted), size)]
         with tqdm(total=len(wanted), unit="sentence", desc="scoring", mininterval=5) as bar:
             for part, encoded in zip(parts, encoded_ahead(engine, parts), strict=True):
+                watch.before()
                 chosen = {request: keys[request] for request in part}
-                self._write(score_shard(engine, chosen, encoded), engine.key)
+                scores = score_shard(engine, chosen, encoded)
+                self._write(scores, engine.key)
+                watch.wrote(part, scores)
                 bar.update(len(part))
         return len(wanted)
 

@@ -20,7 +20,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.models.checkpoint import FirstToken, read_description
 from blimpworks.provenance.record import REPOSITORY, sidecar_path
-from blimpworks.scoring.collect import collect_scores
+from blimpworks.scoring.collect import Shards, collect_scores
 from blimpworks.scoring.engines import obstacle
 
 SHORT: dict[str, str] = {
@@ -198,6 +198,6 @@ def score_variant(
     python = pythons.get(variant.engine, sys.executable)
     _run([python, *command], folder / "log.txt", variant.name)
     table, manifest = folder / "scores.parquet", folder / "manifest.json"
-    collect_scores(items, manifest, folder / "shards", table)
+    collect_scores(items, Shards(manifest, folder / "shards"), table)
     engine = json.loads(manifest.read_bytes())["engine"]
     return Scored(table, engine, _seconds(folder, engine, fresh=fresh))

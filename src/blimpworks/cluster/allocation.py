@@ -1,0 +1,126 @@
+"""What SLURM has given this job, as far as it can be asked on the node.
+
+Asked from the controller, not from the environment: steps inside steps lose most variables.
+"""
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+SECONDS = 20
+"""How long an answer may take; a controller that restarts is not waited for."""
+UNITS = {"K": 1 / 1024, "M": 1, "G": 1024, "T": 1024**2}
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """A job's place and share; fields that nobody answers for are None or empty."""
+
+    slurm_job: str | None
+    """Id; None outside of SLURM, and then nothing but the node is known."""
+    node: str
+    gpus: tuple[str, ...] = ()
+    """Name of each GPU, as its driver tells it; where there is none, as SLURM calls it."""
+    mem_mb: int | None = None
+    minutes: int | None = None
+    cores: int | None = None
+    ends: float | None = None
+    """When its time is over, in seconds since 1970."""
+    requeue: bool = False
+    """Whether SLURM may start it again."""
+
+    def asked(self) -> dict[str, int]:
+        """What the job asked for; zeros outside of SLURM."""
+        return {
+            "mem_mb": self.mem_mb or 0,
+            "minutes": self.minutes or 0,
+            "gpus": len(self.gpus),
+            "cores": self.cores or 0,
+        }
+
+    def place(self) -> dict[str, Any]:
+        """The part that records of products keep."""
+        found = asdict(self)
+        return {name: found[name] for name in ("slurm_job", "node", "gpus")}
+
+
+def answer(*command: str) -> str | None:
+    """What a command prints; None where it is missing, fails, or takes too long."""
+    if shutil.which(command[0]) is None:
+        return None
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def _minutes(limit: str) -> int | None:
+    """Minutes of a time limit (``[DAYS-]HH:MM:SS``); None for one without end."""
+    found = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d+):(\d+)", limit)
+    if not found:
+        return None
+    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    return (days * 24 + hours) * 60 + minutes + (seconds > 0)
+
+
+def _megabytes(text: str) -> int | None:
+    found = re.fullmatch(r"([\d.]+)([KMGT])?", text)
+    return round(float(found[1]) * UNITS[found[2] or "M"]) if found else None
+
+
+def _epoch(text: str) -> float | None:
+    """Seconds since 1970 of a local time as SLURM writes it."""
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        return None
+
+
+def _allocated_gpus(fields: dict[str, str]) -> tuple[str, ...]:
+    """GPUs of a job as SLURM calls them, one name each."""
+    tres = fields.get("TRES", "") + "," + fields.get("AllocTRES", "")
+    kinds = re.findall(r"gres/gpu:([^=,]+)=(\d+)", tres) or re.findall(
+        r"gres[:/]gpu(?::([^:,=]+))?[:=](\d+)", fields.get("TresPerNode", "") or tres
+    )
+    return tuple(kind or "gpu" for kind, count in dict(kinds).items() for _ in range(int(count)))
+
+
+def _named_gpus(allocated: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of this job's GPUs by their driver; SLURM's where there is no driver."""
+    if not allocated:
+        return ()
+    told = answer("nvidia-smi", "--query-gpu=name", "--format=csv,noheader")
+    names = tuple(line.strip() for line in (told or "").splitlines() if line.strip())
+    # A site without cgroups for devices shows all GPUs of the node.
+    return names[: len(allocated)] or allocated
+
+
+def read_job(told: str) -> dict[str, str]:
+    """Fields of a job from one line of ``scontrol show job -o``."""
+    return dict(re.findall(r"(\w[\w/:]*)=(\S*)", told))
+
+
+@cache
+def find_allocation() -> Allocation:
+    """The allocation that this process is in; asks SLURM once."""
+    job, node = os.environ.get("SLURM_JOB_ID"), platform.node()
+    if not job:
+        return Allocation(None, node)
+    fields = read_job(answer("scontrol", "show", "job", "-o", job) or "")
+    return Allocation(
+        slurm_job=job,
+        node=fields.get("BatchHost") or os.environ.get("SLURMD_NODENAME") or node,
+        gpus=_named_gpus(_allocated_gpus(fields)),
+        mem_mb=_megabytes(fields.get("MinMemoryNode", "")),
+        minutes=_minutes(fields.get("TimeLimit", "")),
+        cores=int(fields["NumCPUs"]) if fields.get("NumCPUs", "").isdecimal() else None,
+        ends=_epoch(fields.get("EndTime", "")),
+        requeue=fields.get("Requeue") == "1",
+    )

@@ -1,0 +1,243 @@
+"""One attempt at a job: a process that starts the work, and lives to say how it ended.
+
+The work is a child: when memory runs out the kernel kills that, the larger one, and what is
+left can write down why. When the allocation is nearly over the work stops between two shards
+(``deadline``), and the job is put back into SLURM's queue from here, which no executor has to
+know about: it goes on waiting for the same job.
+"""
+
+import ctypes
+import logging
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+from blimpworks.cluster.allocation import Allocation, answer, find_allocation
+from blimpworks.cluster.deadline import DEADLINE
+from blimpworks.cluster.journal import (
+    Asked,
+    Cause,
+    Ended,
+    Left,
+    Scored,
+    Started,
+    append_entry,
+    journal_path,
+    now,
+    progress_path,
+    read_attempts,
+)
+from blimpworks.cluster.memory import count_kills
+from blimpworks.errors import UserError
+from blimpworks.scoring.progress import ATTEMPT, read_progress
+
+log = logging.getLogger(__name__)
+
+OUT_OF_TIME = 75
+"""Exit code of work that stopped between shards (EX_TEMPFAIL of sysexits.h)."""
+MISTAKE = 2
+"""Exit code of what ``UserError`` says."""
+GPU_FULL = re.compile(
+    r"cuda(?: error)?:? out of memory|outofmemoryerror|no available memory for the cache|"
+    r"free memory on device|larger than the available kv cache",
+    re.IGNORECASE,
+)
+"""What PyTorch and vLLM say when a GPU's memory is too small."""
+LAST_LINES = 4000
+"""Characters of a log's end that are looked through for it."""
+DEATH_SIGNAL = 1
+"""``PR_SET_PDEATHSIG`` of Linux's prctl."""
+PACKED = "BLIMPWORKS_PACKED"
+"""Environment variable of a job that shares its allocation, which others then care for."""
+GRACE = 60.0
+"""Seconds that SLURM may take to end a job that was put back into the queue."""
+
+
+def is_attempt(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether this process is the work of an attempt."""
+    return ATTEMPT in environment
+
+
+def die_with_parent() -> None:
+    """End this process when the one that started it ends, however that happens (on Linux)."""
+    try:
+        ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)
+    except (AttributeError, OSError):
+        return  # another system: an orphan would finish its work
+
+
+@dataclass
+class _Signals:
+    """Signals that asked this process to end, passed on to its child."""
+
+    child: subprocess.Popen[bytes] | None = None
+    received: list[int] = field(default_factory=list)
+
+    def __call__(self, number: int, _frame: FrameType | None) -> None:
+        self.received.append(number)
+        if self.child is not None and self.child.poll() is None:
+            self.child.send_signal(signal.SIGTERM)
+
+    def listen(self) -> None:
+        """Take SIGTERM (scancel, the end of the time) and SIGINT."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What is known when the work has ended."""
+
+    code: int
+    """Its exit code; negative for a signal."""
+    kills: int
+    """Processes killed for want of memory meanwhile."""
+    asked_to: bool
+    """Whether somebody asked this process to end."""
+    out_of_time: bool
+    """Whether that was when the allocation's time was over."""
+    said: str
+    """The end of its log."""
+
+
+def cause_of(ending: Ending) -> Cause:
+    """Why an attempt ended."""
+    killed = ending.code in (-signal.SIGKILL, 128 + signal.SIGKILL)
+    causes: list[tuple[bool, Cause]] = [
+        (ending.code == 0, "done"),
+        (ending.asked_to, "walltime" if ending.out_of_time else "cancelled"),
+        (ending.kills > 0, "memory"),
+        (ending.code == OUT_OF_TIME, "walltime"),
+        (GPU_FULL.search(ending.said) is not None, "gpu_memory"),
+        (ending.code == MISTAKE, "input"),
+        (killed, "killed"),
+    ]
+    return next((cause for holds, cause in causes if holds), "error")
+
+
+def _scored(log_file: Path, attempt: str) -> Scored | None:
+    """What an attempt's progress file says."""
+    try:
+        found = read_progress(progress_path(log_file))
+    except UserError:
+        return None
+    if found is None or found.attempt != attempt:
+        return None
+    return Scored.model_validate(found.model_dump(include=set(Scored.model_fields)))
+
+
+def _enter_lost(log_file: Path) -> None:
+    """Enter what the attempt before this left behind, if it could not itself."""
+    attempts = read_attempts(journal_path(log_file))
+    if not attempts or attempts[-1].ended or attempts[-1].left:
+        return
+    lost = attempts[-1].started.attempt
+    scored = _scored(log_file, lost)
+    if scored is not None:
+        append_entry(journal_path(log_file), Left(attempt=lost, time=now(), scored=scored))
+
+
+def _start(log_file: Path, attempt: str, place: Allocation) -> None:
+    _enter_lost(log_file)
+    started = Started(
+        attempt=attempt,
+        time=now(),
+        slurm_job=place.slurm_job,
+        node=place.node,
+        gpus=place.gpus,
+        asked=Asked(**place.asked()),
+    )
+    append_entry(journal_path(log_file), started)
+
+
+def _said(log_file: Path) -> str:
+    try:
+        return log_file.read_text(encoding="utf-8", errors="replace")[-LAST_LINES:]
+    except OSError:
+        return ""
+
+
+def _run(command: Sequence[str], environment: Mapping[str, str], signals: _Signals) -> int:
+    child = subprocess.Popen(command, env={**environment})
+    signals.child = child
+    if signals.received:  # before there was a child
+        child.send_signal(signal.SIGTERM)
+    return child.wait()
+
+
+def put_back(place: Allocation) -> bool:
+    """Whether SLURM takes this job back into its queue; then it ends this process soon."""
+    if place.slurm_job is None or not place.requeue:
+        return False
+    return answer("scontrol", "requeue", place.slurm_job) is not None
+
+
+def _continue_later(ended: Ended, place: Allocation) -> None:
+    """Put the job back into the queue if it got somewhere; else its size is wrong."""
+    if not (ended.scored and ended.scored.new):
+        log.info("no shard was finished in this time; the next attempt gets more")
+    elif put_back(place):
+        log.info("SLURM job %s is queued again, and goes on there", place.slurm_job)
+        time.sleep(GRACE)
+    else:
+        log.info("SLURM does not queue this job again; the workflow's next attempt goes on")
+
+
+def run_attempt(command: Sequence[str], log_file: Path) -> int:
+    """Run ``command`` as the work of one attempt, and enter it in the journal of ``log_file``.
+
+    Returns the exit code to end with. Raises UserError for a journal that cannot be read, and
+    OSError for one that cannot be written.
+    """
+    place, attempt, signals = find_allocation(), uuid.uuid4().hex, _Signals()
+    signals.listen()
+    _start(log_file, attempt, place)
+    environment = os.environ | {ATTEMPT: attempt}
+    if place.ends is not None:
+        environment[DEADLINE] = str(place.ends)
+    begun, kills = time.monotonic(), count_kills()
+    code = _run(command, environment, signals)
+    ending = Ending(
+        code,
+        count_kills() - kills,
+        bool(signals.received),
+        place.ends is not None and time.time() > place.ends - 1,
+        _said(log_file),
+    )
+    ended = Ended(
+        attempt=attempt,
+        time=now(),
+        cause=cause_of(ending),
+        exit=code,
+        seconds=round(time.monotonic() - begun, 3),
+        rss_mb=resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024,
+        scored=_scored(log_file, attempt),
+    )
+    append_entry(journal_path(log_file), ended)
+    _tell(ended, place)
+    if ended.cause == "walltime" and code == OUT_OF_TIME and PACKED not in os.environ:
+        _continue_later(ended, place)
+    return code if code >= 0 else 128 - code
+
+
+def _tell(ended: Ended, place: Allocation) -> None:
+    """Say in the log what the next attempt will do about it."""
+    told = {
+        "memory": f"the kernel killed it for want of memory ({place.mem_mb or '?'} MB asked for); "
+        "the next attempt asks for twice as much",
+        "gpu_memory": "the GPU's memory is too small; the next attempt asks for more",
+        "cancelled": "it was cancelled; what has scores keeps them",
+        "killed": "it was killed; what has scores keeps them",
+    }
+    if ended.cause in told:
+        where = f"SLURM job {place.slurm_job} on {place.node}: " if place.slurm_job else ""
+        print(f"blimpworks: {where}{told[ended.cause]}.", file=sys.stderr)

@@ -1,0 +1,87 @@
+"""How much a job that scores asks for: what its work needs, grown by how it ended before."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from blimpworks.catalogue import ModelRow
+from blimpworks.cluster.estimate import expected_work, minutes_to_ask, score_seconds, speed_of
+from blimpworks.cluster.growth import Growth, growth
+from blimpworks.cluster.journal import journal_path, read_attempts
+from blimpworks.cluster.needs import Needs, needs_of
+from blimpworks.cluster.packs import Pack
+from blimpworks.cluster.requests import Request, longest_hours, score_request
+from blimpworks.cluster.slurm import slurm_states
+from blimpworks.config import ScoringOptions
+from blimpworks.config.site import Site
+
+
+def node_memory_mb(site: Site | None, needs: Needs) -> int | None:
+    """MB of a node that the job may run on; None where no site says."""
+    if site is None:
+        return None
+    return int(1000 * (needs.kind.host_memory_gb if needs.kind else site.cpu.memory_gb))
+
+
+def grown_by(log: Path) -> Growth:
+    """How much more than at first the job with that log asks for.
+
+    An attempt of which nothing is known because its node took it along is looked up in SLURM.
+    """
+    attempts = read_attempts(journal_path(log))
+    lost = [a.started.slurm_job for a in attempts if a.ended is None and a.started.slurm_job]
+    return growth(attempts, slurm_states(lost) if lost else {})
+
+
+def _within(memory: float, site: Site | None, needs: Needs) -> int:
+    most = node_memory_mb(site, needs)
+    return round(memory if most is None else min(memory, most))
+
+
+def pack_request(
+    pack: Pack, needs_of: Callable[[str], Needs], site: Site | None, logs: Mapping[str, Path]
+) -> Request:
+    """What the job of a pack asks for: its members' needs, as many as it runs at a time.
+
+    ``logs`` has each member's log. Grows like ``sized_request``, with the member that grew most.
+    """
+    grown = [grown_by(log) for log in logs.values()]
+    needs = max((needs_of(part.model) for part in pack.parts), key=lambda each: each.memory_mb)
+    together = min(len(pack.parts), pack.width // (needs.gpus or 1)) if needs.kind else pack.width
+    memory = needs.memory_mb * min(together, len(pack.parts)) * max(g.memory for g in grown)
+    hours = longest_hours(site, needs)
+    minutes = minutes_to_ask(pack.hours * 3600, hours) * max(g.minutes for g in grown)
+    whole = replace(needs, gpus=pack.width if needs.kind else 0, cores=_cores(pack, needs))
+    memory_mb = _within(memory, site, needs)
+    return score_request(site, whole, min(round(minutes), int(hours * 60)), memory_mb=memory_mb)
+
+
+def _cores(pack: Pack, needs: Needs) -> int:
+    return needs.kind.cores_per_gpu * pack.width if needs.kind else pack.width
+
+
+def sized_request(
+    row: ModelRow,
+    engine: str,
+    dtype: str,
+    site: Site | None,
+    options: ScoringOptions,
+    items: Sequence[Path],
+    log: Path,
+) -> Request:
+    """What the job with log ``log`` asks for that scores ``items`` with the model ``row``.
+
+    Memory doubles for each attempt before that ran out of it, minutes for each whose time was
+    over before its first shard, and a larger GPU follows on one that was too small; nothing
+    grows beyond a node or the longest time.
+
+    Raises UserError for a model that fits nowhere.
+    """
+    grown = grown_by(log)
+    needs = needs_of(row, engine, dtype, site, grown.gpu_step, options=options)
+    work, speed = expected_work(items), speed_of(row, engine, needs, site)
+    seconds = score_seconds(work.tokens, needs.weights_gb, speed, site)
+    hours = longest_hours(site, needs)
+    minutes = min(round(minutes_to_ask(seconds, hours) * grown.minutes), int(hours * 60))
+    memory_mb = _within(needs.memory_mb * grown.memory, site, needs)
+    return score_request(site, needs, minutes, memory_mb=memory_mb)

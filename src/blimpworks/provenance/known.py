@@ -1,0 +1,65 @@
+"""Digests that were computed before, kept beside the sources that they are digests of.
+
+Following every definition of the package takes seconds, and every job of a cluster, like
+every start of Snakemake, asks for the same digests. They are kept in ``__pycache__`` under
+a key over the content of all of the package's files: any edit, whatever its time stamp, is
+another key, and nothing kept before it is used.
+"""
+
+import atexit
+import hashlib
+import json
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from blimpworks.files import write_text
+
+ROOT = Path(__file__).resolve().parent.parent
+FILE = ROOT / "__pycache__" / f"digests-{sys.implementation.cache_tag}.json"
+_new: dict[str, list[Any]] = {}
+
+
+@cache
+def package_digest() -> str:
+    """SHA-256 over names and bytes of the package's files, as 64 hexadecimal digits."""
+    digest = hashlib.sha256()
+    for path in sorted(p for p in ROOT.rglob("*") if p.is_file() and "__pycache__" not in p.parts):
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        digest.update(f"{path.relative_to(ROOT)} {content}\n".encode())
+    return digest.hexdigest()
+
+
+@cache
+def _kept() -> dict[str, list[Any]]:
+    try:
+        found = json.loads(FILE.read_text(encoding="utf-8"))
+        kept: dict[str, list[Any]] = (
+            found["digests"] if found["package"] == package_digest() else {}
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return kept
+
+
+def recall(entries: tuple[str, ...]) -> tuple[str, list[str]] | None:
+    """Code digest of some entry points and the modules they reach, if they are known."""
+    name = " ".join(entries)
+    found = _new.get(name) or _kept().get(name)
+    return (found[0], found[1]) if found else None
+
+
+def remember(entries: tuple[str, ...], digest: str, modules: list[str]) -> None:
+    """Keep a code digest for other processes, from when this one ends."""
+    if not _new:
+        atexit.register(_write)
+    _new[" ".join(entries)] = [digest, modules]
+
+
+def _write() -> None:
+    content = {"package": package_digest(), "digests": _kept() | _new}
+    try:
+        write_text(FILE, json.dumps(content))
+    except OSError:
+        return  # somebody else's installation: it only takes longer

@@ -1,0 +1,34 @@
+"""What stands in place of a manifest where scoring was given up."""
+
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from blimpworks.config import Strict
+from blimpworks.errors import UserError
+
+
+class Failed(Strict):
+    """Scoring with a model failed for good, as one of several in a job."""
+
+    failed: str
+    """Why."""
+    log: str
+    """Where it says more."""
+
+
+def refuse_failed(manifest: Path) -> None:
+    """Raise UserError when ``manifest`` says that scoring was given up.
+
+    It is removed then, so that Snakemake, which knows the file and not what it says, scores
+    again when it is run again.
+    """
+    try:
+        found = Failed.model_validate_json(manifest.read_bytes())
+    except (ValidationError, FileNotFoundError):
+        return
+    manifest.unlink(missing_ok=True)
+    raise UserError(
+        f"{manifest}: scoring failed, see {found.log}: {found.failed} "
+        "Correct that and run the same snakemake command again: only this model is scored again."
+    )

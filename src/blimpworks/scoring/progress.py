@@ -1,0 +1,179 @@
+"""The progress file: how far a running job is, for whoever looks from another shell."""
+
+import json
+import logging
+import os
+import uuid
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from time import monotonic
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import AwareDatetime, NonNegativeInt, ValidationError
+
+from blimpworks.cluster.journal import AttemptId, Scored, now
+from blimpworks.config.base import Strict
+from blimpworks.errors import UserError
+from blimpworks.files import write_text
+from blimpworks.scoring.plan import Request
+from blimpworks.scoring.watch import Watch
+
+log = logging.getLogger(__name__)
+
+ATTEMPT = "BLIMPWORKS_ATTEMPT"
+"""Environment variable that holds the id of the attempt which this process is."""
+RARELY = 1.0
+"""Seconds between two versions of the file: small shards take less than writing it does."""
+
+
+class LanguageProgress(Strict):
+    """How far one language is."""
+
+    sentences: NonNegativeInt
+    done: NonNegativeInt
+
+
+class Progressed(Scored):
+    """Content of a progress file."""
+
+    attempt: AttemptId
+    updated: AwareDatetime
+    languages: dict[str, LanguageProgress]
+    """By code. A sentence that two languages share counts for both."""
+
+
+def read_progress(path: Path) -> Progressed | None:
+    """Content of a progress file; None where there is none.
+
+    Raises UserError for a file that is none.
+    """
+    try:
+        return Progressed.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except ValidationError as error:
+        raise UserError(
+            f"{path}: {error.errors()[0]['msg'].lower()}; expected the progress of a job that "
+            "scores. Delete it: nothing depends on it."
+        ) from error
+
+
+def scored_tokens(scores: pa.Table) -> int:
+    """How many tokens of a shard have a score."""
+    values = scores["logprobs"].combine_chunks().flatten()
+    return pc.sum(pc.is_finite(values)).as_py() or 0
+
+
+class _Clock:
+    """Time spent on loading, and on scoring."""
+
+    def __init__(self) -> None:
+        """Start at the start of the process's work."""
+        self.started = self.begun = monotonic()
+        self.shards: list[tuple[float, int]] = []
+        """Seconds and tokens of the first two shards."""
+        self._last = self.begun
+
+    def begin(self) -> None:
+        """The first shard begins."""
+        self.begun = self._last = monotonic()
+
+    def shard(self, tokens: int) -> None:
+        """A shard is finished."""
+        moment = monotonic()
+        if len(self.shards) < 2:
+            self.shards.append((moment - self._last, tokens))
+        self._last = moment
+
+    @property
+    def load(self) -> float | None:
+        """Seconds until scores came at their usual pace; None before the second shard.
+
+        Engines load their model with the first batch, so what the first shard took beyond
+        the pace of the second, which is the most like it, is the time of loading.
+        """
+        if len(self.shards) < 2:
+            return None
+        (first, tokens), (second, others) = self.shards
+        usual = second * tokens / others if others else second
+        return self.begun - self.started + max(0.0, first - usual)
+
+    @property
+    def score(self) -> float:
+        """Seconds since then, up to the end of the last shard."""
+        return self._last - self.started - (self.load or self.begun - self.started)
+
+
+class Progress(Watch):
+    """Keeps the progress file of one job. That it cannot be written fails no job."""
+
+    def __init__(self, path: Path, attempt: str | None = None) -> None:
+        """Write at ``path``; ``attempt`` is the environment's, or one of its own."""
+        self._path = path
+        self._attempt = attempt or os.environ.get(ATTEMPT) or uuid.uuid4().hex
+        self._clock = _Clock()
+        self._written = -RARELY
+        self._languages: dict[Request, tuple[str, ...]] = {}
+        self._sentences: dict[str, int] = {}
+        self._missing: Counter[str] = Counter()
+        self._total = self._left = self._new = self._tokens = 0
+
+    def begin(
+        self, sentences: Mapping[str, Collection[Request]], missing: Collection[Request]
+    ) -> None:
+        """Count what there is, and write the first version."""
+        wanted, found = set(missing), dict[Request, tuple[str, ...]]()
+        for lang, requests in sentences.items():
+            own = (lang,)
+            for request in wanted.intersection(requests):
+                others = found.get(request)
+                found[request] = own if others is None else (*others, lang)
+        self._languages = found
+        self._sentences = {lang: len(requests) for lang, requests in sentences.items()}
+        self._missing = Counter(lang for each in found.values() for lang in each)
+        self._total, self._left = len(set().union(*sentences.values())), len(wanted)
+        self._clock.begin()
+        self._write()
+
+    def wrote(self, part: Sequence[Request], scores: pa.Table) -> None:
+        """Count a shard; write the next version, unless the last is of the same second."""
+        tokens = scored_tokens(scores)
+        self._clock.shard(tokens)
+        self._tokens += tokens
+        self._new += len(part)
+        self._left -= len(part)
+        for request in part:
+            self._missing.subtract(self._languages[request])
+        if monotonic() - self._written >= RARELY:
+            self._write()
+
+    def end(self) -> None:
+        """Write the last version."""
+        self._write()
+
+    def _now(self) -> Progressed:
+        load = self._clock.load
+        return Progressed(
+            attempt=self._attempt,
+            updated=now(),
+            sentences=self._total,
+            done=self._total - self._left,
+            new=self._new,
+            tokens=self._tokens,
+            load_seconds=None if load is None else round(load, 3),
+            score_seconds=round(self._clock.score, 3),
+            languages={
+                lang: LanguageProgress(sentences=n, done=n - self._missing[lang])
+                for lang, n in sorted(self._sentences.items())
+            },
+        )
+
+    def _write(self) -> None:
+        text = json.dumps(self._now().model_dump(mode="json"), indent=1)
+        try:
+            write_text(self._path, text + "\n")
+        except OSError as error:
+            log.warning("%s: how far this job is cannot be told there: %s", self._path, error)
+        self._written = monotonic()

@@ -1,0 +1,119 @@
+"""What a run leaves behind for others to see, and what it waits for."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from blimpworks.cluster.guard import RUNS, is_alive, register, run_id
+from blimpworks.cluster.watchdog import Vigil, awaited
+
+LOG = """\
+SLURM run ID: 0f3c6a0e-57c1-4a3c-9d5e-3f0b4f3f6a11
+Job 3 has been submitted with SLURM jobid 41 (log: logs/slurm/rule_score/a/41.log).
+Job 4 has been submitted with SLURM jobid 42 (log: logs/slurm/rule_score/b/42.log).
+Error in rule score:
+    message: SLURM-job '41' failed, SLURM status is: 'CANCELLED'.
+    jobid: 3
+    output: results/store/a/manifest.json
+Trying to restart job 3.
+Job 3 has been submitted with SLURM jobid 43 (log: logs/slurm/rule_score/a/43.log).
+[Sat Nov 21 15:36:05 2026]
+Finished jobid: 4 (Rule: score)
+"""
+
+
+def test_what_snakemake_waits_for_is_read_from_its_log():
+    assert awaited(LOG) == {"43"}
+    assert awaited(LOG + "Finished jobid: 3 (Rule: score)\n") == set()
+
+
+def test_the_name_of_a_run_is_read_from_its_log(tmp_path):
+    log = tmp_path / "log"
+    log.write_text(LOG)
+    assert run_id(log) == "0f3c6a0e-57c1-4a3c-9d5e-3f0b4f3f6a11"
+    log.write_text("a local run\n")
+    assert run_id(log) is None
+
+
+def test_a_run_waits_in_vain_when_all_it_waits_for_is_long_over_or_forgotten():
+    vigil = Vigil(overdue=100)
+    assert vigil.look({"1", "2"}, {"1": "FAILED"}, 0) == []
+    assert vigil.look({"1", "2"}, {"1": "FAILED"}, 99) == []
+    assert vigil.look({"1", "2"}, {"1": "FAILED"}, 100) == ["1", "2"]
+
+
+def test_a_run_is_left_alone_as_long_as_one_of_its_jobs_may_still_run():
+    vigil = Vigil(overdue=100)
+    for moment in (0, 100, 1000):
+        assert vigil.look({"1", "2"}, {"1": "NODE_FAIL", "2": "PENDING"}, moment) == []
+
+
+def test_a_job_that_runs_again_is_not_overdue():
+    vigil = Vigil(overdue=100)
+    vigil.look({"1"}, {}, 0)
+    vigil.look({"1"}, {"1": "RUNNING"}, 50)
+    assert vigil.look({"1"}, {}, 120) == []
+
+
+REGISTER = """
+import sys
+from blimpworks.cluster.guard import register
+print(register("run"), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Another process that is a run in this directory, and its file."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", REGISTER],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    path = tmp_path / process.stdout.readline().strip()
+    yield process, path
+    process.kill()
+    process.communicate()
+
+
+def test_a_run_lives_as_long_as_its_process_does(run):
+    process, path = run
+    assert is_alive(path)
+    process.kill()
+    process.wait()
+    assert not is_alive(path)
+
+
+def test_a_process_with_the_number_of_a_dead_run_is_not_that_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = register("run")
+    assert is_alive(path)
+    about = json.loads(path.read_text())
+    path.write_text(json.dumps(about | {"started": "1"}))
+    assert not is_alive(path)
+
+
+def test_a_run_on_another_machine_lives_while_it_shows_life(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = register("run")
+    about = json.loads(path.read_text())
+    path.write_text(json.dumps(about | {"host": f"not-{platform.node()}"}))
+    assert is_alive(path)
+    os.utime(path, (0, 0))
+    assert not is_alive(path)
+
+
+def test_what_is_no_file_of_a_run_is_no_living_run(tmp_path):
+    path = Path(tmp_path / RUNS / "run.json")
+    assert not is_alive(path)
+    path.parent.mkdir(parents=True)
+    path.write_text("{")
+    assert not is_alive(path)

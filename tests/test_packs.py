@@ -1,0 +1,150 @@
+"""Which parts of a campaign's scoring share a job, and what becomes of them in it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import tiny
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blimpworks.catalogue import load_catalogue
+from blimpworks.cluster.journal import read_attempts
+from blimpworks.cluster.needs import needs_of
+from blimpworks.cluster.packs import pack_parts
+from blimpworks.cluster.parts import score_parts
+from blimpworks.config import ScoringOptions, load_campaign
+from blimpworks.config.site import load_site
+from blimpworks.errors import UserError
+from blimpworks.reference import groups_of_models
+from blimpworks.scoring.collect import Shards
+
+EXAMPLE = load_site(Path("config/site.example.yaml"))
+CAMPAIGN = load_campaign(Path("config/config.yaml"))
+CATALOGUE = load_catalogue(CAMPAIGN)
+PARTS = score_parts(CAMPAIGN, CATALOGUE, groups_of_models(CAMPAIGN, CATALOGUE))
+
+
+def packs(site):
+    def needs(model):
+        row = CATALOGUE.models[model]
+        return needs_of(row, row.engine, row.dtype, site)
+
+    return pack_parts(PARTS, CATALOGUE.models, needs, site)
+
+
+def test_without_a_cluster_nothing_is_packed():
+    assert packs(None) == []
+
+
+def test_the_checkpoints_of_a_monolingual_model_share_a_job():
+    [pack] = packs(EXAMPLE)
+    assert {part.model for part in pack.parts} == {"goldfish"}
+    assert len(pack.parts) == 70
+    assert pack.width == 1
+
+
+@given(st.floats(0.05, 20))
+def test_each_part_is_in_one_pack_at_most_and_no_pack_is_longer_than_asked(hours):
+    found = packs(EXAMPLE.model_copy(update={"pack_hours": hours}))
+    keys = [part.key for pack in found for part in pack.parts]
+    assert len(keys) == len(set(keys))
+    assert all(len(pack.parts) > 1 for pack in found)
+    assert all(pack.hours <= hours * 1.0001 for pack in found)
+
+
+def test_on_whole_nodes_small_models_share_one_and_large_ones_have_their_own():
+    site = EXAMPLE.model_copy(update={"whole_nodes": True})
+    found = packs(site)
+    packed = {part.model for pack in found for part in pack.parts}
+    assert {"llama-3.2-1b", "gemma-3-27b", "goldfish"} <= packed
+    assert all(pack.width == 4 for pack in found)
+    assert len({pack.name for pack in found}) == len(found)
+    needs = {m: needs_of(CATALOGUE.models[m], "vllm", "bfloat16", site) for m in packed}
+    for pack in found:
+        assert {needs[part.model].kind.label for part in pack.parts} == {
+            needs[pack.parts[0].model].kind.label
+        }
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("models")
+    text = tiny.write_corpus(directory / "text.txt")
+    return {
+        "ngram": tiny.make_ngram(text, directory / "ngram" / "checkpoint.json"),
+        "broken": directory / "broken" / "checkpoint.json",
+    }
+
+
+def member(name, checkpoint, lang="eng"):
+    return {
+        "part": f"{name}/{lang}",
+        "engine": "kenlm",
+        "checkpoint": str(checkpoint),
+        "slots": 1,
+        "languages": [lang],
+        "whole": ["multiblimp"],
+        "regions": [],
+    }
+
+
+@pytest.fixture
+def pack(tmp_path):
+    """Run a pack of some members."""
+    texts = tiny.sentences(40)
+    pairs = list(zip(texts[::2], texts[1::2], strict=True))
+    for lang in ("eng", "deu", "fra"):
+        tiny.write_items(tmp_path / "items" / "multiblimp" / f"{lang}.parquet", pairs)
+
+    def run(members, width=2):
+        named = {name: str(tmp_path / name) for name in ("items", "store", "logs")}
+        named |= {"options": ScoringOptions().model_dump_json(), "width": str(width)}
+        command = [sys.executable, "-m", "blimpworks", "score-pack", "--no-gpus"]
+        command += [f"--members={json.dumps(members)}"]
+        command += [f"--{name}={value}" for name, value in named.items()]
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("SLURM_")}
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=kept)
+
+    return run
+
+
+def test_each_member_of_a_pack_has_a_log_a_journal_and_a_manifest(pack, models, tmp_path):
+    done = pack([member("ngram", models["ngram"], lang) for lang in ("eng", "deu", "fra")])
+    assert done.returncode == 0, done.stderr
+    for lang in ("eng", "deu", "fra"):
+        assert (tmp_path / "store" / "ngram" / lang / "manifest.json").exists()
+        [attempt] = read_attempts(tmp_path / "logs" / "ngram" / f"{lang}.attempts.jsonl")
+        assert attempt.cause == "done"
+
+
+def test_a_member_that_cannot_be_scored_is_given_up_and_the_others_are_scored(
+    pack, models, tmp_path
+):
+    done = pack([member("broken", models["broken"]), member("ngram", models["ngram"])])
+    assert done.returncode == 0, done.stderr
+    manifest = tmp_path / "store" / "broken" / "eng" / "manifest.json"
+    said = json.loads(manifest.read_text())
+    assert "checkpoint.json does not exist" in said["failed"]
+    with pytest.raises(UserError, match="only this model is scored again"):
+        _ = Shards(manifest, manifest.with_name("shards")).described
+    # So that Snakemake scores it again when it is run again.
+    assert not manifest.exists()
+    shards = tmp_path / "store" / "ngram" / "eng"
+    assert Shards(shards / "manifest.json", shards / "shards").described.sentences
+
+
+def test_a_pack_run_again_scores_nothing_twice(pack, models, tmp_path):
+    members = [member("ngram", models["ngram"], lang) for lang in ("eng", "deu")]
+    assert pack(members).returncode == 0
+    before = tiny.contents(tmp_path / "store")
+    assert pack([*members, member("ngram", models["ngram"], "fra")]).returncode == 0
+    after = tiny.contents(tmp_path / "store")
+    same = {path: content for path, content in after.items() if path in before}
+    kept = {path for path in before if not str(path).endswith(".prov.json")}
+    assert {path: same[path] for path in kept} == {path: before[path] for path in kept}
+    *_, again = read_attempts(tmp_path / "logs" / "ngram" / "eng.attempts.jsonl")
+    assert again.scored.new == 0

@@ -1,0 +1,190 @@
+"""What jobs ask of a cluster: of SLURM as the site's file says, and no more than they need."""
+
+import functools
+
+from blimpworks.cluster.needs import needs_of
+from blimpworks.cluster.packs import pack_parts
+from blimpworks.cluster.parts import score_parts
+from blimpworks.cluster.requests import cpu_request, longest_hours, score_request
+from blimpworks.config.site import find_site
+
+SCHEDULER = (
+    "slurm_partition",
+    "slurm_account",
+    "constraint",
+    "qos",
+    "gres",
+    "slurm_extra",
+)
+
+
+def cpu_job(memory_mb, minutes=30):
+    """Resources of a job without GPUs; each further attempt gets as much again."""
+
+    def request(attempt):
+        most = SITE.cpu if SITE else None
+        memory = min(memory_mb * attempt, int(most.memory_gb * 1000) if most else 10**9)
+        time = min(minutes * attempt, int(most.max_hours * 60) if most else 10**9)
+        return cpu_request(SITE, memory_mb=memory, minutes=time)
+
+    fixed = {k: v for k, v in request(1).items() if k in SCHEDULER}
+    return fixed | {
+        "mem_mb": lambda w, attempt: request(attempt)["mem_mb"],
+        "runtime": lambda w, attempt: request(attempt)["runtime"],
+    }
+
+
+def score_needs(model, step=0):
+    """What scoring with a model needs on this site."""
+    row, options = CATALOGUE.models[model], CAMPAIGN.scoring
+    engine, dtype = engine_of(model), dtype_of(model)
+    return needs_of(row, engine, dtype, SITE, step, options=options)
+
+
+def score_request_of(wildcards):
+    """What a job that scores asks for: by its work, and by how its last attempts ended."""
+    log = Path(
+        CAMPAIGN.pathvars.logs, "score", wildcards.model, f"{wildcards.part}.log"
+    )
+    items = [path for paths in scored_items(wildcards).values() for path in paths]
+    return _requested(wildcards.model, tuple(items), log, _age(log))
+
+
+def _age(log):
+    """What tells one state of a job's journal from another."""
+    from blimpworks.cluster.journal import journal_path
+
+    try:
+        return journal_path(log).stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
+@functools.lru_cache(maxsize=None)
+def _requested(model, items, log, _age):
+    # Pyarrow, which counts pairs, would double the time that it takes to read this file.
+    from blimpworks.cluster.sizing import sized_request
+
+    return sized_request(
+        CATALOGUE.models[model],
+        engine_of(model),
+        dtype_of(model),
+        SITE,
+        CAMPAIGN.scoring,
+        [Path(path) for path in items],
+        log,
+    )
+
+
+def score_job():
+    """Resources of a job that scores."""
+    names = ("mem_mb", "runtime", "cpus_per_task", *SCHEDULER)
+    return {
+        # None is no resource at all.
+        name: lambda w, attempt, name=name: score_request_of(w).get(name)
+        for name in names
+    }
+
+
+def pack_job(pack):
+    """Resources of a job that scores a pack."""
+    names = ("mem_mb", "runtime", "cpus_per_task", *SCHEDULER)
+    asked = {
+        name: lambda w, attempt, name=name: pack_request_of(pack.name).get(name)
+        for name in names
+    }
+    gpus = score_needs(pack.parts[0].model).kind is not None
+    return asked | {"width": pack.width, "has": "--gpus" if gpus else "--no-gpus"}
+
+
+def pack_request_of(name):
+    """What a job that scores a pack asks for, by how its members' last attempts ended."""
+    pack = next(pack for pack in PACKS if pack.name == name)
+    return _pack_requested(name, tuple(_age(p.log(CAMPAIGN)) for p in pack.parts))
+
+
+@functools.lru_cache(maxsize=None)
+def _pack_requested(name, _ages):
+    from blimpworks.cluster.sizing import pack_request
+
+    pack = next(pack for pack in PACKS if pack.name == name)
+    logs = {part.key: part.log(CAMPAIGN) for part in pack.parts}
+    return pack_request(pack, score_needs, SITE, logs)
+
+
+def items_of(part):
+    """Items tables that a part of the scoring needs."""
+    return [str(p) for lang in part.languages for p in part.items(CAMPAIGN, lang)]
+
+
+def packed(pack):
+    """The members of a pack as its command wants them."""
+    members = []
+    for part in pack.parts:
+        kinds = {"whole": [], "regions": []}
+        for benchmark in part.benchmarks:
+            partial = regional(JUDGING[benchmark].methods)
+            kinds["regions" if partial else "whole"].append(benchmark)
+        members.append(
+            {
+                "part": part.key,
+                "engine": part.engine,
+                "checkpoint": str(part.checkpoint(CAMPAIGN)),
+                "slots": score_needs(part.model).gpus or 1,
+                "languages": part.languages,
+                **kinds,
+            }
+        )
+    return json.dumps(members)
+
+
+def scored_alone(engine):
+    """Models scored by jobs of their own, with vLLM or any other engine."""
+    packs = {part.model for pack in PACKS for part in pack.parts}
+    return [
+        name
+        for name in CATALOGUE.models
+        if name not in packs and (engine_of(name) == "vllm") == (engine == "vllm")
+    ]
+
+
+def impossible():
+    """Why the site cannot run models of the campaign, one sentence each."""
+    found = []
+    for model in CATALOGUE.models:
+        try:
+            score_needs(model)
+        except UserError as error:
+            found.append(str(error))
+    return found
+
+
+def cluster_words(log):
+    """Take over from a run that was killed, watch over this one, and say what was done."""
+    from blimpworks.cluster.guard import end_orphans
+    from blimpworks.cluster.watchdog import watch_over
+
+    try:
+        orphans = end_orphans(Path.cwd())
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
+    watch_over(Path(log if isinstance(log, str) else log[0]))
+    if not orphans:
+        return []
+    jobs = ", ".join(job.id for job in orphans)
+    told = "an earlier run that is dead left SLURM jobs behind; they are cancelled"
+    return [f"blimpworks: {told}: {jobs}. What they had scored is kept.", ""]
+
+
+try:
+    SITE = find_site(CAMPAIGN)
+except UserError as error:
+    raise WorkflowError(str(error)) from None
+# Like the mirror: where a file lies decides no content.
+os.environ["BLIMPWORKS_CACHE"] = str(SITE.cache or "") if SITE else ""
+if refused := impossible():
+    raise WorkflowError("\n".join(refused))
+PACKS = pack_parts(
+    score_parts(CAMPAIGN, CATALOGUE, GROUPS), CATALOGUE.models, score_needs, SITE
+)
+VLLM_ENVIRONMENT = f"vllm-{CAMPAIGN.scoring.vllm.build}"
