@@ -24,13 +24,23 @@ if [ $kenlm = yes ]; then
     [ -d "/usr/include/boost/$library" ] || missing+=("libboost-${library//_/-}-dev")
   done
 fi
-# Tests of the report open it in a browser, and are skipped without one.
-if [ "$environment" = dev ] && ! command -v chromium > /dev/null; then
+# Some tests open the report in a browser, others start a SLURM: they are skipped without.
+want() {
+  command -v "$1" > /dev/null && return
   if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
-    missing+=(chromium)
+    missing+=("$2")
   else
-    echo "no chromium: tests of the report in a browser will be skipped" >&2
+    echo "no $1: $3 will be skipped" >&2
   fi
+}
+if [ "$environment" = dev ]; then
+  want chromium chromium "tests of the report in a browser"
+  want munged munge "tests on a real SLURM"
+  want slurmctld slurmctld "tests on a real SLURM"
+  want slurmd slurmd "tests on a real SLURM"
+  want squeue slurm-client "tests on a real SLURM"
+  want slurmdbd slurmdbd "tests on a real SLURM"
+  want mariadbd mariadb-server "tests on a real SLURM"
 fi
 if [ ${#missing[@]} -gt 0 ]; then
   if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then

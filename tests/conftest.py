@@ -81,6 +81,27 @@ def evidence(built):
     return built
 
 
+@pytest.fixture(scope="session")
+def cluster():
+    """A real SLURM; tests that use it are of one xdist group."""
+    from slurm_kit import Cluster, unusable
+
+    if reason := unusable():
+        pytest.skip(reason)
+    with Cluster() as running:
+        yield running
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    """Show what SLURM said beside a test that failed on it."""
+    report = yield
+    running = item.funcargs.get("cluster")
+    if report.failed and running is not None:
+        report.sections.append(("SLURM", running.logs()))
+    return report
+
+
 @pytest.fixture
 def scratch(built, tmp_path):
     """A copy of the finished campaign that a test may damage."""
