@@ -89,7 +89,11 @@ class _Signals:
             self.child.send_signal(signal.SIGTERM)
 
     def listen(self) -> None:
-        """Take SIGTERM (scancel, the end of the time) and SIGINT."""
+        """Take SIGTERM and SIGINT.
+
+        SLURM sends them to a step's first process alone, which is a Snakemake, and then kills
+        the rest: an attempt that it cancels is lost, and SLURM is asked what became of it.
+        """
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self)
 
@@ -240,7 +244,7 @@ def _tell(ended: Ended, place: Allocation) -> None:
         "memory": f"the kernel killed it for want of memory ({place.mem_mb or '?'} MB asked for); "
         "the next attempt asks for twice as much",
         "gpu_memory": "the GPU's memory is too small; the next attempt asks for more",
-        "cancelled": "it was cancelled; what has scores keeps them",
+        "cancelled": "it was ended from outside; what has scores keeps them",
         "killed": "it was killed; what has scores keeps them",
     }
     if ended.cause in told:
