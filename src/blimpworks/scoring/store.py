@@ -139,12 +139,12 @@ class Store:
         ``prefixes`` is the order (see ``plan.in_order``). With ``retry``, those that failed
         count as missing. ``watch`` may end it between two shards by raising.
         """
+        for cut_off in self.directory.glob(".part-*.tmp"):
+            cut_off.unlink(missing_ok=True)  # by a run that was killed while it wrote
         wanted = in_order(self.missing(keys, retry=retry), prefixes=prefixes)
         if not wanted:
             log.info("%s: all sentences have scores already", self.directory)
             return 0
-        for cut_off in self.directory.glob(".part-*.tmp"):
-            cut_off.unlink(missing_ok=True)  # by a run that was killed while it wrote
         parts = [wanted[start : start + size] for start in range(0, len(wanted), size)]
         with tqdm(total=len(wanted), unit="sentence", desc="scoring", mininterval=5) as bar:
             for part, encoded in zip(parts, encoded_ahead(engine, parts), strict=True):
