@@ -269,6 +269,8 @@ def closing_words():
         "Is everything as it was made?",
         f"  {prefix}blimpworks check {RESULTS}",
     ]
+    if SITE:
+        lines += ["What did it cost?", f"  {prefix}blimpworks efficiency {chosen}"]
     return "\n".join(lines)
 
 
