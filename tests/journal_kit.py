@@ -3,6 +3,7 @@
 import stat
 import uuid
 from datetime import timedelta
+from itertools import count
 
 from blimpworks.cluster.journal import (
     Asked,
@@ -35,9 +36,12 @@ def started(job=None, ago=60.0, asked=ASKED, node="gpu1"):
     return Started(attempt=uuid.uuid4().hex, time=moment, slurm_job=job, **facts)
 
 
-def attempt(cause, new=None, *, job="7", seconds=9.5, rss_mb=100, begun=None):
+JOBS = count(1000)
+
+
+def attempt(cause, new=None, *, job=None, seconds=9.5, rss_mb=100, begun=None):
     """One that ended so, having scored some sentences; ``lost`` and ``open`` have no end."""
-    begun = begun or started(job)
+    begun = begun or started(job or str(next(JOBS)))
     known = None if new is None else scored(new)
     if cause in ("lost", "open"):
         left = Left(attempt=begun.attempt, time=now(), scored=known) if known else None

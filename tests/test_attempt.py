@@ -213,7 +213,7 @@ def test_a_scoring_job_whose_work_is_killed_loses_a_shard_at_most(command, tmp_p
 
 
 TOLD = (
-    "JobId=53 JobName=x UserId=root(0) Requeue=1 Restarts=0 RunTime=00:00:02 "
+    "JobId=53 JobName=x UserId=root(0) Comment=rule_score Requeue=1 Restarts=0 RunTime=00:00:02 "
     "TimeLimit=1-00:07:00 EndTime=2026-11-21T16:17:38 BatchHost=gpu1 NumCPUs=3 "
     "TRES=cpu=3,mem=300M,node=1,billing=3,gres/gpu=2 MinMemoryNode=300M "
     "TresPerNode=gres:gpu:a100:2"

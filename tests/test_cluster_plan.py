@@ -210,8 +210,8 @@ def test_gpu_hours_are_those_of_all_jobs_and_asked_ones_are_more():
 @pytest.mark.usefixtures("at_root")
 def test_a_cache_of_models_saves_their_download(tmp_path):
     site = yaml.safe_load(Path(EXAMPLE).read_text())
-    (tmp_path / "cache/qwen3-8b/multi").mkdir(parents=True)
-    (tmp_path / "cache/qwen3-8b/multi/checkpoint.json").write_text("{}")
+    name = load_catalogue(load_campaign(Path(PAPERS))).models["qwen3-8b"].hf_id
+    (tmp_path / "cache" / f"models--{name.replace('/', '--')}" / "snapshots").mkdir(parents=True)
     file = tmp_path / "site.yaml"
     file.write_text(yaml.safe_dump(site | {"cache": str(tmp_path / "cache")}))
     saved = planned().disk.weights - planned(site=file).disk.weights

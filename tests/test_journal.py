@@ -69,7 +69,13 @@ def test_a_full_gpu_asks_for_the_next_size(attempts):
 )
 def test_a_lost_attempt_counts_as_slurm_says(state, new, expected):
     states = {"7": state} if state else {}
-    assert growth([attempt("lost", new)], states) == expected
+    assert growth([attempt("lost", new, job="7")], states) == expected
+
+
+def test_how_a_job_ended_is_held_against_its_last_attempt_alone():
+    """It was queued again after those before."""
+    lost = [attempt("lost", job="7") for _ in range(3)]
+    assert growth(lost, {"7": "OUT_OF_MEMORY"}) == Growth(memory=2)
 
 
 def test_an_attempt_lost_without_a_scheduler_changes_nothing():

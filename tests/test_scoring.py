@@ -306,6 +306,8 @@ def edit(tmp_path, monkeypatch):
         assert old in text
         source.write_text(text.replace(old, new), encoding="utf-8")
         monkeypatch.setattr(digest, "ROOT", copy)
+        monkeypatch.setattr(digest, "recall", lambda entries: None)
+        monkeypatch.setattr(digest, "remember", lambda *found: None)
         for cache in caches:
             cache.cache_clear()
 

@@ -60,7 +60,7 @@ def test_the_example_runs_every_model_of_the_papers(monkeypatch):
         ({"gpus": [{"label": "a"}]}, "key 'gpus.0.memory_gb' is missing; add it."),
         ({"gpus": [GPU | {"per_node": 0}]}, "key 'gpus.0.per_node' is 0"),
         ({"gpus": [GPU | {"name": "a100-sxm"}]}, "key 'gpus.0.name' is 'a100-sxm'"),
-        ({"gpus": [GPU, GPU]}, "two kinds in gpus are labelled 'a'; rename one."),
+        ({"gpus": [GPU, GPU]}, "two kinds in gpus have one label"),
         (
             {"gpus": [GPU], "models": {"x": {"kind": "b"}}},
             "models.x.kind is 'b', expected a label of gpus (a).",

@@ -533,7 +533,7 @@ def test_rules_are_those_that_snakemake_measured(built, tmp_path):
     output = tmp_path / "e.csv"
     found = json.loads(blimpworks(built, "efficiency", "--json", "--output", str(output)))
     folders = built.path / "logs/demo/benchmarks"
-    counted = {p.name: len([*p.rglob("*.tsv")]) for p in folders.iterdir()}
+    counted = {p.name: len([*p.rglob("*.tsv")]) for p in folders.iterdir() if p.is_dir()}
     assert {rule["rule"]: rule["jobs"] for rule in found["rules"]} == counted
     assert all(rule["hours"] > 0 for rule in found["rules"])
     rows = [*csv.DictReader(io.StringIO(output.read_text()))]

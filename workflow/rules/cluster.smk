@@ -81,25 +81,22 @@ def _requested(model, items, log, _age):
     )
 
 
+def asked(request):
+    """Resources by what a function of the wildcards says; what it leaves out is not asked for."""
+    names = ("mem_mb", "runtime", "cpus_per_task", *SCHEDULER)
+    return {name: lambda w, attempt, name=name: request(w).get(name) for name in names}
+
+
 def score_job():
     """Resources of a job that scores."""
-    names = ("mem_mb", "runtime", "cpus_per_task", *SCHEDULER)
-    return {
-        # None is no resource at all.
-        name: lambda w, attempt, name=name: score_request_of(w).get(name)
-        for name in names
-    }
+    return asked(score_request_of)
 
 
 def pack_job(pack):
     """Resources of a job that scores a pack."""
-    names = ("mem_mb", "runtime", "cpus_per_task", *SCHEDULER)
-    asked = {
-        name: lambda w, attempt, name=name: pack_request_of(pack.name).get(name)
-        for name in names
-    }
     gpus = score_needs(pack.parts[0].model).kind is not None
-    return asked | {"width": pack.width, "has": "--gpus" if gpus else "--no-gpus"}
+    shape = {"width": pack.width, "has": "--gpus" if gpus else "--no-gpus"}
+    return asked(lambda w: pack_request_of(pack.name)) | shape
 
 
 def pack_request_of(name):
@@ -122,6 +119,12 @@ def items_of(part):
     return [str(p) for lang in part.languages for p in part.items(CAMPAIGN, lang)]
 
 
+def slots_of(model):
+    """GPUs that scoring with a model takes, or cores."""
+    needs = score_needs(model)
+    return needs.gpus or needs.cores
+
+
 def packed(pack):
     """The members of a pack as its command wants them."""
     members = []
@@ -135,7 +138,7 @@ def packed(pack):
                 "part": part.key,
                 "engine": part.engine,
                 "checkpoint": str(part.checkpoint(CAMPAIGN)),
-                "slots": score_needs(part.model).gpus or 1,
+                "slots": slots_of(part.model),
                 "languages": part.languages,
                 **kinds,
             }

@@ -106,6 +106,8 @@ for benchmark, suffix, place, languages, models in BLOCKS:
             f"<benchmarks>/collect_scores/{benchmark}/{place}.tsv"
         wildcard_constraints:
             model=one_of(models),
+        # A member of a pack that was given up says why once.
+        retries: 0
         localrule: True
         conda:
             "../../envs/core.yaml"

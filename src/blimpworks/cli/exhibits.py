@@ -69,7 +69,7 @@ def build_published(
             Job(exhibit_verb(spec), inputs=sources, outputs=made, params=params),
         ):
             build(spec, used, Labels(**chosen), made[0], made[1:])
-        typer.echo(f"{spec.key}: {spec.title}")
+            typer.echo(f"{spec.key}: {spec.title}")
 
 
 def register(app: typer.Typer) -> None:

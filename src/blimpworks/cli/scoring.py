@@ -1,7 +1,7 @@
 """Verbs from items to accuracies: score, collect, judge, summarise."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +12,7 @@ import typer
 from blimpworks.config import ScoringOptions, Strict, parse_options, parse_rows
 from blimpworks.config.base import Positive
 from blimpworks.errors import UserError
-from blimpworks.provenance.record import Job, Planned
+from blimpworks.provenance.record import Job, Planned, is_planning
 from blimpworks.provenance.verbs import score_verb
 
 if TYPE_CHECKING:
@@ -34,6 +34,22 @@ def pairs_of(items: list[Path], outputs: list[Path]) -> list[tuple[Path, Path]]:
     return [*zip(items, outputs, strict=True)]
 
 
+def score_job(
+    items: Sequence[Path],
+    checkpoint: Path,
+    engine: str,
+    manifest: Path,
+    store: Path,
+    options: ScoringOptions,
+) -> Job:
+    """The job that scores items. Raises UserError for a checkpoint that is missing or broken."""
+    from blimpworks.models.checkpoint import read_description
+
+    params = options.model_dump(exclude={"near_tie", "jobs"}) | {"engine": engine}
+    verb = score_verb(engine, read_description(checkpoint).architecture)
+    return Job(verb, inputs=[*items, checkpoint], outputs=[manifest, store], params=params)
+
+
 def score(
     checkpoint: Annotated[Path, typer.Option(help="The model's checkpoint.json.")],
     engine: Annotated[str, typer.Option(help="Engine that scores: vllm, transformers, ….")],
@@ -51,18 +67,14 @@ def score(
     """Score all sentences of the items with one model; resumes where it was killed."""
     from blimpworks.cluster.deadline import deadline_of
     from blimpworks.cluster.journal import progress_path
-    from blimpworks.models.checkpoint import read_description
     from blimpworks.scoring.progress import Progress
     from blimpworks.scoring.run import score_items
     from blimpworks.scoring.watch import Watch, Watches
 
     watch = Watches(Progress(progress_path(log)) if log else Watch(), deadline_of())
     chosen = parse_options(ScoringOptions, options)
-    params = chosen.model_dump(exclude={"near_tie", "jobs"}) | {"engine": engine}
     whole, parts = items or [], regions or []
-    inputs, outputs = [*whole, *parts, checkpoint], [manifest, store]
-    verb = score_verb(engine, read_description(checkpoint).architecture)
-    with Job(verb, inputs=inputs, outputs=outputs, params=params) as job:
+    with score_job([*whole, *parts], checkpoint, engine, manifest, store, chosen) as job:
         result = score_items(
             whole, checkpoint, store, manifest, engine, chosen, regions=parts, watch=watch
         )
@@ -84,18 +96,20 @@ class Packed(Strict):
     regions: tuple[str, ...]
     """Benchmarks whose critical regions are enough."""
 
+    def tables(self, items: Path, benchmarks: Sequence[str]) -> list[Path]:
+        """Its items tables of some benchmarks."""
+        return [items / b / f"{lang}.parquet" for b in benchmarks for lang in self.languages]
+
 
 def _member(packed: Packed, items: Path, store: Path, logs: Path, options: str) -> "Member":
     from blimpworks.cluster.pack_run import Member
-
-    def tables(benchmarks: Iterable[str]) -> list[str]:
-        return [str(items / b / f"{lang}.parquet") for b in benchmarks for lang in packed.languages]
 
     own = store / packed.part
     manifest = own / "manifest.json"
     named = {"checkpoint": packed.checkpoint, "engine": packed.engine, "options": options}
     named |= {"store": own / "shards", "manifest": manifest}
-    arguments = [*tables(packed.whole), *(f"--regions={path}" for path in tables(packed.regions))]
+    arguments = [str(path) for path in packed.tables(items, packed.whole)]
+    arguments += [f"--regions={path}" for path in packed.tables(items, packed.regions)]
     arguments += [f"--{option}={value}" for option, value in named.items()]
     log_file = logs / f"{packed.part}.log"
     return Member(packed.part, tuple(arguments), manifest, log_file, packed.slots)
@@ -113,8 +127,15 @@ def score_pack(
     """Score with several models side by side, each as an attempt with a log of its own."""
     from blimpworks.cluster.pack_run import run_pack
 
-    parse_options(ScoringOptions, options)
-    described = parse_rows(Packed, members)
+    settings, described = parse_options(ScoringOptions, options), parse_rows(Packed, members)
+    if is_planning():
+        for each in described:
+            tables = each.tables(items, (*each.whole, *each.regions))
+            own = store / each.part
+            made = (own / "manifest.json", own / "shards")
+            with suppress(Planned):
+                score_job(tables, each.checkpoint, each.engine, *made, settings)
+        return
     chosen = [_member(each, items, store, logs, options) for each in described]
     raise typer.Exit(run_pack(chosen, width, gpus=gpus))
 

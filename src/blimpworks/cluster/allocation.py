@@ -109,5 +109,6 @@ def find_allocation() -> Allocation:
         minutes=_minutes(fields.get("TimeLimit", "")),
         cores=int(fields["NumCPUs"]) if fields.get("NumCPUs", "").isdecimal() else None,
         ends=_epoch(fields.get("EndTime", "")),
-        requeue=fields.get("Requeue") == "1",
+        # A job of somebody's own, in which Snakemake runs as a whole, is not ours to requeue.
+        requeue=fields.get("Requeue") == "1" and fields.get("Comment", "").startswith("rule_"),
     )

@@ -8,6 +8,7 @@ know about: it goes on waiting for the same job.
 
 import ctypes
 import logging
+import math
 import os
 import re
 import resource
@@ -17,7 +18,7 @@ import sys
 import time
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 
@@ -58,7 +59,8 @@ LAST_LINES = 4000
 DEATH_SIGNAL = 1
 """``PR_SET_PDEATHSIG`` of Linux's prctl."""
 PACKED = "BLIMPWORKS_PACKED"
-"""Environment variable of a job that shares its allocation, which others then care for."""
+"""Environment variable of a job that shares its allocation, which others then care for: its
+share of the GPUs, and of how many members it is one (``1/4,70``)."""
 GRACE = 60.0
 """Seconds that SLURM may take to end a job that was put back into the queue."""
 
@@ -155,8 +157,25 @@ def _enter_lost(log_file: Path) -> None:
         append_entry(journal_path(log_file), Left(attempt=lost, time=found.updated, scored=scored))
 
 
+def _own_share(place: Allocation) -> Allocation:
+    """What of a shared allocation is this attempt's, so that all members' add up to the whole."""
+    share, _, members = os.environ.get(PACKED, "").partition(",")
+    if not members:
+        return place
+    slots, width = map(int, share.split("/"))
+    return replace(
+        place,
+        gpus=place.gpus[:slots],
+        minutes=place.minutes and math.ceil(place.minutes * width / (slots * int(members))),
+        mem_mb=place.mem_mb and place.mem_mb * slots // width,
+    )
+
+
 def _start(log_file: Path, attempt: str, place: Allocation) -> None:
-    _enter_lost(log_file)
+    try:
+        _enter_lost(log_file)
+    except UserError as error:
+        print(f"blimpworks: {error}", file=sys.stderr)
     started = Started(
         attempt=attempt,
         time=now(),
@@ -204,10 +223,9 @@ def _continue_later(ended: Ended, place: Allocation) -> None:
 def run_attempt(command: Sequence[str], log_file: Path) -> int:
     """Run ``command`` as the work of one attempt, and enter it in the journal of ``log_file``.
 
-    Returns the exit code to end with. Raises UserError for a journal that cannot be read, and
-    OSError for one that cannot be written.
+    Returns the exit code to end with. Raises OSError for a journal that cannot be written.
     """
-    place, attempt, signals = find_allocation(), uuid.uuid4().hex, _Signals()
+    place, attempt, signals = _own_share(find_allocation()), uuid.uuid4().hex, _Signals()
     signals.listen()
     _start(log_file, attempt, place)
     environment = os.environ | {ATTEMPT: attempt}
@@ -231,7 +249,10 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         rss_mb=resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024,
         scored=_scored(_progress(log_file, attempt)),
     )
-    append_entry(journal_path(log_file), ended)
+    try:
+        append_entry(journal_path(log_file), ended)
+    except OSError as error:
+        print(f"blimpworks: how this ended cannot be entered: {error}", file=sys.stderr)
     _tell(ended, place)
     if ended.cause == "walltime" and code == OUT_OF_TIME and PACKED not in os.environ:
         _continue_later(ended, place)
@@ -243,7 +264,12 @@ def _tell(ended: Ended, place: Allocation) -> None:
     told = {
         "memory": f"the kernel killed it for want of memory ({place.mem_mb or '?'} MB asked for); "
         "the next attempt asks for twice as much",
-        "gpu_memory": "the GPU's memory is too small; the next attempt asks for more",
+        "gpu_memory": "the GPU's memory is too small; "
+        + (
+            "state gpus or memory_gb of this model in the site's file"
+            if PACKED in os.environ
+            else "the next attempt asks for more"
+        ),
         "cancelled": "it was ended from outside; what has scores keeps them",
         "killed": "it was killed; what has scores keeps them",
     }

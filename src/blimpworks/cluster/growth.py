@@ -52,8 +52,11 @@ def growth(attempts: Sequence[Attempt], states: Mapping[str, str] | None = None)
     walltime grow by half. Neither grows beyond eightfold.
     """
     memory, minutes, step = 1.0, 1.0, 0
+    known = dict(states or {})
     for attempt in _since_done(reversed(attempts)):
-        cause = _cause(attempt, states or {})
+        cause = _cause(attempt, known)
+        # Its earlier attempts in the same job were followed by a requeue, not by this end.
+        known[attempt.started.slurm_job or ""] = "REQUEUED"
         stuck = not (attempt.scored and attempt.scored.new)
         memory *= 2 if cause == "memory" else UNKNOWN if cause is None else 1
         minutes *= 2 if cause == "walltime" and stuck else UNKNOWN if cause is None else 1

@@ -10,6 +10,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,37 +75,59 @@ def is_alive(path: Path) -> bool:
     return silent < SILENCE
 
 
-def find_jobs(directory: Path) -> list[Job]:
-    """Jobs of this user in SLURM's queue that run in ``directory``; none without SLURM."""
-    told = ask(["squeue", "-h", "-u", str(os.getuid()), "-o", COLUMNS]) or ""
+def find_jobs(directory: Path) -> list[Job] | None:
+    """Jobs of this user in SLURM's queue that run in ``directory``.
+
+    None without SLURM. Raises UserError when SLURM is there and does not answer for a while.
+    """
+    if shutil.which("squeue") is None:
+        return None
+    waited = time.monotonic()
+    while (told := ask(["squeue", "-h", "-u", str(os.getuid()), "-o", COLUMNS])) is None:
+        if time.monotonic() - waited > PATIENCE:
+            raise UserError(
+                f"squeue has not answered for {PATIENCE:.0f} s, so it is not known whether jobs of "
+                "an earlier run still write here; run this again when SLURM is up."
+            )
+        time.sleep(5)
     fields = (line.strip().split("|") for line in told.splitlines())
     jobs = [Job(*parts) for parts in fields if len(parts) == 4]
     here = directory.resolve()
     return [job for job in jobs if Path(job.directory).resolve() == here]
 
 
-def find_orphans(directory: Path) -> list[Job]:
-    """Jobs of runs in ``directory`` that live no more.
+def _turns_out_alive(path: Path) -> bool:
+    """Whether a run lives; one on another machine has until its silence is too long to show it."""
+    try:
+        seen = path.stat().st_mtime
+        elsewhere = json.loads(path.read_text(encoding="utf-8"))["host"] != platform.node()
+        while elsewhere and is_alive(path):
+            time.sleep(5)
+            if path.stat().st_mtime != seen:
+                return True
+    except (OSError, ValueError):
+        return False
+    return is_alive(path)
 
-    A run on another machine that has shown life lately counts as living.
-    """
-    files = {job: directory / RUNS / f"{job.run}.json" for job in find_jobs(directory)}
+
+def find_orphans(directory: Path) -> list[Job]:
+    """Jobs of runs in ``directory`` that live no more. Raises UserError as ``find_jobs`` does."""
+    files = {job: directory / RUNS / f"{job.run}.json" for job in find_jobs(directory) or ()}
     # Jobs without such a file are not of a workflow like this one.
-    return [job for job, path in files.items() if path.exists() and not is_alive(path)]
+    alive = {path: path.exists() and _turns_out_alive(path) for path in {*files.values()}}
+    return [job for job, path in files.items() if path.exists() and not alive[path]]
 
 
 def end_orphans(directory: Path) -> list[Job]:
     """Cancel the jobs that dead runs in ``directory`` left behind, and wait until they are gone.
 
-    Raises UserError when SLURM does not end them in time.
+    Raises UserError when SLURM does not answer, or does not end them in time.
     """
     orphans = find_orphans(directory)
-    if not orphans:
-        _forget_dead(directory)
-        return []
-    ask(["scancel", *(job.id for job in orphans)])
+    if orphans:
+        ask(["scancel", *(job.id for job in orphans)])
     waited, left = time.monotonic(), {job.id for job in orphans}
-    while left := left & {job.id for job in find_jobs(directory)}:
+    while left := left & {job.id for job in find_jobs(directory) or ()}:
         if time.monotonic() - waited > PATIENCE:
             raise UserError(
                 f"SLURM jobs {', '.join(sorted(left))} of an earlier run write to this directory "

@@ -15,7 +15,9 @@ def _directories() -> list[Path]:
         if controllers in ("", "memory") or "memory" in controllers.split(","):
             base = CGROUPS / "memory" if controllers else CGROUPS
             own = base / path.lstrip("/")
-            found += [p for p in (own, *own.parents) if base in p.parents]
+            # Above a job's group lie those of the whole node, which count other people's too.
+            job = [p for p in own.parents if any(part.startswith("job_") for part in p.parts)]
+            found += [own, *job]
     return found
 
 

@@ -34,8 +34,6 @@ class Needs:
     kind: GpuKind | None
     """Kind of its GPUs; None without any."""
     gpus: int
-    tensor_parallel: int
-    """GPUs that the weights are spread over, at least 1."""
     cores: int
     memory_mb: int
     """Of the host."""
@@ -43,6 +41,11 @@ class Needs:
     """0 where the number of parameters is not known: a small model that is trained here."""
     needed_gb: float
     """On all its GPUs together; 0 without any."""
+
+    @property
+    def tensor_parallel(self) -> int:
+        """GPUs that the weights are spread over, at least 1."""
+        return self.gpus or 1
 
     @property
     def gres(self) -> str:
@@ -209,9 +212,21 @@ def _refusal(row: ModelRow, memory: Memory, options: Sequence[Option], site: Sit
     )
 
 
-def _without_gpus(row: ModelRow, engine: str, dtype: str) -> Needs:
+def _without_gpus(
+    row: ModelRow, engine: str, dtype: str, site: Site | None, options: ScoringOptions
+) -> Needs:
+    """Needs of a model that runs on the CPU. Raises UserError when no node can hold it."""
     weights = weights_gb(row, dtype)
-    return Needs(None, 0, 1, 1, host_memory_mb(weights, engine, 0), weights, 0.0)
+    memory_mb = host_memory_mb(weights, engine, 0)
+    if site is not None and memory_mb > site.cpu.memory_gb * 1000:
+        raise UserError(
+            f"model {row.name!r} runs on the CPU and needs {memory_mb / 1000:.0f} GB of memory "
+            f"(weights {weights:.1f} GB), but nodes of cpu in the site's file have "
+            f"{site.cpu.memory_gb:g} GB; add GPUs to the site's file, or leave the model out of "
+            "the campaign."
+        )
+    cores = options.vllm.threads if engine == "vllm" else 1
+    return Needs(None, 0, cores, memory_mb, weights, 0.0)
 
 
 def _needs_none(row: ModelRow, engine: str, site: Site | None) -> bool:
@@ -241,10 +256,10 @@ def needs_of(
 
     Raises UserError for a model that fits nowhere, with the sum.
     """
-    if _needs_none(row, engine, site):
-        return _without_gpus(row, engine, dtype)
-    assert site is not None
     scoring = options or ScoringOptions()
+    if _needs_none(row, engine, site):
+        return _without_gpus(row, engine, dtype, site, scoring)
+    assert site is not None
     memory = memory_of(row, engine, dtype, scoring)
     every = list(_options(row, engine, memory, site, scoring))
     fitting = [option for option in every if _fits(option, memory.weights, engine)]
@@ -254,7 +269,6 @@ def needs_of(
     return Needs(
         kind=kind,
         gpus=gpus,
-        tensor_parallel=gpus,
         cores=kind.cores_per_gpu * gpus,
         memory_mb=host_memory_mb(memory.weights, engine, gpus),
         weights_gb=memory.weights,

@@ -1,19 +1,22 @@
 """The job of a pack: its members as attempts of their own, side by side on its GPUs."""
 
 import logging
+import math
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
 from blimpworks.cluster.allocation import find_allocation
-from blimpworks.cluster.attempt import GRACE, MISTAKE, OUT_OF_TIME, PACKED, put_back
+from blimpworks.cluster.attempt import GRACE, OUT_OF_TIME, PACKED, put_back
+from blimpworks.cluster.deadline import CAUTION, RESERVE
 from blimpworks.cluster.journal import journal_path, read_attempts
+from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.scoring.failed import Failed
 
@@ -53,6 +56,8 @@ class _Slots:
 
     free: list[str]
     gpus: bool
+    width: int
+    members: int
 
     def take(self, count: int) -> list[str] | None:
         """So many of them, if there are."""
@@ -64,7 +69,7 @@ class _Slots:
     def environment(self, taken: Sequence[str]) -> Mapping[str, str]:
         """The environment of a member that has them."""
         own = {VISIBLE: ",".join(taken)} if self.gpus else {}
-        return os.environ | own | {PACKED: "1"}
+        return os.environ | own | {PACKED: f"{len(taken)}/{self.width},{self.members}"}
 
 
 def find_slots(width: int, *, gpus: bool) -> list[str]:
@@ -102,24 +107,57 @@ def _start(member: Member, slots: _Slots, taken: list[str]) -> _Running:
     return _Running(member, process, taken)
 
 
+class _Time:
+    """Whether another member would still fit into the allocation."""
+
+    def __init__(self, ends: float | None) -> None:
+        self._ends, self._longest = ends, 0.0
+        self._begun: dict[Member, float] = {}
+
+    def begin(self, member: Member) -> None:
+        """A member starts."""
+        self._begun[member] = time.time()
+
+    def end(self, member: Member) -> None:
+        """It is over."""
+        self._longest = max(self._longest, time.time() - self._begun[member])
+
+    def is_over(self) -> bool:
+        """Whether one that takes as long as the longest so far would be cut off."""
+        left = math.inf if self._ends is None else self._ends - time.time()
+        return left < CAUTION * self._longest + RESERVE
+
+
 def _side_by_side(members: Sequence[Member], slots: _Slots) -> Iterator[tuple[Member, int]]:
-    """Run members, as many at a time as there are slots; each with its exit code as it ends."""
-    waiting, stop = list(members), _Stop()
+    """Run members, as many at a time as there are slots; each with its exit code as it ends.
+
+    None is started when the allocation is nearly over.
+    """
+    waiting, stop, clock = list(members), _Stop(), _Time(find_allocation().ends)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     while waiting or stop.running:
+        closed = stop.asked or clock.is_over()
         for member in list(waiting):
-            taken = None if stop.asked else slots.take(member.slots)
+            taken = None if closed else slots.take(member.slots)
             if taken is not None:
                 waiting.remove(member)
+                clock.begin(member)
                 stop.running.append(_start(member, slots, taken))
-        if stop.asked and not stop.running:
+        if closed and not stop.running:
             return
         time.sleep(0.1)
         for each in [r for r in stop.running if r.process.poll() is not None]:
             stop.running.remove(each)
             slots.free += each.slots
+            clock.end(each.member)
             yield each.member, each.process.returncode
+
+
+def _got_on(members: Iterable[Member]) -> bool:
+    """Whether the last attempt of any of some members has scored something."""
+    last = (read_attempts(journal_path(member.log))[-1:] for member in members)
+    return any(a.scored and a.scored.new for attempts in last for a in attempts)
 
 
 def got_nowhere(log_file: Path) -> int:
@@ -132,9 +170,12 @@ def got_nowhere(log_file: Path) -> int:
     return count
 
 
-def _give_up(member: Member, code: int) -> bool:
-    """Whether a member that failed is not tried again; its manifest then says why it failed."""
-    if code != MISTAKE and got_nowhere(member.log) < TRIES:
+def _give_up(member: Member) -> bool:
+    """Whether a member that failed is not tried again; its manifest then says why it failed.
+
+    Run again later, it has as many tries once more.
+    """
+    if got_nowhere(member.log) % TRIES:
         return False
     said = member.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     reason = said[-1].removeprefix("blimpworks: ") if said else "it said nothing"
@@ -148,9 +189,16 @@ def run_pack(members: Sequence[Member], width: int, *, gpus: bool) -> int:
     """Run the members of a pack on ``width`` GPUs (or cores, without ``gpus``).
 
     Returns the exit code to end with: 0 when each is scored or given up, 75 when time ran out,
-    else 1.
+    else 1. Raises UserError when one needs more than there is.
     """
-    slots = _Slots(find_slots(width, gpus=gpus), gpus)
+    slots = _Slots(find_slots(width, gpus=gpus), gpus, width, len(members))
+    largest = max(members, key=lambda member: member.slots)
+    if largest.slots > len(slots.free):
+        raise UserError(
+            f"{largest.name} needs {largest.slots} {'GPUs' if gpus else 'cores'}, but this job "
+            f"has {len(slots.free)} ({VISIBLE} is {os.environ.get(VISIBLE)!r}); run it on the "
+            "cluster of the site's file."
+        )
     codes = {}
     for member, code in _side_by_side(members, slots):
         codes[member] = code
@@ -159,7 +207,7 @@ def run_pack(members: Sequence[Member], width: int, *, gpus: bool) -> int:
     left = [m for m in members if codes.get(m) != 0]
     paused = [m for m in left if codes.get(m) in (OUT_OF_TIME, None)]
     if paused:
-        if any(code == 0 for code in codes.values()) and put_back(find_allocation()):
+        if _got_on(codes) and put_back(find_allocation()):
             time.sleep(GRACE)
         return OUT_OF_TIME
-    return 0 if all(_give_up(m, codes[m]) for m in left) else FAILURE
+    return 0 if all(_give_up(m) for m in left) else FAILURE

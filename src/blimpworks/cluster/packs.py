@@ -43,6 +43,8 @@ class _Load:
 def _hours(part: Part, row: ModelRow, needs: Needs, site: Site) -> float:
     """How long a part should take, if each language has MultiBLiMP's mean number of pairs."""
     tokens = PAIRS * SENTENCES * TOKENS * len(part.languages) * len(part.benchmarks)
+    # Speeds that are measured later must not cut the campaign anew.
+    site = site.model_copy(update={"models": {}})
     speed = speed_of(row, part.engine, needs, site)
     return score_seconds(tokens, needs.weights_gb, speed, site) / 3600
 
@@ -58,7 +60,10 @@ def _width(needs: Needs, site: Site) -> int:
     """GPUs (or cores) of a pack of parts that need ``needs``."""
     if not site.whole_nodes:
         return needs.gpus or needs.cores
-    return needs.kind.per_node if needs.kind else site.cpu.cores
+    if needs.kind:
+        return needs.kind.per_node
+    held = int(site.cpu.memory_gb * 1000) // (needs.memory_mb // needs.cores)
+    return max(needs.cores, min(site.cpu.cores, held))
 
 
 def _bins(loads: Sequence[_Load], width: int, hours: float) -> list[list[_Load]]:
@@ -99,7 +104,8 @@ def pack_parts(
     for part in parts:
         needs = needs_of(part.model)
         if _is_small(part, needs, site):
-            load = _Load(part, needs.gpus or 1, _hours(part, rows[part.model], needs, site))
+            hours = _hours(part, rows[part.model], needs, site)
+            load = _Load(part, needs.gpus or needs.cores, hours)
             # Engines of different environments cannot share a process that starts them.
             place = needs.kind.label if needs.kind else "cpu"
             group = f"{place} {part.engine}" if site.whole_nodes else part.model
@@ -107,6 +113,7 @@ def pack_parts(
     packs = []
     for (group, width), loads in shares.items():
         name = "-".join("".join(c if c.isalnum() or c == "." else " " for c in group).split())
+        name += f"-x{width}" if site.whole_nodes else ""
         bins = enumerate(_bins(loads, width, site.pack_hours), start=1)
         packs += [_named(name.lower(), number, each, width) for number, each in bins]
     return [pack for pack in packs if not _is_alone(pack, packs)]

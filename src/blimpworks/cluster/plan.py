@@ -223,7 +223,8 @@ class _Planner:
     def _had(self, part: Part) -> bool:
         checkpoint = part.checkpoint(self.campaign)
         folder = self.site.cache if self.site else None
-        cached = folder and Path(folder, *checkpoint.parts[-3:]).exists()
+        name = self.catalogue.models[part.model].hf_id.replace("/", "--")
+        cached = folder and name and Path(folder, f"models--{name}", "snapshots").is_dir()
         return checkpoint.exists() or bool(cached)
 
     def obstacles(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:

@@ -1,5 +1,6 @@
 """How much a job that scores asks for: what its work needs, grown by how it ended before."""
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from blimpworks.cluster.requests import Request, longest_hours, score_request
 from blimpworks.cluster.slurm import slurm_states
 from blimpworks.config import ScoringOptions
 from blimpworks.config.site import Site
+from blimpworks.errors import UserError
 
 
 def node_memory_mb(site: Site | None, needs: Needs) -> int | None:
@@ -28,7 +30,11 @@ def grown_by(log: Path) -> Growth:
 
     An attempt of which nothing is known because its node took it along is looked up in SLURM.
     """
-    attempts = read_attempts(journal_path(log))
+    try:
+        attempts = read_attempts(journal_path(log))
+    except UserError as error:
+        print(f"blimpworks: {error}", file=sys.stderr)
+        return Growth()
     lost = [a.started.slurm_job for a in attempts if a.ended is None and a.started.slurm_job]
     return growth(attempts, slurm_states(lost) if lost else {})
 
@@ -46,9 +52,11 @@ def pack_request(
     ``logs`` has each member's log. Grows like ``sized_request``, with the member that grew most.
     """
     grown = [grown_by(log) for log in logs.values()]
-    needs = max((needs_of(part.model) for part in pack.parts), key=lambda each: each.memory_mb)
-    together = min(len(pack.parts), pack.width // (needs.gpus or 1)) if needs.kind else pack.width
-    memory = needs.memory_mb * min(together, len(pack.parts)) * max(g.memory for g in grown)
+    every = [needs_of(part.model) for part in pack.parts]
+    needs = every[0]
+    slots = sum(each.gpus or each.cores for each in every)
+    densest = max(each.memory_mb / (each.gpus or each.cores) for each in every)
+    memory = densest * min(pack.width, slots) * max(g.memory for g in grown)
     hours = longest_hours(site, needs)
     minutes = minutes_to_ask(pack.hours * 3600, hours) * max(g.minutes for g in grown)
     whole = replace(needs, gpus=pack.width if needs.kind else 0, cores=_cores(pack, needs))

@@ -113,14 +113,20 @@ class Site(Strict):
     models: dict[str, ModelNeeds] = Field(default={})
     """By name of a model: what it needs here and how fast it was."""
     cache: Path | None = None
-    """Directory with retrieved models that several people share, laid out as ``models`` below
-    the campaign's resources; it is only read."""
+    """Cache of the hub's library (a ``HF_HUB_CACHE``) that several people share; only read."""
 
     @model_validator(mode="after")
     def _labels(self) -> "Site":
-        labels = Counter(kind.label for kind in self.gpus)
-        if twice := [label for label, count in labels.items() if count > 1]:
-            raise ValueError(f"two kinds in gpus are labelled {twice[0]!r}; rename one")
+        labels = {
+            kind.label: "".join(filter(str.isalnum, kind.label.lower())) for kind in self.gpus
+        }
+        alike = Counter(labels.values())
+        if len(labels) < len(self.gpus) or max(alike.values(), default=1) > 1:
+            told = ", ".join(kind.label for kind in self.gpus)
+            raise ValueError(
+                f"two kinds in gpus have one label, or labels that differ in signs alone ({told}); "
+                "rename one"
+            )
         for name, model in self.models.items():
             if model.kind is not None and model.kind not in labels:
                 known = ", ".join(labels) or "none"

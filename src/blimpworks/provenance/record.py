@@ -109,6 +109,11 @@ class Planned(Exception):
     """Raised in place of starting a job where it is only asked what the job would be."""
 
 
+def is_planning() -> bool:
+    """Whether it is only asked what jobs would be."""
+    return _planned.get() is not None
+
+
 @contextmanager
 def planning() -> Iterator["list[Job]"]:
     """Within it no job starts: each is put into the list, and raises ``Planned``."""
