@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.cluster.guard import RUNS, is_alive, register, run_id
+from blimpworks.cluster import guard
+from blimpworks.cluster.guard import RUNS, end_orphans, is_alive, register, run_id
 from blimpworks.cluster.watchdog import Vigil, awaited
+from blimpworks.errors import UserError
 
 LOG = """\
 SLURM run ID: 0f3c6a0e-57c1-4a3c-9d5e-3f0b4f3f6a11
@@ -117,3 +119,29 @@ def test_what_is_no_file_of_a_run_is_no_living_run(tmp_path):
     path.parent.mkdir(parents=True)
     path.write_text("{")
     assert not is_alive(path)
+
+
+def test_where_no_run_has_left_anything_slurm_is_not_asked(tmp_path, monkeypatch):
+    """Its programs may be there without a cluster; they would be waited for."""
+    squeue = tmp_path / "squeue"
+    squeue.write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\nexit 1\n")
+    squeue.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert end_orphans(tmp_path) == []
+    assert not (tmp_path / "asked").exists()
+
+
+def test_where_a_dead_run_may_have_left_jobs_a_silent_slurm_is_waited_for(
+    run, tmp_path, monkeypatch
+):
+    process, path = run
+    process.kill()
+    process.wait()
+    squeue = tmp_path / "squeue"
+    squeue.write_text("#!/bin/sh\nexit 1\n")
+    squeue.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr(guard, "PATIENCE", 0.0)
+    with pytest.raises(UserError, match="squeue has not answered"):
+        end_orphans(tmp_path)
+    assert path.exists()

@@ -112,10 +112,10 @@ def _turns_out_alive(path: Path) -> bool:
 
 def find_orphans(directory: Path) -> list[Job]:
     """Jobs of runs in ``directory`` that live no more. Raises UserError as ``find_jobs`` does."""
-    files = {job: directory / RUNS / f"{job.run}.json" for job in find_jobs(directory) or ()}
-    # Jobs without such a file are not of a workflow like this one.
-    alive = {path: path.exists() and _turns_out_alive(path) for path in {*files.values()}}
-    return [job for job, path in files.items() if path.exists() and not alive[path]]
+    # SLURM is asked only where a run has left its file: most machines have none that answers.
+    files = list((directory / RUNS).glob("*.json"))
+    dead = {path.stem for path in files if not _turns_out_alive(path)}
+    return [job for job in find_jobs(directory) or () if job.run in dead] if dead else []
 
 
 def end_orphans(directory: Path) -> list[Job]:
@@ -127,7 +127,7 @@ def end_orphans(directory: Path) -> list[Job]:
     if orphans:
         ask(["scancel", *(job.id for job in orphans)])
     waited, left = time.monotonic(), {job.id for job in orphans}
-    while left := left & {job.id for job in find_jobs(directory) or ()}:
+    while left and (left := left & {job.id for job in find_jobs(directory) or ()}):
         if time.monotonic() - waited > PATIENCE:
             raise UserError(
                 f"SLURM jobs {', '.join(sorted(left))} of an earlier run write to this directory "
