@@ -117,6 +117,7 @@ def is_server(pid):
 def cached_model(folder):
     """A small model in a cache of the hub's library, as that lays it out."""
     commit = "0123456789abcdef0123456789abcdef01234567"
+    folder.mkdir()
     model = tiny.make_transformer(
         tiny.write_corpus(folder / "text.txt"), folder / "made" / "checkpoint.json"
     ).parent
