@@ -204,7 +204,7 @@ def megabytes(text: str) -> int:
     return round(float(text[:-1]) * {"M": 1, "G": 1024}[text[-1]])
 
 
-@pytest.mark.slurm
+@pytest.mark.slow_slurm
 def test_a_run_that_was_killed_goes_on_and_ends_the_job_that_it_left_behind(campaign):
     campaign.start(JUDGED)
     job, kept = campaign.wait_until_scoring()

@@ -330,12 +330,12 @@ def test_a_running_job_is_told_with_its_place(tree):
 
 
 @given(st.floats(0, 1e8))
-def test_a_duration_is_right_to_a_few_percent(seconds):
+def test_a_duration_is_right_to_half_a_minute_or_a_few_percent(seconds):
     text = wording.duration(seconds)
     units = {"s": 1, "min": 60, "h": 3600, "d": 86400}
     parts = re.findall(r"(\d+) (s|min|h|d)(?: (\d\d)$)?", text)
     back = sum(int(n) * units[unit] + int(rest or 0) * 60 for n, unit, rest in parts)
-    assert back == pytest.approx(seconds, rel=0.03, abs=0.6)
+    assert back == pytest.approx(seconds, rel=0.03, abs=0.6 if seconds < 100 else 31)
 
 
 @given(st.integers(0, 10**11))
@@ -350,7 +350,7 @@ def test_an_amount_is_right_to_a_percent(number):
 
 
 def test_hours_are_those_of_gpus(tree):
-    first = attempt("walltime", 1800, seconds=3600, rss_mb=9000)
+    first = attempt("walltime", 1800, job="7", seconds=3600, rss_mb=9000)
     second = attempt("done", 900, job="8", seconds=1800, rss_mb=7000)
     write_attempts(tree.log(), first, second)
     [use] = tree.models()
@@ -564,7 +564,7 @@ def test_measurements_that_are_none_are_told(within):
 def test_accounts_of_slurm_are_columns_where_there_are_any(within, slurm):
     Path("x.yaml").write_text(f"campaign: x\nlanguages: [deu]\nmodels: [{MODEL}]\n")
     log = Path(f"logs/score/{MODEL}/multi.log")
-    write_attempts(log, attempt("done", 90, seconds=1200))
+    write_attempts(log, attempt("done", 90, job="7", seconds=1200))
     slurm("sacct", "exit 1")
     assert (
         json.loads(run("efficiency", "--configfile", "x.yaml", "--json").stdout)["models"][0][
