@@ -80,7 +80,8 @@ def double_models(folder: Path) -> None:
 
 
 def finish(folder: Path, *options: str) -> None:
-    """Put a file in the place of every product, and have Snakemake take it for one."""
+    """Put a file in the place of every product, all of one age (and no record of params)."""
+    moment = time.time()
     table = folder / "table.parquet"
     pq.write_table(pa.table({"item_id": ["a"]}), table)
     said = run(folder, *options, "--summary", "all")[2]
@@ -89,7 +90,7 @@ def finish(folder: Path, *options: str) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(table, path) if path.suffix == ".parquet" else path.touch()
-    run(folder, *options, "--touch", "-q", "all", "--", "all")
+        os.utime(path, (moment, moment))
 
 
 def measure(folder: Path, rounds: int, options: list[str]) -> dict[str, float]:
