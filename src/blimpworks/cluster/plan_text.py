@@ -159,15 +159,17 @@ def _disk(disk: DiskPlan) -> Iterator[str]:
     yield f"  free: {free}; {verdict}."
 
 
-def _present(present: Present) -> Iterator[str]:
-    def of(pair: tuple[int, int]) -> str:
-        return f"{pair[0]:,} of {pair[1]:,}"
+def _of(pair: tuple[int, int]) -> str:
+    """So many of so many."""
+    return f"{pair[0]:,} of {pair[1]:,}"
 
+
+def _present(present: Present) -> Iterator[str]:
     yield "Already there:"
     scored, most = present.sentences
-    yield f"  items: {of(present.items)} tables (one for each language of a benchmark)"
-    yield f"  models: {of(present.checkpoints)} checkpoints"
-    yield f"  scores: {of(present.parts)} parts done, {scored:,} of at most {most:,} sentences"
+    yield f"  items: {_of(present.items)} tables (one for each language of a benchmark)"
+    yield f"  models: {_of(present.checkpoints)} checkpoints"
+    yield f"  scores: {_of(present.parts)} parts done, {scored:,} of at most {most:,} sentences"
 
 
 def _refused(plan: Plan) -> Iterator[str]:
