@@ -11,6 +11,7 @@ import tiny
 import typer
 from hypothesis import given
 from hypothesis import strategies as st
+from journal_kit import attempt, write_attempts
 
 from blimpworks import cli
 from blimpworks.catalogue import load_catalogue
@@ -18,6 +19,7 @@ from blimpworks.cluster.allocation import Allocation
 from blimpworks.cluster.attempt import PACKED, _own_share
 from blimpworks.cluster.journal import read_attempts
 from blimpworks.cluster.needs import needs_of
+from blimpworks.cluster.pack_run import Member, _give_up
 from blimpworks.cluster.packs import pack_parts
 from blimpworks.cluster.parts import score_parts
 from blimpworks.config import ScoringOptions, load_campaign
@@ -188,3 +190,15 @@ def test_when_it_is_only_asked_what_a_pack_would_be_nothing_is_scored(pack, mode
     ]
     assert not (tmp_path / "store").exists()
     assert not (tmp_path / "logs").exists()
+
+
+def test_a_member_is_given_up_after_three_tries_without_a_score_and_not_while_it_gets_on(tmp_path):
+    log = tmp_path / "job.log"
+    log.write_text("blimpworks: it broke\n")
+    member = Member("m/eng", (), tmp_path / "manifest.json", log, 1)
+    told = []
+    for cause, new in [("error", 5), ("error", 0), ("error", 0), ("error", 0), ("error", 0)]:
+        write_attempts(log, attempt(cause, new))
+        told.append(_give_up(member))
+    assert told == [False, False, False, True, False]
+    assert json.loads(member.manifest.read_text())["failed"] == "it broke"

@@ -175,7 +175,8 @@ def _give_up(member: Member) -> bool:
 
     Run again later, it has as many tries once more.
     """
-    if got_nowhere(member.log) % TRIES:
+    tries = got_nowhere(member.log)
+    if tries == 0 or tries % TRIES:
         return False
     said = member.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     reason = said[-1].removeprefix("blimpworks: ") if said else "it said nothing"
