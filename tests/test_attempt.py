@@ -229,20 +229,27 @@ def test_what_a_job_was_given_is_read_from_the_controller(tmp_path, monkeypatch)
         "import json, dataclasses; from blimpworks.cluster.allocation import find_allocation; "
         "print(json.dumps(dataclasses.asdict(find_allocation())))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"SLURM_JOB_ID": "53", "PATH": f"{tmp_path}:{os.environ['PATH']}"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    found = json.loads(done.stdout)
+
+    def asked(**more):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=without_slurm()
+            | {"SLURM_JOB_ID": "53", "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+            | more,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return json.loads(done.stdout)
+
+    found = asked()
     assert found["node"] == "gpu1"
     assert found["gpus"] == ["a100", "a100"]
     assert (found["mem_mb"], found["minutes"], found["cores"]) == (300, 24 * 60 + 7, 3)
     assert found["requeue"] is True
     assert time.localtime(found["ends"])[:6] == (2026, 11, 21, 16, 17, 38)
     assert read_job(TOLD)["TresPerNode"] == "gres:gpu:a100:2"
+    assert asked(CUDA_VISIBLE_DEVICES="1")["gpus"] == ["a100"]
 
 
 def test_a_record_says_where_its_product_was_made():

@@ -85,6 +85,9 @@ def _named_gpus(allocated: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     told = ask(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"])
     names = tuple(line.strip() for line in (told or "").splitlines() if line.strip())
+    # Of a shared job, this process has some.
+    own = os.environ.get("CUDA_VISIBLE_DEVICES")
+    allocated = allocated[: len(own.split(","))] if own else allocated
     # A site without cgroups for devices shows all GPUs of the node.
     return names[: len(allocated)] or allocated
 
