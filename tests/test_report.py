@@ -10,6 +10,7 @@ import pytest
 from checkout import fresh, told
 
 sync_api = pytest.importorskip("playwright.sync_api")
+expect = sync_api.expect  # waits: panels and lists are filled by scripts that load in their time
 BROWSER = os.environ.get("BLIMPWORKS_CHROMIUM") or shutil.which("chromium")
 pytestmark = [
     pytest.mark.workflow,
@@ -136,9 +137,8 @@ def test_a_status_on_the_front_page_leads_to_the_numbers_that_have_it(reader):
     count = int(tile.locator("strong").inner_text())
     tile.locator("a").click()
     page.wait_for_selector(f'.dt-info:has-text("{count} entries")')
-    assert set(page.locator("#bw-published tbody tr td:nth-child(6)").all_inner_texts()) == {
-        "erratum"
-    }
+    others = page.locator("#bw-published tbody tr td:nth-child(6)").filter(has_not_text="erratum")
+    expect(others).to_have_count(0)
     page.get_by_role("link", name="Show all.").click()
     page.wait_for_function("!document.querySelector('.dt-info')?.textContent.includes('filtered')")
 
@@ -148,9 +148,8 @@ def test_a_row_of_the_list_opens_the_lineage_of_its_number(reader):
     page.locator(".dt-search input").fill("gemma-3-27b svG")
     page.locator("#bw-published tbody a").first.click()
     panel = page.locator(".bw-panel")
-    panel.wait_for()
-    assert "91.3" in panel.inner_text()
-    assert re.search(r"config/published/multiblimp/table3\.csv:\d+", panel.inner_text())
+    expect(panel).to_contain_text("91.3")
+    expect(panel).to_contain_text(re.compile(r"config/published/multiblimp/table3\.csv:\d+"))
 
 
 # Views and variants
@@ -163,7 +162,7 @@ def test_one_view_chosen_is_chosen_for_all_exhibits(reader):
         "visible=true"
     )
     forms = shown.locator("table").locator("visible=true")
-    assert forms.get_attribute("data-form") == "measured/table4"
+    expect(forms).to_have_attribute("data-form", "measured/table4")
 
 
 def test_the_printed_view_has_no_rows_that_are_only_computed(reader):
@@ -182,8 +181,8 @@ def test_the_recomputed_view_says_of_each_number_what_became_of_it(reader):
     page = reader.open("multiblimp.html")
     reader.tab("table3", "Recomputed")
     english = number(page, "published/table3", "gemma-3-27b", "eng")
-    assert english.inner_text() == "98.6"
-    assert english.locator("xpath=..").get_attribute("data-s") == "exact"
+    expect(english).to_have_text("98.6", use_inner_text=True)
+    expect(english.locator("xpath=..")).to_have_attribute("data-s", "exact")
     sign = english.evaluate("b => getComputedStyle(b, '::after').content")
     assert "✓" in sign
 
@@ -194,19 +193,18 @@ def test_the_corrected_variant_shows_what_an_erratum_should_read(reader):
     cell = page.locator("td[data-s=erratum] button:has(ins)").locator("visible=true").first
     printed = cell.inner_text()
     page.get_by_label("corrected", exact=True).check()
-    corrected = cell.inner_text()
-    assert printed != corrected
+    expect(cell).not_to_have_text(printed, use_inner_text=True)
     page.get_by_label("published", exact=True).check()
-    assert cell.inner_text() == printed
+    expect(cell).to_have_text(printed, use_inner_text=True)
 
 
 def test_the_corrected_variant_shows_the_other_campaigns_numbers(reader):
     page = reader.open("multiblimp.html")
     reader.tab("table2", "Measured")
     forms = page.locator("section:has(> #multiblimp-table2) table").locator("visible=true")
-    assert forms.get_attribute("data-form") == "measured/table2"
+    expect(forms).to_have_attribute("data-form", "measured/table2")
     page.get_by_label("corrected", exact=True).check()
-    assert forms.get_attribute("data-form") == "corrected/table2"
+    expect(forms).to_have_attribute("data-form", "corrected/table2")
 
 
 # Filters
@@ -220,11 +218,12 @@ def test_a_language_leaves_its_rows_and_a_model_its_columns(reader):
     ).first
     page.get_by_label("Language", exact=True).select_option("deu")
     page.get_by_label("Model", exact=True).select_option("gemma-3-27b")
-    assert table.locator("tbody th").locator("visible=true").all_inner_texts() == ["German"]
-    assert table.locator("td[data-model]").locator("visible=true").count() == 1
+    rows = table.locator("tbody th").locator("visible=true")
+    expect(rows).to_have_text(["German"])
+    expect(table.locator("td[data-model]").locator("visible=true")).to_have_count(1)
     for chip in page.locator(".bw-chip").all()[::-1]:
         chip.click()
-    assert table.locator("tbody th").locator("visible=true").count() > 60
+    expect(rows.nth(60)).to_be_visible()
 
 
 def test_headings_span_just_the_columns_that_are_left(reader):
@@ -246,7 +245,7 @@ def test_a_table_with_nothing_on_the_choice_says_so(reader):
     reader.tab("tableb2", "Printed")
     page.get_by_label("Language", exact=True).select_option("abk")
     said = page.locator("section:has(> #multiblimp-tableb2) .bw-nothing").locator("visible=true")
-    assert "Nothing in this table" in said.first.inner_text()
+    expect(said.first).to_contain_text("Nothing in this table")
 
 
 # Lineage
@@ -260,12 +259,12 @@ def test_a_measured_number_leads_to_its_treebank_with_checksums(reader, checkout
     ).first.click()
     page.locator(".bw-panel summary", has_text="Every product").click()
     lineage = page.locator(".bw-panel")
-    assert re.search(r"sources/ud/UD_English-Demo/\S+\.conllu", lineage.inner_text())
+    expect(lineage).to_contain_text(re.compile(r"sources/ud/UD_English-Demo/\S+\.conllu"))
     record = json.loads(
         (checkout.path / "results/demo/items/multiblimp/eng.parquet.prov.json").read_text()
     )
-    assert record["outputs"][0]["sha256"][:16] in lineage.inner_text()
-    assert record["code"] in lineage.inner_text()
+    expect(lineage).to_contain_text(record["outputs"][0]["sha256"][:16])
+    expect(lineage).to_contain_text(record["code"])
 
 
 def test_the_command_in_the_panel_explains_the_same_number(reader, checkout):
@@ -288,7 +287,7 @@ def test_a_recomputed_number_names_the_numbers_it_is_computed_from(reader):
     reader.tab("table3", "Recomputed")
     number(page, "published/table3", "gemma-3-27b", "eng").click()
     origins = page.locator(".bw-origins a")
-    assert origins.all_inner_texts() == ["English / Gemma3 27B"]
+    expect(origins).to_have_text(["English / Gemma3 27B"])
     origins.first.click()
     page.wait_for_selector('.bw-panel h2:has-text("Table 5")')
 
@@ -306,14 +305,13 @@ def test_numbers_are_reached_and_opened_and_closed_by_keyboard(reader):
     start = focused.inner_text()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
-    assert focused.inner_text() != start
+    expect(focused).not_to_have_text(start, use_inner_text=True)
     here = focused.inner_text()
     page.keyboard.press("Enter")
-    page.locator(".bw-panel").wait_for()
-    assert here in page.locator(".bw-panel").inner_text()
+    expect(page.locator(".bw-panel")).to_contain_text(here)
     page.keyboard.press("Escape")
     page.locator(".bw-panel").wait_for(state="hidden")
-    assert focused.inner_text() == here
+    expect(focused).to_have_text(here, use_inner_text=True)
 
 
 def test_each_table_takes_one_stop_of_the_tab_key(reader):
