@@ -10,9 +10,7 @@ NEEDS = {
     "released": released_tables,
     "morphology": lambda paper: MORPHOLOGY,
     "evaluation_sets": lambda paper: EVALUATION_SETS,
-    "items": lambda paper: expand(
-        f"{RESULTS}/items/{paper}/{{lang}}.parquet", lang=LANGUAGES
-    ),
+    "items": items_tables,
     "agreement": lambda paper: expand(
         f"{RESULTS}/agreement/{paper}/{{lang}}.parquet", lang=LANGUAGES
     ),

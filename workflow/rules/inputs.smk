@@ -64,6 +64,15 @@ def text_sources(wildcards):
     return usable(CATALOGUE.sources_of("text", wildcards.lang))
 
 
+def text_pairs(wildcards):
+    """Items that a language's training text leaves out."""
+    return [
+        str(parts.items_table(CAMPAIGN, benchmark, wildcards.lang))
+        for benchmark in CAMPAIGN.benchmarks
+        if wildcards.lang in item_languages(benchmark)
+    ]
+
+
 def text_arguments(wildcards, input):
     """Inputs of build_text as its options; a group of one file comes as a plain string."""
     groups = {
@@ -85,16 +94,10 @@ def checkpoint_of(wildcards):
 
 def scored_items(wildcards):
     """Item sets that a job scores: whole sentences, and those whose regions are enough."""
-    scope, _, lang = wildcards.part.partition(".")
-    languages = [lang] if lang else languages_of(scope, wildcards.model)
     found = {"whole": [], "regions": []}
-    for benchmark in CAMPAIGN.benchmarks:
-        if wildcards.model in models_of(benchmark):
-            kind = "regions" if regional(JUDGING[benchmark].methods) else "whole"
-            paths = [
-                f"{RESULTS}/items/{benchmark}/{lang}.parquet" for lang in languages
-            ]
-            found[kind] += paths
+    for benchmark, lang in PARTS[wildcards.model, wildcards.part].sets:
+        kind = "regions" if regional(judged_by(benchmark, wildcards.model)) else "whole"
+        found[kind].append(str(parts.items_table(CAMPAIGN, benchmark, lang)))
     return found
 
 

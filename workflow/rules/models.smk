@@ -7,10 +7,7 @@ rule build_text:
         tokens="<resources>/tokens/{lang}.parquet",
         sentences="<resources>/sentences/{lang}.parquet",
         text=text_sources,
-        pairs=expand(
-            "<results>/items/{benchmark}/{{lang}}.parquet",
-            benchmark=CAMPAIGN.benchmarks,
-        ),
+        pairs=text_pairs,
     output:
         "<resources>/text/{lang}.txt",
     log:
@@ -87,7 +84,7 @@ for kind in ("transformer", "masked", "encoder-decoder", "lstm"):
             command=f"train-{kind}",
             recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
             recipe=recipe_of,
-            seed=CAMPAIGN.training.seed,
+            seed=lambda w: seed_of(w.model),
         message:
             "Train {wildcards.model} on {wildcards.scope}"
         shell:

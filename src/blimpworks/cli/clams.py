@@ -31,6 +31,23 @@ def count_sets(
         job.note(minimal_sets=evaluation_sets.count_sets(found, output))
 
 
+def build_clams_items(
+    sets: Annotated[list[Path], typer.Argument(help="Evaluation sets, called as paradigms.")],
+    lang: Annotated[str, typer.Option(help="ISO 639-3 code.")],
+    output: Annotated[Path, typer.Option(help="Items table to write.")],
+    options: Annotated[str, typer.Option(help="Options of CLAMS, as JSON.")],
+) -> None:
+    """Turn a language's evaluation sets into items with critical regions."""
+    from blimpworks.clams import items
+    from blimpworks.config import ClamsOptions, parse_options
+
+    chosen = parse_options(ClamsOptions, options)
+    params = {"lang": lang, **chosen.model_dump(mode="json", exclude_unset=True)}
+    with Job("build_clams_items", inputs=sets, outputs=[output], params=params) as job:
+        job.note(pairs=items.build_items(sets, lang, output, chosen))
+
+
 def register(app: typer.Typer) -> None:
     """Add this module's verbs to the command."""
-    app.command()(count_sets)
+    for verb in (count_sets, build_clams_items):
+        app.command()(verb)

@@ -72,6 +72,7 @@ VERBS: dict[str, Verb] = {
         ("blimpworks.analysis.frequencies:build_frequencies",), ("numpy", "pyarrow")
     ),
     "build_morphology": Verb(("blimpworks.analysis.wals:build_morphology",), ("numpy", "pyarrow")),
+    "build_clams_items": Verb(("blimpworks.clams.items:build_items",), ("numpy", "pyarrow")),
     "count_sets": Verb(("blimpworks.clams.evaluation_sets:count_sets",), ("numpy", "pyarrow")),
     "compare_models": Verb(
         ("blimpworks.analysis.comparisons:compare_models",),

@@ -35,12 +35,13 @@ def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str
     and its masked models.
     """
     found: dict[str, list[str]] = {part: [] for part in PRINTED}
+    own: dict[str, list[str]] = {part: [] for part in PRINTED}
     for name, row in catalogue.models.items():
         if (not row.papers or BENCHMARK in row.papers) and row.architecture in ("lstm", "masked"):
-            found[_part(row)].append(name)
-    return {
-        part: [PRINTED[part]] if PRINTED[part] in names else names for part, names in found.items()
-    }
+            part = _part(row)
+            kind = found if catalogue.row_of(name) == PRINTED[part] else own
+            kind[part].append(name)
+    return {part: names or own[part] for part, names in found.items()}
 
 
 FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {"clams_models": clams_models}
