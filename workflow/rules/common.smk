@@ -227,6 +227,16 @@ def evaluated(benchmark, models):
     return json.dumps({model: covered_by(model, benchmark) for model in models})
 
 
+def perplexity_tables(benchmark):
+    """Test perplexities of the LSTMs that a benchmark is run on and the campaign trains."""
+    trained = [name for name in models_of(benchmark) if name in trained_by("lstm")]
+    return [
+        f"{RESULTS}/perplexities/{lang}/{model}.parquet"
+        for model in trained
+        for lang in covered_by(model, benchmark)
+    ]
+
+
 def evaluations(folder, benchmark, models):
     """Tables of some models, one per language."""
     return [

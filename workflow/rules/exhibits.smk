@@ -11,6 +11,7 @@ NEEDS = {
     "morphology": lambda paper: MORPHOLOGY,
     "evaluation_sets": lambda paper: EVALUATION_SETS,
     "items": items_tables,
+    "perplexities": perplexity_tables,
     "agreement": lambda paper: expand(
         f"{RESULTS}/agreement/{paper}/{{lang}}.parquet", lang=LANGUAGES
     ),

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from blimpworks.catalogue import Catalogue, ModelRow
-from blimpworks.config import Campaign
+from blimpworks.clams.decisions import variant_of
+from blimpworks.config import Campaign, LstmRecipe
 
 BENCHMARK = "clams"
 MONO, MULTI, BERT, MBERT = "mono", "multi", "bert", "mbert"
@@ -44,4 +45,25 @@ def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str
     return {part: names or own[part] for part, names in found.items()}
 
 
-FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {"clams_models": clams_models}
+def clams_counting(campaign: Campaign, catalogue: Catalogue) -> str:
+    """Whether the LSTMs' correct items are counted as ``published`` or ``corrected``."""
+    return variant_of(campaign.clams, "counting")
+
+
+def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
+    """What the LSTMs that were trained here are, in half a sentence; empty without any."""
+    told: dict[str, int] = {}
+    for name, row in catalogue.models.items():
+        recipe = campaign.training.recipes.get(row.recipe)
+        if isinstance(recipe, LstmRecipe):
+            size = f"{recipe.layers} × {recipe.hidden} units"
+            text = f"{catalogue.row_of(name)} ({size}, embeddings of {recipe.embedding})"
+            told[text] = told.get(text, 0) + 1
+    return "; ".join(f"{text}, {n} seed{'s' * (n > 1)}" for text, n in told.items())
+
+
+FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {
+    "clams_models": clams_models,
+    "clams_counting": clams_counting,
+    "clams_training": clams_training,
+}

@@ -12,6 +12,9 @@ from blimpworks.clams.constructions import CAPITALS, construction_of
 
 Formula = Callable[[pd.DataFrame], float]
 CORRECT = "mean(correct)"
+ONE_MORE = "mean over model of (sum(correct) + 1) ÷ (n + 1)"
+PERPLEXITY = "mean(perplexity)"
+JUDGED = "sum of n ÷ number of models"
 LEAST, MOST = "least accuracy", "greatest accuracy"
 GAIN = "mean accuracy of the second phenomenon − of the first"
 PRINTED_GAIN = "mean(Table 1 + Table 4) − Table 1's average"
@@ -63,6 +66,13 @@ def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
     found = known.groupby([LANGUAGE, CONSTRUCTION, MODEL], observed=True)
     sums = found[["weighted", "weight"]].sum()
     return (sums["weighted"] / sums["weight"]).groupby(unit, observed=True).mean()
+
+
+def _one_more(rows: pd.DataFrame) -> float:
+    """What the authors' script for LSTMs makes of each file: one item too many is correct."""
+    by = ["model", "lang", "phenomenon", "paradigm"]
+    found = rows.groupby(by, observed=True)["correct"].agg(["sum", "count"])
+    return float(((found["sum"] + 1) / (found["count"] + 1)).mean())
 
 
 def _gain(rows: pd.DataFrame) -> float:
@@ -140,6 +150,9 @@ _over: dict[str, Any] = {
 }
 FORMULAS: dict[str, Formula] = {
     CORRECT: lambda rows: float(rows["correct"].mean()),
+    ONE_MORE: _one_more,
+    PERPLEXITY: lambda rows: float(rows["perplexity"].mean()),
+    JUDGED: lambda rows: float(rows["n"].sum() / rows["model"].nunique()),
     LEAST: lambda rows: float(rows["accuracy"].min()),
     MOST: lambda rows: float(rows["accuracy"].max()),
     GAIN: _gain,
