@@ -35,6 +35,8 @@ from blimpworks.config.scoring import (
     VllmOptions,
 )
 from blimpworks.config.training import (
+    CorpusOptions,
+    CorpusShares,
     EncoderDecoderRecipe,
     LstmRecipe,
     MaskedRecipe,
@@ -51,6 +53,8 @@ __all__ = [
     "AgreementOptions",
     "Benchmark",
     "Campaign",
+    "CorpusOptions",
+    "CorpusShares",
     "Decisions",
     "Dtype",
     "EncoderDecoderRecipe",
@@ -241,7 +245,19 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
         [find_method(named) for named in campaign.multiblimp.methods]
     except UserError as error:
         raise UserError(f"{source}: key 'multiblimp.methods': {error}") from error
+    _check_corpora(campaign.training, source)
     return campaign
+
+
+def _check_corpora(training: TrainingOptions, source: str) -> None:
+    """Each recipe's corpus must be among the campaign's."""
+    for name, recipe in training.recipes.items():
+        if isinstance(recipe, LstmRecipe) and recipe.corpus not in training.corpora:
+            raise UserError(
+                f"{source}: key 'training.recipes.{name}.corpus' is {recipe.corpus!r}, which "
+                f"training.corpora lacks (it has: {', '.join(training.corpora)}); add it there, "
+                "or correct the name."
+            )
 
 
 def read_settings(path: Path, what: str) -> dict[str, Any]:
