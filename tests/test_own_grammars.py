@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import grammar_kit as kit
 import pytest
 
 from blimpworks.clams.constructions import CONSTRUCTIONS, construction_of
@@ -10,6 +11,7 @@ from blimpworks.clams.evaluation_sets import focus_of
 from blimpworks.clams.grammar.generator import generate
 from blimpworks.clams.grammar.parser import read_grammar
 from blimpworks.clams.grammar.preview import common_beside, remarks
+from blimpworks.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[1]
 GRAMMARS = [p for p in sorted(ROOT.glob("config/grammars/*/*.avg")) if p.stem != "common"]
@@ -20,10 +22,12 @@ def of_file(path):
     return f"{path.parent.name}-{path.stem}"
 
 
+PAGE = (ROOT / "docs" / "grammars.md").read_text(encoding="utf-8")
+
+
 def printed_sizes():
-    """Lines by language and case, from the table of docs/grammars.md."""
-    text = (ROOT / "docs" / "grammars.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `(\w+)` \| ([\d,]+) \| ([\d,]+) \|", text, flags=re.MULTILINE)
+    """Lines by language and case, from the page's table."""
+    rows = re.findall(r"^\| `(\w+)` \| ([\d,]+) \| ([\d,]+) \|", PAGE, flags=re.MULTILINE)
     return {
         (lang, case): int(size.replace(",", ""))
         for case, *sizes in rows
@@ -65,6 +69,38 @@ def test_a_grammar_makes_distinct_pairs_that_differ_in_the_varied_verb(path):
 def test_no_right_sentence_of_one_template_is_a_wrong_one_of_another(path):
     sets = [*generate(read_grammar(path, common_beside(path), "corrected"), "corrected")]
     assert {good for good, _ in sets}.isdisjoint(bad for _, bad in sets)
+
+
+BLOCKS = re.findall(r"^```\n(.*?)^```$", PAGE, flags=re.DOTALL | re.MULTILINE)
+CHANGES = (
+    ("N[s] V[s]", "N[s] V[3,s]"),
+    ("are old", "are old | are big"),
+    ("V[p] bark | are old\n", ""),
+    ("V[]", "V[x]"),
+    ("dog |", "dog | |"),
+    ("N[p] dogs", "N[p dogs"),
+)
+
+
+def test_the_page_shows_what_its_first_grammar_generates(tmp_path):
+    path = tmp_path / "simple.avg"
+    path.write_text(BLOCKS[0], encoding="utf-8")
+    found = kit.lines(path)
+    assert "".join(found[:8]) == BLOCKS[1]
+    assert len(found) == 16
+
+
+def test_the_page_shows_how_mistakes_are_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shown = next(block for block in BLOCKS if "; expected " in block).splitlines()
+    found = []
+    for old, new in CHANGES:
+        text = BLOCKS[0].replace("S[] the N[p] V[p]", "#") if not new else BLOCKS[0]
+        Path("simple.avg").write_text(text.replace(old, new, 1), encoding="utf-8")
+        with pytest.raises(UserError) as caught:
+            kit.lines(Path("simple.avg"))
+        found.append(str(caught.value))
+    assert found == shown
 
 
 def right_article(word, plural):
