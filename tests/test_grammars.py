@@ -392,6 +392,15 @@ def test_outputs_must_be_as_many_as_grammars(write, tmp_path):
     assert sentence.startswith("0 outputs for 1 grammars; expected as many")
 
 
+def test_no_output_overwrites_a_grammar_or_another_output(write, tmp_path):
+    one, two, output = write(GOOD), write(GOOD, "two.avg"), tmp_path / "a.txt"
+    for outputs in ([output, output], [output, one]):
+        sentence = mistake(lambda o=outputs: generate_sets([one, two], None, o, "published"))
+        assert sentence.startswith(f"{outputs[1]} is an output and also another file")
+    assert one.read_text(encoding="utf-8") == GOOD
+    assert not output.exists()
+
+
 def test_authors_see_sizes_first_sets_and_missing_words(write):
     write("N[s] man | woman\n", "common.avg")
     case = write("vary: V[]\nS[] the N[s] V[s]\nV[s] sings\nV[p] sing\n")

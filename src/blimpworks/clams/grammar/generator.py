@@ -126,13 +126,20 @@ def generate_sets(
     """Write what each grammar generates to the output of the same position; lines of each.
 
     All grammars are read before the first file is written; each file is written whole or not
-    at all. Raises UserError for a grammar with a mistake, and for unequal numbers of files.
+    at all. Raises UserError for a grammar with a mistake, for unequal numbers of files, and
+    for an output that would overwrite another one or a grammar.
     """
     if len(grammars) != len(outputs):
         raise UserError(
             f"{len(outputs)} outputs for {len(grammars)} grammars; expected as many, in the same "
             "order; repeat --output."
         )
+    for path in outputs:
+        if [*grammars, common, *outputs].count(path) > 1:
+            raise UserError(
+                f"{path} is an output and also another file of this command; expected a path "
+                "for each; correct --output."
+            )
     parsed = [read_grammar(path, common, variant) for path in grammars]
     return [
         write_sets(generate(grammar, variant), output)
