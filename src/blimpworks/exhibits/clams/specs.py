@@ -38,8 +38,8 @@ SPECS = (
         "table1",
         "Accuracy of LSTM language models by construction and language",
         "lstm:table1",
-        needs=("accuracies", "perplexities"),
         facts=_TRAINED,
+        optional=("perplexities",),
     ),
     _spec(
         "lstm_sets",
