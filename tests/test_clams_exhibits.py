@@ -17,6 +17,7 @@ from blimpworks.exhibits.clams.known import english, lstm_sets
 from blimpworks.exhibits.clams.lstm import table1, table4, table5
 from blimpworks.exhibits.clams.sets import fig1, table6, table7
 from blimpworks.exhibits.clams.statements import text
+from blimpworks.exhibits.clams.variants import variants
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.exhibits.render import markdown_text
@@ -28,7 +29,7 @@ LABELS = Labels(
     LANGUAGES,
     {name: name for names in MODELS.values() for name in names},
     "full_sentence",
-    {"clams_models": MODELS, "clams_counting": "corrected"},
+    {"clams_models": MODELS, "clams_counting": "corrected", "clams_ties": {}},
 )
 MASKED = "masked_critical_word"
 SEVEN = (
@@ -183,6 +184,27 @@ def test_a_caption_says_that_models_were_trained_here(tables):
 
 def test_the_lstms_sets_are_counted_once_for_all_seeds(tables):
     assert values(lstm_sets(tables, LABELS), "Simple agreement")["German Mono"] == N
+
+
+def test_published_and_corrected_ways_to_score_stand_side_by_side(tmp_path):
+    rows = []
+    for paradigm in SEVEN:
+        without = row("many", "eng", paradigm, 7) | {"method": "without_end", "ties": 2}
+        rows += [without, row("many", "eng", paradigm, 4) | {"ties": 0}]
+    facts = {**LABELS.facts, "clams_ties": {"without_end": "right", "full_sentence": "right"}}
+    tables = {"accuracies": save(rows, ACCURACIES, tmp_path / "a")}
+    exhibit = variants(tables, replace(LABELS, facts=facts))
+    assert values(exhibit, "English, Multi") == pytest.approx(
+        {
+            "As published": 8 / 11,
+            "c ÷ n": 7 / 10,
+            "c ÷ n, ties half": 6 / 10,
+            "Corrected: and with the end of sentence": 4 / 10,
+        }
+    )
+    for cell in exhibit.cells:
+        selected = select_rows(pd.DataFrame(rows), dict(cell.where))
+        assert FORMULAS[cell.formula](selected) == pytest.approx(cell.value)
 
 
 def test_all_english_sets_stand_under_their_phenomena(tmp_path):
