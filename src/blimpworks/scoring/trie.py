@@ -83,13 +83,17 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
 
     ``flat`` [tokens]: their ids, none negative; ``lengths`` [sequences]; they may repeat or
     be empty. Nodes, and so all that is computed from them, do not depend on their order.
-    Without ``merge`` each sequence has a path of its own, whatever it begins with.
+    Without ``merge`` none but equal sequences have a path in common.
     """
     order = sorted_numbers(flat, lengths)
     arrived, there = rectangle(flat, lengths)
     rows, real = arrived[order], there[order]
     columns = np.arange(rows.shape[1])
-    new = real & (columns >= _shared(rows, real)[:, None]) if merge else real
+    shared = _shared(rows, real)
+    if not merge:
+        counts = real.sum(axis=1)
+        shared[shared < np.maximum(counts, np.roll(counts, 1))] = 0
+    new = real & (columns >= shared[:, None])
     # A node is found again below the row that brought it, up to where rows part.
     node = np.where(new, np.cumsum(new).reshape(new.shape) - 1, -1)
     node = np.maximum.accumulate(node, axis=0)
