@@ -80,6 +80,12 @@ class LstmModel(torch.nn.Module):
         output, after = self.lstm(self.drop(self.embedding(ids)), state)
         return self.drop(output), after
 
+    def fresh(self, batch: int) -> State:
+        """The state before anything is read: zeros, on the model's device."""
+        shape = self.lstm.num_layers, batch, self.lstm.hidden_size
+        zeros = self.head.weight.new_zeros(shape)
+        return zeros, zeros
+
 
 def words_of(text: str, rule: Literal["split", "whitespace"]) -> list[tuple[str, int]]:
     """Words of ``text`` by a rule of ``CorpusOptions``, each with the offset at which it ends."""
