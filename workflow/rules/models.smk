@@ -62,7 +62,9 @@ rule build_corpus:
         unpack(corpus_inputs),
     output:
         description="<resources>/corpora/{corpus}/{lang}/corpus.json",
-        files=expand("<resources>/corpora/{{corpus}}/{{lang}}/{part}.txt", part=CORPUS_PARTS),
+        files=expand(
+            "<resources>/corpora/{{corpus}}/{{lang}}/{part}.txt", part=CORPUS_PARTS
+        ),
     log:
         "<logs>/build_corpus/{corpus}/{lang}.log",
     benchmark:
@@ -103,7 +105,9 @@ rule join_corpora:
         ),
     output:
         description="<resources>/corpora/{corpus}/multi/corpus.json",
-        files=expand("<resources>/corpora/{{corpus}}/multi/{part}.txt", part=CORPUS_PARTS),
+        files=expand(
+            "<resources>/corpora/{{corpus}}/multi/{part}.txt", part=CORPUS_PARTS
+        ),
     log:
         "<logs>/join_corpora/{corpus}.log",
     benchmark:
