@@ -22,7 +22,10 @@ def write(tmp_path):
 
 def test_each_ungrammatical_line_belongs_to_the_grammatical_one_before_it(write):
     path = write("a.txt", "True\tshe sings", "False\tshe sing", "False\tshe singing", "True\tx")
-    assert list(read_pairs(path)) == [("she sings", "she sing"), ("she sings", "she singing")]
+    assert list(read_pairs(path)) == [
+        (2, ("she sings", "she sing")),
+        (3, ("she sings", "she singing")),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,15 @@ from blimpworks.analysis.accuracy import compute_accuracies, wilson
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.provenance.record import sidecar_path
-from blimpworks.scoring.judge import judge
+from blimpworks.scoring.judge import Rules, judge
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, SCORES, read_table, write_table
 
 
-def write_scores(path, rows, statuses=None):
-    """A scores table from (good, bad) lists of (log-probability, end) per item."""
+def write_scores(path, rows, statuses=None, ids=None):
+    """A scores table from (good, bad) lists of (log-probability, end) per item.
+
+    ``ids`` of the tokens, by item and side; 7 for those not given.
+    """
     data = {name: [] for name in SCORES.names}
     for i, sides in enumerate(rows):
         data["item_id"].append(f"i{i}")
@@ -27,7 +30,7 @@ def write_scores(path, rows, statuses=None):
             values = [value for value, _ in tokens]
             data[f"logprob_{side}"].append(math.fsum(values))
             data[f"tokens_{side}"].append(len(values))
-            data[f"{side}_ids"].append([7] * len(values))
+            data[f"{side}_ids"].append((ids or {}).get((i, side), [7] * len(values)))
             data[f"{side}_logprobs"].append(values)
             data[f"{side}_ends"].append([end for _, end in tokens])
     write_table(pa.table(data, schema=SCORES.arrow()), SCORES, path)
@@ -35,10 +38,11 @@ def write_scores(path, rows, statuses=None):
 
 
 def judged(directory, pairs, rows, *, ties="wrong", near_tie=0.01, method="full_sentence", **more):
+    unknown = more.pop("unknown", None)
     items = tiny.write_items(directory / "items.parquet", pairs, **more.pop("columns", {}))
     scores = write_scores(directory / "scores.parquet", rows, **more)
     output = directory / "judgements.parquet"
-    judge(items, scores, output, methods=[method], ties=[ties], near_tie=near_tie)
+    judge(items, scores, output, Rules([method], [ties], near_tie, unknown))
     return read_table(JUDGEMENTS, output).to_pylist()
 
 
@@ -206,3 +210,32 @@ def test_verbs_lead_from_items_to_accuracies(tmp_path):
     )
     assert isinstance(done.exception, UserError)
     assert "deu/grams.parquet does not exist" in str(done.exception)
+
+
+KNOWN, UNKNOWN = 7, 0
+
+
+@pytest.mark.parametrize(
+    ("unknown", "expected"),
+    [(None, [1.0, 1.0, 1.0]), ("critical", [1.0, 1.0, None]), ("any", [1.0, None, None])],
+)
+def test_pairs_with_unknown_words_are_left_out_as_the_campaign_wants(tmp_path, unknown, expected):
+    columns = {side: [2, 2, 2] for side in ("good_start", "bad_start")}
+    columns |= {side: [3, 3, 3] for side in ("good_end", "bad_end")}
+    rows = [(whole(-1.0), whole(-2.0))] * 3
+    ids = {(1, "good"): [UNKNOWN, KNOWN], (2, "bad"): [KNOWN, UNKNOWN]}
+    found = judged(tmp_path, [PAIR] * 3, rows, unknown=unknown, ids=ids, columns=columns)
+    assert [row["correct"] for row in found] == expected
+
+
+def test_one_item_more_is_correct_in_each_paradigm_where_the_authors_count_so(tmp_path):
+    rows = [(whole(-1.0), whole(-2.0))] + [(whole(-2.0), whole(-1.0))] * 3
+    judged(tmp_path, [PAIR] * 4, rows)
+    named = [("m", "eng", tmp_path / "judgements.parquet")]
+    compute_accuracies(named, "clams", tmp_path / "out", ["full_sentence"])
+    found = read_table(ACCURACIES, tmp_path / "out").to_pylist()
+    assert {(row["paradigm"] == "all", row["accuracy"]) for row in found} == {
+        (False, 2 / 5),
+        (True, 1 / 4),
+    }
+    assert {(row["correct"], row["n"]) for row in found} == {(1.0, 4)}

@@ -12,7 +12,7 @@ from test_judging import judged, write_scores
 from blimpworks.config import MultiblimpOptions, ScoringOptions, check_campaign
 from blimpworks.errors import UserError
 from blimpworks.scoring.collect import Shards, collect_scores
-from blimpworks.scoring.judge import judge
+from blimpworks.scoring.judge import Rules, judge
 from blimpworks.scoring.methods import METHODS, find_method, parse_method, regional
 from blimpworks.scoring.run import score_items
 from blimpworks.scoring.sides import Side, shown, totals
@@ -217,13 +217,13 @@ def test_two_methods_can_have_policies_of_their_own(tmp_path):
     row = [(-1.0, 1), (-2.0, 5)]
     scores, output = write_scores(tmp_path / "s.parquet", [(row, row)]), tmp_path / "j.parquet"
     methods = ["full_sentence", "masked_critical_word"]
-    judge(items, scores, output, methods=methods, ties=["right", "wrong"], near_tie=0.0)
+    judge(items, scores, output, Rules(methods, ["right", "wrong"], 0.0))
     assert read_table(JUDGEMENTS, output)["correct"].to_pylist() == [1.0, 0.0]
     for wrong in (["right"] * 3, [], ["perhaps"]):
         with pytest.raises(UserError, match="expected distinct methods, and wrong, right, half"):
-            judge(items, scores, output, methods=methods, ties=wrong, near_tie=0.0)
+            judge(items, scores, output, Rules(methods, wrong, 0.0))
     with pytest.raises(UserError, match="expected distinct methods"):
-        judge(items, scores, output, methods=methods[:1] * 2, ties=["right"], near_tie=0.0)
+        judge(items, scores, output, Rules(methods[:1] * 2, ["right"], 0.0))
 
 
 def test_policies_are_those_of_the_papers():
@@ -258,12 +258,7 @@ def test_masked_word_of_a_region_is_that_of_the_whole_sentence(tmp_path):
         score_items(whole, checkpoint, store, manifest, "transformers", options, regions=parts)
         scores, output = tmp_path / f"{kind}.scores", tmp_path / f"{kind}.judged"
         collect_scores(items, Shards(manifest, store), scores)
-        judge(
-            *(items, scores, output),
-            methods=["masked_critical_word"],
-            ties=["wrong"],
-            near_tie=0.0,
-        )
+        judge(items, scores, output, Rules(["masked_critical_word"], ["wrong"], 0.0))
         judged_by[kind] = read_table(JUDGEMENTS, output).to_pylist()
     first, second = judged_by["regions"]
     assert first["margin"] == pytest.approx(judged_by["whole"][0]["margin"], abs=1e-5)

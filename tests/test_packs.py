@@ -96,8 +96,7 @@ def member(name, checkpoint, lang="eng"):
         "engine": "kenlm",
         "checkpoint": str(checkpoint),
         "slots": 1,
-        "languages": [lang],
-        "whole": ["multiblimp"],
+        "whole": [f"multiblimp/{lang}"],
         "regions": [],
     }
 

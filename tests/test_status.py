@@ -494,7 +494,7 @@ def test_parts_by_language_are_those_that_the_workflow_would_make(bare, monkeypa
 @pytest.mark.workflow
 @pytest.mark.xdist_group("workflow")
 def test_a_part_that_stopped_half_way_is_told_and_goes_on(scratch):
-    part = Part("transformer-small", "eng", "transformers", ("eng",), ("multiblimp",))
+    part = Part("transformer-small", "eng", "transformers", (("multiblimp", "eng"),))
     campaign = load_campaign(scratch.path / "config/test.yaml")
     store = (scratch.path / part.manifest(campaign)).parent
     whole = tiny.contents(store / "shards")

@@ -7,7 +7,7 @@ standard library, because the Snakefile reads them each time it is parsed.
 import csv
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -16,6 +16,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from blimpworks.config import Campaign, Strict
 from blimpworks.errors import UserError
 from blimpworks.scoring.engines import find_engine
+from blimpworks.seeds import Seed, from_seeds
 
 Lang = Annotated[str, Field(pattern=r"^[a-z]{3}$")]
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
@@ -237,6 +238,12 @@ class Catalogue:
     """Treebank files by language."""
     sources: dict[str, SourceRow]
     """Other files by name."""
+    seeds: dict[str, Seed] = field(default_factory=dict)
+    """Models that are trained here several times, from a seed each."""
+
+    def row_of(self, model: str) -> str:
+        """Name of a model's row in the table of models, which seeds share."""
+        return self.seeds[model].model if model in self.seeds else model
 
     def sources_of(self, kind: str, lang: str) -> list[SourceRow]:
         """Sources of one kind for one language."""
@@ -292,10 +299,12 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
         if row.lang in treebanks:
             treebanks[row.lang].append(row)
     sources = _keyed(read_rows(SourceRow, files.sources), "name", files.sources)
-    _check_treebanks(campaign, treebanks)
+    if "multiblimp" in campaign.benchmarks or any(row.recipe for row in models.values()):
+        _check_treebanks(campaign, treebanks)
     _check_sources(campaign, sources)
     _check_models(campaign, models)
-    return Catalogue(languages, models, treebanks, sources)
+    trained, seeds = from_seeds(campaign, models)
+    return Catalogue(languages, trained, treebanks, sources, seeds)
 
 
 def whole_catalogue(campaign: Campaign) -> Catalogue:
@@ -336,6 +345,9 @@ def _check_models(campaign: Campaign, models: dict[str, ModelRow]) -> None:
     path = campaign.catalogue.models
     for model in models.values():
         _check_engine(campaign, model)
+        # Of all models those of other papers need nothing.
+        if campaign.models == "all" and not {*model.papers} & {*campaign.benchmarks}:
+            continue
         if model.recipe:
             _check_trained(campaign, model)
         elif not model.hf_id and campaign.models != "all":

@@ -69,7 +69,7 @@ rule compare_models:
     params:
         code=verb_code("compare_models"),
         root=f"{RESULTS}/judgements/{{benchmark}}",
-        models=lambda w: evaluated(models_of(w.benchmark)),
+        models=lambda w: evaluated(w.benchmark, models_of(w.benchmark)),
         method=lambda w: methods_of(w.benchmark)[0],
         options=stage(decisions=("mcnemar",)),
     message:
@@ -117,11 +117,7 @@ rule fit_margins:
         scores=lambda w: evaluations(
             "scores", w.benchmark, margin_models(CAMPAIGN, CATALOGUE)
         ),
-        pairs=lambda w: expand(
-            "<results>/items/{benchmark}/{lang}.parquet",
-            benchmark=w.benchmark,
-            lang=LANGUAGES,
-        ),
+        pairs=lambda w: items_tables(w.benchmark),
         frequencies=FREQUENCIES,
     output:
         "<results>/regressions/{benchmark}/margins.parquet",
@@ -137,7 +133,7 @@ rule fit_margins:
         code=verb_code("fit_margins"),
         root=f"{RESULTS}/scores/{{benchmark}}",
         pairs=f"{RESULTS}/items/{{benchmark}}",
-        models=evaluated(margin_models(CAMPAIGN, CATALOGUE)),
+        models=lambda w: evaluated(w.benchmark, margin_models(CAMPAIGN, CATALOGUE)),
         frequencies=[f"--frequencies={path}" for path in FREQUENCIES],
     message:
         "Fit margins on {wildcards.benchmark}"

@@ -127,7 +127,7 @@ def _pack_requested(name, _ages):
 
 def items_of(part):
     """Items tables that a part of the scoring needs."""
-    return [str(p) for lang in part.languages for p in part.items(CAMPAIGN, lang)]
+    return [str(path) for path in part.items(CAMPAIGN)]
 
 
 def slots_of(model):
@@ -141,16 +141,15 @@ def packed(pack):
     members = []
     for part in pack.parts:
         kinds = {"whole": [], "regions": []}
-        for benchmark in part.benchmarks:
-            partial = regional(JUDGING[benchmark].methods)
-            kinds["regions" if partial else "whole"].append(benchmark)
+        for benchmark, lang in part.sets:
+            partial = regional(judged_by(benchmark, part.model))
+            kinds["regions" if partial else "whole"].append(f"{benchmark}/{lang}")
         members.append(
             {
                 "part": part.key,
                 "engine": part.engine,
                 "checkpoint": str(part.checkpoint(CAMPAIGN)),
                 "slots": slots_of(part.model),
-                "languages": part.languages,
                 **kinds,
             }
         )
@@ -203,7 +202,6 @@ except UserError as error:
 os.environ.update(BLIMPWORKS_CACHE=str(SITE.cache or "") if SITE else "")
 if refused := impossible():
     raise WorkflowError("\n".join(refused))
-PACKS = pack_parts(
-    score_parts(CAMPAIGN, CATALOGUE, GROUPS), CATALOGUE.models, score_needs, SITE
-)
+PARTS = {(p.model, p.part): p for p in score_parts(CAMPAIGN, CATALOGUE, GROUPS)}
+PACKS = pack_parts([*PARTS.values()], CATALOGUE.models, score_needs, SITE)
 VLLM_ENVIRONMENT = f"vllm-{CAMPAIGN.scoring.vllm.build}"

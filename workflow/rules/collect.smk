@@ -11,11 +11,7 @@ rule all:
 rule items:
     """The item sets of all languages."""
     input:
-        expand(
-            "<results>/items/{benchmark}/{lang}.parquet",
-            benchmark=CAMPAIGN.benchmarks,
-            lang=LANGUAGES,
-        ),
+        [path for benchmark in CAMPAIGN.benchmarks for path in items_tables(benchmark)],
     localrule: True
 
 

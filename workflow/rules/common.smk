@@ -7,6 +7,9 @@ from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
 from blimpworks.catalogue import UNIMORPH_KINDS, load_catalogue, whole_catalogue
+from blimpworks.clams import sets as clams_sets
+from blimpworks.clams.decisions import counts_one_more, variant_of
+from blimpworks.clams.decisions import methods_of as clams_methods
 from blimpworks.cluster import parts
 from blimpworks.config import check_campaign
 from blimpworks.errors import UserError
@@ -55,8 +58,10 @@ VLLM_PYTHON = (
 AFTERWARDS = {"near_tie": True, "jobs": True, "vllm": {"build"}}
 RESULTS, RESOURCES = CAMPAIGN.pathvars.results, CAMPAIGN.pathvars.resources
 
-JUDGING = {"multiblimp": CAMPAIGN.multiblimp}
+JUDGING = {"multiblimp": CAMPAIGN.multiblimp, "clams": CAMPAIGN.clams}
 READ_KINDS = (*UNIMORPH_KINDS, "text")
+# Architectures that know words, not pieces of them.
+WHOLE_WORDS = ("ngram", "lstm")
 # Released corpora are missed only where a model is trained on such.
 TRAINED = [CAMPAIGN.training.recipes.get(m.recipe) for m in CATALOGUE.models.values()]
 CORPORA = [
@@ -136,9 +141,10 @@ def substituted(row):
 def models_of(benchmark):
     """Models that a benchmark is run on."""
     rows = CATALOGUE.models.items()
-    return [
+    named = [
         name for name, row in rows if benchmark in parts.benchmarks_of(CAMPAIGN, row)
     ]
+    return [name for name in named if covered_by(name, benchmark)]
 
 
 def engine_of(model):
@@ -153,18 +159,50 @@ def dtype_of(model):
     return settle(engine, row.architecture, "dtype", row.dtype, asked)
 
 
-def methods_of(benchmark):
-    """Names of the methods that a benchmark's pairs are judged by."""
-    return [find_method(named).name for named in JUDGING[benchmark].methods]
+def judged_by(benchmark, model=None):
+    """The methods, with their expressions, that a model decides a benchmark's pairs by.
+
+    Without a model those that exhibits show.
+    """
+    if benchmark == "clams":
+        return clams_methods(
+            CAMPAIGN.clams, CATALOGUE.models[model].architecture if model else ""
+        )
+    return JUDGING[benchmark].methods
 
 
-def ties_of(benchmark):
+def methods_of(benchmark, model=None):
+    """Their names."""
+    return [find_method(named).name for named in judged_by(benchmark, model)]
+
+
+def ties_of(benchmark, model):
     """What ties count as, by each method of a benchmark."""
     chosen = JUDGING[benchmark]
     return [
         chosen.ties or tie_policy(benchmark, chosen.variant, method)
-        for method in methods_of(benchmark)
+        for method in methods_of(benchmark, model)
     ]
+
+
+def unknown_of(benchmark, model):
+    """What becomes of pairs with unknown words, as an option of the command."""
+    known = CATALOGUE.models[model].architecture in WHOLE_WORDS
+    if benchmark != "clams" or not known or CAMPAIGN.clams.unknown_words == "score":
+        return []
+    return [f"--unknown={CAMPAIGN.clams.unknown_words}"]
+
+
+def counted_of(benchmark):
+    """Methods in whose sets a correct item too many is counted, as options of the command."""
+    named = {
+        name
+        for model in models_of(benchmark)
+        for name in methods_of(benchmark, model)
+        if benchmark == "clams"
+        and counts_one_more(CAMPAIGN.clams, CATALOGUE.models[model].architecture)
+    }
+    return [f"--one-more={name}" for name in sorted(named)]
 
 
 def scoring_code(model):
@@ -172,14 +210,38 @@ def scoring_code(model):
     return verb_code(score_verb(engine_of(model), CATALOGUE.models[model].architecture))
 
 
-def covered_by(model):
-    """Languages of the campaign that a model exists for."""
-    return [*parts.covered_by(CATALOGUE, GROUPS, CATALOGUE.models[model])]
+def item_languages(benchmark):
+    """Languages that a benchmark has items in."""
+    return [*parts.languages_of(CAMPAIGN, CATALOGUE, benchmark)]
 
 
-def evaluated(models):
+def items_tables(benchmark):
+    """Items of all languages of a benchmark."""
+    return [
+        str(parts.items_table(CAMPAIGN, benchmark, lang))
+        for lang in item_languages(benchmark)
+    ]
+
+
+def covered_by(model, benchmark):
+    """Languages of a benchmark that a model exists for."""
+    row = CATALOGUE.models[model]
+    return [*parts.covered_by(CAMPAIGN, CATALOGUE, GROUPS, row, benchmark)]
+
+
+def evaluated(benchmark, models):
     """The languages of each of some models, as a command's option."""
-    return json.dumps({model: covered_by(model) for model in models})
+    return json.dumps({model: covered_by(model, benchmark) for model in models})
+
+
+def perplexity_tables(benchmark):
+    """Test perplexities of the LSTMs that a benchmark is run on and the campaign trains."""
+    trained = [name for name in models_of(benchmark) if name in trained_by("lstm")]
+    return [
+        f"{RESULTS}/perplexities/{lang}/{model}.parquet"
+        for model in trained
+        for lang in covered_by(model, benchmark)
+    ]
 
 
 def evaluations(folder, benchmark, models):
@@ -187,7 +249,7 @@ def evaluations(folder, benchmark, models):
     return [
         f"{RESULTS}/{folder}/{benchmark}/{lang}/{model}.parquet"
         for model in models
-        for lang in covered_by(model)
+        for lang in covered_by(model, benchmark)
     ]
 
 
@@ -222,11 +284,6 @@ def recipe_of(wildcards):
     return recipe.model_dump_json(exclude={"seeds"})
 
 
-def seed_of(model):
-    """Seed of a model's training."""
-    return CAMPAIGN.training.seed
-
-
 def corpus_name(model):
     """Name of the corpora that an LSTM is trained on."""
     return CAMPAIGN.training.recipes[CATALOGUE.models[model].recipe].corpus
@@ -238,8 +295,18 @@ def scope_of(model, lang):
 
 
 def languages_of(scope, model):
-    """Languages that a checkpoint of a model scores."""
-    return covered_by(model) if scope == "multi" else [scope]
+    """Languages that a checkpoint of a model is for."""
+    if scope != "multi":
+        return [scope]
+    benchmarks = parts.benchmarks_of(CAMPAIGN, CATALOGUE.models[model])
+    covered = {lang for name in benchmarks for lang in covered_by(model, name)}
+    return [lang for lang in LANGUAGES if lang in covered]
+
+
+def seed_of(model):
+    """Seed of a model that is trained here."""
+    seed = CATALOGUE.seeds.get(model)
+    return CAMPAIGN.training.seed + (seed.number if seed else 0)
 
 
 def opening_words():
@@ -315,7 +382,8 @@ def blocks(benchmark):
         if model in PARTED:
             parted.append(model)
         else:
-            covering.setdefault(tuple(covered_by(model)), []).append(model)
+            languages = tuple(covered_by(model, benchmark))
+            covering.setdefault(languages, []).append(model)
     whole = [
         (f"_{number}" if number else "", "{model}", languages, models)
         for number, (languages, models) in enumerate(covering.items())
@@ -332,4 +400,9 @@ PARTED = [
     if row.scope == "monolingual" or CAMPAIGN.scoring.jobs == "language"
 ]
 # With the benchmark in their paths, rules for a hundred languages are told apart quickly.
-BLOCKS = [(name, *block) for name in JUDGING for block in blocks(name)]
+BLOCKS = [
+    (name, *block)
+    for name in CAMPAIGN.benchmarks
+    if name in JUDGING
+    for block in blocks(name)
+]

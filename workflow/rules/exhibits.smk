@@ -10,9 +10,8 @@ NEEDS = {
     "released": released_tables,
     "morphology": lambda paper: MORPHOLOGY,
     "evaluation_sets": lambda paper: EVALUATION_SETS,
-    "items": lambda paper: expand(
-        f"{RESULTS}/items/{paper}/{{lang}}.parquet", lang=LANGUAGES
-    ),
+    "items": items_tables,
+    "perplexities": perplexity_tables,
     "agreement": lambda paper: expand(
         f"{RESULTS}/agreement/{paper}/{{lang}}.parquet", lang=LANGUAGES
     ),
@@ -35,6 +34,8 @@ PUBLISHED_NEEDS = {
     "accuracies": lambda paper: [f"{RESULTS}/accuracies/printed/{paper}.parquet"],
     "regressions": lambda paper: [f"{RESULTS}/regressions/{paper}/printed.parquet"],
     "residuals": lambda paper: [f"{RESULTS}/residuals/{paper}/printed.parquet"],
+    # Print has its own.
+    "perplexities": lambda paper: [],
 }
 # The file of each kind that Snakemake's own report shows.
 REPORTED = {"table": "html", "figure": "svg"}

@@ -67,6 +67,15 @@ def text_sources(wildcards):
     return usable(CATALOGUE.sources_of("text", wildcards.lang))
 
 
+def text_pairs(wildcards):
+    """Items that a language's training text leaves out."""
+    return [
+        str(parts.items_table(CAMPAIGN, benchmark, wildcards.lang))
+        for benchmark in CAMPAIGN.benchmarks
+        if wildcards.lang in item_languages(benchmark)
+    ]
+
+
 def text_arguments(wildcards, input):
     """Inputs of build_text and build_corpus as options; one file comes as a plain string."""
     groups = {
@@ -100,13 +109,40 @@ def corpus_inputs(wildcards):
         "tokens": f"{RESOURCES}/tokens/{lang}.parquet",
         "sentences": f"{RESOURCES}/sentences/{lang}.parquet",
         "text": text_sources(wildcards),
-        "pairs": [f"{RESULTS}/items/{b}/{lang}.parquet" for b in CAMPAIGN.benchmarks],
+        "pairs": text_pairs(wildcards),
     }
 
 
 def corpus_options(wildcards):
     """Options of a corpus, as JSON."""
     return options(CAMPAIGN.training.corpora[wildcards.corpus])
+
+
+def joined_languages(corpus=None):
+    """Languages of the multilingual models that a joined text, or a joined corpus, is for."""
+    found = set()
+    for model, row in CATALOGUE.models.items():
+        if row.recipe and row.scope == "multilingual":
+            named = corpus_name(model) if row.architecture == "lstm" else None
+            found |= {*languages_of("multi", model)} if named == corpus else set()
+    return [lang for lang in LANGUAGES if lang in found]
+
+
+def joined_texts(wildcards):
+    """Training texts of those languages."""
+    return [f"{RESOURCES}/text/{lang}.txt" for lang in joined_languages()]
+
+
+def joined_corpora(wildcards):
+    """Corpora of those languages: descriptions, and all their files."""
+    each = [
+        corpus_files(wildcards.corpus, lang)
+        for lang in joined_languages(wildcards.corpus)
+    ]
+    return {
+        "descriptions": [found["description"] for found in each],
+        "files": [path for found in each for path in found["files"]],
+    }
 
 
 def corpus_files(name, scope):
@@ -136,15 +172,6 @@ def lstm_of(wildcards):
     return f"{RESOURCES}/models/{wildcards.model}/{scope}/checkpoint.json"
 
 
-def perplexity_tables():
-    """Perplexities of all LSTMs that the campaign trains, for each language that they cover."""
-    return [
-        f"{RESULTS}/perplexities/{lang}/{model}.parquet"
-        for model in trained_by("lstm")
-        for lang in covered_by(model)
-    ]
-
-
 def checkpoint_of(wildcards):
     """Checkpoint behind a part of a model's scores: multi, a language, or multi.LANGUAGE."""
     scope = wildcards.part.partition(".")[0]
@@ -153,16 +180,10 @@ def checkpoint_of(wildcards):
 
 def scored_items(wildcards):
     """Item sets that a job scores: whole sentences, and those whose regions are enough."""
-    scope, _, lang = wildcards.part.partition(".")
-    languages = [lang] if lang else languages_of(scope, wildcards.model)
     found = {"whole": [], "regions": []}
-    for benchmark in CAMPAIGN.benchmarks:
-        if wildcards.model in models_of(benchmark):
-            kind = "regions" if regional(JUDGING[benchmark].methods) else "whole"
-            paths = [
-                f"{RESULTS}/items/{benchmark}/{lang}.parquet" for lang in languages
-            ]
-            found[kind] += paths
+    for benchmark, lang in PARTS[wildcards.model, wildcards.part].sets:
+        kind = "regions" if regional(judged_by(benchmark, wildcards.model)) else "whole"
+        found[kind].append(str(parts.items_table(CAMPAIGN, benchmark, lang)))
     return found
 
 

@@ -32,8 +32,13 @@ for benchmark, suffix, place, languages, models in BLOCKS:
                 *repeated("scores", input.scores),
                 *repeated("output", output),
             ],
-            methods=[f"--method={name}" for name in JUDGING[benchmark].methods],
-            ties=[f"--ties={policy}" for policy in ties_of(benchmark)],
+            methods=lambda w, benchmark=benchmark: [
+                f"--method={name}" for name in judged_by(benchmark, w.model)
+            ],
+            ties=lambda w, benchmark=benchmark: [
+                f"--ties={policy}" for policy in ties_of(benchmark, w.model)
+            ],
+            unknown=lambda w, benchmark=benchmark: unknown_of(benchmark, w.model),
             near_tie=lambda w: CAMPAIGN.scoring.near_tie.of(
                 engine_of(w.model), dtype_of(w.model)
             ),
@@ -41,7 +46,7 @@ for benchmark, suffix, place, languages, models in BLOCKS:
             f"Judge {{wildcards.model}} on {benchmark}"
         shell:
             "python -m blimpworks judge {params.tables:q} {params.methods:q} {params.ties} "
-            "--near-tie {params.near_tie} > {log:q} 2>&1"
+            "--near-tie {params.near_tie} {params.unknown} > {log:q} 2>&1"
 
 
 rule compute_accuracies:
@@ -60,10 +65,11 @@ rule compute_accuracies:
     params:
         code=verb_code("compute_accuracies"),
         root=f"{RESULTS}/judgements/{{benchmark}}",
-        models=lambda w: evaluated(models_of(w.benchmark)),
+        models=lambda w: evaluated(w.benchmark, models_of(w.benchmark)),
+        counted=lambda w: counted_of(w.benchmark),
     message:
         "Summarise the judgements of {wildcards.benchmark}"
     shell:
         "python -m blimpworks compute-accuracies {params.root:q} "
         "--models={params.models:q} "
-        "--benchmark {wildcards.benchmark} --output {output:q} > {log:q} 2>&1"
+        "--benchmark {wildcards.benchmark} {params.counted} --output {output:q} > {log:q} 2>&1"

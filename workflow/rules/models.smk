@@ -7,10 +7,7 @@ rule build_text:
         tokens="<resources>/tokens/{lang}.parquet",
         sentences="<resources>/sentences/{lang}.parquet",
         text=text_sources,
-        pairs=expand(
-            "<results>/items/{benchmark}/{{lang}}.parquet",
-            benchmark=CAMPAIGN.benchmarks,
-        ),
+        pairs=text_pairs,
     output:
         "<resources>/text/{lang}.txt",
     log:
@@ -35,9 +32,9 @@ rule build_text:
 
 
 rule join_text:
-    """Training text of all the campaign's languages, for multilingual models."""
+    """Training text of several languages, for multilingual models."""
     input:
-        expand("<resources>/text/{lang}.txt", lang=LANGUAGES),
+        joined_texts,
     output:
         "<resources>/text/multi.txt",
     log:
@@ -51,7 +48,7 @@ rule join_text:
     params:
         code=verb_code("join_text"),
     message:
-        "Join the training texts of all languages"
+        "Join the training texts of several languages"
     shell:
         "python -m blimpworks join-text {input:q} --output {output:q} > {log:q} 2>&1"
 
@@ -93,16 +90,9 @@ rule build_corpus:
 
 
 rule join_corpora:
-    """Corpora of all the campaign's languages in one, for multilingual LSTMs."""
+    """Corpora of several languages in one, for multilingual LSTMs."""
     input:
-        descriptions=expand(
-            "<resources>/corpora/{{corpus}}/{lang}/corpus.json", lang=LANGUAGES
-        ),
-        files=expand(
-            "<resources>/corpora/{{corpus}}/{lang}/{part}.txt",
-            lang=LANGUAGES,
-            part=CORPUS_PARTS,
-        ),
+        unpack(joined_corpora),
     output:
         description="<resources>/corpora/{corpus}/multi/corpus.json",
         files=expand(

@@ -32,7 +32,9 @@ rule parity:
         ],
         reference=lambda w: compared_with(w.model).reference,
         pairs=CAMPAIGN.parity.pairs,
-        methods=lambda w: [f"--method={name}" for name in JUDGING[w.benchmark].methods],
+        methods=lambda w: [
+            f"--method={name}" for name in judged_by(w.benchmark, w.model)
+        ],
         options=CAMPAIGN.scoring.model_dump_json(exclude={"jobs"}),
         # Without an interpreter of its own, the report says that vLLM is not possible.
         python=[] if VLLM_PYTHON == "python" else f"--python=vllm={VLLM_PYTHON}",

@@ -1,7 +1,7 @@
 """From judgements to accuracies, each with its uncertainty."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -49,13 +49,24 @@ def _with_totals(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([rows, rows.assign(paradigm=ALL), rows.assign(paradigm=ALL, phenomenon=ALL)])
 
 
-def summarise(judgements: pd.DataFrame) -> pd.DataFrame:
+def _plus_one(found: pd.DataFrame, methods: Collection[str]) -> pd.Series:
+    """Accuracies of sets, by some methods as if there were one more item and it correct.
+
+    CLAMS's script for LSTMs counts so in each file of sentences.
+    """
+    more = found["method"].isin([*methods]) & (found["paradigm"] != ALL)
+    accuracy: pd.Series = (found["correct"] + more) / (found["n"] + more)
+    return accuracy
+
+
+def summarise(judgements: pd.DataFrame, one_more: Collection[str] = ()) -> pd.DataFrame:
     """Accuracies of one model and language, by phenomenon, paradigm and method.
 
     Paradigm ``all`` and phenomenon ``all`` are micro averages: every row counts once, so a
     pair that stands in two paradigms counts in both (MultiBLiMP, section 6). Rows without a
     judgement are skipped: they don't count but are counted. Where nothing was judged there is
-    no row.
+    no row. By the methods ``one_more`` the accuracy of a paradigm is (correct + 1) / (n + 1);
+    everything else in its row is of the pairs there are.
     """
     rows = judgements.assign(skipped=judgements["correct"].isna())
     groups = _with_totals(rows).groupby(KEYS, sort=True)
@@ -67,7 +78,7 @@ def summarise(judgements: pd.DataFrame) -> pd.DataFrame:
         near_ties=("near_tie", "sum"),
     ).reset_index()
     found = every[every["n"] > 0].copy()
-    found["accuracy"] = found["correct"] / found["n"]
+    found["accuracy"] = _plus_one(found, one_more)
     bounds = [wilson(c, n) for c, n in zip(found["correct"], found["n"], strict=True)]
     found["low"], found["high"] = [b[0] for b in bounds], [b[1] for b in bounds]
     return found
@@ -84,19 +95,24 @@ def _read(path: Path) -> pd.DataFrame:
 
 
 def compute_accuracies(
-    judgements: Sequence[tuple[str, str, Path]], benchmark: str, output: Path
+    judgements: Sequence[tuple[str, str, Path]],
+    benchmark: str,
+    output: Path,
+    one_more: Collection[str] = (),
 ) -> int:
     """Write the accuracies table of ``benchmark`` from (model, language, judgements table).
 
     One row per model, language, phenomenon, paradigm and method, and rows ``all`` for
-    paradigm and for phenomenon; each with Wilson's 95 % interval. Returns the number of rows.
+    paradigm and for phenomenon; each with Wilson's 95 % interval; ``one_more`` as in
+    ``summarise``. Returns the number of rows.
 
     Raises UserError when there is no table, or one is missing or of another schema.
     """
     if not judgements:
         raise UserError(f"{output}: no judgements of {benchmark} are given; name at least one.")
     parts = [
-        summarise(_read(path)).assign(model=model, lang=lang) for model, lang, path in judgements
+        summarise(_read(path), one_more).assign(model=model, lang=lang)
+        for model, lang, path in judgements
     ]
     frame = pd.concat(parts).assign(benchmark=benchmark, rounding=None, origin=None)
     table = pa.Table.from_pandas(frame[ACCURACIES.names], preserve_index=False)

@@ -40,6 +40,8 @@ ENGLISH_REFLEXIVES = {
 LANGUAGES = ("eng", "fra", "deu", "heb", "rus")
 CAPITALISED = ("eng", "fra", "deu", "rus")
 """Languages of appendix B: Hebrew has no capitals."""
+STOP = "."
+"""What the authors put after each sentence, as a word of its own."""
 ANIMATE, INANIMATE = "_anim", "_inanim"
 
 
@@ -56,3 +58,15 @@ def paradigms(construction: str, *, inanimate: bool) -> list[str]:
 def construction_of(paradigm: str) -> str:
     """The construction that a paradigm is of."""
     return paradigm.removesuffix(INANIMATE).removesuffix(ANIMATE)
+
+
+def phenomenon_of(paradigm: str) -> str:
+    """The phenomenon that a paradigm belongs to; whatever is unknown is agreement."""
+    if construction_of(paradigm) in ENGLISH_REFLEXIVES:
+        return REFLEXIVES
+    return NPIS if "npi" in paradigm.split("_") else AGREEMENT
+
+
+def has_capitals(paradigm: str) -> bool:
+    """Whether appendix B has a paradigm: one of Table 1, whose nouns are animate."""
+    return construction_of(paradigm) in CONSTRUCTIONS and not paradigm.endswith(INANIMATE)

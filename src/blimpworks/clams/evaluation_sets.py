@@ -19,8 +19,11 @@ Pair = tuple[str, str]
 """The grammatical sentence, and an ungrammatical one."""
 
 
-def read_pairs(path: Path) -> Iterator[Pair]:
-    """The pairs of a file, in order. Raises UserError naming the line that is none."""
+def read_pairs(path: Path) -> Iterator[tuple[int, Pair]]:
+    """The pairs of a file, in order, each with the line (from 1) of its second sentence.
+
+    Raises UserError naming the line that is none.
+    """
     try:
         with path.open(encoding="utf-8") as handle:
             good: str | None = None
@@ -29,7 +32,7 @@ def read_pairs(path: Path) -> Iterator[Pair]:
                 if verdict == "True" and sentence:
                     good = sentence
                 elif verdict == "False" and sentence and good is not None:
-                    yield good, sentence
+                    yield line, (good, sentence)
                 else:
                     raise UserError(
                         f"{path}:{line}: {text.rstrip()!r} is not part of an evaluation set; "
@@ -59,7 +62,7 @@ def count_sets(sets: Sequence[tuple[str, Path]], output: Path) -> int:
     """
     rows: list[dict[str, Any]] = []
     for lang, path in sets:
-        counts = Counter(map(focus_of, read_pairs(path)))
+        counts = Counter(focus_of(pair) for _, pair in read_pairs(path))
         rows += [
             {"lang": lang, "paradigm": path.stem, "focus": focus, "n": counts[focus]}
             for focus in sorted(counts, key=lambda focus: focus or "")

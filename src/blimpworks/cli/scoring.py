@@ -90,15 +90,15 @@ class Packed(Strict):
     checkpoint: Path
     slots: Positive
     """GPUs, or cores where the pack has no GPUs."""
-    languages: tuple[str, ...]
     whole: tuple[str, ...]
-    """Benchmarks whose sentences are scored."""
+    """BENCHMARK/LANG of items whose sentences are scored."""
     regions: tuple[str, ...]
-    """Benchmarks whose critical regions are enough."""
+    """Those of items whose critical regions are enough."""
 
-    def tables(self, items: Path, benchmarks: Sequence[str]) -> list[Path]:
-        """Its items tables of some benchmarks."""
-        return [items / b / f"{lang}.parquet" for b in benchmarks for lang in self.languages]
+
+def _tables(items: Path, named: Sequence[str]) -> list[Path]:
+    """Items tables below a directory, by BENCHMARK/LANG."""
+    return [items / f"{name}.parquet" for name in named]
 
 
 def _member(packed: Packed, items: Path, store: Path, logs: Path, options: str) -> "Member":
@@ -108,8 +108,8 @@ def _member(packed: Packed, items: Path, store: Path, logs: Path, options: str) 
     manifest = own / "manifest.json"
     named = {"checkpoint": packed.checkpoint, "engine": packed.engine, "options": options}
     named |= {"store": own / "shards", "manifest": manifest}
-    arguments = [str(path) for path in packed.tables(items, packed.whole)]
-    arguments += [f"--regions={path}" for path in packed.tables(items, packed.regions)]
+    arguments = [str(path) for path in _tables(items, packed.whole)]
+    arguments += [f"--regions={path}" for path in _tables(items, packed.regions)]
     arguments += [f"--{option}={value}" for option, value in named.items()]
     log_file = logs / f"{packed.part}.log"
     return Member(packed.part, tuple(arguments), manifest, log_file, packed.slots)
@@ -130,7 +130,7 @@ def score_pack(
     settings, described = parse_options(ScoringOptions, options), parse_rows(Packed, members)
     if is_planning():
         for each in described:
-            tables = each.tables(items, (*each.whole, *each.regions))
+            tables = _tables(items, (*each.whole, *each.regions))
             own = store / each.part
             made = (own / "manifest.json", own / "shards")
             with suppress(Planned):
@@ -166,6 +166,9 @@ def judge(
     ties: Annotated[list[str], typer.Option(help="What ties count as; one, or one a method.")],
     near_tie: Annotated[float, typer.Option(help="Margins below this, in nats, are near ties.")],
     output: Outputs,
+    unknown: Annotated[
+        str | None, typer.Option(help="Leave out pairs with unknown words: any, or critical.")
+    ] = None,
 ) -> None:
     """Judge for each item whether the model prefers the good sentence."""
     from blimpworks.scoring import judge as library
@@ -173,14 +176,15 @@ def judge(
 
     methods = {m.name: asdict(m) for m in map(find_method, method)}
     params = {"methods": methods, "ties": ties, "near_tie": near_tie}
+    # Not a word of it where there is no such choice, so that records stay as they are.
+    params |= {"unknown": unknown} if unknown else {}
     for (table, target), found in zip(pairs_of(items, output), scores, strict=True):
         with (
             suppress(Planned),
             Job("judge", inputs=[table, found], outputs=[target], params=params) as job,
         ):
-            unjudged = library.judge(
-                table, found, target, methods=method, ties=ties, near_tie=near_tie
-            )
+            how = library.Rules(method, ties, near_tie, unknown)
+            unjudged = library.judge(table, found, target, how)
             job.note(unjudged=unjudged)
 
 
@@ -203,14 +207,19 @@ def compute_accuracies(
     models: Evaluated,
     benchmark: Annotated[str, typer.Option(help="Name of the benchmark.")],
     output: Output,
+    one_more: Annotated[
+        list[str] | None, typer.Option(help="Method by which one item too many is correct.")
+    ] = None,
 ) -> None:
     """Summarise judgements as accuracies with Wilson 95 % intervals."""
     from blimpworks.analysis import accuracy
 
     found = tables_below(judgements, models)
-    paths, params = [path for _, _, path in found], {"benchmark": benchmark}
+    paths = [path for _, _, path in found]
+    params: dict[str, object] = {"benchmark": benchmark}
+    params |= {"one_more": one_more} if one_more else {}
     with Job("compute_accuracies", inputs=paths, outputs=[output], params=params):
-        accuracy.compute_accuracies(found, benchmark, output)
+        accuracy.compute_accuracies(found, benchmark, output, one_more or [])
 
 
 def register(app: typer.Typer) -> None:

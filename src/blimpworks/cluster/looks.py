@@ -179,7 +179,7 @@ def _lacks(campaign: Campaign, part: Part, there: Listing) -> str:
     """What a part that did not start yet needs first."""
     if part.checkpoint(campaign) not in there:
         return "its model"
-    paths = (path for lang in part.languages for path in part.items(campaign, lang))
+    paths = part.items(campaign)
     return "" if all(path in there for path in paths) else "items"
 
 

@@ -42,7 +42,7 @@ class _Load:
 
 def _hours(part: Part, row: ModelRow, needs: Needs, site: Site) -> float:
     """How long a part should take, if each language has MultiBLiMP's mean number of pairs."""
-    tokens = PAIRS * SENTENCES * TOKENS * len(part.languages) * len(part.benchmarks)
+    tokens = PAIRS * SENTENCES * TOKENS * len(part.sets)
     # Speeds that are measured later must not cut the campaign anew.
     site = site.model_copy(update={"models": {}})
     speed = speed_of(row, part.engine, needs, site)

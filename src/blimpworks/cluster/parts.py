@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from blimpworks.catalogue import Catalogue, ModelRow
+from blimpworks.clams import sets as clams_sets
 from blimpworks.config import Campaign
 
 Groups = Mapping[str, Sequence[str]]
@@ -16,14 +17,19 @@ Groups = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one job scores: one checkpoint of a model on some languages."""
+    """What one job scores: one checkpoint of a model on the items of some languages."""
 
     model: str
     part: str
     """``multi``, a language, or ``multi.LANGUAGE``."""
     engine: str
-    languages: tuple[str, ...]
-    benchmarks: tuple[str, ...]
+    sets: tuple[tuple[str, str], ...]
+    """Benchmark and language of each items table."""
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Languages that it scores."""
+        return tuple(dict.fromkeys(lang for _, lang in self.sets))
 
     @property
     def scope(self) -> str:
@@ -48,10 +54,14 @@ class Part:
         """Log of its job; the journal and the progress lie beside it."""
         return Path(campaign.pathvars.logs, "score", f"{self.key}.log")
 
-    def items(self, campaign: Campaign, lang: str) -> list[Path]:
-        """Items tables of one of its languages."""
-        root = Path(campaign.pathvars.results, "items")
-        return [root / benchmark / f"{lang}.parquet" for benchmark in self.benchmarks]
+    def items(self, campaign: Campaign) -> list[Path]:
+        """Its items tables."""
+        return [items_table(campaign, *each) for each in self.sets]
+
+
+def items_table(campaign: Campaign, benchmark: str, lang: str) -> Path:
+    """The items of a benchmark in a language."""
+    return Path(campaign.pathvars.results, "items", benchmark, f"{lang}.parquet")
 
 
 def engine_of(campaign: Campaign, row: ModelRow) -> str:
@@ -59,15 +69,33 @@ def engine_of(campaign: Campaign, row: ModelRow) -> str:
     return campaign.engines.get(row.engine, row.engine)
 
 
+def languages_of(campaign: Campaign, catalogue: Catalogue, benchmark: str) -> tuple[str, ...]:
+    """Languages of the campaign that a benchmark has items in, in the catalogue's order."""
+    if benchmark == "clams":
+        return clams_sets.languages(campaign, catalogue)
+    return tuple(catalogue.languages)
+
+
+def item_sets(campaign: Campaign, catalogue: Catalogue) -> list[tuple[str, str]]:
+    """Benchmark and language of each items table of the campaign."""
+    return [(b, lang) for b in campaign.benchmarks for lang in languages_of(campaign, catalogue, b)]
+
+
 def benchmarks_of(campaign: Campaign, row: ModelRow) -> tuple[str, ...]:
     """Benchmarks of the campaign that a model is run on."""
     return tuple(b for b in campaign.benchmarks if not row.papers or b in row.papers)
 
 
-def covered_by(catalogue: Catalogue, groups: Groups, row: ModelRow) -> tuple[str, ...]:
-    """Languages of the campaign that a model exists for, in the catalogue's order."""
+def covered_by(
+    campaign: Campaign, catalogue: Catalogue, groups: Groups, row: ModelRow, benchmark: str
+) -> tuple[str, ...]:
+    """Languages of a benchmark that a model exists for, in the catalogue's order."""
     group = row.languages
-    return tuple(lang for lang in catalogue.languages if not group or lang in groups[group])
+    return tuple(
+        lang
+        for lang in languages_of(campaign, catalogue, benchmark)
+        if not group or lang in groups[group]
+    )
 
 
 def part_of(campaign: Campaign, row: ModelRow, lang: str) -> str:
@@ -81,11 +109,10 @@ def score_parts(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> lis
     """Every part of a campaign: models in the catalogue's order, and languages within them."""
     found = []
     for name, row in catalogue.models.items():
-        engine, benchmarks = engine_of(campaign, row), benchmarks_of(campaign, row)
-        shares: dict[str, list[str]] = {}
-        for lang in covered_by(catalogue, groups, row) if benchmarks else ():
-            shares.setdefault(part_of(campaign, row, lang), []).append(lang)
-        found += [
-            Part(name, part, engine, tuple(langs), benchmarks) for part, langs in shares.items()
-        ]
+        shares: dict[str, list[tuple[str, str]]] = {}
+        for benchmark in benchmarks_of(campaign, row):
+            for lang in covered_by(campaign, catalogue, groups, row, benchmark):
+                shares.setdefault(part_of(campaign, row, lang), []).append((benchmark, lang))
+        engine = engine_of(campaign, row)
+        found += [Part(name, part, engine, tuple(each)) for part, each in shares.items()]
     return found

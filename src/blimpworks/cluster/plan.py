@@ -12,7 +12,7 @@ from blimpworks.cluster.dry_run import DryRun
 from blimpworks.cluster.estimate import TOKENS, expected_work, score_seconds, speed_of
 from blimpworks.cluster.needs import Needs, needs_of, weights_gb
 from blimpworks.cluster.packs import Pack, pack_parts
-from blimpworks.cluster.parts import Part, engine_of, score_parts
+from blimpworks.cluster.parts import Part, engine_of, item_sets, items_table, score_parts
 from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, PackPlan, Plan, Present
 from blimpworks.cluster.present import NOTHING, is_done, stored
 from blimpworks.cluster.requests import Request
@@ -99,7 +99,7 @@ class _Planner:
 
     def items(self, part: Part) -> list[Path]:
         """Items tables that a part scores."""
-        return [path for lang in part.languages for path in part.items(self.campaign, lang)]
+        return part.items(self.campaign)
 
     def sentences(self, part: Part) -> int:
         """Sentences of a part, at most."""
@@ -170,11 +170,8 @@ class _Planner:
 
     def present(self) -> Present:
         """What is there already."""
-        folder = Path(self.campaign.pathvars.results) / "items"
         items = [
-            folder / benchmark / f"{lang}.parquet"
-            for benchmark in self.campaign.benchmarks
-            for lang in self.catalogue.languages
+            items_table(self.campaign, *each) for each in item_sets(self.campaign, self.catalogue)
         ]
         checkpoints = {part.checkpoint(self.campaign) for part in self.parts}
         held = sum(self.held.values(), NOTHING)

@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from blimpworks.config.base import Method, Positive, Strict, TiePolicy, Variant
+from blimpworks.config.clams import ClamsDecisions, ClamsOptions
 from blimpworks.config.multiblimp import (
     AgreementOptions,
     Decisions,
@@ -53,6 +54,8 @@ __all__ = [
     "AgreementOptions",
     "Benchmark",
     "Campaign",
+    "ClamsDecisions",
+    "ClamsOptions",
     "CorpusOptions",
     "CorpusShares",
     "Decisions",
@@ -123,6 +126,8 @@ class CatalogueFiles(Strict):
     """One row per language of a group that exhibits report on."""
     frequency_codes: Path = Path("config/frequency_codes.tsv")
     """One row per language that the frequency table knows under other codes."""
+    grammars: Path = Path("config/grammars")
+    """One directory per language, with attribute-varying grammars of our own."""
     published: Path = Path("config/published")
     """One directory per paper, with the numbers that its exhibits print."""
 
@@ -170,6 +175,7 @@ class Campaign(Strict):
     """Scoring engines to use in place of others: {of the catalogue: used}."""
     treebanks: TreebankOptions = TreebankOptions()
     multiblimp: MultiblimpOptions = MultiblimpOptions()
+    clams: ClamsOptions = ClamsOptions()
     training: TrainingOptions = TrainingOptions()
     scoring: ScoringOptions = ScoringOptions()
     parity: ParityOptions = ParityOptions()
@@ -241,10 +247,16 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
         campaign = Campaign.model_validate(settings)
     except ValidationError as error:
         raise UserError(complaints(error.errors(), settings, source)) from error
-    try:
-        [find_method(named) for named in campaign.multiblimp.methods]
-    except UserError as error:
-        raise UserError(f"{source}: key 'multiblimp.methods': {error}") from error
+    methods: dict[str, Sequence[str]] = {
+        "multiblimp.methods": campaign.multiblimp.methods,
+        "clams.methods": campaign.clams.methods or (),
+        "clams.masked_methods": campaign.clams.masked_methods,
+    }
+    for key, named in methods.items():
+        try:
+            [find_method(name) for name in named]
+        except UserError as error:
+            raise UserError(f"{source}: key {key!r}: {error}") from error
     _check_corpora(campaign.training, source)
     return campaign
 

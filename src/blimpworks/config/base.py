@@ -25,3 +25,10 @@ class Strict(BaseModel):
 
     # Models are built when first used: most commands use a few of them.
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+def distinct(values: tuple[str, ...]) -> tuple[str, ...]:
+    """``values``, names or ``name=expression``. Raises ValueError when a name is repeated."""
+    if len({value.partition("=")[0].strip() for value in values}) < len(values):
+        raise ValueError("names must not be repeated")
+    return values

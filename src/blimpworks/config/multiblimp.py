@@ -4,19 +4,20 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field
 
-from blimpworks.config.base import Fraction, Method, Positive, Strict, TiePolicy, Variant
+from blimpworks.config.base import (
+    Fraction,
+    Method,
+    Positive,
+    Strict,
+    TiePolicy,
+    Variant,
+    distinct,
+)
 
 Phenomenon = Literal["sv#", "svG", "svP", "sp#", "spG", "spP"]
 
 
-def _distinct(values: tuple[str, ...]) -> tuple[str, ...]:
-    # Of a method with an expression of its own, the name.
-    if len({value.partition("=")[0].strip() for value in values}) < len(values):
-        raise ValueError("names must not be repeated")
-    return values
-
-
-Distinct = AfterValidator(_distinct)
+Distinct = AfterValidator(distinct)
 
 
 class LexiconOptions(Strict):

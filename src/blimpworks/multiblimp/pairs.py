@@ -6,7 +6,6 @@ Source: MultiBLiMP 1.0, sections 4.1 and 4.3.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.config import MultiblimpOptions
+from blimpworks.items import item_id
 from blimpworks.multiblimp.agreement import BOTH_TYPES
 from blimpworks.multiblimp.decisions import corrected
 from blimpworks.multiblimp.features import AGREEMENT_FEATURES, parse_feats, to_unimorph
@@ -60,11 +60,6 @@ def adopt_features(verb: dict[str, str], subject: Mapping[str, str]) -> bool:
         if name in subject:
             agreed &= verb.setdefault(name, subject[name]) == subject[name]
     return agreed
-
-
-def item_id(*parts: object) -> str:
-    """Content hash of a pair's defining parts: 16 hexadecimal digits."""
-    return blake2b("\x1f".join(map(str, parts)).encode(), digest_size=8).hexdigest()
 
 
 def capitalised_like(form: str, original: str, rest_too: bool) -> str:

@@ -81,7 +81,9 @@ VERBS: dict[str, Verb] = {
         ("blimpworks.analysis.frequencies:build_frequencies",), ("numpy", "pyarrow")
     ),
     "build_morphology": Verb(("blimpworks.analysis.wals:build_morphology",), ("numpy", "pyarrow")),
+    "build_clams_items": Verb(("blimpworks.clams.items:build_items",), ("numpy", "pyarrow")),
     "count_sets": Verb(("blimpworks.clams.evaluation_sets:count_sets",), ("numpy", "pyarrow")),
+    "generate_sets": Verb(("blimpworks.clams.grammar.generator:generate_sets",)),
     "compare_models": Verb(
         ("blimpworks.analysis.comparisons:compare_models",),
         ("numpy", "pandas", "pyarrow", "scipy", "statsmodels"),

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,14 @@ import pyarrow.compute as pc
 
 from blimpworks.errors import UserError
 from blimpworks.scoring.methods import Method, find_method
-from blimpworks.scoring.sides import Floats, Side, divisors, shown, totals
+from blimpworks.scoring.sides import Floats, Mask, Side, critical_region, divisors, shown, totals
 from blimpworks.scoring.ties import TIES
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
 
 log = logging.getLogger(__name__)
+
+UNKNOWN_ID = 0
+"""Of ``<unk>``, in all models trained here that know whole words."""
 
 
 def align_scores(items: pa.Table, scores: pa.Table, path: Path) -> pa.Table:
@@ -56,15 +60,42 @@ def margins(method: Method, good: Side, bad: Side) -> tuple[Floats, Floats]:
     return (ahead if method.higher else -ahead), divisor
 
 
+def without_unknown(side: Side, ids: pa.ListArray, which: str) -> Mask:
+    """Which sentences [n] have no unknown word: ``any`` in all, ``critical`` in the region.
+
+    ``ids`` are of a model that knows whole words.
+    """
+    flat = ids.flatten().to_numpy(zero_copy_only=False)
+    unknown = flat == UNKNOWN_ID
+    if which == "critical":
+        unknown &= critical_region(side)
+    found: Mask = np.bincount(side.row[unknown], minlength=len(side.characters)) == 0
+    return found
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How pairs are judged."""
+
+    methods: Sequence[str]
+    """Names, or ``name=expression``."""
+    ties: Sequence[str]
+    """One policy for all methods, or one for each: wrong (0), right (1) or half (0.5)."""
+    near_tie: float
+    """Noise of a sum of log-probabilities, in nats."""
+    unknown: str | None = None
+    """Leave out pairs with ``any`` unknown word, with ``critical`` ones, or none."""
+
+
 def _verdicts(
-    method: Method, good: Side, bad: Side, ties: float, near_tie: float
+    method: Method, good: Side, bad: Side, ties: float, rules: Rules, usable: Mask
 ) -> dict[str, pa.Array]:
-    """Columns of judgements; all but the values are null where either value is missing."""
+    """Columns of judgements; all but the values are null where there can be no verdict."""
     margin, divisor = margins(method, good, bad)
-    missing = np.isnan(margin)
+    missing = np.isnan(margin) | ~usable
     tie = margin == 0
     correct = np.where(tie, ties, (margin > 0).astype(float))
-    near = tie | (np.abs(margin) * divisor < near_tie)
+    near = tie | (np.abs(margin) * divisor < rules.near_tie)
     values = [shown(method, totals(method, side)) for side in (good, bad)]
     columns = [pa.array(value, mask=np.isnan(value)) for value in values]
     return {
@@ -89,41 +120,46 @@ def _policies(methods: Sequence[Method], ties: Sequence[str]) -> dict[str, float
     return {name: TIES[policy] for name, policy in zip(names, policies, strict=True)}
 
 
-def judge(
-    items: Path,
-    scores: Path,
-    output: Path,
-    *,
-    methods: Sequence[str],
-    ties: Sequence[str],
-    near_tie: float,
-) -> int:
+def _usable(aligned: pa.Table, good: Side, bad: Side, unknown: str | None) -> Mask:
+    """Which pairs [n] have words that the model knows."""
+    found: Mask = np.ones(len(aligned), dtype=bool)
+    for side, name in ((good, "good"), (bad, "bad")) if unknown else ():
+        found &= without_unknown(side, aligned[f"{name}_ids"].combine_chunks(), str(unknown))
+    return found
+
+
+def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     """Write one judgement per row of ``items`` and method.
 
-    Methods are names or ``name=expression``; ``ties`` has one policy for all of them, or one
-    for each: a tie is wrong (0), right (1) or half (0.5). Values are as the method shows
-    them, margins in nats of what it compares: above zero the good sentence is preferred. A
-    near tie is a tie, or a margin that noise of ``near_tie`` nats in a sum of log-probabilities
-    could make. Items without a value (a sentence too long for the model, a critical word of
-    several tokens where the method wants one) keep their row, with nulls, so that they can be
-    counted; accuracies leave them out. Their number is logged and returned.
+    Values are as the method shows them, margins in nats of what it compares: above zero the
+    good sentence is preferred. A near tie is a tie, or a margin that noise of
+    ``rules.near_tie`` nats in a sum of log-probabilities could make. Items without a verdict (a
+    sentence too long for the model, a critical word of several tokens where the method wants
+    one, unknown words where the rules ask for known ones) keep their row, with nulls, so that
+    they can be counted; accuracies leave them out. Their number is logged and returned.
 
     Raises UserError when a table is missing, a method unknown, or an item has no scores.
     """
-    chosen = [find_method(name) for name in methods]
-    policies = _policies(chosen, ties)
+    chosen = [find_method(name) for name in rules.methods]
+    policies = _policies(chosen, rules.ties)
     rows = read_table(ITEMS, items, list(ITEMS.names))
     aligned = align_scores(rows, read_table(SCORES, scores), scores)
     good, bad = (side_of(rows, aligned, side) for side in ("good", "bad"))
+    usable = _usable(aligned, good, bad, rules.unknown)
     labels = {name: rows[name] for name in ("item_id", "phenomenon", "paradigm")}
     tables = []
     for method in chosen:
-        verdicts = _verdicts(method, good, bad, policies[method.name], near_tie)
+        verdicts = _verdicts(method, good, bad, policies[method.name], rules, usable)
         column = pa.array([method.name] * len(rows), pa.string())
         tables.append(pa.table({**labels, "method": column, **verdicts}))
     table = pa.concat_tables(tables)
     write_table(table, JUDGEMENTS, output)
     unjudged = int(table["correct"].null_count)
     if unjudged:
-        log.warning("%s: %d of %d judgements are null: no score", output, unjudged, len(table))
+        log.warning(
+            "%s: %d of %d judgements are null: no score, or unknown words",
+            output,
+            unjudged,
+            len(table),
+        )
     return unjudged

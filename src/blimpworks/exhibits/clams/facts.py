@@ -7,7 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from blimpworks.catalogue import Catalogue, ModelRow
-from blimpworks.config import Campaign
+from blimpworks.clams.decisions import methods_of, variant_of
+from blimpworks.config import Campaign, LstmRecipe
+from blimpworks.scoring.methods import find_method
+from blimpworks.scoring.ties import tie_policy
 
 BENCHMARK = "clams"
 MONO, MULTI, BERT, MBERT = "mono", "multi", "bert", "mbert"
@@ -35,12 +38,42 @@ def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str
     and its masked models.
     """
     found: dict[str, list[str]] = {part: [] for part in PRINTED}
+    own: dict[str, list[str]] = {part: [] for part in PRINTED}
     for name, row in catalogue.models.items():
         if (not row.papers or BENCHMARK in row.papers) and row.architecture in ("lstm", "masked"):
-            found[_part(row)].append(name)
-    return {
-        part: [PRINTED[part]] if PRINTED[part] in names else names for part, names in found.items()
-    }
+            part = _part(row)
+            kind = found if catalogue.row_of(name) == PRINTED[part] else own
+            kind[part].append(name)
+    return {part: names or own[part] for part, names in found.items()}
 
 
-FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {"clams_models": clams_models}
+def clams_counting(campaign: Campaign, catalogue: Catalogue) -> str:
+    """Whether the LSTMs' correct items are counted as ``published`` or ``corrected``."""
+    return variant_of(campaign.clams, "counting")
+
+
+def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
+    """What the LSTMs that were trained here are, in half a sentence; empty without any."""
+    told: dict[str, int] = {}
+    for name, row in catalogue.models.items():
+        recipe = campaign.training.recipes.get(row.recipe)
+        if isinstance(recipe, LstmRecipe):
+            size = f"{recipe.layers} × {recipe.hidden} units"
+            text = f"{catalogue.row_of(name)} ({size}, embeddings of {recipe.embedding})"
+            told[text] = told.get(text, 0) + 1
+    return "; ".join(f"{text}, {n} seed{'s' * (n > 1)}" for text, n in told.items())
+
+
+def clams_ties(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
+    """What ties of LSTMs count as, by the name of each method that they are judged by."""
+    options = campaign.clams
+    names = [find_method(named).name for named in methods_of(options, "lstm")]
+    return {name: options.ties or tie_policy(BENCHMARK, options.variant, name) for name in names}
+
+
+FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {
+    "clams_models": clams_models,
+    "clams_counting": clams_counting,
+    "clams_training": clams_training,
+    "clams_ties": clams_ties,
+}

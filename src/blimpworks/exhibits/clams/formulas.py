@@ -12,6 +12,9 @@ from blimpworks.clams.constructions import CAPITALS, construction_of
 
 Formula = Callable[[pd.DataFrame], float]
 CORRECT = "mean(correct)"
+ONE_MORE = "mean over model of (sum(correct) + 1) ÷ (n + 1)"
+PERPLEXITY = "mean(perplexity)"
+JUDGED = "sum of n ÷ number of models"
 LEAST, MOST = "least accuracy", "greatest accuracy"
 GAIN = "mean accuracy of the second phenomenon − of the first"
 PRINTED_GAIN = "mean(Table 1 + Table 4) − Table 1's average"
@@ -23,6 +26,7 @@ TABLE_1, AVERAGE_ROW = "table1", "average"
 _ORDER = "Spearman's ρ of mean accuracy and the order "
 _MIXED_ORDER = "Spearman's ρ of mean accuracy, with capitals where there are any, and the order "
 _PART = "sum of value × {} ÷ {}"
+_COUNTED = "mean over construction of (correct{} ties{}) ÷ (n{})"
 
 
 def mean_over(unit: str) -> str:
@@ -49,6 +53,16 @@ def part(numerator: int, denominator: int) -> str:
     return _PART.format(numerator, denominator)
 
 
+def counted(ties: float, more: int) -> str:
+    """Formula: accuracy with another share of ties, and with items that count as correct.
+
+    ``ties`` is added to the correct ones for each tie, ``more`` to them and to all.
+    """
+    sign = "−" if ties < 0 else "+"
+    extra = f" + {more}" if more else ""
+    return _COUNTED.format(f" {sign} {abs(ties):g} ×", extra, extra)
+
+
 def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
     """Accuracy by ``unit``, a column or the construction.
 
@@ -63,6 +77,13 @@ def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
     found = known.groupby([LANGUAGE, CONSTRUCTION, MODEL], observed=True)
     sums = found[["weighted", "weight"]].sum()
     return (sums["weighted"] / sums["weight"]).groupby(unit, observed=True).mean()
+
+
+def _one_more(rows: pd.DataFrame) -> float:
+    """What the authors' script for LSTMs makes of each file: one item too many is correct."""
+    by = ["model", "lang", "phenomenon", "paradigm"]
+    found = rows.groupby(by, observed=True)["correct"].agg(["sum", "count"])
+    return float(((found["sum"] + 1) / (found["count"] + 1)).mean())
 
 
 def _gain(rows: pd.DataFrame) -> float:
@@ -120,9 +141,18 @@ def parametric(name: str) -> Formula | None:
         if name.startswith(start):
             order = [tied.split(" = ") for tied in name.removeprefix(start).split(" < ")]
             return partial(function, order=order)
+    pattern = re.escape(_COUNTED).replace(r"\{\}", "{}")
+    if found := re.fullmatch(pattern.format(r" ([−+]) ([\d.]+) ×", r"(?: \+ (\d+))?", r".*"), name):
+        ties = float(found[2]) * (-1 if found[1] == "−" else 1)
+        return partial(_counted, ties=ties, more=int(found[3] or 0))
     if found := re.fullmatch(_PART.format(r"(\d+)", r"(\d+)"), name):
         return partial(_part, share=int(found[1]) / int(found[2]))
     return None
+
+
+def _counted(rows: pd.DataFrame, ties: float, more: int) -> float:
+    right = rows["correct"] + ties * rows["ties"] + more
+    return _mean(rows.assign(accuracy=right / (rows["n"] + more)), CONSTRUCTION)
 
 
 def _mean(rows: pd.DataFrame, unit: str) -> float:
@@ -140,6 +170,9 @@ _over: dict[str, Any] = {
 }
 FORMULAS: dict[str, Formula] = {
     CORRECT: lambda rows: float(rows["correct"].mean()),
+    ONE_MORE: _one_more,
+    PERPLEXITY: lambda rows: float(rows["perplexity"].mean()),
+    JUDGED: lambda rows: float(rows["n"].sum() / rows["model"].nunique()),
     LEAST: lambda rows: float(rows["accuracy"].min()),
     MOST: lambda rows: float(rows["accuracy"].max()),
     GAIN: _gain,

@@ -6,6 +6,8 @@ Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020).
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import pandas as pd
+
 from blimpworks.clams.constructions import AGREEMENT, CAPITALISED, CAPITALS, CONSTRUCTIONS
 from blimpworks.exhibits.clams.common import (
     AGAIN,
@@ -13,6 +15,7 @@ from blimpworks.exhibits.clams.common import (
     AVERAGE_KEY,
     Accuracies,
     by_language,
+    plain_or_list,
     printed_cells,
     printed_column,
     read_accuracies,
@@ -20,13 +23,14 @@ from blimpworks.exhibits.clams.common import (
     two_digits,
 )
 from blimpworks.exhibits.clams.facts import MONO, MULTI
-from blimpworks.exhibits.clams.formulas import GAIN, MODEL, PRINTED_GAIN, sd_over
+from blimpworks.exhibits.clams.formulas import GAIN, MODEL, PERPLEXITY, PRINTED_GAIN, sd_over
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import FORMULAS
-from blimpworks.exhibits.shared import Tables, best_of_each, read_printed
+from blimpworks.exhibits.shared import Tables, best_of_each, read_plain, read_printed
+from blimpworks.tables import PERPLEXITIES
 
 PARTS = (MONO, MULTI)
-PERPLEXITY = {"perplexity": "Test perplexity"}
+PERPLEXITY_ROW = {"perplexity": "Test perplexity"}
 NO_LSTM = " No LSTM of the campaign has judged any of it."
 SEEDS = 2
 
@@ -101,6 +105,31 @@ def _averages(found: Accuracies, columns: Columns, row: str) -> list[Cell]:
 # Table 1
 
 
+def trained(labels: Labels) -> str:
+    """What a caption says first of LSTMs that were trained here."""
+    told = labels.facts.get("clams_training")
+    return f"Models trained here, not the paper's: {told}. " if told else ""
+
+
+def _perplexities(tables: Tables, found: Accuracies, columns: Columns) -> list[Cell]:
+    """Mean perplexity over seeds of each part's models on each language's test text."""
+    frames = [read_plain(PERPLEXITIES, path) for path in tables.get("perplexities", ())]
+    rows = pd.concat(frames) if frames else pd.DataFrame({"lang": [], "model": []})
+    (key, name), cells = next(iter(PERPLEXITY_ROW.items())), []
+    for (lang, part), column in columns.names.items():
+        inside = rows[(rows["lang"] == lang) & rows["model"].isin(found.models[part])]
+        if not inside.empty:
+            where = {"lang": lang, "model": plain_or_list([*inside["model"]])}
+            value = FORMULAS[PERPLEXITY](inside)
+            stands_for = (key, printed_column(lang, part))
+            place = (name, column)
+            text = two_digits(value)
+            cells.append(
+                Cell(*place, value, text, PERPLEXITY, "perplexities", where, stands_for=stands_for)
+            )
+    return cells
+
+
 def table1(tables: Tables, labels: Labels) -> Exhibit:
     """Table 1: accuracy of the LSTMs by construction and language, with averages.
 
@@ -109,14 +138,15 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     found, columns = read_accuracies(tables, labels), Columns.of(labels)
     last = {AVERAGE_KEY: AVERAGE}
     if labels.source == "published":
-        rows = PERPLEXITY | CONSTRUCTIONS | last
+        rows = PERPLEXITY_ROW | CONSTRUCTIONS | last
         cells = printed_cells(tables, "table1", rows, columns.printed)
         cells += _averages(found, columns, AGAIN)
         last |= {"again": AGAIN}
         caption = "As printed; the last row is the mean of the seven printed accuracies above. "
     else:
-        cells = _each(columns, found.cell) + _averages(found, columns, AVERAGE)
-        caption = ""
+        cells = _perplexities(tables, found, columns)
+        cells += _each(columns, found.cell) + _averages(found, columns, AVERAGE)
+        caption = trained(labels)
     # Only accuracies compare across columns.
     rated = [cell for cell in cells if cell.row in CONSTRUCTIONS.values()]
     exhibit = columns.exhibit(
@@ -125,7 +155,7 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
         "models of one language (Mono) and of all (Multi), mean over seeds; average: over "
         "constructions. Chance is 0.5. Best of each construction in bold.",
         cells,
-        PERPLEXITY,
+        PERPLEXITY_ROW,
         CONSTRUCTIONS,
         last,
     )

@@ -151,14 +151,16 @@ def _counted(tables: Tables, languages: Mapping[str, str]) -> list[Cell]:
     """The sizes of the campaign's own sets."""
     cells = []
     for path in tables["items"]:
-        found = read_table(ITEMS, path, ["lang", "paradigm"]).to_pandas()
+        found = read_table(ITEMS, path, ["lang", "phenomenon", "paradigm"]).to_pandas()
+        found = found[found["phenomenon"] == AGREEMENT]
         for lang, inside in found.groupby("lang", observed=True):
             counts = inside["paradigm"].value_counts()
             for key, row in CONSTRUCTIONS.items():
                 names = [p for p in paradigms(key, inanimate=False) if counts.get(p, 0)]
                 if names and lang in languages:
                     n = int(counts[names].sum())
-                    where = {"lang": lang, "paradigm": plain_or_list(names)}
+                    where = {"lang": lang, "phenomenon": AGREEMENT}
+                    where |= {"paradigm": plain_or_list(names)}
                     place = (row, languages[lang])
                     cells.append(
                         Cell(*place, n, str(n), COUNT, "items", where, n, stands_for=(key, lang))

@@ -3,7 +3,8 @@
 from blimpworks.exhibits.spec import ExhibitSpec, Kind
 
 _HERE = "blimpworks.exhibits.clams"
-_MODELS = ("clams_models",)
+_MODELS = ("clams_models", "clams_counting")
+_TRAINED = (*_MODELS, "clams_training")
 _ACCURACIES = ("accuracies",)
 _BOTH = ("accuracies", "printed")
 
@@ -33,7 +34,34 @@ SPECS = (
         facts=(),
         published=(),
     ),
-    _spec("table1", "Accuracy of LSTM language models by construction and language", "lstm:table1"),
+    _spec(
+        "table1",
+        "Accuracy of LSTM language models by construction and language",
+        "lstm:table1",
+        facts=_TRAINED,
+        optional=("perplexities",),
+    ),
+    _spec(
+        "lstm_sets",
+        "Minimal sets that the LSTMs were judged on",
+        "known:lstm_sets",
+        facts=_TRAINED,
+        published=(),
+    ),
+    _spec(
+        "variants",
+        "Average accuracy of LSTMs as published and corrected",
+        "variants:variants",
+        facts=(*_TRAINED, "clams_ties"),
+        published=(),
+    ),
+    _spec(
+        "english",
+        "Accuracy of LSTMs on all English sets",
+        "known:english",
+        facts=_TRAINED,
+        published=(),
+    ),
     _spec(
         "fig2",
         "Accuracy of LSTMs by construction, over languages",
