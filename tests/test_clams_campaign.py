@@ -59,7 +59,7 @@ def test_a_recipe_with_seeds_makes_a_model_of_each():
     assert {catalogue.row_of(name) for name in seeds} == {"lstm-small"}
     assert catalogue.models["lstm-small-seed2"].label == "LSTM (small), seed 2"
     told = clams_training(campaign, catalogue)
-    assert told.startswith("lstm-small (2 × ")
+    assert told.startswith("lstm-small (1 × ")
     assert told.count("5 seeds") == 2
 
 
