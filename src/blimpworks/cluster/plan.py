@@ -17,6 +17,7 @@ from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, PackPlan, Plan, Pr
 from blimpworks.cluster.present import NOTHING, is_done, stored
 from blimpworks.cluster.requests import Request
 from blimpworks.cluster.sizing import pack_request, sized_request
+from blimpworks.cluster.trainings import training_notes
 from blimpworks.config import Campaign
 from blimpworks.config.site import Site
 from blimpworks.errors import UserError
@@ -246,6 +247,7 @@ class _Planner:
     def notes(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
         """What a reader should know of the numbers, and do."""
         found = self.obstacles(dry, parts)
+        found += training_notes(self.campaign, self.catalogue, self.parts, self.site)
         if dry is not None and dry.scored is None:
             found.append("Snakemake did not name the jobs that score; taken are those not done.")
         unknown = {*(self.site.models if self.site else {})} - {*self.catalogue.models}
