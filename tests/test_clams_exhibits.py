@@ -13,13 +13,15 @@ from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS
 from blimpworks.exhibits.clams.bert import table2, table3
 from blimpworks.exhibits.clams.facts import clams_models
 from blimpworks.exhibits.clams.figures import fig2, fig3
+from blimpworks.exhibits.clams.known import english, lstm_sets
 from blimpworks.exhibits.clams.lstm import table1, table4, table5
 from blimpworks.exhibits.clams.sets import fig1, table6, table7
 from blimpworks.exhibits.clams.statements import text
+from blimpworks.exhibits.clams.variants import variants
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.exhibits.render import markdown_text
-from blimpworks.tables import ACCURACIES, ITEMS, MORPHOLOGY, write_table
+from blimpworks.tables import ACCURACIES, ITEMS, MORPHOLOGY, PERPLEXITIES, write_table
 
 LANGUAGES = {"deu": "German", "eng": "English", "fra": "French"}
 MODELS = {"mono": ["one", "two"], "multi": ["many"], "bert": ["masked-eng"], "mbert": ["masked"]}
@@ -27,7 +29,7 @@ LABELS = Labels(
     LANGUAGES,
     {name: name for names in MODELS.values() for name in names},
     "full_sentence",
-    {"clams_models": MODELS},
+    {"clams_models": MODELS, "clams_counting": "corrected", "clams_ties": {}},
 )
 MASKED = "masked_critical_word"
 SEVEN = (
@@ -133,6 +135,97 @@ def test_table_1_has_means_over_seeds_and_their_average_over_constructions(table
     )
     average = mean(1 - place / 20 for place in range(7))
     assert values(exhibit, "Average accuracy")["English Mono"] == pytest.approx(average)
+
+
+def test_table_1_has_the_mean_perplexity_of_the_seeds_on_each_languages_test_text(tables, tmp_path):
+    rows = [
+        {**dict.fromkeys(PERPLEXITIES.names), "lang": lang, "model": model, "perplexity": value}
+        for lang, model, value in [
+            ("eng", "one", 40.0),
+            ("eng", "two", 60.0),
+            ("eng", "many", 90.0),
+            ("deu", "many", 70.0),
+        ]
+    ]
+    tables["perplexities"] = save(rows, PERPLEXITIES, tmp_path / "perplexities")
+    found = values(table1(tables, LABELS), "Test perplexity")
+    assert found == {"English Mono": 50.0, "English Multi": 90.0, "German Multi": 70.0}
+
+
+def test_where_the_authors_count_one_item_more_a_cell_says_so_and_can_be_computed_again(tables):
+    facts = {**LABELS.facts, "clams_counting": "published"}
+    exhibit = table1(tables, replace(LABELS, facts=facts))
+    cell = next(c for c in exhibit.cells if c.formula.startswith("mean over model"))
+    # One seed has all ten right, the other six.
+    judgements = pd.DataFrame(
+        [
+            {
+                "model": model,
+                "lang": "eng",
+                "phenomenon": "agreement",
+                "paradigm": "p",
+                "correct": c,
+            }
+            for model, right in (("one", 10), ("two", 6))
+            for c in [1.0] * right + [0.0] * (10 - right)
+        ]
+    )
+    assert FORMULAS[cell.formula](judgements) == pytest.approx((11 / 11 + 7 / 11) / 2)
+
+
+def test_a_caption_says_that_models_were_trained_here(tables):
+    facts = {**LABELS.facts, "clams_training": "tiny (1 × 8 units), 2 seeds"}
+    for make in (table1, lstm_sets, english):
+        assert (
+            "not the paper's: tiny (1 × 8 units), 2 seeds."
+            in make(tables, replace(LABELS, facts=facts)).caption
+        )
+
+
+def test_the_lstms_sets_are_counted_once_for_all_seeds(tables):
+    assert values(lstm_sets(tables, LABELS), "Simple agreement")["German Mono"] == N
+
+
+def test_published_and_corrected_ways_to_score_stand_side_by_side(tmp_path):
+    rows = []
+    for paradigm in SEVEN:
+        without = row("many", "eng", paradigm, 7) | {"method": "without_end", "ties": 2}
+        rows += [without, row("many", "eng", paradigm, 4) | {"ties": 0}]
+    facts = {**LABELS.facts, "clams_ties": {"without_end": "right", "full_sentence": "right"}}
+    tables = {"accuracies": save(rows, ACCURACIES, tmp_path / "a")}
+    exhibit = variants(tables, replace(LABELS, facts=facts))
+    assert values(exhibit, "English, Multi") == pytest.approx(
+        {
+            "As published": 8 / 11,
+            "c ÷ n": 7 / 10,
+            "c ÷ n, ties half": 6 / 10,
+            "Corrected: and with the end of sentence": 4 / 10,
+        }
+    )
+    for cell in exhibit.cells:
+        selected = select_rows(pd.DataFrame(rows), dict(cell.where))
+        assert FORMULAS[cell.formula](selected) == pytest.approx(cell.value)
+
+
+def test_all_english_sets_stand_under_their_phenomena(tmp_path):
+    sets = [
+        ("prep_anim", "agreement"),
+        ("prep_inanim", "agreement"),
+        ("reflexives_across", "reflexives"),
+        ("simple_npi_anim", "npis"),
+        ("simple_npi_inanim", "npis"),
+    ]
+    rows = [row("many", "eng", name, 5, phenomenon=phenomenon) for name, phenomenon in sets]
+    exhibit = english({"accuracies": save(rows, ACCURACIES, tmp_path / "a")}, LABELS)
+    assert [(s.title, list(s.rows)) for s in exhibit.sections] == [
+        (
+            "Subject-verb agreement",
+            ["Across prepositional phrase, animate", "Across prepositional phrase, inanimate"],
+        ),
+        ("Reflexive anaphora", ["Across a relative clause"]),
+        ("Negative polarity items", ["Simple, animate", "Simple, inanimate"]),
+    ]
+    assert {cell.value for cell in exhibit.cells} == {0.5}
 
 
 def test_table_1_stands_for_the_printed_numbers_of_the_same_part(tables):
@@ -308,6 +401,9 @@ class Catalogue:
     def __init__(self, **models):
         self.models = {name.replace("_", "-"): row for name, row in models.items()}
 
+    def row_of(self, model):
+        return model.partition("-seed")[0]
+
 
 def test_models_take_part_by_their_kind_and_the_papers_own_come_first():
     mono, multi = Row("lstm", "monolingual"), Row("lstm", "multilingual", ("clams",))
@@ -315,14 +411,15 @@ def test_models_take_part_by_their_kind_and_the_papers_own_come_first():
         ours_1=mono,
         ours_2=mono,
         other=multi,
-        clams_lstm_multi=multi,
+        clams_lstm_multi_seed1=multi,
+        clams_lstm_multi_seed2=multi,
         bert=Row("masked", "multilingual"),
         elsewhere=Row("lstm", "monolingual", ("blimp",)),
         gpt=Row("causal", "multilingual"),
     )
     assert clams_models(None, catalogue) == {
         "mono": ["ours-1", "ours-2"],
-        "multi": ["clams-lstm-multi"],
+        "multi": ["clams-lstm-multi-seed1", "clams-lstm-multi-seed2"],
         "bert": [],
         "mbert": ["bert"],
     }

@@ -1,22 +1,31 @@
 import json
 import math
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 import pytest
 import tiny
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from safetensors.torch import load_file
 
 from blimpworks.config import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import read_checkpoint
+from blimpworks.models.lstm import END_ID
+from blimpworks.models.threads import one_thread
 from blimpworks.models.words import split_at_spaces
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.methods import find_method
 from blimpworks.scoring.sides import Side, totals, without_end
 from blimpworks.scoring.store import EMPTY
 
+# Few words, so that prefixes and repeats come about by themselves; two of them are unknown.
+SENTENCES = st.lists(
+    st.lists(st.sampled_from(["the", "dog", "zebra", "yak"]), max_size=6), min_size=1, max_size=12
+)
 TEXTS = ["the dog sees the cat.", "the zebra hears the bird", "likes", "the cat likes!"]
 
 
@@ -112,6 +121,77 @@ def test_batches_of_any_size_and_order_give_the_same(checkpoint):
     assert rows[1] == pytest.approx(rows[2], abs=1e-5)
 
 
+@one_thread()
+@torch.inference_mode()
+def padded(engine, texts):
+    """Scores by one pass of torch's LSTM over whole sentences, behind an ``<eos>`` or nothing."""
+    model = engine._loaded[0]
+    lead = [] if engine._skip else [END_ID]
+    rows = [torch.tensor([*lead, *each.ids.tolist()]) for each in engine.encode(texts)]
+    ids = torch.nn.utils.rnn.pad_sequence(rows)
+    normal = model.head(model.lstm(model.embedding(ids))[0]).log_softmax(-1)
+    found = [normal[range(len(row) - 1), n, row[1:]].numpy() for n, row in enumerate(rows)]
+    return found if lead else [np.concatenate([[np.nan], row]) for row in found]
+
+
+@pytest.fixture(scope="module")
+def engines(checkpoint):
+    """Engines by what conditions the first token."""
+    return {
+        first: [
+            open_lstm(checkpoint, sharing=sharing, first_token=first, batch_tokens=most)
+            for sharing, most in (("always", 8192), ("auto", 3), ("never", 8192), ("never", 3))
+        ]
+        for first in ("eos", "skip")
+    }
+
+
+@settings(max_examples=40, deadline=None)
+@given(SENTENCES, st.randoms(use_true_random=False))
+def test_shared_prefixes_change_no_score_and_no_decision(engines, sentences, random):
+    texts = [" ".join(words) for words in sentences]
+    shuffled = random.sample(range(len(texts)), len(texts))
+    for same in engines.values():
+        plain = padded(same[0], texts)
+        naive = [np.nansum(row, dtype=float) for row in plain]
+        for engine in same:
+            rows = engine.logprobs(engine.encode(texts))
+            for row, other in zip(rows, plain, strict=True):
+                assert np.allclose(row, other, rtol=0, atol=1e-5, equal_nan=True)
+            sums = [np.nansum(row, dtype=float) for row in rows]
+            for i, j in pairwise(range(len(texts))):
+                if texts[i].replace("yak", "zebra") == texts[j].replace("yak", "zebra"):
+                    assert sums[i] == sums[j]
+                elif abs(naive[i] - naive[j]) > 1e-4:
+                    assert (sums[i] > sums[j]) == (naive[i] > naive[j])
+            again = engine.logprobs(engine.encode([texts[i] for i in shuffled]))
+            for i, row in zip(shuffled, again, strict=True):
+                assert np.array_equal(row, rows[i], equal_nan=True)
+
+
+def computed(engine, texts):
+    """Tokens that go through the LSTM, and rows that go through its output layer."""
+    model, tokens, rows = engine._loaded[0], [], []
+    hooks = [
+        model.register_forward_hook(lambda _, given, __: tokens.append(given[0].numel())),
+        model.head.register_forward_hook(lambda _, given, __: rows.append(len(given[0]))),
+    ]
+    engine.logprobs(engine.encode(texts))
+    for hook in hooks:
+        hook.remove()
+    return sum(tokens), sum(rows)
+
+
+def test_a_shared_beginning_costs_once(checkpoint):
+    texts = ["the dog that the cat likes sees", "the dog that the cat likes hears"] * 2
+    # <eos> and six words, then two last words that <eos> follows.
+    assert computed(open_lstm(checkpoint), texts) == (9, 9)
+    assert computed(open_lstm(checkpoint, batch_tokens=1), texts) == (9, 9)
+    assert computed(open_lstm(checkpoint, first_token="skip"), texts) == (8, 8)
+    # Equal sentences are taken once even so, lest rounding set them apart.
+    assert computed(open_lstm(checkpoint, sharing="never"), texts) == (16, 16)
+
+
 def test_long_and_empty_texts(checkpoint):
     texts = ["dog " * 3000, "", " ", "dog"]
     table = tiny.shard_of(open_lstm(checkpoint), texts)
@@ -160,5 +240,8 @@ def test_what_decides_scores_is_in_the_key(checkpoint):
         open_lstm(checkpoint).key,
         open_lstm(checkpoint, first_token="skip").key,
         open_lstm(checkpoint, batch_tokens=5).key,
+        open_lstm(checkpoint, sharing="always").key,
+        open_lstm(checkpoint, sharing="never").key,
+        open_lstm(checkpoint, shard=10).key,
     ]
-    assert len(set(keys)) == 3
+    assert len(set(keys)) == 6

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from blimpworks.scoring.levels import runs
 from blimpworks.scoring.passes import packed_passes, padded_passes
 from blimpworks.scoring.trie import build_trie, plan_rows
 
@@ -71,6 +72,51 @@ def test_rows_are_bounded_and_compute_each_inner_node_once(sequences, width):
     longest = max((len(path) for path in inner), default=0)
     assert plan.cells.shape[1] <= max(width, longest)
     assert plan.cells[plan.owned].tolist() == list(range(len(inner)))
+
+
+@given(SEQUENCES)
+def test_without_merging_only_equal_sequences_share_a_path(sequences):
+    trie = build_trie(*flatten(sequences), merge=False)
+    paths = [path_to(trie, node) for node in range(len(trie.token))]
+    distinct = sorted({tuple(s) for s in sequences})
+    assert paths == [s[: k + 1] for s in distinct for k in range(len(s))]
+    every = [tuple(s[: k + 1]) for s in sequences for k in range(len(s))]
+    assert [paths[node] for node in trie.paths] == every
+
+
+def cells_of(found):
+    """What has been read at each cell of each run, following parents as a model would."""
+    before = [()]
+    for run in found:
+        cells = []
+        before = [before[parent] for parent in run.parent]
+        for row in run.token:
+            before = [(*path, token) for path, token in zip(before, row, strict=True)]
+            cells += before
+        yield run, cells
+
+
+@given(SEQUENCES, st.integers(1, 30), st.booleans())
+def test_runs_take_each_inner_node_once_after_what_stands_before_it(sequences, most, merge):
+    trie = build_trie(*flatten(sequences), merge=merge)
+    found = list(cells_of(runs(trie, most)))
+    inner = sorted(path_to(trie, node) for node in {*trie.parent.tolist()} - {-1})
+    assert sorted(cell for _, cells in found for cell in cells) == inner
+    edges = [
+        (node, cells[parent])
+        for run, cells in found
+        for node, parent in zip(run.edge_node, run.edge_parent, strict=True)
+    ]
+    assert sorted(node for node, _ in edges) == np.flatnonzero(trie.parent >= 0).tolist()
+    assert all(path_to(trie, node)[:-1] == cell for node, cell in edges)
+    for run, _ in found:
+        assert len(run.token) == 1 or run.token.size <= most
+        assert (np.diff(run.edge_parent) >= 0).all()
+
+
+def test_a_long_sequence_is_one_run_as_far_as_runs_may_go():
+    trie = build_trie(*flatten([list(range(101)), [0]]))
+    assert [run.token.shape for run in runs(trie, 40)] == [(40, 1), (40, 1), (20, 1)]
 
 
 def passes_of(sequences, width, most):

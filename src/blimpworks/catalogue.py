@@ -345,6 +345,9 @@ def _check_models(campaign: Campaign, models: dict[str, ModelRow]) -> None:
     path = campaign.catalogue.models
     for model in models.values():
         _check_engine(campaign, model)
+        # Of all models those of other papers need nothing.
+        if campaign.models == "all" and not {*model.papers} & {*campaign.benchmarks}:
+            continue
         if model.recipe:
             _check_trained(campaign, model)
         elif not model.hf_id and campaign.models != "all":

@@ -16,11 +16,18 @@ from blimpworks.sources import Pin
 
 _COMMIT = re.compile(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
 _VERSION = re.compile(r"(?<![0-9A-Za-z.])[vr]?\d+(\.\d+)+")
+_ARCHIVES = ("https://zenodo.org/record/", "https://dl.fbaipublicfiles.com/colorless-green-rnns/")
+"""What was deposited with a paper once and has no versions."""
 _MOVING = {"HEAD", "main", "master", "latest", "develop", "trunk"}
 
 
 def is_fixed(url: str) -> bool:
-    """Whether an address names one state of a file: a commit, or a version and no branch."""
+    """Whether an address names one state of a file.
+
+    So do a commit, a version without a branch, and what is in an archive.
+    """
+    if url.startswith(_ARCHIVES):
+        return True
     path = urlsplit(url).path
     moving = not _MOVING.isdisjoint(path.split("/"))
     return bool(_COMMIT.search(path)) or (bool(_VERSION.search(path)) and not moving)

@@ -63,8 +63,8 @@ def _unpinned(pin: Pin) -> str:
     command = f"blimpworks pin {pin.catalogue or 'CATALOGUE'} {pin.name}"
     return (
         f"{pin.where} is not pinned yet: its sha256 is empty, expected 64 hexadecimal digits; "
-        f"on a machine with internet access run `{command}`, which downloads it from its "
-        f"commit address ({pin.url or 'none given'}) and records the checksum."
+        f"on a machine with internet access run `{command}`, which downloads it from its address "
+        f"({pin.url or 'none given'}) and records the checksum."
     )
 
 

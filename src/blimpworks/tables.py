@@ -262,6 +262,19 @@ FREQUENCIES = _schema(
 # What a language has of a WALS feature: the category, and how much morphology that is, from 0
 # to 1; null where it is set aside. `wals` is the language's code there.
 MORPHOLOGY = _schema("morphology", lang=LABEL, wals=LABEL, feature=LABEL, category=INT, value=FLOAT)
+# Of a word-level model on the test text of a corpus of one language. words: those that were
+# guessed, <eos> of each sentence included; unknown: those of them that are <unk>; loss: mean of
+# their negative log-probabilities, in nats; perplexity: its exponential.
+PERPLEXITIES = _schema(
+    "perplexities",
+    lang=LABEL,
+    model=LABEL,
+    corpus=LABEL,
+    words=LONG,
+    unknown=LONG,
+    loss=FLOAT,
+    perplexity=FLOAT,
+)
 # n: minimal sets that differ in these two words alone; focus is null where in several.
 EVALUATION_SETS = _schema("evaluation_sets", lang=LABEL, paradigm=LABEL, focus=STRING, n=INT)
 # Two models on the pairs of a language that both have judged: how many only one of them got

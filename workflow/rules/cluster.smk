@@ -5,7 +5,12 @@ import functools
 from blimpworks.cluster.needs import needs_of
 from blimpworks.cluster.packs import pack_parts
 from blimpworks.cluster.parts import score_parts
-from blimpworks.cluster.requests import cpu_request, longest_hours, score_request
+from blimpworks.cluster.requests import (
+    cpu_request,
+    longest_hours,
+    score_request,
+    train_request,
+)
 from blimpworks.config.site import find_site
 
 SCHEDULER = (
@@ -37,6 +42,12 @@ def cpu_job(memory_mb, minutes=30):
         "mem_mb": lambda w, attempt: request(attempt)["mem_mb"],
         "runtime": lambda w, attempt: request(attempt)["runtime"],
     }
+
+
+def train_job(kind):
+    """Resources of a job that trains: LSTMs on a GPU where the site has any, others without."""
+    request = train_request(SITE) if SITE and kind == "lstm" else None
+    return request or cpu_job(4000, minutes=240)
 
 
 def score_needs(model, step=0):

@@ -62,6 +62,16 @@ JUDGING = {"multiblimp": CAMPAIGN.multiblimp, "clams": CAMPAIGN.clams}
 READ_KINDS = (*UNIMORPH_KINDS, "text")
 # Architectures that know words, not pieces of them.
 WHOLE_WORDS = ("ngram", "lstm")
+# Released corpora are files that a campaign needs only where it trains on them.
+CORPORA = {
+    recipe.corpus: CAMPAIGN.training.corpora[recipe.corpus]
+    for recipe in CAMPAIGN.training.recipes.values()
+    if recipe.kind == "lstm"
+    and recipe
+    in [CAMPAIGN.training.recipes.get(m.recipe) for m in CATALOGUE.models.values()]
+}
+if any(o.released and o.words == "whitespace" for o in CORPORA.values()):
+    READ_KINDS += ("corpus",)
 LANGUAGES = list(CATALOGUE.languages)
 KNOWN_FACTS = FACTS | EVALUATION_FACTS | CLAMS_FACTS | LMENTRY_FACTS | URBLIMP_FACTS
 PINS = {row.name: row for rows in CATALOGUE.treebanks.values() for row in rows}
@@ -272,8 +282,14 @@ def these(exhibits):
 
 
 def recipe_of(wildcards):
-    """Recipe of the model that a job trains, as JSON."""
-    return options(CAMPAIGN.training.recipes[CATALOGUE.models[wildcards.model].recipe])
+    """Recipe of the model that a job trains, as JSON; how many there are decides none of them."""
+    recipe = CAMPAIGN.training.recipes[CATALOGUE.models[wildcards.model].recipe]
+    return recipe.model_dump_json(exclude={"seeds"})
+
+
+def corpus_name(model):
+    """Name of the corpora that an LSTM is trained on."""
+    return CAMPAIGN.training.recipes[CATALOGUE.models[model].recipe].corpus
 
 
 def scope_of(model, lang):

@@ -34,6 +34,8 @@ PUBLISHED_NEEDS = {
     "accuracies": lambda paper: [f"{RESULTS}/accuracies/printed/{paper}.parquet"],
     "regressions": lambda paper: [f"{RESULTS}/regressions/{paper}/printed.parquet"],
     "residuals": lambda paper: [f"{RESULTS}/residuals/{paper}/printed.parquet"],
+    # Print has its own.
+    "perplexities": lambda paper: [],
 }
 # The file of each kind that Snakemake's own report shows.
 REPORTED = {"table": "html", "figure": "svg"}

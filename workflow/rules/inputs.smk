@@ -45,6 +45,9 @@ def unimorph_tables(wildcards):
     return usable(substituted(row) for row in rows)
 
 
+CORPUS_PARTS = ("train", "valid", "test", "vocabulary")
+
+
 # Only what a stage reads is among its options, so that a change reruns no other stage.
 def stage(*sections, decisions=()):
     """MultiBLiMP settings with everything but the named parts left out."""
@@ -74,16 +77,99 @@ def text_pairs(wildcards):
 
 
 def text_arguments(wildcards, input):
-    """Inputs of build_text as its options; a group of one file comes as a plain string."""
+    """Inputs of build_text and build_corpus as options; one file comes as a plain string."""
     groups = {
         "tokens": "tokens",
         "sentences": "sentences",
         "text": "text",
         "items": "pairs",
+        "released": "released",
     }
     found = ((option, input.get(name, [])) for option, name in groups.items())
     listed = ((o, [paths] if isinstance(paths, str) else paths) for o, paths in found)
     return [f"--{option}={path}" for option, paths in listed for path in paths]
+
+
+def released_corpus(name, lang):
+    """Files of the released corpus of a language, if corpora called so are to be those."""
+    chosen = CAMPAIGN.training.corpora[name]
+    if not chosen.released or chosen.words != "whitespace":
+        return []
+    rows = CATALOGUE.sources_of("corpus", lang)
+    found = usable(rows)
+    return found if len(found) == len(rows) else []
+
+
+def corpus_inputs(wildcards):
+    """What the corpus of a language is made from: a released one, or all its text."""
+    lang = wildcards.lang
+    if released := released_corpus(wildcards.corpus, lang):
+        return {"released": released}
+    return {
+        "tokens": f"{RESOURCES}/tokens/{lang}.parquet",
+        "sentences": f"{RESOURCES}/sentences/{lang}.parquet",
+        "text": text_sources(wildcards),
+        "pairs": text_pairs(wildcards),
+    }
+
+
+def corpus_options(wildcards):
+    """Options of a corpus, as JSON."""
+    return options(CAMPAIGN.training.corpora[wildcards.corpus])
+
+
+def joined_languages(corpus=None):
+    """Languages of the multilingual models that a joined text, or a joined corpus, is for."""
+    found = set()
+    for model, row in CATALOGUE.models.items():
+        if row.recipe and row.scope == "multilingual":
+            named = corpus_name(model) if row.architecture == "lstm" else None
+            found |= {*languages_of("multi", model)} if named == corpus else set()
+    return [lang for lang in LANGUAGES if lang in found]
+
+
+def joined_texts(wildcards):
+    """Training texts of those languages."""
+    return [f"{RESOURCES}/text/{lang}.txt" for lang in joined_languages()]
+
+
+def joined_corpora(wildcards):
+    """Corpora of those languages: descriptions, and all their files."""
+    each = [
+        corpus_files(wildcards.corpus, lang)
+        for lang in joined_languages(wildcards.corpus)
+    ]
+    return {
+        "descriptions": [found["description"] for found in each],
+        "files": [path for found in each for path in found["files"]],
+    }
+
+
+def corpus_files(name, scope):
+    """The description of a corpus, and the files that it describes."""
+    folder = f"{RESOURCES}/corpora/{name}/{scope}"
+    return {
+        "description": f"{folder}/corpus.json",
+        "files": [f"{folder}/{part}.txt" for part in CORPUS_PARTS],
+    }
+
+
+def trained_on(wildcards):
+    """What a network is trained on: a text, or an LSTM's corpus."""
+    if CATALOGUE.models[wildcards.model].architecture != "lstm":
+        return {"description": f"{RESOURCES}/text/{wildcards.scope}.txt"}
+    return corpus_files(corpus_name(wildcards.model), wildcards.scope)
+
+
+def measured_on(wildcards):
+    """The corpus whose test text an LSTM's perplexity of a language is measured on."""
+    return corpus_files(corpus_name(wildcards.model), wildcards.lang)
+
+
+def lstm_of(wildcards):
+    """Checkpoint of an LSTM that covers a language."""
+    scope = scope_of(wildcards.model, wildcards.lang)
+    return f"{RESOURCES}/models/{wildcards.model}/{scope}/checkpoint.json"
 
 
 def checkpoint_of(wildcards):

@@ -31,6 +31,92 @@ rule build_text:
         "--options={params.options:q} > {log:q} 2>&1"
 
 
+rule join_text:
+    """Training text of several languages, for multilingual models."""
+    input:
+        joined_texts,
+    output:
+        "<resources>/text/multi.txt",
+    log:
+        "<logs>/join_text/multi.log",
+    benchmark:
+        "<benchmarks>/join_text/multi.tsv"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        **cpu_job(4000),
+    params:
+        code=verb_code("join_text"),
+    message:
+        "Join the training texts of several languages"
+    shell:
+        "python -m blimpworks join-text {input:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule build_corpus:
+    """Corpus of one language to train LSTMs on, or the paper's own as it is."""
+    input:
+        unpack(corpus_inputs),
+    output:
+        description="<resources>/corpora/{corpus}/{lang}/corpus.json",
+        files=expand(
+            "<resources>/corpora/{{corpus}}/{{lang}}/{part}.txt", part=CORPUS_PARTS
+        ),
+    log:
+        "<logs>/build_corpus/{corpus}/{lang}.log",
+    benchmark:
+        "<benchmarks>/build_corpus/{corpus}/{lang}.tsv"
+    wildcard_constraints:
+        corpus=one_of(CAMPAIGN.training.corpora),
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        **cpu_job(4000, minutes=60),
+    params:
+        code=verb_code("build_corpus"),
+        inputs=text_arguments,
+        options=corpus_options,
+        treebank=(
+            "--treebank-text"
+            if CAMPAIGN.training.treebank_text
+            else "--no-treebank-text"
+        ),
+    message:
+        "Build the corpus {wildcards.corpus} of {wildcards.lang}"
+    shell:
+        "python -m blimpworks build-corpus {params.inputs:q} --lang {wildcards.lang} "
+        "--options={params.options:q} {params.treebank} --output {output.description:q} "
+        "> {log:q} 2>&1"
+
+
+rule join_corpora:
+    """Corpora of several languages in one, for multilingual LSTMs."""
+    input:
+        unpack(joined_corpora),
+    output:
+        description="<resources>/corpora/{corpus}/multi/corpus.json",
+        files=expand(
+            "<resources>/corpora/{{corpus}}/multi/{part}.txt", part=CORPUS_PARTS
+        ),
+    log:
+        "<logs>/join_corpora/{corpus}.log",
+    benchmark:
+        "<benchmarks>/join_corpora/{corpus}.tsv"
+    wildcard_constraints:
+        corpus=one_of(CAMPAIGN.training.corpora),
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        **cpu_job(4000, minutes=60),
+    params:
+        code=verb_code("join_corpora"),
+    message:
+        "Join the corpora {wildcards.corpus} of all languages"
+    shell:
+        "python -m blimpworks join-corpora {input.descriptions:q} "
+        "--output {output.description:q} > {log:q} 2>&1"
+
+
 rule train_ngram:
     """An n-gram model of one language."""
     input:
@@ -66,7 +152,7 @@ for kind in ("transformer", "masked", "encoder-decoder", "lstm"):
         name:
             verb
         input:
-            "<resources>/text/{scope}.txt",
+            unpack(trained_on),
         output:
             "<resources>/models/{model}/{scope}/checkpoint.json",
         log:
@@ -78,7 +164,7 @@ for kind in ("transformer", "masked", "encoder-decoder", "lstm"):
         conda:
             "../../envs/train.yaml"
         resources:
-            **cpu_job(4000, minutes=240),
+            **train_job(kind),
         params:
             code=verb_code(verb),
             command=f"train-{kind}",
@@ -88,6 +174,32 @@ for kind in ("transformer", "masked", "encoder-decoder", "lstm"):
         message:
             "Train {wildcards.model} on {wildcards.scope}"
         shell:
-            "python -m blimpworks {params.command} {input:q} --name {wildcards.model} "
+            "python -m blimpworks {params.command} {input.description:q} --name {wildcards.model} "
             "--scope {wildcards.scope} --recipe-name={params.recipe_name:q} "
             "--recipe={params.recipe:q} --seed {params.seed} --output {output:q} > {log:q} 2>&1"
+
+
+rule measure_perplexity:
+    """Perplexity of an LSTM on the test text of a language."""
+    input:
+        unpack(measured_on),
+        checkpoint=lstm_of,
+    output:
+        "<results>/perplexities/{lang}/{model}.parquet",
+    log:
+        "<logs>/measure_perplexity/{lang}/{model}.log",
+    benchmark:
+        "<benchmarks>/measure_perplexity/{lang}/{model}.tsv"
+    wildcard_constraints:
+        model=one_of(trained_by("lstm")),
+    conda:
+        "../../envs/train.yaml"
+    resources:
+        **cpu_job(4000, minutes=240),
+    params:
+        code=verb_code("measure_perplexity"),
+    message:
+        "Measure the perplexity of {wildcards.model} on {wildcards.lang}"
+    shell:
+        "python -m blimpworks measure-perplexity {input.checkpoint:q} --corpus {input.description:q} "
+        "--lang {wildcards.lang} --output {output:q} > {log:q} 2>&1"

@@ -1,1 +1,1 @@
-"""CLAMS: its evaluation sets."""
+"""CLAMS: its evaluation sets, and the grammars that generate them."""

@@ -1,7 +1,7 @@
 """Verbs of CLAMS."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -47,7 +47,56 @@ def build_clams_items(
         job.note(pairs=items.build_items(sets, lang, output, chosen))
 
 
+Common = Annotated[
+    Path | None, typer.Option(help="Grammar that is read before each; usually common.avg.")
+]
+Way = Annotated[
+    Literal["published", "corrected"],
+    typer.Option(help="As the authors' program does, or with its faults put right."),
+]
+
+
+def generate_sets(
+    grammars: Annotated[list[Path], typer.Argument(help="Attribute-varying grammars.")],
+    output: Annotated[list[Path], typer.Option(help="File to write, one for each grammar.")],
+    variant: Way,
+    common: Common = None,
+) -> None:
+    """Generate evaluation sets from attribute-varying grammars."""
+    from blimpworks.clams.grammar import generator
+
+    inputs = [*([common] if common else []), *grammars]
+    params = {"variant": variant, "common": common is not None}
+    with Job("generate_sets", inputs=inputs, outputs=output, params=params) as job:
+        counts = generator.generate_sets(grammars, common, output, variant)
+        job.note(lines=dict(zip(map(str, output), counts, strict=True)))
+
+
+def try_grammar(
+    grammar: Annotated[Path, typer.Argument(help="Attribute-varying grammar.")],
+    common: Common = None,
+    variant: Way = "published",
+    show: Annotated[int, typer.Option(min=0, help="Minimal sets to show of each template.")] = 3,
+    vocabulary: Annotated[
+        Path | None, typer.Option(help="Words, one a line: which ones does it lack?")
+    ] = None,
+) -> None:
+    """Show what a grammar would generate, and what is odd in it; write nothing.
+
+    A common.avg in the grammar's directory is read first, as the authors' program does it.
+    """
+    from blimpworks.clams.grammar import preview
+    from blimpworks.clams.grammar.parser import read_grammar
+
+    words = preview.read_vocabulary(vocabulary) if vocabulary else None
+    common = common or preview.common_beside(grammar)
+    found = read_grammar(grammar, common, variant)
+    typer.echo(f"{grammar}" + (f", after {common}" if common else ""))
+    for line in preview.preview(found, variant, show, words):
+        typer.echo(line)
+
+
 def register(app: typer.Typer) -> None:
     """Add this module's verbs to the command."""
-    for verb in (count_sets, build_clams_items):
+    for verb in (generate_sets, try_grammar, build_clams_items, count_sets):
         app.command()(verb)

@@ -36,6 +36,8 @@ from blimpworks.config.scoring import (
     VllmOptions,
 )
 from blimpworks.config.training import (
+    CorpusOptions,
+    CorpusShares,
     EncoderDecoderRecipe,
     LstmRecipe,
     MaskedRecipe,
@@ -54,6 +56,8 @@ __all__ = [
     "Campaign",
     "ClamsDecisions",
     "ClamsOptions",
+    "CorpusOptions",
+    "CorpusShares",
     "Decisions",
     "Dtype",
     "EncoderDecoderRecipe",
@@ -253,7 +257,19 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
             [find_method(name) for name in named]
         except UserError as error:
             raise UserError(f"{source}: key {key!r}: {error}") from error
+    _check_corpora(campaign.training, source)
     return campaign
+
+
+def _check_corpora(training: TrainingOptions, source: str) -> None:
+    """Each recipe's corpus must be among the campaign's."""
+    for name, recipe in training.recipes.items():
+        if isinstance(recipe, LstmRecipe) and recipe.corpus not in training.corpora:
+            raise UserError(
+                f"{source}: key 'training.recipes.{name}.corpus' is {recipe.corpus!r}, which "
+                f"training.corpora lacks (it has: {', '.join(training.corpora)}); add it there, "
+                "or correct the name."
+            )
 
 
 def read_settings(path: Path, what: str) -> dict[str, Any]:

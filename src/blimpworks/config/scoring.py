@@ -113,8 +113,8 @@ class ScoringOptions(Strict):
     """When a job runs again, try once more what failed: for want of memory, because the engine
     refused it, or with a score that was no number. (Delete its manifest to make it run.)"""
     sharing: Literal["auto", "always", "never"] = "auto"
-    """Compute prefixes that sentences share once (causal models of the transformers engine):
-    where the measured overlap pays, always, or never."""
+    """Compute prefixes that sentences share once (LSTMs, and causal models of the transformers
+    engine): where the measured overlap pays, always, or never."""
     dtype: Literal["model", "float32", "bfloat16", "float16"] = "model"
     """Number format: the one that the catalogue gives each model, or one for all that have the
     choice (n-gram models and LSTMs run in float32)."""

@@ -1,10 +1,64 @@
 """Settings of the models that a campaign trains."""
 
+import re
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from blimpworks.config.base import Fraction, Positive, Strict
+
+CORPUS_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+"""Names of corpora: they are names of directories."""
+DEFAULT_CORPUS = "default"
+"""A corpus that each campaign has, with or without settings of its own."""
+
+
+class CorpusShares(Strict):
+    """How a corpus is split, by tokens."""
+
+    train: Fraction = 0.8
+    valid: Fraction = 0.1
+    """What the learning rate is decided on."""
+    test: Fraction = 0.1
+    """What the perplexity of the finished model is measured on."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        total = self.train + self.valid + self.test
+        if abs(total - 1) > 1e-9:
+            raise ValueError(f"train, valid and test add up to {total:g}; they must add up to 1")
+        return self
+
+
+class CorpusOptions(Strict):
+    """Corpora of LSTMs: one per language, and their concatenation.
+
+    Defaults as CLAMS has them (Mueller et al. 2020, section 5.1).
+    """
+
+    words: Literal["split", "whitespace"] = "split"
+    """What a word is: runs of letters and single punctuation marks of running text; or what
+    stands between white space in text that is tokenised already (as CLAMS's sets are), and the
+    tokens of treebanks."""
+    released: bool = True
+    """Use CLAMS's own corpora as they are for the languages whose files the sources have (kind
+    ``corpus``). They are tokenised, so only with ``words: whitespace``."""
+    segmented: tuple[str, ...] = ("heb",)
+    """Languages whose treebanks give syntactic words in place of surface tokens (``whitespace``):
+    CLAMS's Hebrew sets the article and prepositions apart."""
+    vocabulary: Positive = 50_000
+    """Most words, ``<unk>`` and ``<eos>`` included: the most frequent of train and valid; the
+    others are ``<unk>``."""
+    min_count: Positive = 1
+    """A word that occurs less often in train and valid counts as ``<unk>``. At 1 a small corpus
+    has no unknown word to learn ``<unk>`` from."""
+    unknown_share: float = Field(0.05, ge=0, le=1)
+    """Sentences with a larger share of unknown words are left out."""
+    shares: CorpusShares = CorpusShares()
+    seed: int = 0
+    """Of the order of sentences before they are split."""
+    max_sentences: Positive | None = None
+    """Most sentences, drawn evenly from all sources; no bound where there is none."""
 
 
 class NgramRecipe(Strict):
@@ -39,6 +93,8 @@ class NetworkRecipe(Strict):
     """Peak learning rate of AdamW (linear warm-up, cosine decay)."""
     checkpoint_steps: Positive = 200
     """A killed training loses at most this many steps."""
+    seeds: Positive = 1
+    """How many models are trained, each from a seed of its own."""
 
     @model_validator(mode="after")
     def _heads_divide_width(self) -> Self:
@@ -78,14 +134,8 @@ class LstmRecipe(Strict):
     """A word-level LSTM language model; defaults as CLAMS trains them (section 4.2)."""
 
     kind: Literal["lstm"]
-    words: Literal["split", "whitespace"] = "split"
-    """What a word is: runs of letters and single punctuation marks of running text, or what
-    stands between white space, for text that is tokenised already (as that of CLAMS is)."""
-    vocabulary: Positive = 50_000
-    """Most words, ``<unk>`` and ``<eos>`` included; the rarest give way to ``<unk>``."""
-    min_count: Positive = 1
-    """A word that occurs less often counts as ``<unk>``. At 1 a small text has no unknown word
-    to learn ``<unk>`` from."""
+    corpus: str = DEFAULT_CORPUS
+    """Name of the corpora (of ``training.corpora``) that it is trained on."""
     layers: Positive = 2
     """LSTM layers."""
     hidden: Positive = 800
@@ -108,10 +158,10 @@ class LstmRecipe(Strict):
     """Largest norm of the gradient."""
     epochs: Positive = 40
     """Passes over the training text; the best by validation loss is kept."""
-    validation: float = Field(0.1, gt=0, le=0.5)
-    """Share of the sentences, evenly spaced, that the learning rate is decided on."""
     checkpoint_steps: Positive = 1000
     """A killed training loses at most this many steps."""
+    seeds: Positive = 1
+    """How many models are trained, each from a seed of its own; five in the paper."""
 
 
 Recipe = Annotated[
@@ -129,5 +179,17 @@ class TrainingOptions(Strict):
     """Training text is cut after this many sentences, drawn evenly from all sources."""
     seed: int = 0
     """Seed of initialisation and batch order."""
+    corpora: dict[str, CorpusOptions] = Field(default={}, validate_default=True)
+    """Corpora of LSTMs by name; ``default`` is there unless it is given."""
     recipes: dict[str, Recipe] = Field(default={})
     """Recipes by name; a model of the catalogue with that ``recipe`` is trained by it."""
+
+    @field_validator("corpora")
+    @classmethod
+    def _default_corpus(cls, corpora: dict[str, CorpusOptions]) -> dict[str, CorpusOptions]:
+        for name in corpora:
+            if not CORPUS_NAME.fullmatch(name):
+                raise ValueError(
+                    f"{name!r} cannot name a corpus; use lower-case letters, digits, '-' and '_'"
+                )
+        return {DEFAULT_CORPUS: CorpusOptions()} | corpora

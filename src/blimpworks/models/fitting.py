@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -56,7 +57,12 @@ class Course(Protocol):
 
 @contextmanager
 def repeatable(seed: int) -> Iterator[None]:
-    """Run torch so that results repeat: seeded, deterministic kernels, one thread."""
+    """Run torch so that results repeat: seeded, deterministic kernels, one thread.
+
+    On a GPU they repeat on others of its kind.
+    """
+    # CUDA's libraries read it when they start; LSTMs need this value or :4096:2 to repeat.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":16:8")
     strict = torch.are_deterministic_algorithms_enabled()
     torch.use_deterministic_algorithms(True)
     torch.manual_seed(seed)
@@ -67,14 +73,24 @@ def repeatable(seed: int) -> Iterator[None]:
         torch.use_deterministic_algorithms(strict)
 
 
+def training_device() -> torch.device:
+    """The GPU, where there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def device_label(device: torch.device) -> str:
+    """``cpu``, or what the GPU is called: kinds of GPU round differently."""
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
+
+
 def scratch_of(directory: Path) -> Path:
     """Where the snapshots of a model that is trained into ``directory`` lie meanwhile."""
     return directory.with_name(f".{directory.name}.training")
 
 
-def run_digest(source: Trained) -> str:
-    """Identity of a training run: all that decides the weights, the version of torch included."""
-    versions = f"torch {torch.__version__}"
+def run_digest(source: Trained, device: torch.device) -> str:
+    """Identity of a training run: all that decides the weights, torch and device included."""
+    versions = f"torch {torch.__version__} on {device_label(device)}"
     settings = json.dumps(source.model_dump(), sort_keys=True)
     return hashlib.sha256(f"{versions}\n{settings}".encode()).hexdigest()
 
@@ -97,7 +113,7 @@ def fit(course: Course, source: Trained, scratch: Path, every: int) -> None:
 
     Every ``every`` steps a snapshot goes into the directory ``scratch``.
     """
-    run = run_digest(source)
+    run = run_digest(source, next(course.model.parameters()).device)
     done, state = load_snapshot(scratch, run, course.model, course.optimiser)
     if done:
         course.restore(state)

@@ -3,9 +3,8 @@
 import json
 import logging
 import shutil
-from collections import Counter
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -23,20 +22,22 @@ from blimpworks.models.checkpoint import (
     seal,
     trained_checkpoint,
 )
-from blimpworks.models.fitting import fit, repeatable, scratch_of
-from blimpworks.models.text import training_sentences
+from blimpworks.models.corpus import END, SPECIALS, UNKNOWN, Ids, encode, read_corpus, sentences_of
+from blimpworks.models.corpus import VOCABULARY as CORPUS_VOCABULARY
+from blimpworks.models.corpus import read_words as read_vocabulary
+from blimpworks.models.fitting import device_label, fit, repeatable, scratch_of, training_device
 from blimpworks.models.words import split_at_spaces, split_words
 
 log = logging.getLogger(__name__)
 
-UNKNOWN, END = "<unk>", "<eos>"
-UNKNOWN_ID, END_ID = 0, 1
+UNKNOWN_ID, END_ID = SPECIALS.index(UNKNOWN), SPECIALS.index(END)
 WEIGHTS, SETTINGS, VOCABULARY = "model.safetensors", "config.json", NGRAM_FILES[1]
 INITIAL = 0.1
 """Embeddings and output weights start uniformly within this of zero."""
 ANNEALING = 4.0
 """What the learning rate is divided by when the validation loss does not improve."""
 EVALUATION_BATCH = 10
+"""Columns that a text is cut into to measure its loss."""
 State = tuple[torch.Tensor, torch.Tensor]
 """Hidden and cell state, each [layers, batch, hidden]."""
 
@@ -45,7 +46,7 @@ class LstmSettings(Strict):
     """What ``config.json`` beside an LSTM's weights holds."""
 
     words: Literal["split", "whitespace"]
-    """What a word is; see ``LstmRecipe``."""
+    """What a word is; see ``CorpusOptions``."""
     vocabulary: int
     """Words, ``<unk>`` and ``<eos>`` included."""
     layers: int
@@ -79,9 +80,15 @@ class LstmModel(torch.nn.Module):
         output, after = self.lstm(self.drop(self.embedding(ids)), state)
         return self.drop(output), after
 
+    def fresh(self, batch: int) -> State:
+        """The state before anything is read: zeros, on the model's device."""
+        shape = self.lstm.num_layers, batch, self.lstm.hidden_size
+        zeros = self.head.weight.new_zeros(shape)
+        return zeros, zeros
+
 
 def words_of(text: str, rule: Literal["split", "whitespace"]) -> list[tuple[str, int]]:
-    """Words of ``text`` by a rule of ``LstmRecipe``, each with the offset at which it ends."""
+    """Words of ``text`` by a rule of ``CorpusOptions``, each with the offset at which it ends."""
     return split_words(text) if rule == "split" else split_at_spaces(text)
 
 
@@ -99,33 +106,48 @@ def load_lstm(directory: Path) -> tuple[LstmModel, list[str], LstmSettings]:
     return model.eval(), words, settings
 
 
-def make_vocabulary(sentences: list[list[str]], most: int, least: int) -> list[str]:
-    """``<unk>``, ``<eos>``, then words by falling frequency, then by code points.
-
-    At most ``most`` in all, and none that occurs less than ``least`` times.
-    """
-    counts = Counter(word for sentence in sentences for word in sentence)
-    for special in (UNKNOWN, END):
-        counts.pop(special, None)
-    ranked = sorted(counts, key=lambda word: (-counts[word], word))
-    frequent = [word for word in ranked if counts[word] >= least]
-    return [UNKNOWN, END, *frequent[: most - 2]]
-
-
-def columns(sentences: list[list[str]], ids: dict[str, int], width: int) -> torch.Tensor:
-    """All sentences, ``<eos>`` after each, as one text cut into ``width`` columns [time, width]."""
-    flat = [
-        number
-        for sentence in sentences
-        for number in (*(ids.get(word, UNKNOWN_ID) for word in sentence), END_ID)
-    ]
+def columns(flat: Ids, width: int) -> torch.Tensor:
+    """One run of ids cut into ``width`` columns [time, width]; the few left over are dropped."""
     height = len(flat) // width
-    return torch.tensor(flat[: height * width]).view(width, height).t().contiguous()
+    table = flat[: height * width].reshape(width, height).T
+    return torch.from_numpy(np.ascontiguousarray(table))
+
+
+def evaluation_columns(flat: Ids) -> torch.Tensor:
+    """A text cut into columns to measure its loss on [time, columns]: ten, or fewer if short."""
+    return columns(flat, max(1, min(EVALUATION_BATCH, len(flat) // 2)))
 
 
 def _pieces(text: torch.Tensor, length: int) -> list[int]:
     """Where the pieces of ``length`` words start of a text [time, width]."""
     return list(range(0, len(text) - 1, length))
+
+
+def _piece(
+    model: LstmModel, text: torch.Tensor, start: int, end: int, state: State | None
+) -> tuple[torch.Tensor, State]:
+    """Mean loss [] of a piece, whose first word is not guessed, and the state after it."""
+    output, after = model(text[start:end], state)
+    logits = model.head(output).flatten(0, 1)
+    return cross_entropy(logits, text[start + 1 : end + 1].flatten().long()), after
+
+
+@torch.no_grad()
+def mean_loss(model: LstmModel, text: torch.Tensor, length: int) -> float:
+    """Mean loss per word of a text [time, columns], ``<eos>`` counted, in nats.
+
+    The hidden state is carried from line to line in each column, of which the first word is
+    not guessed. ``length`` is that of the pieces that are computed at a time.
+    """
+    was = model.training
+    model.eval()
+    total, state = 0.0, None
+    for start in _pieces(text, length):
+        end = min(start + length, len(text) - 1)
+        loss, state = _piece(model, text, start, end, state)
+        total += loss.item() * (end - start)
+    model.train(was)
+    return total / (len(text) - 1)
 
 
 class _Course:
@@ -181,29 +203,15 @@ class _Course:
         self._progress = torch.tensor([rate, min(loss, best)], dtype=torch.float64)
         log.info("validation perplexity %.1f, learning rate %g", np.exp(loss), rate)
 
-    @torch.no_grad()
     def validation_loss(self) -> float:
         """Mean loss per word of the held-out text, in nats."""
-        self.model.eval()
-        total, state = 0.0, None
-        for start in _pieces(self._held, self._recipe.bptt):
-            loss, state = self._piece(self._held, start, state)
-            total += loss.item() * min(self._recipe.bptt, len(self._held) - 1 - start)
-        self.model.train()
-        return total / (len(self._held) - 1)
-
-    def _piece(
-        self, text: torch.Tensor, start: int, state: State | None
-    ) -> tuple[torch.Tensor, State]:
-        """Mean loss of a piece, whose first word is not guessed, and the state after it."""
-        end = min(start + self._recipe.bptt, len(text) - 1)
-        output, after = self.model(text[start:end], state)
-        logits = self.model.head(output).flatten(0, 1)
-        return cross_entropy(logits, text[start + 1 : end + 1].flatten()), after
+        return mean_loss(self.model, self._held, self._recipe.bptt)
 
     def loss(self, step: int) -> torch.Tensor:
         """Mean loss per word of the step's piece [], in nats; the hidden state is carried on."""
-        loss, (hidden, cell) = self._piece(self._text, self._start_of(step), self._hidden)
+        start = self._start_of(step)
+        end = min(start + self._recipe.bptt, len(self._text) - 1)
+        loss, (hidden, cell) = _piece(self.model, self._text, start, end, self._hidden)
         self._hidden = hidden.detach(), cell.detach()
         return loss
 
@@ -217,8 +225,9 @@ class _Course:
     def restore(self, state: dict[str, torch.Tensor]) -> None:
         """Go on from what ``state`` gave."""
         self._progress = state["progress"]
-        self._hidden = state["hidden"], state["cell"]
-        best = ((name.partition("best.")[2], value) for name, value in state.items())
+        device = self._text.device
+        self._hidden = state["hidden"].to(device), state["cell"].to(device)
+        best = ((name.partition("best.")[2], value.to(device)) for name, value in state.items())
         self._best = {name: value for name, value in best if name}
 
     def finish(self) -> None:
@@ -229,44 +238,51 @@ class _Course:
                 parameter.copy_(self._best[name])
 
 
-def _split(sentences: list[list[str]], share: float) -> tuple[list[list[str]], list[list[str]]]:
-    """Sentences to train on, and every k-th, held out to decide the learning rate on."""
-    every = round(1 / share)
-    held = sentences[every - 1 :: every]
-    return [s for i, s in enumerate(sentences) if (i + 1) % every], held
+class _Texts(NamedTuple):
+    """A corpus in ids, cut into columns."""
+
+    train: torch.Tensor
+    valid: torch.Tensor
+    test: torch.Tensor
 
 
-def _prepare(text: Path, recipe: LstmRecipe) -> tuple[list[str], torch.Tensor, torch.Tensor]:
-    """Vocabulary, training text and held-out text.
-
-    Raises UserError when the text is missing, empty, or too short for its columns.
-    """
-    sentences = [
-        [word for word, _ in words_of(line, recipe.words)] for line in training_sentences(text)
-    ]
-    train, held = _split(sentences, recipe.validation)
-    words = make_vocabulary(train, recipe.vocabulary, recipe.min_count)
+def _prepare(corpus: Path, words: list[str], batch: int) -> _Texts:
+    """The three texts of a corpus. Raises UserError when it is too short for its columns."""
     ids = {word: number for number, word in enumerate(words)}
-    tables = columns(train, ids, recipe.batch), columns(held, ids, EVALUATION_BATCH)
-    if min(map(len, tables)) < 2:
+    flat = [
+        encode(sentences_of(corpus.parent / f"{split}.txt"), ids)
+        for split in ("train", "valid", "test")
+    ]
+    if len(flat[0]) < 2 * batch or min(map(len, flat)) < 2:
+        told = ", ".join(f"{len(each):,}" for each in flat)
         raise UserError(
-            f"{text} is too short: {len(train)} sentences to train on and {len(held)} held out "
-            f"do not fill {recipe.batch} and {EVALUATION_BATCH} columns of two words; give more "
-            "text, or a recipe with a smaller batch or a larger share of validation."
+            f"{corpus}: too short: its texts have {told} words (train, valid, test), but "
+            f"{batch} columns of two words are to be filled; give more text, or a recipe with a "
+            "smaller batch."
         )
-    return words, *tables
+    return _Texts(columns(flat[0], batch), *map(evaluation_columns, flat[1:]))
 
 
 def _save(model: LstmModel, words: list[str], settings: LstmSettings, directory: Path) -> None:
-    weights = {name: parameter.data for name, parameter in model.named_parameters()}
+    weights = {name: parameter.data.cpu() for name, parameter in model.named_parameters()}
     with atomic(directory / WEIGHTS) as temporary:
         save_file(weights, temporary)
     write_text(directory / VOCABULARY, "".join(f"{word}\n" for word in words))
     write_text(directory / SETTINGS, json.dumps(settings.model_dump(), indent=1) + "\n")
 
 
+class TrainedLstm(NamedTuple):
+    """An LSTM that was trained here."""
+
+    checkpoint: Checkpoint
+    perplexity: float
+    """On the corpus's test text."""
+    device: str
+    """What it was trained on."""
+
+
 def train_lstm(
-    text: Path,
+    corpus: Path,
     checkpoint: Path,
     *,
     name: str,
@@ -274,32 +290,53 @@ def train_lstm(
     recipe_name: str,
     recipe: LstmRecipe,
     seed: int,
-) -> Checkpoint:
-    """Train an LSTM on ``text`` (one sentence per line, ``<eos>`` after each).
+) -> TrainedLstm:
+    """Train an LSTM on the corpus that ``corpus``, a ``corpus.json``, describes.
 
-    Sentences are in the order of the file. Of them a share is held out: after each epoch in
-    which its loss did not fall, the learning rate falls to a quarter; the weights with the
-    lowest are kept. Writes ``model.safetensors``, ``vocabulary.txt`` (ids are line numbers
-    from 0) and ``config.json`` beside ``checkpoint``, then ``checkpoint`` itself. Resumes and
-    repeats as ``transformer.train_kind`` does.
+    After each epoch in which the loss of the corpus's ``valid.txt`` did not fall, the learning
+    rate falls to a quarter; the weights with the lowest are kept. The text is in the order of the
+    file: what is shuffled (``recipe.order``) are pieces of it, as in the authors' code, though
+    the paper (section 5.2) says that corpora are shuffled at each epoch. Writes
+    ``model.safetensors``, ``vocabulary.txt`` (that of the corpus) and ``config.json`` beside
+    ``checkpoint``, then ``checkpoint`` itself. Resumes and repeats as ``transformer.train_kind``
+    does, on a GPU where there is one, and then on GPUs of its kind.
 
-    Raises UserError when the text is missing or too short, or the directory holds other files.
+    Raises UserError when the corpus is missing, altered or too short, or the directory holds
+    other files.
     """
-    words, table, held = _prepare(text, recipe)
+    rule = read_corpus(corpus).words
+    words = read_vocabulary(corpus.parent / CORPUS_VOCABULARY)
+    texts = _prepare(corpus, words, recipe.batch)
     directory = checkpoint.parent
     clear(directory)
     source = Trained(
-        recipe=recipe_name, settings=recipe.model_dump(), seed=seed, text_sha256=sha256_of(text)
+        recipe=recipe_name,
+        settings=recipe.model_dump(exclude={"seeds"}),
+        seed=seed,
+        text_sha256=sha256_of(corpus),
     )
-    shape = recipe.model_dump(include={"words", "layers", "hidden", "embedding"})
-    settings = LstmSettings(vocabulary=len(words), **shape)
-    with repeatable(seed):
-        model = LstmModel(settings, recipe.dropout)
-        course = _Course(model, table, held, recipe, seed)
-        fit(course, source, scratch_of(directory), recipe.checkpoint_steps)
+    shape = recipe.model_dump(include={"layers", "hidden", "embedding"})
+    settings = LstmSettings(words=rule, vocabulary=len(words), **shape)
+    model, perplexity = _trained(texts, settings, recipe, source, directory)
     _save(model, words, settings, directory)
     described = trained_checkpoint(name, scope, "lstm", source, first_token="eos")
     sealed = seal(checkpoint, described)
     shutil.rmtree(scratch_of(directory), ignore_errors=True)
-    log.info("%s: %d words in the vocabulary", directory, len(words))
-    return sealed
+    log.info("%s: %d words, test perplexity %.2f", directory, len(words), perplexity)
+    return TrainedLstm(sealed, perplexity, device_label(training_device()))
+
+
+def _trained(
+    texts: _Texts, settings: LstmSettings, recipe: LstmRecipe, source: Trained, directory: Path
+) -> tuple[LstmModel, float]:
+    """The model at its best, and its test perplexity."""
+    assert source.seed is not None
+    device = training_device()
+    with repeatable(source.seed):
+        # Drawn on the CPU, so that the first weights are the same everywhere.
+        model = LstmModel(settings, recipe.dropout).to(device)
+        train, valid, test = (text.to(device) for text in texts)
+        course = _Course(model, train, valid, recipe, source.seed)
+        fit(course, source, scratch_of(directory), recipe.checkpoint_steps)
+        loss = mean_loss(model, test, recipe.bptt)
+    return model, float(np.exp(loss))

@@ -18,6 +18,8 @@ Tensors = dict[str, torch.Tensor]
 def _tensors(model: torch.nn.Module, optimiser: torch.optim.Optimizer, state: Tensors) -> Tensors:
     """Everything that the next step depends on, by name; shares memory with the model."""
     found = {"rng": torch.get_rng_state()}
+    if any(parameter.is_cuda for parameter in model.parameters()):
+        found["rng_cuda"] = torch.cuda.get_rng_state()
     found |= {f"state.{name}": value for name, value in state.items()}
     for name, parameter in model.named_parameters():
         found[f"model.{name}"] = parameter.data
@@ -86,5 +88,9 @@ def _restore(tensors: Tensors, model: torch.nn.Module, optimiser: torch.optim.Op
     parameters = dict(model.named_parameters())
     for key, tensor in held.items():
         what, _, name = key.partition(".")
-        optimiser.state[parameters[name]][what] = tensor
+        # Counts of steps stay on the CPU.
+        device = parameters[name].device if tensor.dim() else tensor.device
+        optimiser.state[parameters[name]][what] = tensor.to(device)
     torch.set_rng_state(tensors["rng"])
+    if "rng_cuda" in tensors:
+        torch.cuda.set_rng_state(tensors["rng_cuda"])

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,6 +27,7 @@ CLOSING = re.compile(r"\s+([,.;:!?%)\]]|'(?:s|re|ve|d|ll|m|t)\b|n't\b)")
 OPENING = re.compile(r"([(\[$£])\s+")
 QUOTED = re.compile(r'"\s+([^"]*?)\s+"')
 UNKNOWN = "<unk>"
+Sentence = TypeVar("Sentence")
 
 
 def read_sentences(text: Path) -> list[str]:
@@ -117,16 +119,36 @@ def _surface(rows: Iterable[Row]) -> str:
     return clean("".join(parts))
 
 
+def _treebank_rows(tokens: Path) -> Iterator[tuple[int, Iterator[Row]]]:
+    """Rows of each sentence of a tokens table, with its number."""
+    columns = ["sentence", "form", "id", "word", "space_after"]
+    table = read_table(TOKENS, tokens, columns)
+    rows: Iterator[Row] = zip(*(table[column].to_pylist() for column in columns), strict=True)
+    return groupby(rows, itemgetter(0))
+
+
 def treebank_sentences(tokens: Path) -> dict[int, str]:
     """Detokenised sentences of a tokens table by their ``sentence`` number, in file order.
 
     A multiword range stands with its own form and spacing for its words; empty nodes are
     left out. Raises UserError when the table is missing or of another schema.
     """
-    columns = ["sentence", "form", "id", "word", "space_after"]
-    table = read_table(TOKENS, tokens, columns)
-    rows: Iterator[Row] = zip(*(table[column].to_pylist() for column in columns), strict=True)
-    return {number: _surface(group) for number, group in groupby(rows, itemgetter(0))}
+    return {number: _surface(rows) for number, rows in _treebank_rows(tokens)}
+
+
+def treebank_words(tokens: Path, *, syntactic: bool) -> dict[int, str]:
+    """Tokens of each sentence of a tokens table, joined by spaces, by ``sentence`` number.
+
+    A multiword range stands for its words, or with ``syntactic`` they for it; empty nodes are
+    left out. Raises UserError when the table is missing or of another schema.
+    """
+    found = {}
+    for number, rows in _treebank_rows(tokens):
+        apart = [(n, form, token, word, True) for n, form, token, word, _ in rows]
+        if syntactic:
+            apart = [row for row in apart if row[3] is not None]
+        found[number] = _surface(apart)
+    return found
 
 
 def _keys(table: pa.Table) -> pa.Array:
@@ -148,6 +170,13 @@ def _origins(sentences: Path, items: list[Path]) -> tuple[set[int], set[str]]:
     return set(hit["sentence"].to_pylist()), set(map(clean, texts))
 
 
+def origins(tokens: Path, sentences: Path, items: list[Path]) -> set[str]:
+    """Texts of the treebank sentences that items are made from, as printed and as detokenised."""
+    numbers, texts = _origins(sentences, items)
+    treebank = treebank_sentences(tokens) if numbers else {}
+    return texts | {treebank[number] for number in numbers if number in treebank}
+
+
 def item_texts(items: list[Path]) -> set[str]:
     """Good and bad sentences of all items, cleaned as training sentences are."""
     found: set[str] = set()
@@ -158,7 +187,7 @@ def item_texts(items: list[Path]) -> set[str]:
     return found
 
 
-def _every_kth(sentences: list[str], most: int) -> list[str]:
+def every_kth(sentences: list[Sentence], most: int) -> list[Sentence]:
     """At most ``most`` of ``sentences``, evenly spaced, so each source keeps its share."""
     if len(sentences) <= most:
         return sentences
@@ -201,18 +230,27 @@ def build_text(
     forbidden = item_texts(items)
     candidates = [s for path in text_files for s in plain_sentences(path)]
     if tokens is not None and sentences is not None:
-        numbers, texts = _origins(sentences, items)
-        treebank = treebank_sentences(tokens)
-        forbidden |= texts | {treebank[number] for number in numbers if number in treebank}
+        forbidden |= origins(tokens, sentences, items)
         if options.treebank_text:
-            candidates += treebank.values()
+            candidates += treebank_sentences(tokens).values()
     available, held_out, repeated = _gather(candidates, forbidden)
     if not available:
         raise UserError(
             f"{output}: no training sentence is left of {len(candidates)} found ({held_out} "
             "belong to items); give text files or set training.treebank_text to true."
         )
-    kept = _every_kth(available, options.max_sentences)
+    kept = every_kth(available, options.max_sentences)
     write_text(output, "".join(f"{sentence}\n" for sentence in kept))
     counts = (len(kept), len(available), held_out, repeated)
     return dict(zip(("kept", "available", "held_out", "repeated"), counts, strict=True))
+
+
+def join_text(texts: list[Path], output: Path) -> dict[str, int]:
+    """Concatenate training texts of several languages, each sentence once, in their order.
+
+    Returns counts: ``kept`` and ``repeated``. Raises UserError when a text is missing or empty.
+    """
+    lines = [line for text in texts for line in training_sentences(text)]
+    kept = dict.fromkeys(lines)
+    write_text(output, "".join(f"{line}\n" for line in kept))
+    return {"kept": len(kept), "repeated": len(lines) - len(kept)}

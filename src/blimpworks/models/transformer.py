@@ -214,7 +214,10 @@ def train_kind(
     directory = checkpoint.parent
     clear(directory)
     source = Trained(
-        recipe=recipe_name, settings=recipe.model_dump(), seed=seed, text_sha256=sha256_of(text)
+        recipe=recipe_name,
+        settings=recipe.model_dump(exclude={"seeds"}),
+        seed=seed,
+        text_sha256=sha256_of(text),
     )
     with repeatable(seed):
         tokenizer = kind.tokenizer(sentences, recipe.vocabulary)

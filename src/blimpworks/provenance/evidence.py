@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -179,10 +180,25 @@ def sentences_of(node: Node) -> list[Node]:
     return found
 
 
-def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
-    """The treebank sentence of an item: its file as retrieved, the line it starts on, its text."""
-    if not item.get("treebank"):
+def _line_of_a_set(items: Node, item: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The line of an evaluation set that an item is made from, as it stands there."""
+    if not item.get("file") or not item.get("line"):
         return None
+    path = next((n.path for n in items.inputs if str(n.path).endswith(f"/{item['file']}")), None)
+    if path is None or not path.is_file():
+        return {"file": item["file"], "line": item["line"]}
+    with path.open(encoding="utf-8") as handle:
+        text = next(islice(handle, item["line"] - 1, None), "").rstrip("\n")
+    return {"path": str(path), "line": item["line"], "text": text.replace("\t", " ")}
+
+
+def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
+    """Where an item is from: the file as retrieved, a line of it, the text there.
+
+    Of a treebank's sentence it is the line that it starts on.
+    """
+    if not item.get("treebank"):
+        return _line_of_a_set(items, item)
     found = {name: item[name] for name in ("treebank", "file", "sent_id")}
     for node in sentences_of(items):
         table = read_arrow(node.path)

@@ -37,6 +37,12 @@ VERBS: dict[str, Verb] = {
     "build_pairs": Verb(("blimpworks.multiblimp.pairs:build_pairs",), SPELLING),
     "sample_items": Verb(("blimpworks.multiblimp.sampling:sample_items",), ("numpy", "pyarrow")),
     "build_text": Verb(("blimpworks.models.text:build_text",), ("numpy", "pyarrow")),
+    "join_text": Verb(("blimpworks.models.text:join_text",)),
+    "build_corpus": Verb(
+        ("blimpworks.models.corpus_build:build_corpus", "blimpworks.models.corpus:take_released"),
+        ("numpy", "pyarrow"),
+    ),
+    "join_corpora": Verb(("blimpworks.models.corpus:join_corpora",), ("numpy",)),
     "train_ngram": Verb(("blimpworks.models.ngram:train_ngram",), ("kenlm",)),
     "train_transformer": Verb(("blimpworks.models.transformer:train_transformer",), NETWORKS),
     "train_masked": Verb(("blimpworks.models.masked:train_masked",), NETWORKS),
@@ -44,6 +50,9 @@ VERBS: dict[str, Verb] = {
         ("blimpworks.models.encoder_decoder:train_encoder_decoder",), NETWORKS
     ),
     "train_lstm": Verb(("blimpworks.models.lstm:train_lstm",), ("numpy", "torch", "safetensors")),
+    "measure_perplexity": Verb(
+        ("blimpworks.models.perplexity:measure_perplexity",), ("numpy", "pyarrow", "torch")
+    ),
     "collect_scores": Verb(("blimpworks.scoring.collect:collect_scores",), ("numpy", "pyarrow")),
     "judge": Verb(("blimpworks.scoring.judge:judge",), ("numpy", "pyarrow")),
     # Each variant's scores are the work of the verb `score`, and recorded by it.
@@ -74,6 +83,7 @@ VERBS: dict[str, Verb] = {
     "build_morphology": Verb(("blimpworks.analysis.wals:build_morphology",), ("numpy", "pyarrow")),
     "build_clams_items": Verb(("blimpworks.clams.items:build_items",), ("numpy", "pyarrow")),
     "count_sets": Verb(("blimpworks.clams.evaluation_sets:count_sets",), ("numpy", "pyarrow")),
+    "generate_sets": Verb(("blimpworks.clams.grammar.generator:generate_sets",)),
     "compare_models": Verb(
         ("blimpworks.analysis.comparisons:compare_models",),
         ("numpy", "pandas", "pyarrow", "scipy", "statsmodels"),

@@ -1,7 +1,8 @@
 """Scoring with word-level LSTMs, as CLAMS does."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -15,14 +16,17 @@ from blimpworks.models.lstm import (
     UNKNOWN_ID,
     LstmModel,
     LstmSettings,
+    State,
     load_lstm,
     words_of,
 )
 from blimpworks.models.threads import one_thread
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
+from blimpworks.scoring.levels import Run, runs
 from blimpworks.scoring.loading import loading
 from blimpworks.scoring.logits import device_name, target_logprobs
-from blimpworks.scoring.passes import make_batches
+from blimpworks.scoring.plan import nothing_scored
+from blimpworks.scoring.trie import Trie, build_trie
 
 FIRST = ("eos", "skip")
 
@@ -32,12 +36,14 @@ class LstmEngine:
 
     The hidden state is fresh for each text (Mueller et al. 2020, section 4.2). An unknown
     word counts as ``<unk>``; the final ``<eos>`` ends where the last word does and takes no
-    character (CLAMS leaves it out of its sums: the method ``without_end``).
+    character (CLAMS leaves it out of its sums: the method ``without_end``). A beginning that
+    sentences share is computed once, and so is the softmax over what follows it; with
+    ``sharing: never`` each sentence is computed for itself.
     """
 
     limit: int | None = None
     regional = False
-    shares_prefixes = False
+    shares_prefixes = True
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
         """Model and vocabulary follow with the first batch.
@@ -53,10 +59,12 @@ class LstmEngine:
         self._directory = checkpoint.parent
         self._skip = described.first_token == "skip"
         self._batch_tokens = options.batch_tokens
+        self._merge = options.sharing != "never"
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        # How sentences share steps decides the shapes of products, and so the last digits.
         name = (
-            f"lstm torch {torch.__version__} {device_name(self._device)} "
-            f"batch_tokens {options.batch_tokens}"
+            f"lstm torch {torch.__version__} {device_name(self._device)} batch_tokens "
+            f"{options.batch_tokens} shard {options.shard} sharing {options.sharing}"
         )
         self.key = engine_key(LstmEngine, name, checkpoint, described)
 
@@ -82,38 +90,62 @@ class LstmEngine:
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Natural log-probabilities, NaN for the first word under ``skip``; see ``Engine``."""
-        rows = [[END_ID, *encoded.ids.tolist()] for encoded in batch]
-        if self._skip:
-            rows = [row[1:] for row in rows]
-        found: list[LogProbs | Failure] = [
-            np.full(len(encoded.ids), np.nan, dtype=np.float32) for encoded in batch
-        ]
-        lengths = list(map(len, rows))
-        # Ties are broken by the ids, so that batches don't depend on the order of arrival.
-        order = sorted(range(len(rows)), key=lambda number: (lengths[number], rows[number]))
-        order = [number for number in order if lengths[number] > 1]
-        for group in make_batches(lengths, order, self._batch_tokens):
-            values = self._forward([rows[number] for number in group])
-            for number, value in zip(group, values, strict=True):
-                found[number][-len(value) :] = value  # type: ignore[index]
-        return found
+        lead = np.array([] if self._skip else [END_ID], dtype=np.int32)
+        pieces = [piece for encoded in batch for piece in (lead, encoded.ids)]
+        flat = np.concatenate([np.empty(0, dtype=np.int32), *pieces])
+        lengths = np.array([len(lead) + len(encoded.ids) for encoded in batch], dtype=np.int64)
+        trie = build_trie(flat, lengths, merge=self._merge)
+        values = self._scores(trie)[trie.paths]
+        edges = pairwise([0, *np.cumsum(lengths).tolist()])
+        return [values[start + len(lead) : stop] for start, stop in edges]
 
     @one_thread()
     @torch.inference_mode()
-    def _forward(self, rows: list[list[int]]) -> list[LogProbs]:
-        """Log-probabilities of all ids of each row but the first.
+    def _scores(self, trie: Trie) -> LogProbs:
+        """Log-probability of each node of a tree given its path [nodes], NaN for first ones."""
+        found = nothing_scored(len(trie.token))
+        for group, hidden in self._groups(runs(trie, self._batch_tokens)):
+            widths = [run.token.size for run in group]
+            shifts = np.cumsum([0, *widths[:-1]])
+            place = np.concatenate([run.edge_node for run in group])
+            parent = [shift + run.edge_parent for shift, run in zip(shifts, group, strict=True)]
+            target = torch.from_numpy(trie.token[place]).to(self._device)
+            row = torch.from_numpy(np.concatenate(parent))
+            found[place] = target_logprobs(hidden, self._loaded[0].head, target, row).cpu().numpy()
+        return found
 
-        Padding stands right, where what comes before never looks.
+    def _groups(self, all_runs: Iterable[Run]) -> Iterator[tuple[list[Run], torch.Tensor]]:
+        """Runs with the hidden states after their cells [cells, hidden].
+
+        Many small runs come together, since the output layer is slow on few rows at a time.
         """
-        tensors = [torch.tensor(row) for row in rows]
-        ids = torch.nn.utils.rnn.pad_sequence(tensors, padding_value=END_ID).to(self._device)
-        model = self._loaded[0]
-        hidden, _ = model(ids[:-1])
-        counts = [len(row) - 1 for row in rows]
-        real = torch.arange(len(ids) - 1)[None] < torch.tensor(counts)[:, None]
-        real = real.to(self._device)
-        flat = target_logprobs(hidden.transpose(0, 1)[real], model.head, ids[1:].t()[real])
-        return np.split(flat.cpu().numpy(), np.cumsum(counts)[:-1])
+        group, outputs, cells = list[Run](), list[torch.Tensor](), 0
+        state = self._loaded[0].fresh(1)
+        for run in all_runs:
+            hidden, state = self._step(run, state)
+            group.append(run)
+            outputs.append(hidden.flatten(0, 1))
+            cells += run.token.size
+            if cells >= self._batch_tokens:
+                yield group, torch.cat(outputs)
+                group, outputs, cells = [], [], 0
+        if group:
+            yield group, torch.cat(outputs)
+
+    def _step(self, run: Run, state: State) -> tuple[torch.Tensor, State]:
+        """Hidden states [steps, nodes, hidden] of a run, and the state after its last step.
+
+        ``state`` is that after the last step of the run before.
+        """
+        width = max(1, self._batch_tokens // len(run.token))
+        parts = []
+        for start in range(0, len(run.parent), width):
+            ids = torch.from_numpy(run.token[:, start : start + width]).to(self._device)
+            parent = torch.from_numpy(run.parent[start : start + width]).to(self._device)
+            parts.append(self._loaded[0](ids, (state[0][:, parent], state[1][:, parent])))
+        hidden, after = zip(*parts, strict=True)
+        cells = [torch.cat(tables, dim=1) for tables in zip(*after, strict=True)]
+        return torch.cat(hidden, dim=1), (cells[0], cells[1])
 
     def close(self) -> None:
         """Nothing is held that the interpreter does not free."""

@@ -78,17 +78,22 @@ def _ends(node: Numbers, real: Mask, new: Mask) -> Numbers:
     return found
 
 
-def build_trie(flat: Ids, lengths: Numbers) -> Trie:
+def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
     """The prefix tree of sequences, given one after another.
 
     ``flat`` [tokens]: their ids, none negative; ``lengths`` [sequences]; they may repeat or
     be empty. Nodes, and so all that is computed from them, do not depend on their order.
+    Without ``merge`` none but equal sequences have a path in common.
     """
     order = sorted_numbers(flat, lengths)
     arrived, there = rectangle(flat, lengths)
     rows, real = arrived[order], there[order]
     columns = np.arange(rows.shape[1])
-    new = real & (columns >= _shared(rows, real)[:, None])
+    shared = _shared(rows, real)
+    if not merge:
+        counts = real.sum(axis=1)
+        shared[shared < np.maximum(counts, np.roll(counts, 1))] = 0
+    new = real & (columns >= shared[:, None])
     # A node is found again below the row that brought it, up to where rows part.
     node = np.where(new, np.cumsum(new).reshape(new.shape) - 1, -1)
     node = np.maximum.accumulate(node, axis=0)

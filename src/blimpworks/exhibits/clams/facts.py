@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from blimpworks.catalogue import Catalogue, ModelRow
-from blimpworks.clams.decisions import variant_of
+from blimpworks.clams.decisions import methods_of, variant_of
 from blimpworks.config import Campaign, LstmRecipe
+from blimpworks.scoring.methods import find_method
+from blimpworks.scoring.ties import tie_policy
 
 BENCHMARK = "clams"
 MONO, MULTI, BERT, MBERT = "mono", "multi", "bert", "mbert"
@@ -62,8 +64,16 @@ def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
     return "; ".join(f"{text}, {n} seed{'s' * (n > 1)}" for text, n in told.items())
 
 
+def clams_ties(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
+    """What ties of LSTMs count as, by the name of each method that they are judged by."""
+    options = campaign.clams
+    names = [find_method(named).name for named in methods_of(options, "lstm")]
+    return {name: options.ties or tie_policy(BENCHMARK, options.variant, name) for name in names}
+
+
 FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {
     "clams_models": clams_models,
     "clams_counting": clams_counting,
     "clams_training": clams_training,
+    "clams_ties": clams_ties,
 }

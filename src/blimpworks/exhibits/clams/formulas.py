@@ -26,6 +26,7 @@ TABLE_1, AVERAGE_ROW = "table1", "average"
 _ORDER = "Spearman's ρ of mean accuracy and the order "
 _MIXED_ORDER = "Spearman's ρ of mean accuracy, with capitals where there are any, and the order "
 _PART = "sum of value × {} ÷ {}"
+_COUNTED = "mean over construction of (correct{} ties{}) ÷ (n{})"
 
 
 def mean_over(unit: str) -> str:
@@ -50,6 +51,16 @@ def rho(order: Sequence[Sequence[str]], *, mixed: bool = False) -> str:
 def part(numerator: int, denominator: int) -> str:
     """Formula: a fraction, known from elsewhere, of a number."""
     return _PART.format(numerator, denominator)
+
+
+def counted(ties: float, more: int) -> str:
+    """Formula: accuracy with another share of ties, and with items that count as correct.
+
+    ``ties`` is added to the correct ones for each tie, ``more`` to them and to all.
+    """
+    sign = "−" if ties < 0 else "+"
+    extra = f" + {more}" if more else ""
+    return _COUNTED.format(f" {sign} {abs(ties):g} ×", extra, extra)
 
 
 def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
@@ -130,9 +141,18 @@ def parametric(name: str) -> Formula | None:
         if name.startswith(start):
             order = [tied.split(" = ") for tied in name.removeprefix(start).split(" < ")]
             return partial(function, order=order)
+    pattern = re.escape(_COUNTED).replace(r"\{\}", "{}")
+    if found := re.fullmatch(pattern.format(r" ([−+]) ([\d.]+) ×", r"(?: \+ (\d+))?", r".*"), name):
+        ties = float(found[2]) * (-1 if found[1] == "−" else 1)
+        return partial(_counted, ties=ties, more=int(found[3] or 0))
     if found := re.fullmatch(_PART.format(r"(\d+)", r"(\d+)"), name):
         return partial(_part, share=int(found[1]) / int(found[2]))
     return None
+
+
+def _counted(rows: pd.DataFrame, ties: float, more: int) -> float:
+    right = rows["correct"] + ties * rows["ties"] + more
+    return _mean(rows.assign(accuracy=right / (rows["n"] + more)), CONSTRUCTION)
 
 
 def _mean(rows: pd.DataFrame, unit: str) -> float:

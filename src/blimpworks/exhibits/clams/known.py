@@ -91,7 +91,8 @@ def english(tables: Tables, labels: Labels) -> Exhibit:
     """Accuracy of the LSTMs on each English set: agreement, reflexives, polarity items."""
     found = read_accuracies(tables, labels)
     cells: list[Cell] = []
-    sections, heads = [], {}
+    sections: list[Section] = []
+    heads: dict[str, tuple[str, str]] = {}
     for phenomenon, title, names in ENGLISH_SETS:
         made, rows = _section(found, phenomenon, names)
         cells += made

@@ -1,0 +1,119 @@
+"""Time and memory of generating evaluation sets: in a stream, and by lists of all so far.
+
+python benchmarks/grammars.py [MIRROR] [--repeat 3]
+
+Our own grammars, all that CLAMS released (of a mirror), and one of a million lines. Lists are
+how the definition reads (the tests' own expansion); both write the released form to a file. CPU
+time is the least of several runs, start-up and imports left out; peak memory is that of a
+process of its own for each way, above what it had before it generated anything.
+"""
+
+import argparse
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(REPOSITORY / "tests"))
+
+import grammar_kit as kit  # noqa: E402
+
+from blimpworks.clams.grammar.generator import generate, write_sets  # noqa: E402
+from blimpworks.clams.grammar.parser import read_grammar  # noqa: E402
+from blimpworks.clams.grammar.preview import common_beside  # noqa: E402
+
+
+def stream(grammar, output):
+    """Lines that the library writes."""
+    return write_sets(generate(grammar, "published"), output)
+
+
+def materialise(grammar, output):
+    """Lines that lists of all sentences so far make."""
+    rules = {
+        (rule.defined.name, rule.defined.attributes): [each.text for each in rule.alternatives]
+        for rule in grammar.rules
+    }
+    templates = [
+        [p if isinstance(p, str) else (p.target.name, p.target.attributes) for p in each.parts]
+        for each in grammar.templates
+    ]
+    vary = [(item.target.name, item.target.attributes) for item in grammar.vary]
+    found = kit.expand(templates, rules, vary, "published")
+    output.write_text("".join(f"{flag}\t{text}\n" for flag, text in found), encoding="utf-8")
+    return len(found)
+
+
+WAYS = {"lists": materialise, "stream": stream}
+
+
+def measure(way, paths):
+    """Print lines, CPU seconds and the growth of peak memory in KB of one way."""
+    grammars = [read_grammar(path, common_beside(path), "published") for path in paths]
+    with tempfile.TemporaryDirectory() as directory:
+        output = Path(directory) / "set.txt"
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        started = time.process_time()
+        lines = sum(WAYS[way](grammar, output) for grammar in grammars)
+        spent = time.process_time() - started
+    print(lines, spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+
+
+def corpora(mirror, directory):
+    """Grammars to generate from, by what they are called."""
+    own = sorted((REPOSITORY / "config" / "grammars").glob("*/*.avg"))
+    found = {"our own": [path for path in own if path.stem != "common"]}
+    if mirror is not None:
+        unpacked = (kit.released(mirror, directory / lang, lang) for lang in kit.LANGUAGES)
+        found["released"] = [path for _, cases in unpacked for path in cases]
+    return found | {"a million lines": [million(directory / "million")]}
+
+
+def million(directory):
+    """English prep_anim with each embedded noun as often as makes a million lines."""
+    english = REPOSITORY / "config" / "grammars" / "eng"
+    directory.mkdir()
+    common = (english / "common.avg").read_text(encoding="utf-8")
+    nouns = [line for line in common.splitlines() if line.startswith("N_2")]
+    (directory / "common.avg").write_text(common, encoding="utf-8")
+    case = (english / "prep_anim.avg").read_text(encoding="utf-8")
+    path = directory / "prep_anim.avg"
+    path.write_text("\n".join([case, *nouns * 35]), encoding="utf-8")
+    return path
+
+
+def best(way, paths, repeat):
+    """Lines, least CPU seconds and least growth of peak memory in KB of several runs."""
+    command = [sys.executable, __file__, "--one", way, *map(str, paths)]
+    runs = [
+        subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+        for _ in range(repeat)
+    ]
+    lines, seconds, kilobytes = zip(*runs, strict=True)
+    return int(lines[0]), min(map(float, seconds)), min(map(int, kilobytes))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("mirror", nargs="?", type=Path)
+    parser.add_argument("--repeat", type=int, default=3)
+    given = parser.parse_args()
+    print("| grammars | sets | lines | way | CPU s | lines per CPU s | peak memory, MB |")
+    print("|---|--:|--:|---|--:|--:|--:|")
+    with tempfile.TemporaryDirectory() as directory:
+        for called, paths in corpora(given.mirror, Path(directory)).items():
+            for way in WAYS:
+                lines, seconds, kilobytes = best(way, paths, given.repeat)
+                speed, peak = f"{lines / seconds:,.0f}", f"{kilobytes / 1024:.1f}"
+                cells = (called, len(paths), f"{lines:,}", way, f"{seconds:.2f}", speed, peak)
+                print(f"| {' | '.join(map(str, cells))} |", flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--one"]:
+        measure(sys.argv[2], [Path(path) for path in sys.argv[3:]])
+    else:
+        main()

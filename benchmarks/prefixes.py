@@ -1,0 +1,223 @@
+"""What sharing prefixes saves with LSTMs: tokens computed, time, and that nothing else changes.
+
+python benchmarks/prefixes.py [FILE ...] [--vocabulary N ...] [--units N ...] [--llama] [--shards N]
+
+Files hold lines ``True<TAB>sentence`` and ``False<TAB>sentence`` as CLAMS releases them, or bare
+sentences, packed or not; without any, three big sets of the mirror. Models are LSTMs of two
+layers with random weights (time does not depend on them), those of ``--checkpoint``, or a
+small random Llama. The naive way pads each sentence into a batch of like lengths, 8,192 tokens
+at a time, through torch's LSTM, with one softmax a token; for a Llama it is the engine without
+sharing. Both ways go through the distinct sentences of a file, in shards of a thousand, in the
+order that suits them, on one thread. ``--shards`` times and compares that many of the prefix
+tree's shards only, evenly spread; tokens are counted in all.
+"""
+
+import argparse
+import json
+import lzma
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import scoring_kit as kit
+import tiny
+import torch
+from safetensors.torch import save_file
+
+from blimpworks.config import ScoringOptions
+from blimpworks.models.lstm import END, END_ID, UNKNOWN, LstmModel, LstmSettings, load_lstm
+from blimpworks.models.threads import one_thread
+from blimpworks.scoring.engine import load_engine
+from blimpworks.scoring.logits import target_logprobs
+from blimpworks.scoring.passes import make_batches
+from blimpworks.scoring.transformers_engine import WIDTH
+from blimpworks.scoring.trie import build_trie, plan_rows
+
+SETS = ("fr_evalset/subj_rel", "en_evalset/obj_rel_across_anim", "en_evalset/prep_anim")
+SHARD = 1000
+
+
+def read_set(path):
+    """Sentences of a file, and its pairs: each wrong one with the right one before it."""
+    opened = lzma.open if path.suffix == ".xz" else open
+    sentences, pairs, right = [], [], None
+    with opened(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            label, tab, text = line.rstrip("\n").partition("\t")
+            sentences.append(text if tab else label)
+            if tab and label == "True":
+                right = text
+            elif tab and right is not None:
+                pairs.append((right, text))
+    return sentences, pairs
+
+
+def random_lstm(directory, vocabulary, units, texts):
+    """The checkpoint of an LSTM with random weights that knows all words of ``texts``."""
+    directory.mkdir()
+    words = sorted({word for text in texts for word in text.split()})
+    words = [UNKNOWN, END, *words, *(f"filler{n}" for n in range(vocabulary))][:vocabulary]
+    shape = {"layers": 2, "hidden": units, "embedding": units}
+    settings = LstmSettings(words="whitespace", vocabulary=vocabulary, **shape)
+    torch.manual_seed(0)
+    save_file(LstmModel(settings).state_dict(), directory / "model.safetensors")
+    (directory / "vocabulary.txt").write_text("".join(f"{word}\n" for word in words))
+    (directory / "config.json").write_text(json.dumps(settings.model_dump()))
+    return tiny.describe(directory, "lstm")
+
+
+@one_thread()
+@torch.inference_mode()
+def padded(model, rows, most=8192):
+    """Log-probabilities of all ids of each row but the first, each sentence by itself."""
+    found = [None] * len(rows)
+    lengths = list(map(len, rows))
+    order = sorted(range(len(rows)), key=lengths.__getitem__)
+    for group in make_batches(lengths, order, most):
+        tensors = [torch.from_numpy(rows[number]) for number in group]
+        ids = torch.nn.utils.rnn.pad_sequence(tensors)
+        counts = np.array([len(tensor) - 1 for tensor in tensors])
+        real = torch.from_numpy(np.arange(len(ids) - 1) < counts[:, None])
+        hidden = model(ids[:-1])[0].transpose(0, 1)[real]
+        flat = target_logprobs(hidden, model.head, ids[1:].t()[real].long()).numpy()
+        for number, row in zip(group, np.split(flat, np.cumsum(counts)[:-1]), strict=True):
+            found[number] = row
+    return found
+
+
+class Ways:
+    """A model, scored the naive way and with shared prefixes."""
+
+    def __init__(self, name, checkpoint, kind):
+        self.name, self.lstm = name, kind == "lstm"
+        first = "eos" if self.lstm else "bos"
+        options = {
+            sharing: ScoringOptions(sharing=sharing, first_token=first)
+            for sharing in ("always", "never")
+        }
+        self.shared = load_engine(checkpoint, kind, options["always"])
+        self._model = load_lstm(checkpoint.parent)[0] if self.lstm else None
+        self._alone = None if self.lstm else load_engine(checkpoint, kind, options["never"])
+
+    def naive(self, encoded):
+        if self._alone is not None:
+            return self._alone.logprobs(encoded)
+        return padded(self._model, [np.append([END_ID], e.ids).astype(np.int32) for e in encoded])
+
+    def counts(self, encoded):
+        """Tokens to compute for each sentence by itself, with sharing, and so without the end."""
+        naive = computed = endless = 0
+        for shard in cut(encoded):
+            rows = [np.append([END_ID], e.ids).astype(np.int32) for e in shard]
+            naive += sum(len(row) - 1 for row in rows)
+            computed += self._computed(rows)
+            endless += self._computed([row[:-1] for row in rows]) if self.lstm else 0
+        return naive, computed, endless
+
+    def _computed(self, rows):
+        trie = build_trie(np.concatenate(rows), np.array(list(map(len, rows))))
+        plan = plan_rows(trie, WIDTH["cpu"])
+        return len(plan.token) if self.lstm else plan.cells.size
+
+
+def cut(sequence):
+    """Shards of a thousand."""
+    return [sequence[start : start + SHARD] for start in range(0, len(sequence), SHARD)]
+
+
+def by_shards(score, encoded, order):
+    """Processor seconds that all take, and the log-probabilities of each, in the given order."""
+    found = [None] * len(encoded)
+
+    def go():
+        for shard in cut(order):
+            rows = score([encoded[number] for number in shard])
+            for number, row in zip(shard, rows, strict=True):
+                found[number] = row
+
+    return kit.spent(go)[1], found
+
+
+def measure(ways, label, sentences, pairs, shards):
+    """One row of the table."""
+    texts = sorted(set(sentences))
+    encoded = ways.shared.encode(texts)
+    naive, computed, endless = ways.counts(encoded)
+    parts = cut(range(len(texts)))
+    chosen = np.linspace(0, len(parts) - 1, min(shards or len(parts), len(parts))).astype(int)
+    numbers = [number for part in sorted({*chosen.tolist()}) for number in parts[part]]
+    texts, encoded = [texts[n] for n in numbers], [encoded[n] for n in numbers]
+    ways.shared.logprobs(encoded[:2])  # weights are loaded when first asked for
+    by_length = sorted(range(len(texts)), key=lambda number: len(encoded[number].ids))
+    slow, plain = by_shards(ways.naive, encoded, by_length)
+    fast, shared = by_shards(ways.shared.logprobs, encoded, range(len(texts)))
+    apart = max(np.nanmax(np.abs(a - b)) for a, b in zip(plain, shared, strict=True))
+    end = -1 if ways.lstm else None  # as CLAMS, whose sums leave the end symbol out
+    sums = [
+        {text: np.nansum(row[:end], dtype=float) for text, row in zip(texts, rows, strict=True)}
+        for rows in (plain, shared)
+    ]
+    known = [pair for pair in pairs if all(text in sums[0] for text in pair)]
+    turned = sum(len({each[a] >= each[b] for each in sums}) > 1 for a, b in known)
+    cells = [f"{count:,}" for count in (len(sentences), naive, computed)]
+    cells += [f"{computed / naive:.3f}", f"{endless:,}" if endless else "–"]
+    cells += [f"{slow:.1f}", f"{fast:.1f}", f"{slow / fast:.1f}"]
+    return [label, ways.name, *cells, f"{turned} of {len(known):,}", f"{apart:.0e}"]
+
+
+COLUMNS = (
+    "set",
+    "model",
+    "sentences",
+    "tokens",
+    "computed",
+    "share",
+    "computed, were no end scored",
+    "naive, s",
+    "shared, s",
+    "ratio",
+    "other decisions",
+    "largest difference, nats",
+)
+
+
+def models(given, texts, directory):
+    """Models to measure, each made when its turn comes."""
+    for checkpoint in given.checkpoint:
+        yield Ways(checkpoint.parent.name, checkpoint, "lstm")
+    for units in given.units:
+        for vocabulary in given.vocabulary:
+            path = random_lstm(directory / f"{vocabulary}-{units}", vocabulary, units, texts)
+            yield Ways(f"LSTM, {vocabulary:,} words, 2 x {units}", path, "lstm")
+    if given.llama:
+        small = kit.train_small(directory)
+        sizes = {"hidden_size": 256, "intermediate_size": 1024, "num_hidden_layers": 6}
+        sizes |= {"num_attention_heads": 4, "vocab_size": 32_000}
+        path = kit.random_llama(small, directory / "llama", **sizes)
+        yield Ways("Llama, 32,000 tokens, 6 x 256", path, "transformers")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("--mirror", type=Path, default=kit.MIRROR)
+    parser.add_argument("--checkpoint", nargs="*", type=Path, default=[])
+    parser.add_argument("--vocabulary", nargs="*", type=int, default=[10_000, 50_000])
+    parser.add_argument("--units", nargs="*", type=int, default=[200, 650])
+    parser.add_argument("--llama", action="store_true")
+    parser.add_argument("--shards", type=int, default=0, help="0 for all")
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    files = given.files or [given.mirror / "clams" / f"{name}.txt.xz" for name in SETS]
+    sets = {path.name.partition(".")[0]: read_set(path) for path in files}
+    texts = [text for sentences, _ in sets.values() for text in sentences]
+    print(f"| {' | '.join(COLUMNS)} |\n|---|---{'|--:' * (len(COLUMNS) - 2)}|")
+    with tempfile.TemporaryDirectory() as name:
+        for ways in models(given, texts, Path(name)):
+            for label, (sentences, pairs) in sets.items():
+                row = measure(ways, label, sentences, pairs, given.shards)
+                print(f"| {' | '.join(row)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Attribute-varying grammars: the small language that CLAMS's evaluation sets are written in."""

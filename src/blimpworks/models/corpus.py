@@ -1,0 +1,272 @@
+"""A corpus: tokenised sentences to train, validate and test on, and a vocabulary.
+
+A directory with ``train.txt``, ``valid.txt``, ``test.txt`` (a sentence per line, words separated
+by single spaces, those outside the vocabulary already ``<unk>``) and ``vocabulary.txt`` (a word
+per line; ids are line numbers from 0). ``corpus.json`` is written last, says what is in it and
+names each file with its SHA-256, so that its own identifies the corpus.
+"""
+
+import json
+import shutil
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import ValidationError
+
+from blimpworks.config import CorpusOptions, Strict
+from blimpworks.errors import UserError
+from blimpworks.files import atomic, sha256_of, write_text
+
+UNKNOWN, END = "<unk>", "<eos>"
+SPECIALS = (UNKNOWN, END)
+"""First words of each vocabulary."""
+Split = Literal["train", "valid", "test"]
+SPLITS: tuple[Split, ...] = ("train", "valid", "test")
+FILE_NAME, VOCABULARY = "corpus.json", "vocabulary.txt"
+FILES = (*(f"{split}.txt" for split in SPLITS), VOCABULARY)
+Ids = npt.NDArray[np.int32]
+
+
+class SplitCounts(Strict):
+    """What one of the three files holds."""
+
+    sentences: int
+    tokens: int
+    """Words, ``<unk>`` included, ``<eos>`` not."""
+    types: int
+    """Different words, ``<unk>`` not counted."""
+    unknown: int
+    """Tokens that are ``<unk>``."""
+    unknown_share: float
+    """Their share of the tokens."""
+
+
+class Corpus(Strict):
+    """What ``corpus.json`` holds."""
+
+    words: Literal["split", "whitespace"]
+    """What a word is; see ``CorpusOptions``."""
+    options: CorpusOptions | None
+    """How it was built; None of a corpus that was released, or joined."""
+    vocabulary: int
+    """Words, ``<unk>`` and ``<eos>`` included."""
+    splits: dict[Split, SplitCounts]
+    dropped: dict[str, int]
+    """Sentences left out, by reason: ``held_out`` (of items), ``repeated``, ``beyond`` (of
+    ``max_sentences``), ``unknown`` (too many unknown words)."""
+    files: dict[str, str]
+    """SHA-256 of each file."""
+
+    @property
+    def counts(self) -> dict[str, object]:
+        """All numbers, for a job's record."""
+        splits = {str(name): counts.model_dump() for name, counts in self.splits.items()}
+        return {"vocabulary": self.vocabulary, **splits, "dropped": self.dropped}
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """Lines of a UTF-8 file, one at a time. Raises UserError when it is missing or not UTF-8."""
+    try:
+        with path.open(encoding="utf-8", newline="\n") as handle:
+            for line in handle:
+                yield line.rstrip("\n")
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist; expected a file of a corpus. Build it.") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not UTF-8 ({error}); convert the file.") from error
+
+
+def sentences_of(path: Path) -> Iterator[list[str]]:
+    """Sentences of a corpus file as words, empty lines left out.
+
+    A final ``<eos>``, which some released corpora spell out, is no word.
+    """
+    for line in read_lines(path):
+        words = line.split()
+        if words and words[-1] == END:
+            words.pop()
+        if words:
+            yield words
+
+
+def read_words(path: Path) -> list[str]:
+    """Words of a vocabulary file by id. Raises UserError when it does not start as it should."""
+    words = list(read_lines(path))
+    if tuple(words[: len(SPECIALS)]) != SPECIALS:
+        raise UserError(
+            f"{path}:1: starts with {words[:2]}, expected the words {', '.join(SPECIALS)}; "
+            "build the corpus again."
+        )
+    return words
+
+
+def encode(sentences: Iterable[Sequence[str]], ids: dict[str, int]) -> Ids:
+    """Ids of all sentences in a row, ``<eos>`` after each; unknown words are ``<unk>``."""
+    unknown, end = ids[UNKNOWN], ids[END]
+    flat = array("i")
+    for sentence in sentences:
+        flat.extend(ids.get(word, unknown) for word in sentence)
+        flat.append(end)
+    return np.frombuffer(flat, dtype=np.int32) if flat else np.zeros(0, dtype=np.int32)
+
+
+def count(sentences: Iterable[Sequence[str]]) -> SplitCounts:
+    """What there is of sentences, words and unknown words."""
+    words: Counter[str] = Counter()
+    number = 0
+    for sentence in sentences:
+        words.update(sentence)
+        number += 1
+    tokens, unknown = words.total(), words.pop(UNKNOWN, 0)
+    share = round(unknown / tokens, 6) if tokens else 0.0
+    return SplitCounts(
+        sentences=number, tokens=tokens, types=len(words), unknown=unknown, unknown_share=share
+    )
+
+
+def begin(corpus: Path) -> Path:
+    """The directory of a ``corpus.json`` to be written, which is no corpus until it is."""
+    corpus.unlink(missing_ok=True)
+    return corpus.parent
+
+
+def seal(
+    corpus: Path,
+    words: Literal["split", "whitespace"],
+    options: CorpusOptions | None,
+    dropped: dict[str, int] | None = None,
+) -> Corpus:
+    """Count what lies in the directory of ``corpus`` and write its description there.
+
+    Raises UserError when a split has no sentence.
+    """
+    directory = corpus.parent
+    splits = {split: count(sentences_of(directory / f"{split}.txt")) for split in SPLITS}
+    for split, counts in splits.items():
+        if not counts.sentences:
+            raise UserError(
+                f"{directory / split}.txt has no sentence; give more text, or options of "
+                "training.corpora that leave out less (unknown_share, min_count, shares)."
+            )
+    made = Corpus(
+        words=words,
+        options=options,
+        vocabulary=len(read_words(directory / VOCABULARY)),
+        splits=splits,
+        dropped=dropped or {},
+        files={name: sha256_of(directory / name) for name in FILES},
+    )
+    write_text(corpus, json.dumps(made.model_dump(mode="json"), indent=1) + "\n")
+    return made
+
+
+def files_of(corpus: Path) -> list[Path]:
+    """A ``corpus.json`` and the files that it describes."""
+    return [corpus, *(corpus.parent / name for name in FILES)]
+
+
+def read_corpus(corpus: Path) -> Corpus:
+    """Read a ``corpus.json`` and compare each file beside it with its SHA-256.
+
+    Raises UserError when it is missing or malformed, or a file is missing or altered.
+    """
+    try:
+        found = Corpus.model_validate_json(corpus.read_bytes())
+    except FileNotFoundError as error:
+        raise UserError(
+            f"{corpus} does not exist; expected the corpus.json of a corpus. Build the corpus."
+        ) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"])) or "the text"
+        raise UserError(
+            f"{corpus}: {key}: {first['msg'].lower()}. Build the corpus again."
+        ) from error
+    for name, expected in found.files.items():
+        path = corpus.parent / name
+        digest = sha256_of(path) if path.is_file() else "missing"
+        if digest != expected:
+            raise UserError(
+                f"{path} is {digest[:12]}, but {corpus} expects SHA-256 {expected[:12]}…. "
+                "Build the corpus again."
+            )
+    return found
+
+
+def write_sentences(path: Path, sentences: Iterable[Sequence[str]]) -> None:
+    """Write a file of a corpus, one sentence per line, whole or not at all."""
+    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as handle:
+        handle.writelines(f"{' '.join(sentence)}\n" for sentence in sentences)
+
+
+def write_vocabulary(directory: Path, words: Iterable[str]) -> None:
+    """Write the vocabulary: ``<unk>``, ``<eos>``, then ``words``, each once."""
+    every = dict.fromkeys([*SPECIALS, *words])
+    write_text(directory / VOCABULARY, "".join(f"{word}\n" for word in every))
+
+
+def _copy_known(source: Path, target: Path, known: set[str], vocabulary: Path) -> None:
+    """Copy a file of a released corpus. Raises UserError at a word out of its vocabulary."""
+    for number, line in enumerate(read_lines(source), start=1):
+        strange = next((word for word in line.split() if word not in known), None)
+        if strange is not None:
+            raise UserError(
+                f"{source}:{number}: word {strange!r} is not in {vocabulary}; expected a corpus "
+                f"whose other words are {UNKNOWN}: check that the two files belong together."
+            )
+    with atomic(target) as temporary:
+        shutil.copyfile(source, temporary)
+
+
+def take_released(files: dict[str, Path], corpus: Path) -> Corpus:
+    """Take over a released corpus as it is: tokenised, split, and with ``<unk>``.
+
+    ``files`` are those called train, valid, test and vocab; ``corpus`` is the ``corpus.json`` to
+    write. Each word must be in the vocabulary, to which ``<unk>`` and ``<eos>`` are added.
+
+    Raises UserError when a file is missing, or does not fit the vocabulary.
+    """
+    lacking = [name for name in (*SPLITS, "vocab") if name not in files]
+    if lacking:
+        raise UserError(
+            f"{corpus}: a released corpus has the files train.txt, valid.txt, test.txt and "
+            f"vocab.txt, but {lacking[0]}.txt is not given; add its row to the table of sources."
+        )
+    directory = begin(corpus)
+    words = [word for line in read_lines(files["vocab"]) for word in line.split()]
+    known = {*words, *SPECIALS}
+    for split in SPLITS:
+        _copy_known(files[split], directory / f"{split}.txt", known, files["vocab"])
+    write_vocabulary(directory, words)
+    return seal(corpus, "whitespace", None)
+
+
+def join_corpora(corpora: Sequence[Path], joined: Path) -> Corpus:
+    """Concatenate corpora into one for all their languages, in their order.
+
+    Each file is the concatenation of theirs, the vocabulary the union of theirs (Mueller et al.
+    2020, section 5.2). ``corpora`` and ``joined`` are ``corpus.json`` files.
+
+    Raises UserError when one is missing or altered, or they differ in what a word is.
+    """
+    found = [read_corpus(corpus) for corpus in corpora]
+    rules = sorted({corpus.words for corpus in found})
+    if len(rules) != 1:
+        raise UserError(
+            f"{joined}: the corpora to join have words by the rules {', '.join(rules) or 'none'}; "
+            "expected one rule, of at least one corpus: build them with the same options."
+        )
+    directory = begin(joined)
+    for split in SPLITS:
+        with atomic(directory / f"{split}.txt") as temporary, temporary.open("wb") as target:
+            for corpus in corpora:
+                with (corpus.parent / f"{split}.txt").open("rb") as source:
+                    shutil.copyfileobj(source, target)
+    words = (word for c in corpora for word in read_words(c.parent / VOCABULARY))
+    write_vocabulary(directory, words)
+    return seal(joined, found[0].words, None)

@@ -1,0 +1,214 @@
+"""Corpora from treebanks and plain text, as CLAMS makes its own from Wikipedia."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from blimpworks.config import CorpusOptions, CorpusShares
+from blimpworks.errors import UserError
+from blimpworks.models.corpus import (
+    SPECIALS,
+    SPLITS,
+    UNKNOWN,
+    Corpus,
+    Split,
+    begin,
+    seal,
+    write_sentences,
+    write_vocabulary,
+)
+from blimpworks.models.text import (
+    HEADING,
+    JOINED,
+    clean,
+    every_kth,
+    item_texts,
+    origins,
+    plain_sentences,
+    read_sentences,
+    split_sentences,
+    treebank_sentences,
+    treebank_words,
+)
+from blimpworks.models.words import split_at_spaces, split_words
+
+Words = tuple[str, ...]
+
+
+class Candidate(NamedTuple):
+    """A sentence that could come into a corpus."""
+
+    text: str
+    """As it is written in its source."""
+    words: Words
+
+
+def make_vocabulary(sentences: Iterable[Sequence[str]], most: int, least: int) -> list[str]:
+    """``<unk>``, ``<eos>``, then words by falling frequency, then by code points.
+
+    At most ``most`` in all, and none that occurs less than ``least`` times.
+    """
+    counts = Counter(word for sentence in sentences for word in sentence)
+    for special in SPECIALS:
+        counts.pop(special, None)
+    ranked = sorted(counts, key=lambda word: (-counts[word], word))
+    frequent = [word for word in ranked if counts[word] >= least]
+    return [*SPECIALS, *frequent[: max(0, most - len(SPECIALS))]]
+
+
+def tokenised_sentences(text: Path) -> Iterator[str]:
+    """Sentences of a plain text file that is tokenised: a line each, cleaned.
+
+    A file with headings of the form ``= Title =`` is read as WikiText, whose lines are
+    paragraphs: headings go, sentences are told apart, and what ``@-@`` parts (also ``@,@``,
+    ``@.@``) is one word again. Its ``<unk>`` stay: they are what unknown words look like.
+    Raises UserError when the file is missing or not UTF-8.
+    """
+    lines = read_sentences(text)
+    wikitext = any(map(HEADING.match, lines))
+    for line in lines:
+        if not wikitext:
+            yield clean(line)
+        elif not HEADING.match(line):
+            for sentence in split_sentences(clean(line)):
+                yield JOINED.sub(r"\1", sentence)
+
+
+def _of_text(paths: Sequence[Path], options: CorpusOptions) -> Iterator[Candidate]:
+    if options.words == "split":
+        for path in paths:
+            for text in plain_sentences(path):
+                yield Candidate(text, tuple(word for word, _ in split_words(text)))
+    else:
+        for path in paths:
+            for text in tokenised_sentences(path):
+                yield Candidate(text, tuple(word for word, _ in split_at_spaces(text)))
+
+
+def _of_treebank(tokens: Path, options: CorpusOptions, lang: str) -> Iterator[Candidate]:
+    """Sentences of a tokens table; under ``whitespace`` its tokens are the words."""
+    texts = treebank_sentences(tokens)
+    if options.words == "split":
+        for text in texts.values():
+            yield Candidate(text, tuple(word for word, _ in split_words(text)))
+        return
+    syntactic = lang in options.segmented
+    for number, words in treebank_words(tokens, syntactic=syntactic).items():
+        # A token with a space inside is several words, as any line of a corpus is read.
+        yield Candidate(texts[number], tuple(word for word, _ in split_at_spaces(words)))
+
+
+def _key(text: str) -> str:
+    """What is the same of a sentence however it is spaced, with a final full stop or without.
+
+    CLAMS's sentences have none in its files, and one when they are scored.
+    """
+    words = [word for word, _ in split_words(text)]
+    return " ".join(words[:-1] if words[-1:] == ["."] else words)
+
+
+def _is_forbidden(candidate: Candidate, forbidden: set[str]) -> bool:
+    return _key(candidate.text) in forbidden or _key(" ".join(candidate.words)) in forbidden
+
+
+def _gather(
+    candidates: Iterable[Candidate], forbidden: set[str], dropped: Counter[str]
+) -> list[Words]:
+    """Sentences neither forbidden nor seen before, in order."""
+    kept: dict[Words, None] = {}
+    for candidate in candidates:
+        if _is_forbidden(candidate, forbidden):
+            dropped["held_out"] += 1
+        elif candidate.words in kept:
+            dropped["repeated"] += 1
+        elif candidate.words:
+            kept[candidate.words] = None
+    return list(kept)
+
+
+def split_corpus(sentences: Sequence[Words], shares: CorpusShares) -> dict[Split, list[Words]]:
+    """Cut a list of sentences into train, valid and test, of such shares of its tokens.
+
+    A sentence is in the part that its first token falls into.
+    """
+    starts = [0, *accumulate(map(len, sentences))]
+    total = starts.pop()
+    bounds = [shares.train * total, (shares.train + shares.valid) * total]
+    parts = np.searchsorted(bounds, starts, side="right")
+    found: dict[Split, list[Words]] = {split: [] for split in SPLITS}
+    for sentence, part in zip(sentences, parts.tolist(), strict=True):
+        found[SPLITS[part]].append(sentence)
+    return found
+
+
+def _known_only(
+    sentences: Iterable[Words], vocabulary: set[str], most_unknown: float, dropped: Counter[str]
+) -> Iterator[Words]:
+    """Sentences with ``<unk>`` for each unknown word; those with too many are left out."""
+    for sentence in sentences:
+        found = tuple(word if word in vocabulary else UNKNOWN for word in sentence)
+        if found.count(UNKNOWN) > most_unknown * len(found):
+            dropped["unknown"] += 1
+        else:
+            yield found
+
+
+def build_corpus(
+    tokens: Path | None,
+    sentences: Path | None,
+    text_files: Sequence[Path],
+    items: Sequence[Path],
+    corpus: Path,
+    options: CorpusOptions,
+    *,
+    lang: str = "",
+    treebank_text: bool = True,
+) -> Corpus:
+    """Build a corpus of one language (Mueller et al. 2020, section 5.1).
+
+    From the plain text files and, with ``treebank_text``, the treebank of ``tokens`` and
+    ``sentences``: all sentences but those of items, each once, at most
+    ``options.max_sentences``; shuffled; split by tokens. The vocabulary is the most frequent
+    words of train and valid. Sentences with too many others are left out then. Writes the files
+    beside ``corpus``, then ``corpus`` itself, the ``corpus.json``.
+
+    An item's sentence never comes in, however it is spaced, nor the treebank sentence that an
+    item names as its origin. Raises UserError when a file is missing or malformed, or no
+    sentence is left.
+    """
+    forbidden = {_key(text) for text in item_texts(list(items))}
+    candidates = list(_of_text(text_files, options))
+    if tokens is not None and sentences is not None:
+        forbidden |= {_key(text) for text in origins(tokens, sentences, list(items))}
+        if treebank_text:
+            candidates += _of_treebank(tokens, options, lang)
+    dropped = Counter(held_out=0, repeated=0, beyond=0, unknown=0)
+    found = _gather(candidates, forbidden, dropped)
+    if not found:
+        raise UserError(
+            f"{corpus}: no sentence is left of {len(candidates)} found ({dropped['held_out']} "
+            "belong to items); give text files or set training.treebank_text to true."
+        )
+    kept = every_kth(found, options.max_sentences or len(found))
+    dropped["beyond"] = len(found) - len(kept)
+    order = np.random.default_rng(options.seed).permutation(len(kept)).tolist()
+    return _write([kept[number] for number in order], corpus, options, dropped)
+
+
+def _write(
+    sentences: Sequence[Words], corpus: Path, options: CorpusOptions, dropped: Counter[str]
+) -> Corpus:
+    """Split, replace rare words, and write all files."""
+    parts = split_corpus(sentences, options.shares)
+    seen = (*parts["train"], *parts["valid"])
+    words = make_vocabulary(seen, options.vocabulary, options.min_count)
+    directory, known = begin(corpus), {*words}
+    for split, part in parts.items():
+        kept = _known_only(part, known, options.unknown_share, dropped)
+        write_sentences(directory / f"{split}.txt", kept)
+    write_vocabulary(directory, words)
+    return seal(corpus, options.words, options, dict(dropped))

@@ -1,0 +1,74 @@
+"""Perplexity of LSTMs on the test text of a corpus."""
+
+from pathlib import Path
+from typing import TypedDict
+
+import numpy as np
+import pyarrow as pa
+
+from blimpworks.errors import UserError
+from blimpworks.models.checkpoint import Trained, read_checkpoint
+from blimpworks.models.corpus import encode, read_corpus, sentences_of
+from blimpworks.models.fitting import repeatable, training_device
+from blimpworks.models.lstm import UNKNOWN_ID, evaluation_columns, load_lstm, mean_loss
+from blimpworks.tables import PERPLEXITIES, write_table
+
+PIECE = 35
+"""Words computed at a time when a model's recipe does not say."""
+
+
+class Row(TypedDict):
+    """A row of the table of perplexities."""
+
+    lang: str
+    model: str
+    corpus: str
+    words: int
+    unknown: int
+    loss: float
+    perplexity: float
+
+
+def measure_perplexity(checkpoint: Path, corpus: Path, lang: str, output: Path) -> Row:
+    """Write a table with the one row of a model on ``test.txt`` of the corpus of a language.
+
+    Measured as in training (``lstm.mean_loss``): the sentences in a row, each with ``<eos>``,
+    which is counted, cut into ten columns of which the first word is not guessed. A model of
+    several languages is so measured on each one's own test text (Mueller et al. 2020, Table 1).
+
+    Raises UserError when a file is missing or altered, the model is no LSTM trained here, or
+    its words are others than the corpus's.
+    """
+    described = read_checkpoint(checkpoint)
+    source = described.source
+    if described.architecture != "lstm" or not isinstance(source, Trained):
+        raise UserError(
+            f"{checkpoint}: is of architecture {described.architecture!r}; perplexity is measured "
+            "of LSTMs that are trained here: give one's checkpoint.json."
+        )
+    model, words, settings = load_lstm(checkpoint.parent)
+    found = read_corpus(corpus)
+    if settings.words != found.words:
+        raise UserError(
+            f"{corpus} has words by the rule {found.words!r}, but the model of {checkpoint} was "
+            f"trained with {settings.words!r}; measure it on the corpus of its recipe."
+        )
+    ids = {word: number for number, word in enumerate(words)}
+    text = evaluation_columns(encode(sentences_of(corpus.parent / "test.txt"), ids))
+    if len(text) < 2:
+        raise UserError(f"{corpus.parent / 'test.txt'} has no two words; give a longer corpus.")
+    device = training_device()
+    with repeatable(0):
+        loss = mean_loss(model.to(device), text.to(device), source.settings.get("bptt", PIECE))
+    guessed = text[1:]
+    row = Row(
+        lang=lang,
+        model=described.name,
+        corpus=str(source.settings.get("corpus", "")),
+        words=guessed.numel(),
+        unknown=int((guessed == UNKNOWN_ID).sum()),
+        loss=loss,
+        perplexity=float(np.exp(loss)),
+    )
+    write_table(pa.table({name: [value] for name, value in row.items()}), PERPLEXITIES, output)
+    return row

@@ -1,0 +1,65 @@
+"""Attribute-varying grammars of the tests, and their expansion in the plainest way."""
+
+import lzma
+from itertools import product
+from pathlib import Path
+
+from blimpworks.clams.grammar.generator import generate, lines_of
+from blimpworks.clams.grammar.parser import read_grammar
+
+LANGUAGES = ("de", "fr", "he", "ru")
+
+
+def lines(path, variant="published", common=None):
+    """The lines of what a grammar's file generates."""
+    return [*lines_of(generate(read_grammar(path, common, variant), variant))]
+
+
+def expand(templates, rules, vary, variant):
+    """Flags and sentences, by lists; the reading of the paper and of the released files.
+
+    ``templates``: parts, each a word or (name, attributes); ``rules``: alternatives by (name,
+    attributes); ``vary``: (name, attributes). All attributes are frozensets.
+    """
+    found = []
+    for template in templates:
+        sentences = [(True, [])]
+        for part in template:
+            if isinstance(part, str):
+                sentences = [(flag, [*words, part]) for flag, words in sentences]
+                continue
+            name, attributes = part
+            items = [wanted for n, wanted in vary if n == name and wanted <= attributes]
+            if not items:
+                sentences = [(f, [*words, new]) for new in rules[part] for f, words in sentences]
+                continue
+            others = [
+                key
+                for key in rules
+                if key[0] == name
+                and any(wanted <= key[1] for wanted in items)
+                and (key != part or (variant == "published" and any(items)))
+            ]
+            sentences = [
+                (new == 0 and (flag or variant == "published"), [*words, rules[key][k]])
+                for flag, words in sentences
+                for k, (new, key) in product(range(len(rules[part])), enumerate([part, *others]))
+            ]
+        found += [(flag, " ".join(words)) for flag, words in sentences]
+    return found
+
+
+def released(mirror, directory, lang):
+    """A language's grammars, unpacked: common.avg, the others by name."""
+    paths = sorted((mirror / "clams" / f"{lang}_replication").glob("*.avg.xz"))
+    directory.mkdir(parents=True, exist_ok=True)
+    unpacked = {}
+    for path in paths:
+        unpacked[path.stem] = directory / path.stem
+        unpacked[path.stem].write_bytes(lzma.decompress(path.read_bytes()))
+    return unpacked.pop("common.avg"), [unpacked[name] for name in sorted(unpacked)]
+
+
+def released_set(mirror: Path, lang: str, name: str) -> bytes:
+    """A released evaluation set."""
+    return lzma.decompress((mirror / "clams" / f"{lang}_evalset" / f"{name}.txt.xz").read_bytes())
