@@ -8,6 +8,9 @@ import pytest
 from blimpworks.config import MultiblimpOptions
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+# One thread: two workers' threads that wait for each other on two cores take ten times as long.
+# Set before torch is loaded; tests of several threads ask for them.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Child processes of tests find the package in a checkout where it is not installed.
 os.environ["PYTHONPATH"] = os.pathsep.join(
     filter(None, [str(REPOSITORY / "src"), os.environ.get("PYTHONPATH")])
