@@ -116,7 +116,7 @@ def test_every_cell_leads_to_the_line_of_its_set(checkout):
     done = checkout.run("blimpworks", "explain", "results/demo/exhibits/clams/table1.csv", *place)
     assert done.returncode == 0, told(done)
     assert "results/demo/sets/clams/eng/simple_agrmt.txt:" in done.stdout
-    assert "(sum(correct) + 1) ÷ (n + 1)" in done.stdout
+    assert "(sum(correct) + 2) ÷ (n + 2)" in done.stdout
     assert "the same" in done.stdout
 
 

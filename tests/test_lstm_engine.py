@@ -203,10 +203,11 @@ def test_long_and_empty_texts(checkpoint):
 
 def test_words_between_spaces_are_kept_whole(tmp_path):
     corpus = tmp_path / "text.txt"
-    corpus.write_text("l' auteur rit .\nles auteurs rient .\n" * 30, encoding="utf-8")
-    whole = tiny.LSTM.model_copy(update={"words": "whitespace"})
-    for recipe, first in ((whole, "l'"), (tiny.LSTM, "l")):
-        checkpoint = tiny.make_lstm(corpus, tmp_path / "m" / "checkpoint.json", recipe)
+    lines = [f"l' auteur rit {number} .\n" for number in range(60)]
+    corpus.write_text("".join(lines), encoding="utf-8")
+    whole = tiny.CORPUS.model_copy(update={"words": "whitespace"})
+    for options, first in ((whole, "l'"), (tiny.CORPUS, "l")):
+        checkpoint = tiny.make_lstm(corpus, tmp_path / "m" / "checkpoint.json", options=options)
         [encoded] = open_lstm(checkpoint).encode(["l' auteur  rit ."])
         assert words_of(checkpoint)[encoded.ids[0]] == first
     assert split_at_spaces("l' auteur  rit .") == [("l'", 2), ("auteur", 9), ("rit", 14), (".", 16)]

@@ -22,6 +22,8 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models import encoder_decoder, fitting, lstm, masked, snapshot, text, transformer
 from blimpworks.models.checkpoint import read_checkpoint
+from blimpworks.models.corpus import encode
+from blimpworks.models.corpus_build import make_vocabulary
 from blimpworks.models.ngram import END, UNKNOWN, tool
 from blimpworks.models.tokenizer import train_pieces, train_wordpiece
 from blimpworks.models.words import split_words
@@ -229,25 +231,25 @@ def test_tokenizers_repeat_and_know_their_text():
 def lstm_course(lines, **settings):
     recipe = tiny.LSTM.model_copy(update=settings)
     words = [line.split() for line in lines]
-    ids = {word: n for n, word in enumerate(lstm.make_vocabulary(words, 99, 1))}
-    shape = recipe.model_dump(include={"words", "layers", "hidden", "embedding"})
-    model = lstm.LstmModel(lstm.LstmSettings(vocabulary=len(ids), **shape))
-    text = lstm.columns(words, ids, recipe.batch)
-    return lstm._Course(model, text, lstm.columns(words[:40], ids, 10), recipe, 0)
+    ids = {word: n for n, word in enumerate(make_vocabulary(words, 99, 1))}
+    shape = recipe.model_dump(include={"layers", "hidden", "embedding"})
+    model = lstm.LstmModel(lstm.LstmSettings(words="split", vocabulary=len(ids), **shape))
+    text = lstm.columns(encode(words, ids), recipe.batch)
+    return lstm._Course(model, text, lstm.columns(encode(words[:40], ids), 10), recipe, 0)
 
 
 def test_columns_hold_the_text_in_order():
     ids = {"<unk>": 0, "<eos>": 1, "a": 2, "b": 3}
-    table = lstm.columns([["a", "b"], ["a", "c", "b"]], ids, 2)
+    table = lstm.columns(encode([["a", "b"], ["a", "c", "b"]], ids), 2)
     # a b <eos> | a <unk> b, and the last <eos> left over
     assert table.T.tolist() == [[2, 3, 1], [2, 0, 3]]
 
 
 def test_vocabulary_is_by_frequency_then_by_code_point():
     sentences = [["b", "a", "c"], ["c", "<unk>", "b", "c", "d", "<eos>"]]
-    assert lstm.make_vocabulary(sentences, 9, 1) == ["<unk>", "<eos>", "c", "b", "a", "d"]
-    assert lstm.make_vocabulary(sentences, 4, 1) == ["<unk>", "<eos>", "c", "b"]
-    assert lstm.make_vocabulary(sentences, 9, 2) == ["<unk>", "<eos>", "c", "b"]
+    assert make_vocabulary(sentences, 9, 1) == ["<unk>", "<eos>", "c", "b", "a", "d"]
+    assert make_vocabulary(sentences, 4, 1) == ["<unk>", "<eos>", "c", "b"]
+    assert make_vocabulary(sentences, 9, 2) == ["<unk>", "<eos>", "c", "b"]
 
 
 def test_rate_falls_to_a_quarter_when_validation_does_not_improve(monkeypatch):
@@ -290,10 +292,11 @@ def test_validation_loss_is_the_mean_over_all_held_out_words():
     assert course.validation_loss() == pytest.approx(np.log(course.model.head.out_features))
 
 
-def test_text_too_short_for_an_lstm_is_an_error(tmp_path):
-    corpus = tiny.write_corpus(tmp_path / "text.txt", 6)
-    with pytest.raises(UserError, match="too short: 6 sentences to train on and 0 held out"):
-        tiny.make_lstm(corpus, tmp_path / "a" / "checkpoint.json")
+def test_a_corpus_too_short_for_an_lstm_is_an_error(tmp_path):
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 14)
+    recipe = tiny.LSTM.model_copy(update={"batch": 60})
+    with pytest.raises(UserError, match=r"too short: .* but 60 columns of two words"):
+        tiny.make_lstm(corpus, tmp_path / "a" / "checkpoint.json", recipe)
 
 
 def test_ngram_repeats_and_describes_itself(tmp_path):
@@ -359,7 +362,9 @@ def test_altered_checkpoint_is_refused(tmp_path):
 def test_empty_text_is_an_error(tmp_path):
     (tmp_path / "text.txt").write_text("")
     for train in MAKERS:
-        with pytest.raises(UserError, match="expected training text, one sentence per line"):
+        with pytest.raises(
+            UserError, match=r"expected training text, one|no sentence is left of 0"
+        ):
             train(tmp_path / "text.txt", tmp_path / "a" / "checkpoint.json")
 
 

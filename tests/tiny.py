@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from blimpworks.config import (
+    CorpusOptions,
     EncoderDecoderRecipe,
     LstmRecipe,
     MaskedRecipe,
@@ -13,6 +14,7 @@ from blimpworks.config import (
     TransformerRecipe,
 )
 from blimpworks.models.checkpoint import Checkpoint, Retrieved, seal
+from blimpworks.models.corpus_build import build_corpus
 from blimpworks.models.encoder_decoder import train_encoder_decoder
 from blimpworks.models.lstm import train_lstm
 from blimpworks.models.masked import train_masked
@@ -38,7 +40,6 @@ MASKED = MaskedRecipe(kind="masked", **SHAPE)
 SEQ2SEQ = EncoderDecoderRecipe(kind="encoder-decoder", **SHAPE)
 LSTM = LstmRecipe(
     kind="lstm",
-    min_count=2,
     layers=2,
     hidden=24,
     embedding=16,
@@ -47,6 +48,7 @@ LSTM = LstmRecipe(
     epochs=3,
     checkpoint_steps=5,
 )
+CORPUS = CorpusOptions(min_count=2, unknown_share=1)
 NGRAM = NgramRecipe(kind="ngram", order=3)
 NOUNS = ["dog", "cat", "nurse", "bird", "teacher", "Pferd", "água", "कुत्ता"]
 VERBS = ["sees", "hears", "likes", "finds", "calls"]
@@ -89,9 +91,16 @@ def make_seq2seq(text, checkpoint, recipe=SEQ2SEQ, seed=0):
     return checkpoint
 
 
-def make_lstm(text, checkpoint, recipe=LSTM, seed=0):
+def corpus_of(text, options=CORPUS):
+    """A corpus of a training text, beside it."""
+    corpus = text.with_name(f"{text.stem}-corpus") / "corpus.json"
+    build_corpus(None, None, [text], [], corpus, options)
+    return corpus
+
+
+def make_lstm(text, checkpoint, recipe=LSTM, seed=0, options=CORPUS):
     names = {"name": "lstm", "scope": "eng", "recipe_name": "lstm"}
-    train_lstm(text, checkpoint, recipe=recipe, seed=seed, **names)
+    train_lstm(corpus_of(text, options), checkpoint, recipe=recipe, seed=seed, **names)
     return checkpoint
 
 

@@ -62,15 +62,12 @@ JUDGING = {"multiblimp": CAMPAIGN.multiblimp, "clams": CAMPAIGN.clams}
 READ_KINDS = (*UNIMORPH_KINDS, "text")
 # Architectures that know words, not pieces of them.
 WHOLE_WORDS = ("ngram", "lstm")
-# Released corpora are files that a campaign needs only where it trains on them.
-CORPORA = {
-    recipe.corpus: CAMPAIGN.training.corpora[recipe.corpus]
-    for recipe in CAMPAIGN.training.recipes.values()
-    if recipe.kind == "lstm"
-    and recipe
-    in [CAMPAIGN.training.recipes.get(m.recipe) for m in CATALOGUE.models.values()]
-}
-if any(o.released and o.words == "whitespace" for o in CORPORA.values()):
+# Released corpora are missed only where a model is trained on such.
+TRAINED = [CAMPAIGN.training.recipes.get(m.recipe) for m in CATALOGUE.models.values()]
+CORPORA = [
+    CAMPAIGN.training.corpora[r.corpus] for r in TRAINED if r and r.kind == "lstm"
+]
+if any(c.released and c.words == "whitespace" for c in CORPORA):
     READ_KINDS += ("corpus",)
 LANGUAGES = list(CATALOGUE.languages)
 KNOWN_FACTS = FACTS | EVALUATION_FACTS | CLAMS_FACTS | LMENTRY_FACTS | URBLIMP_FACTS

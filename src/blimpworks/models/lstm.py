@@ -294,12 +294,10 @@ def train_lstm(
     """Train an LSTM on the corpus that ``corpus``, a ``corpus.json``, describes.
 
     After each epoch in which the loss of the corpus's ``valid.txt`` did not fall, the learning
-    rate falls to a quarter; the weights with the lowest are kept. The text is in the order of the
-    file: what is shuffled (``recipe.order``) are pieces of it, as in the authors' code, though
-    the paper (section 5.2) says that corpora are shuffled at each epoch. Writes
-    ``model.safetensors``, ``vocabulary.txt`` (that of the corpus) and ``config.json`` beside
-    ``checkpoint``, then ``checkpoint`` itself. Resumes and repeats as ``transformer.train_kind``
-    does, on a GPU where there is one, and then on GPUs of its kind.
+    rate falls to a quarter; the weights with the lowest are kept. What is shuffled at each epoch
+    are pieces of the text (``recipe.order``). Writes ``model.safetensors``, ``vocabulary.txt``
+    (the corpus's) and ``config.json`` beside ``checkpoint``, then ``checkpoint`` itself. Resumes
+    and repeats as ``transformer.train_kind`` does; on a GPU, on others of its kind.
 
     Raises UserError when the corpus is missing, altered or too short, or the directory holds
     other files.
@@ -320,10 +318,10 @@ def train_lstm(
     model, perplexity = _trained(texts, settings, recipe, source, directory)
     _save(model, words, settings, directory)
     described = trained_checkpoint(name, scope, "lstm", source, first_token="eos")
-    sealed = seal(checkpoint, described)
+    made = TrainedLstm(seal(checkpoint, described), perplexity, device_label(training_device()))
     shutil.rmtree(scratch_of(directory), ignore_errors=True)
     log.info("%s: %d words, test perplexity %.2f", directory, len(words), perplexity)
-    return TrainedLstm(sealed, perplexity, device_label(training_device()))
+    return made
 
 
 def _trained(

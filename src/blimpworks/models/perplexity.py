@@ -1,7 +1,7 @@
 """Perplexity of LSTMs on the test text of a corpus."""
 
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +29,17 @@ class Row(TypedDict):
     perplexity: float
 
 
+def _of_lstm(checkpoint: Path) -> tuple[str, dict[str, Any]]:
+    """Name and recipe of an LSTM trained here. Raises UserError for any other model."""
+    described = read_checkpoint(checkpoint)
+    if described.architecture != "lstm" or not isinstance(described.source, Trained):
+        raise UserError(
+            f"{checkpoint}: is of architecture {described.architecture!r}; perplexity is measured "
+            "of LSTMs that are trained here: give one's checkpoint.json."
+        )
+    return described.name, described.source.settings
+
+
 def measure_perplexity(checkpoint: Path, corpus: Path, lang: str, output: Path) -> Row:
     """Write a table with the one row of a model on ``test.txt`` of the corpus of a language.
 
@@ -39,13 +50,7 @@ def measure_perplexity(checkpoint: Path, corpus: Path, lang: str, output: Path) 
     Raises UserError when a file is missing or altered, the model is no LSTM trained here, or
     its words are others than the corpus's.
     """
-    described = read_checkpoint(checkpoint)
-    source = described.source
-    if described.architecture != "lstm" or not isinstance(source, Trained):
-        raise UserError(
-            f"{checkpoint}: is of architecture {described.architecture!r}; perplexity is measured "
-            "of LSTMs that are trained here: give one's checkpoint.json."
-        )
+    name, recipe = _of_lstm(checkpoint)
     model, words, settings = load_lstm(checkpoint.parent)
     found = read_corpus(corpus)
     if settings.words != found.words:
@@ -59,12 +64,12 @@ def measure_perplexity(checkpoint: Path, corpus: Path, lang: str, output: Path) 
         raise UserError(f"{corpus.parent / 'test.txt'} has no two words; give a longer corpus.")
     device = training_device()
     with repeatable(0):
-        loss = mean_loss(model.to(device), text.to(device), source.settings.get("bptt", PIECE))
+        loss = mean_loss(model.to(device), text.to(device), recipe.get("bptt", PIECE))
     guessed = text[1:]
     row = Row(
         lang=lang,
-        model=described.name,
-        corpus=str(source.settings.get("corpus", "")),
+        model=name,
+        corpus=str(recipe.get("corpus", "")),
         words=guessed.numel(),
         unknown=int((guessed == UNKNOWN_ID).sum()),
         loss=loss,

@@ -10,7 +10,7 @@ from blimpworks.analysis.accuracy import wilson
 from blimpworks.clams.constructions import AGREEMENT, LANGUAGES, construction_of, paradigms
 from blimpworks.errors import UserError
 from blimpworks.exhibits.clams.facts import BENCHMARK, BERT, MBERT, MONO, MULTI, PRINTED
-from blimpworks.exhibits.clams.formulas import CONSTRUCTION, CORRECT, ONE_MORE, mean_over
+from blimpworks.exhibits.clams.formulas import CONSTRUCTION, CORRECT, mean_over, with_more
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed
@@ -130,14 +130,14 @@ class Accuracies:
         one = found.rows["model"].nunique() == 1
         low, high = wilson(correct, n) if one else (None, None)
         stands_for = (construction, column or printed_column(lang, part))
-        # Over the models' accuracies, in which it is settled how correct items are counted.
-        value = FORMULAS[mean_over(CONSTRUCTION)](found.rows)
-        more = self.labels.facts.get("clams_counting") == "published" and part in (MONO, MULTI)
+        published = self.labels.facts.get("clams_counting") == "published"
+        more = len(found.rows) if published and part in (MONO, MULTI) else 0
+        value = float((correct + more) / (n + more))
         return Cell(
             *place,
             value,
             two_digits(value),
-            ONE_MORE if more else CORRECT,
+            with_more(more) if more else CORRECT,
             "judgements",
             found.where,
             n,

@@ -12,7 +12,6 @@ from blimpworks.clams.constructions import CAPITALS, construction_of
 
 Formula = Callable[[pd.DataFrame], float]
 CORRECT = "mean(correct)"
-ONE_MORE = "mean over model of (sum(correct) + 1) ÷ (n + 1)"
 PERPLEXITY = "mean(perplexity)"
 JUDGED = "sum of n ÷ number of models"
 LEAST, MOST = "least accuracy", "greatest accuracy"
@@ -26,6 +25,7 @@ TABLE_1, AVERAGE_ROW = "table1", "average"
 _ORDER = "Spearman's ρ of mean accuracy and the order "
 _MIXED_ORDER = "Spearman's ρ of mean accuracy, with capitals where there are any, and the order "
 _PART = "sum of value × {} ÷ {}"
+_MORE = "(sum(correct) + {0}) ÷ (n + {0})"
 _COUNTED = "mean over construction of (correct{} ties{}) ÷ (n{})"
 
 
@@ -53,6 +53,11 @@ def part(numerator: int, denominator: int) -> str:
     return _PART.format(numerator, denominator)
 
 
+def with_more(sets: int) -> str:
+    """Formula: accuracy with one item too many that is correct in each of some sets of items."""
+    return _MORE.format(sets)
+
+
 def counted(ties: float, more: int) -> str:
     """Formula: accuracy with another share of ties, and with items that count as correct.
 
@@ -77,13 +82,6 @@ def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
     found = known.groupby([LANGUAGE, CONSTRUCTION, MODEL], observed=True)
     sums = found[["weighted", "weight"]].sum()
     return (sums["weighted"] / sums["weight"]).groupby(unit, observed=True).mean()
-
-
-def _one_more(rows: pd.DataFrame) -> float:
-    """What the authors' script for LSTMs makes of each file: one item too many is correct."""
-    by = ["model", "lang", "phenomenon", "paradigm"]
-    found = rows.groupby(by, observed=True)["correct"].agg(["sum", "count"])
-    return float(((found["sum"] + 1) / (found["count"] + 1)).mean())
 
 
 def _gain(rows: pd.DataFrame) -> float:
@@ -145,9 +143,17 @@ def parametric(name: str) -> Formula | None:
     if found := re.fullmatch(pattern.format(r" ([−+]) ([\d.]+) ×", r"(?: \+ (\d+))?", r".*"), name):
         ties = float(found[2]) * (-1 if found[1] == "−" else 1)
         return partial(_counted, ties=ties, more=int(found[3] or 0))
+    if found := re.fullmatch(
+        re.escape(_MORE).replace(r"\{0\}", r"(\d+)", 1).replace(r"\{0\}", r"\1"), name
+    ):
+        return partial(_with_more, sets=int(found[1]))
     if found := re.fullmatch(_PART.format(r"(\d+)", r"(\d+)"), name):
         return partial(_part, share=int(found[1]) / int(found[2]))
     return None
+
+
+def _with_more(rows: pd.DataFrame, sets: int) -> float:
+    return float((rows["correct"].sum() + sets) / (rows["correct"].count() + sets))
 
 
 def _counted(rows: pd.DataFrame, ties: float, more: int) -> float:
@@ -170,7 +176,6 @@ _over: dict[str, Any] = {
 }
 FORMULAS: dict[str, Formula] = {
     CORRECT: lambda rows: float(rows["correct"].mean()),
-    ONE_MORE: _one_more,
     PERPLEXITY: lambda rows: float(rows["perplexity"].mean()),
     JUDGED: lambda rows: float(rows["n"].sum() / rows["model"].nunique()),
     LEAST: lambda rows: float(rows["accuracy"].min()),
