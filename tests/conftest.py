@@ -1,6 +1,5 @@
 import gc
 import os
-import shutil
 from pathlib import Path
 
 import pytest
