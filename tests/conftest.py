@@ -1,5 +1,6 @@
 import gc
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,13 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["PYTHONPATH"] = os.pathsep.join(
     filter(None, [str(REPOSITORY / "src"), os.environ.get("PYTHONPATH")])
 )
+
+if find_spec("hypothesis"):  # not in vLLM's environment
+    from hypothesis import settings
+
+    # How long an example takes is the machine's affair, which others may use too.
+    settings.register_profile("patient", deadline=None)
+    settings.load_profile("patient")
 
 
 def pytest_collection_finish(session):
