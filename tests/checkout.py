@@ -96,3 +96,13 @@ def fresh(path: Path) -> Checkout:
     copy_repository(path)
     small_campaign(path)
     return Checkout(path)
+
+
+def copy_of(checkout: Checkout, path: Path) -> Checkout:
+    """A checkout with all that was built in another, but for a crate."""
+    shutil.copytree(checkout.path, path, symlinks=True, dirs_exist_ok=True)
+    # A crate, where a test made one, holds the campaign's file: to change that stales it.
+    crate = path / "results/demo/crate"
+    shutil.rmtree(crate, ignore_errors=True)
+    crate.with_name("crate.prov.json").unlink(missing_ok=True)
+    return Checkout(path)

@@ -1,5 +1,6 @@
+import gc
 import os
-import shutil
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -7,10 +8,29 @@ import pytest
 from blimpworks.config import MultiblimpOptions
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+# One thread: two workers' threads that wait for each other on two cores take ten times as long.
+# Set before torch is loaded; tests of several threads ask for them.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Child processes of tests find the package in a checkout where it is not installed.
 os.environ["PYTHONPATH"] = os.pathsep.join(
     filter(None, [str(REPOSITORY / "src"), os.environ.get("PYTHONPATH")])
 )
+
+if find_spec("hypothesis"):  # not in vLLM's environment
+    from hypothesis import settings
+
+    # How long an example takes is the machine's affair, which others may use too.
+    settings.register_profile("patient", deadline=None)
+    settings.load_profile("patient")
+
+
+def pytest_collection_finish(session):
+    """Let the garbage collector pass over all that was imported: half a million objects.
+
+    Some tests, and the library that corrects p-values, collect garbage hundreds of times.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -60,11 +80,23 @@ def bare(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory):
-    """A finished campaign: read it only, or damage a ``scratch`` copy."""
+def printed(tmp_path_factory):
+    """A checkout with what the papers print, drawn and recomputed, and no model: read it only."""
     from checkout import fresh, told
 
-    checkout = fresh(tmp_path_factory.mktemp("built"))
+    checkout = fresh(tmp_path_factory.mktemp("printed"))
+    done = checkout.snakemake("published", "results/demo/reproduction/published.csv")
+    assert done.returncode == 0, told(done)
+    return checkout
+
+
+@pytest.fixture(scope="session")
+def built(printed, tmp_path_factory):
+    """A finished campaign: read it only, or damage a ``scratch`` copy."""
+    from checkout import copy_of, told
+
+    # What the papers print takes as long as a campaign: it is made once.
+    checkout = copy_of(printed, tmp_path_factory.mktemp("built"))
     done = checkout.snakemake()
     assert done.returncode == 0, told(done)
     checkout.last_output = told(done)
@@ -73,7 +105,7 @@ def built(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def evidence(built):
-    """The finished campaign, with what the papers print, the comparisons and the crate."""
+    """The finished campaign, with the comparisons and the crate."""
     from checkout import told
 
     done = built.snakemake("crate")
@@ -105,14 +137,9 @@ def pytest_runtest_makereport(item):
 @pytest.fixture
 def scratch(built, tmp_path):
     """A copy of the finished campaign that a test may damage."""
-    from checkout import Checkout
+    from checkout import copy_of
 
-    shutil.copytree(built.path, tmp_path / "copy", symlinks=True)
-    # A crate, where another test made one, holds the campaign's file: to change that stales it.
-    crate = tmp_path / "copy/results/demo/crate"
-    shutil.rmtree(crate, ignore_errors=True)
-    crate.with_name("crate.prov.json").unlink(missing_ok=True)
-    return Checkout(tmp_path / "copy")
+    return copy_of(built, tmp_path / "copy")
 
 
 @pytest.fixture

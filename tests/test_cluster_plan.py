@@ -84,7 +84,7 @@ def test_the_text_fits_a_hundred_columns_and_says_what_the_data_say(papers):
 
 
 @pytest.mark.workflow
-@pytest.mark.xdist_group("built")
+@pytest.mark.xdist_group("workflow")
 def test_of_a_finished_campaign_nothing_is_left_and_all_is_there(built):
     done = built.run("blimpworks", "plan", "--configfile", "config/test.yaml", "--json")
     assert done.returncode == 0, told(done)
@@ -97,7 +97,7 @@ def test_of_a_finished_campaign_nothing_is_left_and_all_is_there(built):
 
 
 @pytest.mark.workflow
-@pytest.mark.xdist_group("built")
+@pytest.mark.xdist_group("workflow")
 def test_a_job_to_be_run_again_is_planned_with_the_tokens_that_were_measured(scratch):
     campaign = load_campaign(scratch.path / "config/test.yaml")
     store = scratch.path / campaign.pathvars.results / "store" / "transformer-small"
@@ -113,7 +113,7 @@ def test_a_job_to_be_run_again_is_planned_with_the_tokens_that_were_measured(scr
 
 
 @pytest.mark.workflow
-@pytest.mark.xdist_group("built")
+@pytest.mark.xdist_group("workflow")
 def test_targets_limit_the_plan_to_what_they_need(bare):
     done = bare.run("blimpworks", "plan", "items", "--configfile", DEMO)
     assert done.returncode == 0, told(done)
@@ -122,7 +122,7 @@ def test_targets_limit_the_plan_to_what_they_need(bare):
 
 
 @pytest.mark.workflow
-@pytest.mark.xdist_group("built")
+@pytest.mark.xdist_group("workflow")
 def test_a_model_that_fits_nowhere_ends_in_exit_code_2_with_the_reason(bare):
     (bare.path / "config/site.yaml").write_text(
         "gpus: [{label: L4, memory_gb: 24, per_node: 1, host_memory_gb: 64, teraflops: 121}]"
@@ -139,7 +139,7 @@ def test_a_model_that_fits_nowhere_ends_in_exit_code_2_with_the_reason(bare):
 
 
 @pytest.mark.workflow
-@pytest.mark.xdist_group("built")
+@pytest.mark.xdist_group("workflow")
 def test_what_snakemake_refuses_is_told_in_its_words(bare):
     done = bare.run("blimpworks", "plan", "no_such_target", "--configfile", DEMO)
     assert done.returncode == 2

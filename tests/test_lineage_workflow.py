@@ -4,14 +4,13 @@ import json
 import math
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from checkout import Checkout, told
+from checkout import copy_of, told
 
 from blimpworks.provenance.explain import explain as explain_cell
 
@@ -154,17 +153,15 @@ def test_explaining_needs_neither_settings_nor_statistics_nor_plots(built):
     assert not loaded & heavy
 
 
-def test_a_number_of_a_published_form_leads_to_the_line_it_is_printed_on(bare):
-    done = bare.snakemake(f"{RESULTS}/reproduction/published.csv")
-    assert done.returncode == 0, told(done)
+def test_a_number_of_a_published_form_leads_to_the_line_it_is_printed_on(printed):
     table = f"{RESULTS}/published/multiblimp/table3.csv"
     place = ("--row", "Gemma3 27B", "--column", "High")
-    found = json.loads(explain(bare, *place, "--json", table=table).stdout)
+    found = json.loads(explain(printed, *place, "--json", table=table).stdout)
     (row,) = found["selected"]
-    line = (bare.path / row["path"]).read_text("utf-8").splitlines()[row["line"] - 1]
+    line = (printed.path / row["path"]).read_text("utf-8").splitlines()[row["line"] - 1]
     assert line.startswith("table3,gemma-3-27b,high,98.0,")
-    (printed,) = found["printed"]
-    assert (printed["printed"], printed["line"]) == ("98.0", row["line"])
+    (number,) = found["printed"]
+    assert (number["printed"], number["line"]) == ("98.0", row["line"])
 
 
 def comparison(checkout, exhibit, row, column):
@@ -172,25 +169,22 @@ def comparison(checkout, exhibit, row, column):
     return explain(checkout, *place, table=f"{RESULTS}/reproduction/published.csv")
 
 
-def test_a_row_of_the_reproduction_leads_to_what_it_is_recomputed_from(bare):
-    assert bare.snakemake(f"{RESULTS}/reproduction/published.csv").returncode == 0
-    done = comparison(bare, "table1", "PL PL SV", "nld")
+def test_a_row_of_the_reproduction_leads_to_what_it_is_recomputed_from(printed):
+    done = comparison(printed, "table1", "PL PL SV", "nld")
     assert "1 − value of the row over 1 published" in done.stdout
     assert "config/published/multiblimp/table1.csv:4: " in done.stdout
     assert "the paper prints 0.989 in table1" in done.stdout
 
 
-def test_a_printed_number_that_nothing_recomputes_says_why(bare):
-    assert bare.snakemake(f"{RESULTS}/reproduction/published.csv").returncode == 0
-    done = comparison(bare, "table5", "deu", "gemma-3-27b")
+def test_a_printed_number_that_nothing_recomputes_says_why(printed):
+    done = comparison(printed, "table5", "deu", "gemma-3-27b")
     assert done.returncode == 0, done.stderr
     assert "not recomputable\n      needs the models' judgements" in done.stdout
 
 
-def test_a_row_that_several_numbers_share_lists_them(bare):
-    assert bare.snakemake(f"{RESULTS}/reproduction/published.csv").returncode == 0
+def test_a_row_that_several_numbers_share_lists_them(printed):
     table = f"{RESULTS}/reproduction/published.csv"
-    done = explain(bare, "--row", "deu", table=table)
+    done = explain(printed, "--row", "deu", table=table)
     assert done.returncode == 2
     assert re.search(r"\d+ numbers are meant: multiblimp \w+ deu / ", done.stderr)
 
@@ -290,8 +284,7 @@ def test_a_run_does_not_differ_from_its_copy(built, scratch):
 @pytest.fixture(scope="module")
 def rerun(built, tmp_path_factory):
     """The finished campaign after an edit of the code and of a setting."""
-    checkout = Checkout(tmp_path_factory.mktemp("rerun") / "copy")
-    shutil.copytree(built.path, checkout.path, symlinks=True)
+    checkout = copy_of(built, tmp_path_factory.mktemp("rerun"))
     checkout.edit(
         "src/blimpworks/exhibits/formulas.py",
         '100 * rows["correct"].mean()',

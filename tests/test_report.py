@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from checkout import fresh, told
+from checkout import copy_of, told
 
 sync_api = pytest.importorskip("playwright.sync_api")
 expect = sync_api.expect  # waits: panels and lists are filled by scripts that load in their time
@@ -15,16 +15,16 @@ BROWSER = os.environ.get("BLIMPWORKS_CHROMIUM") or shutil.which("chromium")
 pytestmark = [
     pytest.mark.workflow,
     pytest.mark.browser,
-    pytest.mark.xdist_group("report"),
+    pytest.mark.xdist_group("workflow"),
     pytest.mark.skipif(not BROWSER, reason="no chromium on the PATH (or in BLIMPWORKS_CHROMIUM)"),
 ]
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")
-def checkout(tmp_path_factory):
+def checkout(printed, tmp_path_factory):
     """A campaign of one language without models, whose report has a corrected variant."""
-    checkout = fresh(tmp_path_factory.mktemp("report"))
+    checkout = copy_of(printed, tmp_path_factory.mktemp("report"))
     checkout.change(models=[], languages=["eng"])
     done = checkout.snakemake("all")
     assert done.returncode == 0, told(done)

@@ -19,6 +19,8 @@ from blimpworks.reproduction.accuracies import read_published
 from blimpworks.reproduction.published import Paper, compare
 from blimpworks.tables import ACCURACIES, read_table
 
+# On one worker: the forms that all tests compare with print take ten seconds.
+pytestmark = pytest.mark.xdist_group("lmentry")
 ORDER = ("exact", "rounding", "erratum", "garbled", "not recomputable", "deviates")
 # Counts of each exhibit in this order.
 COUNTS = {

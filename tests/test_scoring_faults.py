@@ -10,6 +10,7 @@ import tiny
 from safetensors.torch import load_file, save_file
 from transformers import AutoTokenizer
 
+from blimpworks.cli import main
 from blimpworks.config import ScoringOptions
 from blimpworks.scoring.collect import Shards, collect_scores
 from blimpworks.scoring.run import score_items
@@ -31,21 +32,44 @@ def items(tmp_path_factory):
     return tiny.write_items(path, list(zip(texts[::2], texts[1::2], strict=True)))
 
 
+def command(items, checkpoint, directory):
+    """The command as the workflow calls it, without the Python that runs it."""
+    return [
+        *("blimpworks", "score", str(items), "--checkpoint", str(checkpoint)),
+        *("--engine", "transformers", "--store", str(directory / "shards")),
+        *("--manifest", str(directory / "manifest.json")),
+        *("--options", OPTIONS.model_dump_json()),
+    ]
+
+
 def score(items, checkpoint, directory):
-    """The command as the workflow calls it."""
-    command = [sys.executable, "-m", "blimpworks", "score", str(items)]
-    command += ["--checkpoint", str(checkpoint), "--engine", "transformers"]
-    command += ["--store", str(directory / "shards")]
-    command += ["--manifest", str(directory / "manifest.json")]
-    command += ["--options", OPTIONS.model_dump_json()]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    """The command in a process of its own: its exit status, and what it says."""
+    python = [sys.executable, "-m", *command(items, checkpoint, directory)]
+    done = subprocess.run(python, capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr
+
+
+@pytest.fixture
+def score_here(monkeypatch, capsys):
+    """The same in this process, which has loaded what takes seconds to load."""
+
+    def score(items, checkpoint, directory):
+        monkeypatch.setattr(sys, "argv", command(items, checkpoint, directory))
+        try:
+            main()
+        except SystemExit as end:
+            return end.code or 0, capsys.readouterr().err
+        raise AssertionError("a command ends its process")
+
+    return score
 
 
 def last_words(done):
     """What a failed command ends with; it must not be a stack trace."""
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
-    return done.stderr.strip().splitlines()[-1]
+    status, said = done
+    assert status == 2
+    assert "Traceback" not in said
+    return said.strip().splitlines()[-1]
 
 
 def shards(directory):
@@ -65,10 +89,10 @@ def small_disk(tmp_path):
 
 
 def test_a_full_disk_is_told_and_costs_no_more_than_the_shard_in_hand(
-    model, items, tmp_path, small_disk
+    model, items, tmp_path, small_disk, score_here
 ):
     (tmp_path / "whole").mkdir()
-    assert score(items, model, tmp_path / "whole").returncode == 0
+    assert score_here(items, model, tmp_path / "whole")[0] == 0
     whole = shards(tmp_path / "whole")
 
     said = last_words(score(items, model, small_disk))
@@ -81,10 +105,10 @@ def test_a_full_disk_is_told_and_costs_no_more_than_the_shard_in_hand(
 
     enlarge = ["mount", "-o", "remount,size=8m", str(small_disk)]
     subprocess.run(enlarge, check=True)
-    done = score(items, model, small_disk)
-    assert done.returncode == 0
+    status, told = score(items, model, small_disk)
+    assert status == 0, told
     sentences = json.loads((small_disk / "manifest.json").read_text())["sentences"]
-    assert f"{sentences - 20 * len(kept)} of them new" in done.stderr
+    assert f"{sentences - 20 * len(kept)} of them new" in told
     assert shards(small_disk) == whole
 
 
@@ -116,7 +140,9 @@ def unseal(checkpoint):
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "gone", "not json"])
-def test_corrupt_weights_that_were_sealed_are_told_in_one_sentence(items, tmp_path, copy, damage):
+def test_corrupt_weights_that_were_sealed_are_told_in_one_sentence(
+    items, tmp_path, copy, score_here, damage
+):
     unseal(copy)
     weights, settings = copy.with_name("model.safetensors"), copy.with_name("config.json")
     if damage == "cut":
@@ -127,7 +153,7 @@ def test_corrupt_weights_that_were_sealed_are_told_in_one_sentence(items, tmp_pa
         weights.unlink()
     else:
         settings.write_text("{")
-    said = last_words(score(items, copy, tmp_path))
+    said = last_words(score_here(items, copy, tmp_path))
     assert str(copy.parent) in said
     assert "cannot be loaded" in said
     assert not (tmp_path / "shards").exists()

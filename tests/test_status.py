@@ -581,8 +581,11 @@ def test_accounts_of_slurm_are_columns_where_there_are_any(within, slurm):
 def test_watching_looks_again_until_it_is_interrupted(within):
     Path("x.yaml").write_text(f"campaign: x\nlanguages: [deu]\nmodels: [{MODEL}]\n")
     command = [sys.executable, "-m", "blimpworks", "status", "--configfile", "x.yaml"]
+    # What a shell starts in the background ignores interrupts, and so does what that starts.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with Path("told").open("wb") as sink:
         process = subprocess.Popen([*command, "--watch", "1"], stdout=sink)
+    signal.signal(signal.SIGINT, before)
     while Path("told").read_text().count("Campaign x") < 2:
         assert process.poll() is None
         time.sleep(0.1)

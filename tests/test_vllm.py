@@ -1,4 +1,4 @@
-"""The engine vllm on a real vLLM. Run by ``.vllm/bin/python -m pytest tests/test_vllm.py``."""
+"""The engine vllm on a real vLLM. Run by ``make test-vllm``; ``make test`` leaves the slow out."""
 
 import json
 import os
@@ -176,7 +176,13 @@ def test_the_server_wants_its_token_which_no_command_line_shows(served, engine):
     assert not any(server.token in line for line in vllm_kit.commands().values())
 
 
-@pytest.mark.parametrize("victim", ["api_server.entry --host", "VLLM::EngineCore"])
+@pytest.mark.parametrize(
+    "victim",
+    [
+        pytest.param("api_server.entry --host", marks=pytest.mark.slow_vllm),
+        "VLLM::EngineCore",
+    ],
+)
 def test_a_server_killed_during_a_job_is_started_again(served, engine, victim):
     encoded = engine.encode(tiny.sentences(1500, seed=3))
     expected = engine.logprobs(encoded[:10])
@@ -216,6 +222,7 @@ def test_the_key_names_the_software_that_makes_ids_and_numbers(engine):
         assert f"{package} {version(package)}" in engine.key
 
 
+@pytest.mark.slow_vllm
 def test_a_server_whose_port_another_took_finds_another_port(served, engine, setup, monkeypatch):
     engine.logprobs(engine.encode(["the dog sees."]))
     ports = [served.server.port, free_port("127.0.0.1")]
@@ -270,6 +277,7 @@ class Poisoned(ServedModel):
         return super().send(prompts)
 
 
+@pytest.mark.slow_vllm
 def test_a_sentence_that_ends_the_server_each_time_is_marked_alone(setup, engine, directory):
     prompts = [[0, *each.ids.tolist()] for each in engine.encode(TEXTS[:60])]
     model = Poisoned(setup)
