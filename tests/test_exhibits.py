@@ -327,9 +327,9 @@ def test_an_unknown_exhibit_lists_those_there_are():
 
 
 def test_a_campaign_has_the_exhibits_of_its_benchmarks():
-    found = of_benchmarks(("multiblimp",), evaluated=True)
+    found = of_benchmarks(("multiblimp",), evaluated=("multiblimp",))
     assert {spec.paper for spec in found} == {"multiblimp"}
-    assert of_benchmarks((), evaluated=True) == []
+    assert of_benchmarks((), evaluated=()) == []
 
 
 def test_a_campaign_without_models_has_the_exhibits_of_its_data():

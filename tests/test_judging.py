@@ -232,7 +232,7 @@ def test_one_item_more_is_correct_in_each_paradigm_where_the_authors_count_so(tm
     rows = [(whole(-1.0), whole(-2.0))] + [(whole(-2.0), whole(-1.0))] * 3
     judged(tmp_path, [PAIR] * 4, rows)
     named = [("m", "eng", tmp_path / "judgements.parquet")]
-    compute_accuracies(named, "clams", tmp_path / "out", ["full_sentence"])
+    compute_accuracies(named, "clams", tmp_path / "out", ["m"])
     found = read_table(ACCURACIES, tmp_path / "out").to_pylist()
     assert {(row["paradigm"] == "all", row["accuracy"]) for row in found} == {
         (False, 2 / 5),

@@ -294,7 +294,7 @@ def test_an_unknown_paradigm_is_named(tables, tmp_path):
 
 
 def test_peoples_table_is_not_a_campaigns_to_measure():
-    names = {spec.name for spec in of_benchmarks(("urblimp",), evaluated=True)}
+    names = {spec.name for spec in of_benchmarks(("urblimp",), evaluated=("urblimp",))}
     assert names == {*MEASURED}
-    data = {spec.name for spec in of_benchmarks(("urblimp",), evaluated=False)}
+    data = {spec.name for spec in of_benchmarks(("urblimp",), evaluated=())}
     assert data == {"table1", "table2", "table10"}

@@ -191,7 +191,8 @@ JUDGEMENTS = _schema(
 # n: pairs that were judged; skipped: those that could not be (a sentence too long for the
 # model, a critical word of several tokens where the method wants one), which don't count.
 # rounding: how far a printed accuracy may be from what it was rounded from; origin: where it
-# is printed (EXHIBIT/ROW/COLUMN of config/published); both are null if it is computed.
+# is printed (EXHIBIT/ROW/COLUMN of config/published); both are null if it is computed. accuracy
+# is correct ÷ n, but where CLAMS's script counts an item too many; low and high are always of n.
 ACCURACIES = _schema(
     "accuracies",
     benchmark=LABEL,

@@ -76,7 +76,6 @@ PINS |= CATALOGUE.sources
 
 
 HUB_MODELS = [name for name, row in CATALOGUE.models.items() if row.hf_id]
-CAMPAIGN_EXHIBITS = of_benchmarks(CAMPAIGN.benchmarks, evaluated=bool(CATALOGUE.models))
 FREQUENCY_SOURCE = "glotcc/v1.0-language-totals.tsv"
 # Results that a paper's authors released: pinned files that one table is made from.
 RELEASES = {
@@ -194,15 +193,12 @@ def unknown_of(benchmark, model):
 
 
 def counted_of(benchmark):
-    """Methods in whose sets a correct item too many is counted, as options of the command."""
-    named = {
-        name
-        for model in models_of(benchmark)
-        for name in methods_of(benchmark, model)
-        if benchmark == "clams"
-        and counts_one_more(CAMPAIGN.clams, CATALOGUE.models[model].architecture)
-    }
-    return [f"--one-more={name}" for name in sorted(named)]
+    """Models for which a correct item too many is counted, as options of the command."""
+    return [
+        f"--one-more={model}"
+        for model in (models_of(benchmark) if benchmark == "clams" else ())
+        if counts_one_more(CAMPAIGN.clams, CATALOGUE.models[model].architecture)
+    ]
 
 
 def scoring_code(model):
@@ -406,3 +402,7 @@ BLOCKS = [
     if name in JUDGING
     for block in blocks(name)
 ]
+CAMPAIGN_EXHIBITS = of_benchmarks(
+    [name for name in CAMPAIGN.benchmarks if item_languages(name)],
+    evaluated=[name for name in CAMPAIGN.benchmarks if models_of(name)],
+)

@@ -49,24 +49,24 @@ def _with_totals(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([rows, rows.assign(paradigm=ALL), rows.assign(paradigm=ALL, phenomenon=ALL)])
 
 
-def _plus_one(found: pd.DataFrame, methods: Collection[str]) -> pd.Series:
-    """Accuracies of sets, by some methods as if there were one more item and it correct.
+def _plus_one(found: pd.DataFrame) -> pd.Series:
+    """Accuracies of paradigms as if there were one more item and it correct; others as they are.
 
     CLAMS's script for LSTMs counts so in each file of sentences.
     """
-    more = found["method"].isin([*methods]) & (found["paradigm"] != ALL)
+    more = found["paradigm"] != ALL
     accuracy: pd.Series = (found["correct"] + more) / (found["n"] + more)
     return accuracy
 
 
-def summarise(judgements: pd.DataFrame, one_more: Collection[str] = ()) -> pd.DataFrame:
+def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFrame:
     """Accuracies of one model and language, by phenomenon, paradigm and method.
 
     Paradigm ``all`` and phenomenon ``all`` are micro averages: every row counts once, so a
     pair that stands in two paradigms counts in both (MultiBLiMP, section 6). Rows without a
     judgement are skipped: they don't count but are counted. Where nothing was judged there is
-    no row. By the methods ``one_more`` the accuracy of a paradigm is (correct + 1) / (n + 1);
-    everything else in its row is of the pairs there are.
+    no row. With ``one_more`` the accuracy of a paradigm is (correct + 1) / (n + 1); everything
+    else in its row, the interval too, is of the pairs there are.
     """
     rows = judgements.assign(skipped=judgements["correct"].isna())
     groups = _with_totals(rows).groupby(KEYS, sort=True)
@@ -78,7 +78,7 @@ def summarise(judgements: pd.DataFrame, one_more: Collection[str] = ()) -> pd.Da
         near_ties=("near_tie", "sum"),
     ).reset_index()
     found = every[every["n"] > 0].copy()
-    found["accuracy"] = _plus_one(found, one_more)
+    found["accuracy"] = _plus_one(found) if one_more else found["correct"] / found["n"]
     bounds = [wilson(c, n) for c, n in zip(found["correct"], found["n"], strict=True)]
     found["low"], found["high"] = [b[0] for b in bounds], [b[1] for b in bounds]
     return found
@@ -103,15 +103,15 @@ def compute_accuracies(
     """Write the accuracies table of ``benchmark`` from (model, language, judgements table).
 
     One row per model, language, phenomenon, paradigm and method, and rows ``all`` for
-    paradigm and for phenomenon; each with Wilson's 95 % interval; ``one_more`` as in
-    ``summarise``. Returns the number of rows.
+    paradigm and for phenomenon; each with Wilson's 95 % interval. ``one_more``: models for
+    which it is asked of ``summarise``. Returns the number of rows.
 
     Raises UserError when there is no table, or one is missing or of another schema.
     """
     if not judgements:
         raise UserError(f"{output}: no judgements of {benchmark} are given; name at least one.")
     parts = [
-        summarise(_read(path), one_more).assign(model=model, lang=lang)
+        summarise(_read(path), one_more=model in one_more).assign(model=model, lang=lang)
         for model, lang, path in judgements
     ]
     frame = pd.concat(parts).assign(benchmark=benchmark, rounding=None, origin=None)

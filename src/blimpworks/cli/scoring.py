@@ -208,7 +208,7 @@ def compute_accuracies(
     benchmark: Annotated[str, typer.Option(help="Name of the benchmark.")],
     output: Output,
     one_more: Annotated[
-        list[str] | None, typer.Option(help="Method by which one item too many is correct.")
+        list[str] | None, typer.Option(help="Model for which one item too many is correct.")
     ] = None,
 ) -> None:
     """Summarise judgements as accuracies with Wilson 95 % intervals."""

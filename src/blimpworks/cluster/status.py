@@ -9,7 +9,7 @@ from blimpworks.catalogue import UNIMORPH_KINDS, Catalogue, Pinned, SourceRow, T
 from blimpworks.clams.sets import GRAMMAR, SET
 from blimpworks.cluster.journal import now
 from blimpworks.cluster.looks import Look, look_at
-from blimpworks.cluster.parts import Groups, Part, item_sets, items_table, score_parts
+from blimpworks.cluster.parts import Groups, Part, item_sets, items_table, languages_of, score_parts
 from blimpworks.cluster.slurm import Queue
 from blimpworks.config import Campaign
 from blimpworks.exhibits.catalogue import FORMATS, of_benchmarks
@@ -130,7 +130,9 @@ def stages(
     """How many files of each stage there are, of those that the campaign makes."""
     results, resources = Path(campaign.pathvars.results), Path(campaign.pathvars.resources)
     parts = [look.part for look in looks]
-    exhibits = of_benchmarks(campaign.benchmarks, evaluated=bool(catalogue.models))
+    having = [b for b in campaign.benchmarks if languages_of(campaign, catalogue, b)]
+    evaluated = {benchmark for part in parts for benchmark, _ in part.sets}
+    exhibits = of_benchmarks(having, evaluated=evaluated)
     # A manifest may say, in place of scores, why there are none.
     scored = Stage("parts", sum(look.state == "done" for look in looks), len(looks))
     files: dict[str, Iterable[Path]] = {

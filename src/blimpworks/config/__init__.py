@@ -258,6 +258,12 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
         except UserError as error:
             raise UserError(f"{source}: key {key!r}: {error}") from error
     _check_corpora(campaign.training, source)
+    for lang in campaign.clams.grammars:
+        if lang not in campaign.languages and campaign.languages != "all":
+            raise UserError(
+                f"{source}: key 'clams.grammars' names {lang!r}, which is not among 'languages' "
+                f"({', '.join(campaign.languages)}); add it there, or take it out here."
+            )
     return campaign
 
 

@@ -38,7 +38,7 @@ class ClamsOptions(Strict):
     variant: Variant = "published"
     """Behaviour of the authors' code, or of the paper's text where the two differ."""
     decisions: ClamsDecisions = ClamsDecisions()
-    grammars: tuple[Lang, ...] = ()
+    grammars: Annotated[tuple[Lang, ...], AfterValidator(distinct)] = ()
     """Languages whose sets are generated here, by the grammars in ``catalogue.grammars`` or
     else by those that the authors released; all others have the released sets."""
     per_paradigm: Positive | None = None

@@ -3,6 +3,8 @@
 Plain data without heavy imports, because the Snakefile reads it each time it is parsed.
 """
 
+from collections.abc import Collection
+
 from blimpworks.exhibits.blimp.specs import SPECS as BLIMP
 from blimpworks.exhibits.clams.specs import SPECS as CLAMS
 from blimpworks.exhibits.lmentry.specs import SPECS as LMENTRY
@@ -21,14 +23,16 @@ EVALUATION = {"accuracies", "comparisons", "regressions", "residuals", "margins"
 """Tables that only a campaign with models has."""
 
 
-def of_benchmarks(benchmarks: tuple[str, ...], *, evaluated: bool) -> list[ExhibitSpec]:
-    """Exhibits of the papers whose benchmarks a campaign runs.
+def of_benchmarks(benchmarks: Collection[str], *, evaluated: Collection[str]) -> list[ExhibitSpec]:
+    """Exhibits of the papers whose benchmarks a campaign has items of.
 
-    Without models to be ``evaluated``, those of the data alone; never those that need nothing,
-    which are of print alone.
+    Of a benchmark that no model is ``evaluated`` on, those of the data alone; never those that
+    need nothing, which are of print alone.
     """
     return [
         spec
         for spec in EXHIBITS.values()
-        if spec.paper in benchmarks and spec.needs and (evaluated or not EVALUATION & {*spec.needs})
+        if spec.paper in benchmarks
+        and spec.needs
+        and (spec.paper in evaluated or not EVALUATION & {*spec.needs})
     ]

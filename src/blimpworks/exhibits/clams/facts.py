@@ -34,17 +34,19 @@ def _part(row: ModelRow) -> str:
 def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
     """Models by part; those of one part are seeds of one another.
 
-    The paper's own models, where the catalogue has any of a part; else the campaign's LSTMs,
-    and its masked models.
+    The paper's own models, where the catalogue has any of a part; else the campaign's first LSTM,
+    or masked model.
     """
-    found: dict[str, list[str]] = {part: [] for part in PRINTED}
-    own: dict[str, list[str]] = {part: [] for part in PRINTED}
+    found: dict[str, dict[str, list[str]]] = {part: {} for part in PRINTED}
     for name, row in catalogue.models.items():
         if (not row.papers or BENCHMARK in row.papers) and row.architecture in ("lstm", "masked"):
-            part = _part(row)
-            kind = found if catalogue.row_of(name) == PRINTED[part] else own
-            kind[part].append(name)
-    return {part: names or own[part] for part, names in found.items()}
+            found[_part(row)].setdefault(catalogue.row_of(name), []).append(name)
+    chosen = {}
+    for part, rows in found.items():
+        # Of several of ours the first: models of two rows are not seeds of one another.
+        ours = next(iter(rows.values()), [])
+        chosen[part] = rows.get(PRINTED[part], ours)
+    return chosen
 
 
 def clams_counting(campaign: Campaign, catalogue: Catalogue) -> str:
@@ -52,16 +54,48 @@ def clams_counting(campaign: Campaign, catalogue: Catalogue) -> str:
     return variant_of(campaign.clams, "counting")
 
 
+def _trained(campaign: Campaign, recipe: LstmRecipe) -> str:
+    """Size and corpus of an LSTM."""
+    corpus = campaign.training.corpora[recipe.corpus]
+    most = corpus.max_sentences
+    text = f" of at most {most:,} sentences a language" if most else ""
+    return (
+        f"{recipe.layers} × {recipe.hidden} units, embeddings of {recipe.embedding}, "
+        f"corpus {recipe.corpus!r}{text}"
+    )
+
+
 def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
     """What the LSTMs that were trained here are, in half a sentence; empty without any."""
+    models = clams_models(campaign, catalogue)
     told: dict[str, int] = {}
-    for name, row in catalogue.models.items():
-        recipe = campaign.training.recipes.get(row.recipe)
+    for name in (*models[MONO], *models[MULTI]):
+        recipe = campaign.training.recipes.get(catalogue.models[name].recipe)
         if isinstance(recipe, LstmRecipe):
-            size = f"{recipe.layers} × {recipe.hidden} units"
-            text = f"{catalogue.row_of(name)} ({size}, embeddings of {recipe.embedding})"
+            text = f"{catalogue.row_of(name)} ({_trained(campaign, recipe)})"
             told[text] = told.get(text, 0) + 1
     return "; ".join(f"{text}, {n} seed{'s' * (n > 1)}" for text, n in told.items())
+
+
+UNKNOWN = {
+    "critical": "Pairs whose critical words a model does not know are left out.",
+    "any": "Pairs with a word that a model does not know are left out.",
+    "score": "Unknown words count as <unk>.",
+}
+
+
+def clams_scoring(campaign: Campaign, catalogue: Catalogue) -> str:
+    """How the LSTMs' decisions were made and counted, in sentences for a caption."""
+    options = campaign.clams
+    method = find_method(methods_of(options, "lstm")[0])
+    ties = clams_ties(campaign, catalogue)[method.name]
+    told = [UNKNOWN[options.unknown_words]]
+    if method.name == "without_end":
+        told.append("The end of the sentence is not among the words summed.")
+    told.append({"right": "Ties count as right.", "half": "Ties count half."}.get(ties, ""))
+    if variant_of(options, "counting") == "published":
+        told.append("As in the authors' script one right pair too many is counted in each set.")
+    return " ".join(filter(None, told))
 
 
 def clams_ties(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
@@ -76,4 +110,5 @@ FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {
     "clams_counting": clams_counting,
     "clams_training": clams_training,
     "clams_ties": clams_ties,
+    "clams_scoring": clams_scoring,
 }

@@ -20,7 +20,7 @@ from blimpworks.exhibits.clams.bert import ENG
 from blimpworks.exhibits.clams.common import HEADINGS, Accuracies, printed_column, read_accuracies
 from blimpworks.exhibits.clams.facts import MONO, MULTI
 from blimpworks.exhibits.clams.formulas import JUDGED
-from blimpworks.exhibits.clams.lstm import NO_LSTM, PARTS, Columns, trained
+from blimpworks.exhibits.clams.lstm import NO_LSTM, PARTS, Columns, scored, trained
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import FORMULAS
 from blimpworks.exhibits.shared import Tables
@@ -103,7 +103,8 @@ def english(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(
         "Accuracy of LSTMs on all English sets",
         f"{trained(labels)}As in Table 1, with Marvin and Linzen's (2018) reflexives and negative "
-        f"polarity items, and with inanimate nouns. Chance is 0.5.{'' if cells else NO_LSTM}",
+        f"polarity items, and with inanimate nouns. Chance is 0.5.{scored(labels)}"
+        f"{'' if cells else NO_LSTM}",
         cells,
         heads=heads,
         sections=sections or [Section("", CONSTRUCTIONS, [])],

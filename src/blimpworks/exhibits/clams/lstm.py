@@ -111,6 +111,12 @@ def trained(labels: Labels) -> str:
     return f"Models trained here, not the paper's: {told}. " if told else ""
 
 
+def scored(labels: Labels) -> str:
+    """What a measured table's caption says last: how decisions were made."""
+    told = labels.facts.get("clams_scoring") if labels.source == "measured" else ""
+    return f" {told}" if told else ""
+
+
 def _perplexities(tables: Tables, found: Accuracies, columns: Columns) -> list[Cell]:
     """Mean perplexity over seeds of each part's models on each language's test text."""
     frames = [read_plain(PERPLEXITIES, path) for path in tables.get("perplexities", ())]
@@ -153,7 +159,7 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
         "Accuracy of LSTM language models by construction and language",
         f"{caption}Share of minimal pairs whose grammatical sentence is the more probable, for "
         "models of one language (Mono) and of all (Multi), mean over seeds; average: over "
-        "constructions. Chance is 0.5. Best of each construction in bold.",
+        f"constructions. Chance is 0.5. Best of each construction in bold.{scored(labels)}",
         cells,
         PERPLEXITY_ROW,
         CONSTRUCTIONS,

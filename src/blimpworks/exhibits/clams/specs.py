@@ -4,7 +4,7 @@ from blimpworks.exhibits.spec import ExhibitSpec, Kind
 
 _HERE = "blimpworks.exhibits.clams"
 _MODELS = ("clams_models", "clams_counting")
-_TRAINED = (*_MODELS, "clams_training")
+_TRAINED = (*_MODELS, "clams_training", "clams_scoring")
 _ACCURACIES = ("accuracies",)
 _BOTH = ("accuracies", "printed")
 
