@@ -12,8 +12,9 @@ from typer.testing import CliRunner
 from blimpworks.analysis.accuracy import compute_accuracies, wilson
 from blimpworks.cli import app
 from blimpworks.errors import UserError
+from blimpworks.models.corpus import SPECIALS
 from blimpworks.provenance.record import sidecar_path
-from blimpworks.scoring.judge import Rules, judge
+from blimpworks.scoring.judge import UNKNOWN_ID, Rules, judge
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, SCORES, read_table, write_table
 
 
@@ -212,7 +213,14 @@ def test_verbs_lead_from_items_to_accuracies(tmp_path):
     assert "deu/grams.parquet does not exist" in str(done.exception)
 
 
-KNOWN, UNKNOWN = 7, 0
+KNOWN, UNKNOWN = 7, UNKNOWN_ID
+
+
+def test_the_unknown_word_has_one_id_in_all_models_that_know_whole_words(tmp_path):
+    text = tiny.write_corpus(tmp_path / "text.txt")
+    tiny.make_ngram(text, tmp_path / "ngram" / "checkpoint.json")
+    words = (tmp_path / "ngram" / "vocabulary.txt").read_text().splitlines()
+    assert words[UNKNOWN_ID] == SPECIALS[UNKNOWN_ID] == "<unk>"
 
 
 @pytest.mark.parametrize(

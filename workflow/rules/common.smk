@@ -184,23 +184,6 @@ def ties_of(benchmark, model):
     ]
 
 
-def unknown_of(benchmark, model):
-    """What becomes of pairs with unknown words, as an option of the command."""
-    known = CATALOGUE.models[model].architecture in WHOLE_WORDS
-    if benchmark != "clams" or not known or CAMPAIGN.clams.unknown_words == "score":
-        return []
-    return [f"--unknown={CAMPAIGN.clams.unknown_words}"]
-
-
-def counted_of(benchmark):
-    """Models for which a correct item too many is counted, as options of the command."""
-    return [
-        f"--one-more={model}"
-        for model in (models_of(benchmark) if benchmark == "clams" else ())
-        if counts_one_more(CAMPAIGN.clams, CATALOGUE.models[model].architecture)
-    ]
-
-
 def scoring_code(model):
     """Digest of the code that scores with a model."""
     return verb_code(score_verb(engine_of(model), CATALOGUE.models[model].architecture))
@@ -228,16 +211,6 @@ def covered_by(model, benchmark):
 def evaluated(benchmark, models):
     """The languages of each of some models, as a command's option."""
     return json.dumps({model: covered_by(model, benchmark) for model in models})
-
-
-def perplexity_tables(benchmark):
-    """Test perplexities of the LSTMs that a benchmark is run on and the campaign trains."""
-    trained = [name for name in models_of(benchmark) if name in trained_by("lstm")]
-    return [
-        f"{RESULTS}/perplexities/{lang}/{model}.parquet"
-        for model in trained
-        for lang in covered_by(model, benchmark)
-    ]
 
 
 def evaluations(folder, benchmark, models):

@@ -200,6 +200,33 @@ def repeated(option, paths):
     return [f"--{option}={path}" for path in paths]
 
 
+def unknown_of(benchmark, model):
+    """What becomes of pairs with unknown words, as an option of the command."""
+    known = CATALOGUE.models[model].architecture in WHOLE_WORDS
+    if benchmark != "clams" or not known or CAMPAIGN.clams.unknown_words == "score":
+        return []
+    return [f"--unknown={CAMPAIGN.clams.unknown_words}"]
+
+
+def counted_of(benchmark):
+    """Models for which a correct item too many is counted, as options of the command."""
+    return [
+        f"--one-more={model}"
+        for model in (models_of(benchmark) if benchmark == "clams" else ())
+        if counts_one_more(CAMPAIGN.clams, CATALOGUE.models[model].architecture)
+    ]
+
+
+def perplexity_tables(benchmark):
+    """Test perplexities of the LSTMs that a benchmark is run on and the campaign trains."""
+    trained = [name for name in models_of(benchmark) if name in trained_by("lstm")]
+    return [
+        f"{RESULTS}/perplexities/{lang}/{model}.parquet"
+        for model in trained
+        for lang in covered_by(model, benchmark)
+    ]
+
+
 def compared_with(model):
     """Reference and variants of a model's report."""
     chosen = CAMPAIGN.parity

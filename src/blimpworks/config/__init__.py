@@ -215,8 +215,12 @@ def _expected(error: ErrorDetails) -> str:
 
 
 def _unknown(key: str) -> str:
-    close = difflib.get_close_matches(key.rpartition(".")[2], _known_keys(), n=1)
+    *above, last = key.split(".")
+    known = _known_keys()
+    close = [k for k in difflib.get_close_matches(last, known, n=3) if k not in above]
     hint = f"did you mean {close[0]!r}?" if close else "remove it or see workflow/schemas."
+    if last in known:
+        hint = "it is one of another section: move it there, see workflow/schemas."
     return f"key {key!r} is not a setting; {hint}"
 
 

@@ -131,7 +131,7 @@ class EncoderDecoderRecipe(NetworkRecipe):
 
 
 class LstmRecipe(Strict):
-    """A word-level LSTM language model; defaults as CLAMS trains them (section 4.2)."""
+    """A word-level LSTM language model; defaults as CLAMS trains them (section 5.2)."""
 
     kind: Literal["lstm"]
     corpus: str = DEFAULT_CORPUS

@@ -18,7 +18,7 @@ from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
 log = logging.getLogger(__name__)
 
 UNKNOWN_ID = 0
-"""Of ``<unk>``, in all models trained here that know whole words."""
+"""Of ``<unk>``, in the vocabulary of each model trained here that knows whole words."""
 
 
 def align_scores(items: pa.Table, scores: pa.Table, path: Path) -> pa.Table:

@@ -34,7 +34,7 @@ FIRST = ("eos", "skip")
 class LstmEngine:
     """Words and a final ``<eos>``, each given what is before and, under ``eos``, an ``<eos>``.
 
-    The hidden state is fresh for each text (Mueller et al. 2020, section 4.2). An unknown
+    The hidden state is fresh for each text (Mueller et al. 2020, section 5.2). An unknown
     word counts as ``<unk>``; the final ``<eos>`` ends where the last word does and takes no
     character (CLAMS leaves it out of its sums: the method ``without_end``). A beginning that
     sentences share is computed once, and so is the softmax over what follows it; with
