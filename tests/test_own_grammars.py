@@ -78,6 +78,7 @@ CHANGES = (
     ("V[p] bark | are old\n", ""),
     ("V[]", "V[x]"),
     ("dog |", "dog | |"),
+    ("is old", "is old # a comment"),
     ("N[p] dogs", "N[p dogs"),
 )
 
