@@ -3,11 +3,38 @@
 import lzma
 from itertools import product
 from pathlib import Path
+from textwrap import dedent
+
+import pytest
 
 from blimpworks.clams.grammar.generator import generate, lines_of
 from blimpworks.clams.grammar.parser import read_grammar
+from blimpworks.errors import UserError
 
 LANGUAGES = ("de", "fr", "he", "ru")
+
+
+GOOD = "vary: V[]\nS[] the N[s] V[3,s]\nN[s] man\nV[3,s] sings\nV[3,p] sing\n"
+"""A grammar without a mistake."""
+
+
+def write(directory, text, name="case.avg"):
+    """A file with a grammar's text, as it is but for common indentation."""
+    path = directory / name
+    path.write_text(dedent(text), encoding="utf-8", newline="")
+    return path
+
+
+def told(lines):
+    """Lines as ``T sentence`` and ``F sentence``."""
+    return [f"{line[0]} {line.rstrip().partition('	')[2]}" for line in lines]
+
+
+def mistake(read):
+    """What is told of the mistake that ``read`` meets."""
+    with pytest.raises(UserError) as caught:
+        read()
+    return str(caught.value)
 
 
 def lines(path, variant="published", common=None):

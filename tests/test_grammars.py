@@ -1,38 +1,24 @@
-"""Attribute-varying grammars: what they generate, and how a mistake in one is told."""
+"""Attribute-varying grammars: what they generate, in which order and how much of it."""
 
-import json
 import re
 import tracemalloc
 from collections import Counter
+from functools import partial
 from itertools import islice
-from textwrap import dedent
 
 import grammar_kit as kit
 import pytest
+from grammar_kit import told
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from blimpworks.clams.grammar.generator import count_template, generate, generate_sets, lines_of
 from blimpworks.clams.grammar.parser import read_grammar
-from blimpworks.cli import app
-from blimpworks.errors import UserError
-from blimpworks.provenance.record import sidecar_path
 
 
 @pytest.fixture
 def write(tmp_path):
-    def make(text, name="case.avg"):
-        path = tmp_path / name
-        path.write_text(dedent(text), encoding="utf-8", newline="")
-        return path
-
-    return make
-
-
-def told(lines):
-    """Lines as ``T sentence`` and ``F sentence``."""
-    return [f"{line[0]} {line.rstrip().partition('	')[2]}" for line in lines]
+    return partial(kit.write, tmp_path)
 
 
 PERSONS = """\
@@ -249,191 +235,6 @@ def test_each_ungrammatical_sentence_is_of_the_words_of_the_grammatical_one_befo
         assert bad
         assert {lemmas(sentence) for sentence in bad} == {lemmas(good)}
         assert variant == "published" or good not in bad
-
-
-# --- mistakes
-
-GOOD = "vary: V[]\nS[] the N[s] V[3,s]\nN[s] man\nV[3,s] sings\nV[3,p] sing\n"
-
-
-def mistake(read):
-    with pytest.raises(UserError) as caught:
-        read()
-    return str(caught.value)
-
-
-MISTAKES = [
-    ("Verbs\n" + GOOD, "1:1", "'Verbs' at the start of a line, which is no rule"),
-    (GOOD + "  N man | men\n", "6:3", "'N' at the start of a line, which is no rule"),
-    (GOOD + "N[p man\n", "6:2", "a bracket that is not closed"),
-    (GOOD.replace("V[3,s]\n", "V[3,s\n"), "2:15", "a bracket that is not closed"),
-    (GOOD + "N[p] men] \n", "6:9", "a closing bracket that nothing opens"),
-    (GOOD + "N[p]men\n", "6:1", "'N[p]men', where something follows the closing bracket"),
-    (GOOD + "[p] men\n", "6:1", "[p] without a name"),
-    (GOOD + "N[p,] men\n", "6:1", "N[p,], where an attribute is empty"),
-    (GOOD + "N[p]\n", "6:5", "nothing after N[p]"),
-    (GOOD + "N[p] men | | women\n", "6:12", "an empty alternative of N[p]"),
-    (GOOD + "N[p] men |  \n", "6:11", "an empty alternative of N[p]"),
-    (GOOD + "N[p] | men\n", "6:6", "an empty alternative of N[p]"),
-    (GOOD + "N[p] → men\n", "6:6", "'→' after N[p]; expected the first word"),
-    (GOOD.replace("vary:", "vary"), "1:5", "no colon after vary; expected vary: and a name"),
-    (GOOD.replace("V[]\n", "\n"), "1:6", "nothing to vary"),
-    (GOOD.replace("V[]\n", "V\n"), "1:7", "'V' in the vary statement"),
-    (GOOD.replace("V[]\n", "V[] N[]\n"), "1:6", "'V[] N[]' in the vary statement"),
-    (GOOD + "vary: N[]\n", "6:1", "a second vary statement; expected a single one, which is at"),
-    (GOOD.replace("vary: V[]", ""), "1:1", "no vary statement"),
-    (GOOD.replace("S[]", "X[]"), "2:9", "a reference to N[s] in an alternative of X[]"),
-    ("vary: V[]\nV[s] is\nV[p] are\n", "1:1", "no template"),
-    (GOOD.replace("S[]", "S[3]"), "2:1", "a template with attributes, S[3]"),
-    (GOOD + "S[] and S[]\n", "6:9", "S[] in a template, which would be recursion"),
-    (
-        GOOD.replace("V[3,s]\n", "V[1,s]\n"),
-        "2:14",
-        "V[1,s] in a template, which no rule defines; expected one of the attribute sets that V is "
-        "defined with: V[3,s] and V[3,p]; correct it, or define it by a line",
-    ),
-    (
-        GOOD.replace("the N[s]", "the NN[s]"),
-        "2:9",
-        "NN[s] in a template, which no rule defines; expected a name that a rule defines, such as "
-        "N; correct it",
-    ),
-    (
-        GOOD.replace("vary: V", "vary: Verb"),
-        "1:7",
-        "Verb[] in the vary statement, which no rule defines; expected a name that a rule defines",
-    ),
-    (
-        GOOD.replace("V[]", "V[1]"),
-        "1:7",
-        "V[1] in the vary statement, whose attributes no V has; expected attributes of V[3,s] and",
-    ),
-    (GOOD + "S[] the N[s]\n", "6:5", "a template in which nothing varies"),
-    (GOOD.replace("V[]", "N[]"), "2:9", "N[s], which is varied but has nothing to vary with"),
-    (GOOD.replace("V[3,p] sing", ""), "2:14", "V[3,s], which is varied but has nothing to vary"),
-    (
-        GOOD + "V[3,p] are\n",
-        "5:1",
-        "2 alternatives of V[3,p]; expected 1, as many as V[3,s] has at ",
-    ),
-]
-
-
-@pytest.mark.parametrize(("text", "place", "found"), MISTAKES)
-def test_a_mistake_is_told_with_its_place_what_was_expected_and_what_to_do(
-    write, text, place, found
-):
-    path = write(text)
-    sentence = mistake(lambda: kit.lines(path))
-    assert sentence.startswith(f"{path}:{place}: found {found}")
-    assert re.fullmatch(r"[^\n]+; expected [^\n]+; [^\n]+\.", sentence)
-
-
-def test_the_grammar_of_which_the_mistakes_are_made_has_none(write):
-    assert told(kit.lines(write(GOOD))) == ["T the man sings", "F the man sing"]
-
-
-def test_a_mistake_in_common_rules_is_told_with_their_file(write):
-    common = write("N[s] man\nN[p\n", "common.avg")
-    sentence = mistake(lambda: kit.lines(write(GOOD), common=common))
-    assert sentence.startswith(f"{common}:2:2: found a bracket that is not closed")
-
-
-def test_only_corrected_refuses_a_vary_item_of_a_single_attribute_set(write):
-    path = write(GOOD.replace("V[]", "V[3,s]"))
-    assert told(kit.lines(path)) == ["T the man sings", "F the man sings"]
-    sentence = mistake(lambda: kit.lines(path, "corrected"))
-    assert "V[3,s], which is varied but has nothing to vary with" in sentence
-
-
-def test_a_file_that_is_not_utf_8_is_told_by_line_and_column(tmp_path):
-    path = tmp_path / "case.avg"
-    path.write_bytes("N[s] père\nN[p] p".encode() + "è".encode("latin-1"))
-    sentence = mistake(lambda: kit.lines(path))
-    assert sentence.startswith(f"{path}:2:7: found the byte 0xe8, which is not UTF-8")
-
-
-def test_a_grammar_that_does_not_exist_is_told(tmp_path):
-    assert "is not a file" in mistake(lambda: kit.lines(tmp_path / "case.avg"))
-
-
-# --- commands
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, [str(each) for each in arguments])
-
-
-def test_sets_are_written_as_released_with_a_record(write, tmp_path):
-    common, one = write("V[s] is\nV[p] are\n", "common.avg"), write("vary: V[]\nS[] he V[s]\n")
-    two = write("vary: V[]\nS[] they V[p]\n", "two.avg")
-    outputs = tmp_path / "sets" / "one.txt", tmp_path / "sets" / "two.txt"
-    written = [f"--output={path}" for path in outputs]
-    done = run("generate-sets", one, two, "--common", common, *written, "--variant=published")
-    assert done.exit_code == 0, done.output
-    assert outputs[0].read_bytes() == b"True\the is\nFalse\the are\n"
-    assert outputs[1].read_bytes() == b"True\tthey are\nFalse\tthey is\n"
-    record = json.loads(sidecar_path(outputs[0]).read_text(encoding="utf-8"))
-    assert [each["path"] for each in record["inputs"]] == [*map(str, (common, one, two))]
-    assert record["params"] == {"variant": "published", "common": True}
-    assert record["notes"] == {"lines": {str(path): 2 for path in outputs}}
-
-
-def test_nothing_is_written_if_one_of_the_grammars_has_a_mistake(write, tmp_path):
-    paths = write(GOOD), write(GOOD + "N[p\n", "bad.avg")
-    outputs = tmp_path / "good.txt", tmp_path / "bad.txt"
-    sentence = mistake(lambda: generate_sets(paths, None, outputs, "published"))
-    assert "bad.avg:6:2" in sentence
-    assert not any(path.exists() for path in outputs)
-
-
-def test_outputs_must_be_as_many_as_grammars(write, tmp_path):
-    sentence = mistake(lambda: generate_sets([write(GOOD)], None, [], "published"))
-    assert sentence.startswith("0 outputs for 1 grammars; expected as many")
-
-
-def test_no_output_overwrites_a_grammar_or_another_output(write, tmp_path):
-    one, two, output = write(GOOD), write(GOOD, "two.avg"), tmp_path / "a.txt"
-    for outputs in ([output, output], [output, one]):
-        sentence = mistake(lambda o=outputs: generate_sets([one, two], None, o, "published"))
-        assert sentence.startswith(f"{outputs[1]} is an output and also another file")
-    assert one.read_text(encoding="utf-8") == GOOD
-    assert not output.exists()
-
-
-def test_authors_see_sizes_first_sets_and_missing_words(write):
-    write("N[s] man | woman\n", "common.avg")
-    case = write("vary: V[]\nS[] the N[s] V[s]\nV[s] sings\nV[p] sing\n")
-    words = write("the\nman\nsings\n", "words.txt")
-    done = run("try-grammar", case, "--show=1", "--vocabulary", words)
-    assert done.exit_code == 0, done.output
-    head, *body = done.output.splitlines()
-    assert head == f"{case}, after {case.with_name('common.avg')}"
-    assert body == [
-        "1 template, 2 minimal sets, 4 lines; varied: V[]",
-        "",
-        "line 2: S[] the N[s] V[s]",
-        "  2 sets, 4 lines",
-        "    the man sings",
-        "  * the man sing",
-        "    …",
-        "",
-        "2 of 5 words are not in the vocabulary: woman sing",
-    ]
-
-
-def test_authors_are_told_of_forms_that_do_not_differ_and_of_alternatives_that_come_twice(write):
-    case = write("vary: V[]\nS[] N[] V[s]\nN[] he | it | he\nV[s] put | is\nV[p] put | are\n")
-    output = run("try-grammar", case).output
-    assert f"{case}:3:15: 'he' comes twice in N[]: so do all sentences with it" in output
-    assert f"{case}:5:6: 'put' is the same for V[s] and V[p]" in output
-
-
-def test_a_vocabulary_of_several_words_a_line_is_refused(write):
-    case, words = write(GOOD), write("the\ntwo words\n", "words.txt")
-    error = run("try-grammar", case, "--vocabulary", words).exception
-    assert isinstance(error, UserError)
-    assert str(error).startswith(f"{words}:2:1: found 'two words'; expected one word")
 
 
 # --- the release

@@ -9,8 +9,8 @@ import pytest
 from blimpworks.clams.constructions import CONSTRUCTIONS, construction_of
 from blimpworks.clams.evaluation_sets import focus_of
 from blimpworks.clams.grammar.generator import generate
-from blimpworks.clams.grammar.parser import read_grammar
-from blimpworks.clams.grammar.preview import common_beside, remarks
+from blimpworks.clams.grammar.parser import common_beside, read_grammar
+from blimpworks.clams.grammar.preview import remarks
 from blimpworks.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -78,6 +78,7 @@ CHANGES = (
     ("V[p] bark | are old\n", ""),
     ("V[]", "V[x]"),
     ("dog |", "dog | |"),
+    ("is old", "is old # a comment"),
     ("N[p] dogs", "N[p dogs"),
 )
 

@@ -37,6 +37,8 @@ ENGLISH_REFLEXIVES = {
     "reflexives_across": "Across a relative clause",
 }
 """Reflexive anaphora in English, in the order of Table 3."""
+ENGLISH_NPIS = {"simple_npi": "Simple", "npi_across": "Across a relative clause"}
+"""Negative polarity items of the English release, which the paper has no table of."""
 LANGUAGES = ("eng", "fra", "deu", "heb", "rus")
 CAPITALISED = ("eng", "fra", "deu", "rus")
 """Languages of appendix B: Hebrew has no capitals."""
@@ -58,6 +60,12 @@ def paradigms(construction: str, *, inanimate: bool) -> list[str]:
 def construction_of(paradigm: str) -> str:
     """The construction that a paradigm is of."""
     return paradigm.removesuffix(INANIMATE).removesuffix(ANIMATE)
+
+
+def is_paradigm(name: str) -> bool:
+    """Whether exhibits have a place for a paradigm of this name."""
+    known = (CONSTRUCTIONS, ENGLISH, ENGLISH_REFLEXIVES, ENGLISH_NPIS)
+    return any(construction_of(name) in names for names in known)
 
 
 def phenomenon_of(paradigm: str) -> str:

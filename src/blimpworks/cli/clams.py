@@ -1,12 +1,13 @@
 """Verbs of CLAMS."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from blimpworks.errors import UserError
 from blimpworks.provenance.record import Job
+from blimpworks.variants import Variant
 
 
 def _of_language(pair: str) -> tuple[str, Path]:
@@ -48,10 +49,11 @@ def build_clams_items(
 
 
 Common = Annotated[
-    Path | None, typer.Option(help="Grammar that is read before each; usually common.avg.")
+    Path | None,
+    typer.Option(help="Grammar to read first, in place of the common.avg beside each grammar."),
 ]
 Way = Annotated[
-    Literal["published", "corrected"],
+    Variant,
     typer.Option(help="As the authors' program does, or with its faults put right."),
 ]
 
@@ -62,11 +64,14 @@ def generate_sets(
     variant: Way,
     common: Common = None,
 ) -> None:
-    """Generate evaluation sets from attribute-varying grammars."""
+    """Generate evaluation sets from attribute-varying grammars.
+
+    Without --common, the common.avg in each grammar's directory is read before it.
+    """
     from blimpworks.clams.grammar import generator
 
-    inputs = [*([common] if common else []), *grammars]
-    params = {"variant": variant, "common": common is not None}
+    inputs = generator.files_read(grammars, common)
+    params = {"variant": variant, "common": len(inputs) > len(grammars)}
     with Job("generate_sets", inputs=inputs, outputs=output, params=params) as job:
         counts = generator.generate_sets(grammars, common, output, variant)
         job.note(lines=dict(zip(map(str, output), counts, strict=True)))
@@ -86,10 +91,10 @@ def try_grammar(
     A common.avg in the grammar's directory is read first, as the authors' program does it.
     """
     from blimpworks.clams.grammar import preview
-    from blimpworks.clams.grammar.parser import read_grammar
+    from blimpworks.clams.grammar.parser import common_beside, read_grammar
 
     words = preview.read_vocabulary(vocabulary) if vocabulary else None
-    common = common or preview.common_beside(grammar)
+    common = common or common_beside(grammar)
     found = read_grammar(grammar, common, variant)
     typer.echo(f"{grammar}" + (f", after {common}" if common else ""))
     for line in preview.preview(found, variant, show, words):

@@ -4,7 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Variant = Literal["published", "corrected"]
+from blimpworks.variants import Variant
+
+__all__ = ["Fraction", "Method", "Positive", "Strict", "TiePolicy", "Variant", "distinct"]
+
 TiePolicy = Literal["wrong", "right", "half"]
 Method = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]* *(=.*)?$")]
 """Name of a method, or ``name=expression`` for one of the campaign's own.

@@ -6,15 +6,16 @@ from typing import NoReturn
 
 from blimpworks.clams.grammar.lexer import fail
 from blimpworks.clams.grammar.model import (
+    COMMON,
     START,
     Grammar,
     Place,
     Reference,
     Rule,
     Template,
-    Variant,
     listed,
 )
+from blimpworks.variants import Variant
 
 
 def check_grammar(grammar: Grammar, variant: Variant, file: Path) -> None:
@@ -22,6 +23,13 @@ def check_grammar(grammar: Grammar, variant: Variant, file: Path) -> None:
 
     ``file`` is where missing templates and a missing vary statement are looked for.
     """
+    if not grammar.templates and file.name == COMMON:
+        fail(
+            Place(file, 1, 1),
+            f"no template, as {COMMON} is read with each of the others of its directory",
+            "a grammar with templates, such as simple_agrmt.avg",
+            f"name one of those instead of {COMMON}",
+        )
     if not grammar.templates:
         fail(
             Place(file, 1, 1),

@@ -14,10 +14,11 @@ from itertools import islice
 from math import prod
 from pathlib import Path
 
-from blimpworks.clams.grammar.model import Grammar, Reference, Template, Variant
-from blimpworks.clams.grammar.parser import read_grammar
+from blimpworks.clams.grammar.model import Grammar, Reference, Template
+from blimpworks.clams.grammar.parser import common_beside, read_grammar
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
+from blimpworks.variants import Variant
 
 MinimalSet = tuple[str, ...]
 """A grammatical sentence, then the ungrammatical ones that belong to it."""
@@ -120,27 +121,35 @@ def lines_of(sets: Iterable[MinimalSet]) -> Iterator[str]:
             yield f"False\t{sentence}\n"
 
 
+def files_read(grammars: Sequence[Path], common: Path | None) -> list[Path]:
+    """What ``generate_sets`` reads: files of common rules first, each once, then the grammars."""
+    shared = [common or common_beside(path) for path in grammars]
+    return [*dict.fromkeys(filter(None, shared)), *grammars]
+
+
 def generate_sets(
     grammars: Sequence[Path], common: Path | None, outputs: Sequence[Path], variant: Variant
 ) -> list[int]:
     """Write what each grammar generates to the output of the same position; lines of each.
 
-    All grammars are read before the first file is written; each file is written whole or not
-    at all. Raises UserError for a grammar with a mistake, for unequal numbers of files, and
-    for an output that would overwrite another one or a grammar.
+    ``common`` is read before each grammar; None stands for the ``common.avg`` beside each. All
+    grammars are read before the first file is written; each file is written whole or not at
+    all. Raises UserError for a grammar with a mistake, for unequal numbers of files, and for an
+    output that would overwrite another one or a grammar.
     """
     if len(grammars) != len(outputs):
         raise UserError(
             f"{len(outputs)} outputs for {len(grammars)} grammars; expected as many, in the same "
             "order; repeat --output."
         )
+    touched = [*files_read(grammars, common), *outputs]
     for path in outputs:
-        if [*grammars, common, *outputs].count(path) > 1:
+        if touched.count(path) > 1:
             raise UserError(
                 f"{path} is an output and also another file of this command; expected a path "
                 "for each; correct --output."
             )
-    parsed = [read_grammar(path, common, variant) for path in grammars]
+    parsed = [read_grammar(path, common or common_beside(path), variant) for path in grammars]
     return [
         write_sets(generate(grammar, variant), output)
         for grammar, output in zip(parsed, outputs, strict=True)

@@ -36,7 +36,8 @@ def fail(place: Place, found: str, expected: str, advice: str) -> NoReturn:
 def tokens_of(text: str, start: Place) -> list[Token]:
     """The tokens of ``text``, which stands at ``start``.
 
-    Raises UserError for brackets that do not pair up, and for names or attributes left out.
+    Raises UserError for brackets that do not pair up, for names or attributes left out, and for
+    what was meant as a comment.
     """
     tokens: list[Token] = []
     position = 0
@@ -45,6 +46,14 @@ def tokens_of(text: str, start: Place) -> list[Token]:
             position += 1
             continue
         place = Place(start.file, start.line, start.column + position)
+        if text[position] == "#":
+            # The authors' program would take the comment for words of the sentence.
+            fail(
+                place,
+                "a # inside a line",
+                "words, as only lines that begin with # are comments",
+                "move the comment to a line of its own",
+            )
         match = _TOKEN.match(text, position)
         if match is None:
             _explain(text, position, place)

@@ -10,13 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+
+from blimpworks.variants import Variant
 
 START = "S"
 """Name of the left-hand side of templates."""
 
-Variant = Literal["published", "corrected"]
-"""``published`` generates what the authors' program does, its latent faults included."""
+COMMON = "common.avg"
+"""The file that the authors' program reads before each other one of its directory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +91,15 @@ class Template:
 
 @dataclass(frozen=True)
 class Grammar:
-    """A whole grammar: templates and rules in order of definition, and the vary statement."""
+    """A whole grammar: templates and rules in order of definition, and the vary statement.
+
+    ``file`` is the grammar's own, not the one that it shares with others.
+    """
 
     templates: tuple[Template, ...]
     rules: tuple[Rule, ...]
     vary: tuple[Reference, ...]
+    file: Path
 
     @cached_property
     def by_preterminal(self) -> dict[Preterminal, Rule]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from blimpworks.clams.grammar.checks import check_grammar
 from blimpworks.clams.grammar.lexer import BLANKS, Token, fail, tokens_of
 from blimpworks.clams.grammar.model import (
+    COMMON,
     START,
     Alternative,
     Grammar,
@@ -20,13 +21,19 @@ from blimpworks.clams.grammar.model import (
     Reference,
     Rule,
     Template,
-    Variant,
 )
 from blimpworks.errors import UserError
+from blimpworks.variants import Variant
 
 VARY = "vary"
 ARROWS = ("→", "->", "=>", "=", ":", "::=")
 """What other notations have between the two sides of a rule; this one has a space."""
+
+
+def common_beside(path: Path) -> Path | None:
+    """The ``common.avg`` in a grammar's directory, if there is one and it isn't the grammar."""
+    found = path.with_name(COMMON)
+    return found if found != path and found.is_file() else None
 
 
 def read_grammar(path: Path, common: Path | None, variant: Variant) -> Grammar:
@@ -39,7 +46,7 @@ def read_grammar(path: Path, common: Path | None, variant: Variant) -> Grammar:
     for file in [common, path] if common else [path]:
         for number, line in enumerate(_read(file).split("\n"), start=1):
             draft.add_line(line, file, number)
-    grammar = draft.finish()
+    grammar = draft.finish(path)
     check_grammar(grammar, variant, path)
     return grammar
 
@@ -115,10 +122,10 @@ class _Draft:
             known, _ = self.rules.setdefault(defined, ([], place))
             known += [_alternative(tokens, defined) for tokens in alternatives]
 
-    def finish(self) -> Grammar:
-        """The grammar that the lines so far make up."""
+    def finish(self, file: Path) -> Grammar:
+        """The grammar that the lines so far make up, of a file of its own."""
         rules = [Rule(name, tuple(found), at) for name, (found, at) in self.rules.items()]
-        return Grammar(tuple(self.templates), tuple(rules), tuple(self.vary))
+        return Grammar(tuple(self.templates), tuple(rules), tuple(self.vary), file)
 
 
 def _vary_item(tokens: list[Token], place: Place) -> Reference:

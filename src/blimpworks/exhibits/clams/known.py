@@ -11,6 +11,7 @@ from blimpworks.clams.constructions import (
     ANIMATE,
     CONSTRUCTIONS,
     ENGLISH,
+    ENGLISH_NPIS,
     ENGLISH_REFLEXIVES,
     INANIMATE,
     NPIS,
@@ -25,7 +26,6 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import FORMULAS
 from blimpworks.exhibits.shared import Tables
 
-ENGLISH_NPIS = {"simple_npi": "Simple", "npi_across": "Across a relative clause"}
 ENGLISH_SETS = (
     (AGREEMENT, "Subject-verb agreement", ENGLISH),
     (REFLEXIVES, "Reflexive anaphora", ENGLISH_REFLEXIVES),
