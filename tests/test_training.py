@@ -278,7 +278,8 @@ def test_a_training_that_diverges_ends_with_what_to_change(tmp_path):
     recipe = tiny.LSTM.model_copy(update={"learning_rate": 1e38, "clip": 1e30})
     with pytest.raises(UserError) as error:
         tiny.make_lstm(corpus, tmp_path / "a" / "checkpoint.json", recipe)
-    assert str(error.value).startswith("the training diverged: the loss is nan at step 2 of ")
+    assert str(error.value).startswith("the training diverged: the loss is ")
+    assert " at step 2 of 177; lower learning_rate" in str(error.value)
     assert "lower learning_rate (of an LSTM perhaps clip) in recipe 'lstm'." in str(error.value)
 
 
