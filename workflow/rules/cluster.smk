@@ -220,7 +220,5 @@ os.environ.update(BLIMPWORKS_CACHE=str(SITE.cache or "") if SITE else "")
 if refused := impossible():
     raise WorkflowError("\n".join(refused))
 PARTS = {(p.model, p.part): p for p in score_parts(CAMPAIGN, CATALOGUE, GROUPS)}
-PACKS = pack_parts(
-    [*PARTS.values()], CATALOGUE.models, score_needs, SITE, expected
-)
+PACKS = pack_parts([*PARTS.values()], CATALOGUE.models, score_needs, SITE, expected)
 VLLM_ENVIRONMENT = f"vllm-{CAMPAIGN.scoring.vllm.build}"

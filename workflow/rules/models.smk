@@ -161,11 +161,11 @@ for kind in ("transformer", "masked", "encoder-decoder", "lstm"):
             f"<benchmarks>/{verb}/{{model}}/{{scope}}.tsv"
         wildcard_constraints:
             model=one_of(trained_by(kind)),
-        conda:
-            "../../envs/train.yaml"
         # A training that outlasts its job goes on from its snapshot in the next attempt: the
         # paper's multilingual LSTM takes dozens of the longest jobs that sites allow.
         retries: train_retries(kind)
+        conda:
+            "../../envs/train.yaml"
         resources:
             **train_job(kind),
         params:

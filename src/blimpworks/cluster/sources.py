@@ -8,8 +8,10 @@ from blimpworks.cluster.parts import Part
 from blimpworks.config import Campaign, LstmRecipe
 from blimpworks.exhibits.catalogue import of_benchmarks
 
-CORPUS, TEXT, WALS = "corpus", "text", "wals"
-"""Kinds of sources: CLAMS's corpora, plain text, features of languages."""
+CORPUS, TEXT = "corpus", "text"
+"""Kinds of sources: CLAMS's corpora, plain text."""
+OPTIONAL = {"morphology": "wals", "frequencies": "frequency"}
+"""Kinds of the sources of tables that exhibits do without where they cannot be had."""
 
 
 def _usable(campaign: Campaign, row: Pinned) -> bool:
@@ -85,8 +87,9 @@ def retrieved_files(campaign: Campaign, catalogue: Catalogue, parts: Sequence[Pa
         rows += catalogue.sources_of(TEXT, lang) if lang in trained else []
     rows += [*corpora, *_evaluation_sets(campaign, catalogue)]
     exhibits = of_benchmarks(campaign.benchmarks, evaluated=bool(catalogue.models))
-    if any("morphology" in (*spec.needs, *spec.optional) for spec in exhibits):
-        rows += _available(campaign, catalogue, WALS)
+    tables = {table for spec in exhibits for table in (*spec.needs, *spec.optional)}
+    for table, kind in OPTIONAL.items():
+        rows += _available(campaign, catalogue, kind) if table in tables else []
     usable = (row for row in rows if _usable(campaign, row))
     names = (row.name for row in usable if isinstance(row, TreebankRow | SourceRow))
     return list(dict.fromkeys(names))

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from blimpworks.config import LstmRecipe, NetworkRecipe, Strict
+from blimpworks.config import Strict
 from blimpworks.errors import UserError
 from blimpworks.files import expand, sha256_of, write_text
 
@@ -67,18 +67,6 @@ class Checkpoint(Strict):
     """Where the weights come from."""
     files: dict[str, Sha256] = Field(default_factory=dict)
     """SHA-256 of each file of the directory, by relative path."""
-
-
-def training_of(
-    recipe_name: str, recipe: NetworkRecipe | LstmRecipe, seed: int, text: Path
-) -> Trained:
-    """Description of a training on ``text``; of its recipe all but how many models there are."""
-    return Trained(
-        recipe=recipe_name,
-        settings=recipe.model_dump(exclude={"seeds"}),
-        seed=seed,
-        text_sha256=sha256_of(text),
-    )
 
 
 def trained_checkpoint(

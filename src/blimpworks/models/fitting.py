@@ -12,7 +12,9 @@ from typing import Protocol
 import torch
 from tqdm import tqdm
 
+from blimpworks.config import LstmRecipe, NetworkRecipe
 from blimpworks.errors import UserError
+from blimpworks.files import sha256_of
 from blimpworks.models.checkpoint import Trained
 from blimpworks.models.snapshot import load_snapshot, save_snapshot
 from blimpworks.models.threads import one_thread
@@ -95,6 +97,18 @@ def device_label(device: torch.device) -> str:
 def scratch_of(directory: Path) -> Path:
     """Where the snapshots of a model that is trained into ``directory`` lie meanwhile."""
     return directory.with_name(f".{directory.name}.training")
+
+
+def training_of(
+    recipe_name: str, recipe: NetworkRecipe | LstmRecipe, seed: int, text: Path
+) -> Trained:
+    """Description of a training on ``text``; of its recipe all but how many models there are."""
+    return Trained(
+        recipe=recipe_name,
+        settings=recipe.model_dump(exclude={"seeds"}),
+        seed=seed,
+        text_sha256=sha256_of(text),
+    )
 
 
 def run_digest(source: Trained, device: torch.device) -> str:

@@ -21,7 +21,6 @@ from blimpworks.models.checkpoint import (
     clear,
     seal,
     trained_checkpoint,
-    training_of,
 )
 from blimpworks.models.corpus import END, SPECIALS, UNKNOWN, Ids, encode, read_corpus, sentences_of
 from blimpworks.models.corpus import VOCABULARY as CORPUS_VOCABULARY
@@ -33,6 +32,7 @@ from blimpworks.models.fitting import (
     repeatable,
     scratch_of,
     training_device,
+    training_of,
 )
 from blimpworks.models.words import split_at_spaces, split_words
 

@@ -15,8 +15,8 @@ from tokenizers import Tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel
 
 from blimpworks.config import NetworkRecipe, TransformerRecipe
-from blimpworks.models.checkpoint import Checkpoint, clear, seal, trained_checkpoint, training_of
-from blimpworks.models.fitting import fit, repeatable, scratch_of
+from blimpworks.models.checkpoint import Checkpoint, clear, seal, trained_checkpoint
+from blimpworks.models.fitting import fit, repeatable, scratch_of, training_of
 from blimpworks.models.text import training_sentences
 from blimpworks.models.tokenizer import (
     BOS,
