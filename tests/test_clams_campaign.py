@@ -7,11 +7,18 @@ import pytest
 from blimpworks.catalogue import load_catalogue
 from blimpworks.clams.decisions import counts_one_more, methods_of
 from blimpworks.clams.sets import grammars_of, set_files
+from blimpworks.cluster.estimate import speed_of
+from blimpworks.cluster.expectations import expected_items, expected_pairs
+from blimpworks.cluster.needs import needs_of
 from blimpworks.cluster.parts import item_sets, languages_of, score_parts
+from blimpworks.cluster.plan import make_plan
+from blimpworks.cluster.sources import retrieved_files
 from blimpworks.config import Campaign, ClamsDecisions, ClamsOptions, load_campaign
+from blimpworks.config.site import ModelNeeds, Site
 from blimpworks.errors import UserError
 from blimpworks.exhibits.clams.facts import clams_models, clams_training
 from blimpworks.reference import groups_of_models
+from blimpworks.seeds import for_seeds, from_seeds
 
 ROOT = Path(__file__).resolve().parents[1]
 FIVE = ("deu", "eng", "fra", "heb", "rus")
@@ -108,3 +115,97 @@ def test_methods_and_counting_follow_architecture_and_decisions(
 ):
     assert methods_of(options, architecture) == methods
     assert counts_one_more(options, architecture) == one_more
+
+
+def test_a_seed_is_not_named_in_a_campaign_but_follows_from_the_recipe():
+    with pytest.raises(UserError, match="Name 'lstm-small': which seeds it has follows from"):
+        loaded(models=("lstm-small-seed1",))
+    with pytest.raises(UserError, match="Correct it or add a row"):
+        loaded(models=("lstm-tiny-seed1",))
+
+
+def test_a_row_that_is_called_like_a_seed_of_another_is_refused():
+    campaign, catalogue = loaded()
+    row = catalogue.models["masked-small-eng"].model_copy(update={"recipe": "lstm-small"})
+    with pytest.raises(UserError, match=r"'x-seed5' is called like seed 5 of 'x', whose recipe"):
+        from_seeds(campaign, {"x": row}, {"x", "x-seed5"})
+    assert len(from_seeds(campaign, {"x": row}, {"x", "x-seed6"})[0]) == 5
+
+
+def test_what_a_site_says_of_a_model_holds_for_its_seeds_unless_it_says_more(tmp_path):
+    campaign, catalogue = loaded()
+    measured = {"lstm-small": 10, "lstm-small-seed2": 20, "other": 30}
+    said = Site(models={n: ModelNeeds(tokens_per_second=rate) for n, rate in measured.items()})
+    site = for_seeds(said, catalogue.seeds)
+    row = catalogue.models["lstm-small-seed1"]
+    needs = needs_of(row, "lstm", "float32", site)
+    names = ("lstm-small-seed1", "lstm-small-seed2", "lstm-small-multi-seed1")
+    speeds = [speed_of(catalogue.models[name], "lstm", needs, site) for name in names]
+    assert speeds[:2] == [(10, "measured"), (20, "measured")]
+    assert speeds[2].source == "stated"
+    empty = campaign.pathvars.model_copy(update={"results": str(tmp_path)})
+    plan = make_plan(campaign.model_copy(update={"pathvars": empty}), catalogue, said, None)
+    rates = {model.model: model.tokens_per_second for model in plan.models}
+    assert [rates[name] for name in names[:2]] == [10, 20]
+    assert "models of the site's file that this campaign lacks: other." in plan.notes
+
+
+def test_the_files_to_retrieve_are_those_of_its_models_and_benchmarks():
+    campaign, _ = loaded()
+
+    def files(**changes):
+        changed = campaign.model_copy(update=changes)
+        chosen = load_catalogue(changed)
+        parts = score_parts(changed, chosen, groups_of_models(changed, chosen))
+        return set(retrieved_files(changed, chosen, parts))
+
+    found = files()
+    # As many jobs of the rule retrieve has the workflow.
+    assert len(found) == 92
+    assert sum(name.startswith("wals/") for name in found) == 3
+    assert not any(name.startswith(("unimorph/", "clams/fr_replication")) for name in found)
+    assert any(name.startswith("unimorph/") for name in files(benchmarks=("multiblimp", "clams")))
+    assert {name.partition("/")[0] for name in files(models=())} == {"clams"}
+    generated = campaign.clams.model_copy(update={"grammars": ("fra",)})
+    assert any("fr_replication" in name for name in files(clams=generated))
+
+
+def test_released_corpora_take_the_place_of_treebanks():
+    campaign, catalogue = loaded("config")
+    lstms = ("clams-lstm-mono", "clams-lstm-multi")
+    campaign = campaign.model_copy(
+        update={"benchmarks": ("clams",), "languages": FIVE, "models": lstms}
+    )
+    catalogue = load_catalogue(campaign)
+    parts = score_parts(campaign, catalogue, groups_of_models(campaign, catalogue))
+    found = retrieved_files(campaign, catalogue, parts)
+    assert sum(catalogue.sources[name].kind == "corpus" for name in found) == 4 * len(FIVE)
+    assert not any(name.startswith("ud/") for name in found)
+
+
+def test_pairs_are_expected_by_benchmark_language_and_settings():
+    campaign, catalogue = loaded("config")
+
+    def expected(lang, benchmark="clams", **settings):
+        options = campaign.clams.model_copy(update=settings)
+        changed = campaign.model_copy(update={"clams": options})
+        return expected_pairs(changed, catalogue, benchmark, lang)
+
+    assert expected("eng") == 157_346 + 51_780
+    assert expected("heb") == expected("heb", capitals=False) == 40_820
+    assert expected("rus", capitals=False) == 40_120
+    assert expected("eng", per_paradigm=100) == 100 * (22 + 7)
+    assert expected("eng", grammars=("eng",)) == expected("ita") == 2 * 51_780
+    assert expected("eng", benchmark="multiblimp") == catalogue.languages["eng"].paper_n
+
+
+def test_masked_models_are_expected_to_score_critical_words_alone():
+    campaign, catalogue = loaded("config")
+    parts = score_parts(campaign, catalogue, groups_of_models(campaign, catalogue))
+    tokens = {
+        part.model: {each.tokens for each in expected_items(campaign, catalogue, part).values()}
+        for part in parts
+    }
+    assert tokens["bert-base-multilingual-cased"] == {2}
+    assert tokens["clams-lstm-multi-seed1"] == {10}
+    assert tokens["qwen3-8b"] == {30}

@@ -3,6 +3,7 @@
 import json
 import math
 from itertools import permutations
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -12,9 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from blimpworks.catalogue import load_catalogue
 from blimpworks.cli import app
+from blimpworks.cluster.parts import score_parts
 from blimpworks.cluster.requests import train_request
-from blimpworks.config import CorpusOptions, CorpusShares, TrainingOptions, check_campaign
+from blimpworks.cluster.trainings import multiplied_weights, plan_trainings, training_retries
+from blimpworks.config import (
+    CorpusOptions,
+    CorpusShares,
+    LstmRecipe,
+    TrainingOptions,
+    check_campaign,
+    load_campaign,
+)
 from blimpworks.config.site import GpuKind, Site
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Trained, seal, trained_checkpoint
@@ -32,8 +43,10 @@ from blimpworks.models.lstm import LstmModel, LstmSettings, _save, mean_loss
 from blimpworks.models.perplexity import measure_perplexity
 from blimpworks.models.text import join_text
 from blimpworks.provenance.record import sidecar_path
+from blimpworks.reference import groups_of_models
 from blimpworks.tables import PERPLEXITIES, SENTENCES, TOKENS, read_table, write_table
 
+ROOT = Path(__file__).resolve().parents[1]
 PLAIN = CorpusOptions(words="whitespace", unknown_share=1)
 SPLITS = ("train", "valid", "test")
 
@@ -478,3 +491,44 @@ def test_an_lstm_is_trained_on_the_smallest_gpu_whose_node_can_hold_it():
     assert request["runtime"] == 48 * 60
     assert train_request(Site(gpus=(kind("big", 80),)))["runtime"] == 24 * 60
     assert train_request(Site()) is None
+
+
+def trainings(site, **recipe):
+    """The LSTMs of CLAMS's campaign, perhaps by another recipe."""
+    campaign = load_campaign(ROOT / "config/config.yaml")
+    recipes = campaign.training.recipes
+    changed = recipes | {"clams-lstm": recipes["clams-lstm"].model_copy(update=recipe)}
+    training = campaign.training.model_copy(update={"recipes": changed})
+    campaign = campaign.model_copy(update={"training": training, "benchmarks": ("clams",)})
+    found = load_catalogue(campaign)
+    parts = score_parts(campaign, found, groups_of_models(campaign, found))
+    plans = {plan.model: plan for plan in plan_trainings(campaign, found, parts, site)}
+    return plans, training_retries(campaign, found, parts, site)
+
+
+def test_a_training_takes_epochs_times_words_by_the_rate_of_its_layers(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    # Two layers of 800 units over 50,000 words multiply a word with 50.24 million weights.
+    assert multiplied_weights(LstmRecipe(kind="lstm"), 50_000) == 50_240_000
+    site = Site(gpus=(kind("small", 16).model_copy(update={"teraflops": 312.0}),))
+    plans, retries = trainings(site)
+    mono, multi = plans["clams-lstm-mono-seed1"], plans["clams-lstm-multi-seed5"]
+    assert (mono.checkpoints, mono.words, multi.words) == (5, 80_000_000, 400_000_000)
+    assert mono.words_per_second == pytest.approx(0.25 * 312e12 / 16 / 6 / 50_240_000)
+    assert mono.gpu_hours == pytest.approx(5 * 40 * 80e6 / mono.words_per_second / 3600)
+    # Five times the words, and an output layer that is five times as wide.
+    assert 20 < multi.hours / mono.hours < 25
+    # Jobs of a day each.
+    assert retries > multi.hours / 24
+    halved, fewer = trainings(site, epochs=20)
+    assert halved["clams-lstm-multi-seed1"].hours == pytest.approx(multi.hours / 2)
+    assert fewer < retries
+
+
+def test_of_corpora_that_are_made_here_the_words_are_not_known(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    site = Site(gpus=(kind("small", 16),))
+    plans, retries = trainings(site, corpus="default")
+    assert {plan.hours for plan in plans.values()} == {None}
+    assert retries == 0
+    assert trainings(Site()) == ({}, 0)

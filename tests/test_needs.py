@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from blimpworks.catalogue import ModelRow, read_rows
 from blimpworks.cluster.estimate import (
-    PAIRS,
     expected_work,
     minutes_to_ask,
     score_seconds,
     speed_of,
 )
+from blimpworks.cluster.expectations import Expectation
 from blimpworks.cluster.needs import BYTES, needs_of
 from blimpworks.cluster.requests import cpu_request, longest_hours, score_request
 from blimpworks.config import ScoringOptions
@@ -312,13 +312,14 @@ def test_a_job_takes_its_start_its_weights_and_its_tokens():
 def test_items_that_exist_are_counted_and_others_expected(tmp_path):
     there, guessed, absent = (tmp_path / f"{name}.parquet" for name in ("a", "b", "c"))
     pq.write_table(pa.table({"item_id": ["x"] * 7}), there)
-    assert expected_work([there], 10) == (14, 140, True)
-    found = expected_work([there, guessed, absent], 10, {there: 5, guessed: 100})
-    assert found == (2 * (7 + 100 + PAIRS), 20 * (7 + 100 + PAIRS), False)
+    assert expected_work({there: Expectation(5, 10)}) == (14, 140, True)
+    expected = {there: (5, 10), guessed: (100, 10), absent: (50, 30)}
+    found = expected_work({path: Expectation(*each) for path, each in expected.items()})
+    assert found == (2 * (7 + 100 + 50), 20 * (7 + 100) + 60 * 50, False)
 
 
 def test_items_that_change_are_counted_anew(tmp_path):
     path = tmp_path / "a.parquet"
     for rows in (3, 8):
         pq.write_table(pa.table({"item_id": ["x"] * rows}), path)
-        assert expected_work([path]).sentences == 2 * rows
+        assert expected_work({path: Expectation(1, 1)}).sentences == 2 * rows

@@ -17,6 +17,7 @@ from blimpworks import cli
 from blimpworks.catalogue import load_catalogue
 from blimpworks.cluster.allocation import Allocation
 from blimpworks.cluster.attempt import PACKED, _own_share
+from blimpworks.cluster.expectations import expected_items
 from blimpworks.cluster.journal import read_attempts
 from blimpworks.cluster.needs import needs_of
 from blimpworks.cluster.pack_run import Member, _give_up
@@ -35,12 +36,15 @@ CATALOGUE = load_catalogue(CAMPAIGN)
 PARTS = score_parts(CAMPAIGN, CATALOGUE, groups_of_models(CAMPAIGN, CATALOGUE))
 
 
-def packs(site):
+def packs(site, campaign=CAMPAIGN):
     def needs(model):
         row = CATALOGUE.models[model]
         return needs_of(row, row.engine, row.dtype, site)
 
-    return pack_parts(PARTS, CATALOGUE.models, needs, site)
+    def expected(part):
+        return expected_items(campaign, CATALOGUE, part)
+
+    return pack_parts(PARTS, CATALOGUE.models, needs, site, expected)
 
 
 def test_without_a_cluster_nothing_is_packed():
@@ -48,10 +52,25 @@ def test_without_a_cluster_nothing_is_packed():
 
 
 def test_the_checkpoints_of_a_monolingual_model_share_a_job():
-    [pack] = packs(EXAMPLE)
-    assert {part.model for part in pack.parts} == {"goldfish"}
-    assert len(pack.parts) == 70
-    assert pack.width == 1
+    goldfish, *lstms = packs(EXAMPLE)
+    assert {part.model for part in goldfish.parts} == {"goldfish"}
+    assert len(goldfish.parts) == 70
+    assert goldfish.width == 1
+    # Each seed is a model.
+    assert len(lstms) == 5
+    assert {len(pack.parts) for pack in lstms} == {5}
+
+
+def test_a_pack_takes_as_long_as_its_benchmarks_pairs_whatever_is_built():
+    few = CAMPAIGN.model_copy(
+        update={"clams": CAMPAIGN.clams.model_copy(update={"per_paradigm": 10})}
+    )
+    starts = 5 * EXAMPLE.start_seconds / 3600
+    whole, part = packs(EXAMPLE)[1], packs(EXAMPLE, few)[1]
+    assert {each.model for each in whole.parts} == {"clams-lstm-mono-seed1"}
+    # 209,126 pairs in English; of ten a set 150 and 70 with capitals remain.
+    assert whole.hours > 10 * starts
+    assert starts < part.hours < 1.2 * starts
 
 
 @given(st.floats(0.05, 20), st.booleans())
@@ -63,7 +82,8 @@ def test_each_model_is_packed_as_a_whole_or_not_and_no_pack_is_longer_than_asked
     assert sorted(keys) == sorted(part.key for part in PARTS if part.model in models)
     if whole:
         return
-    assert all(pack.hours <= hours * 1.0001 for pack in found)
+    # A part that is longer than that has a pack of its own.
+    assert all(pack.hours <= hours * 1.0001 or len(pack.parts) == 1 for pack in found)
 
 
 def test_on_whole_nodes_small_models_share_one_and_large_ones_have_their_own():
@@ -71,10 +91,15 @@ def test_on_whole_nodes_small_models_share_one_and_large_ones_have_their_own():
     found = packs(site)
     packed = {part.model for pack in found for part in pack.parts}
     assert {"llama-3.2-1b", "gemma-3-27b", "goldfish"} <= packed
-    assert all(pack.width == 4 for pack in found)
     assert len({pack.name for pack in found}) == len(found)
-    needs = {m: needs_of(CATALOGUE.models[m], "vllm", "bfloat16", site) for m in packed}
-    for pack in found:
+    engines = {part.model: part.engine for part in PARTS}
+    needs = {m: needs_of(CATALOGUE.models[m], engines[m], "bfloat16", site) for m in packed}
+    on_gpus = [pack for pack in found if needs[pack.parts[0].model].kind]
+    assert all(pack.width == 4 for pack in on_gpus)
+    # LSTMs have none; of their nodes' 64 cores as many as there is memory for.
+    widths = {p.parts[0].model: p.width for p in found if p not in on_gpus}
+    assert widths == {"clams-lstm-mono-seed1": 50, "clams-lstm-multi-seed1": 32}
+    for pack in on_gpus:
         assert {needs[part.model].kind.label for part in pack.parts} == {
             needs[pack.parts[0].model].kind.label
         }

@@ -277,6 +277,14 @@ def test_nothing_tells_the_speed_of_a_campaign_that_did_not_start(tree):
     assert "How long the rest takes is known once" in as_text(tree.status(), "x.yaml")
 
 
+def test_sentences_of_items_that_are_not_built_are_as_expected(tree):
+    tree.campaign = tree.campaign.model_copy(update={"benchmarks": ("multiblimp",)})
+    [model] = [model for model in tree.status().models if model.model == MODEL]
+    pairs = [tree.catalogue.languages[lang].paper_n for lang in LANGUAGES]
+    assert model.sentences == 2 * sum(pairs) > 0
+    assert not model.exact
+
+
 def test_jobs_by_language_are_parts_of_their_own(within):
     tree = Tree(scoring={"jobs": "language"}, models=[MODEL])
     assert [part.part for part in tree.parts] == ["multi.deu", "multi.eng", "multi.fra"]

@@ -273,6 +273,26 @@ def test_weights_of_the_best_epoch_are_kept(monkeypatch):
         assert (bias == expected).all()
 
 
+def test_a_training_that_diverges_ends_with_what_to_change(tmp_path):
+    corpus = tiny.write_corpus(tmp_path / "text.txt")
+    recipe = tiny.LSTM.model_copy(update={"learning_rate": 1e38, "clip": 1e30})
+    with pytest.raises(UserError) as error:
+        tiny.make_lstm(corpus, tmp_path / "a" / "checkpoint.json", recipe)
+    assert str(error.value).startswith("the training diverged: the loss is ")
+    assert " at step 2 of 177; lower learning_rate" in str(error.value)
+    assert "lower learning_rate (of an LSTM perhaps clip) in recipe 'lstm'." in str(error.value)
+
+
+def test_a_validation_loss_that_is_no_number_ends_the_training_at_that_epoch():
+    course = lstm_course(tiny.sentences(80))
+    with torch.no_grad():
+        course.model.head.bias.fill_(float("nan"))
+    with pytest.raises(fitting.DivergedError, match="validation loss is nan after epoch 1"):
+        course.rate(course.steps // tiny.LSTM.epochs)
+    with pytest.raises(fitting.DivergedError, match="validation loss is nan after epoch 3"):
+        course.finish()
+
+
 def test_pieces_of_an_epoch_come_shuffled_or_in_sequence():
     lines = tiny.sentences(80)
     in_sequence = lstm_course(lines, order="sequential")

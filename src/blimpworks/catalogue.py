@@ -6,7 +6,7 @@ standard library, because the Snakefile reads them each time it is parsed.
 
 import csv
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -260,9 +260,18 @@ def _select(
         if name not in known:
             raise UserError(
                 f"{what} {name!r} of the campaign is not in {path}, which has "
-                f"{', '.join(list(known)[:8])}, … ({len(known)} in all). Correct it or add a row."
+                f"{', '.join(list(known)[:8])}, … ({len(known)} in all). "
+                f"{_remedy(name, known)}"
             )
     return {name: row for name, row in known.items() if name in wanted}
+
+
+def _remedy(name: str, known: Container[str]) -> str:
+    """What to do about a name that no row has."""
+    model, seed, number = name.rpartition("-seed")
+    if seed and number.isdecimal() and model in known:
+        return f"Name {model!r}: which seeds it has follows from 'seeds' of its recipe."
+    return "Correct it or add a row."
 
 
 def _keyed(rows: list[Row], key: str, path: Path) -> dict[str, Row]:
@@ -286,12 +295,8 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
         "language",
         files.languages,
     )
-    models = _select(
-        campaign.models,
-        _keyed(read_rows(ModelRow, files.models), "name", files.models),
-        "model",
-        files.models,
-    )
+    every = _keyed(read_rows(ModelRow, files.models), "name", files.models)
+    models = _select(campaign.models, every, "model", files.models)
     if campaign.models == "all":
         models = {name: row for name, row in models.items() if row.papers}
     treebanks: dict[str, list[TreebankRow]] = {lang: [] for lang in languages}
@@ -303,7 +308,7 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
         _check_treebanks(campaign, treebanks)
     _check_sources(campaign, sources)
     _check_models(campaign, models)
-    trained, seeds = from_seeds(campaign, models)
+    trained, seeds = from_seeds(campaign, models, every)
     return Catalogue(languages, trained, treebanks, sources, seeds)
 
 

@@ -3,6 +3,7 @@
 import functools
 
 from blimpworks.cluster.needs import needs_of
+from blimpworks.cluster.expectations import expected_items
 from blimpworks.cluster.packs import pack_parts
 from blimpworks.cluster.parts import score_parts
 from blimpworks.cluster.requests import (
@@ -11,7 +12,9 @@ from blimpworks.cluster.requests import (
     score_request,
     train_request,
 )
+from blimpworks.cluster.trainings import training_retries
 from blimpworks.config.site import find_site
+from blimpworks.seeds import for_seeds
 
 SCHEDULER = (
     "slurm_partition",
@@ -62,8 +65,7 @@ def score_request_of(wildcards):
     log = Path(
         CAMPAIGN.pathvars.logs, "score", wildcards.model, f"{wildcards.part}.log"
     )
-    items = [path for paths in scored_items(wildcards).values() for path in paths]
-    return _requested(wildcards.model, tuple(items), log, _age(log))
+    return _requested(wildcards.model, wildcards.part, log, _age(log))
 
 
 def _age(log):
@@ -77,7 +79,7 @@ def _age(log):
 
 
 @functools.lru_cache(maxsize=None)
-def _requested(model, items, log, _age):
+def _requested(model, part, log, _age):
     # Pyarrow, which counts pairs, would double the time that it takes to read this file.
     from blimpworks.cluster.sizing import sized_request
 
@@ -87,7 +89,7 @@ def _requested(model, items, log, _age):
         dtype_of(model),
         SITE,
         CAMPAIGN.scoring,
-        [Path(path) for path in items],
+        expected(PARTS[model, part]),
         log,
     )
 
@@ -123,6 +125,21 @@ def _pack_requested(name, _ages):
     pack = next(pack for pack in PACKS if pack.name == name)
     logs = {part.key: part.log(CAMPAIGN) for part in pack.parts}
     return pack_request(pack, score_needs, SITE, logs)
+
+
+def expected(part):
+    """What to expect of the items that a part scores."""
+    return expected_items(CAMPAIGN, CATALOGUE, part)
+
+
+def train_retries(kind):
+    """Attempts of a job that trains after its first: of LSTMs as many as the estimate asks for.
+
+    Nothing is lost between them; 0 leaves it to the profile.
+    """
+    if kind != "lstm":
+        return 0
+    return training_retries(CAMPAIGN, CATALOGUE, [*PARTS.values()], SITE)
 
 
 def items_of(part):
@@ -195,7 +212,7 @@ def cluster_words(log):
 
 
 try:
-    SITE = find_site(CAMPAIGN)
+    SITE = for_seeds(find_site(CAMPAIGN), CATALOGUE.seeds)
 except UserError as error:
     raise WorkflowError(str(error)) from None
 # Like the mirror: where a file lies decides no content.
@@ -203,5 +220,5 @@ os.environ.update(BLIMPWORKS_CACHE=str(SITE.cache or "") if SITE else "")
 if refused := impossible():
     raise WorkflowError("\n".join(refused))
 PARTS = {(p.model, p.part): p for p in score_parts(CAMPAIGN, CATALOGUE, GROUPS)}
-PACKS = pack_parts([*PARTS.values()], CATALOGUE.models, score_needs, SITE)
+PACKS = pack_parts([*PARTS.values()], CATALOGUE.models, score_needs, SITE, expected)
 VLLM_ENVIRONMENT = f"vllm-{CAMPAIGN.scoring.vllm.build}"

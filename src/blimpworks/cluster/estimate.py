@@ -1,24 +1,29 @@
 """How long scoring takes, before it is done: tokens, tokens per second, minutes to ask for."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from blimpworks.catalogue import ModelRow
+from blimpworks.cluster.expectations import SENTENCE, Expectation
 from blimpworks.cluster.needs import Needs
 from blimpworks.config.site import ModelNeeds, Site
 
-PAIRS = 1240
-"""Pairs of a language that has no items yet: MultiBLiMP's mean (about 125,000 in 101)."""
 SENTENCES = 2
 """Sentences of a pair; those that pairs share are scored once, so this is the most."""
-TOKENS = 30
-"""Tokens of a sentence (an assumption: treebank sentences have some 15 words, and
-multilingual vocabularies cut words of most languages into about two)."""
 CORE_TERAFLOPS = 0.025
 """What one core does in float32 (an assumption: half of 3 GHz × 16 operations a cycle)."""
+LSTM_TERAFLOPS = 0.05
+"""What one core does of an LSTM, which multiplies whole levels of a prefix tree at a time (on
+the safe side of 0.05 to 0.09, measured: the table in docs/engines.md)."""
+LSTM_MULTIPLIED = 0.55
+"""Share of an LSTM's parameters that a token is multiplied with: all but the embeddings, which
+are looked up (50 of 90 million at 2 × 800 units and 50,000 words, 210 of 410 at 250,000)."""
+LSTM_COMPUTED = 0.25
+"""Share of an LSTM's tokens that are computed, since prefixes are shared (counted over all of
+CLAMS's sets: 0.22 to 0.26 by language, most of them the two last tokens of each sentence)."""
 FLOAT32 = 1 / 16
 """Peak of a GPU in float32 to that in bfloat16 (data sheets: A100 1/16, H100 1/15)."""
 SMALLEST = 0.005
@@ -35,7 +40,7 @@ class Expected(NamedTuple):
     sentences: int
     tokens: int
     known: bool
-    """Whether all items exist; else some are expected to have MultiBLiMP's mean."""
+    """Whether all items exist; else some are as expected."""
 
 
 class Speed(NamedTuple):
@@ -66,25 +71,16 @@ def count_pairs(items: Path) -> int | None:
         return None
 
 
-def expected_work(
-    items: Iterable[Path],
-    tokens_per_sentence: float = TOKENS,
-    guesses: Mapping[Path, int] | None = None,
-) -> Expected:
-    """What scoring the tables ``items`` takes.
-
-    Of those that don't exist yet ``guesses`` may say how many pairs they will have; else they
-    count as PAIRS.
-    """
-    paths = list(items)
-    counts = [count_pairs(path) for path in paths]
-    known = all(count is not None for count in counts)
-    pairs = sum(
-        (guesses or {}).get(path, PAIRS) if count is None else count
-        for path, count in zip(paths, counts, strict=True)
-    )
-    sentences = SENTENCES * pairs
-    return Expected(sentences, round(sentences * tokens_per_sentence), known)
+def expected_work(items: Mapping[Path, Expectation]) -> Expected:
+    """What scoring the tables ``items`` takes: their rows, or what is expected of them."""
+    counts = {path: count_pairs(path) for path in items}
+    sentences, tokens = 0, 0.0
+    for path, expected in items.items():
+        count = counts[path]
+        new = SENTENCES * (expected.pairs if count is None else count)
+        sentences += new
+        tokens += new * expected.tokens
+    return Expected(sentences, round(tokens), None not in counts.values())
 
 
 def speed_of(
@@ -95,7 +91,9 @@ def speed_of(
     Measured, if the site says so. Else a token takes 2 operations per parameter (one product
     and one sum for each weight), of which GPUs do utilisation × peak, and a sixteenth of that in
     float32 (``dtype``, the model's own unless given); the host sets a limit for small models.
-    Without GPUs, n-gram models look words up, and the rest has the job's cores.
+    Without GPUs, n-gram models look words up, and the rest has the job's cores. An LSTM takes
+    less (``LSTM_MULTIPLIED``, ``LSTM_COMPUTED``); a masked model computes a sentence for each
+    token that it scores.
     """
     site = site or Site()
     measured = site.models.get(row.name, ModelNeeds()).tokens_per_second
@@ -103,13 +101,21 @@ def speed_of(
         return Speed(measured, "measured")
     if engine == "kenlm":
         return Speed(WORDS_PER_SECOND, "stated")
-    if needs.kind is None:
-        reached = CORE_TERAFLOPS * needs.cores
-    else:
-        reached = site.utilisation * needs.kind.teraflops * needs.gpus
-        reached *= FLOAT32 if (dtype or row.dtype) == "float32" else 1
-    possible = reached * 1e12 / (2e9 * (row.parameters or SMALLEST))
+    possible = _teraflops(engine, needs, site, dtype or row.dtype) * 1e12
+    possible /= 2e9 * (row.parameters or SMALLEST)
+    if engine == "lstm":
+        possible /= LSTM_MULTIPLIED * LSTM_COMPUTED
+    if row.architecture == "masked":
+        possible /= SENTENCE
     return Speed(min(possible, site.host_tokens_per_second), "stated")
+
+
+def _teraflops(engine: str, needs: Needs, site: Site, dtype: str) -> float:
+    """10^12 operations a second that a job reaches."""
+    if needs.kind is None:
+        return needs.cores * (LSTM_TERAFLOPS if engine == "lstm" else CORE_TERAFLOPS)
+    slower = FLOAT32 if dtype == "float32" else 1
+    return site.utilisation * needs.kind.teraflops * needs.gpus * slower
 
 
 def score_seconds(tokens: float, weights_gb: float, speed: Speed, site: Site | None) -> float:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from blimpworks.catalogue import ModelRow
-from blimpworks.cluster.estimate import PAIRS, SENTENCES, TOKENS, score_seconds, speed_of
+from blimpworks.cluster.estimate import SENTENCES, score_seconds, speed_of
+from blimpworks.cluster.expectations import ExpectationsOf
 from blimpworks.cluster.needs import Needs
 from blimpworks.cluster.parts import Part
 from blimpworks.config.site import Site
@@ -40,10 +41,10 @@ class _Load:
     hours: float
 
 
-def _hours(part: Part, row: ModelRow, needs: Needs, site: Site) -> float:
-    """How long a part should take, if each language has MultiBLiMP's mean number of pairs."""
-    tokens = PAIRS * SENTENCES * TOKENS * len(part.sets)
-    # Speeds that are measured later must not cut the campaign anew.
+def _hours(part: Part, row: ModelRow, needs: Needs, site: Site, expected: ExpectationsOf) -> float:
+    """How long a part should take, if its items are as expected."""
+    tokens = sum(SENTENCES * each.pairs * each.tokens for each in expected(part).values())
+    # Items that are built and speeds that are measured later must not cut the campaign anew.
     site = site.model_copy(update={"models": {}})
     speed = speed_of(row, part.engine, needs, site)
     return score_seconds(tokens, needs.weights_gb, speed, site) / 3600
@@ -90,7 +91,11 @@ def _named(name: str, number: int, loads: Sequence[_Load], width: int) -> Pack:
 
 
 def pack_parts(
-    parts: Sequence[Part], rows: Mapping[str, ModelRow], needs_of: NeedsOf, site: Site | None
+    parts: Sequence[Part],
+    rows: Mapping[str, ModelRow],
+    needs_of: NeedsOf,
+    site: Site | None,
+    expected: ExpectationsOf,
 ) -> list[Pack]:
     """Packs of those parts that share a job; none without a site.
 
@@ -104,7 +109,7 @@ def pack_parts(
     for part in parts:
         needs = needs_of(part.model)
         if _is_small(part, needs, site):
-            hours = _hours(part, rows[part.model], needs, site)
+            hours = _hours(part, rows[part.model], needs, site, expected)
             load = _Load(part, needs.gpus or needs.cores, hours)
             # Engines of different environments cannot share a process that starts them.
             place = needs.kind.label if needs.kind else "cpu"

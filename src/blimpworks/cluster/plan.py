@@ -9,20 +9,28 @@ from pathlib import Path
 
 from blimpworks.catalogue import Catalogue, SourceRow, TreebankRow
 from blimpworks.cluster.dry_run import DryRun
-from blimpworks.cluster.estimate import TOKENS, expected_work, score_seconds, speed_of
+from blimpworks.cluster.estimate import Expected, expected_work, score_seconds, speed_of
+from blimpworks.cluster.expectations import (
+    SENTENCE,
+    TOKENS,
+    Expectation,
+    expected_items,
+    scores_regions,
+)
 from blimpworks.cluster.needs import Needs, needs_of, weights_gb
 from blimpworks.cluster.packs import Pack, pack_parts
 from blimpworks.cluster.parts import Part, engine_of, item_sets, items_table, score_parts
-from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, PackPlan, Plan, Present
+from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, PackPlan, Plan, Present, TrainingPlan
 from blimpworks.cluster.present import NOTHING, is_done, stored
 from blimpworks.cluster.requests import Request
 from blimpworks.cluster.sizing import pack_request, sized_request
-from blimpworks.cluster.trainings import training_notes
+from blimpworks.cluster.trainings import plan_trainings, training_notes
 from blimpworks.config import Campaign
 from blimpworks.config.site import Site
 from blimpworks.errors import UserError
 from blimpworks.reference import groups_of_models
 from blimpworks.scoring.engines import settle
+from blimpworks.seeds import for_seeds
 
 STORE_BYTES, TABLE_BYTES = 10, 8
 """Of a token in shards, and in tables of scores (measured on the demo: 10 and 7.5)."""
@@ -51,18 +59,15 @@ class _Planner:
     """A campaign with its site, its parts and what is known of its sentences."""
 
     def __init__(self, campaign: Campaign, catalogue: Catalogue, site: Site | None) -> None:
-        self.campaign, self.catalogue, self.site = campaign, catalogue, site
+        self.campaign, self.catalogue = campaign, catalogue
+        self.site = for_seeds(site, catalogue.seeds)
         self.needs = cache(self._needs)
         parts = score_parts(campaign, catalogue, groups_of_models(campaign, catalogue))
         self.parts = parts
         stores = {part: part.manifest(campaign).parent for part in parts}
         self.done = {part for part in parts if is_done(stores[part])}
         self.held = {part: stored(stores[part]) for part in parts}
-        # Shards of a job under way hold its longest sentences, or its first.
-        self.common = sum((self.held[part] for part in self.done), NOTHING).mean
-        folder = Path(campaign.pathvars.results) / "items" / "multiblimp"
-        languages = catalogue.languages.values()
-        self.guesses = {folder / f"{r.lang}.parquet": r.paper_n for r in languages if r.paper_n}
+        self.alike = cache(self._alike)
         self.refused = self._refusals()
 
     def _refusals(self) -> dict[str, str]:
@@ -88,7 +93,7 @@ class _Planner:
     def work(self, dry: DryRun | None) -> _Work:
         """What is to run: what Snakemake names, or all that is not done."""
         able = [part for part in self.parts if part.model not in self.refused]
-        packs = pack_parts(able, self.catalogue.models, self.needs, self.site)
+        packs = pack_parts(able, self.catalogue.models, self.needs, self.site, self.items)
         inside = {part for pack in packs for part in pack.parts}
         if dry is None or dry.scored is None:
             alone = [part for part in self.parts if part not in self.done | inside]
@@ -98,19 +103,36 @@ class _Planner:
             packs = [pack for pack in packs if pack.name in dry.packs]
         return _Work(alone, packs, [part for pack in packs for part in pack.parts])
 
-    def items(self, part: Part) -> list[Path]:
-        """Items tables that a part scores."""
-        return part.items(self.campaign)
+    def items(self, part: Part) -> dict[Path, Expectation]:
+        """Items tables that a part scores, and what to expect of them."""
+        return expected_items(self.campaign, self.catalogue, part)
+
+    def work_of(self, part: Part) -> Expected:
+        """Sentences of a part, at most, and their tokens if nothing is known of them."""
+        return expected_work(self.items(part))
 
     def sentences(self, part: Part) -> int:
         """Sentences of a part, at most."""
-        return expected_work(self.items(part), 1, self.guesses).sentences
+        return self.work_of(part).sentences
+
+    def _alike(self, part: Part) -> set[tuple[str, bool]]:
+        """What decides how many tokens of a sentence are scored: benchmarks, and all or regions."""
+        row = self.catalogue.models[part.model]
+        names = {benchmark for benchmark, _ in part.sets}
+        return {(name, scores_regions(self.campaign, row, name)) for name in names}
+
+    def _mean(self, part: Part) -> float | None:
+        """Tokens of a sentence as measured: with the part's model, else with others like it."""
+        # Shards of a job under way hold its longest sentences, or its first.
+        kin = [other for other in self.done if self.alike(other) == self.alike(part)]
+        same = sum((self.held[other] for other in kin if other.model == part.model), NOTHING)
+        return same.mean or sum((self.held[other] for other in kin), NOTHING).mean
 
     def tokens(self, part: Part) -> int:
         """Tokens that a part has yet to score."""
-        same = (self.held[other] for other in self.done if other.model == part.model)
-        mean = sum(same, NOTHING).mean or self.common or TOKENS
-        return round(max(0, self.sentences(part) - self.held[part].sentences) * mean)
+        work = self.work_of(part)
+        mean = self._mean(part) or work.tokens / (work.sentences or 1)
+        return round(max(0, work.sentences - self.held[part].sentences) * mean)
 
     def request(self, part: Part) -> Request:
         """What the job of a part asks for."""
@@ -225,6 +247,15 @@ class _Planner:
         cached = folder and name and Path(folder, f"models--{name}", "snapshots").is_dir()
         return checkpoint.exists() or bool(cached)
 
+    def _told_tokens(self, parts: Sequence[Part]) -> str:
+        """Where the number of tokens a sentence comes from."""
+        open_parts = (part for part in parts if self._mean(part) is None)
+        names = dict.fromkeys(name for part in open_parts for name, _ in part.sets)
+        if not names:
+            return "as in what is scored already"
+        told = ", ".join(f"{TOKENS.get(name, SENTENCE):g} in {name}" for name in names)
+        return f"{told}, an assumption as long as nothing like it is scored"
+
     def obstacles(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
         """What will stop files and models from being retrieved, unless something is done."""
         found = []
@@ -244,21 +275,23 @@ class _Planner:
             )
         return found
 
+    def trainings(self) -> list[TrainingPlan]:
+        """What LSTMs take that are yet to be trained on GPUs."""
+        return plan_trainings(self.campaign, self.catalogue, self.parts, self.site)
+
     def notes(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
         """What a reader should know of the numbers, and do."""
         found = self.obstacles(dry, parts)
-        found += training_notes(self.campaign, self.catalogue, self.parts, self.site)
+        found += training_notes(self.trainings(), self.catalogue, self.site)
         if dry is not None and dry.scored is None:
             found.append("Snakemake did not name the jobs that score; taken are those not done.")
-        unknown = {*(self.site.models if self.site else {})} - {*self.catalogue.models}
+        names = {*self.catalogue.models, *map(self.catalogue.row_of, self.catalogue.models)}
+        unknown = {*(self.site.models if self.site else {})} - names
         if unknown:
             found.append(
                 f"models of the site's file that this campaign lacks: {', '.join(sorted(unknown))}."
             )
-        if self.common:
-            found.append("tokens a sentence: as in what is scored already.")
-        else:
-            found.append(f"tokens a sentence: {TOKENS}, an assumption; nothing is scored yet.")
+        found.append(f"tokens a sentence: {self._told_tokens(parts)}.")
         if self.site and self.site.whole_nodes:
             found.append("the site gives whole nodes: GPU-hours count the GPUs that models use.")
         return found
@@ -338,6 +371,7 @@ def make_plan(
         models=tuple(sorted(models, key=lambda each: order.index(each.model))),
         packs=tuple(packs.values()),
         refused=refused | trouble,
+        trainings=tuple(planner.trainings()),
         disk=planner.disk(dry, work.parts),
         present=planner.present(),
         notes=(*planner.notes(dry, work.parts), *_limits(models, site)),

@@ -57,6 +57,25 @@ class PackPlan(Strict):
         return self.minutes_asked / 60 * self.gpus
 
 
+class TrainingPlan(Strict):
+    """What training an LSTM on GPUs takes: its checkpoints that are still missing."""
+
+    model: str
+    checkpoints: int
+    """Each trained by a job of its own, on one GPU."""
+    epochs: int
+    words: int | None
+    """That one (the largest) reads in an epoch; None for a corpus that is made here."""
+    vocabulary: int
+    """Words of its output layer, at most."""
+    words_per_second: float | None
+    """An assumption, see docs/cluster.md."""
+    hours: float | None
+    """Of one: epochs × words / words a second."""
+    gpu_hours: float | None
+    """Of all; not among those of scoring."""
+
+
 class DiskPlan(Strict):
     """What a run adds on disk, in bytes; all but downloads of files are estimates."""
 
@@ -105,6 +124,8 @@ class Plan(Strict):
     dry_run_seconds: float | None
     models: tuple[ModelPlan, ...]
     packs: tuple[PackPlan, ...]
+    trainings: tuple[TrainingPlan, ...]
+    """LSTMs that are trained before they score."""
     refused: dict[str, str]
     """Models that cannot be run, and why."""
     disk: DiskPlan

@@ -9,7 +9,7 @@ from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, Plan, Present
 from blimpworks.config.site import GpuKind, Site
 
 WIDTH = 100
-LONGEST = 26
+LONGEST = 22
 """Characters of a model's name that the table has room for."""
 SHORT = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

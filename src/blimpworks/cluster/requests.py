@@ -76,22 +76,34 @@ TRAINING_MB = 12_000
 """Of the host for a training on a GPU: the 400 M words of CLAMS's five corpora are 1.6 GB, and a
 model of their 250,000 words has as much in each of weights, best weights and snapshot."""
 TRAINING_HOURS = 48
-"""Of a training on a GPU: 40 epochs of CLAMS's 80 M words at 20,000 words a second, an estimate.
-What does not get done by then goes on from its snapshot in the next attempt."""
+"""Most that one job of a training asks for. It takes epochs × words / words a second, of which the
+last is an assumption: 40 × 80 M at 16,000 are 55 hours on an A100; a multilingual model has five
+times the words and an output layer five times as wide, 40 × 400 M at 3,900, 1,150 hours. What does
+not get done by then goes on from its snapshot in the next attempt (``cluster/trainings.py``)."""
 
 
-def train_request(site: Site) -> Request | None:
-    """Resources of a job that trains an LSTM on one GPU; None where the site has none.
+def train_needs(site: Site) -> Needs | None:
+    """What the training of an LSTM needs: one GPU; None where the site has none.
 
     The GPU is of the kind with the least memory whose nodes can hold the job: the paper's models
-    take 6 GB. It asks for no longer than jobs may be, since the next attempt goes on.
+    take 6 GB.
     """
     fitting = [kind for kind in site.gpus if kind.host_memory_gb * 1000 >= TRAINING_MB]
     if not fitting:
         return None
     kind = min(fitting, key=lambda kind: kind.memory_gb)
-    minutes = int(min(TRAINING_HOURS, kind.max_hours) * 60)
-    needs = Needs(kind, 1, kind.cores_per_gpu, TRAINING_MB, 0.0, 0.0)
+    return Needs(kind, 1, kind.cores_per_gpu, TRAINING_MB, 0.0, 0.0)
+
+
+def train_request(site: Site) -> Request | None:
+    """Resources of a job that trains an LSTM on one GPU; None where the site has none.
+
+    It asks for no longer than jobs may be, since the next attempt goes on.
+    """
+    needs = train_needs(site)
+    if needs is None or needs.kind is None:
+        return None
+    minutes = int(min(TRAINING_HOURS, needs.kind.max_hours) * 60)
     return score_request(site, needs, minutes)
 
 

@@ -1,12 +1,13 @@
 """How much a job that scores asks for: what its work needs, grown by how it ended before."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from blimpworks.catalogue import ModelRow
 from blimpworks.cluster.estimate import expected_work, minutes_to_ask, score_seconds, speed_of
+from blimpworks.cluster.expectations import Expectation
 from blimpworks.cluster.growth import Growth, growth
 from blimpworks.cluster.journal import journal_path, read_attempts
 from blimpworks.cluster.needs import Needs, needs_of
@@ -74,10 +75,12 @@ def sized_request(
     dtype: str,
     site: Site | None,
     options: ScoringOptions,
-    items: Sequence[Path],
+    items: Mapping[Path, Expectation],
     log: Path,
 ) -> Request:
     """What the job with log ``log`` asks for that scores ``items`` with the model ``row``.
+
+    Of tables that don't exist yet ``items`` says what to expect.
 
     Memory doubles for each attempt before that ran out of it, minutes for each whose time was
     over before its first shard, and a larger GPU follows on one that was too small; nothing

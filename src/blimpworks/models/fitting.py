@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +12,16 @@ from typing import Protocol
 import torch
 from tqdm import tqdm
 
+from blimpworks.config import LstmRecipe, NetworkRecipe
+from blimpworks.errors import UserError
+from blimpworks.files import sha256_of
 from blimpworks.models.checkpoint import Trained
 from blimpworks.models.snapshot import load_snapshot, save_snapshot
 from blimpworks.models.threads import one_thread
+
+
+class DivergedError(ArithmeticError):
+    """A loss is no finite number, so the weights are none either; says which and when."""
 
 
 class Course(Protocol):
@@ -35,7 +43,10 @@ class Course(Protocol):
         ...
 
     def rate(self, step: int) -> float:
-        """Learning rate of step ``step`` (from 0); asked for once, before its loss."""
+        """Learning rate of step ``step`` (from 0); asked for once, before its loss.
+
+        Raises DivergedError when what it depends on is no number.
+        """
         ...
 
     def loss(self, step: int) -> torch.Tensor:
@@ -51,7 +62,7 @@ class Course(Protocol):
         ...
 
     def finish(self) -> None:
-        """Leave in ``model`` what is to be kept."""
+        """Leave in ``model`` what is to be kept. Raises DivergedError as ``rate`` does."""
         ...
 
 
@@ -88,6 +99,18 @@ def scratch_of(directory: Path) -> Path:
     return directory.with_name(f".{directory.name}.training")
 
 
+def training_of(
+    recipe_name: str, recipe: NetworkRecipe | LstmRecipe, seed: int, text: Path
+) -> Trained:
+    """Description of a training on ``text``; of its recipe all but how many models there are."""
+    return Trained(
+        recipe=recipe_name,
+        settings=recipe.model_dump(exclude={"seeds"}),
+        seed=seed,
+        text_sha256=sha256_of(text),
+    )
+
+
 def run_digest(source: Trained, device: torch.device) -> str:
     """Identity of a training run: all that decides the weights, torch and device included."""
     versions = f"torch {torch.__version__} on {device_label(device)}"
@@ -96,7 +119,7 @@ def run_digest(source: Trained, device: torch.device) -> str:
 
 
 def _step(course: Course, step: int) -> float:
-    """One optimiser step; returns the loss."""
+    """One optimiser step; returns the loss. Raises DivergedError when that is no number."""
     rate = course.rate(step)
     for group in course.optimiser.param_groups:
         group["lr"] = rate
@@ -105,14 +128,28 @@ def _step(course: Course, step: int) -> float:
     loss.backward()  # type: ignore[no-untyped-call]
     torch.nn.utils.clip_grad_norm_(course.model.parameters(), course.clip)
     course.optimiser.step()
-    return loss.item()
+    value = loss.item()
+    if not math.isfinite(value):
+        raise DivergedError(f"the loss is {value} at step {step + 1:,} of {course.steps:,}")
+    return value
 
 
 def fit(course: Course, source: Trained, scratch: Path, every: int) -> None:
     """Train ``course.model`` in place, from the last snapshot of this run if there is one.
 
-    Every ``every`` steps a snapshot goes into the directory ``scratch``.
+    Every ``every`` steps a snapshot goes into the directory ``scratch``. Raises UserError as soon
+    as a loss is no finite number.
     """
+    try:
+        _fit(course, source, scratch, every)
+    except DivergedError as error:
+        raise UserError(
+            f"the training diverged: {error}; lower learning_rate (of an LSTM perhaps clip) in "
+            f"recipe {source.recipe!r}."
+        ) from error
+
+
+def _fit(course: Course, source: Trained, scratch: Path, every: int) -> None:
     run = run_digest(source, next(course.model.parameters()).device)
     done, state = load_snapshot(scratch, run, course.model, course.optimiser)
     if done:

@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 
 from blimpworks.config import LstmRecipe, Strict
 from blimpworks.errors import UserError
-from blimpworks.files import atomic, sha256_of, write_text
+from blimpworks.files import atomic, write_text
 from blimpworks.models.checkpoint import (
     NGRAM_FILES,
     Checkpoint,
@@ -25,7 +25,15 @@ from blimpworks.models.checkpoint import (
 from blimpworks.models.corpus import END, SPECIALS, UNKNOWN, Ids, encode, read_corpus, sentences_of
 from blimpworks.models.corpus import VOCABULARY as CORPUS_VOCABULARY
 from blimpworks.models.corpus import read_words as read_vocabulary
-from blimpworks.models.fitting import device_label, fit, repeatable, scratch_of, training_device
+from blimpworks.models.fitting import (
+    DivergedError,
+    device_label,
+    fit,
+    repeatable,
+    scratch_of,
+    training_device,
+    training_of,
+)
 from blimpworks.models.words import split_at_spaces, split_words
 
 log = logging.getLogger(__name__)
@@ -188,14 +196,19 @@ class _Course:
         """Learning rate of a step; each epoch begins with a look at the held-out text."""
         if step % len(self._starts) == 0:
             if step:
-                self._anneal()
+                self._anneal(step // len(self._starts))
             self._hidden = None
         return float(self._progress[0])
 
-    def _anneal(self) -> None:
-        """Keep the weights if they are the best so far, else lower the learning rate."""
+    def _anneal(self, epoch: int) -> None:
+        """Keep the weights if they are the best so far, else lower the learning rate.
+
+        ``epoch`` is how many are over.
+        """
         rate, best = self._progress.tolist()
         loss = self.validation_loss()
+        if not np.isfinite(loss):
+            raise DivergedError(f"the validation loss is {loss} after epoch {epoch}")
         if loss < best:
             self._best = {k: v.detach().clone() for k, v in self.model.named_parameters()}
         else:
@@ -232,7 +245,7 @@ class _Course:
 
     def finish(self) -> None:
         """Put the best epoch's weights into the model."""
-        self._anneal()
+        self._anneal(self._recipe.epochs)
         with torch.no_grad():
             for name, parameter in self.model.named_parameters():
                 parameter.copy_(self._best[name])
@@ -299,20 +312,15 @@ def train_lstm(
     (the corpus's) and ``config.json`` beside ``checkpoint``, then ``checkpoint`` itself. Resumes
     and repeats as ``transformer.train_kind`` does; on a GPU, on others of its kind.
 
-    Raises UserError when the corpus is missing, altered or too short, or the directory holds
-    other files.
+    Raises UserError when the corpus is missing, altered or too short, the directory holds other
+    files, or the training diverges.
     """
     rule = read_corpus(corpus).words
     words = read_vocabulary(corpus.parent / CORPUS_VOCABULARY)
     texts = _prepare(corpus, words, recipe.batch)
     directory = checkpoint.parent
     clear(directory)
-    source = Trained(
-        recipe=recipe_name,
-        settings=recipe.model_dump(exclude={"seeds"}),
-        seed=seed,
-        text_sha256=sha256_of(corpus),
-    )
+    source = training_of(recipe_name, recipe, seed, corpus)
     shape = recipe.model_dump(include={"layers", "hidden", "embedding"})
     settings = LstmSettings(words=rule, vocabulary=len(words), **shape)
     model, perplexity = _trained(texts, settings, recipe, source, directory)

@@ -15,9 +15,8 @@ from tokenizers import Tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel
 
 from blimpworks.config import NetworkRecipe, TransformerRecipe
-from blimpworks.files import sha256_of
-from blimpworks.models.checkpoint import Checkpoint, Trained, clear, seal, trained_checkpoint
-from blimpworks.models.fitting import fit, repeatable, scratch_of
+from blimpworks.models.checkpoint import Checkpoint, clear, seal, trained_checkpoint
+from blimpworks.models.fitting import fit, repeatable, scratch_of, training_of
 from blimpworks.models.text import training_sentences
 from blimpworks.models.tokenizer import (
     BOS,
@@ -208,17 +207,13 @@ def train_kind(
     ``.<directory>.training``, from which a killed run goes on; the result is the same byte
     for byte. The sibling is removed at the end. What an earlier model left is removed first.
 
-    Raises UserError when the text is missing or empty, or the directory holds other files.
+    Raises UserError when the text is missing or empty, the directory holds other files, or the
+    training diverges.
     """
     sentences = training_sentences(text)
     directory = checkpoint.parent
     clear(directory)
-    source = Trained(
-        recipe=recipe_name,
-        settings=recipe.model_dump(exclude={"seeds"}),
-        seed=seed,
-        text_sha256=sha256_of(text),
-    )
+    source = training_of(recipe_name, recipe, seed, text)
     with repeatable(seed):
         tokenizer = kind.tokenizer(sentences, recipe.vocabulary)
         model = kind.model(recipe, tokenizer.get_vocab_size())

@@ -1,0 +1,97 @@
+"""What the items of a benchmark are expected to be like before they are built."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from blimpworks.catalogue import Catalogue, ModelRow
+from blimpworks.clams.decisions import methods_of as clams_methods
+from blimpworks.cluster.parts import Part, items_table
+from blimpworks.config import Campaign
+from blimpworks.config.clams import ClamsOptions
+from blimpworks.scoring.methods import regional
+
+PAIRS = 1240
+"""Pairs of a language of MultiBLiMP whose number the paper does not give: its mean (about
+125,000 in 101)."""
+SENTENCE = 30.0
+"""Tokens of a sentence (an assumption: treebank sentences have some 15 words, and multilingual
+vocabularies cut words of most languages into about two)."""
+TOKENS = {"clams": 10.0}
+"""The same of benchmarks that are otherwise. CLAMS's sentences have 8.7 words
+(7.6 to 9.9 by language, the stop counted) and an end, and its words are frequent ones."""
+CRITICAL = 2.0
+"""Tokens of a critical region, which is one word in most pairs."""
+
+
+class ClamsSets(NamedTuple):
+    """Evaluation sets of CLAMS in a language."""
+
+    sets: int
+    pairs: int
+    capitals: int
+    """Pairs that stand again with a capital first letter."""
+
+
+CLAMS = {
+    "eng": ClamsSets(22, 157_346, 51_780),
+    "fra": ClamsSets(7, 49_360, 49_360),
+    "deu": ClamsSets(7, 47_820, 47_820),
+    "heb": ClamsSets(7, 40_820, 0),
+    "rus": ClamsSets(7, 40_120, 40_120),
+}
+"""As released (half the lines of the files). The English ones are Marvin and Linzen's; those of
+the seven constructions, with animate nouns, have capitals."""
+CLAMS_OURS = ClamsSets(7, 51_780, 51_780)
+"""By grammars of ours: like the seven English ones."""
+CONSTRUCTIONS = 7
+"""Sets that stand with capitals too."""
+
+
+class Expectation(NamedTuple):
+    """What an items table is expected to hold for a model."""
+
+    pairs: int
+    tokens: float
+    """Of a sentence, those that the model has to score."""
+
+
+ExpectationsOf = Callable[[Part], Mapping[Path, Expectation]]
+"""What is expected of each items table that a part scores."""
+
+
+def _clams_pairs(options: ClamsOptions, lang: str) -> int:
+    # The authors released no English grammars, so sets that are generated are by ours.
+    ours = lang in options.grammars and lang == "eng"
+    found = CLAMS_OURS if ours else CLAMS.get(lang, CLAMS_OURS)
+    most = options.per_paradigm or found.pairs
+    capitals = min(found.capitals, most * CONSTRUCTIONS) if options.capitals else 0
+    return min(found.pairs, most * found.sets) + capitals
+
+
+def expected_pairs(campaign: Campaign, catalogue: Catalogue, benchmark: str, lang: str) -> int:
+    """Pairs of a language: the paper's number, or a mean; of CLAMS those of its released sets."""
+    if benchmark == "clams":
+        return _clams_pairs(campaign.clams, lang)
+    return catalogue.languages[lang].paper_n or PAIRS
+
+
+def scores_regions(campaign: Campaign, row: ModelRow, benchmark: str) -> bool:
+    """Whether a model scores critical regions alone: a masked one whose methods need no more."""
+    if row.architecture != "masked":
+        return False
+    if benchmark == "clams":
+        return regional(clams_methods(campaign.clams, row.architecture))
+    return benchmark == "multiblimp" and regional(campaign.multiblimp.methods)
+
+
+def expected_items(campaign: Campaign, catalogue: Catalogue, part: Part) -> dict[Path, Expectation]:
+    """What is expected of each items table that a part scores, whether it exists or not."""
+    row = catalogue.models[part.model]
+    found = {}
+    for benchmark, lang in part.sets:
+        partial = scores_regions(campaign, row, benchmark)
+        tokens = CRITICAL if partial else TOKENS.get(benchmark, SENTENCE)
+        pairs = expected_pairs(campaign, catalogue, benchmark, lang)
+        found[items_table(campaign, benchmark, lang)] = Expectation(pairs, tokens)
+    return found
