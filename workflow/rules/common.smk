@@ -13,7 +13,7 @@ from blimpworks.clams.decisions import methods_of as clams_methods
 from blimpworks.cluster import parts
 from blimpworks.config import check_campaign
 from blimpworks.errors import UserError
-from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS, of_benchmarks
+from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS
 from blimpworks.exhibits.clams.facts import FACTS as CLAMS_FACTS
 from blimpworks.exhibits.lmentry.facts import LMENTRY_FACTS
 from blimpworks.exhibits.multiblimp.facts import FACTS
@@ -375,7 +375,6 @@ BLOCKS = [
     if name in JUDGING
     for block in blocks(name)
 ]
-CAMPAIGN_EXHIBITS = of_benchmarks(
-    [name for name in CAMPAIGN.benchmarks if item_languages(name)],
-    evaluated=[name for name in CAMPAIGN.benchmarks if models_of(name)],
+CAMPAIGN_EXHIBITS = parts.exhibits_of(
+    CAMPAIGN, CATALOGUE, parts.score_parts(CAMPAIGN, CATALOGUE, GROUPS)
 )

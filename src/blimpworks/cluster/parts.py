@@ -10,6 +10,8 @@ from pathlib import Path
 from blimpworks.catalogue import Catalogue, ModelRow
 from blimpworks.clams import sets as clams_sets
 from blimpworks.config import Campaign
+from blimpworks.exhibits.catalogue import of_benchmarks
+from blimpworks.exhibits.spec import ExhibitSpec
 
 Groups = Mapping[str, Sequence[str]]
 """Languages of each group of the reference data."""
@@ -116,3 +118,12 @@ def score_parts(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> lis
         engine = engine_of(campaign, row)
         found += [Part(name, part, engine, tuple(each)) for part, each in shares.items()]
     return found
+
+
+def exhibits_of(
+    campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part]
+) -> list[ExhibitSpec]:
+    """The campaign's own exhibits: of benchmarks that it has languages, and perhaps models, for."""
+    having = [name for name in campaign.benchmarks if languages_of(campaign, catalogue, name)]
+    evaluated = {benchmark for part in parts for benchmark, _ in part.sets}
+    return of_benchmarks(having, evaluated=evaluated)

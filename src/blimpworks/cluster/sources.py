@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from blimpworks.catalogue import UNIMORPH_KINDS, Catalogue, Pinned, SourceRow, TreebankRow
 from blimpworks.clams.sets import GRAMMAR, SET
-from blimpworks.cluster.parts import Part
+from blimpworks.cluster.parts import Part, exhibits_of
 from blimpworks.config import Campaign, LstmRecipe
-from blimpworks.exhibits.catalogue import of_benchmarks
 
 CORPUS, TEXT = "corpus", "text"
 """Kinds of sources: CLAMS's corpora, plain text."""
@@ -86,7 +85,7 @@ def retrieved_files(campaign: Campaign, catalogue: Catalogue, parts: Sequence[Pa
         rows += _lexicons(campaign, catalogue, lang)
         rows += catalogue.sources_of(TEXT, lang) if lang in trained else []
     rows += [*corpora, *_evaluation_sets(campaign, catalogue)]
-    exhibits = of_benchmarks(campaign.benchmarks, evaluated=bool(catalogue.models))
+    exhibits = exhibits_of(campaign, catalogue, parts)
     tables = {table for spec in exhibits for table in (*spec.needs, *spec.optional)}
     for table, kind in OPTIONAL.items():
         rows += _available(campaign, catalogue, kind) if table in tables else []

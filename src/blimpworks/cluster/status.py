@@ -10,11 +10,11 @@ from blimpworks.cluster.estimate import count_pairs
 from blimpworks.cluster.expectations import expected_items
 from blimpworks.cluster.journal import now
 from blimpworks.cluster.looks import Look, look_at
-from blimpworks.cluster.parts import Groups, Part, item_sets, items_table, languages_of, score_parts
+from blimpworks.cluster.parts import Groups, Part, exhibits_of, item_sets, items_table, score_parts
 from blimpworks.cluster.slurm import Queue
 from blimpworks.cluster.sources import retrieved_files
 from blimpworks.config import Campaign
-from blimpworks.exhibits.catalogue import FORMATS, of_benchmarks
+from blimpworks.exhibits.catalogue import FORMATS
 from blimpworks.files import Listing
 
 
@@ -108,9 +108,7 @@ def stages(
     """How many files of each stage there are, of those that the campaign makes."""
     results, resources = Path(campaign.pathvars.results), Path(campaign.pathvars.resources)
     parts = [look.part for look in looks]
-    having = [b for b in campaign.benchmarks if languages_of(campaign, catalogue, b)]
-    evaluated = {benchmark for part in parts for benchmark, _ in part.sets}
-    exhibits = of_benchmarks(having, evaluated=evaluated)
+    exhibits = exhibits_of(campaign, catalogue, parts)
     names = retrieved_files(campaign, catalogue, parts)
     # A manifest may say, in place of scores, why there are none.
     scored = Stage("parts", sum(look.state == "done" for look in looks), len(looks))
