@@ -54,15 +54,21 @@ def clams_counting(campaign: Campaign, catalogue: Catalogue) -> str:
     return variant_of(campaign.clams, "counting")
 
 
-def _trained(campaign: Campaign, recipe: LstmRecipe) -> str:
+def _corpus(campaign: Campaign, catalogue: Catalogue, name: str) -> str:
+    """What a corpus is made from: the files that the authors released, or what there is."""
+    options = campaign.training.corpora[name]
+    rows = [row for row in catalogue.sources.values() if row.kind == "corpus"]
+    had = rows and (campaign.unpinned == "error" or all(row.sha256 for row in rows))
+    if had and options.released and options.words == "whitespace":
+        return "the authors' Wikipedia text"
+    most = options.max_sentences
+    return "treebanks and plain text" + (f", {most:,} sentences a language at most" if most else "")
+
+
+def _trained(campaign: Campaign, catalogue: Catalogue, recipe: LstmRecipe) -> str:
     """Size and corpus of an LSTM."""
-    corpus = campaign.training.corpora[recipe.corpus]
-    most = corpus.max_sentences
-    text = f" of at most {most:,} sentences a language" if most else ""
-    return (
-        f"{recipe.layers} × {recipe.hidden} units, embeddings of {recipe.embedding}, "
-        f"corpus {recipe.corpus!r}{text}"
-    )
+    size = f"{recipe.layers} × {recipe.hidden} units, embeddings of {recipe.embedding}"
+    return f"{size}, trained on {_corpus(campaign, catalogue, recipe.corpus)}"
 
 
 def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
@@ -72,7 +78,7 @@ def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
     for name in (*models[MONO], *models[MULTI]):
         recipe = campaign.training.recipes.get(catalogue.models[name].recipe)
         if isinstance(recipe, LstmRecipe):
-            text = f"{catalogue.row_of(name)} ({_trained(campaign, recipe)})"
+            text = f"{catalogue.row_of(name)} ({_trained(campaign, catalogue, recipe)})"
             told[text] = told.get(text, 0) + 1
     return "; ".join(f"{text}, {n} seed{'s' * (n > 1)}" for text, n in told.items())
 
