@@ -5,12 +5,12 @@ import pyarrow as pa
 from mirror_kit import CONFIG, fetch, rows_of
 
 from blimpworks.analysis.accuracy import wilson
-from blimpworks.catalogue import ModelRow, SourceRow, read_rows
-from blimpworks.exhibits.blimp.paradigms import (
+from blimpworks.blimp.paradigms import (
     ONE_PREFIX,
     PHENOMENON_OF,
     TWO_PREFIX,
 )
+from blimpworks.catalogue import ModelRow, SourceRow, read_rows
 from blimpworks.exhibits.blimp.specs import SPECS
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from blimp_kit import campaign, published, write_release
 
+from blimpworks.blimp.paradigms import PARADIGMS, PHENOMENON_OF
 from blimpworks.errors import UserError
-from blimpworks.exhibits.blimp.paradigms import PARADIGMS, PHENOMENON_OF
 from blimpworks.exhibits.blimp.specs import SPECS
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels

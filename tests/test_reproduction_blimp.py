@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 from blimp_kit import PRINTED, published, release, statuses, write_release
 
+from blimpworks.blimp.paradigms import PARADIGMS, PHENOMENON_OF
 from blimpworks.errors import UserError
-from blimpworks.exhibits.blimp.paradigms import PARADIGMS, PHENOMENON_OF
 from blimpworks.reproduction.blimp import MISPLACED, accuracies
 from blimpworks.reproduction.blimp_release import INDIVIDUAL, MAJORITY, read_blimp_release
 from blimpworks.reproduction.printed import read_printed_numbers

@@ -58,7 +58,12 @@ VLLM_PYTHON = (
 AFTERWARDS = {"near_tie": True, "jobs": True, "vllm": {"build"}}
 RESULTS, RESOURCES = CAMPAIGN.pathvars.results, CAMPAIGN.pathvars.resources
 
-JUDGING = {"multiblimp": CAMPAIGN.multiblimp, "clams": CAMPAIGN.clams}
+JUDGING = {
+    "multiblimp": CAMPAIGN.multiblimp,
+    "clams": CAMPAIGN.clams,
+    "blimp": CAMPAIGN.blimp,
+    "blimp_generated": CAMPAIGN.blimp,
+}
 READ_KINDS = (*UNIMORPH_KINDS, "text")
 # Architectures that know words, not pieces of them.
 WHOLE_WORDS = ("ngram", "lstm")

@@ -203,9 +203,8 @@ def repeated(option, paths):
 def unknown_of(benchmark, model):
     """What becomes of pairs with unknown words, as an option of the command."""
     known = CATALOGUE.models[model].architecture in WHOLE_WORDS
-    if benchmark != "clams" or not known or CAMPAIGN.clams.unknown_words == "score":
-        return []
-    return [f"--unknown={CAMPAIGN.clams.unknown_words}"]
+    policy = getattr(JUDGING[benchmark], "unknown_words", "score")
+    return [f"--unknown={policy}"] if known and policy != "score" else []
 
 
 def counted_of(benchmark):
@@ -225,6 +224,14 @@ def perplexity_tables(benchmark):
         for model in trained
         for lang in covered_by(model, benchmark)
     ]
+
+
+def blimp_files(benchmark):
+    """Files of BLiMP's paradigms, released or generated, in the order of their names."""
+    if benchmark == "blimp_generated":
+        return [f"{RESULTS}/sets/blimp/{uid}.jsonl" for uid in DECLARED]
+    rows = CATALOGUE.sources_of("blimp_data", "eng")
+    return [f"{RESOURCES}/sources/{row.name}" for row in rows]
 
 
 def compared_with(model):

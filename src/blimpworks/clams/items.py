@@ -16,7 +16,7 @@ from blimpworks.clams.decisions import variant_of
 from blimpworks.clams.evaluation_sets import Pair, focus_of, read_pairs
 from blimpworks.config import ClamsOptions
 from blimpworks.errors import UserError
-from blimpworks.items import item_id
+from blimpworks.items import evenly, item_id
 from blimpworks.tables import INT, ITEMS, STRING, write_table
 
 # focus: the two words that tell a pair apart, null where there are more; line: of the
@@ -65,13 +65,6 @@ def capitalise(sentence: str, *, rest_too: bool) -> str:
     word, space, rest = sentence.partition(" ")
     word = word.capitalize() if rest_too else word[:1].upper() + word[1:]
     return word + space + rest
-
-
-def evenly(pairs: Sequence[Any], most: int | None) -> Sequence[Any]:
-    """At most ``most`` of some things, evenly spaced; all of them for None."""
-    if most is None or len(pairs) <= most:
-        return pairs
-    return [pairs[i * len(pairs) // most] for i in range(most)]
 
 
 def _row(lang: str, phenomenon: str, path: Path, line: int, pair: Pair) -> dict[str, Any]:

@@ -23,6 +23,7 @@ MODULES = (
     "sources",
     "treebanks",
     "multiblimp",
+    "blimp",
     "clams",
     "training",
     "scoring",

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from blimpworks.benchmarks import paper_of
 from blimpworks.catalogue import Catalogue, ModelRow
 from blimpworks.clams.decisions import methods_of as clams_methods
 from blimpworks.cluster.parts import Part, items_table
@@ -17,9 +18,10 @@ PAIRS = 1240
 SENTENCE = 30.0
 """Tokens of a sentence (an assumption: treebank sentences have some 15 words, and multilingual
 vocabularies cut words of most languages into about two)."""
-TOKENS = {"clams": 10.0}
+TOKENS = {"clams": 10.0, "blimp": 11.0, "blimp_generated": 11.0}
 """The same of benchmarks that are otherwise. CLAMS's sentences have 8.7 words
-(7.6 to 9.9 by language, the stop counted) and an end, and its words are frequent ones."""
+(7.6 to 9.9 by language, the stop counted) and an end, and its words are frequent ones; BLiMP's
+8.5 with the stop, some of them cut in two."""
 CRITICAL = 2.0
 """Tokens of a critical region, which is one word in most pairs."""
 
@@ -44,6 +46,8 @@ CLAMS = {
 the seven constructions, with animate nouns, have capitals."""
 CLAMS_OURS = ClamsSets(7, 51_780, 51_780)
 """By grammars of ours: like the seven English ones."""
+PARADIGMS, RELEASED = 67, 1000
+"""Paradigms of BLiMP, and the pairs of each that are released."""
 CONSTRUCTIONS = 7
 """Sets that stand with capitals too."""
 
@@ -73,6 +77,9 @@ def expected_pairs(campaign: Campaign, catalogue: Catalogue, benchmark: str, lan
     """Pairs of a language: the paper's number, or a mean; of CLAMS those of its released sets."""
     if benchmark == "clams":
         return _clams_pairs(campaign.clams, lang)
+    if paper_of(benchmark) == "blimp":
+        made = RELEASED if benchmark == "blimp" else campaign.blimp.pairs
+        return PARADIGMS * min(made, campaign.blimp.per_paradigm or made)
     return catalogue.languages[lang].paper_n or PAIRS
 
 

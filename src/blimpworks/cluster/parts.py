@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from blimpworks.benchmarks import paper_of
 from blimpworks.catalogue import Catalogue, ModelRow
 from blimpworks.clams import sets as clams_sets
 from blimpworks.config import Campaign
@@ -75,6 +76,8 @@ def languages_of(campaign: Campaign, catalogue: Catalogue, benchmark: str) -> tu
     """Languages of the campaign that a benchmark has items in, in the catalogue's order."""
     if benchmark == "clams":
         return clams_sets.languages(campaign, catalogue)
+    if paper_of(benchmark) == "blimp":
+        return tuple(lang for lang in catalogue.languages if lang == "eng")
     return tuple(catalogue.languages)
 
 
@@ -85,7 +88,8 @@ def item_sets(campaign: Campaign, catalogue: Catalogue) -> list[tuple[str, str]]
 
 def benchmarks_of(campaign: Campaign, row: ModelRow) -> tuple[str, ...]:
     """Benchmarks of the campaign that a model is run on."""
-    return tuple(b for b in campaign.benchmarks if not row.papers or b in row.papers)
+    papers = row.papers
+    return tuple(b for b in campaign.benchmarks if not papers or paper_of(b) in papers)
 
 
 def covered_by(

@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from blimpworks.config.base import Method, Positive, Strict, TiePolicy, Variant
+from blimpworks.config.blimp import BlimpOptions
 from blimpworks.config.clams import ClamsDecisions, ClamsOptions
 from blimpworks.config.multiblimp import (
     AgreementOptions,
@@ -53,6 +54,7 @@ from blimpworks.scoring.methods import find_method
 __all__ = [
     "AgreementOptions",
     "Benchmark",
+    "BlimpOptions",
     "Campaign",
     "ClamsDecisions",
     "ClamsOptions",
@@ -94,7 +96,7 @@ __all__ = [
     "read_settings",
 ]
 
-Benchmark = Literal["multiblimp", "clams", "blimp", "lmentry", "urblimp"]
+Benchmark = Literal["multiblimp", "clams", "blimp", "blimp_generated", "lmentry", "urblimp"]
 Options = TypeVar("Options", bound=BaseModel)
 
 
@@ -128,6 +130,8 @@ class CatalogueFiles(Strict):
     """One row per language that the frequency table knows under other codes."""
     grammars: Path = Path("config/grammars")
     """One directory per language, with attribute-varying grammars of our own."""
+    blimp: Path = Path("config/blimp")
+    """Lexicon and paradigms that BLiMP's pairs are generated from."""
     published: Path = Path("config/published")
     """One directory per paper, with the numbers that its exhibits print."""
 
@@ -165,7 +169,8 @@ class Campaign(Strict):
     substitutes: dict[str, str] = Field(default={})
     """Sources to use in place of others, by name: {wanted: used}."""
     benchmarks: tuple[Benchmark, ...] = ("multiblimp",)
-    """Benchmarks to build and score."""
+    """Benchmarks to build and score; ``blimp_generated`` has the paradigms of ``blimp``, with
+    pairs that are generated here."""
     languages: tuple[str, ...] | Literal["all"] = "all"
     """ISO 639-3 codes of the catalogue, or all of it."""
     models: tuple[str, ...] | Literal["all"] = "all"
@@ -176,6 +181,7 @@ class Campaign(Strict):
     treebanks: TreebankOptions = TreebankOptions()
     multiblimp: MultiblimpOptions = MultiblimpOptions()
     clams: ClamsOptions = ClamsOptions()
+    blimp: BlimpOptions = BlimpOptions()
     training: TrainingOptions = TrainingOptions()
     scoring: ScoringOptions = ScoringOptions()
     parity: ParityOptions = ParityOptions()
@@ -255,6 +261,7 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
         "multiblimp.methods": campaign.multiblimp.methods,
         "clams.methods": campaign.clams.methods or (),
         "clams.masked_methods": campaign.clams.masked_methods,
+        "blimp.methods": campaign.blimp.methods,
     }
     for key, named in methods.items():
         try:

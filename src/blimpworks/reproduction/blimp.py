@@ -9,8 +9,8 @@ exchanged, in that file as well, but not in the released summary of the validati
 
 from collections.abc import Iterator, Sequence
 
+from blimpworks.blimp.paradigms import HUMAN, LANG, PARADIGMS, PHENOMENON_OF
 from blimpworks.errors import UserError
-from blimpworks.exhibits.blimp.paradigms import HUMAN, LANG, PARADIGMS, PHENOMENON_OF
 from blimpworks.reference import PublishedRow
 from blimpworks.reproduction.printed import PrintedAccuracy
 

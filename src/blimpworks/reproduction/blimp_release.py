@@ -14,8 +14,8 @@ import pandas as pd
 import pyarrow as pa
 
 from blimpworks.analysis.accuracy import wilson
+from blimpworks.blimp.paradigms import BENCHMARK, HUMAN, LANG, PHENOMENON_OF
 from blimpworks.errors import UserError
-from blimpworks.exhibits.blimp.paradigms import BENCHMARK, HUMAN, LANG, PHENOMENON_OF
 from blimpworks.tables import ACCURACIES, write_table
 
 PREFIX = "released_"

@@ -10,13 +10,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.errors import UserError
-from blimpworks.scoring.methods import Method, find_method
+from blimpworks.scoring.methods import PREFIXES, Method, find_method
 from blimpworks.scoring.sides import Floats, Mask, Side, critical_region, divisors, shown, totals
 from blimpworks.scoring.ties import TIES
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
 
 log = logging.getLogger(__name__)
 
+PREFIX_METHODS = "prefix_methods"
+"""Column of an items table that names the prefix methods that each pair allows."""
 UNKNOWN_ID = 0
 """Of ``<unk>``, in the vocabulary of each model trained here that knows whole words."""
 
@@ -128,6 +130,13 @@ def _usable(aligned: pa.Table, good: Side, bad: Side, unknown: str | None) -> Ma
     return found
 
 
+def _allowing(rows: pa.Table, method: Method) -> pa.Array | None:
+    """Which pairs [n] allow a prefix method; None for other methods, and where all pairs do."""
+    if method.name not in PREFIXES or PREFIX_METHODS not in rows.column_names:
+        return None
+    return pa.array([method.name in allowed for allowed in rows[PREFIX_METHODS].to_pylist()])
+
+
 def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     """Write one judgement per row of ``items`` and method.
 
@@ -136,13 +145,14 @@ def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     ``rules.near_tie`` nats in a sum of log-probabilities could make. Items without a verdict (a
     sentence too long for the model, a critical word of several tokens where the method wants
     one, unknown words where the rules ask for known ones) keep their row, with nulls, so that
-    they can be counted; accuracies leave them out. Their number is logged and returned.
+    they can be counted; accuracies leave them out. Their number is logged and returned. Where
+    items say which prefix methods they allow, they have no row of others.
 
     Raises UserError when a table is missing, a method unknown, or an item has no scores.
     """
     chosen = [find_method(name) for name in rules.methods]
     policies = _policies(chosen, rules.ties)
-    rows = read_table(ITEMS, items, list(ITEMS.names))
+    rows = read_table(ITEMS, items, [*ITEMS.names, PREFIX_METHODS])
     aligned = align_scores(rows, read_table(SCORES, scores), scores)
     good, bad = (side_of(rows, aligned, side) for side in ("good", "bad"))
     usable = _usable(aligned, good, bad, rules.unknown)
@@ -151,7 +161,9 @@ def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     for method in chosen:
         verdicts = _verdicts(method, good, bad, policies[method.name], rules, usable)
         column = pa.array([method.name] * len(rows), pa.string())
-        tables.append(pa.table({**labels, "method": column, **verdicts}))
+        table = pa.table({**labels, "method": column, **verdicts})
+        allowing = _allowing(rows, method)
+        tables.append(table if allowing is None else table.filter(allowing))
     table = pa.concat_tables(tables)
     write_table(table, JUDGEMENTS, output)
     unjudged = int(table["correct"].null_count)

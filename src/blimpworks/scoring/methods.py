@@ -28,6 +28,8 @@ from blimpworks.errors import UserError
 AGGREGATES = ("sum", "mean", "only")
 TOKENS = ("all", "text", "region")
 LENGTHS = ("characters", "bytes")
+PREFIXES = ("one_prefix", "two_prefix")
+"""Methods of BLiMP that only some of its paradigms allow."""
 
 METHODS: dict[str, str] = {
     # BLiMP section 4.1, MultiBLiMP section 6.

@@ -6,6 +6,7 @@ matter of policy: they count as what they are, and are reported beside (see ``ju
 
 from collections.abc import Mapping
 
+from blimpworks.benchmarks import paper_of
 from blimpworks.config.base import TiePolicy, Variant
 from blimpworks.errors import UserError
 
@@ -39,8 +40,8 @@ def tie_policy(benchmark: str, variant: Variant, method: str) -> TiePolicy:
 
     Raises UserError for a benchmark that has no pairs, or is unknown.
     """
-    if (benchmark, variant) not in POLICIES:
+    if (paper_of(benchmark), variant) not in POLICIES:
         known = ", ".join(dict.fromkeys(name for name, _ in POLICIES))
         raise UserError(f"{benchmark} ({variant}) has no policy for ties; expected one of {known}.")
-    policies: Mapping[str, TiePolicy] = POLICIES[benchmark, variant]
+    policies: Mapping[str, TiePolicy] = POLICIES[paper_of(benchmark), variant]
     return policies.get(method, policies[ANY])

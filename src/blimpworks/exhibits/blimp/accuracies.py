@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL, wilson
+from blimpworks.blimp.paradigms import HUMAN, LANG, PARADIGMS, PHENOMENON_OF
 from blimpworks.errors import UserError
-from blimpworks.exhibits.blimp.paradigms import HUMAN, LANG, PARADIGMS, PHENOMENON_OF
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import FORMULAS, UNWEIGHTED, select_rows
 from blimpworks.exhibits.shared import Tables, read_plain

@@ -11,6 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from blimpworks.blimp.paradigms import HUMAN, PARADIGMS
 from blimpworks.exhibits.blimp.accuracies import (
     computed_cell,
     mean_cell,
@@ -26,7 +27,6 @@ from blimpworks.exhibits.blimp.formulas import (
     common,
     pearson_interval,
 )
-from blimpworks.exhibits.blimp.paradigms import HUMAN, PARADIGMS
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.shared import Tables
 from blimpworks.exhibits.style import COLUMN_INCHES, house_style, new_figure, say

@@ -10,7 +10,7 @@ from functools import partial
 
 import pandas as pd
 
-from blimpworks.exhibits.blimp.paradigms import PARADIGMS
+from blimpworks.blimp.paradigms import PARADIGMS
 
 THRESHOLD = 0.8
 """Share of a paradigm's validated pairs that a majority must agree on (section 3.4)."""

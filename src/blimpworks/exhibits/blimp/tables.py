@@ -9,6 +9,14 @@ from dataclasses import replace
 import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
+from blimpworks.blimp.paradigms import (
+    HUMAN,
+    ONE_PREFIX,
+    PARADIGMS,
+    PHENOMENA,
+    PHENOMENON_OF,
+    TWO_PREFIX,
+)
 from blimpworks.exhibits.blimp.accuracies import (
     HALF_UP,
     OWN,
@@ -23,14 +31,6 @@ from blimpworks.exhibits.blimp.accuracies import (
     shown,
 )
 from blimpworks.exhibits.blimp.formulas import NUMBER
-from blimpworks.exhibits.blimp.paradigms import (
-    HUMAN,
-    ONE_PREFIX,
-    PARADIGMS,
-    PHENOMENA,
-    PHENOMENON_OF,
-    TWO_PREFIX,
-)
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT
 from blimpworks.exhibits.shared import Tables, best_of_each, printed_cell, read_printed

@@ -8,6 +8,7 @@ import pandas as pd
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from blimpworks.analysis.accuracy import ALL
+from blimpworks.blimp.paradigms import HUMAN, PHENOMENON_OF
 from blimpworks.exhibits.blimp.accuracies import (
     OWN,
     RELEASED,
@@ -37,7 +38,6 @@ from blimpworks.exhibits.blimp.formulas import (
     extreme,
     pearson_interval,
 )
-from blimpworks.exhibits.blimp.paradigms import HUMAN, PHENOMENON_OF
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, UNWEIGHTED, VALUES, select_rows
 from blimpworks.exhibits.formulas import FORMULAS as ALL_FORMULAS
