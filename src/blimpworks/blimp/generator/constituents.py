@@ -6,6 +6,7 @@ sentences of a pair are to be equally long (section 3.1), whatever number of wor
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 from blimpworks.blimp.lexicon.entries import (
@@ -129,6 +130,9 @@ class Phrase:
         """The determiner, or nothing."""
         return (self.determiner.entry.determiner,) if self.determiner else ()
 
+    def _with_det(self, part: Callable[[], Part]) -> Part:
+        return self.det + part()
+
     @property
     def number(self) -> Number:
         """That of its noun."""
@@ -147,7 +151,9 @@ class Phrase:
     @property
     def parts(self) -> Mapping[str, Callable[[], Part]]:
         """Itself, ``det``, ``noun``, ``swapped`` (the noun in the other number), ``possessive``."""
-        parts = {name: (lambda part=part: self.det + part()) for name, part in self.noun.parts.items()}
+        parts = {
+            name: (lambda part=part: self.det + part()) for name, part in self.noun.parts.items()
+        }
         return {**parts, "det": lambda: self.det, "noun": lambda: (self.noun.text,)}
 
 
@@ -158,7 +164,7 @@ class Nothing:
     parts: Mapping[str, Callable[[], Part]]
 
 
-NOTHING = Nothing({part: tuple for part in ("", "det", "noun", "swapped", "possessive")})
+NOTHING = Nothing(dict.fromkeys(("", "det", "noun", "swapped", "possessive"), tuple))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +177,14 @@ class VerbEntry:
         """A form with its particle."""
         return f"{self.entry.form(form)} {self.entry.particle}".strip()
 
+    def _form(self, form: VerbForm) -> Part:
+        return (self.text(form),)
+
     @property
     def parts(self) -> Mapping[str, Callable[[], Part]]:
         """Its forms, each with its particle."""
         forms: tuple[VerbForm, ...] = ("base", "third", "past", "participle", "gerund")
-        return {form: (lambda form=form: (self.text(form),)) for form in forms}
+        return {form: partial(self._form, form) for form in forms}
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +217,9 @@ class Predicate:
             return ()
         return (f"{self.verb.form(chosen.form)} {self.verb.particle}".strip(),)
 
+    def _aux(self, chosen: Realisation) -> Part:
+        return _some(chosen.aux)
+
     def _finite(self, chosen: Realisation) -> Part:
         """What agrees: the auxiliary, or the first word of the verb."""
         return _some(chosen.aux) or (self._verb(chosen)[0].split(" ")[0],)
@@ -222,14 +234,12 @@ class Predicate:
     @property
     def parts(self) -> Mapping[str, Callable[[], Part]]:
         """Itself, ``aux``, ``verb``, ``finite``, ``rest``; each of ``swapped``, too."""
-        kinds = {"": self._whole, "verb": self._verb, "finite": self._finite, "rest": self._rest}
-        kinds["aux"] = lambda chosen: _some(chosen.aux)
-        found = {name: (lambda make=make: make(self.chosen)) for name, make in kinds.items()}
-        other = self.counterpart
-        if other is not None:
+        kinds = {"": self._whole, "aux": self._aux, "verb": self._verb}
+        kinds |= {"finite": self._finite, "rest": self._rest}
+        found = {name: partial(make, self.chosen) for name, make in kinds.items()}
+        if self.counterpart is not None:
             for name, make in kinds.items():
-                key = f"swapped.{name}".rstrip(".")
-                found[key] = lambda make=make, other=other: make(other)
+                found[f"swapped.{name}".rstrip(".")] = partial(make, self.counterpart)
         return found
 
 
@@ -277,5 +287,5 @@ class Words:
     @property
     def parts(self) -> Mapping[str, Callable[[], Part]]:
         """The first of its row; each of them by number. Of no words, nothing."""
-        numbered = {str(i): (lambda word=word: _some(word)) for i, word in enumerate(self.row)}
+        numbered = {str(i): partial(_some, word) for i, word in enumerate(self.row)}
         return {"": numbered["0"], **numbered}

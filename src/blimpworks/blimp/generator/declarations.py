@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, ValidationError
 
-from blimpworks.blimp.lexicon.entries import Frame, Number, Restriction, VerbForm, VerbTag
+from blimpworks.blimp.lexicon.entries import Frame, Number, Restriction, VerbTag
 from blimpworks.config import Strict, complaints, read_settings
 from blimpworks.errors import UserError
 
@@ -17,6 +17,8 @@ Names = tuple[Name, ...]
 Gender = Literal["m", "f", "c", "n"]
 Realised = Literal["present", "past", "base", "participle", "gerund"]
 """What a verb stands as: finite, or after an auxiliary in that form."""
+NAMES: dict[str, Any] = {"names": True}
+"""Marks the fields that name what is drawn."""
 SLOT = re.compile(r"\{([a-z][a-z0-9_]*)((?:\.[a-z0-9_]+)*)\}")
 
 
@@ -26,7 +28,7 @@ class Drawn(Strict):
     def names(self) -> Iterator[tuple[str, str]]:
         """What it says of others that are drawn: key and name."""
         for key, field in type(self).model_fields.items():
-            if "names" not in (field.json_schema_extra or {}):
+            if field.json_schema_extra != NAMES:
                 continue
             value = getattr(self, key)
             for name in (value,) if isinstance(value, str) else value or ():
@@ -34,7 +36,7 @@ class Drawn(Strict):
 
 
 def _names(default: Any = ()) -> Any:
-    return Field(default, json_schema_extra={"names": True})
+    return Field(default, json_schema_extra=NAMES)
 
 
 class VerbDraw(Drawn):
@@ -134,7 +136,7 @@ class DeterminerDraw(Drawn):
     kind: Literal["determiner"] = Field(alias="is")
     among: str | tuple[str, ...] = "frequent"
     """A set of determiners, or some of them."""
-    for_: Name = Field(alias="for", json_schema_extra={"names": True})
+    for_: Name = Field(alias="for", json_schema_extra=NAMES)
     """The noun that it stands before."""
     unlike: Names = _names()
     """Determiners that it is not."""
@@ -184,6 +186,8 @@ class PronounDraw(Drawn):
     like: Name | None = _names(None)
     """What it stands for."""
     number: Number | None = None
+    number_unlike: Name | None = _names(None)
+    """The other number than this one's."""
     mismatch: Names = _names()
     """What it cannot stand for."""
 
@@ -192,7 +196,7 @@ class WhDraw(Drawn):
     """An interrogative or relative pronoun."""
 
     kind: Literal["wh"] = Field(alias="is")
-    for_: Name = Field(alias="for", json_schema_extra={"names": True})
+    for_: Name = Field(alias="for", json_schema_extra=NAMES)
     """What it stands for."""
     relative: bool = False
     """Who, which or that; otherwise who or what."""
@@ -203,7 +207,7 @@ class ChoiceDraw(Drawn):
 
     kind: Literal["choice"] = Field(alias="is")
     among: tuple[str | tuple[str, ...], ...] = ()
-    by_number: dict[Number, tuple[str | tuple[str, ...], ...]] = {}
+    by_number: dict[Number, tuple[str | tuple[str, ...], ...]] = Field(default={})
     """What there is to choose from, by the number of ``of``."""
     of: Name | None = _names(None)
     unlike: Names = _names()
@@ -224,17 +228,9 @@ AnyDraw = Annotated[
 ]
 
 
-class Declaration(Strict):
-    """A paradigm: what the released files say of it, what is drawn, and its two sentences."""
+class Scheme(Strict):
+    """What is drawn for a pair, and its two sentences."""
 
-    note: str = ""
-    """What the pairs are about, in a sentence."""
-    term: str
-    """Field ``linguistics_term``."""
-    field: Literal["morphology", "syntax", "syntax_semantics", "semantics"]
-    method: Literal["one_prefix", "two_prefix"] | None = None
-    """The prefix method that it allows; then both sentences mark critical words by brackets."""
-    lexically_identical: bool
     draw: dict[Name, AnyDraw] = Field(min_length=1)
     """What is drawn, in this order, by names."""
     good: str
@@ -252,15 +248,34 @@ class Declaration(Strict):
         return {key: text for key in keys if (text := getattr(self, key)) is not None}
 
 
-def _unknown(declaration: Declaration) -> Iterator[str]:
+class Declaration(Strict):
+    """A paradigm: what the released files say of it, and the schemes that its pairs are drawn by.
+
+    With a single scheme, its keys stand beside the others.
+    """
+
+    note: str = ""
+    """What the pairs are about, in a sentence."""
+    term: str
+    """Field ``linguistics_term``."""
+    field: Literal["morphology", "syntax", "syntax_semantics", "semantics"]
+    method: Literal["one_prefix", "two_prefix"] | None = None
+    """The prefix method that it allows; then both sentences mark critical words by brackets."""
+    lexically_identical: bool
+    one_of: Annotated[tuple[Scheme, ...], Field(min_length=1)]
+    """Schemes that pairs are drawn by, each as often as any other."""
+
+
+def _unknown(scheme: Scheme) -> Iterator[str]:
     """One complaint for each name that is not drawn, or not before it is used."""
     known: list[str] = []
-    for name, drawn in declaration.draw.items():
+    for name, drawn in scheme.draw.items():
         for key, used in drawn.names():
             if used not in known:
-                yield f"key 'draw.{name}.{key.rstrip('_')}' names {used!r}, which is not drawn before"
+                where = f"draw.{name}.{key.rstrip('_')}"
+                yield f"key {where!r} names {used!r}, which is not drawn before"
         known.append(name)
-    for key, text in declaration.templates.items():
+    for key, text in scheme.templates.items():
         for used, _ in SLOT.findall(text):
             if used not in known:
                 yield f"key {key!r} names {used!r}, which is not drawn"
@@ -268,12 +283,21 @@ def _unknown(declaration: Declaration) -> Iterator[str]:
             yield f"key {key!r} has a stray {rest[0]!r}; expected {{name}} or {{name.part}}"
 
 
-def _unmarked(declaration: Declaration) -> Iterator[str]:
+def _unmarked(scheme: Scheme, method: str | None) -> Iterator[str]:
     for key in ("good", "bad"):
-        marked = re.findall(r"\[[^][]*\]", getattr(declaration, key))
-        if len(marked) != bool(declaration.method):
-            wanted = "one critical word" if declaration.method else "none, for want of a method"
+        marked = re.findall(r"\[[^][]*\]", getattr(scheme, key))
+        if len(marked) != bool(method):
+            wanted = "one critical word" if method else "none, for want of a method"
             yield f"key {key!r} marks {len(marked)} critical words by brackets; expected {wanted}"
+
+
+def _gathered(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings with the keys of a single scheme below ``one_of``."""
+    if "one_of" in settings:
+        return settings
+    scheme = {key: value for key, value in settings.items() if key in Scheme.model_fields}
+    rest = {key: value for key, value in settings.items() if key not in scheme}
+    return {**rest, "one_of": [scheme]}
 
 
 def read_declaration(path: Path) -> Declaration:
@@ -281,12 +305,13 @@ def read_declaration(path: Path) -> Declaration:
 
     Raises UserError naming file and key of what is missing, unknown or malformed.
     """
-    settings = read_settings(path, "declaration of a paradigm")
+    settings = _gathered(read_settings(path, "declaration of a paradigm"))
     try:
         declaration = Declaration.model_validate(settings)
     except ValidationError as error:
         raise UserError(complaints(error.errors(), settings, str(path))) from error
-    wrong = [*_unknown(declaration), *_unmarked(declaration)]
-    if wrong:
-        raise UserError("\n".join(f"{path}: {each}." for each in wrong))
+    for scheme in declaration.one_of:
+        wrong = [*_unknown(scheme), *_unmarked(scheme, declaration.method)]
+        if wrong:
+            raise UserError("\n".join(f"{path}: {each}." for each in wrong))
     return declaration

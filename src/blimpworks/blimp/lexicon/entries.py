@@ -61,8 +61,8 @@ class Noun(Strict):
 
     @property
     def irregular(self) -> bool:
-        """Whether it has a plural of its own."""
-        return self.marked and self.forms["pl"] != inflection.plural(self.noun)
+        """Whether it has a plural of its own, other than by spelling (as "heroes" has)."""
+        return self.marked and self.forms["pl"] not in inflection.regular_plurals(self.noun)
 
 
 Frame = Literal[

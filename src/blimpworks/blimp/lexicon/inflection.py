@@ -18,6 +18,11 @@ def plural(noun: str) -> str:
     return f"{noun}s"
 
 
+def regular_plurals(noun: str) -> frozenset[str]:
+    """Plurals that differ from the regular one in spelling alone: heroes, quizzes, stomachs."""
+    return frozenset((plural(noun), f"{noun}s", f"{noun}es", f"{noun}{noun[-1]}es"))
+
+
 def third(verb: str) -> str:
     """The regular third person singular of the present."""
     return f"{verb}es" if verb.endswith("o") else plural(verb)

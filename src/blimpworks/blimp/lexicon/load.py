@@ -23,8 +23,16 @@ from blimpworks.errors import UserError
 Entry = TypeVar("Entry", bound=BaseModel)
 RESTRICTED = ("subject", "object", "of", "noun")
 """Columns of restrictions; ``noun`` is one of adjectives alone."""
-FILES = ("classes.yaml", "sounds.yaml", "nouns.tsv", "names.tsv", "verbs.tsv", "adjectives.tsv")
-FILES += ("determiners.tsv", "auxiliaries.tsv")
+FILES = (
+    "classes.yaml",
+    "sounds.yaml",
+    "nouns.tsv",
+    "names.tsv",
+    "verbs.tsv",
+    "adjectives.tsv",
+    "determiners.tsv",
+    "auxiliaries.tsv",
+)
 """Everything that a lexicon consists of, in a directory."""
 
 
