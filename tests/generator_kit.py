@@ -1,6 +1,6 @@
 """Generated pairs of declared paradigms, for tests of what must hold of each."""
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from mirror_kit import CONFIG
 
@@ -19,7 +19,7 @@ def lexicon():
     return read_lexicon(BLIMP / "lexicon")
 
 
-@lru_cache(maxsize=None)
+@cache
 def pairs(uid, count=ENOUGH, seed=0):
     """The first pairs of a paradigm, each with what it is made of."""
     generator = Generator(uid, read_declaration(PATHS[uid]), lexicon(), seed)

@@ -30,7 +30,8 @@ def test_sentences_differ_in_one_entry_or_in_order_alone(paradigm):
 def test_sentences_are_written_as_released_ones_are(paradigm):
     for pair in pairs(paradigm):
         for text in (pair.good.text, pair.bad.text):
-            assert text[0].isupper() and text.endswith(MARKS), text
+            assert text[0].isupper()
+            assert text.endswith(MARKS), text
             assert not re.search(r"  | [.,?]|[][{}]|\ba [aeio]|\bA [aeio]", text), text
 
 
