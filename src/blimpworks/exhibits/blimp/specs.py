@@ -45,5 +45,13 @@ SPECS = (
     _spec("fig3", "figure", "Adjectives and attractors", "figures", ("accuracies",)),
     _spec("fig4", "figure", "Regular and irregular nouns", "figures", ("accuracies",)),
     _spec("fig6", "figure", "Full sentences and prefixes", "prefixes", ("accuracies",)),
+    ExhibitSpec(
+        "blimp",
+        "generated",
+        "figure",
+        "Released and generated pairs",
+        ("data_sets",),
+        f"{_HERE}.generated:generated",
+    ),
     _spec("text", "table", "Numbers in the text", "text", ("accuracies",)),
 )
