@@ -169,6 +169,8 @@ class AdjectiveDraw(Drawn):
     kind: Literal["adjective"] = Field(alias="is")
     frame: Literal["", "tough", "raising", "control", "clause"] = ""
     words: tuple[str, ...] = ()
+    other_than: tuple[str, ...] = ()
+    """Adjectives that it is not."""
     tags: tuple[Literal["attributive", "predicative", "common"], ...] = ()
     never: tuple[Literal["", "tough", "raising", "control", "clause"], ...] = ()
     """The adjective has no entry of these frames."""
@@ -184,7 +186,7 @@ class PronounDraw(Drawn):
     kind: Literal["pronoun"] = Field(alias="is")
     case: Literal["nominative", "accusative", "reflexive"]
     like: Name | None = _names(None)
-    """What it stands for."""
+    """What it stands for, or would in the number that is asked for."""
     number: Number | None = None
     number_unlike: Name | None = _names(None)
     """The other number than this one's."""

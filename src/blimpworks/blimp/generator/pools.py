@@ -100,6 +100,7 @@ class Pools:
             for each in self.lexicon.adjectives
             if each.frame == draw.frame
             and (not draw.words or each.adjective in draw.words)
+            and each.adjective not in draw.other_than
             and each.tags.issuperset(draw.tags)
             and not self.uses[each.adjective] & {*draw.never}
         ]
