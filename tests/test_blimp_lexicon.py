@@ -2,6 +2,7 @@
 
 import lzma
 from collections import defaultdict
+from functools import cache
 
 import pytest
 from generator_kit import BLIMP, lexicon
@@ -124,7 +125,7 @@ def test_an_entry_that_stands_twice_is_refused(tmp_path):
     path = copied(tmp_path) / "verbs.tsv"
     lines = path.read_text().splitlines()
     path.write_text("\n".join([*lines, lines[1], ""]))
-    with pytest.raises(UserError, match=rf"verbs\.tsv:{len(lines) + 1}: .* verbs\.tsv:2 too"):
+    with pytest.raises(UserError, match=rf"verbs\.tsv:{len(lines) + 1}: .*verbs\.tsv:2 too"):
         read_lexicon(tmp_path)
 
 
@@ -143,10 +144,10 @@ def test_the_lexicon_has_three_thousand_entries_of_words_with_meaning():
 
 def test_every_verb_finds_subjects_and_objects_and_every_adjective_nouns():
     words = lexicon()
-    accepts = words.classes.accepts
 
+    @cache
     def fitting(restriction):
-        return sum(accepts(restriction, noun.classes) for noun in words.nouns)
+        return sum(words.classes.accepts(restriction, noun.classes) for noun in words.nouns)
 
     for verb in words.verbs:
         assert fitting(verb.subject) >= 20, verb
@@ -171,8 +172,8 @@ def test_what_follows_of_is_said_of_each_relational_noun():
 @pytest.mark.mirror
 def test_verbs_are_inflected_as_unimorph_says(mirror):
     known = defaultdict(set)
-    lines = lzma.open(mirror / "unimorph" / "eng" / "eng.args.xz", "rt", encoding="utf-8")
-    with lines:
+    path = mirror / "unimorph" / "eng" / "eng.args.xz"
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
         for line in filter(str.strip, lines):
             lemma, form, features = line.rstrip("\n").split("\t")[:3]
             known[lemma, features].add(form)
@@ -183,4 +184,5 @@ def test_verbs_are_inflected_as_unimorph_says(mirror):
         if (verb.verb, features) in known
     ]
     assert len(forms) > 3000
-    assert [(verb.verb, form, told) for verb, form, told in forms if form not in told] == []
+    # UniMorph has "ghostwritten" as a past, too.
+    assert [form for _, form, told in forms if form not in told] == ["ghostwrote"]
