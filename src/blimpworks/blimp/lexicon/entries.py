@@ -85,6 +85,7 @@ VerbTag = Literal[
     "agentive",
     "nonagentive",
     "becoming",
+    "objects",
 ]
 VerbForm = Literal["base", "third", "past", "participle", "gerund"]
 
