@@ -50,8 +50,8 @@ class VerbDraw(Drawn):
     """All of them hold."""
     without: tuple[VerbTag, ...] = ()
     """None of them holds."""
-    complement: Literal["that", "wh"] | None = None
-    """A kind of clause that it takes."""
+    complement: Literal["that", "wh"] | tuple[Literal["that", "wh"], ...] = ()
+    """Kinds of clauses that it takes, all of them."""
     only: Literal["that", "wh"] | None = None
     """The only kind of clause that it takes."""
     also: Frame | None = None
@@ -76,6 +76,8 @@ class VerbDraw(Drawn):
     """Whether it has one."""
     unlike: Names = _names()
     """Verbs that it is not."""
+    never_words: tuple[str, ...] = ()
+    """Verbs, with their particles, that it is not either."""
 
 
 class NominalDraw(Drawn):
@@ -89,6 +91,8 @@ class NominalDraw(Drawn):
     plural: Literal["regular", "irregular"] | None = None
     """How its plural is made; it has one that differs."""
     gender: tuple[Gender, ...] = get_args(Gender)
+    never_words: tuple[str, ...] = ()
+    """Nouns that it is not, by their singulars."""
     classes: Restriction = ""
     tags: tuple[Literal["common", "clause", "relational"], ...] = ()
     mass: bool = False

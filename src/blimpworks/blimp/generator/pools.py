@@ -34,6 +34,7 @@ class Pools:
             if (
                 self._countable(noun, draw)
                 and noun.gender in draw.gender
+                and noun.noun not in draw.never_words
                 and noun.tags.issuperset(draw.tags)
                 and accepts(draw.classes, noun.classes)
             ):
@@ -63,10 +64,11 @@ class Pools:
         frames = (draw.frame,) if isinstance(draw.frame, str) else draw.frame
         yield lambda verb: verb.frame in frames
         yield lambda verb: verb.tags.issuperset(draw.tags) and not verb.tags & {*draw.without}
+        yield lambda verb: verb.lexeme not in draw.never_words
         if draw.words:
             yield lambda verb: verb.lexeme in draw.words
-        if draw.complement:
-            yield lambda verb: draw.complement in verb.complement.split()
+        wanted = {draw.complement} if isinstance(draw.complement, str) else {*draw.complement}
+        yield lambda verb: wanted <= {*verb.complement.split()}
         if draw.only:
             yield lambda verb: verb.complement == draw.only
         if draw.also:
