@@ -46,6 +46,8 @@ class VerbDraw(Drawn):
     frame: Frame | tuple[Frame, ...] = get_args(Frame)
     words: tuple[str, ...] = ()
     """Verbs, with their particles; all if empty."""
+    other_than: tuple[str, ...] = ()
+    """Verbs, with their particles, that it is not."""
     tags: tuple[VerbTag, ...] = ()
     """All of them hold."""
     without: tuple[VerbTag, ...] = ()
@@ -76,8 +78,6 @@ class VerbDraw(Drawn):
     """Whether it has one."""
     unlike: Names = _names()
     """Verbs that it is not."""
-    never_words: tuple[str, ...] = ()
-    """Verbs, with their particles, that it is not either."""
 
 
 class NominalDraw(Drawn):
@@ -91,9 +91,9 @@ class NominalDraw(Drawn):
     plural: Literal["regular", "irregular"] | None = None
     """How its plural is made; it has one that differs."""
     gender: tuple[Gender, ...] = get_args(Gender)
-    never_words: tuple[str, ...] = ()
-    """Nouns that it is not, by their singulars."""
     classes: Restriction = ""
+    other_than: tuple[str, ...] = ()
+    """Nouns, in the singular, that it is not."""
     tags: tuple[Literal["common", "clause", "relational"], ...] = ()
     mass: bool = False
     """Whether nouns without plural count too."""
@@ -157,6 +157,8 @@ class PredicateDraw(Drawn):
     number: Number | None = None
     """What it agrees with where there is no such subject."""
     auxiliary: Literal["any", "none", "always"] = "any"
+    among: tuple[str, ...] = ()
+    """Auxiliaries that it may have; all if empty."""
     negated: Literal["no", "yes", "any"] = "any"
     use: Literal["statement", "question"] = "statement"
     """A question wants an auxiliary, and has "do" too."""
@@ -173,6 +175,8 @@ class AdjectiveDraw(Drawn):
     kind: Literal["adjective"] = Field(alias="is")
     frame: Literal["", "tough", "raising", "control", "clause"] = ""
     words: tuple[str, ...] = ()
+    other_than: tuple[str, ...] = ()
+    """Adjectives that it is not."""
     tags: tuple[Literal["attributive", "predicative", "common"], ...] = ()
     never: tuple[Literal["", "tough", "raising", "control", "clause"], ...] = ()
     """The adjective has no entry of these frames."""
@@ -188,7 +192,7 @@ class PronounDraw(Drawn):
     kind: Literal["pronoun"] = Field(alias="is")
     case: Literal["nominative", "accusative", "reflexive"]
     like: Name | None = _names(None)
-    """What it stands for."""
+    """What it stands for, or would in the number that is asked for."""
     number: Number | None = None
     number_unlike: Name | None = _names(None)
     """The other number than this one's."""

@@ -34,7 +34,7 @@ class Pools:
             if (
                 self._countable(noun, draw)
                 and noun.gender in draw.gender
-                and noun.noun not in draw.never_words
+                and noun.noun not in draw.other_than
                 and noun.tags.issuperset(draw.tags)
                 and accepts(draw.classes, noun.classes)
             ):
@@ -64,9 +64,10 @@ class Pools:
         frames = (draw.frame,) if isinstance(draw.frame, str) else draw.frame
         yield lambda verb: verb.frame in frames
         yield lambda verb: verb.tags.issuperset(draw.tags) and not verb.tags & {*draw.without}
-        yield lambda verb: verb.lexeme not in draw.never_words
         if draw.words:
             yield lambda verb: verb.lexeme in draw.words
+        if draw.other_than:
+            yield lambda verb: verb.lexeme not in draw.other_than
         wanted = {draw.complement} if isinstance(draw.complement, str) else {*draw.complement}
         yield lambda verb: wanted <= {*verb.complement.split()}
         if draw.only:
@@ -102,6 +103,7 @@ class Pools:
             for each in self.lexicon.adjectives
             if each.frame == draw.frame
             and (not draw.words or each.adjective in draw.words)
+            and each.adjective not in draw.other_than
             and each.tags.issuperset(draw.tags)
             and not self.uses[each.adjective] & {*draw.never}
         ]

@@ -86,6 +86,7 @@ VerbTag = Literal[
     "agentive",
     "nonagentive",
     "becoming",
+    "objects",
 ]
 VerbForm = Literal["base", "third", "past", "participle", "gerund"]
 
