@@ -39,6 +39,7 @@ def test_auxiliaries_are_among_those_that_are_allowed():
             "verb": "verb",
             "number": "sg",
             "auxiliary": "always",
+            "negated": "no",
             "among": ["has", "have", "will"],
         },
     )

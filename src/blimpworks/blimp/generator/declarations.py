@@ -52,8 +52,8 @@ class VerbDraw(Drawn):
     """All of them hold."""
     without: tuple[VerbTag, ...] = ()
     """None of them holds."""
-    complement: Literal["that", "wh"] | None = None
-    """A kind of clause that it takes."""
+    complement: Literal["that", "wh"] | tuple[Literal["that", "wh"], ...] = ()
+    """Kinds of clauses that it takes, all of them."""
     only: Literal["that", "wh"] | None = None
     """The only kind of clause that it takes."""
     also: Frame | None = None
