@@ -46,6 +46,8 @@ class VerbDraw(Drawn):
     frame: Frame | tuple[Frame, ...] = get_args(Frame)
     words: tuple[str, ...] = ()
     """Verbs, with their particles; all if empty."""
+    other_than: tuple[str, ...] = ()
+    """Verbs, with their particles, that it is not."""
     tags: tuple[VerbTag, ...] = ()
     """All of them hold."""
     without: tuple[VerbTag, ...] = ()
@@ -90,6 +92,8 @@ class NominalDraw(Drawn):
     """How its plural is made; it has one that differs."""
     gender: tuple[Gender, ...] = get_args(Gender)
     classes: Restriction = ""
+    other_than: tuple[str, ...] = ()
+    """Nouns, in the singular, that it is not."""
     tags: tuple[Literal["common", "clause", "relational"], ...] = ()
     mass: bool = False
     """Whether nouns without plural count too."""
@@ -153,6 +157,8 @@ class PredicateDraw(Drawn):
     number: Number | None = None
     """What it agrees with where there is no such subject."""
     auxiliary: Literal["any", "none", "always"] = "any"
+    among: tuple[str, ...] = ()
+    """Auxiliaries that it may have; all if empty."""
     negated: Literal["no", "yes", "any"] = "any"
     use: Literal["statement", "question"] = "statement"
     """A question wants an auxiliary, and has "do" too."""

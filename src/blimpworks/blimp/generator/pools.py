@@ -34,6 +34,7 @@ class Pools:
             if (
                 self._countable(noun, draw)
                 and noun.gender in draw.gender
+                and noun.noun not in draw.other_than
                 and noun.tags.issuperset(draw.tags)
                 and accepts(draw.classes, noun.classes)
             ):
@@ -65,6 +66,8 @@ class Pools:
         yield lambda verb: verb.tags.issuperset(draw.tags) and not verb.tags & {*draw.without}
         if draw.words:
             yield lambda verb: verb.lexeme in draw.words
+        if draw.other_than:
+            yield lambda verb: verb.lexeme not in draw.other_than
         if draw.complement:
             yield lambda verb: draw.complement in verb.complement.split()
         if draw.only:
