@@ -19,7 +19,10 @@ EXHIBITS: dict[str, ExhibitSpec] = {
 }
 
 
-EVALUATION = {"accuracies", "comparisons", "regressions", "residuals", "margins"}
+EVALUATION = {
+    *("accuracies", "bins", "comparisons", "judgements"),
+    *("margins", "regressions", "residuals"),
+}
 """Tables that only a campaign with models has."""
 
 

@@ -10,7 +10,9 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.blimp.paradigms import (
+    BENCHMARK,
     HUMAN,
+    LANG,
     ONE_PREFIX,
     PARADIGMS,
     PHENOMENA,
@@ -32,8 +34,15 @@ from blimpworks.exhibits.blimp.accuracies import (
 )
 from blimpworks.exhibits.blimp.formulas import NUMBER
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT
-from blimpworks.exhibits.shared import Tables, best_of_each, printed_cell, read_printed
+from blimpworks.exhibits.formulas import COUNT, UNWEIGHTED, select_rows
+from blimpworks.exhibits.shared import (
+    Tables,
+    best_of_each,
+    printed_cell,
+    read_plain,
+    read_printed,
+)
+from blimpworks.tables import ACCURACIES
 
 NAMES = {key: f"{upper} {lower}".strip() for key, (upper, lower) in PHENOMENA.items()}
 RELATED = {
@@ -47,7 +56,9 @@ RELATED = {
 OVERALL = "overall"
 COLUMNS = {OVERALL: ("", "Overall"), **PHENOMENA}
 """Columns of Table 3 by their keys, and their headings in two lines."""
+BY_PAIR, OVERALL_NAME = "By pair", "Overall"
 HEADS = {f"{upper} {lower}".strip(): (upper, lower) for upper, lower in COLUMNS.values()}
+HEADS[BY_PAIR] = ("Overall,", "by pair")
 
 
 def _heading(key: str) -> str:
@@ -118,6 +129,43 @@ def _table3_cells(
                 yield mean_cell(found, place, source, (model, key) if stand else None)
 
 
+def _with_pairs(cells: list[Cell], tables: Tables, labels: Labels) -> list[Cell]:
+    """The cells, and after each the accuracy over all its pairs; only the overall one in print.
+
+    Each pair counts once, so paradigms of which more pairs could be judged count for more.
+    """
+    rows = read_plain(ACCURACIES, tables[OWN][0])
+    rows = rows[(rows["method"] == labels.method) & (rows["lang"] == LANG)]
+    rows = rows[(rows["benchmark"] == BENCHMARK) & (rows["paradigm"] == ALL)]
+    keys = {_heading(key): ALL if key == OVERALL else key for key in COLUMNS}
+    found = []
+    for cell in cells:
+        found.append(cell)
+        chosen = {"model": cell.where["model"], "phenomenon": keys[cell.column]}
+        for _, row in select_rows(rows, chosen).iterrows():
+            column = BY_PAIR if cell.column == OVERALL_NAME else f"{cell.column}, by pair"
+            found.append(_pair_cell(row, (cell.row, column)))
+    return found
+
+
+def _pair_cell(row: pd.Series, place: tuple[str, str]) -> Cell:
+    """The accuracy of a row of accuracies over all pairs of a phenomenon, or of all."""
+    keys = ("benchmark", "lang", "model", "method", "phenomenon", "paradigm")
+    value = 100 * row["accuracy"]
+    return Cell(
+        *place,
+        value,
+        f"{value + HALF_UP:.1f}",
+        UNWEIGHTED,
+        OWN,
+        {key: row[key] for key in keys},
+        n=int(row["n"]),
+        low=100 * row["low"],
+        high=100 * row["high"],
+        printed=place[1] == BY_PAIR,
+    )
+
+
 def table3(tables: Tables, labels: Labels) -> Exhibit:
     """Table 3: accuracy of models and humans, overall and by phenomenon.
 
@@ -128,20 +176,31 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     if labels.source == "published":
         return _published_table3(own, tables, labels)
     humans = read_humans(tables, labels)
-    cells = list(_table3_cells(own, OWN, "", labels, stand=True))
+    cells = _with_pairs(list(_table3_cells(own, OWN, "", labels, stand=True)), tables, labels)
     best = best_of_each(cells, {*labels.models.values()}, by="column")
     cells += _table3_cells(humans, RELEASED, "", labels, stand=True)
     return Exhibit(
         "Accuracy of models and humans on BLiMP",
         "Percentage of pairs whose grammatical sentence is the more probable: means of the "
-        "paradigms of a phenomenon, and of all; the best model of each column in bold. Human: "
-        "single forced choices, as released. By chance: 50 %. "
+        "paradigms of a phenomenon, and of all; by pair: each pair of all paradigms once. The best "
+        "model of each column in bold. Human: single forced choices, as released. By chance: "
+        f"50 %. {_sizes(cells)}"
         "The cells file has 95 % intervals over all pairs of the column.",
         cells,
         row_title="Model",
         heads=HEADS,
         bold=best,
     )
+
+
+def _sizes(cells: list[Cell]) -> str:
+    """How many pairs each model was judged on, where that is known."""
+    sizes = {cell.row: cell.n for cell in cells if cell.column == BY_PAIR and cell.n}
+    if not sizes:
+        return ""
+    if len({*sizes.values()}) == 1:
+        return f"{next(iter(sizes.values())):,} pairs. "
+    return "Pairs: " + ", ".join(f"{name} {n:,}" for name, n in sizes.items()) + ". "
 
 
 def _published_table3(own: pd.DataFrame, tables: Tables, labels: Labels) -> Exhibit:
