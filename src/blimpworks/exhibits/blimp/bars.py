@@ -11,6 +11,7 @@ from blimpworks.exhibits.style import BLUE, GREY, ORANGE, SKY, VERMILION
 COLOURS = (BLUE, SKY, ORANGE, VERMILION)
 HATCHES = ("", "////", "....", "xxxx")
 CHANCE = 50
+Errors = tuple[Sequence[float], Sequence[float]]
 ROOM = 32
 """Characters that a line of names has room for, in the narrowest of the figures."""
 
@@ -24,16 +25,27 @@ def name_groups(axes: Axes, names: Sequence[str]) -> None:
             label.set(rotation=35, ha="right", rotation_mode="anchor")
 
 
+def intervals(cells: Sequence[Cell | None]) -> Errors:
+    """How far the interval of each percentage goes below and above it; 0 without one."""
+    found = [
+        (0.0, 0.0)
+        if cell is None or cell.low is None or cell.high is None
+        else (cell.value - cell.low, cell.high - cell.value)
+        for cell in cells
+    ]
+    return [below for below, _ in found], [above for _, above in found]
+
+
 def draw_groups(
     axes: Axes,
     groups: Sequence[str],
     series: Mapping[str, Sequence[Cell | None]],
-    errors: Mapping[str, Sequence[float]] | None = None,
+    errors: Mapping[str, Errors] | None = None,
 ) -> None:
     """Draw percentages: a group of bars for each of ``groups``, a colour for each series.
 
-    ``errors`` are half the length of the error bars, in points. Told apart in black and white
-    by their hatching; a broken line is at chance.
+    ``errors`` are how far the error bars go below and above, in points. Told apart in black and
+    white by their hatching; a broken line is at chance.
     """
     width = 0.8 / max(len(series), 1)
     for number, (label, cells) in enumerate(series.items()):

@@ -3,7 +3,7 @@
 Source: Warstadt et al. (2020), section 5.2.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pandas as pd
@@ -13,10 +13,11 @@ from matplotlib.figure import Figure
 from blimpworks.analysis.bins import CONFIDENCE, LENGTH, PERPLEXITY, PROBABILITY
 from blimpworks.blimp.paradigms import LANG
 from blimpworks.errors import UserError
+from blimpworks.exhibits.blimp.accuracies import pairs_told, told_of_training
 from blimpworks.exhibits.blimp.bars import CHANCE
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import UNWEIGHTED, of_row
-from blimpworks.exhibits.shared import Tables, counted, read_plain, row_cell
+from blimpworks.exhibits.shared import Tables, read_plain, row_cell
 from blimpworks.exhibits.style import GREY, PAGE_INCHES, PALETTE, house_style, new_figure, say
 from blimpworks.tables import BINS
 
@@ -93,13 +94,12 @@ def _figure(rows: pd.DataFrame, names: Mapping[str, str]) -> Figure:
     return figure
 
 
-def _sizes(rows: pd.DataFrame, names: Mapping[str, str]) -> str:
-    """How many pairs each model's line is of."""
-    first = rows[rows["factor"] == LENGTH].groupby("model")["n"].sum()
-    each: Sequence[str] = [f"{names[m]} {first.get(m, 0):,}" for m in names]
-    if len({*first}) == 1:
-        return f"{first.iloc[0]:,} pairs of {counted(len(names), 'model')}"
-    return "pairs: " + ", ".join(each)
+def _told(rows: pd.DataFrame, names: Mapping[str, str], labels: Labels) -> str:
+    """What the caption says of the models: pairs and training."""
+    n = rows[rows["factor"] == LENGTH].groupby("model")["n"].sum()
+    return pairs_told({name: int(n[model]) for model, name in names.items()}) + told_of_training(
+        labels
+    )
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
@@ -136,12 +136,11 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     bins = int(rows["bin"].max()) + 1
     return Exhibit(
         title,
-        f"Share of pairs decided rightly ({_sizes(rows, names)}), over all paradigms, in at most "
-        f"{bins} bins of equally many pairs by each model's own values; a point stands at its "
-        "bin's mean. Length, perplexity (per token of the model, so that it does not depend on "
+        f"Share of pairs decided rightly, over all paradigms, in at most {bins} bins of equally "
+        "many pairs by each model's own values; a point stands at its bin's mean. Length, perplexity (per token of the model, so that it does not depend on "
         "length) and log-probability are of the grammatical sentence; confidence is the absolute "
-        "difference of both sentences' log-probabilities. Bands: 95 %, Wilson's. Broken line: "
-        "chance.",
+        "difference of both sentences' log-probabilities. "
+        f"{_told(rows, names, labels)}Bands: 95 %, Wilson's. Broken line: chance.",
         [cell for row in ordered for cell in _cells(row, names[row["model"]])],
         row_title="Model and factor",
         figure=figure,

@@ -2,6 +2,8 @@
 
 from blimpworks.exhibits.spec import ExhibitSpec, Kind
 
+TRAINING = "blimp_training"
+"""The fact that says what was trained here, and on what (see ``facts``)."""
 _HERE = "blimpworks.exhibits.blimp"
 _PRINT = ("accuracies", "printed")
 
@@ -15,6 +17,7 @@ def _spec(name: str, kind: Kind, title: str, module: str, needs: tuple[str, ...]
         title,
         needs,
         f"{_HERE}.{module}:{name}",
+        facts=(TRAINING,),
         optional=("released",),
         published=_PRINT,
     )
@@ -49,6 +52,7 @@ SPECS = (
         "Shallow predictors of accuracy",
         ("bins",),
         f"{_HERE}.predictors:fig2",
+        facts=(TRAINING,),
         published=("printed",),
     ),
     _spec("fig3", "figure", "Adjectives and attractors", "figures", ("accuracies",)),

@@ -31,6 +31,7 @@ from blimpworks.exhibits.blimp.accuracies import (
     read_own,
     read_released,
     shown,
+    told_of_models,
 )
 from blimpworks.exhibits.blimp.formulas import NUMBER
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
@@ -184,23 +185,13 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
         "Percentage of pairs whose grammatical sentence is the more probable: means of the "
         "paradigms of a phenomenon, and of all; by pair: each pair of all paradigms once. The best "
         "model of each column in bold. Human: single forced choices, as released. By chance: "
-        f"50 %. {_sizes(cells)}"
+        f"50 %. {told_of_models(tables, labels)}"
         "The cells file has 95 % intervals over all pairs of the column.",
         cells,
         row_title="Model",
         heads=HEADS,
         bold=best,
     )
-
-
-def _sizes(cells: list[Cell]) -> str:
-    """How many pairs each model was judged on, where that is known."""
-    sizes = {cell.row: cell.n for cell in cells if cell.column == BY_PAIR and cell.n}
-    if not sizes:
-        return ""
-    if len({*sizes.values()}) == 1:
-        return f"{next(iter(sizes.values())):,} pairs. "
-    return "Pairs: " + ", ".join(f"{name} {n:,}" for name, n in sizes.items()) + ". "
 
 
 def _published_table3(own: pd.DataFrame, tables: Tables, labels: Labels) -> Exhibit:
@@ -274,7 +265,8 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         "Accuracy on each paradigm",
         "Percentage of pairs whose grammatical sentence is the more probable; human: single "
         "forced choices, as released. Prefix: the method of that many prefixes that the "
-        "paradigm allows. The cells file has 95 % Wilson intervals.",
+        f"paradigm allows. {told_of_models(tables, labels)}The cells file has 95 % Wilson "
+        "intervals.",
         cells,
         row_title="Paradigm",
         stub=_kept(_stub(), cells),

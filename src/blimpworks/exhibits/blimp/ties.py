@@ -97,7 +97,8 @@ def _items(paths: Sequence[Path]) -> pd.DataFrame:
     for path in paths:
         table = read_table(ITEMS, path)
         if path.stem == LANG and "identical" in table.column_names:
-            return table.select(["paradigm", "identical"]).to_pandas().astype({"paradigm": object})
+            items: pd.DataFrame = table.select(["paradigm", "identical"]).to_pandas()
+            return items.astype({"paradigm": object})
     raise UserError(
         f"{', '.join(map(str, paths)) or 'nothing'} has no column 'identical'; expected the items "
         "of BLiMP, which say what pairs are twice the same sentence. Build them again."
