@@ -111,11 +111,17 @@ def pairs_told(sizes: Mapping[str, int]) -> str:
     return "Pairs judged: " + ", ".join(f"{name} {n:,}" for name, n in sizes.items()) + ". "
 
 
-def told_of_models(tables: Tables, labels: Labels) -> str:
-    """What a measured exhibit's caption says of the campaign's models: pairs and training."""
+def told_of_models(
+    tables: Tables, labels: Labels, paradigms: Sequence[str] = tuple(PHENOMENON_OF)
+) -> str:
+    """What a measured exhibit's caption says of the campaign's models: pairs and training.
+
+    The pairs are those of the ``paradigms`` that the exhibit is about.
+    """
     if labels.source == "published":
         return ""
     rows = read_own(tables, labels)
+    rows = rows[rows["paradigm"].isin(paradigms)]
     counts = rows.groupby("model")["n"].sum()
     sizes = {name: int(counts[model]) for model, name in shown(rows, labels).items()}
     return pairs_told(sizes) + told_of_training(labels)

@@ -35,7 +35,8 @@ def blimp_training(campaign: Campaign, catalogue: Catalogue) -> str:
         if recipe is None or (row.papers and BENCHMARK not in row.papers):
             continue
         most = _most(campaign, recipe)
-        text = f"{catalogue.row_of(name)} ({_size(recipe)}"
+        named = catalogue.models.get(catalogue.row_of(name), row).label
+        text = f"{named} ({_size(recipe)}"
         told[f"{text}, {most:,} sentences at most)" if most else f"{text})"] = None
     return "; ".join(told)
 

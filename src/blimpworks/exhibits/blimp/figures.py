@@ -34,6 +34,8 @@ from blimpworks.exhibits.style import COLUMN_INCHES, house_style, new_figure, sa
 
 SQUARE_INCHES = 0.42
 """What a number of the matrix needs."""
+MATRIX_ROOM = 32
+"""Letters that a line of names below the matrix has room for."""
 ENOUGH = 4
 """Paradigms that an interval of a correlation needs."""
 LINES = (
@@ -98,7 +100,7 @@ def _draw_matrix(figure: Figure, cells: Sequence[Cell], names: Sequence[str]) ->
             va="center",
             color="white" if cell.value > 0.6 else "black",
         )
-    name_groups(axes, names)
+    name_groups(axes, names, MATRIX_ROOM)
     axes.set_yticks(range(len(names)), names)
     axes.tick_params(length=0)
     axes.grid(visible=False)
@@ -170,6 +172,11 @@ def _panels(
     return figure, cells
 
 
+def _paradigms(panels: Mapping[str, Panel]) -> list[str]:
+    """All paradigms of some panels."""
+    return [uid for panel in panels.values() for uids in panel.values() for uid in uids]
+
+
 def fig3(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 3: agreement with and without an adjective, or an attractor, in between."""
     panels = {"Determiner-noun agreement": ADJECTIVES, "Subject-verb agreement": ATTRACTORS}
@@ -179,7 +186,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
         "Mean accuracy of the paradigms without and with an adjective between determiner and "
         "noun; accuracy on the paradigm without an attractor (regular subjects, pairs differing "
         "in the verb), with a relational noun, and with a relative clause. "
-        f"{told_of_models(tables, labels)}{LINES}",
+        f"{told_of_models(tables, labels, _paradigms(panels))}{LINES}",
         cells,
         row_title="Model",
         figure=figure,
@@ -193,7 +200,7 @@ def fig4(tables: Tables, labels: Labels) -> Exhibit:
         "Agreement of regular and irregular nouns",
         "Mean accuracy of the paradigms whose noun, or subject, has a regular or an irregular "
         "plural; those with an attractor are left out. "
-        f"{told_of_models(tables, labels)}{LINES}",
+        f"{told_of_models(tables, labels, _paradigms(REGULARITY))}{LINES}",
         cells,
         row_title="Model",
         figure=figure,

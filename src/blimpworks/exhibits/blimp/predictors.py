@@ -137,7 +137,8 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(
         title,
         f"Share of pairs decided rightly, over all paradigms, in at most {bins} bins of equally "
-        "many pairs by each model's own values; a point stands at its bin's mean. Length, perplexity (per token of the model, so that it does not depend on "
+        "many pairs by each model's own values (equal values share one); a point stands at its "
+        "bin's mean. Length, perplexity (per token of the model, so that it does not depend on "
         "length) and log-probability are of the grammatical sentence; confidence is the absolute "
         "difference of both sentences' log-probabilities. "
         f"{_told(rows, names, labels)}Bands: 95 %, Wilson's. Broken line: chance.",

@@ -142,7 +142,7 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
         "common prefix (1-prefix), and of a common word after either prefix (2-prefix); each "
         "prefix method beside the whole sentence on the same paradigms. Error bars: standard "
         "deviation over paradigms. "
-        f"{told_of_models(tables, labels)}Broken line: chance.",
+        f"{told_of_models(tables, labels, [*ONE_PREFIX, *TWO_PREFIX])}Broken line: chance.",
         cells,
         row_title="Model",
         figure=figure,

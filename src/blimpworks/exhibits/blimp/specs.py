@@ -38,7 +38,7 @@ SPECS = (
         "table2",
         "table",
         "Phenomena and their paradigms",
-        ("accuracies",),
+        ("items",),
         f"{_HERE}.tables:table2",
         published=_PRINT,
     ),

@@ -35,7 +35,7 @@ from blimpworks.exhibits.blimp.accuracies import (
 )
 from blimpworks.exhibits.blimp.formulas import NUMBER
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT, UNWEIGHTED, select_rows
+from blimpworks.exhibits.formulas import COUNT, FORMULAS, UNWEIGHTED, select_rows
 from blimpworks.exhibits.shared import (
     Tables,
     best_of_each,
@@ -43,7 +43,7 @@ from blimpworks.exhibits.shared import (
     read_plain,
     read_printed,
 )
-from blimpworks.tables import ACCURACIES
+from blimpworks.tables import ACCURACIES, ITEMS, read_table
 
 NAMES = {key: f"{upper} {lower}".strip() for key, (upper, lower) in PHENOMENA.items()}
 RELATED = {
@@ -57,7 +57,7 @@ RELATED = {
 OVERALL = "overall"
 COLUMNS = {OVERALL: ("", "Overall"), **PHENOMENA}
 """Columns of Table 3 by their keys, and their headings in two lines."""
-BY_PAIR, OVERALL_NAME = "By pair", "Overall"
+BY_PAIR, OVERALL_NAME = "Overall, by pair", "Overall"
 HEADS = {f"{upper} {lower}".strip(): (upper, lower) for upper, lower in COLUMNS.values()}
 HEADS[BY_PAIR] = ("Overall,", "by pair")
 
@@ -92,24 +92,48 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 
 # Table 2
 
+_SHOWN = ["item_id", "paradigm", "good", "bad"]
+_RANK = {uid: number for number, uid in enumerate(PHENOMENON_OF)}
+
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 2: how many paradigms each phenomenon has."""
-    rows = read_own(tables, labels)
-    column, caption = "N", "N: paradigms of the phenomenon that were judged."
-    cells = []
+    """Table 2: how many paradigms each phenomenon has, and a pair of it as an example."""
     if labels.source == "published":
-        column, caption = "Rows of Table 4", "N: paradigms of the phenomenon, 1,000 pairs each."
-        printed = read_printed(tables).query("exhibit == 'table2'")
-        cells = [printed_cell(row, (NAMES[row["row"]], "N")) for _, row in printed.iterrows()]
+        return _published_table2(tables, labels)
+    items = pd.concat([read_table(ITEMS, path, _SHOWN).to_pandas() for path in tables["items"]])
+    items = items.astype({"paradigm": object})
+    cells, examples = [], {}
     for key, name in NAMES.items():
-        found = rows[rows["paradigm"].isin(PARADIGMS[key])]
-        if not found.empty:
-            place = (name, column)
-            cells.append(computed_cell(found, place, NUMBER, OWN, (key, "N"), "{:.0f}"))
+        where = {"paradigm": [*PARADIGMS[key]]}
+        found = select_rows(items, where)
+        for column, formula in {"N": NUMBER, "Pairs": COUNT}.items() if len(found) else ():
+            value = FORMULAS[formula](found)
+            stands = (key, "N") if column == "N" else None
+            cell = Cell(name, column, value, f"{value:,.0f}", formula, "items", where)
+            cells.append(replace(cell, stands_for=stands))
+            first = found.sort_values("paradigm", key=lambda c: c.map(_RANK), kind="stable").iloc[0]
+            examples[name] = {"Acceptable": first["good"], "Unacceptable": first["bad"]}
     return Exhibit(
         "Phenomena and their paradigms",
-        caption,
+        "N: paradigms of the phenomenon; pairs of all of them; and the first pair of the first.",
+        cells,
+        row_title="Phenomenon",
+        remarks=examples,
+        widths={"Acceptable": 0.35, "Unacceptable": 0.35},
+    )
+
+
+def _published_table2(tables: Tables, labels: Labels) -> Exhibit:
+    rows = read_own(tables, labels)
+    printed = read_printed(tables).query("exhibit == 'table2'")
+    cells = [printed_cell(row, (NAMES[row["row"]], "N")) for _, row in printed.iterrows()]
+    for key, name in NAMES.items():
+        found = rows[rows["paradigm"].isin(PARADIGMS[key])]
+        place = (name, "Rows of Table 4")
+        cells.append(computed_cell(found, place, NUMBER, OWN, (key, "N"), "{:.0f}"))
+    return Exhibit(
+        "Phenomena and their paradigms",
+        "N: paradigms of the phenomenon, 1,000 pairs each.",
         cells,
         row_title="Phenomenon",
     )

@@ -16,14 +16,13 @@ from blimpworks.blimp.paradigms import LANG, PHENOMENON_OF
 from blimpworks.errors import UserError
 from blimpworks.exhibits.blimp.accuracies import HALF_UP
 from blimpworks.exhibits.blimp.formulas import JUDGED, TIES_HALF, TIES_WRONG
-from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, FORMULAS, select_rows
 from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.tables import ITEMS, JUDGEMENTS, read_table
 
 PAIRS, TIED, SAME = "Pairs", "Ties", "Same sentence twice"
 WRONG, HALF = "Ties wrong (published)", "Ties half (corrected)"
-COLUMNS = (PAIRS, TIED, SAME, WRONG, HALF)
 HEADS = {
     SAME: ("Same sentence", "twice"),
     WRONG: ("Ties wrong", "(published)"),
@@ -105,22 +104,16 @@ def _items(paths: Sequence[Path]) -> pd.DataFrame:
     )
 
 
-def _section(found: _Judged, name: str, method: str) -> tuple[Section, list[Cell]]:
+def _cells(found: _Judged, name: str, method: str) -> Iterator[Cell]:
     """Rows of a model: all paradigms by each method, and those with ties by the method shown."""
     methods = sorted({*found.judgements["method"]}, key=lambda m: (m != method, m))
-    rows: dict[str, tuple[str, str | None, str]] = {
-        f"{name}: all, {m}": (m, None, f"all paradigms, {_words(m)}") for m in methods
-    }
-    tied = found.tied(method)
-    rows |= {f"{name}: {uid}": (method, uid, uid) for uid in tied}
-    shown = {*[*rows][: len(methods) + MOST]}
-    cells = [
-        replace(cell, printed=row in shown)
-        for row, (by, uid, _) in rows.items()
-        for cell in found.cells(row, by, uid)
+    rows: list[tuple[str, str, str | None]] = [
+        (f"{name}: all paradigms, {_words(m)}", m, None) for m in methods
     ]
-    texts = {row: text for row, (_, _, text) in rows.items() if row in shown}
-    return Section(name, texts, COLUMNS), cells
+    rows += [(f"{name}: {uid}", method, uid) for uid in found.tied(method)]
+    for number, (row, by, uid) in enumerate(rows):
+        for cell in found.cells(row, by, uid):
+            yield replace(cell, printed=number < len(methods) + MOST)
 
 
 def _words(method: str) -> str:
@@ -133,13 +126,11 @@ def ties(tables: Tables, labels: Labels) -> Exhibit:
     Raises UserError when no model judged English.
     """
     items = _items(tables["items"])
-    sections, cells = [], []
+    cells: list[Cell] = []
     for model, name in labels.models.items():
         rows = _judgements(tables["judgements"], model)
         if rows is not None:
-            section, found = _section(_Judged(model, rows, items), name, labels.method)
-            sections.append(section)
-            cells += found
+            cells += _cells(_Judged(model, rows, items), name, labels.method)
     if not cells:
         raise UserError(
             "there are no judgements of English by the campaign's models; judge BLiMP's items."
@@ -148,12 +139,11 @@ def ties(tables: Tables, labels: Labels) -> Exhibit:
         "Ties, and what they count as",
         "Pairs whose sentences are as probable as each other, and accuracy (percent; mean of "
         "paradigms) where they are wrong, as the authors count them, and where they count half. "
-        "Same sentence twice: pairs that no model can tell apart. Other ties of models that know "
-        f"whole words are of words that they don't know. Of each model the {MOST} paradigms with "
-        f"the most ties, by {_words(labels.method)}; the CSV file has all others with any. The "
-        "cells file has 95 % Wilson intervals over all pairs.",
+        "Same sentence twice: pairs that no model can tell apart. Models that know whole words "
+        "also tie where the sentences differ in words that they don't know. Of each model the "
+        f"{MOST} paradigms with the most ties, by {_words(labels.method)}; the CSV file has all "
+        "others with any. The cells file has 95 % Wilson intervals over all pairs.",
         cells,
         row_title="Model and paradigms",
-        sections=sections,
         heads=HEADS,
     )
