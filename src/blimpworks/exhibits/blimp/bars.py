@@ -41,9 +41,9 @@ def name_groups(axes: Axes, names: Sequence[str], room: float | None = None) -> 
 
 
 def intervals(cells: Sequence[Cell | None]) -> Errors:
-    """How far the interval of each percentage goes below and above it; 0 without one."""
+    """How far the interval of each percentage goes below and above it; NaN without one."""
     found = [
-        (0.0, 0.0)
+        (np.nan, np.nan)
         if cell is None or cell.low is None or cell.high is None
         else (cell.value - cell.low, cell.high - cell.value)
         for cell in cells

@@ -140,7 +140,8 @@ def ties(tables: Tables, labels: Labels) -> Exhibit:
         "Pairs whose sentences are as probable as each other, and accuracy (percent; mean of "
         "paradigms) where they are wrong, as the authors count them, and where they count half. "
         "Same sentence twice: pairs that no model can tell apart. Models that know whole words "
-        "also tie where the sentences differ in words that they don't know. Of each model the "
+        "also tie where the sentences differ in words that they don't know, and n-gram models "
+        "where two prefixes differ further back than they look. Of each model the "
         f"{MOST} paradigms with the most ties, by {_words(labels.method)}; the CSV file has all "
         "others with any. The cells file has 95 % Wilson intervals over all pairs.",
         cells,
