@@ -14,7 +14,7 @@ from blimpworks.cluster import parts
 from blimpworks.config import check_campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS
-from blimpworks.exhibits.blimp.facts import FACTS as BLIMP_FACTS
+from blimpworks.exhibits.blimp.trained import FACTS as TRAINED_FACTS
 from blimpworks.exhibits.clams.facts import FACTS as CLAMS_FACTS
 from blimpworks.exhibits.lmentry.facts import LMENTRY_FACTS
 from blimpworks.exhibits.multiblimp.facts import FACTS
@@ -76,10 +76,10 @@ CORPORA = [
 if any(c.released and c.words == "whitespace" for c in CORPORA):
     READ_KINDS += ("corpus",)
 LANGUAGES = list(CATALOGUE.languages)
-KNOWN_FACTS = FACTS | EVALUATION_FACTS | BLIMP_FACTS | CLAMS_FACTS
-KNOWN_FACTS |= LMENTRY_FACTS | URBLIMP_FACTS
+KNOWN_FACTS = FACTS | EVALUATION_FACTS | CLAMS_FACTS | LMENTRY_FACTS | URBLIMP_FACTS
 PINS = {row.name: row for rows in CATALOGUE.treebanks.values() for row in rows}
 PINS |= CATALOGUE.sources
+KNOWN_FACTS |= TRAINED_FACTS
 
 
 HUB_MODELS = [name for name, row in CATALOGUE.models.items() if row.hf_id]

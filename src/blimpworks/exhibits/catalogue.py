@@ -20,10 +20,18 @@ EXHIBITS: dict[str, ExhibitSpec] = {
 
 
 EVALUATION = {
-    *("accuracies", "bins", "comparisons", "judgements"),
-    *("margins", "regressions", "residuals"),
+    "accuracies",
+    "bins",
+    "comparisons",
+    "data_sets",
+    "judgements",
+    "margins",
+    "regressions",
+    "residuals",
 }
 """Tables that only a campaign with models has."""
+BOTH = ("data_sets", "blimp_generated")
+"""A table that also wants another benchmark, and that."""
 
 
 def of_benchmarks(benchmarks: Collection[str], *, evaluated: Collection[str]) -> list[ExhibitSpec]:
@@ -38,4 +46,5 @@ def of_benchmarks(benchmarks: Collection[str], *, evaluated: Collection[str]) ->
         if spec.paper in benchmarks
         and spec.needs
         and (spec.paper in evaluated or not EVALUATION & {*spec.needs})
+        and (BOTH[0] not in spec.needs or BOTH[1] in evaluated)
     ]

@@ -129,8 +129,9 @@ def told_of_models(
 
 def told_of_training(labels: Labels) -> str:
     """What was trained here, as a sentence; empty for nothing, and of print."""
-    told = labels.facts.get(TRAINING) if labels.source == "measured" else ""
-    return f"Trained here on treebanks and plain text: {told}. " if told else ""
+    known = labels.facts.get(TRAINING, {}) if labels.source == "measured" else {}
+    told = dict.fromkeys(known[model] for model in labels.models if model in known)
+    return f"Trained here on treebanks and plain text: {'; '.join(told)}. " if told else ""
 
 
 def mean_cell(

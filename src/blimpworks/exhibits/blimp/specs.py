@@ -3,7 +3,7 @@
 from blimpworks.exhibits.spec import ExhibitSpec, Kind
 
 TRAINING = "blimp_training"
-"""The fact that says what was trained here, and on what (see ``facts``)."""
+"""The fact that says what was trained here, and on what (see ``trained``)."""
 _HERE = "blimpworks.exhibits.blimp"
 _PRINT = ("accuracies", "printed")
 
@@ -86,6 +86,14 @@ SPECS = (
         "Ties, and what they count as",
         ("judgements", "items"),
         f"{_HERE}.ties:ties",
+    ),
+    ExhibitSpec(
+        "blimp",
+        "generated",
+        "figure",
+        "Released and generated pairs",
+        ("data_sets",),
+        f"{_HERE}.generated:generated",
     ),
     _spec("text", "table", "Numbers in the text", "text", ("accuracies",)),
 )

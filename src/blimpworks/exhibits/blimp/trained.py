@@ -27,18 +27,18 @@ def _most(campaign: Campaign, recipe: Recipe) -> int | None:
     return campaign.training.max_sentences
 
 
-def blimp_training(campaign: Campaign, catalogue: Catalogue) -> str:
-    """Which models were trained here, their size and text, in half a sentence; or nothing."""
-    told: dict[str, None] = {}
+def blimp_training(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
+    """Of each model that is trained here: what it is called, its size, and the most text."""
+    told = {}
     for name, row in catalogue.models.items():
         recipe = campaign.training.recipes.get(row.recipe)
         if recipe is None or (row.papers and BENCHMARK not in row.papers):
             continue
-        most = _most(campaign, recipe)
         named = catalogue.models.get(catalogue.row_of(name), row).label
+        most = _most(campaign, recipe)
         text = f"{named} ({_size(recipe)}"
-        told[f"{text}, {most:,} sentences at most)" if most else f"{text})"] = None
-    return "; ".join(told)
+        told[name] = f"{text}, {most:,} sentences at most)" if most else f"{text})"
+    return told
 
 
 FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {TRAINING: blimp_training}
