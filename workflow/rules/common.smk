@@ -14,6 +14,7 @@ from blimpworks.cluster import parts
 from blimpworks.config import check_campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS
+from blimpworks.exhibits.blimp.trained import FACTS as TRAINED_FACTS
 from blimpworks.exhibits.clams.facts import FACTS as CLAMS_FACTS
 from blimpworks.exhibits.lmentry.facts import LMENTRY_FACTS
 from blimpworks.exhibits.multiblimp.facts import FACTS
@@ -78,6 +79,7 @@ LANGUAGES = list(CATALOGUE.languages)
 KNOWN_FACTS = FACTS | EVALUATION_FACTS | CLAMS_FACTS | LMENTRY_FACTS | URBLIMP_FACTS
 PINS = {row.name: row for rows in CATALOGUE.treebanks.values() for row in rows}
 PINS |= CATALOGUE.sources
+KNOWN_FACTS |= TRAINED_FACTS
 
 
 HUB_MODELS = [name for name, row in CATALOGUE.models.items() if row.hf_id]
@@ -87,8 +89,11 @@ RELEASES = {
     "blimp": (
         "blimp/raw_results/blimp_full_results_summary.csv",
         "blimp/raw_results/summary/human_validation_summary.csv",
+        "blimp/raw_results/summary/models_summary.jsonl",
     ),
 }
+# Single human judgements that they released.
+RESPONSES = {"blimp": ("blimp/raw_results/all_outputs/human_responses.csv",)}
 # The papers whose numbers are in the repository, whatever the campaign runs.
 PAPERS = list(dict.fromkeys(spec.paper for spec in EXHIBITS.values() if spec.published))
 PUBLISHED_EXHIBITS = [spec for spec in EXHIBITS.values() if spec.published]
@@ -123,11 +128,22 @@ def frequency_tables():
     return [f"{RESULTS}/frequencies/languages.parquet"] if found else []
 
 
+def can_have(names):
+    """Whether the campaign can have all of some sources, and there are any."""
+    rows = [CATALOGUE.sources.get(name) for name in names]
+    return bool(rows) and all(row and usable([row]) for row in rows)
+
+
 def released_tables(paper):
     """The table of a paper's released results, where its sources can be had."""
-    rows = [CATALOGUE.sources.get(name) for name in RELEASES.get(paper, ())]
-    found = rows and all(row and usable([row]) for row in rows)
+    found = can_have(RELEASES.get(paper, ()))
     return [f"{RESULTS}/accuracies/released/{paper}.parquet"] if found else []
+
+
+def ratings_tables(paper):
+    """The table of single human judgements, where its source can be had."""
+    found = can_have(RESPONSES.get(paper, ()))
+    return [f"{RESULTS}/ratings/{paper}.parquet"] if found else []
 
 
 def available(kind):

@@ -321,7 +321,8 @@ def labels_of(wildcards):
     """Printed names of what an exhibit shows, models only where it shows accuracies; facts."""
     facts = spec_of(wildcards).facts
     labels = {"languages": {k: row.name for k, row in CATALOGUE.languages.items()}}
-    if {"accuracies", "margins", "data_sets"} & {*spec_of(wildcards).needs}:
+    measured = {"accuracies", "bins", "data_sets", "judgements", "margins"}
+    if measured & {*spec_of(wildcards).needs}:
         paper = wildcards.paper
         labels["models"] = {k: CATALOGUE.models[k].label for k in models_of(paper)}
         labels["method"] = methods_of(paper)[0]
