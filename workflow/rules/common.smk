@@ -11,7 +11,7 @@ from blimpworks.clams import sets as clams_sets
 from blimpworks.clams.decisions import counts_one_more, variant_of
 from blimpworks.clams.decisions import methods_of as clams_methods
 from blimpworks.cluster import parts
-from blimpworks.config import check_campaign
+from blimpworks.config import HOW_MANY, check_campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS
 from blimpworks.exhibits.clams.facts import FACTS as CLAMS_FACTS
@@ -70,7 +70,7 @@ WHOLE_WORDS = ("ngram", "lstm")
 # Released corpora are missed only where a model is trained on such.
 TRAINED = [CAMPAIGN.training.recipes.get(m.recipe) for m in CATALOGUE.models.values()]
 CORPORA = [
-    CAMPAIGN.training.corpora[r.corpus] for r in TRAINED if r and r.kind == "lstm"
+    CAMPAIGN.training.corpora[r.corpus] for r in TRAINED if getattr(r, "corpus", None)
 ]
 if any(c.released and c.words == "whitespace" for c in CORPORA):
     READ_KINDS += ("corpus",)
@@ -255,12 +255,13 @@ def these(exhibits):
 def recipe_of(wildcards):
     """Recipe of the model that a job trains, as JSON; how many there are decides none of them."""
     recipe = CAMPAIGN.training.recipes[CATALOGUE.models[wildcards.model].recipe]
-    return recipe.model_dump_json(exclude={"seeds"})
+    return recipe.model_dump_json(exclude=HOW_MANY)
 
 
 def corpus_name(model):
-    """Name of the corpora that an LSTM is trained on."""
-    return CAMPAIGN.training.recipes[CATALOGUE.models[model].recipe].corpus
+    """Name of the corpora that a model is trained on; None where it is the training text."""
+    recipe = CAMPAIGN.training.recipes[CATALOGUE.models[model].recipe]
+    return getattr(recipe, "corpus", None)
 
 
 def scope_of(model, lang):
