@@ -38,7 +38,7 @@ def published(root, printed=PRINTED, released=None, outputs=False):
     read_published(tables["printed"], "blimp", accuracies)
     tables |= {"accuracies": [accuracies], "released": [released] if released else []}
     cells = {}
-    for spec in SPECS:
+    for spec in (spec for spec in SPECS if spec.published):
         cells[spec.name] = root / f"{spec.name}.cells.parquet"
         files = [root / f"{spec.name}.{suffix}" for suffix in FORMATS[spec.kind]]
         build_exhibit(spec, tables, labels_of_print(), cells[spec.name], files if outputs else [])

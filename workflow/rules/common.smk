@@ -13,6 +13,7 @@ from blimpworks.clams.decisions import methods_of as clams_methods
 from blimpworks.cluster import parts
 from blimpworks.config import HOW_MANY, check_campaign
 from blimpworks.errors import UserError
+from blimpworks.exhibits.blimp.facts import FACTS as BLIMP_FACTS
 from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS
 from blimpworks.exhibits.clams.facts import FACTS as CLAMS_FACTS
 from blimpworks.exhibits.lmentry.facts import LMENTRY_FACTS
@@ -23,6 +24,7 @@ from blimpworks.reference import groups_of_models
 from blimpworks.scoring.engines import comparison_of, settle
 from blimpworks.scoring.methods import find_method, regional
 from blimpworks.scoring.ties import tie_policy
+from blimpworks.seeds import curves_of
 from blimpworks.provenance.verbs import exhibit_verb, score_verb, verb_code
 
 CAMPAIGN_FILE = os.path.relpath(
@@ -76,6 +78,7 @@ if any(c.released and c.words == "whitespace" for c in CORPORA):
     READ_KINDS += ("corpus",)
 LANGUAGES = list(CATALOGUE.languages)
 KNOWN_FACTS = FACTS | EVALUATION_FACTS | CLAMS_FACTS | LMENTRY_FACTS | URBLIMP_FACTS
+KNOWN_FACTS |= BLIMP_FACTS
 PINS = {row.name: row for rows in CATALOGUE.treebanks.values() for row in rows}
 PINS |= CATALOGUE.sources
 

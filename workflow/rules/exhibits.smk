@@ -6,6 +6,7 @@ NEEDS = {
     "regressions": lambda paper: [f"{RESULTS}/regressions/{paper}/measured.parquet"],
     "residuals": lambda paper: [f"{RESULTS}/residuals/{paper}/measured.parquet"],
     "margins": lambda paper: [f"{RESULTS}/regressions/{paper}/margins.parquet"],
+    "curves": lambda paper: [f"{RESULTS}/regressions/{paper}/curves.parquet"],
     "frequencies": lambda paper: FREQUENCIES,
     "released": released_tables,
     "morphology": lambda paper: MORPHOLOGY,

@@ -325,9 +325,13 @@ def labels_of(wildcards):
     """Printed names of what an exhibit shows, models only where it shows accuracies; facts."""
     facts = spec_of(wildcards).facts
     labels = {"languages": {k: row.name for k, row in CATALOGUE.languages.items()}}
-    if {"accuracies", "margins"} & {*spec_of(wildcards).needs}:
-        paper = wildcards.paper
-        labels["models"] = {k: CATALOGUE.models[k].label for k in models_of(paper)}
+    if {"accuracies", "margins", "curves"} & {*spec_of(wildcards).needs}:
+        paper, every = wildcards.paper, models_of(wildcards.paper)
+        # Models trained on samples are for learning curves alone.
+        curved = {m for models in curves_of(CATALOGUE.seeds).values() for m in models}
+        shown = [k for k in every if (k in curved) == ("blimp_curves" in facts)]
+        labels["models"] = {k: CATALOGUE.models[k].label for k in shown}
+        labels["left_out"] = [k for k in every if k not in shown]
         labels["method"] = methods_of(paper)[0]
     if facts:
         labels["facts"] = {

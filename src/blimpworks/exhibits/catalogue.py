@@ -19,7 +19,7 @@ EXHIBITS: dict[str, ExhibitSpec] = {
 }
 
 
-EVALUATION = {"accuracies", "comparisons", "regressions", "residuals", "margins"}
+EVALUATION = {"accuracies", "comparisons", "regressions", "residuals", "margins", "curves"}
 """Tables that only a campaign with models has."""
 
 

@@ -98,6 +98,10 @@ VERBS: dict[str, Verb] = {
         ("blimpworks.analysis.margins:fit_margins",),
         ("numpy", "pandas", "pyarrow", "scipy", "statsmodels"),
     ),
+    "fit_curves": Verb(
+        ("blimpworks.analysis.curves:fit_curves",),
+        ("numpy", "pandas", "pyarrow", "scipy", "statsmodels"),
+    ),
     "read_published": Verb(
         ("blimpworks.reproduction.accuracies:read_published",), ("numpy", "pyarrow", "scipy")
     ),

@@ -10,7 +10,7 @@ from functools import partial
 
 import pandas as pd
 
-from blimpworks.blimp.paradigms import PARADIGMS
+from blimpworks.blimp.paradigms import HUMAN, PARADIGMS
 
 THRESHOLD = 0.8
 """Share of a paradigm's validated pairs that a majority must agree on (section 3.4)."""
@@ -23,6 +23,7 @@ FARTHEST = "largest |difference| of two rows' values, column by column"
 PRODUCT = "product of value"
 RATIO = "first value ÷ second value"
 NUMBER = "number of paradigms"
+EXTRAPOLATED = "log10(training tokens × 2 ^ ((human − model's accuracy) ÷ slope))"
 _NOUNS = PARADIGMS["determiner_noun_agreement"]
 _VERBS = PARADIGMS["subject_verb_agreement"]
 _ATTRACTING = tuple(uid for uid in _VERBS if uid.startswith("distractor"))
@@ -119,6 +120,16 @@ def _farthest(rows: pd.DataFrame) -> float:
     return float((values.max() - values.min()).max())
 
 
+def _extrapolated(rows: pd.DataFrame) -> float:
+    """Of a slope, the tokens at one point of its line, and accuracies there and of humans."""
+    slope = float(rows["value"][rows["column"].str.startswith("slope ")].item())
+    tokens = float(rows["value"][rows["column"] == "training tokens"].item())
+    percent, human = rows[rows["exhibit"] == "table3"], rows["row"] == HUMAN
+    most, now = (float(percent["value"][which].item()) for which in (human, ~human))
+    doublings = (most - now) / 100 / slope
+    return math.log10(tokens) + doublings * math.log10(2)
+
+
 FORMULAS: dict[str, Callable[[pd.DataFrame], float]] = {
     PEARSON: _pearson,
     DISTANCE: _distance,
@@ -128,6 +139,7 @@ FORMULAS: dict[str, Callable[[pd.DataFrame], float]] = {
     REJECTED: lambda rows: float((rows["accuracy"] < THRESHOLD).sum()),
     FARTHEST: _farthest,
     PRODUCT: lambda rows: math.prod(map(float, rows["value"])),
+    EXTRAPOLATED: _extrapolated,
     RATIO: lambda rows: float(rows["value"].iloc[0] / rows["value"].iloc[1]),
     **{contrast.formula: contrast for contrast in CONTRASTS.values()},
     **{
