@@ -2,6 +2,10 @@
 
 NEEDS = {
     "accuracies": lambda paper: [f"{RESULTS}/accuracies/{paper}.parquet"],
+    "data_sets": lambda paper: [
+        f"{RESULTS}/accuracies/{benchmark}.parquet"
+        for benchmark in (paper, f"{paper}_generated")
+    ],
     "comparisons": lambda paper: [f"{RESULTS}/comparisons/{paper}.parquet"],
     "regressions": lambda paper: [f"{RESULTS}/regressions/{paper}/measured.parquet"],
     "residuals": lambda paper: [f"{RESULTS}/residuals/{paper}/measured.parquet"],

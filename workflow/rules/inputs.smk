@@ -325,7 +325,8 @@ def labels_of(wildcards):
     """Printed names of what an exhibit shows, models only where it shows accuracies; facts."""
     facts = spec_of(wildcards).facts
     labels = {"languages": {k: row.name for k, row in CATALOGUE.languages.items()}}
-    if {"accuracies", "margins", "curves"} & {*spec_of(wildcards).needs}:
+    measured = {"accuracies", "margins", "curves", "data_sets"}
+    if measured & {*spec_of(wildcards).needs}:
         paper, every = wildcards.paper, models_of(wildcards.paper)
         # Models trained on samples are for learning curves alone.
         curved = {m for models in curves_of(CATALOGUE.seeds).values() for m in models}

@@ -1,9 +1,40 @@
-"""BLiMP: items of its paradigms, released or generated."""
+"""BLiMP: pairs of its paradigms, released or generated, and their items."""
+
+from blimpworks.blimp.lexicon.load import FILES as LEXICON_FILES
 
 # Pairs of each released file.
 RELEASED_PAIRS = 1000
 # Paradigms that are declared, by the names of their files.
 DECLARED = sorted(p.stem for p in CAMPAIGN.catalogue.blimp.glob("paradigms/*.yaml"))
+
+
+rule generate_blimp:
+    """Pairs of all declared paradigms, drawn from our own lexicon."""
+    input:
+        declarations=[
+            f"{CAMPAIGN.catalogue.blimp}/paradigms/{u}.yaml" for u in DECLARED
+        ],
+        lexicon=[f"{CAMPAIGN.catalogue.blimp}/lexicon/{name}" for name in LEXICON_FILES],
+    output:
+        [f"{RESULTS}/sets/blimp/{uid}.jsonl" for uid in DECLARED],
+    log:
+        "<logs>/generate_blimp.log",
+    benchmark:
+        "<benchmarks>/generate_blimp.tsv"
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=verb_code("generate_blimp"),
+        lexicon=lambda w, input: Path(input.lexicon[0]).parent,
+        outputs=lambda w, output: repeated("output", output),
+        pairs=CAMPAIGN.blimp.pairs,
+        seed=CAMPAIGN.blimp.seed,
+    message:
+        "Generate the pairs of BLiMP's paradigms anew"
+    shell:
+        "python -m blimpworks generate-blimp {input.declarations:q} --lexicon {params.lexicon:q} "
+        "{params.outputs:q} --pairs {params.pairs} --seed {params.seed} > {log:q} 2>&1"
 
 
 rule build_blimp_items:

@@ -6,6 +6,8 @@ Without heavy imports: the printed accuracies are read by it, too.
 """
 
 BENCHMARK, LANG, HUMAN = "blimp", "eng", "human"
+GENERATED = "blimp_generated"
+"""The benchmark of the same paradigms with pairs that are generated here."""
 PHENOMENA: dict[str, tuple[str, str]] = {
     "anaphor_agreement": ("Anaphor", "agr."),
     "argument_structure": ("Argument", "structure"),

@@ -19,8 +19,18 @@ EXHIBITS: dict[str, ExhibitSpec] = {
 }
 
 
-EVALUATION = {"accuracies", "comparisons", "regressions", "residuals", "margins", "curves"}
+EVALUATION = {
+    "accuracies",
+    "comparisons",
+    "curves",
+    "data_sets",
+    "margins",
+    "regressions",
+    "residuals",
+}
 """Tables that only a campaign with models has."""
+BOTH = ("data_sets", "blimp_generated")
+"""A table that also wants another benchmark, and that."""
 
 
 def of_benchmarks(benchmarks: Collection[str], *, evaluated: Collection[str]) -> list[ExhibitSpec]:
@@ -35,4 +45,5 @@ def of_benchmarks(benchmarks: Collection[str], *, evaluated: Collection[str]) ->
         if spec.paper in benchmarks
         and spec.needs
         and (spec.paper in evaluated or not EVALUATION & {*spec.needs})
+        and (BOTH[0] not in spec.needs or BOTH[1] in evaluated)
     ]

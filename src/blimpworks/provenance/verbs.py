@@ -85,6 +85,7 @@ VERBS: dict[str, Verb] = {
     "build_clams_items": Verb(("blimpworks.clams.items:build_items",), ("numpy", "pyarrow")),
     "count_sets": Verb(("blimpworks.clams.evaluation_sets:count_sets",), ("numpy", "pyarrow")),
     "generate_sets": Verb(("blimpworks.clams.grammar.generator:generate_sets",)),
+    "generate_blimp": Verb(("blimpworks.blimp.generator.generate:generate_paradigms",)),
     "build_blimp_items": Verb(("blimpworks.blimp.items:build_items",), ("numpy", "pyarrow")),
     "compare_models": Verb(
         ("blimpworks.analysis.comparisons:compare_models",),

@@ -15,6 +15,7 @@ from blimpworks.blimp.paradigms import HUMAN, PARADIGMS
 THRESHOLD = 0.8
 """Share of a paradigm's validated pairs that a majority must agree on (section 3.4)."""
 PEARSON = "Pearson's r of two models' accuracies over paradigms"
+SETS_PEARSON = "Pearson's r of accuracies on two sets of pairs over paradigms"
 DISTANCE = "100 × |difference of two models' mean(accuracy)|"
 SPREAD = "100 × standard deviation of accuracy"
 HIGHEST, LOWEST = "100 × largest accuracy", "100 × smallest accuracy"
@@ -85,27 +86,27 @@ def _extreme(rows: pd.DataFrame, contrast: Contrast, choose: Callable[..., float
     return choose(contrast(of_model) for _, of_model in rows.groupby("model"))
 
 
-def _aligned(rows: pd.DataFrame) -> pd.DataFrame:
-    """Two models' accuracies as columns, over the paradigms that both have."""
-    return rows.pivot(index="paradigm", columns="model", values="accuracy").dropna()
+def _aligned(rows: pd.DataFrame, by: str = "model") -> pd.DataFrame:
+    """Accuracies of two models (or ``by`` something else) over the paradigms that both have."""
+    return rows.pivot(index="paradigm", columns=by, values="accuracy").dropna()
 
 
-def common(rows: pd.DataFrame) -> int:
-    """On how many paradigms there are accuracies of both of two models."""
-    return len(_aligned(rows))
+def common(rows: pd.DataFrame, by: str = "model") -> int:
+    """On how many paradigms there are accuracies of both of two models (or ``by`` column)."""
+    return len(_aligned(rows, by))
 
 
-def _pearson(rows: pd.DataFrame) -> float:
+def _pearson(rows: pd.DataFrame, by: str = "model") -> float:
     # By pandas: scipy alone takes longer to import than explaining a number may.
-    wide = _aligned(rows)
+    wide = _aligned(rows, by)
     return float(wide.iloc[:, 0].corr(wide.iloc[:, 1]))
 
 
-def pearson_interval(rows: pd.DataFrame) -> tuple[float, float]:
+def pearson_interval(rows: pd.DataFrame, by: str = "model") -> tuple[float, float]:
     """95 % interval of the correlation, by Fisher's z; needs four paradigms."""
     from scipy.stats import pearsonr
 
-    wide = _aligned(rows)
+    wide = _aligned(rows, by)
     found = pearsonr(wide.iloc[:, 0], wide.iloc[:, 1]).confidence_interval()
     return float(found.low), float(found.high)
 
@@ -132,6 +133,7 @@ def _extrapolated(rows: pd.DataFrame) -> float:
 
 FORMULAS: dict[str, Callable[[pd.DataFrame], float]] = {
     PEARSON: _pearson,
+    SETS_PEARSON: partial(_pearson, by="benchmark"),
     DISTANCE: _distance,
     SPREAD: lambda rows: float(100 * rows["accuracy"].std()),
     HIGHEST: lambda rows: float(100 * rows["accuracy"].max()),

@@ -65,5 +65,13 @@ SPECS = (
         published=("printed",),
     ),
     _spec("fig6", "figure", "Full sentences and prefixes", "prefixes", ("accuracies",)),
+    ExhibitSpec(
+        "blimp",
+        "generated",
+        "figure",
+        "Released and generated pairs",
+        ("data_sets",),
+        f"{_HERE}.generated:generated",
+    ),
     _spec("text", "table", "Numbers in the text", "text", ("accuracies",)),
 )

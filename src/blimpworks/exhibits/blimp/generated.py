@@ -1,0 +1,129 @@
+"""Accuracy on pairs that are generated here, against accuracy on the released ones.
+
+The paper has no such figure. Pairs of one paradigm by two generators ask for the same knowledge
+with other words, so accuracies that part say what a paradigm owes to its words.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from blimpworks.blimp.paradigms import BENCHMARK, GENERATED, LANG, PHENOMENON_OF
+from blimpworks.exhibits.blimp.accuracies import filter_of, mean_cell, shown
+from blimpworks.exhibits.blimp.formulas import SETS_PEARSON, common, pearson_interval
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.exhibits.style import BLUE, GREY, PAGE_INCHES, house_style, new_figure, say
+from blimpworks.tables import ACCURACIES
+
+SOURCE = "data_sets"
+"""What the tables of accuracies on both sets of pairs are called."""
+SETS = {BENCHMARK: "released", GENERATED: "generated"}
+OVERALL = "Overall"
+ACROSS = 3
+"""Panels beside each other."""
+NAMED = 3
+"""Paradigms of a panel that are named: those that part most."""
+
+
+def _read(tables: Tables, labels: Labels) -> pd.DataFrame:
+    frames = [read_plain(ACCURACIES, path) for path in tables[SOURCE]]
+    rows = pd.concat(frames, ignore_index=True)
+    return rows[
+        (rows["method"] == labels.method)
+        & (rows["lang"] == LANG)
+        & rows["paradigm"].isin(PHENOMENON_OF)
+    ]
+
+
+def _cells(rows: pd.DataFrame, model: str) -> list[Cell]:
+    """A model's accuracies on each paradigm and on all, in either set, and their correlation."""
+    cells = []
+    for benchmark, name in SETS.items():
+        of_set = rows[rows["benchmark"] == benchmark]
+        column = f"{model}: {name}"
+        for uid in PHENOMENON_OF:
+            found = of_set[of_set["paradigm"] == uid]
+            if not found.empty:
+                cells.append(mean_cell(found, (uid, column), SOURCE))
+        cells.append(mean_cell(of_set, (OVERALL, column), SOURCE))
+    return [*cells, *_correlation(rows, model)]
+
+
+def _correlation(rows: pd.DataFrame, model: str) -> list[Cell]:
+    """Pearson's r over the paradigms that both sets have; nothing for fewer than four."""
+    if common(rows, "benchmark") < 4:
+        return []
+    where = filter_of(rows)
+    value = FORMULAS[SETS_PEARSON](select_rows(rows, where))
+    place = (OVERALL, f"{model}: r")
+    cell = Cell(*place, value, f"{value:.2f}".replace("-", "−"), SETS_PEARSON, SOURCE, where)
+    low, high = pearson_interval(rows, "benchmark")
+    return [replace(cell, n=common(rows, "benchmark"), low=low, high=high)]
+
+
+def _draw(axes: Axes, model: str, cells: Sequence[Cell]) -> None:
+    """A point per paradigm; those that part most with their names."""
+    wide = pd.DataFrame(
+        {"row": c.row, "set": c.column.rpartition(": ")[2], "value": c.value}
+        for c in cells
+        if c.row != OVERALL
+    ).pivot(index="row", columns="set", values="value")
+    axes.plot([0, 100], [0, 100], color=GREY, lw=0.8)
+    axes.axhline(50, color=GREY, lw=0.6, ls="--")
+    axes.axvline(50, color=GREY, lw=0.6, ls="--")
+    axes.plot(wide["released"], wide["generated"], "o", ms=2.6, color=BLUE, alpha=0.8, mew=0)
+    far = (wide["released"] - wide["generated"]).abs().nlargest(NAMED).index
+    for uid in far:
+        right = wide["released"][uid] > 55
+        axes.annotate(
+            uid,
+            (wide["released"][uid], wide["generated"][uid]),
+            xytext=(-3 if right else 3, 2),
+            textcoords="offset points",
+            ha="right" if right else "left",
+            fontsize=4.5,
+        )
+    found = {cell.column: cell for cell in cells if cell.row == OVERALL}
+    r = found.get(f"{model}: r")
+    axes.set_title(f"{model}{f', r = {r.text}' if r else ''}", loc="left")
+    axes.set(xlim=(0, 100), ylim=(0, 100), xticks=range(0, 101, 25), yticks=range(0, 101, 25))
+    axes.set_aspect("equal")
+
+
+def generated(tables: Tables, labels: Labels) -> Exhibit:
+    """Accuracy on generated pairs against accuracy on released ones, a panel per model."""
+    rows = _read(tables, labels)
+    names = {
+        model: name
+        for model, name in shown(rows, labels).items()
+        if {*rows["benchmark"][rows["model"] == model]} == {*SETS}
+    }
+    cells: list[Cell] = []
+    with house_style():
+        lines = max(1, -(-len(names) // ACROSS))
+        figure = new_figure(PAGE_INCHES, 0.3 + 2.15 * lines)
+        if names:
+            grid = figure.subplots(lines, min(ACROSS, len(names)), squeeze=False)
+            for axes in grid.flat[len(names) :]:
+                axes.set_visible(False)
+            for axes, (model, name) in zip(grid.flat, names.items(), strict=False):
+                own = _cells(rows[rows["model"] == model], name)
+                _draw(axes, name, own)
+                cells += own
+            figure.supxlabel("accuracy on released pairs (%)", fontsize="medium")
+            figure.supylabel("accuracy on generated pairs (%)", fontsize="medium")
+        else:
+            say(figure.subplots(), "no model has judged both sets")
+    return Exhibit(
+        "Released and generated pairs",
+        "Accuracy on each paradigm's pairs by our own generator against its released pairs, by "
+        f"{labels.method.replace('_', ' ')}; r is Pearson's over paradigms. Grey: equal "
+        f"accuracies; broken lines: chance. Named are the {NAMED} paradigms that part most.",
+        cells,
+        row_title="Paradigm",
+        figure=figure,
+    )

@@ -1,0 +1,26 @@
+"""Generated pairs of declared paradigms, for tests of what must hold of each."""
+
+from functools import cache, lru_cache
+
+from mirror_kit import CONFIG
+
+from blimpworks.blimp.generator.declarations import read_declaration
+from blimpworks.blimp.generator.generate import Generator
+from blimpworks.blimp.lexicon.load import read_lexicon
+
+BLIMP = CONFIG / "blimp"
+PATHS = {path.stem: path for path in sorted((BLIMP / "paradigms").glob("*.yaml"))}
+ENOUGH = 150
+
+
+@lru_cache(maxsize=1)
+def lexicon():
+    """The repository's lexicon."""
+    return read_lexicon(BLIMP / "lexicon")
+
+
+@cache
+def pairs(uid, count=ENOUGH, seed=0):
+    """The first pairs of a paradigm, each with what it is made of."""
+    generator = Generator(uid, read_declaration(PATHS[uid]), lexicon(), seed)
+    return [*generator.pairs(count)]
