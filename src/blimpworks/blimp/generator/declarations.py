@@ -52,8 +52,8 @@ class VerbDraw(Drawn):
     """All of them hold."""
     without: tuple[VerbTag, ...] = ()
     """None of them holds."""
-    complement: Literal["that", "wh"] | None = None
-    """A kind of clause that it takes."""
+    complement: Literal["that", "wh"] | tuple[Literal["that", "wh"], ...] = ()
+    """Kinds of clauses that it takes, all of them."""
     only: Literal["that", "wh"] | None = None
     """The only kind of clause that it takes."""
     also: Frame | None = None
@@ -177,6 +177,8 @@ class AdjectiveDraw(Drawn):
     kind: Literal["adjective"] = Field(alias="is")
     frame: Literal["", "tough", "raising", "control", "clause"] = ""
     words: tuple[str, ...] = ()
+    other_than: tuple[str, ...] = ()
+    """Adjectives that it is not."""
     tags: tuple[Literal["attributive", "predicative", "common"], ...] = ()
     never: tuple[Literal["", "tough", "raising", "control", "clause"], ...] = ()
     """The adjective has no entry of these frames."""
@@ -192,7 +194,7 @@ class PronounDraw(Drawn):
     kind: Literal["pronoun"] = Field(alias="is")
     case: Literal["nominative", "accusative", "reflexive"]
     like: Name | None = _names(None)
-    """What it stands for."""
+    """What it stands for, or would in the number that is asked for."""
     number: Number | None = None
     number_unlike: Name | None = _names(None)
     """The other number than this one's."""

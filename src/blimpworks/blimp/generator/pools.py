@@ -69,8 +69,8 @@ class Pools:
             yield lambda verb: verb.lexeme in draw.words
         if draw.other_than:
             yield lambda verb: verb.lexeme not in draw.other_than
-        if draw.complement:
-            yield lambda verb: draw.complement in verb.complement.split()
+        wanted = {draw.complement} if isinstance(draw.complement, str) else {*draw.complement}
+        yield lambda verb: wanted <= {*verb.complement.split()}
         if draw.only:
             yield lambda verb: verb.complement == draw.only
         if draw.also:
@@ -104,6 +104,7 @@ class Pools:
             for each in self.lexicon.adjectives
             if each.frame == draw.frame
             and (not draw.words or each.adjective in draw.words)
+            and each.adjective not in draw.other_than
             and each.tags.issuperset(draw.tags)
             and not self.uses[each.adjective] & {*draw.never}
         ]
