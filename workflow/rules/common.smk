@@ -6,6 +6,7 @@ import re
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
+from blimpworks.benchmarks import paper_of
 from blimpworks.catalogue import UNIMORPH_KINDS, load_catalogue, whole_catalogue
 from blimpworks.clams import sets as clams_sets
 from blimpworks.clams.decisions import counts_one_more, variant_of
