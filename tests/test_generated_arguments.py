@@ -55,7 +55,7 @@ def has_no_object(verb):
 
 
 def test_a_reflexive_has_the_gender_of_the_subject_and_the_other_one_has_not():
-    for pair in pairs("anaphor_gender_agreement"):
+    for pair in pairs("anaphor_gender_agreement", 1000):
         noun, numbers = noun_at(pair.good.text)
         assert "sg" in numbers
         assert "person" in noun.classes
