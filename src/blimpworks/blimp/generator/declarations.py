@@ -52,8 +52,8 @@ class VerbDraw(Drawn):
     """All of them hold."""
     without: tuple[VerbTag, ...] = ()
     """None of them holds."""
-    complement: Literal["that", "wh"] | None = None
-    """A kind of clause that it takes."""
+    complement: Literal["that", "wh"] | tuple[Literal["that", "wh"], ...] = ()
+    """Kinds of clauses that it takes, all of them."""
     only: Literal["that", "wh"] | None = None
     """The only kind of clause that it takes."""
     also: Frame | None = None
@@ -90,6 +90,8 @@ class NominalDraw(Drawn):
     """The other number than this one's."""
     plural: Literal["regular", "irregular"] | None = None
     """How its plural is made; it has one that differs."""
+    distinct_plural: bool = False
+    """Its plural, if any, differs from its singular (unlike that of "sheep")."""
     gender: tuple[Gender, ...] = get_args(Gender)
     classes: Restriction = ""
     other_than: tuple[str, ...] = ()

@@ -80,6 +80,7 @@ VerbTag = Literal[
     "alternates",
     "psych",
     "reflexive",
+    "double",
     "stative",
     "common",
     "agentive",
