@@ -5,8 +5,11 @@ from collections import defaultdict
 from functools import cache
 
 import pytest
-from generator_kit import lexicon, pairs
+from generator_kit import PATHS, lexicon, pairs
 from sentence_kit import gender_of, noun_at
+
+from blimpworks.blimp.generator.declarations import read_declaration
+from blimpworks.blimp.generator.pools import Pools
 
 STRICT = {"intransitive", "clause", "raising", "control", "object_control"}
 """Frames of verbs that stand without an object."""
@@ -55,13 +58,20 @@ def has_no_object(verb):
 
 
 def test_a_reflexive_has_the_gender_of_the_subject_and_the_other_one_has_not():
-    for pair in pairs("anaphor_gender_agreement", 1000):
+    for pair in pairs("anaphor_gender_agreement"):
         noun, numbers = noun_at(pair.good.text)
         assert "sg" in numbers
         assert "person" in noun.classes
         assert noun.gender in "mf"
         assert gender_of(pair.good.word) == noun.gender, pair.record
         assert gender_of(pair.bad.word) not in (noun.gender, None), pair.record
+
+
+def test_no_animal_can_be_the_subject_of_a_reflexive_of_its_gender():
+    scheme = read_declaration(PATHS["anaphor_gender_agreement"]).one_of[0]
+    classes = [classes for classes, _ in Pools(lexicon()).nouns(scheme.draw["subject"])]
+    assert classes
+    assert all("person" in each for each in classes)
 
 
 def test_a_reflexive_has_the_number_of_the_subject_and_the_other_one_has_not():
