@@ -173,3 +173,29 @@ rule bin_accuracies:
         "python -m blimpworks bin-accuracies {params.root:q} --models={params.models:q} "
         "--benchmark {wildcards.benchmark} --method {params.method} --output {output:q} "
         "> {log:q} 2>&1"
+
+
+rule fit_curves:
+    """Accuracy by the logarithm of the training text."""
+    input:
+        accuracies="<results>/accuracies/{benchmark}.parquet",
+        humans=lambda w: released_tables(w.benchmark),
+    output:
+        "<results>/regressions/{benchmark}/curves.parquet",
+    log:
+        "<logs>/fit_curves/{benchmark}.log",
+    benchmark:
+        "<benchmarks>/fit_curves/{benchmark}.tsv"
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=verb_code("fit_curves"),
+        curves=lambda w: json.dumps(curves_of(CATALOGUE.seeds)),
+        method=lambda w: methods_of(w.benchmark)[0],
+        humans=lambda w: [f"--humans={path}" for path in released_tables(w.benchmark)],
+    message:
+        "Fit learning curves on {wildcards.benchmark}"
+    shell:
+        "python -m blimpworks fit-curves {input.accuracies:q} {params.humans:q} "
+        "--curves={params.curves:q} --method {params.method} --output {output:q} > {log:q} 2>&1"

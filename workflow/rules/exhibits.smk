@@ -12,6 +12,7 @@ NEEDS = {
     "bins": lambda paper: [f"{RESULTS}/bins/{paper}.parquet"],
     "judgements": lambda paper: evaluations("judgements", paper, models_of(paper)),
     "margins": lambda paper: [f"{RESULTS}/regressions/{paper}/margins.parquet"],
+    "curves": lambda paper: [f"{RESULTS}/regressions/{paper}/curves.parquet"],
     "frequencies": lambda paper: FREQUENCIES,
     "released": released_tables,
     "ratings": ratings_tables,

@@ -133,8 +133,26 @@ def bin_accuracies(
         job.note(rows=library.bin_accuracies(found, method, bins, output))
 
 
+def fit_curves(
+    accuracies: Annotated[Path, typer.Argument(help="Accuracies table.")],
+    curves: Annotated[str, typer.Option(help="Tokens of models by row and model, as JSON.")],
+    method: Method,
+    output: Output,
+    humans: Annotated[Path | None, typer.Option(help="Accuracies table with humans.")] = None,
+) -> None:
+    """Fit the accuracy of models trained on samples on the logarithm of their size."""
+    from blimpworks.analysis import curves as library
+    from blimpworks.reproduction.blimp_release import INDIVIDUAL
+
+    sizes, inputs = json.loads(curves), [path for path in (accuracies, humans) if path]
+    params = {"curves": sizes, "method": method}
+    with Job("fit_curves", inputs=inputs, outputs=[output], params=params) as job:
+        methods = (method, INDIVIDUAL)
+        job.note(terms=library.fit_curves(accuracies, humans, sizes, methods, output))
+
+
 def register(app: typer.Typer) -> None:
     """Add this module's verbs to the command."""
-    verbs = (build_frequencies, build_morphology, compare_models, fit_regressions, fit_margins)
-    for verb in (*verbs, bin_accuracies):
+    fits = (fit_regressions, fit_margins, fit_curves)
+    for verb in (build_frequencies, build_morphology, compare_models, *fits, bin_accuracies):
         app.command()(verb)

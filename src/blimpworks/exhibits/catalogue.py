@@ -23,6 +23,7 @@ EVALUATION = {
     "accuracies",
     "bins",
     "comparisons",
+    "curves",
     "data_sets",
     "judgements",
     "margins",

@@ -43,6 +43,7 @@ VERBS: dict[str, Verb] = {
         ("numpy", "pyarrow"),
     ),
     "join_corpora": Verb(("blimpworks.models.corpus:join_corpora",), ("numpy",)),
+    "sample_corpus": Verb(("blimpworks.models.corpus_sample:sample_corpus",), ("numpy",)),
     "train_ngram": Verb(("blimpworks.models.ngram:train_ngram",), ("kenlm",)),
     "train_transformer": Verb(("blimpworks.models.transformer:train_transformer",), NETWORKS),
     "train_masked": Verb(("blimpworks.models.masked:train_masked",), NETWORKS),
@@ -99,6 +100,10 @@ VERBS: dict[str, Verb] = {
     ),
     "fit_margins": Verb(
         ("blimpworks.analysis.margins:fit_margins",),
+        ("numpy", "pandas", "pyarrow", "scipy", "statsmodels"),
+    ),
+    "fit_curves": Verb(
+        ("blimpworks.analysis.curves:fit_curves",),
         ("numpy", "pandas", "pyarrow", "scipy", "statsmodels"),
     ),
     "read_published": Verb(

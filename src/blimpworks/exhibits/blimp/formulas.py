@@ -10,7 +10,7 @@ from functools import partial
 
 import pandas as pd
 
-from blimpworks.blimp.paradigms import PARADIGMS, RERUN
+from blimpworks.blimp.paradigms import HUMAN, PARADIGMS, RERUN
 
 THRESHOLD = 0.8
 """Share of a paradigm's validated pairs that a majority must agree on (section 3.4)."""
@@ -33,6 +33,7 @@ TIES_HALF = "100 × mean over paradigms of the share of margin > 0 + half that o
 JUDGED = "number of rows with a margin"
 CHANGE = "100 × (accuracy of the rerun − accuracy of the published run), means"
 ASSIGNMENTS, WORKERS = "number of assignments", "number of workers"
+EXTRAPOLATED = "log10(training tokens × 2 ^ ((human − model's accuracy) ÷ slope))"
 _NOUNS = PARADIGMS["determiner_noun_agreement"]
 _VERBS = PARADIGMS["subject_verb_agreement"]
 _ATTRACTING = tuple(uid for uid in _VERBS if uid.startswith("distractor"))
@@ -149,6 +150,16 @@ def _change(rows: pd.DataFrame) -> float:
     return float(100 * (rows["accuracy"][again].mean() - rows["accuracy"][~again].mean()))
 
 
+def _extrapolated(rows: pd.DataFrame) -> float:
+    """Of a slope, the tokens at one point of its line, and accuracies there and of humans."""
+    slope = float(rows["value"][rows["column"].str.startswith("slope ")].item())
+    tokens = float(rows["value"][rows["column"] == "training tokens"].item())
+    percent, human = rows[rows["exhibit"] == "table3"], rows["row"] == HUMAN
+    most, now = (float(percent["value"][which].item()) for which in (human, ~human))
+    doublings = (most - now) / 100 / slope
+    return math.log10(tokens) + doublings * math.log10(2)
+
+
 FORMULAS: dict[str, Callable[[pd.DataFrame], float]] = {
     PEARSON: _pearson,
     SETS_PEARSON: partial(_pearson, by="benchmark"),
@@ -159,6 +170,7 @@ FORMULAS: dict[str, Callable[[pd.DataFrame], float]] = {
     REJECTED: lambda rows: float((rows["accuracy"] < THRESHOLD).sum()),
     FARTHEST: _farthest,
     PRODUCT: lambda rows: math.prod(map(float, rows["value"])),
+    EXTRAPOLATED: _extrapolated,
     RATIO: lambda rows: float(rows["value"].iloc[0] / rows["value"].iloc[1]),
     INDIVIDUAL_AGREEMENT: partial(_agreement, majority=False),
     MAJORITY_AGREEMENT: partial(_agreement, majority=True),

@@ -57,6 +57,26 @@ SPECS = (
     ),
     _spec("fig3", "figure", "Adjectives and attractors", "figures", ("accuracies",)),
     _spec("fig4", "figure", "Regular and irregular nouns", "figures", ("accuracies",)),
+    ExhibitSpec(
+        "blimp",
+        "fig5",
+        "figure",
+        "Accuracy by size of the training text",
+        ("accuracies",),
+        f"{_HERE}.curves:fig5",
+        facts=("blimp_curves",),
+    ),
+    ExhibitSpec(
+        "blimp",
+        "slopes",
+        "table",
+        "Slopes of the learning curves",
+        ("curves", "printed"),
+        f"{_HERE}.curves:slopes",
+        facts=("blimp_curves",),
+        optional=("perplexities",),
+        published=("printed",),
+    ),
     _spec("fig6", "figure", "Full sentences and prefixes", "prefixes", ("accuracies",)),
     # What people decided, and what the authors ran again, is not a campaign's to measure.
     ExhibitSpec(
