@@ -75,7 +75,8 @@ def text_pairs(wildcards):
     return [
         str(parts.items_table(CAMPAIGN, benchmark, wildcards.lang))
         for benchmark in CAMPAIGN.benchmarks
-        if paper_of(benchmark) != "blimp" and wildcards.lang in item_languages(benchmark)
+        if paper_of(benchmark) != "blimp"
+        and wildcards.lang in item_languages(benchmark)
     ]
 
 
