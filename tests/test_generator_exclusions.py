@@ -2,6 +2,7 @@
 
 import random
 
+import pytest
 from generator_kit import lexicon
 
 from blimpworks.blimp.generator.builder import Builder
@@ -28,6 +29,15 @@ def test_nouns_are_other_than_those_that_are_excluded():
     kept = {"actress", "queen"}
     found = drawn("noun", noun={"is": "noun", "gender": ["f"], "other_than": sorted(known - kept)})
     assert {each.entry.noun for each in found} == kept
+
+
+@pytest.mark.parametrize("distinct", [True, False])
+def test_nouns_have_a_plural_of_their_own_where_it_is_asked_for(distinct):
+    found = drawn(
+        "noun",
+        noun={"is": "noun", "classes": "fish", "number": "pl", "distinct_plural": distinct},
+    )
+    assert any(each.text == each.entry.noun for each in found) != distinct
 
 
 def test_auxiliaries_are_among_those_that_are_allowed():

@@ -35,7 +35,7 @@ RECIPE = TransformerRecipe(
     batch_tokens=400,
     checkpoint_steps=3,
 )
-SHAPE = RECIPE.model_dump(exclude={"kind"})
+SHAPE = RECIPE.model_dump(exclude={"kind", "corpus", "tokens"})
 MASKED = MaskedRecipe(kind="masked", **SHAPE)
 SEQ2SEQ = EncoderDecoderRecipe(kind="encoder-decoder", **SHAPE)
 LSTM = LstmRecipe(

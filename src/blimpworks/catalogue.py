@@ -6,7 +6,7 @@ standard library, because the Snakefile reads them each time it is parsed.
 
 import csv
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -16,7 +16,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from blimpworks.config import Campaign, Strict
 from blimpworks.errors import UserError
 from blimpworks.scoring.engines import find_engine
-from blimpworks.seeds import Seed, from_seeds
+from blimpworks.seeds import Seed, from_seeds, row_called
 
 Lang = Annotated[str, Field(pattern=r"^[a-z]{3}$")]
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
@@ -239,7 +239,7 @@ class Catalogue:
     sources: dict[str, SourceRow]
     """Other files by name."""
     seeds: dict[str, Seed] = field(default_factory=dict)
-    """Models that are trained here several times, from a seed each."""
+    """Models that are trained here several times, from a seed or on a sample each."""
 
     def row_of(self, model: str) -> str:
         """Name of a model's row in the table of models, which seeds share."""
@@ -266,11 +266,13 @@ def _select(
     return {name: row for name, row in known.items() if name in wanted}
 
 
-def _remedy(name: str, known: Container[str]) -> str:
+def _remedy(name: str, known: Collection[str]) -> str:
     """What to do about a name that no row has."""
-    model, seed, number = name.rpartition("-seed")
-    if seed and number.isdecimal() and model in known:
-        return f"Name {model!r}: which seeds it has follows from 'seeds' of its recipe."
+    if model := row_called(name, known):
+        return (
+            f"Name {model!r}: which seeds it has follows from 'seeds' of its recipe, and which "
+            "sizes from 'tokens'."
+        )
     return "Correct it or add a row."
 
 

@@ -11,9 +11,11 @@ from blimpworks.clams import sets as clams_sets
 from blimpworks.clams.decisions import counts_one_more, variant_of
 from blimpworks.clams.decisions import methods_of as clams_methods
 from blimpworks.cluster import parts
-from blimpworks.config import check_campaign
+from blimpworks.config import HOW_MANY, check_campaign
 from blimpworks.errors import UserError
+from blimpworks.exhibits.blimp.facts import FACTS as BLIMP_FACTS
 from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS
+from blimpworks.exhibits.blimp.trained import FACTS as TRAINED_FACTS
 from blimpworks.exhibits.clams.facts import FACTS as CLAMS_FACTS
 from blimpworks.exhibits.lmentry.facts import LMENTRY_FACTS
 from blimpworks.exhibits.multiblimp.facts import FACTS
@@ -23,6 +25,7 @@ from blimpworks.reference import groups_of_models
 from blimpworks.scoring.engines import comparison_of, settle
 from blimpworks.scoring.methods import find_method, regional
 from blimpworks.scoring.ties import tie_policy
+from blimpworks.seeds import curves_of
 from blimpworks.provenance.verbs import exhibit_verb, score_verb, verb_code
 
 CAMPAIGN_FILE = os.path.relpath(
@@ -70,14 +73,16 @@ WHOLE_WORDS = ("ngram", "lstm")
 # Released corpora are missed only where a model is trained on such.
 TRAINED = [CAMPAIGN.training.recipes.get(m.recipe) for m in CATALOGUE.models.values()]
 CORPORA = [
-    CAMPAIGN.training.corpora[r.corpus] for r in TRAINED if r and r.kind == "lstm"
+    CAMPAIGN.training.corpora[r.corpus] for r in TRAINED if getattr(r, "corpus", None)
 ]
 if any(c.released and c.words == "whitespace" for c in CORPORA):
     READ_KINDS += ("corpus",)
 LANGUAGES = list(CATALOGUE.languages)
 KNOWN_FACTS = FACTS | EVALUATION_FACTS | CLAMS_FACTS | LMENTRY_FACTS | URBLIMP_FACTS
+KNOWN_FACTS |= BLIMP_FACTS
 PINS = {row.name: row for rows in CATALOGUE.treebanks.values() for row in rows}
 PINS |= CATALOGUE.sources
+KNOWN_FACTS |= TRAINED_FACTS
 
 
 HUB_MODELS = [name for name, row in CATALOGUE.models.items() if row.hf_id]
@@ -87,8 +92,11 @@ RELEASES = {
     "blimp": (
         "blimp/raw_results/blimp_full_results_summary.csv",
         "blimp/raw_results/summary/human_validation_summary.csv",
+        "blimp/raw_results/summary/models_summary.jsonl",
     ),
 }
+# Single human judgements that they released.
+RESPONSES = {"blimp": ("blimp/raw_results/all_outputs/human_responses.csv",)}
 # The papers whose numbers are in the repository, whatever the campaign runs.
 PAPERS = list(dict.fromkeys(spec.paper for spec in EXHIBITS.values() if spec.published))
 PUBLISHED_EXHIBITS = [spec for spec in EXHIBITS.values() if spec.published]
@@ -123,11 +131,22 @@ def frequency_tables():
     return [f"{RESULTS}/frequencies/languages.parquet"] if found else []
 
 
+def can_have(names):
+    """Whether the campaign can have all of some sources, and there are any."""
+    rows = [CATALOGUE.sources.get(name) for name in names]
+    return bool(rows) and all(row and usable([row]) for row in rows)
+
+
 def released_tables(paper):
     """The table of a paper's released results, where its sources can be had."""
-    rows = [CATALOGUE.sources.get(name) for name in RELEASES.get(paper, ())]
-    found = rows and all(row and usable([row]) for row in rows)
+    found = can_have(RELEASES.get(paper, ()))
     return [f"{RESULTS}/accuracies/released/{paper}.parquet"] if found else []
+
+
+def ratings_tables(paper):
+    """The table of single human judgements, where its source can be had."""
+    found = can_have(RESPONSES.get(paper, ()))
+    return [f"{RESULTS}/ratings/{paper}.parquet"] if found else []
 
 
 def available(kind):
@@ -255,12 +274,13 @@ def these(exhibits):
 def recipe_of(wildcards):
     """Recipe of the model that a job trains, as JSON; how many there are decides none of them."""
     recipe = CAMPAIGN.training.recipes[CATALOGUE.models[wildcards.model].recipe]
-    return recipe.model_dump_json(exclude={"seeds"})
+    return recipe.model_dump_json(exclude=HOW_MANY)
 
 
 def corpus_name(model):
-    """Name of the corpora that an LSTM is trained on."""
-    return CAMPAIGN.training.recipes[CATALOGUE.models[model].recipe].corpus
+    """Name of the corpora that a model is trained on; None where it is the training text."""
+    recipe = CAMPAIGN.training.recipes[CATALOGUE.models[model].recipe]
+    return getattr(recipe, "corpus", None)
 
 
 def scope_of(model, lang):

@@ -123,8 +123,8 @@ def joined_languages(corpus=None):
     found = set()
     for model, row in CATALOGUE.models.items():
         if row.recipe and row.scope == "multilingual":
-            named = corpus_name(model) if row.architecture == "lstm" else None
-            found |= {*languages_of("multi", model)} if named == corpus else set()
+            same = corpus_name(model) == corpus
+            found |= {*languages_of("multi", model)} if same else set()
     return [lang for lang in LANGUAGES if lang in found]
 
 
@@ -145,9 +145,11 @@ def joined_corpora(wildcards):
     }
 
 
-def corpus_files(name, scope):
-    """The description of a corpus, and the files that it describes."""
+def corpus_files(name, scope, sample=None):
+    """The description of a corpus, or of a sample of it, and the files that it describes."""
     folder = f"{RESOURCES}/corpora/{name}/{scope}"
+    if sample:
+        folder = f"{RESOURCES}/samples/{name}/{scope}/{sample.tokens}-{sample.number}"
     return {
         "description": f"{folder}/corpus.json",
         "files": [f"{folder}/{part}.txt" for part in CORPUS_PARTS],
@@ -155,10 +157,12 @@ def corpus_files(name, scope):
 
 
 def trained_on(wildcards):
-    """What a network is trained on: a text, or an LSTM's corpus."""
-    if CATALOGUE.models[wildcards.model].architecture != "lstm":
+    """What a network is trained on: a text, or a corpus, or a sample of one."""
+    name, seed = corpus_name(wildcards.model), CATALOGUE.seeds.get(wildcards.model)
+    if name is None:
         return {"description": f"{RESOURCES}/text/{wildcards.scope}.txt"}
-    return corpus_files(corpus_name(wildcards.model), wildcards.scope)
+    sample = seed if seed and seed.tokens else None
+    return corpus_files(name, wildcards.scope, sample)
 
 
 def measured_on(wildcards):
@@ -321,9 +325,14 @@ def labels_of(wildcards):
     """Printed names of what an exhibit shows, models only where it shows accuracies; facts."""
     facts = spec_of(wildcards).facts
     labels = {"languages": {k: row.name for k, row in CATALOGUE.languages.items()}}
-    if {"accuracies", "margins", "data_sets"} & {*spec_of(wildcards).needs}:
-        paper = wildcards.paper
-        labels["models"] = {k: CATALOGUE.models[k].label for k in models_of(paper)}
+    measured = {"accuracies", "bins", "curves", "data_sets", "judgements", "margins"}
+    if measured & {*spec_of(wildcards).needs}:
+        paper, every = wildcards.paper, models_of(wildcards.paper)
+        # Models trained on samples are for learning curves alone.
+        curved = {m for models in curves_of(CATALOGUE.seeds).values() for m in models}
+        shown = [k for k in every if (k in curved) == ("blimp_curves" in facts)]
+        labels["models"] = {k: CATALOGUE.models[k].label for k in shown}
+        labels["left_out"] = [k for k in every if k not in shown]
         labels["method"] = methods_of(paper)[0]
     if facts:
         labels["facts"] = {

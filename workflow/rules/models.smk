@@ -117,6 +117,40 @@ rule join_corpora:
         "--output {output.description:q} > {log:q} 2>&1"
 
 
+rule sample_corpus:
+    """Random sample of a corpus's training text, for models trained on less."""
+    input:
+        unpack(lambda w: corpus_files(w.corpus, w.scope)),
+    output:
+        description="<resources>/samples/{corpus}/{scope}/{tokens}-{number}/corpus.json",
+        files=expand(
+            "<resources>/samples/{{corpus}}/{{scope}}/{{tokens}}-{{number}}/{part}.txt",
+            part=CORPUS_PARTS,
+        ),
+    log:
+        "<logs>/sample_corpus/{corpus}/{scope}/{tokens}-{number}.log",
+    benchmark:
+        "<benchmarks>/sample_corpus/{corpus}/{scope}/{tokens}-{number}.tsv"
+    wildcard_constraints:
+        corpus=one_of(CAMPAIGN.training.corpora),
+        tokens=r"\d+",
+        number=r"\d+",
+    # A corpus that is too small is to be known before anything is trained.
+    priority: 1
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        **cpu_job(4000, minutes=60),
+    params:
+        code=verb_code("sample_corpus"),
+        seed=lambda w: CAMPAIGN.training.seed + int(w.number),
+    message:
+        "Draw sample {wildcards.number} of {wildcards.tokens} tokens from {wildcards.corpus} of {wildcards.scope}"
+    shell:
+        "python -m blimpworks sample-corpus {input.description:q} --tokens {wildcards.tokens} "
+        "--seed {params.seed} --output {output.description:q} > {log:q} 2>&1"
+
+
 rule train_ngram:
     """An n-gram model of one language."""
     input:

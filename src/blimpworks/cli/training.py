@@ -9,6 +9,7 @@ import typer
 from pydantic import BaseModel
 
 from blimpworks.config import (
+    HOW_MANY,
     CorpusOptions,
     EncoderDecoderRecipe,
     LstmRecipe,
@@ -20,7 +21,10 @@ from blimpworks.config import (
 )
 from blimpworks.provenance.record import Job
 
-Text = Annotated[Path, typer.Argument(help="Training text, one sentence per line.")]
+Text = Annotated[
+    Path,
+    typer.Argument(help="Training text, one sentence per line; or the recipe's corpus.json."),
+]
 Name = Annotated[str, typer.Option(help="Name of the model in the catalogue.")]
 Scope = Annotated[str, typer.Option(help="ISO 639-3 code, or multi.")]
 RecipeName = Annotated[str, typer.Option(help="Name of the recipe in the campaign.")]
@@ -108,6 +112,22 @@ def join_corpora(
         job.note(**corpus.join_corpora(corpora, output).counts)
 
 
+def sample_corpus(
+    corpus: CorpusFile,
+    output: Annotated[Path, typer.Option(help="corpus.json; the files go beside it.")],
+    tokens: Annotated[int, typer.Option(help="Words of training text.", min=1)],
+    seed: Seed,
+) -> None:
+    """Draw a random sample of a corpus's training text; all else stays as it is."""
+    from blimpworks.models import corpus_sample
+    from blimpworks.models.corpus import files_of
+
+    inputs, outputs = files_of(corpus), [output, output.parent]
+    params = {"tokens": tokens, "seed": seed}
+    with Job("sample_corpus", inputs=inputs, outputs=outputs, params=params) as job:
+        job.note(**corpus_sample.sample_corpus(corpus, output, tokens=tokens, seed=seed).counts)
+
+
 def train_lstm(
     corpus: CorpusFile,
     name: Name,
@@ -123,7 +143,7 @@ def train_lstm(
 
     settings = parse_options(LstmRecipe, recipe)
     params = {"name": name, "scope": scope, "recipe": recipe_name, "seed": seed}
-    params |= settings.model_dump(exclude={"seeds"})
+    params |= settings.model_dump(exclude=HOW_MANY)
     names = {"name": name, "scope": scope, "recipe_name": recipe_name}
     inputs, outputs = files_of(corpus), [output, output.parent]
     with Job("train_lstm", inputs=inputs, outputs=outputs, params=params) as job:
@@ -198,12 +218,16 @@ def _trainer(verb: str, network: Network) -> Callable[..., None]:
         output: Output,
     ) -> None:
         """Train the network; the command's help says which."""
+        from blimpworks.models.corpus import files_of
+
         settings = parse_options(network.recipe, recipe)
         params = {"name": name, "scope": scope, "recipe": recipe_name, "seed": seed}
-        params |= settings.model_dump(exclude={"seeds"})
+        params |= settings.model_dump(exclude=HOW_MANY)
         function = getattr(import_module(f"blimpworks.models.{network.module}"), verb)
         names = {"name": name, "scope": scope, "recipe_name": recipe_name}
-        with Job(verb, inputs=[text], outputs=[output, output.parent], params=params):
+        # One that knows the words of a corpus is trained on that.
+        inputs = files_of(text) if getattr(settings, "corpus", None) else [text]
+        with Job(verb, inputs=inputs, outputs=[output, output.parent], params=params):
             function(text, output, recipe=settings, seed=seed, **names)
 
     return train
@@ -211,7 +235,7 @@ def _trainer(verb: str, network: Network) -> Callable[..., None]:
 
 def register(app: typer.Typer) -> None:
     """Add this module's verbs to the command."""
-    texts, corpora = (build_text, join_text), (build_corpus, join_corpora)
+    texts, corpora = (build_text, join_text), (build_corpus, join_corpora, sample_corpus)
     for verb in (*texts, *corpora, train_ngram, train_lstm, measure_perplexity):
         app.command()(verb)
     for name, network in NETWORKS.items():

@@ -61,7 +61,8 @@ def _training(
     longest = max((part.languages for part in parts), key=len)
     vocabulary = campaign.training.corpora[recipe.corpus].vocabulary * len(longest)
     rate = words_per_second(recipe, vocabulary, site)
-    words = _words(campaign, catalogue, recipe, longest)
+    seed = catalogue.seeds.get(parts[0].model)
+    words = (seed and seed.tokens) or _words(campaign, catalogue, recipe, longest)
     hours = recipe.epochs * words / rate / 3600 if words and rate else None
     return TrainingPlan(
         model=parts[0].model,

@@ -37,6 +37,7 @@ from blimpworks.config.scoring import (
     VllmOptions,
 )
 from blimpworks.config.training import (
+    HOW_MANY,
     CorpusOptions,
     CorpusShares,
     EncoderDecoderRecipe,
@@ -52,6 +53,7 @@ from blimpworks.errors import UserError
 from blimpworks.scoring.methods import find_method
 
 __all__ = [
+    "HOW_MANY",
     "AgreementOptions",
     "Benchmark",
     "BlimpOptions",
@@ -281,9 +283,10 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
 def _check_corpora(training: TrainingOptions, source: str) -> None:
     """Each recipe's corpus must be among the campaign's."""
     for name, recipe in training.recipes.items():
-        if isinstance(recipe, LstmRecipe) and recipe.corpus not in training.corpora:
+        corpus = getattr(recipe, "corpus", None)
+        if corpus is not None and corpus not in training.corpora:
             raise UserError(
-                f"{source}: key 'training.recipes.{name}.corpus' is {recipe.corpus!r}, which "
+                f"{source}: key 'training.recipes.{name}.corpus' is {corpus!r}, which "
                 f"training.corpora lacks (it has: {', '.join(training.corpora)}); add it there, "
                 "or correct the name."
             )

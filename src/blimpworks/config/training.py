@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from blimpworks.config.base import Fraction, Positive, Strict
 
@@ -11,6 +11,19 @@ CORPUS_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 """Names of corpora: they are names of directories."""
 DEFAULT_CORPUS = "default"
 """A corpus that each campaign has, with or without settings of its own."""
+
+HOW_MANY = {"seeds", "tokens"}
+"""Settings of recipes that say how many models there are, and decide none of them."""
+Seeds = Annotated[int, Field(ge=0)]
+
+
+def _apart(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    if len({*sizes}) < len(sizes):
+        raise ValueError("sizes must not be repeated")
+    return sizes
+
+
+Sizes = Annotated[tuple[Positive, ...], AfterValidator(_apart)]
 
 
 class CorpusShares(Strict):
@@ -93,8 +106,8 @@ class NetworkRecipe(Strict):
     """Peak learning rate of AdamW (linear warm-up, cosine decay)."""
     checkpoint_steps: Positive = 200
     """A killed training loses at most this many steps."""
-    seeds: Positive = 1
-    """How many models are trained, each from a seed of its own."""
+    seeds: Seeds = 1
+    """How many models are trained, each from a seed of its own; 0: none."""
 
     @model_validator(mode="after")
     def _heads_divide_width(self) -> Self:
@@ -110,6 +123,21 @@ class TransformerRecipe(NetworkRecipe):
     """A small Llama-architecture causal language model, trained from scratch."""
 
     kind: Literal["transformer"]
+    corpus: str | None = None
+    """Name of the corpora (of ``training.corpora``) whose words it knows and is trained on, in
+    place of subwords of its own (``vocabulary``); null for the training text."""
+    tokens: Sizes = ()
+    """Sizes of training text, in words of ``corpus``: of each a model is trained for each of the
+    ``seeds``, on a random sample of its own. Without, all of the text."""
+
+    @model_validator(mode="after")
+    def _samples_of_a_corpus(self) -> Self:
+        if self.tokens and self.corpus is None:
+            raise ValueError(
+                "tokens are given without corpus; name the corpora of training.corpora whose words "
+                "they count"
+            )
+        return self
 
 
 class MaskedRecipe(NetworkRecipe):
@@ -160,8 +188,11 @@ class LstmRecipe(Strict):
     """Passes over the training text; the best by validation loss is kept."""
     checkpoint_steps: Positive = 1000
     """A killed training loses at most this many steps."""
-    seeds: Positive = 1
-    """How many models are trained, each from a seed of its own; five in the paper."""
+    seeds: Seeds = 1
+    """How many models are trained, each from a seed of its own; five in the paper; 0: none."""
+    tokens: Sizes = ()
+    """Sizes of training text, in words of ``corpus``: of each a model is trained for each of the
+    ``seeds``, on a random sample of its own. Without, all of the text."""
 
 
 Recipe = Annotated[

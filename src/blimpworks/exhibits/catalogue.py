@@ -19,7 +19,17 @@ EXHIBITS: dict[str, ExhibitSpec] = {
 }
 
 
-EVALUATION = {"accuracies", "comparisons", "regressions", "residuals", "margins", "data_sets"}
+EVALUATION = {
+    "accuracies",
+    "bins",
+    "comparisons",
+    "curves",
+    "data_sets",
+    "judgements",
+    "margins",
+    "regressions",
+    "residuals",
+}
 """Tables that only a campaign with models has."""
 BOTH = ("data_sets", "blimp_generated")
 """A table that also wants another benchmark, and that."""

@@ -42,7 +42,8 @@ class Labels:
 
     ``models`` and ``method`` are empty for exhibits that show no model; ``facts`` are what
     else of the campaign and its catalogue the exhibit's spec asks for, by name. ``source``
-    says whether the numbers are the campaign's or those that the paper prints.
+    says whether the numbers are the campaign's or those that the paper prints. ``left_out``
+    are models of the campaign that the exhibit does not show.
     """
 
     languages: Mapping[str, str]
@@ -50,6 +51,7 @@ class Labels:
     method: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     source: Literal["measured", "published"] = "measured"
+    left_out: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Protocol
 import torch
 from tqdm import tqdm
 
-from blimpworks.config import LstmRecipe, NetworkRecipe
+from blimpworks.config import HOW_MANY, LstmRecipe, NetworkRecipe
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models.checkpoint import Trained
@@ -105,7 +105,7 @@ def training_of(
     """Description of a training on ``text``; of its recipe all but how many models there are."""
     return Trained(
         recipe=recipe_name,
-        settings=recipe.model_dump(exclude={"seeds"}),
+        settings=recipe.model_dump(exclude=HOW_MANY),
         seed=seed,
         text_sha256=sha256_of(text),
     )

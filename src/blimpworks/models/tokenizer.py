@@ -6,8 +6,10 @@ Unigram that the tokenizers library has give another vocabulary each time.
 
 import json
 from pathlib import Path
+from typing import Literal
 
 from tokenizers import (
+    Regex,
     Tokenizer,
     decoders,
     models,
@@ -34,6 +36,8 @@ T5 = {"pad_token": "<pad>", "eos_token": EOS, "unk_token": "<unk>"}
 SENTINELS = [f"<extra_id_{number}>" for number in range(100)]
 """Each stands for a span that was taken out of a text."""
 SPACE = "▁"
+WORD = r"[\p{L}\p{N}\p{M}_\u200c\u200d]+|[^\p{L}\p{N}\p{M}_\u200c\u200d\s\x{0}-\x{1f}]"
+"""What ``words.split_words`` takes for words, as the tokenizers library writes it."""
 
 
 def train_tokenizer(sentences: list[str], vocabulary: int) -> Tokenizer:
@@ -108,6 +112,23 @@ def train_pieces(sentences: list[str], vocabulary: int) -> Tokenizer:
     _learn(found, sentences, vocabulary, [*T5.values(), *SENTINELS])
     last = [(EOS, found.token_to_id(EOS))]
     found.post_processor = processors.TemplateProcessing(f"$A {EOS}", None, last)
+    return found
+
+
+def word_tokenizer(words: list[str], rule: Literal["split", "whitespace"]) -> Tokenizer:
+    """A tokenizer of whole words, by a rule of ``CorpusOptions``; ids are places in ``words``.
+
+    ``words`` is the vocabulary of a corpus: ``<unk>``, which stands for every other word, and
+    ``<eos>`` come first. Encoding adds nothing.
+    """
+    ids = {word: number for number, word in enumerate(words)}
+    found = Tokenizer(models.WordLevel(ids, unk_token=words[0]))
+    found.pre_tokenizer = (
+        pre_tokenizers.Split(Regex(WORD), "removed", invert=True)
+        if rule == "split"
+        else pre_tokenizers.WhitespaceSplit()
+    )
+    found.add_special_tokens(words[:2])
     return found
 
 

@@ -5,6 +5,7 @@ import math
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -16,6 +17,15 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel
 
 from blimpworks.config import NetworkRecipe, TransformerRecipe
 from blimpworks.models.checkpoint import Checkpoint, clear, seal, trained_checkpoint
+from blimpworks.models.corpus import (
+    END,
+    SPECIALS,
+    UNKNOWN,
+    VOCABULARY,
+    read_corpus,
+    read_words,
+    sentences_of,
+)
 from blimpworks.models.fitting import fit, repeatable, scratch_of, training_of
 from blimpworks.models.text import training_sentences
 from blimpworks.models.tokenizer import (
@@ -25,6 +35,7 @@ from blimpworks.models.tokenizer import (
     EOS_ID,
     save_tokenizer,
     train_tokenizer,
+    word_tokenizer,
 )
 
 log = logging.getLogger(__name__)
@@ -56,10 +67,15 @@ class Kind(Generic[R]):
     batch: Callable[[list[Ids], R, int, np.random.Generator], Batch]
     """Arguments of the model, labels among them, for some sentences; what is guessed of them
     is drawn at random."""
+    sentences: Callable[[Path], list[str]] = training_sentences
+    """Of the file that it is trained on."""
 
 
-def new_model(recipe: TransformerRecipe, vocabulary: int) -> LlamaForCausalLM:
-    """A freshly initialised model in float32, from torch's current random state."""
+def new_model(recipe: TransformerRecipe, vocabulary: int, bos: int = BOS_ID) -> LlamaForCausalLM:
+    """A freshly initialised model in float32, from torch's current random state.
+
+    ``bos`` is the id that each sentence begins with.
+    """
     settings = LlamaConfig(
         vocab_size=vocabulary,
         hidden_size=recipe.hidden,
@@ -69,7 +85,7 @@ def new_model(recipe: TransformerRecipe, vocabulary: int) -> LlamaForCausalLM:
         num_attention_heads=recipe.heads,
         num_key_value_heads=recipe.heads,
         max_position_embeddings=recipe.context,
-        bos_token_id=BOS_ID,
+        bos_token_id=bos,
         eos_token_id=EOS_ID,
         tie_word_embeddings=True,
         dtype="float32",
@@ -129,6 +145,35 @@ CAUSAL: Kind[TransformerRecipe] = Kind(
     encode=encode_sentences,
     batch=_next_tokens,
 )
+
+
+def _corpus_sentences(corpus: Path) -> list[str]:
+    """Training sentences of a corpus, its words joined by spaces."""
+    return [" ".join(words) for words in sentences_of(corpus.parent / "train.txt")]
+
+
+def of_words(corpus: Path) -> Kind[TransformerRecipe]:
+    """Causal models of the words of a corpus: ``<eos>`` stands at both ends of a sentence.
+
+    ``corpus`` is its ``corpus.json``. Raises UserError when it is missing or altered.
+    """
+    rule, words = read_corpus(corpus).words, read_words(corpus.parent / VOCABULARY)
+    ids = {word: number for number, word in enumerate(words)}
+    unknown, end = (ids[word] for word in SPECIALS)
+
+    def encode(tokenizer: Tokenizer, sentences: list[str], context: int) -> list[Ids]:
+        rows = ([ids.get(word, unknown) for word in text.split()] for text in sentences)
+        return [np.array([end, *row, end][:context], dtype=np.int64) for row in rows]
+
+    return Kind(
+        architecture="causal",
+        tokenizer=lambda sentences, size: word_tokenizer(words, rule),
+        specials={"bos_token": END, "eos_token": END, "unk_token": UNKNOWN},
+        model=partial(new_model, bos=end),
+        encode=encode,
+        batch=_next_tokens,
+        sentences=_corpus_sentences,
+    )
 
 
 def learning_rate(step: int, steps: int, peak: float) -> float:
@@ -200,7 +245,7 @@ def train_kind(
     recipe: R,
     seed: int,
 ) -> Checkpoint:
-    """Train a tokenizer and a model of ``kind`` on ``text`` (one sentence per line).
+    """Train a tokenizer and a model of ``kind`` on ``text`` (mostly, one sentence per line).
 
     Writes a Hugging Face model directory, then ``checkpoint``, its ``checkpoint.json``.
     Every ``recipe.checkpoint_steps`` steps the state goes to the hidden sibling directory
@@ -210,7 +255,7 @@ def train_kind(
     Raises UserError when the text is missing or empty, the directory holds other files, or the
     training diverges.
     """
-    sentences = training_sentences(text)
+    sentences = kind.sentences(text)
     directory = checkpoint.parent
     clear(directory)
     source = training_of(recipe_name, recipe, seed, text)
@@ -231,5 +276,10 @@ def train_kind(
 def train_transformer(
     text: Path, checkpoint: Path, *, recipe: TransformerRecipe, seed: int, **names: str
 ) -> Checkpoint:
-    """Train a causal language model: ``train_kind`` of ``CAUSAL``, with the same ``names``."""
-    return train_kind(CAUSAL, text, checkpoint, recipe=recipe, seed=seed, **names)
+    """Train a causal language model: ``train_kind`` of ``CAUSAL``, with the same ``names``.
+
+    Where the recipe names a corpus, ``text`` is its ``corpus.json``, or that of a sample of it,
+    and the model is one of its words.
+    """
+    kind = CAUSAL if recipe.corpus is None else of_words(text)
+    return train_kind(kind, text, checkpoint, recipe=recipe, seed=seed, **names)

@@ -82,7 +82,7 @@ class Explanation:
 def others_of(record: dict[str, Any], where: dict[str, Any]) -> set[str]:
     """Languages and models of the exhibit that this cell is not about."""
     labels = record["params"].get("labels", {})
-    found: set[str] = set()
+    found: set[str] = {*labels.get("left_out", ())}
     for kind, keys in (("languages", ("lang",)), ("models", MODELS)):
         chosen = [where[key] for key in keys if key in where]
         wanted = {name for c in chosen for name in (c if isinstance(c, list) else [c])}

@@ -43,6 +43,7 @@ VERBS: dict[str, Verb] = {
         ("numpy", "pyarrow"),
     ),
     "join_corpora": Verb(("blimpworks.models.corpus:join_corpora",), ("numpy",)),
+    "sample_corpus": Verb(("blimpworks.models.corpus_sample:sample_corpus",), ("numpy",)),
     "train_ngram": Verb(("blimpworks.models.ngram:train_ngram",), ("kenlm",)),
     "train_transformer": Verb(("blimpworks.models.transformer:train_transformer",), NETWORKS),
     "train_masked": Verb(("blimpworks.models.masked:train_masked",), NETWORKS),
@@ -63,6 +64,9 @@ VERBS: dict[str, Verb] = {
     "compute_accuracies": Verb(
         ("blimpworks.analysis.accuracy:compute_accuracies",),
         ("numpy", "pandas", "pyarrow", "scipy"),
+    ),
+    "bin_accuracies": Verb(
+        ("blimpworks.analysis.bins:bin_accuracies",), ("numpy", "pandas", "pyarrow", "scipy")
     ),
     "export_lm_eval": Verb(
         ("blimpworks.interop.lm_eval_export:export_model",), ("numpy", "pyarrow")
@@ -98,12 +102,19 @@ VERBS: dict[str, Verb] = {
         ("blimpworks.analysis.margins:fit_margins",),
         ("numpy", "pandas", "pyarrow", "scipy", "statsmodels"),
     ),
+    "fit_curves": Verb(
+        ("blimpworks.analysis.curves:fit_curves",),
+        ("numpy", "pandas", "pyarrow", "scipy", "statsmodels"),
+    ),
     "read_published": Verb(
         ("blimpworks.reproduction.accuracies:read_published",), ("numpy", "pyarrow", "scipy")
     ),
     "read_blimp_release": Verb(
         ("blimpworks.reproduction.blimp_release:read_blimp_release",),
         ("numpy", "pandas", "pyarrow", "scipy"),
+    ),
+    "read_blimp_ratings": Verb(
+        ("blimpworks.reproduction.blimp_ratings:read_ratings",), ("numpy", "pyarrow")
     ),
     "compare_published": Verb(
         ("blimpworks.reproduction.published:compare_published",),

@@ -90,6 +90,8 @@ class NominalDraw(Drawn):
     """The other number than this one's."""
     plural: Literal["regular", "irregular"] | None = None
     """How its plural is made; it has one that differs."""
+    distinct_plural: bool = False
+    """Its plural, if any, differs from its singular (unlike that of "sheep")."""
     gender: tuple[Gender, ...] = get_args(Gender)
     classes: Restriction = ""
     other_than: tuple[str, ...] = ()

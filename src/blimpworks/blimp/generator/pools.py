@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from blimpworks.blimp.generator.constituents import NounForm
 from blimpworks.blimp.generator.declarations import AdjectiveDraw, NominalDraw, VerbDraw
-from blimpworks.blimp.lexicon.entries import Adjective, Determiner, Noun, Number, Verb
+from blimpworks.blimp.lexicon.entries import SAME, Adjective, Determiner, Noun, Number, Verb
 from blimpworks.blimp.lexicon.load import Lexicon
 
 NounGroups = dict[tuple[tuple[str, ...], Number], list[NounForm]]
@@ -50,7 +50,8 @@ class Pools:
         ):
             return False
         return (
-            (draw.mass or not noun.mass)
+            (noun.plural != SAME or not draw.distinct_plural)
+            and (draw.mass or not noun.mass)
             and (draw.proper or "name" not in noun.tags)
             and (draw.relational or "relational" in draw.tags or "relational" not in noun.tags)
         )
