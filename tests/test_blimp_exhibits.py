@@ -190,6 +190,8 @@ def test_a_tie_is_wrong_as_published_and_half_right_as_corrected(tables):
     # Three pairs of each tied paradigm, and the one that is twice the same sentence.
     assert found[row, "Ties"] == 3 * len(TIED) + 1
     assert found[row, "Same sentence twice"] == 1
+    # The paradigm of the identical pair allows no prefix method.
+    assert found["LSTM: all paradigms, one prefix", "Same sentence twice"] == 0
     half = found[row, "Ties half (corrected)"] - found[row, "Ties wrong (published)"]
     assert half == pytest.approx(100 * (len(TIED) + 1 / 3) / 2 / len(PHENOMENON_OF))
     assert found["LSTM: wh_island", "Ties half (corrected)"] == 50

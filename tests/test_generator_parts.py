@@ -2,11 +2,12 @@
 
 import random
 
-from generator_kit import lexicon
+import pytest
+from generator_kit import PATHS, lexicon
 
 from blimpworks.blimp.generator.builder import Builder
 from blimpworks.blimp.generator.constituents import DeterminerForm, NounForm, Phrase, part_of
-from blimpworks.blimp.generator.declarations import Scheme
+from blimpworks.blimp.generator.declarations import Scheme, read_declaration
 from blimpworks.blimp.generator.sentences import make_sentence
 
 
@@ -51,3 +52,12 @@ def test_adjectives_can_be_excluded():
     scheme = Scheme(draw={"a": asked}, good="{a}", bad="{a}")
     found = Builder(lexicon(), scheme, random.Random(0)).pools.adjectives(scheme.draw["a"])
     assert "old" not in {each.adjective for each in found}
+
+
+@pytest.mark.parametrize("uid", PATHS)
+def test_verbs_that_a_paradigm_names_have_the_frame_that_it_asks_for(uid):
+    verbs = {(verb.lexeme, verb.frame) for verb in lexicon().verbs}
+    for scheme in read_declaration(PATHS[uid]).one_of:
+        for draw in scheme.draw.values():
+            if draw.kind == "verb" and isinstance(draw.frame, str):
+                assert {(word, draw.frame) for word in draw.words} <= verbs

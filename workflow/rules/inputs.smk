@@ -68,11 +68,14 @@ def text_sources(wildcards):
 
 
 def text_pairs(wildcards):
-    """Items that a language's training text leaves out."""
+    """Items whose sentences a language's training text leaves out.
+
+    Those of BLiMP stand in no text.
+    """
     return [
         str(parts.items_table(CAMPAIGN, benchmark, wildcards.lang))
         for benchmark in CAMPAIGN.benchmarks
-        if wildcards.lang in item_languages(benchmark)
+        if paper_of(benchmark) != "blimp" and wildcards.lang in item_languages(benchmark)
     ]
 
 

@@ -49,7 +49,8 @@ class _Judged:
         yield _count(rows, (row, PAIRS), JUDGED, "judgements", where)
         tied = where | {"margin": 0.0}
         yield _count(select_rows(rows, tied), (row, TIED), COUNT, "judgements", tied)
-        same = chosen | {"identical": True}
+        judged = chosen or {"paradigm": [u for u in PHENOMENON_OF if u in {*rows["paradigm"]}]}
+        same = judged | {"identical": True}
         yield _count(select_rows(self.items, same), (row, SAME), COUNT, "items", same)
         yield _accuracy(rows, (row, WRONG), TIES_WRONG, where)
         yield _accuracy(rows, (row, HALF), TIES_HALF, where)
