@@ -28,8 +28,10 @@ WEAK = {"a": "sg", "an": "sg", "no": "pl", "some": "pl", "few": "pl", "many": "p
 STRONG = {"every": "sg", "each": "sg", "all": "pl", "most": "pl"}
 NUMBERS = "two|three|four|five|six|seven|eight|nine|ten"
 NEGATION = re.compile(r"\b(no|not|never|few)\b|n't\b", re.IGNORECASE)
-FORMERLY_PASTS = {"sung", "shrunk", "sunk", "sprung", "stunk"}
+PASTS_TOO = {"sung", "shrunk", "sunk", "sprung", "stunk"}
 """Participles that dictionaries list as pasts, too."""
+PARTICIPLES_TOO = {"mowed", "proved", "sawed", "sewed", "sheared", "showed", "sowed", "swelled"}
+"""Pasts that they list as participles, too."""
 
 
 def texts(uid):
@@ -77,7 +79,8 @@ def test_the_demonstrative_agrees_with_its_noun_in_the_good_sentence_alone(uid):
 @pytest.mark.parametrize("uid", NOUN_DIFFERS)
 def test_the_noun_differs_where_its_probability_is_compared(uid):
     for good, bad, pair in texts(uid):
-        assert good.endswith(f"{pair.good.word}.") and bad.endswith(f"{pair.bad.word}.")
+        assert good.endswith(f"{pair.good.word}.")
+        assert bad.endswith(f"{pair.bad.word}.")
         assert (good.split()[0], demonstrated(good)[0]) == (bad.split()[0], demonstrated(bad)[0])
 
 
@@ -115,7 +118,8 @@ def test_nothing_else_than_an_object_could_follow_the_verb(uid):
     for good, _, pair in texts(uid):
         verb = pair.drawn["verb"].entry
         frames = {each.frame for each in lexicon().verbs if each.lexeme == verb.lexeme}
-        assert verb.frame == "transitive" and "double" not in verb.tags, good
+        assert verb.frame == "transitive", good
+        assert "double" not in verb.tags, good
         assert not frames & {"clause", "object_raising", "object_control"}, good
         assert lexicon().classes.accepts(verb.object, demonstrated(good)[2].classes), good
 
@@ -139,7 +143,8 @@ def test_a_participle_before_the_noun_is_replaced_by_a_past_that_is_nothing_else
         (the, participle), (other, past) = pair.good.prefix.split(), pair.bad.prefix.split()
         assert the == other == "The", good
         assert any(verb.form("past") == past for verb in verbs_with("participle", participle)), bad
-        assert not verbs_with("participle", past) and past not in adjectives, bad
+        assert not verbs_with("participle", past), bad
+        assert past not in adjectives | PARTICIPLES_TOO, bad
 
 
 def test_what_the_participle_is_said_of_undergoes_the_verb_and_agrees_with_the_copula():
@@ -164,11 +169,11 @@ def test_what_the_participle_is_said_of_undergoes_the_verb_and_agrees_with_the_c
 
 def test_a_past_is_replaced_by_a_participle_that_is_no_finite_form():
     finite = {v.form(form) for v in lexicon().verbs for form in ("base", "third", "past")}
-    for good, bad, pair in texts("irregular_past_participle_verbs"):
+    for _good, bad, pair in texts("irregular_past_participle_verbs"):
         past, participle = pair.good.word, pair.bad.word
         same = {v.lexeme for v in verbs_with("past", past)}
         assert same & {v.lexeme for v in verbs_with("participle", participle)}, bad
-        assert participle.split()[0] not in finite | FORMERLY_PASTS, bad
+        assert participle.split()[0] not in finite | PASTS_TOO, bad
 
 
 def test_a_past_stands_without_auxiliary_as_often_with_an_object_as_without():
@@ -197,16 +202,19 @@ def existential(text):
 def test_a_strong_quantifier_replaces_a_weak_one_of_the_same_number():
     for good, bad, _ in texts("existential_there_quantifiers_1"):
         copula, weak, of, rest = existential(good)
-        assert BE[copula] == WEAK[weak] and BE[copula] in of, good
+        assert BE[copula] == WEAK[weak], good
+        assert BE[copula] in of, good
         other, strong, *same = existential(bad)
         assert (other, STRONG[strong]) == (copula, WEAK[weak]), bad
-        assert same == [of, rest] and rest[0].endswith("ing"), bad
+        assert same == [of, rest], bad
+        assert rest[0].endswith("ing"), bad
 
 
 def test_strong_quantifiers_stand_before_there_as_a_place_but_not_after_existential_there():
     for good, bad, _ in texts("existential_there_quantifiers_2"):
         copula, strong, of, (gerund, *_) = existential(bad)
-        assert BE[copula] == STRONG[strong] and BE[copula] in of, bad
+        assert BE[copula] == STRONG[strong], bad
+        assert BE[copula] in of, bad
         assert re.match(rf"{strong.capitalize()} .+ {copula} there {gerund}\b", good), good
         assert sorted(good.lower().split()) == sorted(bad.lower().split())
 
@@ -216,7 +224,8 @@ def test_strong_quantifiers_stand_before_there_as_a_place_but_not_after_existent
 )
 def test_nothing_is_negated_or_quantified_but_what_there_is(uid):
     for _, bad, pair in texts(uid):
-        assert "n't" not in bad and "stative" not in pair.drawn["verb"].entry.tags, bad
+        assert "n't" not in bad, bad
+        assert "stative" not in pair.drawn["verb"].entry.tags, bad
         assert not {*WEAK, *STRONG} - {"a", "an"} & {*existential(bad)[3]}, bad
 
 
@@ -240,7 +249,9 @@ def test_below_no_a_superlative_quantifier_replaces_a_comparative_one():
     for good, bad, pair in texts("superlative_quantifiers_1"):
         before, quantity, of = counted(good, swapped)
         first, numbers = subjects(good)
-        assert first == "No" and "sg" in numbers and "pl" in of, good
+        assert first == "No", good
+        assert "sg" in numbers, good
+        assert "pl" in of, good
         assert counted(bad, swapped.values()) == (before, swapped[quantity], of), bad
         assert pair.record.crucial_item == swapped[quantity]
         assert not NEGATION.search(before.removeprefix("No")), good
@@ -250,7 +261,8 @@ def test_superlative_quantifiers_stand_below_any_singular_determiner_but_no():
     for good, bad, pair in texts("superlative_quantifiers_2"):
         before, quantity, of = counted(good, ["at least", "at most"])
         first, numbers = subjects(good)
-        assert "sg" in numbers and "pl" in of, good
+        assert "sg" in numbers, good
+        assert "pl" in of, good
         assert first in {"A", "An", "Each", "Every", "Some", "That", "The", "This"}, good
         assert bad == good.replace(first, "No", 1), bad
         assert pair.record.crucial_item == quantity
@@ -259,6 +271,7 @@ def test_superlative_quantifiers_stand_below_any_singular_determiner_but_no():
 
 def test_the_prefix_ends_inside_the_superlative_quantifier():
     for _, _, pair in texts("superlative_quantifiers_2"):
-        assert pair.good.prefix.endswith(" at") and pair.bad.prefix.endswith(" at")
+        assert pair.good.prefix.endswith(" at")
+        assert pair.bad.prefix.endswith(" at")
         assert pair.good.word == pair.bad.word
         assert pair.good.word in {"least", "most"}
