@@ -55,6 +55,8 @@ PRINTED = {"blimp-txl-curve": "TXL", "blimp-lstm-curve": "LSTM"}
 WHOLE = {"blimp-txl-curve": "transformer-xl-wt103", "blimp-lstm-curve": "lstm-gulordava"}
 """The same models trained on all of their text, whose accuracies are printed."""
 SLOPE, TOKENS, PERPLEXITIES_AT = "slope", "log₁₀ tokens", "perplexity"
+ASIDE = 0.015
+"""How far apart the lines' points of one size stand, in doublings."""
 NONE = "no model is trained on samples"
 
 
@@ -129,8 +131,10 @@ LOOKS = {key: _look(number) for number, key in enumerate(NAMES)} | {
 
 
 def _draw(axes: Axes, curve: Curve, points: Mapping[str, list[tuple[int, Cell]]]) -> None:
-    for key, found in points.items():
-        sizes = [size for size, _ in found]
+    for number, (key, found) in enumerate(points.items()):
+        # Side by side, so that bars of one size don't hide each other.
+        aside = 2 ** (ASIDE * (number - len(NAMES) / 2))
+        sizes = [size * aside for size, _ in found]
         values = [cell.value for _, cell in found]
         spread = [0.0 if c.high is None else c.high - c.value for _, c in found]
         axes.errorbar(sizes, values, spread, elinewidth=0.5, capsize=1.5, **LOOKS[key])
