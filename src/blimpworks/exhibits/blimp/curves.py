@@ -54,7 +54,7 @@ PRINTED = {"blimp-txl-curve": "TXL", "blimp-lstm-curve": "LSTM"}
 """Models whose slopes are printed, and what they are called there."""
 WHOLE = {"blimp-txl-curve": "transformer-xl-wt103", "blimp-lstm-curve": "lstm-gulordava"}
 """The same models trained on all of their text, whose accuracies are printed."""
-SLOPE, TOKENS, PERPLEXITIES_AT = "slope", "log₁₀ tokens", "perplexity"
+SLOPE, TOKENS, PERPLEXITIES_AT = "slope", "log10 tokens", "perplexity"
 ASIDE = 0.015
 """How far apart the lines' points of one size stand, in doublings."""
 NONE = "no model is trained on samples"
@@ -286,7 +286,7 @@ def slopes(tables: Tables, labels: Labels) -> Exhibit:
 def _caption(curves: Sequence[Curve], *, measured: bool) -> str:
     line = (
         "Slope: accuracy, a share of 1, gained with each doubling of the training text (least "
-        "squares over all samples). log₁₀ tokens: where the line reaches human accuracy. "
+        "squares over all samples). log10 tokens: where the line reaches human accuracy. "
     )
     if not measured:
         return (
