@@ -189,7 +189,8 @@ def _slopes(table: pd.DataFrame, curve: Curve) -> Iterator[Cell]:
     for _, found in mine.iterrows():
         name, value = ROWS[found["analysis"]], found["coefficient"]
         if found["term"] == DOUBLING:
-            place, text = (name, f"{curve.label} {SLOPE}"), f"{value:.4f}".replace("-", "−")
+            place = (name, f"{curve.label} {SLOPE}")
+            text = f"{value:.4f} ± {found['high'] - value:.4f}".replace("-", "−")
             cell = row_cell("regressions", found, keys, "coefficient", place, text)
             yield replace(cell, n=int(found["n"]), low=found["low"], high=found["high"])
         elif found["term"] == TO_HUMAN:
@@ -296,8 +297,8 @@ def _caption(curves: Sequence[Curve], *, measured: bool) -> str:
         )
     none = "" if curves else f"In this campaign {NONE}. "
     return (
-        f"{line}{none}Without, where the line falls or no human accuracies are at hand. "
-        "Perplexity: mean over the samples of a size, on test text of this campaign, not the "
-        "paper's. The cells file has 95 % intervals of slopes, and the standard deviation of "
-        "perplexities over samples."
+        f"{line}{none}±: half of the 95 % interval. Without tokens, where the line falls or "
+        "no human accuracies are at hand. Perplexity: mean over the samples of a size, on test "
+        "text of this campaign, not the paper's. The cells file has their standard "
+        "deviation over samples."
     )
