@@ -32,7 +32,9 @@ def test_sentences_are_written_as_released_ones_are(paradigm):
         for text in (pair.good.text, pair.bad.text):
             assert text[0].isupper()
             assert text.endswith(MARKS), text
-            assert not re.search(r"  | [.,?]|[][{}]|\ba [aeio]|\bA [aeio]", text), text
+            # "A euro" and "a one" are right.
+            wrong = re.search(r"  | [.,?]|[][{}]|\b[Aa] (?!euro|one)[aeio]", text)
+            assert not wrong, text
 
 
 def test_acceptable_sentences_are_distinct_and_never_the_other_one(paradigm):

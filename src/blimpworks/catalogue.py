@@ -300,7 +300,8 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     every = _keyed(read_rows(ModelRow, files.models), "name", files.models)
     models = _select(campaign.models, every, "model", files.models)
     if campaign.models == "all":
-        models = {name: row for name, row in models.items() if row.papers}
+        had = {name: row for name, row in models.items() if row.hf_id or row.recipe}
+        models = {name: row for name, row in had.items() if row.papers}
     treebanks: dict[str, list[TreebankRow]] = {lang: [] for lang in languages}
     for row in read_rows(TreebankRow, files.treebanks):
         if row.lang in treebanks:

@@ -212,6 +212,45 @@ ACCURACIES = _schema(
     rounding=FLOAT,
     origin=STRING,
 )
+# Pairs of a model in bins by one factor: `least` to `most` is what its values span there, `mean`
+# their mean.
+BINS = _schema(
+    "bins",
+    model=LABEL,
+    lang=LABEL,
+    method=LABEL,
+    factor=LABEL,
+    bin=INT,
+    least=FLOAT,
+    most=FLOAT,
+    mean=FLOAT,
+    correct=FLOAT,
+    n=INT,
+    accuracy=FLOAT,
+    low=FLOAT,
+    high=FLOAT,
+)
+# A person's choice between the sentences of a pair, or an attention check. line counts from 1 in
+# the released file; slot is the place in the assignment, pair a number within the paradigm,
+# answer the side that was chosen. excluded: why it is left out, null if by no criterion;
+# published, corrected: whether the variant counts it.
+RATINGS = _schema(
+    "ratings",
+    line=INT,
+    assignment=STRING,
+    worker=STRING,
+    slot=INT,
+    phenomenon=LABEL,
+    paradigm=LABEL,
+    pair=INT,
+    good=STRING,
+    bad=STRING,
+    answer=INT,
+    correct=FLOAT,
+    excluded=LABEL,
+    published=BOOL,
+    corrected=BOOL,
+)
 # A way to score against the reference: differences are absolute, in nats (those of margins in
 # the method's unit); unmatched: tokens that only one of the two has scored. flips: decisions
 # that differ, flips_beyond those of them that are near ties of neither; low and high: 95 %.

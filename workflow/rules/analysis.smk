@@ -144,6 +144,37 @@ rule fit_margins:
         "> {log:q} 2>&1"
 
 
+rule bin_accuracies:
+    """Accuracy by length, perplexity, probability and confidence of single pairs."""
+    input:
+        scores=lambda w: evaluations("scores", w.benchmark, models_of(w.benchmark)),
+        judgements=lambda w: evaluations(
+            "judgements", w.benchmark, models_of(w.benchmark)
+        ),
+        pairs=lambda w: items_tables(w.benchmark),
+    output:
+        "<results>/bins/{benchmark}.parquet",
+    log:
+        "<logs>/bin_accuracies/{benchmark}.log",
+    benchmark:
+        "<benchmarks>/bin_accuracies/{benchmark}.tsv"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        **cpu_job(4000),
+    params:
+        code=verb_code("bin_accuracies"),
+        root=RESULTS,
+        models=lambda w: evaluated(w.benchmark, models_of(w.benchmark)),
+        method=lambda w: methods_of(w.benchmark)[0],
+    message:
+        "Bin the pairs of {wildcards.benchmark}"
+    shell:
+        "python -m blimpworks bin-accuracies {params.root:q} --models={params.models:q} "
+        "--benchmark {wildcards.benchmark} --method {params.method} --output {output:q} "
+        "> {log:q} 2>&1"
+
+
 rule fit_curves:
     """Accuracy by the logarithm of the training text."""
     input:

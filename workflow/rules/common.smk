@@ -6,6 +6,7 @@ import re
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
+from blimpworks.benchmarks import paper_of
 from blimpworks.catalogue import UNIMORPH_KINDS, load_catalogue, whole_catalogue
 from blimpworks.clams import sets as clams_sets
 from blimpworks.clams.decisions import counts_one_more, variant_of
@@ -15,6 +16,7 @@ from blimpworks.config import HOW_MANY, check_campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.blimp.facts import FACTS as BLIMP_FACTS
 from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS
+from blimpworks.exhibits.blimp.trained import FACTS as TRAINED_FACTS
 from blimpworks.exhibits.clams.facts import FACTS as CLAMS_FACTS
 from blimpworks.exhibits.lmentry.facts import LMENTRY_FACTS
 from blimpworks.exhibits.multiblimp.facts import FACTS
@@ -81,6 +83,7 @@ KNOWN_FACTS = FACTS | EVALUATION_FACTS | CLAMS_FACTS | LMENTRY_FACTS | URBLIMP_F
 KNOWN_FACTS |= BLIMP_FACTS
 PINS = {row.name: row for rows in CATALOGUE.treebanks.values() for row in rows}
 PINS |= CATALOGUE.sources
+KNOWN_FACTS |= TRAINED_FACTS
 
 
 HUB_MODELS = [name for name, row in CATALOGUE.models.items() if row.hf_id]
@@ -90,8 +93,11 @@ RELEASES = {
     "blimp": (
         "blimp/raw_results/blimp_full_results_summary.csv",
         "blimp/raw_results/summary/human_validation_summary.csv",
+        "blimp/raw_results/summary/models_summary.jsonl",
     ),
 }
+# Single human judgements that they released.
+RESPONSES = {"blimp": ("blimp/raw_results/all_outputs/human_responses.csv",)}
 # The papers whose numbers are in the repository, whatever the campaign runs.
 PAPERS = list(dict.fromkeys(spec.paper for spec in EXHIBITS.values() if spec.published))
 PUBLISHED_EXHIBITS = [spec for spec in EXHIBITS.values() if spec.published]
@@ -126,11 +132,22 @@ def frequency_tables():
     return [f"{RESULTS}/frequencies/languages.parquet"] if found else []
 
 
+def can_have(names):
+    """Whether the campaign can have all of some sources, and there are any."""
+    rows = [CATALOGUE.sources.get(name) for name in names]
+    return bool(rows) and all(row and usable([row]) for row in rows)
+
+
 def released_tables(paper):
     """The table of a paper's released results, where its sources can be had."""
-    rows = [CATALOGUE.sources.get(name) for name in RELEASES.get(paper, ())]
-    found = rows and all(row and usable([row]) for row in rows)
+    found = can_have(RELEASES.get(paper, ()))
     return [f"{RESULTS}/accuracies/released/{paper}.parquet"] if found else []
+
+
+def ratings_tables(paper):
+    """The table of single human judgements, where its source can be had."""
+    found = can_have(RESPONSES.get(paper, ()))
+    return [f"{RESULTS}/ratings/{paper}.parquet"] if found else []
 
 
 def available(kind):
@@ -285,68 +302,6 @@ def seed_of(model):
     """Seed of a model that is trained here."""
     seed = CATALOGUE.seeds.get(model)
     return CAMPAIGN.training.seed + (seed.number if seed else 0)
-
-
-def opening_words():
-    """Files that the campaign does without because they are not pinned."""
-    rows = [row for rows in CATALOGUE.treebanks.values() for row in rows]
-    rows += [
-        substituted(row)
-        for row in CATALOGUE.sources.values()
-        if row.kind in READ_KINDS and row.lang in LANGUAGES
-    ]
-    names = [row.name for row in rows if not row.sha256]
-    if not names or CAMPAIGN.unpinned == "error":
-        return []
-    told = f"{len(names)} files that have no checksum (unpinned: skip):"
-    return [f"Campaign {CAMPAIGN.campaign} does without {told}", *names, ""]
-
-
-def closing_words():
-    """Where the results are and what to type next."""
-    chosen = f"--configfile {CAMPAIGN_FILE} " if workflow.overwrite_configfiles else ""
-    programs = os.path.relpath(Path(sys.executable).parent)
-    prefix = "" if programs.startswith("..") else f"{programs}/"
-    lines = [f"Campaign {CAMPAIGN.campaign}: exhibits are in {RESULTS}/exhibits/"]
-    explained = None
-    for spec in CAMPAIGN_EXHIBITS:
-        path = (
-            f"{RESULTS}/exhibits/{spec.key}.{'md' if spec.kind == 'table' else 'png'}"
-        )
-        if os.path.exists(path):
-            lines.append(f"  {path}  {spec.title}")
-            # One with a row for each language and a column for each model.
-            by_language = {"accuracies", "items"} <= {*spec.needs}
-            explained = explained or (spec if by_language else None)
-    if explained:
-        language = next(iter(CATALOGUE.languages.values()))
-        model = CATALOGUE.models[models_of(explained.paper)[0]]
-        lines += [
-            "Where does a number come from?",
-            f"  {prefix}blimpworks explain {RESULTS}/exhibits/{explained.key}.csv "
-            f"--row {language.name!r} --column {model.label!r} --items 5",
-            "One exhibit again, after a change:",
-            f"  {prefix}snakemake {chosen}--cores 2 {explained.alias}",
-        ]
-    lines += [
-        "Is everything as it was made?",
-        f"  {prefix}blimpworks check {RESULTS}",
-    ]
-    if SITE:
-        lines += ["What did it cost?", f"  {prefix}blimpworks efficiency {chosen}"]
-    return "\n".join(lines)
-
-
-def failing_words(logs):
-    """What the failed jobs said last, one line each, from Snakemake's own logs."""
-    text = "".join(Path(log).read_text(encoding="utf-8") for log in logs)
-    files = dict.fromkeys(re.findall(r"log: (\S+) \(check log", text))
-    lines = ["What failed:"]
-    for file in filter(os.path.isfile, files):
-        said = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
-        lines += [f"  {file}", f"    {said[-1] if said else 'said nothing'}"]
-    lines.append("Finished work is kept; the same command goes on from there.")
-    return "\n".join(lines)
 
 
 def blocks(benchmark):

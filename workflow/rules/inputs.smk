@@ -68,11 +68,15 @@ def text_sources(wildcards):
 
 
 def text_pairs(wildcards):
-    """Items that a language's training text leaves out."""
+    """Items whose sentences a language's training text leaves out.
+
+    Those of BLiMP stand in no text.
+    """
     return [
         str(parts.items_table(CAMPAIGN, benchmark, wildcards.lang))
         for benchmark in CAMPAIGN.benchmarks
-        if wildcards.lang in item_languages(benchmark)
+        if paper_of(benchmark) != "blimp"
+        and wildcards.lang in item_languages(benchmark)
     ]
 
 
@@ -325,7 +329,7 @@ def labels_of(wildcards):
     """Printed names of what an exhibit shows, models only where it shows accuracies; facts."""
     facts = spec_of(wildcards).facts
     labels = {"languages": {k: row.name for k, row in CATALOGUE.languages.items()}}
-    measured = {"accuracies", "margins", "curves", "data_sets"}
+    measured = {"accuracies", "bins", "curves", "data_sets", "judgements", "margins"}
     if measured & {*spec_of(wildcards).needs}:
         paper, every = wildcards.paper, models_of(wildcards.paper)
         # Models trained on samples are for learning curves alone.

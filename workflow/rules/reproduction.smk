@@ -44,6 +44,27 @@ rule read_blimp_release:
         "python -m blimpworks read-blimp-release {input:q} --output {output:q} > {log:q} 2>&1"
 
 
+rule read_blimp_ratings:
+    """Human judgements of BLiMP's pairs, one by one."""
+    input:
+        [f"<resources>/sources/{name}" for name in RESPONSES["blimp"]],
+    output:
+        "<results>/ratings/blimp.parquet",
+    log:
+        "<logs>/read_blimp_ratings.log",
+    benchmark:
+        "<benchmarks>/read_blimp_ratings.tsv"
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=verb_code("read_blimp_ratings"),
+    message:
+        "Read the human judgements that BLiMP's authors released"
+    shell:
+        "python -m blimpworks read-blimp-ratings {input:q} --output {output:q} > {log:q} 2>&1"
+
+
 rule compare_published:
     """Every printed number beside what the paper's other numbers make of it."""
     input:

@@ -6,6 +6,8 @@ Without heavy imports: the printed accuracies are read by it, too.
 """
 
 BENCHMARK, LANG, HUMAN = "blimp", "eng", "human"
+RERUN = "rerun_full_sentence"
+"""What stands for the method of the authors' run of 2021, which has whole sentences alone."""
 GENERATED = "blimp_generated"
 """The benchmark of the same paradigms with pairs that are generated here."""
 PHENOMENA: dict[str, tuple[str, str]] = {

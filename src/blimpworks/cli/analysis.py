@@ -105,6 +105,34 @@ def fit_margins(
         job.note(terms=margins.fit_margins(scored, tables, output))
 
 
+def bin_accuracies(
+    results: Annotated[Path, typer.Argument(help="Directory of items, scores and judgements.")],
+    models: Evaluated,
+    benchmark: Benchmark,
+    method: Method,
+    output: Output,
+    bins: Annotated[int, typer.Option(min=2, help="Bins of each factor, at most.")] = 10,
+) -> None:
+    """Compute accuracy by length, perplexity, probability and confidence of pairs, in bins."""
+    from blimpworks.analysis import bins as library
+
+    found = [
+        library.Evaluation(
+            model,
+            lang,
+            results / "items" / benchmark / f"{lang}.parquet",
+            path,
+            results / "judgements" / benchmark / lang / f"{model}.parquet",
+        )
+        for model, lang, path in tables_below(results / "scores" / benchmark, models)
+    ]
+    paths = [path for one in found for path in (one.items, one.scores, one.judgements)]
+    params = {"benchmark": benchmark, "method": method, "bins": bins}
+    inputs = [*dict.fromkeys(paths)]
+    with Job("bin_accuracies", inputs=inputs, outputs=[output], params=params) as job:
+        job.note(rows=library.bin_accuracies(found, method, bins, output))
+
+
 def fit_curves(
     accuracies: Annotated[Path, typer.Argument(help="Accuracies table.")],
     curves: Annotated[str, typer.Option(help="Tokens of models by row and model, as JSON.")],
@@ -126,5 +154,5 @@ def fit_curves(
 def register(app: typer.Typer) -> None:
     """Add this module's verbs to the command."""
     fits = (fit_regressions, fit_margins, fit_curves)
-    for verb in (build_frequencies, build_morphology, compare_models, *fits):
+    for verb in (build_frequencies, build_morphology, compare_models, *fits, bin_accuracies):
         app.command()(verb)

@@ -35,14 +35,26 @@ def read_published(
 def read_blimp_release(
     results: Annotated[Path, typer.Argument(help="Released accuracies of the models.")],
     humans: Annotated[Path, typer.Argument(help="Released summary of the human validation.")],
+    rerun: Annotated[Path, typer.Argument(help="Released accuracies of the run of 2021.")],
     output: Output,
 ) -> None:
     """Make a table of the accuracies that BLiMP's authors released."""
     from blimpworks.reproduction import blimp_release
 
-    inputs = [results, humans]
+    inputs = [results, humans, rerun]
     with Job("read_blimp_release", inputs=inputs, outputs=[output], params={}) as job:
-        job.note(accuracies=blimp_release.read_blimp_release(results, humans, output))
+        job.note(accuracies=blimp_release.read_blimp_release(results, humans, rerun, output))
+
+
+def read_blimp_ratings(
+    responses: Annotated[Path, typer.Argument(help="Released responses of the validation.")],
+    output: Output,
+) -> None:
+    """Make a table of the single human judgements that BLiMP's authors released."""
+    from blimpworks.reproduction import blimp_ratings
+
+    with Job("read_blimp_ratings", inputs=[responses], outputs=[output], params={}) as job:
+        job.note(**blimp_ratings.read_ratings(responses, output))
 
 
 def compare_published(
@@ -99,5 +111,6 @@ def compare_measured(
 
 def register(app: typer.Typer) -> None:
     """Add this module's verbs to the command."""
-    for verb in (read_published, read_blimp_release, compare_published, compare_measured):
+    verbs = (read_published, read_blimp_release, read_blimp_ratings)
+    for verb in (*verbs, compare_published, compare_measured):
         app.command()(verb)

@@ -21,9 +21,11 @@ EXHIBITS: dict[str, ExhibitSpec] = {
 
 EVALUATION = {
     "accuracies",
+    "bins",
     "comparisons",
     "curves",
     "data_sets",
+    "judgements",
     "margins",
     "regressions",
     "residuals",

@@ -65,6 +65,9 @@ VERBS: dict[str, Verb] = {
         ("blimpworks.analysis.accuracy:compute_accuracies",),
         ("numpy", "pandas", "pyarrow", "scipy"),
     ),
+    "bin_accuracies": Verb(
+        ("blimpworks.analysis.bins:bin_accuracies",), ("numpy", "pandas", "pyarrow", "scipy")
+    ),
     "export_lm_eval": Verb(
         ("blimpworks.interop.lm_eval_export:export_model",), ("numpy", "pyarrow")
     ),
@@ -109,6 +112,9 @@ VERBS: dict[str, Verb] = {
     "read_blimp_release": Verb(
         ("blimpworks.reproduction.blimp_release:read_blimp_release",),
         ("numpy", "pandas", "pyarrow", "scipy"),
+    ),
+    "read_blimp_ratings": Verb(
+        ("blimpworks.reproduction.blimp_ratings:read_ratings",), ("numpy", "pyarrow")
     ),
     "compare_published": Verb(
         ("blimpworks.reproduction.published:compare_published",),

@@ -1,12 +1,14 @@
 """Results that BLiMP's authors released, as a table of accuracies like the campaign's own.
 
-Two files of their repository: accuracies of each paradigm by each model and method, which are
-those that the paper prints, and what became of the human validation. The second says of each
-paradigm how many of its pairs a majority got right, the mean of the pairs' shares of right
-ratings, and how many ratings there were. (The first has human accuracies too, with those of
-two paradigms exchanged, as in Table 4.)
+Three files of their repository: accuracies of each paradigm by each model and method, which are
+those that the paper prints, what became of the human validation, and accuracies of a run of
+2021, after they had found Tables 3 and 4 misreported. The second says of each paradigm how many
+of its pairs a majority got right, the mean of the pairs' shares of right ratings, and how many
+ratings there were. (The first has human accuracies too, with those of two paradigms exchanged,
+as in Table 4.)
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -14,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from blimpworks.analysis.accuracy import wilson
-from blimpworks.blimp.paradigms import BENCHMARK, HUMAN, LANG, PHENOMENON_OF
+from blimpworks.blimp.paradigms import BENCHMARK, HUMAN, LANG, PHENOMENON_OF, RERUN
 from blimpworks.errors import UserError
 from blimpworks.tables import ACCURACIES, write_table
 
@@ -26,6 +28,8 @@ METHODS = {
     "two-prefix": f"{PREFIX}two_prefix",
 }
 """Methods as the release calls them, and as we do."""
+RERUN_PAIRS = 1000
+"""Pairs of a paradigm, which its file does not tell."""
 INDIVIDUAL, MAJORITY = "individual", "majority"
 """What stands for the method of humans: single ratings, and the majority's on each pair."""
 VALIDATED = 5
@@ -39,6 +43,10 @@ MODELS = {
     "GPT2": "gpt2-large",
 }
 """Columns of the results, and the models in our catalogue."""
+RERUN_MODELS = dict(zip(("ngram", "lstm", "txl", "gpt2"), MODELS.values(), strict=True))
+"""Keys of the run of 2021, and the same models."""
+RERUN_MEAN = "overall"
+"""What its last row is called, a mean."""
 RESULTS: dict[str, float] = {**dict.fromkeys(MODELS, 1), "n": float("inf")}
 HUMANS = {"accepted": VALIDATED, "total_mean": 1, "count": float("inf")}
 """Columns of numbers that are read of each file, and the most that they can be."""
@@ -100,11 +108,42 @@ def _of_humans(path: Path) -> Iterator[dict[str, object]]:
         yield _row(HUMAN, row["Condition"], MAJORITY, share, VALIDATED)
 
 
-def read_blimp_release(results: Path, humans: Path, output: Path) -> int:
+def _again(row: Mapping[str, object], key: str, where: str) -> float:
+    """A model's accuracy in the run of 2021. Raises UserError when it is no share."""
+    share = row.get(key)
+    if not isinstance(share, int | float) or not 0 <= share <= 1:
+        raise UserError(
+            f"{where}: {key} is {share!r}; expected a number from 0 to 1. Retrieve BLiMP's "
+            "released results again."
+        )
+    return float(share)
+
+
+def _of_rerun(path: Path) -> Iterator[dict[str, object]]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise UserError(f"{path} is not readable ({error}). Retrieve it again.") from error
+    for number, line in enumerate(lines, start=1):
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise UserError(f"{path}:{number}: no JSON object ({error}).") from error
+        uid = row.get("UID")
+        if uid not in PHENOMENON_OF and uid != RERUN_MEAN:
+            raise UserError(f"{path}:{number}: UID is {uid!r}; expected a paradigm of BLiMP.")
+        for key, model in RERUN_MODELS.items() if uid != RERUN_MEAN else ():
+            share = _again(row, key, f"{path}:{number}")
+            yield _row(model, uid, RERUN, share, RERUN_PAIRS)
+
+
+def read_blimp_release(results: Path, humans: Path, rerun: Path, output: Path) -> int:
     """Write the released accuracies of models and humans as a table; how many there are.
+
+    ``rerun`` are the models' of 2021, under a method of their own.
 
     Raises UserError when a file is missing or not as expected.
     """
-    rows = [*_of_models(results), *_of_humans(humans)]
+    rows = [*_of_models(results), *_of_humans(humans), *_of_rerun(rerun)]
     write_table(pa.Table.from_pylist(rows, schema=ACCURACIES.arrow()), ACCURACIES, output)
     return len(rows)

@@ -239,16 +239,22 @@ class Builder:
         return self._pick(name, pool, lambda found: found.entry.adjective not in taken)
 
     def _pronoun(self, name: str, asked: PronounDraw, drawn: Draws) -> Pronoun:
-        allowed = cast(Phrase, drawn[asked.like]).reflexives if asked.like else tuple(CASES)
+        number = asked.number
+        if asked.number_unlike:
+            number = OTHER[cast(Phrase, drawn[asked.number_unlike]).number]
+        allowed = tuple(CASES)
+        if asked.like:
+            liked = drawn[asked.like]
+            noun = liked.noun if isinstance(liked, Phrase) else cast(NounForm, liked)
+            if number and isinstance(noun, NounForm):
+                noun = NounForm(noun.entry, number)
+            allowed = noun.reflexives
         taken = {form for other in asked.mismatch for form in cast(Phrase, drawn[other]).reflexives}
         pool = [
             Pronoun(form if asked.case == "reflexive" else CASES[form][asked.case], form)
             for form in allowed
             if form not in taken
         ]
-        number = asked.number
-        if asked.number_unlike:
-            number = OTHER[cast(Phrase, drawn[asked.number_unlike]).number]
         return self._pick(name, [each for each in pool if number in (None, each.number)])
 
     def _wh(self, name: str, asked: WhDraw, drawn: Draws) -> Words:

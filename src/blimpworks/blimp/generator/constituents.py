@@ -130,8 +130,13 @@ class Phrase:
         """The determiner, or nothing."""
         return (self.determiner.entry.determiner,) if self.determiner else ()
 
-    def _with_det(self, part: Callable[[], Part]) -> Part:
-        return self.det + part()
+    def _first(self) -> Part:
+        """Its first word, which need not be all of the determiner or name."""
+        return (" ".join(self.parts[""]()).split(" ")[0],)
+
+    def _rest(self) -> Part:
+        """What follows the first word."""
+        return _some(*" ".join(self.parts[""]()).split(" ")[1:])
 
     @property
     def number(self) -> Number:
@@ -150,11 +155,12 @@ class Phrase:
 
     @property
     def parts(self) -> Mapping[str, Callable[[], Part]]:
-        """Itself, ``det``, ``noun``, ``swapped`` (the noun in the other number), ``possessive``."""
+        """Itself, ``det``, ``noun``, ``first`` word, ``rest``, ``swapped``, ``possessive``."""
         parts = {
             name: (lambda part=part: self.det + part()) for name, part in self.noun.parts.items()
         }
-        return {**parts, "det": lambda: self.det, "noun": lambda: (self.noun.text,)}
+        own = {"det": lambda: self.det, "noun": lambda: (self.noun.text,)}
+        return {**parts, **own, "first": self._first, "rest": self._rest}
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +170,9 @@ class Nothing:
     parts: Mapping[str, Callable[[], Part]]
 
 
-NOTHING = Nothing(dict.fromkeys(("", "det", "noun", "swapped", "possessive"), tuple))
+NOTHING = Nothing(
+    dict.fromkeys(("", "det", "noun", "first", "rest", "swapped", "possessive"), tuple)
+)
 
 
 @dataclass(frozen=True, slots=True)

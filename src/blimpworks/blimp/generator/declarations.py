@@ -46,12 +46,14 @@ class VerbDraw(Drawn):
     frame: Frame | tuple[Frame, ...] = get_args(Frame)
     words: tuple[str, ...] = ()
     """Verbs, with their particles; all if empty."""
+    other_than: tuple[str, ...] = ()
+    """Verbs, with their particles, that it is not."""
     tags: tuple[VerbTag, ...] = ()
     """All of them hold."""
     without: tuple[VerbTag, ...] = ()
     """None of them holds."""
-    complement: Literal["that", "wh"] | None = None
-    """A kind of clause that it takes."""
+    complement: Literal["that", "wh"] | tuple[Literal["that", "wh"], ...] = ()
+    """Kinds of clauses that it takes, all of them."""
     only: Literal["that", "wh"] | None = None
     """The only kind of clause that it takes."""
     also: Frame | None = None
@@ -88,8 +90,12 @@ class NominalDraw(Drawn):
     """The other number than this one's."""
     plural: Literal["regular", "irregular"] | None = None
     """How its plural is made; it has one that differs."""
+    distinct_plural: bool = False
+    """Its plural, if any, differs from its singular (unlike that of "sheep")."""
     gender: tuple[Gender, ...] = get_args(Gender)
     classes: Restriction = ""
+    other_than: tuple[str, ...] = ()
+    """Nouns, in the singular, that it is not."""
     tags: tuple[Literal["common", "clause", "relational"], ...] = ()
     mass: bool = False
     """Whether nouns without plural count too."""
@@ -153,6 +159,8 @@ class PredicateDraw(Drawn):
     number: Number | None = None
     """What it agrees with where there is no such subject."""
     auxiliary: Literal["any", "none", "always"] = "any"
+    among: tuple[str, ...] = ()
+    """Auxiliaries that it may have; all if empty."""
     negated: Literal["no", "yes", "any"] = "any"
     use: Literal["statement", "question"] = "statement"
     """A question wants an auxiliary, and has "do" too."""
@@ -169,6 +177,8 @@ class AdjectiveDraw(Drawn):
     kind: Literal["adjective"] = Field(alias="is")
     frame: Literal["", "tough", "raising", "control", "clause"] = ""
     words: tuple[str, ...] = ()
+    other_than: tuple[str, ...] = ()
+    """Adjectives that it is not."""
     tags: tuple[Literal["attributive", "predicative", "common"], ...] = ()
     never: tuple[Literal["", "tough", "raising", "control", "clause"], ...] = ()
     """The adjective has no entry of these frames."""
@@ -184,7 +194,7 @@ class PronounDraw(Drawn):
     kind: Literal["pronoun"] = Field(alias="is")
     case: Literal["nominative", "accusative", "reflexive"]
     like: Name | None = _names(None)
-    """What it stands for."""
+    """What it stands for, or would in the number that is asked for."""
     number: Number | None = None
     number_unlike: Name | None = _names(None)
     """The other number than this one's."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from blimpworks.blimp.generator.constituents import NounForm
 from blimpworks.blimp.generator.declarations import AdjectiveDraw, NominalDraw, VerbDraw
-from blimpworks.blimp.lexicon.entries import Adjective, Determiner, Noun, Number, Verb
+from blimpworks.blimp.lexicon.entries import SAME, Adjective, Determiner, Noun, Number, Verb
 from blimpworks.blimp.lexicon.load import Lexicon
 
 NounGroups = dict[tuple[tuple[str, ...], Number], list[NounForm]]
@@ -34,6 +34,7 @@ class Pools:
             if (
                 self._countable(noun, draw)
                 and noun.gender in draw.gender
+                and noun.noun not in draw.other_than
                 and noun.tags.issuperset(draw.tags)
                 and accepts(draw.classes, noun.classes)
             ):
@@ -49,7 +50,8 @@ class Pools:
         ):
             return False
         return (
-            (draw.mass or not noun.mass)
+            (noun.plural != SAME or not draw.distinct_plural)
+            and (draw.mass or not noun.mass)
             and (draw.proper or "name" not in noun.tags)
             and (draw.relational or "relational" in draw.tags or "relational" not in noun.tags)
         )
@@ -65,8 +67,10 @@ class Pools:
         yield lambda verb: verb.tags.issuperset(draw.tags) and not verb.tags & {*draw.without}
         if draw.words:
             yield lambda verb: verb.lexeme in draw.words
-        if draw.complement:
-            yield lambda verb: draw.complement in verb.complement.split()
+        if draw.other_than:
+            yield lambda verb: verb.lexeme not in draw.other_than
+        wanted = {draw.complement} if isinstance(draw.complement, str) else {*draw.complement}
+        yield lambda verb: wanted <= {*verb.complement.split()}
         if draw.only:
             yield lambda verb: verb.complement == draw.only
         if draw.also:
@@ -100,6 +104,7 @@ class Pools:
             for each in self.lexicon.adjectives
             if each.frame == draw.frame
             and (not draw.words or each.adjective in draw.words)
+            and each.adjective not in draw.other_than
             and each.tags.issuperset(draw.tags)
             and not self.uses[each.adjective] & {*draw.never}
         ]

@@ -32,6 +32,8 @@ class Realisations:
         for each in self.auxiliaries.values():
             if number not in each.numbers or (copula and "copula" not in each.use):
                 continue
+            if draw.among and each.auxiliary not in draw.among:
+                continue
             if each.takes in draw.forms or copula:
                 for negated in self._polarities(each, draw):
                     yield Realisation(each, negated, each.takes)

@@ -8,7 +8,7 @@ from blimpworks.blimp.generator.constituents import Constituent, Part, part_of
 from blimpworks.blimp.generator.declarations import SLOT
 from blimpworks.blimp.lexicon.entries import Sounds
 
-ARTICLE = re.compile(r"\b([Aa]) (\[?)(\w[\w'-]*)")
+ARTICLE = re.compile(r"\b([Aa])(\]? \[?)(\w[\w'-]*)")
 Draws = Mapping[str, Constituent]
 
 
@@ -45,7 +45,7 @@ def _tidy(text: str, sounds: Sounds) -> str:
     """One space between words, none before marks; the right article; a capital first letter."""
     text = " ".join(text.split()).replace("[ ", "[").replace(" ]", "]")
     text = re.sub(r" ([.,?])", r"\1", text)
-    text = ARTICLE.sub(lambda m: m[1] + sounds.article(m[3])[1:] + " " + m[2] + m[3], text)
+    text = ARTICLE.sub(lambda m: m[1] + sounds.article(m[3])[1:] + m[2] + m[3], text)
     first = re.match(r"\[?", text)
     at = first.end() if first else 0
     return text[:at] + text[at : at + 1].upper() + text[at + 1 :]

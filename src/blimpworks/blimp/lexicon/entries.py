@@ -80,11 +80,13 @@ VerbTag = Literal[
     "alternates",
     "psych",
     "reflexive",
+    "double",
     "stative",
     "common",
     "agentive",
     "nonagentive",
     "becoming",
+    "objects",
 ]
 VerbForm = Literal["base", "third", "past", "participle", "gerund"]
 

@@ -4,7 +4,7 @@ In all of them a phenomenon's accuracy is the mean of its paradigms', and the ov
 of all paradigms (section 5; each paradigm has as many pairs).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ import pandas as pd
 from blimpworks.analysis.accuracy import ALL, wilson
 from blimpworks.blimp.paradigms import HUMAN, LANG, PARADIGMS, PHENOMENON_OF
 from blimpworks.errors import UserError
+from blimpworks.exhibits.blimp.specs import TRAINING
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import FORMULAS, UNWEIGHTED, select_rows
 from blimpworks.exhibits.shared import Tables, read_plain
@@ -98,6 +99,39 @@ def filter_of(rows: pd.DataFrame) -> dict[str, Any]:
 def counted(rows: pd.DataFrame) -> bool:
     """Whether it is known of all rows how many answers there are, and how many right ones."""
     return bool(rows[["correct", "n"]].notna().all(axis=None))
+
+
+def pairs_told(sizes: Mapping[str, int]) -> str:
+    """How many pairs models were judged on, by their names, as a sentence; empty for none."""
+    if not sizes:
+        return ""
+    if len({*sizes.values()}) == 1:
+        each = " each" if len(sizes) > 1 else ""
+        return f"{', '.join(sizes)}: {next(iter(sizes.values())):,} pairs{each}. "
+    return "Pairs judged: " + ", ".join(f"{name} {n:,}" for name, n in sizes.items()) + ". "
+
+
+def told_of_models(
+    tables: Tables, labels: Labels, paradigms: Sequence[str] = tuple(PHENOMENON_OF)
+) -> str:
+    """What a measured exhibit's caption says of the campaign's models: pairs and training.
+
+    The pairs are those of the ``paradigms`` that the exhibit is about.
+    """
+    if labels.source == "published":
+        return ""
+    rows = read_own(tables, labels)
+    rows = rows[rows["paradigm"].isin(paradigms)]
+    counts = rows.groupby("model")["n"].sum()
+    sizes = {name: int(counts[model]) for model, name in shown(rows, labels).items()}
+    return pairs_told(sizes) + told_of_training(labels)
+
+
+def told_of_training(labels: Labels) -> str:
+    """What was trained here, as a sentence; empty for nothing, and of print."""
+    known = labels.facts.get(TRAINING, {}) if labels.source == "measured" else {}
+    told = dict.fromkeys(known[model] for model in labels.models if model in known)
+    return f"Trained here on treebanks and plain text: {'; '.join(told)}. " if told else ""
 
 
 def mean_cell(

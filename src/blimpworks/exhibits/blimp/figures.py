@@ -18,8 +18,9 @@ from blimpworks.exhibits.blimp.accuracies import (
     of_model,
     read_all,
     shown,
+    told_of_models,
 )
-from blimpworks.exhibits.blimp.bars import draw_groups, name_groups
+from blimpworks.exhibits.blimp.bars import draw_groups, intervals, name_groups
 from blimpworks.exhibits.blimp.formulas import (
     ADJECTIVE,
     ATTRACTOR,
@@ -33,8 +34,13 @@ from blimpworks.exhibits.style import COLUMN_INCHES, house_style, new_figure, sa
 
 SQUARE_INCHES = 0.42
 """What a number of the matrix needs."""
+MATRIX_ROOM = 32
+"""Letters that a line of names below the matrix has room for."""
 ENOUGH = 4
 """Paradigms that an interval of a correlation needs."""
+LINES = (
+    "Error bars: 95 %, Wilson's, over all pairs, where their number is known. Broken line: chance."
+)
 Panel = Mapping[str, tuple[str, ...]]
 """Paradigms of each bar of a group, by the bar's name."""
 ADJECTIVES: Panel = {"no adjective": ADJECTIVE.higher, "adjective": ADJECTIVE.lower}
@@ -94,7 +100,7 @@ def _draw_matrix(figure: Figure, cells: Sequence[Cell], names: Sequence[str]) ->
             va="center",
             color="white" if cell.value > 0.6 else "black",
         )
-    name_groups(axes, names)
+    name_groups(axes, names, MATRIX_ROOM)
     axes.set_yticks(range(len(names)), names)
     axes.tick_params(length=0)
     axes.grid(visible=False)
@@ -117,8 +123,8 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
             say(figure.subplots(), "nothing to correlate: a single model")
     return Exhibit(
         "Correlations of models and humans",
-        "Pearson's r of the accuracies on the paradigms that both have. The cells file has "
-        "intervals (95 %, Fisher's z).",
+        "Pearson's r of the accuracies on the paradigms that both have. "
+        f"{told_of_models(tables, labels)}The cells file has intervals (95 %, Fisher's z).",
         cells,
         row_title="Model",
         figure=figure,
@@ -138,7 +144,8 @@ def _panel(axes: Axes, title: str, panel: Panel, rows: pd.DataFrame, labels: Lab
             found = of_model(rows, model, uids)
             cell = None if found.empty else mean_cell(found, (name, f"{title}: {bar}"))
             series[bar].append(cell)
-    draw_groups(axes, [*names.values()], series)
+    errors = {bar: intervals(cells) for bar, cells in series.items()}
+    draw_groups(axes, [*names.values()], series, errors)
     axes.set_title(title, loc="left", pad=16)
     axes.legend(
         loc="lower left",
@@ -165,6 +172,11 @@ def _panels(
     return figure, cells
 
 
+def _paradigms(panels: Mapping[str, Panel]) -> list[str]:
+    """All paradigms of some panels."""
+    return [uid for panel in panels.values() for uids in panel.values() for uid in uids]
+
+
 def fig3(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 3: agreement with and without an adjective, or an attractor, in between."""
     panels = {"Determiner-noun agreement": ADJECTIVES, "Subject-verb agreement": ATTRACTORS}
@@ -173,7 +185,8 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
         "Agreement at a distance",
         "Mean accuracy of the paradigms without and with an adjective between determiner and "
         "noun; accuracy on the paradigm without an attractor (regular subjects, pairs differing "
-        "in the verb), with a relational noun, and with a relative clause. Broken line: chance.",
+        "in the verb), with a relational noun, and with a relative clause. "
+        f"{told_of_models(tables, labels, _paradigms(panels))}{LINES}",
         cells,
         row_title="Model",
         figure=figure,
@@ -186,7 +199,8 @@ def fig4(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(
         "Agreement of regular and irregular nouns",
         "Mean accuracy of the paradigms whose noun, or subject, has a regular or an irregular "
-        "plural; those with an attractor are left out. Broken line: chance.",
+        "plural; those with an attractor are left out. "
+        f"{told_of_models(tables, labels, _paradigms(REGULARITY))}{LINES}",
         cells,
         row_title="Model",
         figure=figure,

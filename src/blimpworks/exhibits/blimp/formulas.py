@@ -10,10 +10,12 @@ from functools import partial
 
 import pandas as pd
 
-from blimpworks.blimp.paradigms import HUMAN, PARADIGMS
+from blimpworks.blimp.paradigms import HUMAN, PARADIGMS, RERUN
 
 THRESHOLD = 0.8
 """Share of a paradigm's validated pairs that a majority must agree on (section 3.4)."""
+MAJORITY_ABOVE = 0.5
+"""Share of right ratings above which the majority of a pair is right (section 3.4)."""
 PEARSON = "Pearson's r of two models' accuracies over paradigms"
 SETS_PEARSON = "Pearson's r of accuracies on two sets of pairs over paradigms"
 DISTANCE = "100 × |difference of two models' mean(accuracy)|"
@@ -24,6 +26,13 @@ FARTHEST = "largest |difference| of two rows' values, column by column"
 PRODUCT = "product of value"
 RATIO = "first value ÷ second value"
 NUMBER = "number of paradigms"
+INDIVIDUAL_AGREEMENT = "100 × mean over paradigms of the pairs' mean(correct)"
+MAJORITY_AGREEMENT = "100 × mean over paradigms of the share of pairs with mean(correct) > 0.5"
+TIES_WRONG = "100 × mean over paradigms of the share of margin > 0"
+TIES_HALF = "100 × mean over paradigms of the share of margin > 0 + half that of margin = 0"
+JUDGED = "number of rows with a margin"
+CHANGE = "100 × (accuracy of the rerun − accuracy of the published run), means"
+ASSIGNMENTS, WORKERS = "number of assignments", "number of workers"
 EXTRAPOLATED = "log10(training tokens × 2 ^ ((human − model's accuracy) ÷ slope))"
 _NOUNS = PARADIGMS["determiner_noun_agreement"]
 _VERBS = PARADIGMS["subject_verb_agreement"]
@@ -121,6 +130,26 @@ def _farthest(rows: pd.DataFrame) -> float:
     return float((values.max() - values.min()).max())
 
 
+def _agreement(rows: pd.DataFrame, *, majority: bool) -> float:
+    """Over ratings: of each pair the share that is right, or whether a majority is."""
+    pairs = rows.groupby(["paradigm", "pair"])["correct"].mean()
+    values = (pairs > MAJORITY_ABOVE).astype(float) if majority else pairs
+    return float(100 * values.groupby("paradigm").mean().mean())
+
+
+def _deciding(rows: pd.DataFrame, tie: float) -> float:
+    """Over judgements: accuracy where a tie counts so much."""
+    judged = rows[rows["margin"].notna()]
+    right = (judged["margin"] > 0) + tie * (judged["margin"] == 0)
+    return float(100 * right.groupby(judged["paradigm"]).mean().mean())
+
+
+def _change(rows: pd.DataFrame) -> float:
+    """Over accuracies of both runs."""
+    again = rows["method"] == RERUN
+    return float(100 * (rows["accuracy"][again].mean() - rows["accuracy"][~again].mean()))
+
+
 def _extrapolated(rows: pd.DataFrame) -> float:
     """Of a slope, the tokens at one point of its line, and accuracies there and of humans."""
     slope = float(rows["value"][rows["column"].str.startswith("slope ")].item())
@@ -143,6 +172,14 @@ FORMULAS: dict[str, Callable[[pd.DataFrame], float]] = {
     PRODUCT: lambda rows: math.prod(map(float, rows["value"])),
     EXTRAPOLATED: _extrapolated,
     RATIO: lambda rows: float(rows["value"].iloc[0] / rows["value"].iloc[1]),
+    INDIVIDUAL_AGREEMENT: partial(_agreement, majority=False),
+    MAJORITY_AGREEMENT: partial(_agreement, majority=True),
+    TIES_WRONG: partial(_deciding, tie=0),
+    TIES_HALF: partial(_deciding, tie=0.5),
+    JUDGED: lambda rows: float(rows["margin"].notna().sum()),
+    CHANGE: _change,
+    ASSIGNMENTS: lambda rows: float(rows["assignment"].nunique()),
+    WORKERS: lambda rows: float(rows["worker"].nunique()),
     **{contrast.formula: contrast for contrast in CONTRASTS.values()},
     **{
         extreme(kind, contrast): partial(_extreme, contrast=contrast, choose=choose)

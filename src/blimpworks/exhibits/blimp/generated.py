@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from blimpworks.blimp.paradigms import BENCHMARK, GENERATED, LANG, PHENOMENON_OF
-from blimpworks.exhibits.blimp.accuracies import filter_of, mean_cell, shown
+from blimpworks.exhibits.blimp.accuracies import OWN, filter_of, mean_cell, shown
 from blimpworks.exhibits.blimp.formulas import SETS_PEARSON, common, pearson_interval
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
@@ -19,8 +19,8 @@ from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.exhibits.style import BLUE, GREY, PAGE_INCHES, house_style, new_figure, say
 from blimpworks.tables import ACCURACIES
 
-SOURCE = "data_sets"
-"""What the tables of accuracies on both sets of pairs are called."""
+BOTH = "data_sets"
+"""What the tables of accuracies on both sets of pairs are called together."""
 SETS = {BENCHMARK: "released", GENERATED: "generated"}
 OVERALL = "Overall"
 ACROSS = 3
@@ -30,7 +30,7 @@ NAMED = 3
 
 
 def _read(tables: Tables, labels: Labels) -> pd.DataFrame:
-    frames = [read_plain(ACCURACIES, path) for path in tables[SOURCE]]
+    frames = [read_plain(ACCURACIES, path) for path in tables[BOTH]]
     rows = pd.concat(frames, ignore_index=True)
     return rows[
         (rows["method"] == labels.method)
@@ -48,8 +48,8 @@ def _cells(rows: pd.DataFrame, model: str) -> list[Cell]:
         for uid in PHENOMENON_OF:
             found = of_set[of_set["paradigm"] == uid]
             if not found.empty:
-                cells.append(mean_cell(found, (uid, column), SOURCE))
-        cells.append(mean_cell(of_set, (OVERALL, column), SOURCE))
+                cells.append(mean_cell(found, (uid, column)))
+        cells.append(mean_cell(of_set, (OVERALL, column)))
     return [*cells, *_correlation(rows, model)]
 
 
@@ -60,7 +60,7 @@ def _correlation(rows: pd.DataFrame, model: str) -> list[Cell]:
     where = filter_of(rows)
     value = FORMULAS[SETS_PEARSON](select_rows(rows, where))
     place = (OVERALL, f"{model}: r")
-    cell = Cell(*place, value, f"{value:.2f}".replace("-", "−"), SETS_PEARSON, SOURCE, where)
+    cell = Cell(*place, value, f"{value:.2f}".replace("-", "−"), SETS_PEARSON, OWN, where)
     low, high = pearson_interval(rows, "benchmark")
     return [replace(cell, n=common(rows, "benchmark"), low=low, high=high)]
 

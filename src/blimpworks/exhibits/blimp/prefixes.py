@@ -19,6 +19,7 @@ from blimpworks.exhibits.blimp.accuracies import (
     read_own,
     read_released,
     shown,
+    told_of_models,
 )
 from blimpworks.exhibits.blimp.bars import draw_groups
 from blimpworks.exhibits.blimp.formulas import SPREAD
@@ -106,10 +107,11 @@ def _figure(rows: pd.DataFrame, source: str, labels: Labels) -> tuple[Figure, li
     every = [uid for uids in ALLOWING.values() for uid in uids]
     series = _series(rows, ALL_PHENOMENA, every, source, labels)
     spreads = dict(_spreads(rows, series, source))
-    errors = {
+    lengths = {
         bar: [0.0 if cell is None else cell.value for cell in found]
         for bar, found in spreads.items()
     }
+    errors = {bar: (length, length) for bar, length in lengths.items()}
     draw_groups(grid[ALL_PHENOMENA], names, series, errors)
     grid[ALL_PHENOMENA].set_title(f"{ALL_PHENOMENA}, with standard deviations", loc="left")
     handles, texts = grid[SHOWN[0]].get_legend_handles_labels()
@@ -139,7 +141,8 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
         "Mean accuracy by the probability of the whole sentence, of the critical word after a "
         "common prefix (1-prefix), and of a common word after either prefix (2-prefix); each "
         "prefix method beside the whole sentence on the same paradigms. Error bars: standard "
-        "deviation over paradigms. Broken line: chance.",
+        "deviation over paradigms. "
+        f"{told_of_models(tables, labels, [*ONE_PREFIX, *TWO_PREFIX])}Broken line: chance.",
         cells,
         row_title="Model",
         figure=figure,

@@ -10,7 +10,9 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.blimp.paradigms import (
+    BENCHMARK,
     HUMAN,
+    LANG,
     ONE_PREFIX,
     PARADIGMS,
     PHENOMENA,
@@ -29,11 +31,19 @@ from blimpworks.exhibits.blimp.accuracies import (
     read_own,
     read_released,
     shown,
+    told_of_models,
 )
 from blimpworks.exhibits.blimp.formulas import NUMBER
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT
-from blimpworks.exhibits.shared import Tables, best_of_each, printed_cell, read_printed
+from blimpworks.exhibits.formulas import COUNT, FORMULAS, UNWEIGHTED, select_rows
+from blimpworks.exhibits.shared import (
+    Tables,
+    best_of_each,
+    printed_cell,
+    read_plain,
+    read_printed,
+)
+from blimpworks.tables import ACCURACIES, ITEMS, read_table
 
 NAMES = {key: f"{upper} {lower}".strip() for key, (upper, lower) in PHENOMENA.items()}
 RELATED = {
@@ -47,7 +57,9 @@ RELATED = {
 OVERALL = "overall"
 COLUMNS = {OVERALL: ("", "Overall"), **PHENOMENA}
 """Columns of Table 3 by their keys, and their headings in two lines."""
+BY_PAIR, OVERALL_NAME = "Overall, by pair", "Overall"
 HEADS = {f"{upper} {lower}".strip(): (upper, lower) for upper, lower in COLUMNS.values()}
+HEADS[BY_PAIR] = ("Overall,", "by pair")
 
 
 def _heading(key: str) -> str:
@@ -80,24 +92,48 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 
 # Table 2
 
+_SHOWN = ["item_id", "paradigm", "good", "bad"]
+_RANK = {uid: number for number, uid in enumerate(PHENOMENON_OF)}
+
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 2: how many paradigms each phenomenon has."""
-    rows = read_own(tables, labels)
-    column, caption = "N", "N: paradigms of the phenomenon that were judged."
-    cells = []
+    """Table 2: how many paradigms each phenomenon has, and a pair of it as an example."""
     if labels.source == "published":
-        column, caption = "Rows of Table 4", "N: paradigms of the phenomenon, 1,000 pairs each."
-        printed = read_printed(tables).query("exhibit == 'table2'")
-        cells = [printed_cell(row, (NAMES[row["row"]], "N")) for _, row in printed.iterrows()]
+        return _published_table2(tables, labels)
+    items = pd.concat([read_table(ITEMS, path, _SHOWN).to_pandas() for path in tables["items"]])
+    items = items.astype({"paradigm": object})
+    cells, examples = [], {}
     for key, name in NAMES.items():
-        found = rows[rows["paradigm"].isin(PARADIGMS[key])]
-        if not found.empty:
-            place = (name, column)
-            cells.append(computed_cell(found, place, NUMBER, OWN, (key, "N"), "{:.0f}"))
+        where = {"paradigm": [*PARADIGMS[key]]}
+        found = select_rows(items, where)
+        for column, formula in {"N": NUMBER, "Pairs": COUNT}.items() if len(found) else ():
+            value = FORMULAS[formula](found)
+            stands = (key, "N") if column == "N" else None
+            cell = Cell(name, column, value, f"{value:,.0f}", formula, "items", where)
+            cells.append(replace(cell, stands_for=stands))
+            first = found.sort_values("paradigm", key=lambda c: c.map(_RANK), kind="stable").iloc[0]
+            examples[name] = {"Acceptable": first["good"], "Unacceptable": first["bad"]}
     return Exhibit(
         "Phenomena and their paradigms",
-        caption,
+        "N: paradigms of the phenomenon; pairs of all of them; and the first pair of the first.",
+        cells,
+        row_title="Phenomenon",
+        remarks=examples,
+        widths={"Acceptable": 0.35, "Unacceptable": 0.35},
+    )
+
+
+def _published_table2(tables: Tables, labels: Labels) -> Exhibit:
+    rows = read_own(tables, labels)
+    printed = read_printed(tables).query("exhibit == 'table2'")
+    cells = [printed_cell(row, (NAMES[row["row"]], "N")) for _, row in printed.iterrows()]
+    for key, name in NAMES.items():
+        found = rows[rows["paradigm"].isin(PARADIGMS[key])]
+        place = (name, "Rows of Table 4")
+        cells.append(computed_cell(found, place, NUMBER, OWN, (key, "N"), "{:.0f}"))
+    return Exhibit(
+        "Phenomena and their paradigms",
+        "N: paradigms of the phenomenon, 1,000 pairs each.",
         cells,
         row_title="Phenomenon",
     )
@@ -118,6 +154,43 @@ def _table3_cells(
                 yield mean_cell(found, place, source, (model, key) if stand else None)
 
 
+def _with_pairs(cells: list[Cell], tables: Tables, labels: Labels) -> list[Cell]:
+    """The cells, and after each the accuracy over all its pairs; only the overall one in print.
+
+    Each pair counts once, so paradigms of which more pairs could be judged count for more.
+    """
+    rows = read_plain(ACCURACIES, tables[OWN][0])
+    rows = rows[(rows["method"] == labels.method) & (rows["lang"] == LANG)]
+    rows = rows[(rows["benchmark"] == BENCHMARK) & (rows["paradigm"] == ALL)]
+    keys = {_heading(key): ALL if key == OVERALL else key for key in COLUMNS}
+    found = []
+    for cell in cells:
+        found.append(cell)
+        chosen = {"model": cell.where["model"], "phenomenon": keys[cell.column]}
+        for _, row in select_rows(rows, chosen).iterrows():
+            column = BY_PAIR if cell.column == OVERALL_NAME else f"{cell.column}, by pair"
+            found.append(_pair_cell(row, (cell.row, column)))
+    return found
+
+
+def _pair_cell(row: pd.Series, place: tuple[str, str]) -> Cell:
+    """The accuracy of a row of accuracies over all pairs of a phenomenon, or of all."""
+    keys = ("benchmark", "lang", "model", "method", "phenomenon", "paradigm")
+    value = 100 * row["accuracy"]
+    return Cell(
+        *place,
+        value,
+        f"{value + HALF_UP:.1f}",
+        UNWEIGHTED,
+        OWN,
+        {key: row[key] for key in keys},
+        n=int(row["n"]),
+        low=100 * row["low"],
+        high=100 * row["high"],
+        printed=place[1] == BY_PAIR,
+    )
+
+
 def table3(tables: Tables, labels: Labels) -> Exhibit:
     """Table 3: accuracy of models and humans, overall and by phenomenon.
 
@@ -128,14 +201,15 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     if labels.source == "published":
         return _published_table3(own, tables, labels)
     humans = read_humans(tables, labels)
-    cells = list(_table3_cells(own, OWN, "", labels, stand=True))
+    cells = _with_pairs(list(_table3_cells(own, OWN, "", labels, stand=True)), tables, labels)
     best = best_of_each(cells, {*labels.models.values()}, by="column")
     cells += _table3_cells(humans, RELEASED, "", labels, stand=True)
     return Exhibit(
         "Accuracy of models and humans on BLiMP",
         "Percentage of pairs whose grammatical sentence is the more probable: means of the "
-        "paradigms of a phenomenon, and of all; the best model of each column in bold. Human: "
-        "single forced choices, as released. By chance: 50 %. "
+        "paradigms of a phenomenon, and of all; by pair: each pair of all paradigms once. The best "
+        "model of each column in bold. Human: single forced choices, as released. By chance: "
+        f"50 %. {told_of_models(tables, labels)}"
         "The cells file has 95 % intervals over all pairs of the column.",
         cells,
         row_title="Model",
@@ -215,7 +289,8 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         "Accuracy on each paradigm",
         "Percentage of pairs whose grammatical sentence is the more probable; human: single "
         "forced choices, as released. Prefix: the method of that many prefixes that the "
-        "paradigm allows. The cells file has 95 % Wilson intervals.",
+        f"paradigm allows. {told_of_models(tables, labels)}The cells file has 95 % Wilson "
+        "intervals.",
         cells,
         row_title="Paradigm",
         stub=_kept(_stub(), cells),

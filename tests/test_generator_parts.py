@@ -1,0 +1,63 @@
+"""Parts of what the generator draws, and the pronouns that stand for it."""
+
+import random
+
+import pytest
+from generator_kit import PATHS, lexicon
+
+from blimpworks.blimp.generator.builder import Builder
+from blimpworks.blimp.generator.constituents import DeterminerForm, NounForm, Phrase, part_of
+from blimpworks.blimp.generator.declarations import Scheme, read_declaration
+from blimpworks.blimp.generator.sentences import make_sentence
+
+
+def phrase(noun, number="sg", determiner=None):
+    entry = next(each for each in lexicon().nouns if each.noun == noun)
+    found = (each for each in lexicon().determiners if each.determiner == determiner)
+    return Phrase(NounForm(entry, number), next(map(DeterminerForm, found), None))
+
+
+def test_a_phrase_has_a_first_word_and_a_rest():
+    apples, name = phrase("apple", "pl", "a lot of"), phrase("Mary")
+    assert part_of(apples, "first", "") + part_of(apples, "rest", "") == (
+        "a", "lot", "of", "apples",
+    )  # fmt: skip
+    assert (part_of(name, "first", ""), part_of(name, "rest", "")) == (("Mary",), ())
+
+
+def test_an_article_that_is_the_critical_word_has_the_right_form():
+    drawn = {"object": phrase("apple", "sg", "a")}
+    made = make_sentence("I eat [{object.first}] {object.rest}.", drawn, lexicon().sounds)
+    assert (made.text, made.word) == ("I eat an apple.", "an")
+
+
+def pronouns(classes, gender, number):
+    """Reflexives of the other number than that of nouns that are drawn so."""
+    noun = {"is": "noun", "classes": classes, "gender": [gender], "number": number}
+    other = {"is": "pronoun", "case": "reflexive", "like": "n", "number_unlike": "n"}
+    scheme = Scheme(draw={"n": noun, "other": other}, good="{other}", bad="{other}")
+    builder = Builder(lexicon(), scheme, random.Random(0))
+    return {builder.draw()["other"].text for _ in range(50)}
+
+
+def test_a_pronoun_of_the_other_number_keeps_the_gender():
+    assert pronouns("person", "f", "pl") == {"herself"}
+    assert pronouns("person", "c", "pl") == {"himself", "herself"}
+    assert pronouns("clothing", "n", "pl") == {"itself"}
+    assert pronouns("person", "m", "sg") == {"themselves"}
+
+
+def test_adjectives_can_be_excluded():
+    asked = {"is": "adjective", "other_than": ["old"]}
+    scheme = Scheme(draw={"a": asked}, good="{a}", bad="{a}")
+    found = Builder(lexicon(), scheme, random.Random(0)).pools.adjectives(scheme.draw["a"])
+    assert "old" not in {each.adjective for each in found}
+
+
+@pytest.mark.parametrize("uid", PATHS)
+def test_verbs_that_a_paradigm_names_have_the_frame_that_it_asks_for(uid):
+    verbs = {(verb.lexeme, verb.frame) for verb in lexicon().verbs}
+    for scheme in read_declaration(PATHS[uid]).one_of:
+        for draw in scheme.draw.values():
+            if draw.kind == "verb" and isinstance(draw.frame, str):
+                assert {(word, draw.frame) for word in draw.words} <= verbs

@@ -1,0 +1,63 @@
+"""What a campaign says at its start, at its end, and when jobs fail."""
+
+
+def opening_words():
+    """Files that the campaign does without because they are not pinned."""
+    rows = [row for rows in CATALOGUE.treebanks.values() for row in rows]
+    rows += [
+        substituted(row)
+        for row in CATALOGUE.sources.values()
+        if row.kind in READ_KINDS and row.lang in LANGUAGES
+    ]
+    names = [row.name for row in rows if not row.sha256]
+    if not names or CAMPAIGN.unpinned == "error":
+        return []
+    told = f"{len(names)} files that have no checksum (unpinned: skip):"
+    return [f"Campaign {CAMPAIGN.campaign} does without {told}", *names, ""]
+
+
+def closing_words():
+    """Where the results are and what to type next."""
+    chosen = f"--configfile {CAMPAIGN_FILE} " if workflow.overwrite_configfiles else ""
+    programs = os.path.relpath(Path(sys.executable).parent)
+    prefix = "" if programs.startswith("..") else f"{programs}/"
+    lines = [f"Campaign {CAMPAIGN.campaign}: exhibits are in {RESULTS}/exhibits/"]
+    explained = None
+    for spec in CAMPAIGN_EXHIBITS:
+        path = (
+            f"{RESULTS}/exhibits/{spec.key}.{'md' if spec.kind == 'table' else 'png'}"
+        )
+        if os.path.exists(path):
+            lines.append(f"  {path}  {spec.title}")
+            # One with a row for each language and a column for each model.
+            by_language = {"accuracies", "items"} <= {*spec.needs}
+            explained = explained or (spec if by_language else None)
+    if explained:
+        language = next(iter(CATALOGUE.languages.values()))
+        model = CATALOGUE.models[models_of(explained.paper)[0]]
+        lines += [
+            "Where does a number come from?",
+            f"  {prefix}blimpworks explain {RESULTS}/exhibits/{explained.key}.csv "
+            f"--row {language.name!r} --column {model.label!r} --items 5",
+            "One exhibit again, after a change:",
+            f"  {prefix}snakemake {chosen}--cores 2 {explained.alias}",
+        ]
+    lines += [
+        "Is everything as it was made?",
+        f"  {prefix}blimpworks check {RESULTS}",
+    ]
+    if SITE:
+        lines += ["What did it cost?", f"  {prefix}blimpworks efficiency {chosen}"]
+    return "\n".join(lines)
+
+
+def failing_words(logs):
+    """What the failed jobs said last, one line each, from Snakemake's own logs."""
+    text = "".join(Path(log).read_text(encoding="utf-8") for log in logs)
+    files = dict.fromkeys(re.findall(r"log: (\S+) \(check log", text))
+    lines = ["What failed:"]
+    for file in filter(os.path.isfile, files):
+        said = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+        lines += [f"  {file}", f"    {said[-1] if said else 'said nothing'}"]
+    lines.append("Finished work is kept; the same command goes on from there.")
+    return "\n".join(lines)
