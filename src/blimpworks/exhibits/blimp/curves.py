@@ -54,7 +54,9 @@ PRINTED = {"blimp-txl-curve": "TXL", "blimp-lstm-curve": "LSTM"}
 """Models whose slopes are printed, and what they are called there."""
 WHOLE = {"blimp-txl-curve": "transformer-xl-wt103", "blimp-lstm-curve": "lstm-gulordava"}
 """The same models trained on all of their text, whose accuracies are printed."""
-SLOPE, TOKENS, PERPLEXITIES_AT = "slope", "log₁₀ tokens", "perplexity"
+SLOPE, TOKENS, PERPLEXITIES_AT = "slope", "log10 tokens", "perplexity"
+ASIDE = 0.015
+"""How far apart the lines' points of one size stand, in doublings."""
 NONE = "no model is trained on samples"
 
 
@@ -129,8 +131,10 @@ LOOKS = {key: _look(number) for number, key in enumerate(NAMES)} | {
 
 
 def _draw(axes: Axes, curve: Curve, points: Mapping[str, list[tuple[int, Cell]]]) -> None:
-    for key, found in points.items():
-        sizes = [size for size, _ in found]
+    for number, (key, found) in enumerate(points.items()):
+        # Side by side, so that bars of one size don't hide each other.
+        aside = 2 ** (ASIDE * (number - len(NAMES) / 2))
+        sizes = [size * aside for size, _ in found]
         values = [cell.value for _, cell in found]
         spread = [0.0 if c.high is None else c.high - c.value for _, c in found]
         axes.errorbar(sizes, values, spread, elinewidth=0.5, capsize=1.5, **LOOKS[key])
@@ -185,7 +189,8 @@ def _slopes(table: pd.DataFrame, curve: Curve) -> Iterator[Cell]:
     for _, found in mine.iterrows():
         name, value = ROWS[found["analysis"]], found["coefficient"]
         if found["term"] == DOUBLING:
-            place, text = (name, f"{curve.label} {SLOPE}"), f"{value:.4f}".replace("-", "−")
+            place = (name, f"{curve.label} {SLOPE}")
+            text = f"{value:.4f} ± {found['high'] - value:.4f}".replace("-", "−")
             cell = row_cell("regressions", found, keys, "coefficient", place, text)
             yield replace(cell, n=int(found["n"]), low=found["low"], high=found["high"])
         elif found["term"] == TO_HUMAN:
@@ -282,7 +287,7 @@ def slopes(tables: Tables, labels: Labels) -> Exhibit:
 def _caption(curves: Sequence[Curve], *, measured: bool) -> str:
     line = (
         "Slope: accuracy, a share of 1, gained with each doubling of the training text (least "
-        "squares over all samples). log₁₀ tokens: where the line reaches human accuracy. "
+        "squares over all samples). log10 tokens: where the line reaches human accuracy. "
     )
     if not measured:
         return (
@@ -292,8 +297,8 @@ def _caption(curves: Sequence[Curve], *, measured: bool) -> str:
         )
     none = "" if curves else f"In this campaign {NONE}. "
     return (
-        f"{line}{none}Without, where the line falls or no human accuracies are at hand. "
-        "Perplexity: mean over the samples of a size, on test text of this campaign, not the "
-        "paper's. The cells file has 95 % intervals of slopes, and the standard deviation of "
-        "perplexities over samples."
+        f"{line}{none}±: half of the 95 % interval. Without tokens, where the line falls or "
+        "no human accuracies are at hand. Perplexity: mean over the samples of a size, on test "
+        "text of this campaign, not the paper's. The cells file has their standard "
+        "deviation over samples."
     )
