@@ -160,7 +160,7 @@ def test_sizes_decide_no_model_of_another_size(corpus, tmp_path):
 
 def blimp(monkeypatch, **changes):
     monkeypatch.chdir(ROOT)
-    chosen = load_campaign(Path("config/blimp.yaml")).model_copy(update=changes)
+    chosen = load_campaign(Path("config/blimp_curves.yaml")).model_copy(update=changes)
     return chosen, load_catalogue(chosen)
 
 

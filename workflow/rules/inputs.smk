@@ -334,7 +334,7 @@ def labels_of(wildcards):
         paper, every = wildcards.paper, models_of(wildcards.paper)
         # Models trained on samples are for learning curves alone.
         curved = {m for models in curves_of(CATALOGUE.seeds).values() for m in models}
-        shown = [k for k in every if (k in curved) == ("blimp_curves" in facts)]
+        shown = [k for k in every if (k in curved) == spec_of(wildcards).of_samples]
         labels["models"] = {k: CATALOGUE.models[k].label for k in shown}
         labels["left_out"] = [k for k in every if k not in shown]
         labels["method"] = methods_of(paper)[0]

@@ -13,6 +13,7 @@ from blimpworks.clams import sets as clams_sets
 from blimpworks.config import Campaign
 from blimpworks.exhibits.catalogue import of_benchmarks
 from blimpworks.exhibits.spec import ExhibitSpec
+from blimpworks.seeds import curves_of
 
 Groups = Mapping[str, Sequence[str]]
 """Languages of each group of the reference data."""
@@ -129,5 +130,8 @@ def exhibits_of(
 ) -> list[ExhibitSpec]:
     """The campaign's own exhibits: of benchmarks that it has languages, and perhaps models, for."""
     having = [name for name in campaign.benchmarks if languages_of(campaign, catalogue, name)]
-    evaluated = {benchmark for part in parts for benchmark, _ in part.sets}
-    return of_benchmarks(having, evaluated=evaluated)
+    curved = {model for models in curves_of(catalogue.seeds).values() for model in models}
+    evaluated: dict[bool, set[str]] = {True: set(), False: set()}
+    for part in parts:
+        evaluated[part.model in curved] |= {benchmark for benchmark, _ in part.sets}
+    return of_benchmarks(having, evaluated=evaluated[False], sampled=evaluated[True])

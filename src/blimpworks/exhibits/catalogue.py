@@ -31,21 +31,30 @@ EVALUATION = {
     "residuals",
 }
 """Tables that only a campaign with models has."""
-BOTH = ("data_sets", "blimp_generated")
-"""A table that also wants another benchmark, and that."""
+BOTH = "data_sets"
+"""A table that wants pairs that are generated here, too."""
 
 
-def of_benchmarks(benchmarks: Collection[str], *, evaluated: Collection[str]) -> list[ExhibitSpec]:
+def _measurable(spec: ExhibitSpec, evaluated: Collection[str], sampled: Collection[str]) -> bool:
+    """Whether models have judged all that an exhibit shows."""
+    if spec.of_samples:
+        return spec.paper in sampled
+    if BOTH in spec.needs and f"{spec.paper}_generated" not in evaluated:
+        return False
+    return spec.paper in evaluated or not EVALUATION & {*spec.needs}
+
+
+def of_benchmarks(
+    benchmarks: Collection[str], *, evaluated: Collection[str], sampled: Collection[str] = ()
+) -> list[ExhibitSpec]:
     """Exhibits of the papers whose benchmarks a campaign has items of.
 
-    Of a benchmark that no model is ``evaluated`` on, those of the data alone; never those that
-    need nothing, which are of print alone.
+    Of a benchmark that no model is ``evaluated`` on, those of the data alone; learning curves of
+    those that models trained on samples are; never those that need nothing, which are of print
+    alone.
     """
     return [
         spec
         for spec in EXHIBITS.values()
-        if spec.paper in benchmarks
-        and spec.needs
-        and (spec.paper in evaluated or not EVALUATION & {*spec.needs})
-        and (BOTH[0] not in spec.needs or BOTH[1] in evaluated)
+        if spec.paper in benchmarks and spec.needs and _measurable(spec, evaluated, sampled)
     ]

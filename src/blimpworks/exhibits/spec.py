@@ -41,6 +41,11 @@ class ExhibitSpec:
         return f"{self.paper}/{self.name}"
 
     @property
+    def of_samples(self) -> bool:
+        """Whether it shows models that are trained on samples, and no others."""
+        return "blimp_curves" in self.facts
+
+    @property
     def alias(self) -> str:
         """The Snakemake target's name."""
         return f"{self.paper}_{self.name}"
