@@ -193,7 +193,7 @@ def test_each_declaration_wants_a_file_of_its_own():
     call = ["generate-blimp", *paths, "--lexicon", str(BLIMP / "lexicon"), "--pairs", "5"]
     done = CliRunner().invoke(app, [*call, "--output", "one.jsonl"])
     assert isinstance(done.exception, UserError)
-    assert "2 declarations, but --output is given 1 times" in str(done.exception)
+    assert "2 declarations, but 1 of --output" in str(done.exception)
 
 
 def test_the_same_seed_draws_the_same_pairs_and_another_seed_others(tmp_path):

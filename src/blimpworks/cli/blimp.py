@@ -39,7 +39,7 @@ def generate_blimp(
 
     if len(declarations) != len(output):
         raise UserError(
-            f"{len(declarations)} declarations, but --output is given {len(output)} times; "
+            f"{len(declarations)} declarations, but {len(output)} of --output; "
             "expected one file to write for each, in the same order."
         )
     inputs = [*declarations, *(lexicon / name for name in FILES)]
