@@ -22,5 +22,5 @@ def lexicon():
 @cache
 def pairs(uid, count=ENOUGH, seed=0):
     """The first pairs of a paradigm, each with what it is made of."""
-    generator = Generator(uid, read_declaration(PATHS[uid]), lexicon(), seed)
+    generator = Generator(PATHS[uid], read_declaration(PATHS[uid]), lexicon(), seed)
     return [*generator.pairs(count)]

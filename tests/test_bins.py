@@ -21,9 +21,10 @@ from blimpworks.analysis.bins import (
     bins_of,
     factors,
 )
+from blimpworks.analysis_tables import BINS
 from blimpworks.blimp.paradigms import PHENOMENON_OF
 from blimpworks.errors import UserError
-from blimpworks.tables import BINS, read_table
+from blimpworks.tables import read_table
 
 numbers = st.lists(st.integers(-20, 20).map(float), min_size=1, max_size=80)
 unlike = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=80, unique=True)

@@ -186,3 +186,29 @@ def test_verbs_are_inflected_as_unimorph_says(mirror):
     assert len(forms) > 3000
     # UniMorph has "ghostwritten" as a past, too.
     assert [form for _, form, told in forms if form not in told] == ["ghostwrote"]
+
+
+def attested_plurals(mirror):
+    """Plurals of nouns by lemma, as the English treebanks have them."""
+    known = defaultdict(set)
+    for path in sorted((mirror / "ud").glob("*/UD_English-*/*.conllu.xz")):
+        with lzma.open(path, "rt", encoding="utf-8") as lines:
+            for line in lines:
+                cells = line.split("\t")
+                if len(cells) == 10 and cells[3] == "NOUN" and "Number=Plur" in cells[5].split("|"):
+                    known[cells[2].lower()].add(cells[1].lower())
+    return known
+
+
+@pytest.mark.mirror
+def test_plurals_are_those_that_treebanks_attest(mirror):
+    known = attested_plurals(mirror)
+    counted = [noun for noun in lexicon().nouns if noun.noun in known and "pl" in noun.forms]
+    assert len(counted) > 1200
+    assert sum(noun.irregular for noun in counted) > 30
+    # Typing errors, wrong tags and a missing ending of the treebanks.
+    slips = {"bonus": "bonus", "burrito": "borritos", "parade": "paraded", "pony": "pony's"}
+    others = {
+        noun.noun: known[noun.noun] for noun in counted if noun.forms["pl"] not in known[noun.noun]
+    }
+    assert others == {singular: {slip} for singular, slip in slips.items()}

@@ -6,12 +6,14 @@ from collections import Counter
 
 import pytest
 from generator_kit import BLIMP, PATHS, lexicon, pairs
+from typer.testing import CliRunner
 
 from blimpworks.blimp.generator.builder import Builder
 from blimpworks.blimp.generator.declarations import read_declaration
 from blimpworks.blimp.generator.generate import Generator, generate_paradigms
 from blimpworks.blimp.generator.preview import preview
 from blimpworks.blimp.release import read_records
+from blimpworks.cli import app
 from blimpworks.errors import UserError
 
 HEAD = "term: t\nfield: syntax\nlexically_identical: false\n"
@@ -24,6 +26,26 @@ draw:
 good: "{subject} {does} {object}."
 bad: "{object} {does} {subject}."
 """
+# What the verb takes may be nothing.
+OPTIONAL = """
+draw:
+  verb: {is: verb}
+  object: {is: phrase, complement_of: verb}
+  quality: {is: adjective, of: [object]}
+good: "{object}."
+bad: "{quality}."
+"""
+TWO = """
+one_of:
+  - {draw: {thing: {is: noun}}, good: "{thing}.", bad: ""}
+  - {draw: {thing: {is: noun}}, good: "{thing}.", bad: ""}
+"""
+CHOICE = """
+draw:
+  word: {is: choice, among: [[a, b, c], [d, e, f, g]]}
+good: "{word.2}"
+bad: ""
+"""
 
 
 def declared(folder, text, uid="paradigm"):
@@ -34,7 +56,7 @@ def declared(folder, text, uid="paradigm"):
 
 def generator(folder, text, seed=0):
     path = declared(folder, text)
-    return Generator(path.stem, read_declaration(path), lexicon(), seed)
+    return Generator(path, read_declaration(path), lexicon(), seed)
 
 
 def sentences(folder, body, count=40):
@@ -54,6 +76,24 @@ def sentences(folder, body, count=40):
         (HEAD + BODY.replace("{does}", "[{does}]", 1), "marks 1 critical words"),
         (HEAD + "method: one_prefix\n" + BODY, "marks 0 critical words by brackets; expected one"),
         (HEAD + "colour: red\n" + BODY, "colour"),
+        (
+            HEAD + BODY.replace("[verb]", "[does]"),
+            "draw.object.object_of' names 'does', a predicate",
+        ),
+        (HEAD + BODY.replace("verb: verb", "verb: subject"), "a phrase; expected a verb"),
+        (HEAD + BODY.replace("[subject]", "[verb]"), "expected a noun or a phrase or a pronoun"),
+        (HEAD + BODY.replace("{does}", "{does.voice}", 1), "'good' has {does.voice}, no part of a"),
+        (HEAD + BODY.replace("{does}", "{does.voice}", 1), "{does.finite}, {does.rest}"),
+        (
+            HEAD + BODY.replace("{does}", "{verb}", 1),
+            "{verb}, no part of a verb; expected {verb.base}",
+        ),
+        (HEAD + OPTIONAL, "'object', a phrase that can be nothing; expected a noun or a phrase"),
+        (HEAD + TWO.replace("{is: noun}", "{is: noun, of: no}"), "key 'one_of.1.draw.thing.of'"),
+        (
+            HEAD + CHOICE.replace("{word.2}", "{word.3}"),
+            "expected {word}, {word.0}, {word.1}, {word.2}",
+        ),
     ],
 )
 def test_a_mistake_is_named_with_file_and_key(tmp_path, text, said):
@@ -64,10 +104,68 @@ def test_a_mistake_is_named_with_file_and_key(tmp_path, text, said):
     assert said in str(failure.value)
 
 
-def test_a_part_that_there_is_not_is_named_with_those_there_are(tmp_path):
-    made = generator(tmp_path, HEAD + BODY.replace("{does}", "{does.voice}"))
-    with pytest.raises(UserError, match=r"\{does\.voice\}: there is no part 'voice'; it has: aux"):
-        next(made.pairs(1))
+def test_a_missing_key_is_named_as_its_writer_would_have_it(tmp_path):
+    path = declared(tmp_path, HEAD + BODY.replace("draw:", "drawn:"))
+    with pytest.raises(UserError) as failure:
+        read_declaration(path)
+    assert f"{path}: key 'draw' is missing; add it." in str(failure.value)
+    assert "one_of" not in str(failure.value)
+
+
+@pytest.mark.parametrize(
+    ("found", "written", "said"),
+    [
+        (
+            "frame: transitive",
+            "words: [imagin]",
+            "draw.verb.words' names 'imagin', which is not in",
+        ),
+        ("frame: transitive", "words: [imagin]", "did you mean 'imagine'?"),
+        ("frame: transitive", "frame: intransitive, words: [abandon]", "(frame intransitive)"),
+        ("frame: transitive", "other_than: [abandn]", "'draw.verb.other_than' names 'abandn'"),
+        ("frame: transitive", "subject_within: persn", "'draw.verb.subject_within' names 'persn'"),
+        ("frame: transitive", "subject_accepts: persn", "draw.verb.subject_accepts' names 'persn'"),
+        ("phrase, subject", "phrase, classes: '!persn', subject", "not in classes.yaml; did you"),
+        ("phrase, object", "phrase, other_than: [wolfs], object", "draw.object.other_than' names"),
+        ("phrase, object", "phrase, determiner: frequnt, object", "did you mean 'frequent'?"),
+        (
+            "phrase, object",
+            "phrase, determiner: [teh], object",
+            "draw.object.determiner' names 'teh'",
+        ),
+        ("verb: verb", "verb: verb, among: [hass]", "'draw.does.among' names 'hass', which is not"),
+        ("good:", "  a: {is: adjective, words: [oldd]}\ngood:", "'draw.a.words' names 'oldd'"),
+        ("good:", "  a: {is: adjective, other_than: [oldd]}\ngood:", "draw.a.other_than' names 'o"),
+        ("good:", "  n: {is: noun}\n  d: {is: determiner, for: n, among: weeak}\ngood:", "'weak'"),
+        ("{subject}", "{subject.swapped}", "ask for a plural, no names, no mass nouns"),
+        ("{does}", "{does.swapped}", "key 'good' has {does.swapped}, the other number"),
+    ],
+)
+def test_what_the_lexicon_lacks_is_named_with_file_and_key(tmp_path, found, written, said):
+    with pytest.raises(UserError) as failure:
+        generator(tmp_path, HEAD + BODY.replace(found, written, 1))
+    assert str(failure.value).startswith(f"{tmp_path / 'paradigm.yaml'}: key '")
+    assert said in str(failure.value)
+
+
+def test_a_determiner_without_counterpart_is_not_put_in_the_other_number(tmp_path):
+    body = """
+draw:
+  noun: {is: noun}
+  d: {is: determiner, for: noun, among: [this, the]}
+good: "{d} {noun}."
+bad: "{d.swapped} {noun}."
+"""
+    with pytest.raises(UserError, match=r"'bad' has \{d\.swapped\}, .*'the' has not; leave it out"):
+        generator(tmp_path, HEAD + body)
+    assert generator(tmp_path, HEAD + body.replace("[this, the]", "[this, these]"))
+
+
+def test_agreeing_predicates_can_be_put_in_the_other_number(tmp_path):
+    body = BODY.replace("verb: verb", "verb: verb, agreeing: true").replace(
+        "{object} {does}", "{object} {does.swapped}"
+    )
+    assert sentences(tmp_path, body)
 
 
 def test_a_paradigm_without_enough_pairs_says_what_it_fails_at(tmp_path):
@@ -75,6 +173,27 @@ def test_a_paradigm_without_enough_pairs_says_what_it_fails_at(tmp_path):
     made = generator(tmp_path, HEAD + body)
     with pytest.raises(UserError, match=r"after 0 of 5 \(nothing in the lexicon fits 'object'\)"):
         [*made.pairs(5)]
+
+
+def test_a_paradigm_that_is_exhausted_says_so_whatever_failed_before(tmp_path):
+    body = """
+draw:
+  word: {is: choice, among: [same, one, two]}
+good: "{word}."
+bad: "Same."
+"""
+    made = generator(tmp_path, HEAD + body)
+    said = r"paradigm\.yaml: .* after 2 of 3 \(the acceptable sentences are drawn already\)"
+    with pytest.raises(UserError, match=said):
+        [*made.pairs(3)]
+
+
+def test_each_declaration_wants_a_file_of_its_own():
+    paths = [str(path) for path in [*PATHS.values()][:2]]
+    call = ["generate-blimp", *paths, "--lexicon", str(BLIMP / "lexicon"), "--pairs", "5"]
+    done = CliRunner().invoke(app, [*call, "--output", "one.jsonl"])
+    assert isinstance(done.exception, UserError)
+    assert "2 declarations, but 1 of --output" in str(done.exception)
 
 
 def test_the_same_seed_draws_the_same_pairs_and_another_seed_others(tmp_path):

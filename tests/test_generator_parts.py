@@ -6,7 +6,8 @@ import pytest
 from generator_kit import PATHS, lexicon
 
 from blimpworks.blimp.generator.builder import Builder
-from blimpworks.blimp.generator.constituents import DeterminerForm, NounForm, Phrase, part_of
+from blimpworks.blimp.generator.checks import PARTS
+from blimpworks.blimp.generator.constituents import DeterminerForm, NounForm, Phrase
 from blimpworks.blimp.generator.declarations import Scheme, read_declaration
 from blimpworks.blimp.generator.sentences import make_sentence
 
@@ -19,10 +20,24 @@ def phrase(noun, number="sg", determiner=None):
 
 def test_a_phrase_has_a_first_word_and_a_rest():
     apples, name = phrase("apple", "pl", "a lot of"), phrase("Mary")
-    assert part_of(apples, "first", "") + part_of(apples, "rest", "") == (
-        "a", "lot", "of", "apples",
-    )  # fmt: skip
-    assert (part_of(name, "first", ""), part_of(name, "rest", "")) == (("Mary",), ())
+    assert apples.parts["first"]() + apples.parts["rest"]() == ("a", "lot", "of", "apples")
+    assert (name.parts["first"](), name.parts["rest"]()) == (("Mary",), ())
+
+
+@pytest.mark.parametrize("kind", PARTS)
+def test_what_is_drawn_has_the_parts_that_declarations_may_ask_for(kind):
+    draw = {
+        "verb": {"is": "verb", "frame": "transitive"},
+        "noun": {"is": "noun", "subject_of": ["verb"], "number": "sg"},
+        "phrase": {"is": "phrase", "subject_of": ["verb"]},
+        "determiner": {"is": "determiner", "for": "noun"},
+        "predicate": {"is": "predicate", "verb": "verb", "subject": ["noun"], "agreeing": True},
+        "adjective": {"is": "adjective"},
+        "pronoun": {"is": "pronoun", "case": "reflexive", "like": "noun"},
+        "wh": {"is": "wh", "for": "noun"},
+    }
+    builder = Builder(lexicon(), Scheme(draw=draw, good="", bad=""), random.Random(0))
+    assert {*PARTS[kind]} == {*builder.draw()[kind].parts} - {"0"}
 
 
 def test_an_article_that_is_the_critical_word_has_the_right_form():

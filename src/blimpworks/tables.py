@@ -42,7 +42,8 @@ class TableSchema:
         return pa.schema([pa.field(name, kind) for name, kind in self.columns])
 
 
-def _schema(name: str, *, open: bool = False, **columns: pa.DataType) -> TableSchema:
+def declare(name: str, *, open: bool = False, **columns: pa.DataType) -> TableSchema:
+    """The schema of a kind of table; ``open`` allows further columns."""
     return TableSchema(name, tuple(columns.items()), open)
 
 
@@ -50,7 +51,7 @@ def _schema(name: str, *, open: bool = False, **columns: pa.DataType) -> TableSc
 # ("3.1"). `sentence` joins to the sentences table; `word` is the id of a word and
 # null for ranges and empty nodes; `line` counts from 1 in the treebank file.
 # "_" is null except in form and lemma, where it can be the real thing.
-TOKENS = _schema(
+TOKENS = declare(
     "tokens",
     sentence=INT,
     line=INT,
@@ -67,7 +68,7 @@ TOKENS = _schema(
     misc=STRING,
     space_after=BOOL,
 )
-SENTENCES = _schema(
+SENTENCES = declare(
     "sentences",
     sentence=INT,
     treebank=LABEL,
@@ -79,7 +80,7 @@ SENTENCES = _schema(
     comments=pa.list_(STRING),
 )
 # features: "Mood=IND|Number=SG|…", UniMorph spelling, sorted by name.
-LEXICON = _schema(
+LEXICON = declare(
     "lexicon",
     lemma=STRING,
     form=STRING,
@@ -89,7 +90,7 @@ LEXICON = _schema(
     frequency=INT,
 )
 # Character spans of the critical region are half-open, in code points.
-ITEMS = _schema(
+ITEMS = declare(
     "items",
     open=True,
     item_id=STRING,
@@ -111,7 +112,7 @@ ITEMS = _schema(
 # copula (`kind` aux), else the verb (verb); in sp the participle (ptcp). `replaced` is where
 # the pair puts the other form, `feats_of` the word that `feats` are taken from. order: SV or
 # VS; distance in words, negative for VS. `between`: words that could be attractors.
-CANDIDATES = _schema(
+CANDIDATES = declare(
     "candidates",
     construction=LABEL,
     sentence=INT,
@@ -135,7 +136,7 @@ CANDIDATES = _schema(
     between=pa.list_(INT),
     between_feats=pa.list_(STRING),
 )
-AGREEMENT = _schema(
+AGREEMENT = declare(
     "agreement",
     phenomenon=LABEL,
     verb_type=LABEL,
@@ -149,7 +150,7 @@ AGREEMENT = _schema(
     label=LABEL,
 )
 # Every combination of values that was counted, agreeing or not; `agreement` sums these up.
-AGREEMENT_COUNTS = _schema(
+AGREEMENT_COUNTS = declare(
     "agreement_counts",
     phenomenon=LABEL,
     verb_type=LABEL,
@@ -158,9 +159,9 @@ AGREEMENT_COUNTS = _schema(
     verb_value=LABEL,
     count=INT,
 )
-FUNNEL = _schema("funnel", lang=LABEL, stage=LABEL, reason=LABEL, n=INT)
+FUNNEL = declare("funnel", lang=LABEL, stage=LABEL, reason=LABEL, n=INT)
 # *_ends: for each scored token the character offset at which it ends.
-SCORES = _schema(
+SCORES = declare(
     "scores",
     item_id=STRING,
     status=LABEL,
@@ -175,7 +176,7 @@ SCORES = _schema(
     bad_logprobs=TOKEN_LOGPROBS,
     bad_ends=TOKEN_IDS,
 )
-JUDGEMENTS = _schema(
+JUDGEMENTS = declare(
     "judgements",
     item_id=STRING,
     phenomenon=LABEL,
@@ -193,7 +194,7 @@ JUDGEMENTS = _schema(
 # rounding: how far a printed accuracy may be from what it was rounded from; origin: where it
 # is printed (EXHIBIT/ROW/COLUMN of config/published); both are null if it is computed. accuracy
 # is correct ÷ n, but where CLAMS's script counts an item too many; low and high are always of n.
-ACCURACIES = _schema(
+ACCURACIES = declare(
     "accuracies",
     benchmark=LABEL,
     model=LABEL,
@@ -212,50 +213,11 @@ ACCURACIES = _schema(
     rounding=FLOAT,
     origin=STRING,
 )
-# Pairs of a model in bins by one factor: `least` to `most` is what its values span there, `mean`
-# their mean.
-BINS = _schema(
-    "bins",
-    model=LABEL,
-    lang=LABEL,
-    method=LABEL,
-    factor=LABEL,
-    bin=INT,
-    least=FLOAT,
-    most=FLOAT,
-    mean=FLOAT,
-    correct=FLOAT,
-    n=INT,
-    accuracy=FLOAT,
-    low=FLOAT,
-    high=FLOAT,
-)
-# A person's choice between the sentences of a pair, or an attention check. line counts from 1 in
-# the released file; slot is the place in the assignment, pair a number within the paradigm,
-# answer the side that was chosen. excluded: why it is left out, null if by no criterion;
-# published, corrected: whether the variant counts it.
-RATINGS = _schema(
-    "ratings",
-    line=INT,
-    assignment=STRING,
-    worker=STRING,
-    slot=INT,
-    phenomenon=LABEL,
-    paradigm=LABEL,
-    pair=INT,
-    good=STRING,
-    bad=STRING,
-    answer=INT,
-    correct=FLOAT,
-    excluded=LABEL,
-    published=BOOL,
-    corrected=BOOL,
-)
 # A way to score against the reference: differences are absolute, in nats (those of margins in
 # the method's unit); unmatched: tokens that only one of the two has scored. flips: decisions
 # that differ, flips_beyond those of them that are near ties of neither; low and high: 95 %.
 # impossible: why the model cannot be scored so; then there are no numbers.
-PARITY = _schema(
+PARITY = declare(
     "parity",
     variant=STRING,
     dtype=LABEL,
@@ -288,7 +250,7 @@ PARITY = _schema(
 )
 # Text of a language in a web corpus; `codes` are those it stands under there, null if none.
 # rank: 1 is the least frequent; resources: low, mid or high.
-FREQUENCIES = _schema(
+FREQUENCIES = declare(
     "frequencies",
     lang=LABEL,
     codes=STRING,
@@ -301,11 +263,11 @@ FREQUENCIES = _schema(
 )
 # What a language has of a WALS feature: the category, and how much morphology that is, from 0
 # to 1; null where it is set aside. `wals` is the language's code there.
-MORPHOLOGY = _schema("morphology", lang=LABEL, wals=LABEL, feature=LABEL, category=INT, value=FLOAT)
+MORPHOLOGY = declare("morphology", lang=LABEL, wals=LABEL, feature=LABEL, category=INT, value=FLOAT)
 # Of a word-level model on the test text of a corpus of one language. words: those that were
 # guessed, <eos> of each sentence included; unknown: those of them that are <unk>; loss: mean of
 # their negative log-probabilities, in nats; perplexity: its exponential.
-PERPLEXITIES = _schema(
+PERPLEXITIES = declare(
     "perplexities",
     lang=LABEL,
     model=LABEL,
@@ -316,10 +278,10 @@ PERPLEXITIES = _schema(
     perplexity=FLOAT,
 )
 # n: minimal sets that differ in these two words alone; focus is null where in several.
-EVALUATION_SETS = _schema("evaluation_sets", lang=LABEL, paradigm=LABEL, focus=STRING, n=INT)
+EVALUATION_SETS = declare("evaluation_sets", lang=LABEL, paradigm=LABEL, focus=STRING, n=INT)
 # Two models on the pairs of a language that both have judged: how many only one of them got
 # right, and McNemar's p. Each two models stand in two rows, one in either order.
-COMPARISONS = _schema(
+COMPARISONS = declare(
     "comparisons",
     benchmark=LABEL,
     method=LABEL,
@@ -334,7 +296,7 @@ COMPARISONS = _schema(
     p=FLOAT,
 )
 # model is "all" where models are the observations; low and high: 95 % interval.
-REGRESSIONS = _schema(
+REGRESSIONS = declare(
     "regressions",
     analysis=LABEL,
     model=LABEL,
@@ -349,7 +311,7 @@ REGRESSIONS = _schema(
     r2=FLOAT,
 )
 # What a regression makes of each language; observed, fitted and residual in percent.
-RESIDUALS = _schema(
+RESIDUALS = declare(
     "residuals",
     analysis=LABEL,
     model=LABEL,
@@ -362,7 +324,7 @@ RESIDUALS = _schema(
 # filter: JSON object column -> value (or list) that selects the cell's rows in the
 # tables called `source`; low and high: 95 % interval where there is one; text: as printed;
 # printed_row, printed_column: where the paper's own number stands in config/published.
-CELLS = _schema(
+CELLS = declare(
     "cells",
     row=STRING,
     column=STRING,

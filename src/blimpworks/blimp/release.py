@@ -19,7 +19,11 @@ Flag = Annotated[bool, Field(strict=True)]
 
 
 class Record(BaseModel):
-    """One minimal pair, with its fields in the order of the files."""
+    """One minimal pair, with its fields in the order that most files have them in.
+
+    ``superlative_quantifiers_2`` has ``crucial_item`` before the prefixes; generated
+    files never do.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from blimpworks.errors import UserError
 from blimpworks.provenance.record import Job
 
 Lexicon = Annotated[Path, typer.Option(help="Directory of the lexicon.")]
@@ -36,6 +37,11 @@ def generate_blimp(
     from blimpworks.blimp.generator import generate
     from blimpworks.blimp.lexicon.load import FILES
 
+    if len(declarations) != len(output):
+        raise UserError(
+            f"{len(declarations)} declarations, but {len(output)} of --output; "
+            "expected one file to write for each, in the same order."
+        )
     inputs = [*declarations, *(lexicon / name for name in FILES)]
     params = {"pairs": pairs, "seed": seed}
     with Job("generate_blimp", inputs=inputs, outputs=output, params=params) as job:

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from blimpworks.analysis_tables import RATINGS
 from blimpworks.blimp.paradigms import PHENOMENON_OF
 from blimpworks.errors import UserError
 from blimpworks.reproduction.blimp_release import REJECTED
-from blimpworks.tables import RATINGS, write_table
+from blimpworks.tables import write_table
 
 SLOTS = range(1, 6)
 """Choices of an assignment."""

@@ -55,7 +55,10 @@ class Redraw(Exception):
 
 
 class Builder:
-    """Draws the constituents of pairs of one scheme."""
+    """Draws the constituents of pairs of one scheme.
+
+    That names stand for constituents of the kinds they should is checked where it is read.
+    """
 
     def __init__(self, lexicon: Lexicon, scheme: Scheme, source: random.Random) -> None:
         """``scheme``: what is drawn; ``source``: of all random choices."""

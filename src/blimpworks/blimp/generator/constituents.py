@@ -19,7 +19,6 @@ from blimpworks.blimp.lexicon.entries import (
     VerbForm,
 )
 from blimpworks.blimp.lexicon.inflection import possessive
-from blimpworks.errors import UserError
 
 Part = tuple[str, ...]
 OTHER: dict[Number, Number] = {"sg": "pl", "pl": "sg"}
@@ -43,18 +42,6 @@ class Constituent(Protocol):
     @property
     def parts(self) -> Mapping[str, Callable[[], Part]]:
         """What ``{name.part}`` stands for, by part; "" is ``{name}`` itself."""
-
-
-def part_of(constituent: Constituent, path: str, slot: str) -> Part:
-    """The part of a constituent that ``path`` names.
-
-    Raises UserError, naming the ``slot``, when it has none.
-    """
-    parts = constituent.parts
-    if path not in parts:
-        known = ", ".join(filter(None, parts)) or "none"
-        raise UserError(f"{slot}: there is no part {path!r}; it has: {known}")
-    return parts[path]()
 
 
 def _some(*forms: str) -> Part:

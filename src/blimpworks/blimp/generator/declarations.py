@@ -1,12 +1,13 @@
 """Paradigms as declarations: what is drawn, in which order, and the two sentences made of it."""
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import Field, ValidationError
+from pydantic_core import ErrorDetails
 
+from blimpworks.blimp.generator.checks import check_scheme, section
 from blimpworks.blimp.lexicon.entries import Frame, Number, Restriction, VerbTag
 from blimpworks.config import Strict, complaints, read_settings
 from blimpworks.errors import UserError
@@ -17,26 +18,31 @@ Names = tuple[Name, ...]
 Gender = Literal["m", "f", "c", "n"]
 Realised = Literal["present", "past", "base", "participle", "gerund"]
 """What a verb stands as: finite, or after an auxiliary in that form."""
-NAMES: dict[str, Any] = {"names": True}
-"""Marks the fields that name what is drawn."""
-SLOT = re.compile(r"\{([a-z][a-z0-9_]*)((?:\.[a-z0-9_]+)*)\}")
+NOMINAL = ("noun", "phrase")
+PRONOMINAL = (*NOMINAL, "pronoun")
 
 
 class Drawn(Strict):
     """Base of everything that is drawn."""
 
-    def names(self) -> Iterator[tuple[str, str]]:
-        """What it says of others that are drawn: key and name."""
+    def names(self) -> Iterator[tuple[str, str, Sequence[str]]]:
+        """What it says of others that are drawn: key, name, and the kinds that they may be of."""
         for key, field in type(self).model_fields.items():
-            if field.json_schema_extra != NAMES:
+            if not isinstance(field.json_schema_extra, dict):
                 continue
             value = getattr(self, key)
             for name in (value,) if isinstance(value, str) else value or ():
-                yield key, name
+                yield field.alias or key, name, cast(list[str], field.json_schema_extra["names"])
 
 
-def _names(default: Any = ()) -> Any:
-    return Field(default, json_schema_extra=NAMES)
+def _names(*kinds: str, default: Any = ()) -> Any:
+    """A field that names what is drawn before, of one of some kinds."""
+    return Field(default, json_schema_extra={"names": [*kinds]})
+
+
+def _for() -> Any:
+    """The field ``for``, which names a noun or phrase."""
+    return Field(alias="for", json_schema_extra={"names": [*NOMINAL]})
 
 
 class VerbDraw(Drawn):
@@ -60,9 +66,9 @@ class VerbDraw(Drawn):
     """The verb has an entry of this frame too."""
     never: tuple[Frame, ...] = ()
     """The verb has no entry of these frames."""
-    subject: Names = _names()
+    subject: Names = _names(*NOMINAL)
     """Each of them could be its subject."""
-    object: Names = _names()
+    object: Names = _names(*NOMINAL)
     """Each of them could be its object."""
     subject_within: Restriction = ""
     """Nothing else could be its subject."""
@@ -76,17 +82,22 @@ class VerbDraw(Drawn):
     """Participle and base differ (unlike those of "come")."""
     particle: bool | None = None
     """Whether it has one."""
-    unlike: Names = _names()
+    unlike: Names = _names("verb")
     """Verbs that it is not."""
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """Those that it may have."""
+        return (self.frame,) if isinstance(self.frame, str) else self.frame
 
 
 class NominalDraw(Drawn):
     """What nouns and phrases have in common."""
 
     number: Number | None = None
-    number_of: Name | None = _names(None)
+    number_of: Name | None = _names(*PRONOMINAL, default=None)
     """The same number as this one."""
-    number_unlike: Name | None = _names(None)
+    number_unlike: Name | None = _names(*PRONOMINAL, default=None)
     """The other number than this one's."""
     plural: Literal["regular", "irregular"] | None = None
     """How its plural is made; it has one that differs."""
@@ -103,19 +114,19 @@ class NominalDraw(Drawn):
     """Whether names count too."""
     relational: bool = False
     """Whether nouns that want an "of" count too."""
-    subject_of: Names = _names()
+    subject_of: Names = _names("verb")
     """Verbs that it could be the subject of."""
-    object_of: Names = _names()
+    object_of: Names = _names("verb")
     """Verbs that it could be the object of."""
-    said_of: Names = _names()
+    said_of: Names = _names("adjective")
     """Adjectives that could be said of it."""
-    of: Name | None = _names(None)
+    of: Name | None = _names(*NOMINAL, default=None)
     """A relational noun that it could stand after "of"."""
-    unlike: Names = _names()
+    unlike: Names = _names(*NOMINAL)
     """Nouns that it is not."""
-    mismatch: Names = _names()
+    mismatch: Names = _names(*PRONOMINAL)
     """Constituents that it shares no reflexive pronoun with."""
-    match: Names = _names()
+    match: Names = _names(*PRONOMINAL)
     """Constituents that it shares a reflexive pronoun with."""
 
 
@@ -132,7 +143,7 @@ class PhraseDraw(NominalDraw):
     proper: bool = True
     determiner: str | tuple[str, ...] = "frequent"
     """A set of determiners, or some of them."""
-    complement_of: Name | None = _names(None)
+    complement_of: Name | None = _names("verb", default=None)
     """A verb that it is the object of; nothing at all if that takes none."""
 
 
@@ -142,9 +153,9 @@ class DeterminerDraw(Drawn):
     kind: Literal["determiner"] = Field(alias="is")
     among: str | tuple[str, ...] = "frequent"
     """A set of determiners, or some of them."""
-    for_: Name = Field(alias="for", json_schema_extra=NAMES)
+    for_: Name = _for()
     """The noun that it stands before."""
-    unlike: Names = _names()
+    unlike: Names = _names("determiner")
     """Determiners that it is not."""
 
 
@@ -152,9 +163,9 @@ class PredicateDraw(Drawn):
     """A verb, inflected for its subject, with an auxiliary or without."""
 
     kind: Literal["predicate"] = Field(alias="is")
-    verb: Name | None = _names(None)
+    verb: Name | None = _names("verb", default=None)
     """Nothing for a copula."""
-    subject: Names = _names()
+    subject: Names = _names(*PRONOMINAL)
     """What it agrees with; of several, joined by "and", the plural."""
     number: Number | None = None
     """What it agrees with where there is no such subject."""
@@ -167,7 +178,7 @@ class PredicateDraw(Drawn):
     forms: tuple[Realised, ...] = get_args(Realised)
     agreeing: bool = False
     """Whether it must have a counterpart of the other number."""
-    like: Name | None = _names(None)
+    like: Name | None = _names("predicate", default=None)
     """A predicate whose auxiliary and form it has."""
 
 
@@ -182,9 +193,9 @@ class AdjectiveDraw(Drawn):
     tags: tuple[Literal["attributive", "predicative", "common"], ...] = ()
     never: tuple[Literal["", "tough", "raising", "control", "clause"], ...] = ()
     """The adjective has no entry of these frames."""
-    of: Names = _names()
+    of: Names = _names(*NOMINAL)
     """What it is said of."""
-    unlike: Names = _names()
+    unlike: Names = _names("adjective")
     """Adjectives that it is not."""
 
 
@@ -193,12 +204,12 @@ class PronounDraw(Drawn):
 
     kind: Literal["pronoun"] = Field(alias="is")
     case: Literal["nominative", "accusative", "reflexive"]
-    like: Name | None = _names(None)
+    like: Name | None = _names(*PRONOMINAL, default=None)
     """What it stands for, or would in the number that is asked for."""
     number: Number | None = None
-    number_unlike: Name | None = _names(None)
+    number_unlike: Name | None = _names(*PRONOMINAL, default=None)
     """The other number than this one's."""
-    mismatch: Names = _names()
+    mismatch: Names = _names(*PRONOMINAL)
     """What it cannot stand for."""
 
 
@@ -206,7 +217,7 @@ class WhDraw(Drawn):
     """An interrogative or relative pronoun."""
 
     kind: Literal["wh"] = Field(alias="is")
-    for_: Name = Field(alias="for", json_schema_extra=NAMES)
+    for_: Name = _for()
     """What it stands for."""
     relative: bool = False
     """Who, which or that; otherwise who or what."""
@@ -219,8 +230,8 @@ class ChoiceDraw(Drawn):
     among: tuple[str | tuple[str, ...], ...] = ()
     by_number: dict[Number, tuple[str | tuple[str, ...], ...]] = Field(default={})
     """What there is to choose from, by the number of ``of``."""
-    of: Name | None = _names(None)
-    unlike: Names = _names()
+    of: Name | None = _names(*PRONOMINAL, default=None)
+    unlike: Names = _names("choice")
     """Choices that it is not."""
 
 
@@ -276,31 +287,6 @@ class Declaration(Strict):
     """Schemes that pairs are drawn by, each as often as any other."""
 
 
-def _unknown(scheme: Scheme) -> Iterator[str]:
-    """One complaint for each name that is not drawn, or not before it is used."""
-    known: list[str] = []
-    for name, drawn in scheme.draw.items():
-        for key, used in drawn.names():
-            if used not in known:
-                where = f"draw.{name}.{key.rstrip('_')}"
-                yield f"key {where!r} names {used!r}, which is not drawn before"
-        known.append(name)
-    for key, text in scheme.templates.items():
-        for used, _ in SLOT.findall(text):
-            if used not in known:
-                yield f"key {key!r} names {used!r}, which is not drawn"
-        if rest := re.search(r"[{}]", SLOT.sub("", text)):
-            yield f"key {key!r} has a stray {rest[0]!r}; expected {{name}} or {{name.part}}"
-
-
-def _unmarked(scheme: Scheme, method: str | None) -> Iterator[str]:
-    for key in ("good", "bad"):
-        marked = re.findall(r"\[[^][]*\]", getattr(scheme, key))
-        if len(marked) != bool(method):
-            wanted = "one critical word" if method else "none, for want of a method"
-            yield f"key {key!r} marks {len(marked)} critical words by brackets; expected {wanted}"
-
-
 def _gathered(settings: dict[str, Any]) -> dict[str, Any]:
     """Settings with the keys of a single scheme below ``one_of``."""
     if "one_of" in settings:
@@ -310,18 +296,32 @@ def _gathered(settings: dict[str, Any]) -> dict[str, Any]:
     return {**rest, "one_of": [scheme]}
 
 
+def _ungathered(errors: Sequence[ErrorDetails]) -> list[ErrorDetails]:
+    """What is wrong, with the keys of a single scheme where its writer has them."""
+    return [
+        {**error, "loc": error["loc"][2:]} if error["loc"][:2] == ("one_of", 0) else error
+        for error in errors
+    ]
+
+
 def read_declaration(path: Path) -> Declaration:
     """Read a paradigm's declaration, a YAML file called after it.
 
-    Raises UserError naming file and key of what is missing, unknown or malformed.
+    Raises UserError naming file and key of what is missing, unknown or malformed, and of what
+    names nothing that is drawn, or something of another kind than it should.
     """
-    settings = _gathered(read_settings(path, "declaration of a paradigm"))
+    settings = read_settings(path, "declaration of a paradigm")
     try:
-        declaration = Declaration.model_validate(settings)
+        declaration = Declaration.model_validate(_gathered(settings))
     except ValidationError as error:
-        raise UserError(complaints(error.errors(), settings, str(path))) from error
-    for scheme in declaration.one_of:
-        wrong = [*_unknown(scheme), *_unmarked(scheme, declaration.method)]
-        if wrong:
-            raise UserError("\n".join(f"{path}: {each}." for each in wrong))
+        found = error.errors() if "one_of" in settings else _ungathered(error.errors())
+        raise UserError(complaints(found, settings, str(path))) from error
+    schemes = declaration.one_of
+    wrong = [
+        f"{path}: {each}."
+        for number, scheme in enumerate(schemes)
+        for each in check_scheme(scheme, declaration.method, section(schemes, number))
+    ]
+    if wrong:
+        raise UserError("\n".join(wrong))
     return declaration

@@ -11,6 +11,7 @@ from blimpworks.blimp.generator.builder import Builder, Redraw
 from blimpworks.blimp.generator.constituents import Constituent
 from blimpworks.blimp.generator.declarations import Declaration, Scheme, read_declaration
 from blimpworks.blimp.generator.sentences import Sentence, count_words, make_sentence
+from blimpworks.blimp.generator.vocabulary import check_vocabulary
 from blimpworks.blimp.lexicon.load import Lexicon, read_lexicon
 from blimpworks.blimp.release import Record
 from blimpworks.errors import UserError
@@ -56,10 +57,14 @@ def _matched(declaration: Declaration, good: Sentence, bad: Sentence) -> bool:
 class Generator:
     """Draws pairs of one paradigm."""
 
-    def __init__(self, uid: str, declaration: Declaration, lexicon: Lexicon, seed: int) -> None:
-        """``uid``: the paradigm's name; with ``seed`` it decides all choices."""
-        self.uid, self.declaration, self.lexicon = uid, declaration, lexicon
-        self.source = random.Random(f"{seed}:{uid}")
+    def __init__(self, path: Path, declaration: Declaration, lexicon: Lexicon, seed: int) -> None:
+        """``path``: of the declaration, called after the paradigm; name and ``seed`` decide all.
+
+        Raises UserError when the declaration asks for what the lexicon lacks.
+        """
+        check_vocabulary(declaration, lexicon, path)
+        self.path, self.uid, self.declaration, self.lexicon = path, path.stem, declaration, lexicon
+        self.source = random.Random(f"{seed}:{self.uid}")
         self.builders = [Builder(lexicon, each, self.source) for each in declaration.one_of]
 
     def _more(self, scheme: Scheme, drawn: dict[str, Constituent]) -> dict[str, Any]:
@@ -98,8 +103,7 @@ class Generator:
         if good.text == bad.text:
             raise Redraw("both sentences are the same")
         if not _matched(self.declaration, good, bad):
-            method = self.declaration.method
-            raise Redraw(f"{method} does not apply to {good.text!r} and {bad.text!r}")
+            raise Redraw(f"what {self.declaration.method} wants to be the same differs")
         record = self._record(good, bad, self._more(scheme, drawn), number)
         return Pair(record, good, bad, drawn)
 
@@ -110,26 +114,27 @@ class Generator:
         """
         seen: set[str] = set()
         failures: Counter[str] = Counter()
-        idle = 0
         while len(seen) < count:
             try:
                 pair = self._draw(len(seen))
+                if pair.good.text in seen:
+                    raise Redraw("the acceptable sentences are drawn already")
             except Redraw as reason:
                 failures[str(reason)] += 1
-                pair = None
-            if pair is not None and pair.good.text not in seen:
-                seen.add(pair.good.text)
-                idle = 0
-                yield pair
+                if failures.total() > PATIENCE:
+                    raise self._exhausted(f"{len(seen)} of {count}", failures) from reason
                 continue
-            idle += 1
-            if idle > PATIENCE:
-                most = "; ".join(reason for reason, _ in failures.most_common(1))
-                raise UserError(
-                    f"{self.uid}: no new pair in {PATIENCE} draws, after {len(seen)} of {count}"
-                    f"{f' ({most})' if most else ''}; ask for fewer pairs, or widen the "
-                    "declaration or the lexicon."
-                )
+            seen.add(pair.good.text)
+            failures.clear()
+            yield pair
+
+    def _exhausted(self, reached: str, failures: Counter[str]) -> UserError:
+        """What to say after too many draws in a row without a new pair."""
+        ((most, _),) = failures.most_common(1)
+        return UserError(
+            f"{self.path}: no new pair in {PATIENCE} draws, after {reached} ({most}); "
+            "ask for fewer pairs, or widen the declaration or the lexicon."
+        )
 
 
 def generate_paradigms(
@@ -144,8 +149,8 @@ def generate_paradigms(
     lexicon has too few pairs for.
     """
     read = read_lexicon(lexicon)
-    for path, output in zip(declarations, outputs, strict=True):
-        generator = Generator(path.stem, read_declaration(path), read, seed)
+    generators = [Generator(path, read_declaration(path), read, seed) for path in declarations]
+    for generator, output in zip(generators, outputs, strict=True):
         with atomic(output) as temporary, temporary.open("w", encoding="utf-8") as handle:
             for pair in generator.pairs(pairs):
                 handle.write(pair.record.model_dump_json(exclude_none=True) + "\n")

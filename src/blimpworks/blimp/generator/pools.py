@@ -62,8 +62,7 @@ class Pools:
         return [verb for verb in self.lexicon.verbs if all(test(verb) for test in tests)]
 
     def _tests(self, draw: VerbDraw) -> Iterator[Callable[[Verb], bool]]:
-        frames = (draw.frame,) if isinstance(draw.frame, str) else draw.frame
-        yield lambda verb: verb.frame in frames
+        yield lambda verb: verb.frame in draw.frames
         yield lambda verb: verb.tags.issuperset(draw.tags) and not verb.tags & {*draw.without}
         if draw.words:
             yield lambda verb: verb.lexeme in draw.words

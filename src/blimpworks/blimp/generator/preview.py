@@ -21,9 +21,7 @@ def preview(declaration: Path, lexicon: Path, show: int, seed: int) -> Iterator[
     The critical words stand after the sentences. Raises UserError for a mistake in the
     declaration or the lexicon.
     """
-    generator = Generator(
-        declaration.stem, read_declaration(declaration), read_lexicon(lexicon), seed
-    )
+    generator = Generator(declaration, read_declaration(declaration), read_lexicon(lexicon), seed)
     for pair in generator.pairs(show):
         for mark, side in ((" ", pair.good), ("*", pair.bad)):
             yield f"{mark} {side.text}{f'  [{side.word}]' if side.word else ''}"

@@ -80,6 +80,12 @@ class Realisations:
         kinds = self._pools(draw, number, stative)
         return source.choice(source.choice(kinds)) if kinds else None
 
+    def agree(self, draw: PredicateDraw) -> bool:
+        """Whether all that ``draw`` allows have a counterpart of the other number."""
+        numbers: tuple[Number, ...] = (draw.number,) if draw.number else ("sg", "pl")
+        kinds = (kind for number in numbers for kind in self._pools(draw, number, False))
+        return all(self.counterpart(each) for kind in kinds for each in kind)
+
     def in_number(self, chosen: Realisation, number: Number) -> Realisation | None:
         """A realisation as it is, or its counterpart, for subjects of a number."""
         if chosen.auxiliary is not None:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from blimpworks.blimp.generator.constituents import Constituent, Part, part_of
-from blimpworks.blimp.generator.declarations import SLOT
+from blimpworks.blimp.generator.checks import SLOT
+from blimpworks.blimp.generator.constituents import Constituent, Part
 from blimpworks.blimp.lexicon.entries import Sounds
 
 ARTICLE = re.compile(r"\b([Aa])(\]? \[?)(\w[\w'-]*)")
@@ -31,7 +31,7 @@ def _filled(template: str, drawn: Draws) -> list[tuple[str, Part]]:
     rest = 0
     for slot in SLOT.finditer(template):
         found.append(_literal(template[rest : slot.start()]))
-        part = part_of(drawn[slot[1]], slot[2].removeprefix("."), slot[0])
+        part = drawn[slot[1]].parts[slot[2].removeprefix(".")]()
         found.append((" ".join(part), part))
         rest = slot.end()
     return [*found, _literal(template[rest:])]
@@ -52,10 +52,7 @@ def _tidy(text: str, sounds: Sounds) -> str:
 
 
 def make_sentence(template: str, drawn: Draws, sounds: Sounds) -> Sentence:
-    """A sentence after a template, whose critical word may stand in brackets.
-
-    Raises UserError for a slot that asks for a part that there is not.
-    """
+    """A sentence after a template, whose critical word may stand in brackets."""
     stretches = _filled(template, drawn)
     text = _tidy("".join(text for text, _ in stretches), sounds)
     entries = tuple(form for _, part in stretches for form in part)

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.accuracy import wilson
+from blimpworks.analysis_tables import RATINGS
 from blimpworks.blimp.paradigms import HUMAN, PARADIGMS, PHENOMENON_OF
 from blimpworks.exhibits.blimp.accuracies import HALF_UP, RELEASED, mean_cell, read_released
 from blimpworks.exhibits.blimp.formulas import (
@@ -32,7 +33,6 @@ from blimpworks.reproduction.blimp_ratings import (
     UNVALIDATED,
 )
 from blimpworks.reproduction.blimp_release import INDIVIDUAL, MAJORITY, REJECTED
-from blimpworks.tables import RATINGS
 
 RATED = "ratings"
 """Name of the table of single ratings."""
@@ -125,14 +125,15 @@ class _Row:
         }
         for printed, others in columns.items():
             for column in others if printed in self.cells else ():
-                if not self._same(printed, column, self.half_units[printed]):
+                if not self.same(printed, column, self.half_units[printed]):
                     found.append(f"{column} from print")
         for summary, ratings in SUMMARISED.items():
-            if not self._same(summary, ratings, 0):
+            if not self.same(summary, ratings, 0):
                 found.append(f"{ratings} from {summary}")
         return "; ".join(found)
 
-    def _same(self, first: str, second: str, within: float) -> bool:
+    def same(self, first: str, second: str, within: float) -> bool:
+        """Whether two columns have the same number, within some points, or one has none."""
         if first not in self.cells or second not in self.cells:
             return True
         return abs(self.cells[first].value - self.cells[second].value) <= within + EXACT
@@ -206,7 +207,7 @@ def _told(rows: dict[str, _Row], known: _Known) -> str:
         return "Only what is at hand of summary and ratings is shown. "
     uids = [uid for uid in (*PHENOMENON_OF, *OTHERS) if uid in rows]
     same = sum(
-        all(rows[uid]._same(summary, ratings, 0) for summary, ratings in SUMMARISED.items())
+        all(rows[uid].same(summary, ratings, 0) for summary, ratings in SUMMARISED.items())
         for uid in uids
     )
     return f"The ratings make the summary of {same} of {len(uids)} paradigms exactly. "

@@ -3,7 +3,7 @@
 Source: Warstadt et al. (2020), section 5.2.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import pandas as pd
@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from blimpworks.analysis.bins import CONFIDENCE, LENGTH, PERPLEXITY, PROBABILITY
+from blimpworks.analysis_tables import BINS
 from blimpworks.blimp.paradigms import LANG
 from blimpworks.errors import UserError
 from blimpworks.exhibits.blimp.accuracies import pairs_told, told_of_training
@@ -19,8 +20,8 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import UNWEIGHTED, of_row
 from blimpworks.exhibits.shared import Tables, read_plain, row_cell
 from blimpworks.exhibits.style import GREY, PAGE_INCHES, PALETTE, house_style, new_figure, say
-from blimpworks.tables import BINS
 
+TITLE = "Shallow predictors of accuracy"
 BINNED = "bins"
 """Name of the table that cells are computed from."""
 AXES = {
@@ -102,47 +103,52 @@ def _told(rows: pd.DataFrame, names: Mapping[str, str], labels: Labels) -> str:
     )
 
 
+def _unprinted() -> Exhibit:
+    """The published form."""
+    with house_style():
+        figure = new_figure(PAGE_INCHES, 1.0)
+        say(figure.subplots(), "not printed: it needs the scores of single sentences")
+    return Exhibit(
+        TITLE,
+        "A picture of accuracy by sentence length, perplexity, log-probability and "
+        "confidence. Its numbers are not printed, and scores of sentences not released.",
+        [],
+        row_title="Model",
+        figure=figure,
+    )
+
+
+def _ordered(rows: pd.DataFrame, names: Mapping[str, str]) -> Iterator[pd.Series]:
+    """Bins by model, factor and number."""
+    for model in names:
+        for factor in AXES:
+            mine = rows[(rows["model"] == model) & (rows["factor"] == factor)]
+            for _, row in mine.sort_values("bin").iterrows():
+                yield row
+
+
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 2: accuracy by sentence length, perplexity, probability and confidence, in bins.
 
     The paper prints no number of it, nor is a sentence's score released: the published form
     says so.
     """
-    title = "Shallow predictors of accuracy"
     if labels.source == "published":
-        with house_style():
-            figure = new_figure(PAGE_INCHES, 1.0)
-            say(figure.subplots(), "not printed: it needs the scores of single sentences")
-        return Exhibit(
-            title,
-            "A picture of accuracy by sentence length, perplexity, log-probability and "
-            "confidence. Its numbers are not printed, and scores of sentences not released.",
-            [],
-            row_title="Model",
-            figure=figure,
-        )
+        return _unprinted()
     rows = _rows(tables, labels)
     names = {m: n for m, n in labels.models.items() if m in set(rows["model"])}
-    ordered = [
-        row
-        for model in names
-        for factor in AXES
-        for _, row in rows[(rows["model"] == model) & (rows["factor"] == factor)]
-        .sort_values("bin")
-        .iterrows()
-    ]
     with house_style():
         figure = _figure(rows, names)
     bins = int(rows["bin"].max()) + 1
     return Exhibit(
-        title,
+        TITLE,
         f"Share of pairs decided rightly, over all paradigms, in at most {bins} bins of equally "
         "many pairs by each model's own values (equal values share one); a point stands at its "
         "bin's mean. Length, perplexity (per token of the model, so that it does not depend on "
         "length) and log-probability are of the grammatical sentence; confidence is the absolute "
         "difference of both sentences' log-probabilities. "
         f"{_told(rows, names, labels)}Bands: 95 %, Wilson's. Broken line: chance.",
-        [cell for row in ordered for cell in _cells(row, names[row["model"]])],
+        [cell for row in _ordered(rows, names) for cell in _cells(row, names[row["model"]])],
         row_title="Model and factor",
         figure=figure,
     )
