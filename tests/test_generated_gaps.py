@@ -250,6 +250,12 @@ def test_both_clauses_say_the_same_but_for_the_number_of_their_subjects(uid):
 
 
 @pytest.mark.parametrize("uid", ELLIPSIS)
+def test_nothing_stands_between_verb_and_quantifier(uid):
+    """Not even a particle: "laughed at at least as many"."""
+    assert not any(pair.drawn["verb"].entry.particle for pair in pairs(uid))
+
+
+@pytest.mark.parametrize("uid", ELLIPSIS)
 def test_the_adjective_left_behind_stands_for_no_persons_and_says_nothing_of_the_object(uid):
     """Neither "helped many old" nor "found two small" is there."""
     for _, bad, pair in texts(uid):

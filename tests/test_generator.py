@@ -33,7 +33,7 @@ DIFFERENCES = {
 }
 """What sentences of a pair differ in, where that is not one entry in its place."""
 VOWEL_SOUND = re.compile(
-    r"(?!eu|one\b|u[bks][aeiu]|uni(?![dmn])|unanim|ur[aei]|ut[eio])[aeiou]|heir|hon(or|est)|hour"
+    r"(?!eu|one\b|u[bks][aeiu]|uga|ukr|uni(?![dmn])|unanim|ur[aeiou]|ut[aeio])[aeiou]|heir|hon(or|est)|hour"
 )
 
 
@@ -76,6 +76,13 @@ def test_articles_suit_the_sound_after_them(paradigm):
     for text in texts(paradigm):
         for article, word in re.findall(r"\b(an?) ([\w'-]+)", text.lower()):
             assert (article == "an") == bool(VOWEL_SOUND.match(word)), text
+
+
+def test_the_article_before_each_word_of_the_lexicon_suits_its_sound():
+    words = [each.noun for each in lexicon().nouns] + [a.adjective for a in lexicon().adjectives]
+    for word in words:
+        article = lexicon().sounds.article(word)
+        assert (article == "an") == bool(VOWEL_SOUND.match(word.lower())), word
 
 
 def test_no_word_stands_twice_in_a_row(paradigm):
