@@ -99,7 +99,8 @@ def wants_its_object(lexeme):
     """Whether a verb never goes without an object."""
     entries = entries_of(lexeme)
     return not any(
-        each.frame in OTHER_FRAMES or each.tags & {"drops", "alternates"} for each in entries
+        each.frame in OTHER_FRAMES or each.tags & {"drops", "bare", "alternates"}
+        for each in entries
     )
 
 

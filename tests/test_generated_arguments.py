@@ -1,7 +1,7 @@
 """Generated pairs of anaphor agreement and argument structure, by their text and the lexicon."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cache
 
 import pytest
@@ -13,6 +13,18 @@ from blimpworks.blimp.generator.pools import Pools
 
 STRICT = {"intransitive", "clause", "raising", "control", "object_control"}
 """Frames of verbs that stand without an object."""
+GO_WITHOUT = {
+    "accept",
+    "arm",
+    "carry",
+    "defend",
+    "love",
+    "unwrap",
+    "vote against",
+    "vote for",
+    "wear",
+}
+"""Verbs that stand without an object in some sense: "I accept", "Ida voted against"."""
 PLACES_AND_CAUSES = {"place", "structure", "furniture", "event", "document", "device", "weapon"}
 
 
@@ -44,7 +56,7 @@ def verbs(pair):
 def needs_an_object(verb):
     """Whether a verb never stands without one, by all its entries."""
     frames = entries()[verb.lexeme]
-    loose = frames["transitive"].tags & {"drops", "alternates", "psych"}
+    loose = frames["transitive"].tags & {"drops", "bare", "alternates", "psych"}
     return not STRICT & {*frames} and not loose
 
 
@@ -108,6 +120,38 @@ def test_what_undergoes_a_causative_verb_could_be_its_subject_and_the_other_verb
         assert has_no_object(bad), pair.record
         undergoer = pair.drawn["object"].entry.classes
         assert lexicon().classes.accepts(bad.subject, undergoer), pair.record
+
+
+def test_no_verb_makes_more_than_a_fiftieth_of_what_has_no_object():
+    found = Counter(pair.drawn["other"].entry.lexeme for pair in pairs("causative", 500))
+    assert found.most_common(1)[0][1] <= 10
+
+
+@pytest.mark.parametrize(
+    "uid", ["drop_argument", "intransitive", "inchoative", "tough_vs_raising_1"]
+)
+def test_no_verb_that_goes_without_an_object_is_among_those_that_want_one(uid):
+    name = "verb" if uid == "tough_vs_raising_1" else "other"
+    for scheme in read_declaration(PATHS[uid]).one_of:
+        found = {verb.lexeme for verb in Pools(lexicon()).verbs(scheme.draw[name])}
+        assert len(found) > 100
+        assert not found & GO_WITHOUT
+
+
+@pytest.mark.parametrize(
+    ("lexeme", "said_of", "not_of"),
+    [
+        ("cure", "tumor", "conflict"),
+        ("diagnose", "asthma", "crime"),
+        ("treat", "wound", "dispute"),
+        ("solve", "conflict", "tumor"),
+    ],
+)
+def test_illnesses_are_cured_and_other_problems_solved(lexeme, said_of, not_of):
+    nouns = {noun.noun: noun.classes for noun in lexicon().nouns}
+    restriction = entries()[lexeme]["transitive"].object
+    assert lexicon().classes.accepts(restriction, nouns[said_of])
+    assert not lexicon().classes.accepts(restriction, nouns[not_of])
 
 
 def test_the_object_of_some_verbs_is_dropped_and_that_of_others_never_is():
@@ -193,6 +237,7 @@ def things():
 @pytest.mark.parametrize("uid", ["animate_subject_passive", "animate_subject_trans"])
 def test_verbs_with_animate_subjects_have_no_others(uid):
     for pair in pairs(uid, 400):
+        assert "animate" in pair.drawn["verb"].entry.tags, pair.record
         restriction = pair.drawn["verb"].entry.subject
         assert not any(lexicon().classes.accepts(restriction, each) for each in things())
 

@@ -87,6 +87,11 @@ VerbTag = Literal[
     "nonagentive",
     "becoming",
     "objects",
+    "bare",
+    "animate",
+    "role",
+    "timeless",
+    "zero",
 ]
 VerbForm = Literal["base", "third", "past", "participle", "gerund"]
 
