@@ -54,7 +54,7 @@ def _in_both(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _cells(rows: pd.DataFrame, model: str) -> list[Cell]:
-    """A model's accuracies in either set on each paradigm, and on all of both; their correlation."""
+    """A model's accuracies in either set by paradigm, and on those of both; correlation."""
     cells, both = [], _in_both(rows)
     for benchmark, name in SETS.items():
         of_set = rows[rows["benchmark"] == benchmark]
