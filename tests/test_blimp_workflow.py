@@ -124,6 +124,17 @@ def test_a_number_leads_to_the_line_of_its_file(checkout):
     assert "the same" in done.stdout
 
 
+def test_generated_pairs_alone_are_judged_and_summed_up(checkout):
+    campaign = "config/alone.yaml"
+    text = (checkout.path / "config/test.yaml").read_text()
+    text = text.replace("- blimp\n", "").replace("pairs: 60", "pairs: 60\n  seed: 5")
+    (checkout.path / campaign).write_text(text)
+    done = checkout.snakemake("-n", campaign=campaign)
+    assert done.returncode == 0, told(done)
+    assert "Summarise the judgements of blimp_generated" in done.stdout
+    assert "exhibits/blimp" not in done.stdout
+
+
 def test_another_seed_draws_the_generated_pairs_alone_anew(checkout):
     campaign = "config/seeded.yaml"
     text = (checkout.path / "config/test.yaml").read_text()

@@ -2,7 +2,9 @@
 
 import json
 
+import blimp_kit
 import numpy as np
+import pyarrow as pa
 import pytest
 import tiny
 from hypothesis import given
@@ -10,10 +12,11 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from blimpworks.analysis.accuracy import compute_accuracies
+from blimpworks.blimp.paradigms import ONE_PREFIX
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.interop.lm_eval_import import differing_words, import_items
-from blimpworks.tables import ACCURACIES, ITEMS, read_table
+from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
 
 PAIRS = [
     ("the dog sees.", "dog the sees."),
@@ -126,6 +129,44 @@ metric_list:
   - {{metric: acc_bytes, aggregation: mean, higher_is_better: true}}
 metadata: {{version: 1.0}}
 """
+
+
+@pytest.fixture
+def blimp_results(tmp_path):
+    """Pairs of all paradigms of BLiMP, judged by full sentences and by both prefix methods."""
+    blimp_kit.evaluate(tmp_path / "results", ["m"])
+    return tmp_path / "results"
+
+
+def export_blimp(results, output):
+    run("export", "lm-eval", results, output, "--benchmark", "blimp")
+    (samples,) = output.glob("m/samples_blimp_eng_*.jsonl")
+    (found,) = output.glob("m/results_*.json")
+    lines = samples.read_text(encoding="utf-8").splitlines()
+    return json.loads(found.read_text(encoding="utf-8")), [json.loads(line) for line in lines]
+
+
+def test_a_method_counts_on_the_paradigms_that_allow_it(blimp_results, tmp_path):
+    results, samples = export_blimp(blimp_results, tmp_path / "out")
+    table = read_table(JUDGEMENTS, blimp_results / "judgements/blimp/eng/m.parquet").to_pylist()
+    for method, metric in (("full_sentence", "acc"), ("two_prefix", "acc_two_prefix")):
+        ours = {r["item_id"]: r["correct"] for r in table if r["method"] == method}
+        theirs = {s["doc"]["item_id"]: s[metric] for s in samples if metric in s}
+        assert theirs == ours
+        found = results["results"]["blimp_eng"][f"{metric},none"]
+        assert found == pytest.approx(np.mean([*ours.values()]))
+    assert {s["doc"]["paradigm"] for s in samples if "acc_one_prefix" in s} == {*ONE_PREFIX}
+    assert len(samples) == 67 * 3
+
+
+@pytest.mark.parametrize("method", ["full_sentence", "one_prefix"])
+def test_a_method_that_left_out_an_item_which_it_can_judge_is_told(blimp_results, method):
+    path = blimp_results / "judgements/blimp/eng/m.parquet"
+    rows = read_table(JUDGEMENTS, path).to_pylist()
+    rows.remove(next(row for row in rows if row["method"] == method))
+    write_table(pa.Table.from_pylist(rows, schema=JUDGEMENTS.arrow()), JUDGEMENTS, path)
+    with pytest.raises(UserError, match="are of other items than"):
+        export_blimp(blimp_results, blimp_results / "out")
 
 
 @pytest.mark.slow

@@ -57,7 +57,8 @@ def from_seeds(
 
     Seed 2 of ``lstm`` is called ``lstm-seed2``, and ``lstm-125k-seed2`` where the recipe has
     sizes. With no seeds the row is left out. Returns the rows and what became of those.
-    Raises UserError for such a name that is ``taken``, by a row of the table of models.
+    Raises UserError for such a name that is ``taken``, by a row of the table of models, and for
+    a model without seeds that the campaign names.
     """
     found: dict[str, ModelRow] = {}
     seeds: dict[str, Seed] = {}
@@ -67,6 +68,12 @@ def from_seeds(
         if count == 1 and not sizes:
             found[name] = row
             continue
+        if count == 0 and campaign.models != "all":
+            raise UserError(
+                f"models of campaign {campaign.campaign!r} names {name!r}, whose recipe "
+                f"{row.recipe!r} has seeds: 0, so that nothing is trained; give "
+                f"training.recipes.{row.recipe} seeds, or take the model out of models."
+            )
         for named, told, seed in _trainings(name, sizes, count):
             if named in taken:
                 size = f" of {seed.tokens:,} tokens" if seed.tokens else ""

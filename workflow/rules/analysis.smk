@@ -167,12 +167,13 @@ rule bin_accuracies:
         root=RESULTS,
         models=lambda w: evaluated(w.benchmark, models_of(w.benchmark)),
         method=lambda w: methods_of(w.benchmark)[0],
+        bins=lambda w: JUDGING[w.benchmark].bins,
     message:
         "Bin the pairs of {wildcards.benchmark}"
     shell:
         "python -m blimpworks bin-accuracies {params.root:q} --models={params.models:q} "
-        "--benchmark {wildcards.benchmark} --method {params.method} --output {output:q} "
-        "> {log:q} 2>&1"
+        "--benchmark {wildcards.benchmark} --method {params.method} --bins {params.bins} "
+        "--output {output:q} > {log:q} 2>&1"
 
 
 rule fit_curves:

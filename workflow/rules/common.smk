@@ -6,7 +6,14 @@ import re
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
-from blimpworks.benchmarks import paper_of
+from blimpworks.benchmarks import (
+    BLIMP,
+    GENERATED_OF,
+    RELEASED_DATA,
+    benchmarks_of,
+    check_benchmarks,
+    paper_of,
+)
 from blimpworks.catalogue import UNIMORPH_KINDS, load_catalogue, whole_catalogue
 from blimpworks.clams import sets as clams_sets
 from blimpworks.clams.decisions import counts_one_more, variant_of
@@ -35,6 +42,7 @@ CAMPAIGN_FILE = os.path.relpath(
 try:
     CAMPAIGN = check_campaign(config, CAMPAIGN_FILE)
     CATALOGUE = load_catalogue(CAMPAIGN)
+    check_benchmarks(CAMPAIGN, CATALOGUE)
     # What the papers print is the same in every campaign.
     WHOLE = whole_catalogue(CAMPAIGN)
     GROUPS = groups_of_models(CAMPAIGN, CATALOGUE)
@@ -65,8 +73,7 @@ RESULTS, RESOURCES = CAMPAIGN.pathvars.results, CAMPAIGN.pathvars.resources
 JUDGING = {
     "multiblimp": CAMPAIGN.multiblimp,
     "clams": CAMPAIGN.clams,
-    "blimp": CAMPAIGN.blimp,
-    "blimp_generated": CAMPAIGN.blimp,
+    **dict.fromkeys(benchmarks_of(BLIMP), CAMPAIGN.blimp),
 }
 READ_KINDS = (*UNIMORPH_KINDS, "text")
 # Architectures that know words, not pieces of them.
@@ -231,6 +238,21 @@ def covered_by(model, benchmark):
     """Languages of a benchmark that a model exists for."""
     row = CATALOGUE.models[model]
     return [*parts.covered_by(CAMPAIGN, CATALOGUE, GROUPS, row, benchmark)]
+
+
+def unshown_tables():
+    """Accuracies, or without models items, of benchmarks that no exhibit is called after."""
+    papers = {spec.paper for spec in CAMPAIGN_EXHIBITS}
+    return [
+        path
+        for name in CAMPAIGN.benchmarks
+        if name in JUDGING and name not in papers
+        for path in (
+            [f"{RESULTS}/accuracies/{name}.parquet"]
+            if models_of(name)
+            else items_tables(name)
+        )
+    ]
 
 
 def evaluated(benchmark, models):

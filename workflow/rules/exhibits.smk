@@ -4,7 +4,7 @@ NEEDS = {
     "accuracies": lambda paper: [f"{RESULTS}/accuracies/{paper}.parquet"],
     "data_sets": lambda paper: [
         f"{RESULTS}/accuracies/{benchmark}.parquet"
-        for benchmark in (paper, f"{paper}_generated")
+        for benchmark in benchmarks_of(paper)
     ],
     "comparisons": lambda paper: [f"{RESULTS}/comparisons/{paper}.parquet"],
     "regressions": lambda paper: [f"{RESULTS}/regressions/{paper}/measured.parquet"],

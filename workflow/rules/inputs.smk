@@ -75,8 +75,7 @@ def text_pairs(wildcards):
     return [
         str(parts.items_table(CAMPAIGN, benchmark, wildcards.lang))
         for benchmark in CAMPAIGN.benchmarks
-        if paper_of(benchmark) != "blimp"
-        and wildcards.lang in item_languages(benchmark)
+        if paper_of(benchmark) != BLIMP and wildcards.lang in item_languages(benchmark)
     ]
 
 
@@ -236,9 +235,9 @@ def perplexity_tables(benchmark):
 
 def blimp_files(benchmark):
     """Files of BLiMP's paradigms, released or generated, in the order of their names."""
-    if benchmark == "blimp_generated":
+    if benchmark == GENERATED_OF[BLIMP]:
         return [f"{RESULTS}/sets/blimp/{uid}.jsonl" for uid in DECLARED]
-    rows = CATALOGUE.sources_of("blimp_data", "eng")
+    rows = CATALOGUE.sources_of(RELEASED_DATA, "eng")
     return [f"{RESOURCES}/sources/{row.name}" for row in rows]
 
 

@@ -22,6 +22,7 @@ def closing_words():
     programs = os.path.relpath(Path(sys.executable).parent)
     prefix = "" if programs.startswith("..") else f"{programs}/"
     lines = [f"Campaign {CAMPAIGN.campaign}: exhibits are in {RESULTS}/exhibits/"]
+    lines += [f"  {path}" for path in unshown_tables() if os.path.exists(path)]
     explained = None
     for spec in CAMPAIGN_EXHIBITS:
         path = (

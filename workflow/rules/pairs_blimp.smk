@@ -1,11 +1,10 @@
 """BLiMP: pairs of its paradigms, released or generated, and their items."""
 
+from blimpworks.benchmarks import declared_paradigms
 from blimpworks.blimp.lexicon.load import FILES as LEXICON_FILES
+from blimpworks.blimp.paradigms import RELEASED_PAIRS
 
-# Pairs of each released file.
-RELEASED_PAIRS = 1000
-# Paradigms that are declared, by the names of their files.
-DECLARED = sorted(p.stem for p in CAMPAIGN.catalogue.blimp.glob("paradigms/*.yaml"))
+DECLARED = declared_paradigms(CAMPAIGN)
 
 
 rule generate_blimp:
@@ -48,7 +47,7 @@ rule build_blimp_items:
     benchmark:
         "<benchmarks>/build_items/{benchmark}/eng.tsv"
     wildcard_constraints:
-        benchmark="blimp|blimp_generated",
+        benchmark=one_of(benchmarks_of(BLIMP)),
     conda:
         "../../envs/core.yaml"
     resources:

@@ -5,11 +5,29 @@ told by the released data (Table 4 marks as many of each: 20 and 20).
 Without heavy imports: the printed accuracies are read by it, too.
 """
 
-BENCHMARK, LANG, HUMAN = "blimp", "eng", "human"
+from blimpworks.benchmarks import BLIMP, GENERATED_OF, LANG
+
+__all__ = [
+    "BENCHMARK",
+    "GENERATED",
+    "HUMAN",
+    "LANG",
+    "ONE_PREFIX",
+    "PARADIGMS",
+    "PHENOMENA",
+    "PHENOMENON_OF",
+    "RELEASED_PAIRS",
+    "RERUN",
+    "TWO_PREFIX",
+]
+
+BENCHMARK, HUMAN = BLIMP, "human"
 RERUN = "rerun_full_sentence"
 """What stands for the method of the authors' run of 2021, which has whole sentences alone."""
-GENERATED = "blimp_generated"
+GENERATED = GENERATED_OF[BLIMP]
 """The benchmark of the same paradigms with pairs that are generated here."""
+RELEASED_PAIRS = 1000
+"""Pairs of each paradigm that are released, and that models are judged on."""
 PHENOMENA: dict[str, tuple[str, str]] = {
     "anaphor_agreement": ("Anaphor", "agr."),
     "argument_structure": ("Argument", "structure"),

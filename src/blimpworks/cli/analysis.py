@@ -111,7 +111,7 @@ def bin_accuracies(
     benchmark: Benchmark,
     method: Method,
     output: Output,
-    bins: Annotated[int, typer.Option(min=2, help="Bins of each factor, at most.")] = 10,
+    bins: Annotated[int, typer.Option(min=2, help="Bins of each factor, at most.")],
 ) -> None:
     """Compute accuracy by length, perplexity, probability and confidence of pairs, in bins."""
     from blimpworks.analysis import bins as library

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from blimpworks.benchmarks import paper_of
+from blimpworks.benchmarks import declared_paradigms, paper_of
+from blimpworks.blimp.paradigms import GENERATED, PHENOMENON_OF, RELEASED_PAIRS
 from blimpworks.catalogue import Catalogue, ModelRow
 from blimpworks.clams.decisions import methods_of as clams_methods
 from blimpworks.cluster.parts import Part, items_table
@@ -18,7 +19,7 @@ PAIRS = 1240
 SENTENCE = 30.0
 """Tokens of a sentence (an assumption: treebank sentences have some 15 words, and multilingual
 vocabularies cut words of most languages into about two)."""
-TOKENS = {"clams": 10.0, "blimp": 11.0, "blimp_generated": 11.0}
+TOKENS = {"clams": 10.0, "blimp": 11.0, GENERATED: 11.0}
 """The same of benchmarks that are otherwise. CLAMS's sentences have 8.7 words
 (7.6 to 9.9 by language, the stop counted) and an end, and its words are frequent ones; BLiMP's
 8.5 with the stop, some of them cut in two."""
@@ -46,8 +47,6 @@ CLAMS = {
 the seven constructions, with animate nouns, have capitals."""
 CLAMS_OURS = ClamsSets(7, 51_780, 51_780)
 """By grammars of ours: like the seven English ones."""
-PARADIGMS, RELEASED = 67, 1000
-"""Paradigms of BLiMP, and the pairs of each that are released."""
 CONSTRUCTIONS = 7
 """Sets that stand with capitals too."""
 
@@ -73,13 +72,23 @@ def _clams_pairs(options: ClamsOptions, lang: str) -> int:
     return min(found.pairs, most * found.sets) + capitals
 
 
+def _blimp_pairs(campaign: Campaign, benchmark: str) -> int:
+    if benchmark == GENERATED:
+        paradigms, made = len(declared_paradigms(campaign)), campaign.blimp.pairs
+    else:
+        paradigms, made = len(PHENOMENON_OF), RELEASED_PAIRS
+    return paradigms * min(made, campaign.blimp.per_paradigm or made)
+
+
 def expected_pairs(campaign: Campaign, catalogue: Catalogue, benchmark: str, lang: str) -> int:
-    """Pairs of a language: the paper's number, or a mean; of CLAMS those of its released sets."""
+    """Pairs of a language: the paper's number, or a mean; of CLAMS those of its released sets.
+
+    Of BLiMP those of its 67 paradigms, or of all that are declared where they are generated.
+    """
     if benchmark == "clams":
         return _clams_pairs(campaign.clams, lang)
     if paper_of(benchmark) == "blimp":
-        made = RELEASED if benchmark == "blimp" else campaign.blimp.pairs
-        return PARADIGMS * min(made, campaign.blimp.per_paradigm or made)
+        return _blimp_pairs(campaign, benchmark)
     return catalogue.languages[lang].paper_n or PAIRS
 
 

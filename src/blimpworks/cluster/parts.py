@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from blimpworks.benchmarks import paper_of
+from blimpworks.benchmarks import BLIMP, LANG, paper_of
 from blimpworks.catalogue import Catalogue, ModelRow
 from blimpworks.clams import sets as clams_sets
 from blimpworks.config import Campaign
@@ -77,8 +77,8 @@ def languages_of(campaign: Campaign, catalogue: Catalogue, benchmark: str) -> tu
     """Languages of the campaign that a benchmark has items in, in the catalogue's order."""
     if benchmark == "clams":
         return clams_sets.languages(campaign, catalogue)
-    if paper_of(benchmark) == "blimp":
-        return tuple(lang for lang in catalogue.languages if lang == "eng")
+    if paper_of(benchmark) == BLIMP:
+        return tuple(lang for lang in catalogue.languages if lang == LANG)
     return tuple(catalogue.languages)
 
 

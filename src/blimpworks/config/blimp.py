@@ -26,6 +26,8 @@ class BlimpOptions(Strict):
     unknown_words: Literal["any", "critical", "score"] = "score"
     """Pairs that models with a vocabulary of whole words do without: those with any unknown
     word, those whose critical words are unknown, or none, as in the paper (footnote 15)."""
+    bins: int = Field(default=10, ge=2)
+    """Bins of each factor in Figure 2, at most (the paper does not say how it bins)."""
     pairs: Positive = 1000
     """Distinct pairs that are generated of each paradigm."""
     seed: int = 0

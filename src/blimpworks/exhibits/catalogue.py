@@ -5,6 +5,7 @@ Plain data without heavy imports, because the Snakefile reads it each time it is
 
 from collections.abc import Collection
 
+from blimpworks.benchmarks import benchmarks_of
 from blimpworks.exhibits.blimp.specs import SPECS as BLIMP
 from blimpworks.exhibits.clams.specs import SPECS as CLAMS
 from blimpworks.exhibits.lmentry.specs import SPECS as LMENTRY
@@ -39,7 +40,7 @@ def _measurable(spec: ExhibitSpec, evaluated: Collection[str], sampled: Collecti
     """Whether models have judged all that an exhibit shows."""
     if spec.of_samples:
         return spec.paper in sampled
-    if BOTH in spec.needs and f"{spec.paper}_generated" not in evaluated:
+    if BOTH in spec.needs and not {*benchmarks_of(spec.paper)} <= {*evaluated}:
         return False
     return spec.paper in evaluated or not EVALUATION & {*spec.needs}
 

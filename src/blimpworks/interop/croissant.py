@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from blimpworks.benchmarks import paper_of
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
 from blimpworks.interop.crate.tables import read_csv, read_table, write_csv
@@ -27,7 +28,7 @@ CITATIONS = {
     "blimp": "Warstadt et al. (2020). BLiMP: The Benchmark of Linguistic Minimal Pairs for "
     "English.",
 }
-"""The paper that an item set follows, by benchmark."""
+"""How to cite a paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def describe_items(files: Sequence[Path], facts: Facts) -> dict[str, Any]:
         creators=[croissant.Organization(name=name) for name in facts.creators],
         date_published=facts.published,
         version=facts.version,
-        cite_as=CITATIONS.get(facts.benchmark),
+        cite_as=CITATIONS.get(paper_of(facts.benchmark)),
         distribution=[
             croissant.FileObject(
                 id=path.name,

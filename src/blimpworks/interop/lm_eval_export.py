@@ -10,7 +10,7 @@ don't exist here (a chat template, the git commit of lm-eval) is null.
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +22,8 @@ from blimpworks import __version__
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
 from blimpworks.provenance.lineage import Record, record_of
+from blimpworks.scoring.judge import PREFIX_METHODS
+from blimpworks.scoring.methods import PREFIXES
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table
 
 # The harness's names of methods that it has too; its acc_norm divides by characters.
@@ -33,6 +35,9 @@ KEPT = ("item_id", "lang", "phenomenon", "paradigm")
 SPANS = ("good_start", "good_end", "bad_start", "bad_end")
 DTYPE_IN_KEY = -3
 """Which part of an engine's key its number format is (see ``scoring.engine``)."""
+Key = tuple[str, str]
+"""Item and paradigm: a pair can stand in several."""
+Verdicts = dict[Key, float | None]
 TARGET = "0"
 """The good sentence is the first choice."""
 
@@ -102,19 +107,36 @@ def _sample(
     }
 
 
-def _judged(source: Source) -> tuple[list[dict[str, Any]], dict[str, list[float | None]]]:
-    """Items with their sentences' log-probabilities, and verdicts by method, row by row."""
-    items = read_table(ITEMS, source.items, ITEMS.names).to_pylist()
+def _key(row: dict[str, Any]) -> Key:
+    return row["item_id"], row["paradigm"]
+
+
+def _complete(items: Sequence[dict[str, Any]], verdicts: Mapping[str, Collection[Key]]) -> bool:
+    """Whether each method has judged these items and no others.
+
+    Of prefix methods, where items say which they allow, just those that do.
+    """
+    return all(
+        {*found}
+        == {
+            _key(item)
+            for item in items
+            if method not in PREFIXES or method in item.get(PREFIX_METHODS, [method])
+        }
+        for method, found in verdicts.items()
+    )
+
+
+def _judged(source: Source) -> tuple[list[dict[str, Any]], dict[str, Verdicts]]:
+    """Items with their sentences' log-probabilities, and by method the verdicts on them."""
+    items = read_table(ITEMS, source.items, [*ITEMS.names, PREFIX_METHODS]).to_pylist()
     columns = ["item_id", "logprob_good", "logprob_bad"]
     scored = {r["item_id"]: r for r in read_table(SCORES, source.scores, columns).to_pylist()}
-    verdicts: dict[str, list[float | None]] = {}
-    judged: dict[str, list[str]] = {}
-    table = read_table(JUDGEMENTS, source.judgements, ["item_id", "method", "correct"])
-    for row in table.to_pylist():
-        verdicts.setdefault(row["method"], []).append(row["correct"])
-        judged.setdefault(row["method"], []).append(row["item_id"])
-    ids = [item["item_id"] for item in items]
-    if any(found != ids for found in judged.values()) or not {*ids} <= scored.keys():
+    verdicts: dict[str, Verdicts] = {}
+    columns = ["item_id", "paradigm", "method", "correct"]
+    for row in read_table(JUDGEMENTS, source.judgements, columns).to_pylist():
+        verdicts.setdefault(row["method"], {})[_key(row)] = row["correct"]
+    if not _complete(items, verdicts) or not {i["item_id"] for i in items} <= scored.keys():
         raise UserError(
             f"{source.judgements} and {source.scores} are of other items than {source.items}; "
             "run the same snakemake command again."
@@ -129,7 +151,8 @@ def samples_of(source: Source) -> Iterator[dict[str, Any]]:
     """
     items, verdicts = _judged(source)
     for number, item in enumerate(items):
-        found = {metric_name(method): column[number] for method, column in verdicts.items()}
+        key = _key(item)
+        found = {metric_name(method): given.get(key) for method, given in verdicts.items()}
         metrics = {name: value for name, value in found.items() if value is not None}
         totals = [item["logprob_good"], item["logprob_bad"]]
         if metrics:

@@ -16,7 +16,14 @@ import pandas as pd
 import pyarrow as pa
 
 from blimpworks.analysis.accuracy import wilson
-from blimpworks.blimp.paradigms import BENCHMARK, HUMAN, LANG, PHENOMENON_OF, RERUN
+from blimpworks.blimp.paradigms import (
+    BENCHMARK,
+    HUMAN,
+    LANG,
+    PHENOMENON_OF,
+    RELEASED_PAIRS,
+    RERUN,
+)
 from blimpworks.errors import UserError
 from blimpworks.tables import ACCURACIES, write_table
 
@@ -28,8 +35,6 @@ METHODS = {
     "two-prefix": f"{PREFIX}two_prefix",
 }
 """Methods as the release calls them, and as we do."""
-RERUN_PAIRS = 1000
-"""Pairs of a paradigm, which its file does not tell."""
 INDIVIDUAL, MAJORITY = "individual", "majority"
 """What stands for the method of humans: single ratings, and the majority's on each pair."""
 VALIDATED = 5
@@ -134,7 +139,7 @@ def _of_rerun(path: Path) -> Iterator[dict[str, object]]:
             raise UserError(f"{path}:{number}: UID is {uid!r}; expected a paradigm of BLiMP.")
         for key, model in RERUN_MODELS.items() if uid != RERUN_MEAN else ():
             share = _again(row, key, f"{path}:{number}")
-            yield _row(model, uid, RERUN, share, RERUN_PAIRS)
+            yield _row(model, uid, RERUN, share, RELEASED_PAIRS)
 
 
 def read_blimp_release(results: Path, humans: Path, rerun: Path, output: Path) -> int:

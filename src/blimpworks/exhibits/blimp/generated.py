@@ -10,13 +10,14 @@ from dataclasses import replace
 import pandas as pd
 from matplotlib.axes import Axes
 
+from blimpworks.analysis.accuracy import ALL
 from blimpworks.blimp.paradigms import BENCHMARK, GENERATED, LANG, PHENOMENON_OF
 from blimpworks.exhibits.blimp.accuracies import OWN, filter_of, mean_cell, shown
 from blimpworks.exhibits.blimp.formulas import SETS_PEARSON, common, pearson_interval
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.exhibits.shared import Tables, read_plain
-from blimpworks.exhibits.style import BLUE, GREY, PAGE_INCHES, house_style, new_figure, say
+from blimpworks.exhibits.style import BLUE, GREY, ORANGE, PAGE_INCHES, house_style, new_figure, say
 from blimpworks.tables import ACCURACIES
 
 BOTH = "data_sets"
@@ -33,24 +34,37 @@ def _read(tables: Tables, labels: Labels) -> pd.DataFrame:
     frames = [read_plain(ACCURACIES, path) for path in tables[BOTH]]
     rows = pd.concat(frames, ignore_index=True)
     return rows[
-        (rows["method"] == labels.method)
-        & (rows["lang"] == LANG)
-        & rows["paradigm"].isin(PHENOMENON_OF)
+        (rows["method"] == labels.method) & (rows["lang"] == LANG) & (rows["paradigm"] != ALL)
     ]
 
 
+def _paradigms(rows: pd.DataFrame) -> list[str]:
+    """Paradigms that there are accuracies of: the paper's in its order, then further ones."""
+    found = {*rows["paradigm"]}
+    return [
+        *(uid for uid in PHENOMENON_OF if uid in found),
+        *sorted(found - PHENOMENON_OF.keys()),
+    ]
+
+
+def _in_both(rows: pd.DataFrame) -> pd.DataFrame:
+    """Those rows whose paradigms are in both sets: a mean of others would compare unlike things."""
+    sets = rows.groupby("paradigm", observed=True)["benchmark"].nunique()
+    return rows[rows["paradigm"].isin(sets.index[sets == len(SETS)])]
+
+
 def _cells(rows: pd.DataFrame, model: str) -> list[Cell]:
-    """A model's accuracies on each paradigm and on all, in either set, and their correlation."""
-    cells = []
+    """A model's accuracies in either set by paradigm, and on those of both; correlation."""
+    cells, both = [], _in_both(rows)
     for benchmark, name in SETS.items():
         of_set = rows[rows["benchmark"] == benchmark]
         column = f"{model}: {name}"
-        for uid in PHENOMENON_OF:
-            found = of_set[of_set["paradigm"] == uid]
-            if not found.empty:
-                cells.append(mean_cell(found, (uid, column)))
-        cells.append(mean_cell(of_set, (OVERALL, column)))
-    return [*cells, *_correlation(rows, model)]
+        for uid in _paradigms(of_set):
+            cells.append(mean_cell(of_set[of_set["paradigm"] == uid], (uid, column)))
+        if not both.empty:
+            of_both = both[both["benchmark"] == benchmark]
+            cells.append(mean_cell(of_both, (OVERALL, column)))
+    return [*cells, *_correlation(both, model)]
 
 
 def _correlation(rows: pd.DataFrame, model: str) -> list[Cell]:
@@ -65,28 +79,33 @@ def _correlation(rows: pd.DataFrame, model: str) -> list[Cell]:
     return [replace(cell, n=common(rows, "benchmark"), low=low, high=high)]
 
 
+def _name(
+    axes: Axes, uid: str, place: tuple[float, float], offset: tuple[float, float], side: str
+) -> None:
+    """The name of a paradigm beside its point, so many points (of type) away."""
+    axes.annotate(uid, place, xytext=offset, textcoords="offset points", ha=side, fontsize=4.5)
+
+
 def _draw(axes: Axes, model: str, cells: Sequence[Cell]) -> None:
-    """A point per paradigm; those that part most with their names."""
-    wide = pd.DataFrame(
+    """A point per paradigm; those that part most with their names, as those without a pair."""
+    every = pd.DataFrame(
         {"row": c.row, "set": c.column.rpartition(": ")[2], "value": c.value}
         for c in cells
         if c.row != OVERALL
     ).pivot(index="row", columns="set", values="value")
+    wide = every.dropna()
     axes.plot([0, 100], [0, 100], color=GREY, lw=0.8)
     axes.axhline(50, color=GREY, lw=0.6, ls="--")
     axes.axvline(50, color=GREY, lw=0.6, ls="--")
     axes.plot(wide["released"], wide["generated"], "o", ms=2.6, color=BLUE, alpha=0.8, mew=0)
+    for uid, value in every["generated"][every["released"].isna()].items():
+        axes.plot(0, value, ">", ms=4, color=ORANGE, mew=0, clip_on=False, zorder=3)
+        _name(axes, str(uid), (0, value), (5, -1.5), "left")
     far = (wide["released"] - wide["generated"]).abs().nlargest(NAMED).index
     for uid in far:
         right = wide["released"][uid] > 55
-        axes.annotate(
-            uid,
-            (wide["released"][uid], wide["generated"][uid]),
-            xytext=(-3 if right else 3, 2),
-            textcoords="offset points",
-            ha="right" if right else "left",
-            fontsize=4.5,
-        )
+        place = wide["released"][uid], wide["generated"][uid]
+        _name(axes, uid, place, (-3 if right else 3, 2), "right" if right else "left")
     found = {cell.column: cell for cell in cells if cell.row == OVERALL}
     r = found.get(f"{model}: r")
     axes.set_title(f"{model}{f', r = {r.text}' if r else ''}", loc="left")
@@ -121,8 +140,9 @@ def generated(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(
         "Released and generated pairs",
         "Accuracy on each paradigm's pairs by our own generator against its released pairs, by "
-        f"{labels.method.replace('_', ' ')}; r is Pearson's over paradigms. Grey: equal "
-        f"accuracies; broken lines: chance. Named are the {NAMED} paradigms that part most.",
+        f"{labels.method.replace('_', ' ')}; r is Pearson's, overall a mean, over the paradigms of "
+        "both sets. Grey: equal accuracies; broken lines: chance. Named are the "
+        f"{NAMED} paradigms that part most and, by triangles, those that are generated alone.",
         cells,
         row_title="Paradigm",
         figure=figure,

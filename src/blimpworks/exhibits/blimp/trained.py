@@ -22,9 +22,9 @@ def _size(recipe: Recipe) -> str:
 
 def _most(campaign: Campaign, recipe: Recipe) -> int | None:
     """Sentences that a model of a recipe is trained on, at most."""
-    if isinstance(recipe, LstmRecipe):
-        return campaign.training.corpora[recipe.corpus].max_sentences
-    return campaign.training.max_sentences
+    corpus = getattr(recipe, "corpus", None)
+    text = campaign.training.corpora[corpus] if corpus else campaign.training
+    return text.max_sentences
 
 
 def blimp_training(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:

@@ -13,12 +13,15 @@ import pandas as pd
 import yaml
 
 from blimpworks import __version__
+from blimpworks.benchmarks import GENERATED_OF
 from blimpworks.config import Campaign, load_campaign
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.interop.crate.code import formulas_text
 from blimpworks.interop.crate.graph import WORKFLOW, About, Graph, write_graph
 from blimpworks.interop.crate.licences import (
+    CODE,
+    DATA,
     UNSTATED,
     licences_of,
     sources_behind,
@@ -224,7 +227,8 @@ def _facts(plan: Plan, benchmark: str, licences: Sequence[str]) -> Facts:
         f"Minimal pairs of {benchmark}, campaign {plan.campaign.campaign}. "
         f"{plan.campaign.description}".strip(),
         authors_of(plan.wish),
-        licences,
+        # Whatever else the campaign is made of, these pairs are of our own words.
+        [DATA] if benchmark in GENERATED_OF.values() else licences,
         _ended(plan.trace),
         __version__,
     )
@@ -279,7 +283,7 @@ def write_crate(plan: Plan, output: Path) -> Summary:
             about,
             {copy.place: copy.original for copy in copies if copy.original.suffix != ".csv"},
             [place for _, place in _finished(plan) if place.parts[0] in ("exhibits", "published")],
-            [*licences, "Apache-2.0"],
+            [*licences, CODE],
         )
         files = [path for path in root.rglob("*") if path.is_file()]
         size = sum(path.stat().st_size for path in files)

@@ -10,6 +10,8 @@ from blimpworks.config import Campaign
 from blimpworks.interop.crate.select import Trace
 
 UNSTATED = "licence not stated by the source"
+CODE, DATA = "Apache-2.0", "CC0-1.0"
+"""Of our own code, and of our own data: word lists, declarations and what they generate."""
 NAMES = {"CC0": "CC0-1.0", "GNU GPL 3.0": "GPL-3.0-only", "C-UDA 1.0": "C-UDA-1.0"}
 """SPDX's names of licences that the catalogue calls otherwise."""
 CREATIVE_COMMONS = re.compile(r"CC[ -](BY(?:-NC)?(?:-SA|-ND)?) (\d\.\d)")
