@@ -164,7 +164,7 @@ rule bin_accuracies:
         **cpu_job(4000),
     params:
         code=verb_code("bin_accuracies"),
-        root=RESULTS,
+        root=lambda w: RESULTS,
         models=lambda w: evaluated(w.benchmark, models_of(w.benchmark)),
         method=lambda w: methods_of(w.benchmark)[0],
         bins=lambda w: JUDGING[w.benchmark].bins,
