@@ -37,7 +37,11 @@ def write_sources(root):
     files = {f"blimp/data/{uid}.jsonl": "blimp_data" for uid in PHENOMENON_OF}
     for uid, name in zip(PHENOMENON_OF, files, strict=True):
         write_paradigm(mirror / name, uid)
-    released = ("blimp_full_results_summary.csv", "summary/human_validation_summary.csv")
+    released = (
+        "blimp_full_results_summary.csv",
+        "summary/human_validation_summary.csv",
+        "summary/models_summary.jsonl",
+    )
     (mirror / "blimp/raw_results/summary").mkdir(parents=True)
     for path, name in zip(write_release(root / "config"), released, strict=True):
         path.rename(mirror / f"blimp/raw_results/{name}")
