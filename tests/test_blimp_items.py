@@ -111,6 +111,13 @@ def test_a_line_that_is_no_json_is_named(tmp_path):
         [*read_records(path)]
 
 
+def test_a_damaged_file_is_named(tmp_path):
+    path = tmp_path / "owls.jsonl"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(UserError, match=r"owls\.jsonl is not in UTF-8 .*retrieve or generate"):
+        [*read_records(path)]
+
+
 def test_a_pair_that_stands_twice_is_refused(tmp_path):
     path = write(tmp_path, PLAIN, PLAIN | {"pairID": "1"})
     with pytest.raises(UserError, match=r":2: the pair stands in line 1 too"):

@@ -129,6 +129,13 @@ def test_an_entry_that_stands_twice_is_refused(tmp_path):
         read_lexicon(tmp_path)
 
 
+def test_a_table_in_another_encoding_is_named(tmp_path):
+    path = copied(tmp_path) / "verbs.tsv"
+    path.write_bytes(path.read_bytes() + b"\xe9lan")
+    with pytest.raises(UserError, match=r"verbs\.tsv is not in UTF-8"):
+        read_lexicon(tmp_path)
+
+
 def test_a_missing_table_is_named(tmp_path):
     (copied(tmp_path) / "verbs.tsv").unlink()
     with pytest.raises(UserError, match=r"verbs\.tsv does not exist"):

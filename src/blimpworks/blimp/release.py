@@ -141,6 +141,10 @@ def read_records(path: Path, pairs: int | None = None) -> Iterator[Record]:
                 yield record
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; expected a paradigm of BLiMP.") from error
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{path} is not in UTF-8 ({error.reason}); retrieve or generate the file again."
+        ) from error
     if pairs is not None and len(seen) != pairs:
         raise UserError(
             f"{path} has {len(seen)} pairs; expected {pairs}. Retrieve or generate the file again."

@@ -162,6 +162,7 @@ def of_words(corpus: Path) -> Kind[TransformerRecipe]:
     unknown, end = (ids[word] for word in SPECIALS)
 
     def encode(tokenizer: Tokenizer, sentences: list[str], context: int) -> list[Ids]:
+        """Sentences as numbers of words, each between ends, cut after ``context``."""
         rows = ([ids.get(word, unknown) for word in text.split()] for text in sentences)
         return [np.array([end, *row, end][:context], dtype=np.int64) for row in rows]
 

@@ -110,6 +110,7 @@ class Builder:
         accepts = self.lexicon.classes.accepts
 
         def fitting() -> Sequence[VerbEntry]:
+            """Verbs that fit the nouns drawn."""
             return [
                 VerbEntry(verb)
                 for verb in self._pool(name, lambda: self.pools.verbs(asked))
@@ -144,6 +145,7 @@ class Builder:
         accepts = self.lexicon.classes.accepts
 
         def fitting() -> Sequence[NounForm]:
+            """Nouns that satisfy all restrictions."""
             return [
                 form
                 for (classes, of), group in self._pool(
@@ -160,6 +162,7 @@ class Builder:
         )
 
         def fits(form: NounForm) -> bool:
+            """Whether a noun is another one, and its pronouns are as asked for."""
             own = form.reflexives
             return (
                 form.entry not in taken

@@ -70,6 +70,8 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
                 yield where, row
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; expected a table of the lexicon.") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not in UTF-8 ({error.reason}); save it so.") from error
 
 
 def _restrictions(entry: BaseModel) -> Iterator[tuple[str, str]]:
@@ -121,6 +123,7 @@ def read_lexicon(folder: Path) -> Lexicon:
     classes = read_classes(folder / "classes.yaml")
 
     def read(name: str, kind: type[Entry], **more: str) -> tuple[Entry, ...]:
+        """Entries of a table of this lexicon."""
         return _read(folder / f"{name}.tsv", kind, classes, **more)
 
     nouns: Sequence[Noun] = (*read("nouns", Noun), *read("names", Noun, tags="name"))

@@ -27,7 +27,7 @@ OVERALL = "Overall"
 ACROSS = 3
 """Panels beside each other."""
 NAMED = 3
-"""Paradigms of a panel that are named: those that part most."""
+"""Paradigms of a panel that are numbered and named below it: those that part most."""
 
 
 def _read(tables: Tables, labels: Labels) -> pd.DataFrame:
@@ -87,7 +87,7 @@ def _name(
 
 
 def _draw(axes: Axes, model: str, cells: Sequence[Cell]) -> None:
-    """A point per paradigm; those that part most with their names, as those without a pair."""
+    """A point per paradigm; those that part most are numbered, those in one set alone named."""
     every = pd.DataFrame(
         {"row": c.row, "set": c.column.rpartition(": ")[2], "value": c.value}
         for c in cells
@@ -102,10 +102,12 @@ def _draw(axes: Axes, model: str, cells: Sequence[Cell]) -> None:
         axes.plot(0, value, ">", ms=4, color=ORANGE, mew=0, clip_on=False, zorder=3)
         _name(axes, str(uid), (0, value), (5, -1.5), "left")
     far = (wide["released"] - wide["generated"]).abs().nlargest(NAMED).index
-    for uid in far:
-        right = wide["released"][uid] > 55
+    for number, uid in enumerate(far, start=1):
         place = wide["released"][uid], wide["generated"][uid]
-        _name(axes, uid, place, (-3 if right else 3, 2), "right" if right else "left")
+        _name(axes, str(number), place, (2, 1.5), "left")
+    # Below the panel, where long names have room and none hides another.
+    listed = (f"{number} {uid}" for number, uid in enumerate(far, start=1))
+    axes.set_xlabel("\n".join(listed), fontsize=4.5, loc="left")
     found = {cell.column: cell for cell in cells if cell.row == OVERALL}
     r = found.get(f"{model}: r")
     axes.set_title(f"{model}{f', r = {r.text}' if r else ''}", loc="left")
@@ -124,7 +126,7 @@ def generated(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     with house_style():
         lines = max(1, -(-len(names) // ACROSS))
-        figure = new_figure(PAGE_INCHES, 0.3 + 2.15 * lines)
+        figure = new_figure(PAGE_INCHES, 0.3 + 2.4 * lines)
         if names:
             grid = figure.subplots(lines, min(ACROSS, len(names)), squeeze=False)
             for axes in grid.flat[len(names) :]:
@@ -141,8 +143,8 @@ def generated(tables: Tables, labels: Labels) -> Exhibit:
         "Released and generated pairs",
         "Accuracy on each paradigm's pairs by our own generator against its released pairs, by "
         f"{labels.method.replace('_', ' ')}; r is Pearson's, overall a mean, over the paradigms of "
-        "both sets. Grey: equal accuracies; broken lines: chance. Named are the "
-        f"{NAMED} paradigms that part most and, by triangles, those that are generated alone.",
+        "both sets. Grey: equal accuracies; broken lines: chance. Numbered are "
+        f"the {NAMED} paradigms that part most; triangles: those that are generated alone.",
         cells,
         row_title="Paradigm",
         figure=figure,
