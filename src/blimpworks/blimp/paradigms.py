@@ -43,6 +43,10 @@ PHENOMENA: dict[str, tuple[str, str]] = {
     "subject_verb_agreement": ("Subj.-verb", "agr."),
 }
 """Phenomena by their names in the released data, and their headings in two lines."""
+NAMES = {
+    key: f"{upper} {lower}".strip().replace("/ ", "/") for key, (upper, lower) in PHENOMENA.items()
+}
+"""The headings in one line."""
 PARADIGMS: dict[str, tuple[str, ...]] = {
     "anaphor_agreement": (
         "anaphor_gender_agreement",

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.analysis.curves import DOUBLING, TO_HUMAN, phenomena_accuracies
-from blimpworks.blimp.paradigms import HUMAN, LANG, PHENOMENA
+from blimpworks.blimp.paradigms import HUMAN, LANG, NAMES
 from blimpworks.exhibits.blimp.accuracies import (
     computed_cell,
     of_phenomenon,
@@ -42,7 +42,6 @@ from blimpworks.exhibits.style import (
 from blimpworks.seeds import size_name
 from blimpworks.tables import PERPLEXITIES, REGRESSIONS
 
-NAMES = {key: f"{upper} {lower}".strip() for key, (upper, lower) in PHENOMENA.items()}
 ROWS = {**NAMES, ALL: "Average"}
 """Phenomena by their keys, and all of them together."""
 COLOURS = (BLUE, ORANGE, GREEN, VERMILION, PINK, SKY)

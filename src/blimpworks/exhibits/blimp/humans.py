@@ -12,7 +12,7 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.analysis_tables import RATINGS
-from blimpworks.blimp.paradigms import HUMAN, PARADIGMS, PHENOMENON_OF
+from blimpworks.blimp.paradigms import HUMAN, NAMES, PARADIGMS, PHENOMENON_OF
 from blimpworks.exhibits.blimp.accuracies import HALF_UP, RELEASED, mean_cell, read_released
 from blimpworks.exhibits.blimp.formulas import (
     ASSIGNMENTS,
@@ -20,7 +20,6 @@ from blimpworks.exhibits.blimp.formulas import (
     MAJORITY_AGREEMENT,
     WORKERS,
 )
-from blimpworks.exhibits.blimp.tables import NAMES
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, FORMULAS, select_rows
 from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from blimpworks.blimp.paradigms import ONE_PREFIX, PARADIGMS, TWO_PREFIX
+from blimpworks.blimp.paradigms import NAMES, ONE_PREFIX, PARADIGMS, TWO_PREFIX
 from blimpworks.exhibits.blimp.accuracies import (
     OWN,
     RELEASED,
@@ -23,7 +23,6 @@ from blimpworks.exhibits.blimp.accuracies import (
 )
 from blimpworks.exhibits.blimp.bars import draw_groups
 from blimpworks.exhibits.blimp.formulas import SPREAD
-from blimpworks.exhibits.blimp.tables import NAMES
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.shared import Tables
 from blimpworks.exhibits.style import PAGE_INCHES, house_style, new_figure, say

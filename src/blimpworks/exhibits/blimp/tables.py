@@ -13,6 +13,7 @@ from blimpworks.blimp.paradigms import (
     BENCHMARK,
     HUMAN,
     LANG,
+    NAMES,
     ONE_PREFIX,
     PARADIGMS,
     PHENOMENA,
@@ -45,7 +46,6 @@ from blimpworks.exhibits.shared import (
 )
 from blimpworks.tables import ACCURACIES, ITEMS, read_table
 
-NAMES = {key: f"{upper} {lower}".strip() for key, (upper, lower) in PHENOMENA.items()}
 RELATED = {
     "anaphora_binding": "Anaphora/binding",
     "subject_verb_agreement": "Subj.-verb agreement",
