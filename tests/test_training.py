@@ -30,7 +30,13 @@ from blimpworks.models.words import split_words
 from blimpworks.provenance.record import sidecar_path
 from blimpworks.tables import SENTENCES, TOKENS, write_table
 
-NETWORKS = (tiny.make_transformer, tiny.make_masked, tiny.make_seq2seq, tiny.make_lstm)
+NETWORKS = (
+    tiny.make_transformer,
+    tiny.make_masked,
+    tiny.make_seq2seq,
+    tiny.make_instruct,
+    tiny.make_lstm,
+)
 MAKERS = (tiny.make_ngram, *NETWORKS)
 # sentence, id, word, form, space_after
 LINES = [

@@ -420,7 +420,7 @@ def staged(setup, monkeypatch):
 
     def stage(mood, said=Stage.said):
         kind = type("Staged", (Stage,), {"mood": mood, "said": said})
-        monkeypatch.setattr("blimpworks.scoring.vllm_served.VllmServer", kind)
+        monkeypatch.setattr("blimpworks.scoring.vllm_client.VllmServer", kind)
         models.append(ServedModel(setup))
         return models[-1], kind
 

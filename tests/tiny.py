@@ -1,5 +1,6 @@
 """Tiny real models and tables that several test files use."""
 
+import json
 import random
 
 import pyarrow as pa
@@ -8,6 +9,7 @@ import pyarrow.parquet as pq
 from blimpworks.config import (
     CorpusOptions,
     EncoderDecoderRecipe,
+    InstructRecipe,
     LstmRecipe,
     MaskedRecipe,
     NgramRecipe,
@@ -16,9 +18,11 @@ from blimpworks.config import (
 from blimpworks.models.checkpoint import Checkpoint, Retrieved, seal
 from blimpworks.models.corpus_build import build_corpus
 from blimpworks.models.encoder_decoder import train_encoder_decoder
+from blimpworks.models.instruct import train_instruct
 from blimpworks.models.lstm import train_lstm
 from blimpworks.models.masked import train_masked
 from blimpworks.models.ngram import train_ngram
+from blimpworks.models.text import training_sentences
 from blimpworks.models.transformer import train_transformer
 from blimpworks.scoring.plan import Request
 from blimpworks.scoring.store import encode_requests, score_shard
@@ -38,6 +42,7 @@ RECIPE = TransformerRecipe(
 SHAPE = RECIPE.model_dump(exclude={"kind", "corpus", "tokens"})
 MASKED = MaskedRecipe(kind="masked", **SHAPE)
 SEQ2SEQ = EncoderDecoderRecipe(kind="encoder-decoder", **SHAPE)
+INSTRUCT = InstructRecipe(kind="instruct", **SHAPE)
 LSTM = LstmRecipe(
     kind="lstm",
     layers=2,
@@ -88,6 +93,17 @@ def make_masked(text, checkpoint, recipe=MASKED, seed=0):
 def make_seq2seq(text, checkpoint, recipe=SEQ2SEQ, seed=0):
     names = {"name": "seq2seq", "scope": "eng", "recipe_name": "seq2seq"}
     train_encoder_decoder(text, checkpoint, recipe=recipe, seed=seed, **names)
+    return checkpoint
+
+
+def make_instruct(text, checkpoint, recipe=INSTRUCT, seed=0):
+    """A model that is taught to say the last word of what it is told."""
+    told = [sentence.split()[:2] for sentence in training_sentences(text)]
+    lines = [{"system": "S", "prompt": " ".join(two), "answer": two[-1]} for two in told]
+    dialogues = text.with_name(f"{text.stem}.jsonl")
+    dialogues.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    names = {"name": "instruct", "scope": "eng", "recipe_name": "instruct"}
+    train_instruct(dialogues, checkpoint, recipe=recipe, seed=seed, **names)
     return checkpoint
 
 

@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING
 from blimpworks.errors import UserError
 
 if TYPE_CHECKING:  # the configuration and its parts import this module
+    from pathlib import Path
+
     from blimpworks.catalogue import Catalogue
     from blimpworks.config import Campaign
 
+LMENTRY = "lmentry"
+"""Multi-LMentry, whose items are prompts that models answer, not pairs that they score."""
 BLIMP, LANG = "blimp", "eng"
 """BLiMP, and the one language that it has pairs in."""
 GENERATED_OF = {BLIMP: "blimp_generated"}
@@ -37,12 +41,38 @@ def declared_paradigms(campaign: Campaign) -> list[str]:
     return sorted(path.stem for path in campaign.catalogue.blimp.glob("paradigms/*.yaml"))
 
 
+def pack_file(campaign: Campaign, lang: str) -> Path:
+    """The language pack of Multi-LMentry for a language, whether it exists or not."""
+    return campaign.catalogue.lmentry / "languages" / f"{lang}.yaml"
+
+
+def _check_packs(campaign: Campaign, catalogue: Catalogue) -> None:
+    """Some language of the campaign, and each that is named, must have a pack for prompts."""
+    if LMENTRY not in campaign.benchmarks:
+        return
+    named = campaign.lmentry.languages
+    for lang in () if named == "all" else named:
+        if lang not in catalogue.languages or not pack_file(campaign, lang).exists():
+            raise UserError(
+                f"lmentry.languages has {lang!r}, expected languages of the campaign that have a "
+                f"pack like {pack_file(campaign, lang)}; take it out, or add what is missing."
+            )
+    if not any(pack_file(campaign, lang).exists() for lang in catalogue.languages):
+        raise UserError(
+            f"benchmark {LMENTRY!r} has items in languages with a pack; "
+            f"{pack_file(campaign, 'LANG').parent} has none of {', '.join(catalogue.languages)}: "
+            "add one of its languages, write a pack (docs/lmentry.md), or take it out of "
+            "benchmarks."
+        )
+
+
 def check_benchmarks(campaign: Campaign, catalogue: Catalogue) -> None:
-    """See that there is something to make the campaign's BLiMP benchmarks of.
+    """See that there is something to make the campaign's BLiMP benchmarks and prompts of.
 
     Raises UserError where the campaign lacks their language, the catalogue the released files,
-    or the folder of paradigms a declaration.
+    the folder of paradigms a declaration, or all languages a pack.
     """
+    _check_packs(campaign, catalogue)
     wanted = [name for name in campaign.benchmarks if paper_of(name) == BLIMP]
     if not wanted:
         return

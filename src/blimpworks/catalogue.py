@@ -5,7 +5,6 @@ standard library, because the Snakefile reads them each time it is parsed.
 """
 
 import csv
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,24 +12,15 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
-from blimpworks.config import Campaign, Strict
+from blimpworks.catalogue_checks import check_models, check_sources, check_treebanks, keyed
+from blimpworks.config import Campaign, Strict, follows_instructions
 from blimpworks.errors import UserError
-from blimpworks.scoring.engines import find_engine
 from blimpworks.seeds import Seed, from_seeds, row_called
 
 Lang = Annotated[str, Field(pattern=r"^[a-z]{3}$")]
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 Sha256 = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
 
-
-MADE_BY = {
-    "ngram": ("ngram", "kenlm", "float32", "bos"),
-    "transformer": ("causal", "transformers", "float32", "bos"),
-    "masked": ("masked", "transformers", "float32", "bos"),
-    "encoder-decoder": ("encoder-decoder", "transformers", "float32", "bos"),
-    "lstm": ("lstm", "lstm", "float32", "eos"),
-}
-"""Architecture, engine, dtype and first token of a model, by the kind of its recipe."""
 UNIMORPH_KINDS = ("unimorph", "unimorph_segmentations")
 """Kinds of sources that a lexicon is read from, in this order."""
 
@@ -65,7 +55,7 @@ OptionalFloat = Annotated[float | None, BeforeValidator(_blank)]
 
 
 class LanguageRow(Strict):
-    """A language of MultiBLiMP (paper, Table 5 and appendix A.1)."""
+    """A language: those of MultiBLiMP (paper, Table 5 and appendix A.1), and of other papers."""
 
     lang: Lang
     """ISO 639-3 code, as in the released data set."""
@@ -88,6 +78,8 @@ class LanguageRow(Strict):
     """Named special handling of this language."""
     excluded_treebanks: str
     """UD treebanks left out, each with its reason."""
+    papers: Names
+    """Papers that alone have the language; empty: it is one of MultiBLiMP's."""
     note: str
 
 
@@ -144,7 +136,8 @@ class ModelRow(Strict):
     family: str
     papers: Names
     """Papers that evaluate it; empty for a model of our own, which a campaign must name and
-    which then is run on each of its benchmarks."""
+    which then is run on each of its benchmarks (on Multi-LMentry alone if it is trained to follow
+    instructions)."""
     hf_id: str
     """Hugging Face id; may hold {lang}, {script}; empty for a model trained here."""
     revision: str
@@ -245,6 +238,11 @@ class Catalogue:
         """Name of a model's row in the table of models, which seeds share."""
         return self.seeds[model].model if model in self.seeds else model
 
+    def languages_of(self, paper: str) -> dict[str, LanguageRow]:
+        """Languages that are not of other papers alone."""
+        rows = self.languages.items()
+        return {lang: row for lang, row in rows if not row.papers or paper in row.papers}
+
     def sources_of(self, kind: str, lang: str) -> list[SourceRow]:
         """Sources of one kind for one language."""
         return [row for row in self.sources.values() if (row.kind, row.lang) == (kind, lang)]
@@ -276,14 +274,6 @@ def _remedy(name: str, known: Collection[str]) -> str:
     return "Correct it or add a row."
 
 
-def _keyed(rows: list[Row], key: str, path: Path) -> dict[str, Row]:
-    names = Counter(getattr(row, key) for row in rows)
-    twice = [name for name, count in names.items() if count > 1]
-    if twice:
-        raise UserError(f"{path}: {key} {twice[0]!r} stands in {names[twice[0]]} rows; keep one.")
-    return {getattr(row, key): row for row in rows}
-
-
 def load_catalogue(campaign: Campaign) -> Catalogue:
     """Read the campaign's catalogues and keep what it selects.
 
@@ -291,13 +281,13 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     without treebank files, or a trained model whose recipe the campaign lacks.
     """
     files = campaign.catalogue
-    languages = _select(
-        campaign.languages,
-        _keyed(read_rows(LanguageRow, files.languages), "lang", files.languages),
-        "language",
-        files.languages,
-    )
-    every = _keyed(read_rows(ModelRow, files.models), "name", files.models)
+    known = keyed(read_rows(LanguageRow, files.languages), "lang", files.languages)
+    languages = _select(campaign.languages, known, "language", files.languages)
+    if campaign.languages == "all":
+        mine = {*campaign.benchmarks}
+        rows = languages.items()
+        languages = {lang: row for lang, row in rows if not row.papers or mine & {*row.papers}}
+    every = keyed(read_rows(ModelRow, files.models), "name", files.models)
     models = _select(campaign.models, every, "model", files.models)
     if campaign.models == "all":
         had = {name: row for name, row in models.items() if row.hf_id or row.recipe}
@@ -306,11 +296,14 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     for row in read_rows(TreebankRow, files.treebanks):
         if row.lang in treebanks:
             treebanks[row.lang].append(row)
-    sources = _keyed(read_rows(SourceRow, files.sources), "name", files.sources)
-    if "multiblimp" in campaign.benchmarks or any(row.recipe for row in models.values()):
-        _check_treebanks(campaign, treebanks)
-    _check_sources(campaign, sources)
-    _check_models(campaign, models)
+    sources = keyed(read_rows(SourceRow, files.sources), "name", files.sources)
+    recipes = campaign.training.recipes
+    texts = (row.recipe for row in models.values() if not follows_instructions(recipes, row.recipe))
+    if "multiblimp" in campaign.benchmarks or any(texts):
+        needed = {x: rows for x, rows in treebanks.items() if not languages[x].papers}
+        check_treebanks(campaign, needed)
+    check_sources(campaign, sources)
+    check_models(campaign, models)
     trained, seeds = from_seeds(campaign, models, every)
     return Catalogue(languages, trained, treebanks, sources, seeds)
 
@@ -321,75 +314,6 @@ def whole_catalogue(campaign: Campaign) -> Catalogue:
     What the papers print is not bound to a campaign. Raises UserError for a malformed table.
     """
     files = campaign.catalogue
-    languages = _keyed(read_rows(LanguageRow, files.languages), "lang", files.languages)
-    models = _keyed(read_rows(ModelRow, files.models), "name", files.models)
+    languages = keyed(read_rows(LanguageRow, files.languages), "lang", files.languages)
+    models = keyed(read_rows(ModelRow, files.models), "name", files.models)
     return Catalogue(languages, models, treebanks={}, sources={})
-
-
-def _check_treebanks(campaign: Campaign, treebanks: dict[str, list[TreebankRow]]) -> None:
-    path = campaign.catalogue.treebanks
-    for lang, rows in treebanks.items():
-        _keyed(rows, "name", path)
-        if not rows:
-            raise UserError(f"{path} has no treebank file of {lang!r}; add its rows.")
-        if campaign.unpinned == "skip" and not any(row.sha256 for row in rows):
-            raise UserError(
-                f"{path}: no treebank file of {lang!r} has a checksum, and the campaign skips "
-                f"such files; leave the language out, or run `blimpworks pin {path}`."
-            )
-
-
-def _check_sources(campaign: Campaign, sources: dict[str, SourceRow]) -> None:
-    for wanted, used in campaign.substitutes.items():
-        for name in (wanted, used):
-            if name not in sources:
-                raise UserError(
-                    f"substitutes of campaign {campaign.campaign!r}: {name!r} is not in "
-                    f"{campaign.catalogue.sources}. Correct it or add a row."
-                )
-
-
-def _check_models(campaign: Campaign, models: dict[str, ModelRow]) -> None:
-    path = campaign.catalogue.models
-    for model in models.values():
-        _check_engine(campaign, model)
-        # Of all models those of other papers need nothing.
-        if campaign.models == "all" and not {*model.papers} & {*campaign.benchmarks}:
-            continue
-        if model.recipe:
-            _check_trained(campaign, model)
-        elif not model.hf_id and campaign.models != "all":
-            raise UserError(
-                f"{path}: model {model.name!r} has neither hf_id nor recipe, so it cannot be "
-                f"had: {model.note or 'no note says why'}."
-            )
-
-
-def _check_engine(campaign: Campaign, model: ModelRow) -> None:
-    """The engine that the campaign scores a model with must run its architecture."""
-    engine = campaign.engines.get(model.engine, model.engine)
-    try:
-        find_engine(engine, model.architecture)
-    except UserError as error:
-        raise UserError(
-            f"{campaign.catalogue.models}: model {model.name!r}: {error} Correct the row, or "
-            f"'engines' of campaign {campaign.campaign!r}."
-        ) from error
-
-
-def _check_trained(campaign: Campaign, model: ModelRow) -> None:
-    """A trained model's recipe must be there, and its row must say what the recipe makes."""
-    path, recipes = campaign.catalogue.models, campaign.training.recipes
-    if model.recipe not in recipes:
-        raise UserError(
-            f"{path}: model {model.name!r} has recipe {model.recipe!r}, which training.recipes "
-            f"of campaign {campaign.campaign!r} lacks (it has: {', '.join(recipes) or 'none'}). "
-            "Add it."
-        )
-    found = (model.architecture, model.engine, model.dtype, model.first_token)
-    made = MADE_BY[recipes[model.recipe].kind]
-    if found != made:
-        raise UserError(
-            f"{path}: model {model.name!r} has architecture, engine, dtype, first_token "
-            f"{', '.join(found)}; its recipe makes {', '.join(made)}. Correct the row."
-        )

@@ -5,7 +5,7 @@ import functools
 from blimpworks.cluster.needs import needs_of
 from blimpworks.cluster.expectations import expected_items
 from blimpworks.cluster.packs import pack_parts
-from blimpworks.cluster.parts import score_parts
+from blimpworks.cluster.parts import answer_parts, score_parts
 from blimpworks.cluster.requests import (
     cpu_request,
     longest_hours,
@@ -62,10 +62,12 @@ def score_needs(model, step=0):
 
 def score_request_of(wildcards):
     """What a job that scores asks for: by its work, and by how its last attempts ended."""
-    log = Path(
-        CAMPAIGN.pathvars.logs, "score", wildcards.model, f"{wildcards.part}.log"
-    )
-    return _requested(wildcards.model, wildcards.part, log, _age(log))
+    return request_of(PARTS[wildcards.model, wildcards.part])
+
+
+def request_of(part):
+    """What the job of a part asks for."""
+    return _requested(part, _age(part.log(CAMPAIGN)))
 
 
 def _age(log):
@@ -79,18 +81,18 @@ def _age(log):
 
 
 @functools.lru_cache(maxsize=None)
-def _requested(model, part, log, _age):
+def _requested(part, _age):
     # Pyarrow, which counts pairs, would double the time that it takes to read this file.
     from blimpworks.cluster.sizing import sized_request
 
     return sized_request(
-        CATALOGUE.models[model],
-        engine_of(model),
-        dtype_of(model),
+        CATALOGUE.models[part.model],
+        part.engine,
+        dtype_of(part.model),
         SITE,
         CAMPAIGN.scoring,
-        expected(PARTS[model, part]),
-        log,
+        expected(part),
+        part.log(CAMPAIGN),
     )
 
 
@@ -103,6 +105,11 @@ def asked(request):
 def score_job():
     """Resources of a job that scores."""
     return asked(score_request_of)
+
+
+def answer_job():
+    """Resources of a job that answers."""
+    return asked(lambda w: request_of(ANSWERING[w.model, w.part]))
 
 
 def pack_job(pack):
@@ -139,7 +146,9 @@ def train_retries(kind):
     """
     if kind != "lstm":
         return 0
-    return training_retries(CAMPAIGN, CATALOGUE, [*PARTS.values()], SITE)
+    return training_retries(
+        CAMPAIGN, CATALOGUE, [*PARTS.values(), *ANSWERING.values()], SITE
+    )
 
 
 def items_of(part):
@@ -220,5 +229,6 @@ os.environ.update(BLIMPWORKS_CACHE=str(SITE.cache or "") if SITE else "")
 if refused := impossible():
     raise WorkflowError("\n".join(refused))
 PARTS = {(p.model, p.part): p for p in score_parts(CAMPAIGN, CATALOGUE, GROUPS)}
+ANSWERING = {(p.model, p.part): p for p in answer_parts(CAMPAIGN, CATALOGUE, GROUPS)}
 PACKS = pack_parts([*PARTS.values()], CATALOGUE.models, score_needs, SITE, expected)
 VLLM_ENVIRONMENT = f"vllm-{CAMPAIGN.scoring.vllm.build}"

@@ -9,9 +9,11 @@ from snakemake.utils import validate
 from blimpworks.benchmarks import (
     BLIMP,
     GENERATED_OF,
+    LMENTRY,
     RELEASED_DATA,
     benchmarks_of,
     check_benchmarks,
+    pack_file,
     paper_of,
 )
 from blimpworks.catalogue import UNIMORPH_KINDS, load_catalogue, whole_catalogue
@@ -22,7 +24,7 @@ from blimpworks.cluster import parts
 from blimpworks.config import HOW_MANY, check_campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.blimp.facts import FACTS as BLIMP_FACTS
-from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS
+from blimpworks.exhibits.catalogue import EVALUATION, EXHIBITS, FORMATS
 from blimpworks.exhibits.blimp.trained import FACTS as TRAINED_FACTS
 from blimpworks.exhibits.clams.facts import FACTS as CLAMS_FACTS
 from blimpworks.exhibits.lmentry.facts import LMENTRY_FACTS
@@ -73,6 +75,7 @@ RESULTS, RESOURCES = CAMPAIGN.pathvars.results, CAMPAIGN.pathvars.resources
 JUDGING = {
     "multiblimp": CAMPAIGN.multiblimp,
     "clams": CAMPAIGN.clams,
+    LMENTRY: CAMPAIGN.lmentry,
     **dict.fromkeys(benchmarks_of(BLIMP), CAMPAIGN.blimp),
 }
 READ_KINDS = (*UNIMORPH_KINDS, "text")
@@ -204,6 +207,8 @@ def judged_by(benchmark, model=None):
 
 def methods_of(benchmark, model=None):
     """Their names."""
+    if benchmark == LMENTRY:
+        return [*CAMPAIGN.lmentry.methods]
     return [find_method(named).name for named in judged_by(benchmark, model)]
 
 
@@ -358,9 +363,11 @@ PARTED = [
 BLOCKS = [
     (name, *block)
     for name in CAMPAIGN.benchmarks
-    if name in JUDGING
+    if name in JUDGING and name != LMENTRY
     for block in blocks(name)
 ]
+# Of prompts, which models answer.
+ANSWER_BLOCKS = blocks(LMENTRY) if LMENTRY in CAMPAIGN.benchmarks else []
 CAMPAIGN_EXHIBITS = parts.exhibits_of(
-    CAMPAIGN, CATALOGUE, parts.score_parts(CAMPAIGN, CATALOGUE, GROUPS)
+    CAMPAIGN, CATALOGUE, parts.every_part(CAMPAIGN, CATALOGUE, GROUPS)
 )

@@ -11,6 +11,13 @@ NEEDS = {
     "residuals": lambda paper: [f"{RESULTS}/residuals/{paper}/measured.parquet"],
     "bins": lambda paper: [f"{RESULTS}/bins/{paper}.parquet"],
     "judgements": lambda paper: evaluations("judgements", paper, models_of(paper)),
+    "verdicts": lambda paper: [f"{RESULTS}/verdicts/{paper}.parquet"],
+    "annotation_agreement": lambda paper: [
+        f"{RESULTS}/annotation_agreement/{paper}.parquet"
+    ],
+    "packs": lambda paper: [
+        str(pack_file(CAMPAIGN, lang)) for lang in item_languages(paper)
+    ],
     "margins": lambda paper: [f"{RESULTS}/regressions/{paper}/margins.parquet"],
     "curves": lambda paper: [f"{RESULTS}/regressions/{paper}/curves.parquet"],
     "frequencies": lambda paper: FREQUENCIES,
@@ -21,18 +28,19 @@ NEEDS = {
     "items": items_tables,
     "perplexities": perplexity_tables,
     "agreement": lambda paper: expand(
-        f"{RESULTS}/agreement/{paper}/{{lang}}.parquet", lang=LANGUAGES
+        f"{RESULTS}/agreement/{paper}/{{lang}}.parquet", lang=item_languages(paper)
     ),
     "agreement_counts": lambda paper: expand(
-        f"{RESULTS}/agreement_counts/{paper}/{{lang}}.parquet", lang=LANGUAGES
+        f"{RESULTS}/agreement_counts/{paper}/{{lang}}.parquet",
+        lang=item_languages(paper),
     ),
     "sentences": lambda paper: expand(
-        f"{RESOURCES}/sentences/{{lang}}.parquet", lang=LANGUAGES
+        f"{RESOURCES}/sentences/{{lang}}.parquet", lang=item_languages(paper)
     ),
     "funnel": lambda paper: expand(
         f"{RESULTS}/funnel/{paper}/{{stage}}/{{lang}}.parquet",
         stage=("candidates", "pairs", "sampling"),
-        lang=LANGUAGES,
+        lang=item_languages(paper),
     ),
     # For what only print has: an exhibit without numbers of its own.
     "printed": printed_tables,

@@ -70,12 +70,13 @@ def text_sources(wildcards):
 def text_pairs(wildcards):
     """Items whose sentences a language's training text leaves out.
 
-    Those of BLiMP stand in no text.
+    Those of BLiMP stand in no text, and prompts are no sentences.
     """
     return [
         str(parts.items_table(CAMPAIGN, benchmark, wildcards.lang))
         for benchmark in CAMPAIGN.benchmarks
-        if paper_of(benchmark) != BLIMP and wildcards.lang in item_languages(benchmark)
+        if paper_of(benchmark) not in (BLIMP, LMENTRY)
+        and wildcards.lang in item_languages(benchmark)
     ]
 
 
@@ -125,7 +126,8 @@ def joined_languages(corpus=None):
     """Languages of the multilingual models that a joined text, or a joined corpus, is for."""
     found = set()
     for model, row in CATALOGUE.models.items():
-        if row.recipe and row.scope == "multilingual":
+        own = row.recipe and model not in trained_by("instruct")
+        if own and row.scope == "multilingual":
             same = corpus_name(model) == corpus
             found |= {*languages_of("multi", model)} if same else set()
     return [lang for lang in LANGUAGES if lang in found]
@@ -194,12 +196,12 @@ def scored_items(wildcards):
     return found
 
 
-def manifest_of(wildcards):
-    """Manifest of the job that scores a model, or its checkpoint of a language."""
+def manifest_of(wildcards, store="store"):
+    """Manifest of the job that scores (or answers) with a model, or its checkpoint of a language."""
     part = "multi"
     if wildcards.model in PARTED:
         part = part_of(wildcards.model, wildcards.lang)
-    return f"{RESULTS}/store/{wildcards.model}/{part}/manifest.json"
+    return f"{RESULTS}/{store}/{wildcards.model}/{part}/manifest.json"
 
 
 def repeated(option, paths):
@@ -327,9 +329,9 @@ def regression_models(wildcards):
 def labels_of(wildcards):
     """Printed names of what an exhibit shows, models only where it shows accuracies; facts."""
     facts = spec_of(wildcards).facts
-    labels = {"languages": {k: row.name for k, row in CATALOGUE.languages.items()}}
-    measured = {"accuracies", "bins", "curves", "data_sets", "judgements", "margins"}
-    if measured & {*spec_of(wildcards).needs}:
+    named = CATALOGUE.languages_of(wildcards.paper)
+    labels = {"languages": {k: row.name for k, row in named.items()}}
+    if EVALUATION & {*spec_of(wildcards).needs}:
         paper, every = wildcards.paper, models_of(wildcards.paper)
         # Models trained on samples are for learning curves alone.
         curved = {m for models in curves_of(CATALOGUE.seeds).values() for m in models}
@@ -373,7 +375,7 @@ def published_labels(paper):
     models = {k: r.label for k, r in WHOLE.models.items() if paper in r.papers}
     names = dict.fromkeys(name for s in published_of(paper) for name in s.facts)
     facts = {name: KNOWN_FACTS[name](CAMPAIGN, WHOLE) for name in names}
-    languages = {k: row.name for k, row in WHOLE.languages.items()}
+    languages = {k: row.name for k, row in WHOLE.languages_of(paper).items()}
     labels = {"languages": languages, "models": models, "facts": facts}
     labels |= {"method": "printed", "source": "published"}
     return json.dumps(labels, ensure_ascii=False)

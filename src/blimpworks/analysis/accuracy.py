@@ -11,12 +11,19 @@ from scipy.stats import binomtest
 
 from blimpworks.errors import UserError
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table, write_table
+from blimpworks.variants import PUBLISHED
 
 log = logging.getLogger(__name__)
 
 ALL = "all"
 KEYS = ["phenomenon", "paradigm", "method"]
 COLUMNS = [*KEYS, "correct", "tie", "near_tie"]
+NOMINAL = "nominal"
+"""How many prompts a template has by the release's settings, in judgements of Multi-LMentry.
+
+Accuracies by the published method are shares of those numbers, as in the release's scripts."""
+TEMPLATE = r"^template=(\d+)$"
+"""A paradigm that is the whole of a template."""
 
 
 def wilson(correct: float, n: int) -> tuple[float, float]:
@@ -59,6 +66,33 @@ def _plus_one(found: pd.DataFrame) -> pd.Series:
     return accuracy
 
 
+def _templates(judgements: pd.DataFrame) -> pd.Series:
+    """Nominal number of prompts of each phenomenon and template (index)."""
+    template = judgements["paradigm"].astype(str).str.extract(r"template=(\d+)", expand=False)
+    keys = [judgements["phenomenon"].astype(str), template]
+    found: pd.Series = judgements[NOMINAL].groupby(keys).max()
+    return found
+
+
+def _shares(judgements: pd.DataFrame, found: pd.DataFrame) -> pd.Series:
+    """What each accuracy in ``found`` is to be multiplied with: n to the nominal number.
+
+    Only in the method ``published``; of a template its nominal number, of a phenomenon and of
+    all the sum of those of their templates. Within a template (where one of two answers is
+    right) nothing nominal is known, so these count what there is.
+    """
+    each = _templates(judgements)
+    whole = each.groupby(level=0).sum()
+    template = found["paradigm"].astype(str).str.extract(TEMPLATE, expand=False)
+    places = pd.MultiIndex.from_arrays([found["phenomenon"].astype(str), template])
+    nominal = pd.Series(each.reindex(places).to_numpy(float), index=found.index)
+    task = found["paradigm"] == ALL
+    nominal[task] = found.loc[task, "phenomenon"].map(whole).astype(float)
+    nominal[task & (found["phenomenon"] == ALL)] = float(whole.sum())
+    shares: pd.Series = (found["n"] / nominal).where(found["method"] == PUBLISHED, 1.0)
+    return shares.fillna(1.0)
+
+
 def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFrame:
     """Accuracies of one model and language, by phenomenon, paradigm and method.
 
@@ -67,6 +101,10 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
     judgement are skipped: they don't count but are counted. Where nothing was judged there is
     no row. With ``one_more`` the accuracy of a paradigm is (correct + 1) / (n + 1); everything
     else in its row, the interval too, is of the pairs there are.
+
+    Where there is a column ``nominal``, accuracies and intervals by the method ``published``
+    are shares of the nominal numbers of prompts instead (Multi-LMentry's script: of a template
+    correct ÷ nominal, of a task correct ÷ the sum over its templates); n stays what was judged.
     """
     rows = judgements.assign(skipped=judgements["correct"].isna())
     groups = _with_totals(rows).groupby(KEYS, sort=True)
@@ -81,11 +119,14 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
     found["accuracy"] = _plus_one(found) if one_more else found["correct"] / found["n"]
     bounds = [wilson(c, n) for c, n in zip(found["correct"], found["n"], strict=True)]
     found["low"], found["high"] = [b[0] for b in bounds], [b[1] for b in bounds]
+    if NOMINAL in judgements:
+        shares = _shares(judgements, found)
+        found[["accuracy", "low", "high"]] = found[["accuracy", "low", "high"]].mul(shares, axis=0)
     return found
 
 
 def _read(path: Path) -> pd.DataFrame:
-    table = read_table(JUDGEMENTS, path, COLUMNS)
+    table = read_table(JUDGEMENTS, path, [*COLUMNS, NOMINAL])  # the last where it is there
     frame = table.to_pandas().astype(dict.fromkeys(KEYS, object))
     unjudged = int(frame["correct"].isna().sum())
     if unjudged:

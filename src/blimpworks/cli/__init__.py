@@ -25,8 +25,11 @@ MODULES = (
     "multiblimp",
     "blimp",
     "clams",
+    "lmentry",
+    "annotation",
     "training",
     "scoring",
+    "answering",
     "cluster",
     "parity",
     "analysis",
@@ -81,8 +84,10 @@ WITHOUT_PANDAS = {
     "build-pairs",
     "sample-items",
     "build-text",
+    "build-dialogues",
     "train-ngram",
     "collect-scores",
+    "collect-answers",
     "judge",
 }
 
@@ -97,8 +102,8 @@ class _NoPandas(MetaPathFinder):
 
 
 def _log_of(arguments: Sequence[str]) -> Path | None:
-    """The log that a scoring command names, beside which its attempts are entered."""
-    if arguments[:1] != ["score"] or "--log" not in arguments[:-1]:
+    """The log that a scoring or answering command names, its attempts are entered beside it."""
+    if arguments[:1] not in (["score"], ["answer"]) or "--log" not in arguments[:-1]:
         return None
     return Path(arguments[arguments.index("--log") + 1])
 

@@ -16,7 +16,7 @@ DEFAULT = Path("config/config.yaml")
 def _told(configfile: Path, model: str | None, *, json: bool) -> str:
     from blimpworks.catalogue import load_catalogue
     from blimpworks.cluster import status_text
-    from blimpworks.cluster.parts import score_parts
+    from blimpworks.cluster.parts import every_part
     from blimpworks.cluster.slurm import read_queue
     from blimpworks.cluster.status import read_status
     from blimpworks.config import load_campaign
@@ -25,8 +25,8 @@ def _told(configfile: Path, model: str | None, *, json: bool) -> str:
     campaign = load_campaign(configfile)
     catalogue = load_catalogue(campaign)
     groups = groups_of_models(campaign, catalogue)
-    parts = score_parts(campaign, catalogue, groups)
-    queue = read_queue((part.model, part.part) for part in parts)
+    parts = every_part(campaign, catalogue, groups)
+    queue = read_queue((part.title, part.part) for part in parts)
     found = read_status(campaign, catalogue, groups, queue)
     if json:
         return status_text.as_json(found)

@@ -149,7 +149,7 @@ def collect_scores(
     """Slice a model's shards into scores tables, one for each items table."""
     from blimpworks.scoring import collect
 
-    shards = collect.Shards(manifest, store)
+    shards = collect.ScoreShards(manifest, store)
     for table, target in pairs_of(items, output):
         # A record each: what is asked of one language is not answered with all of them.
         with (

@@ -12,6 +12,7 @@ from blimpworks.config import (
     HOW_MANY,
     CorpusOptions,
     EncoderDecoderRecipe,
+    InstructRecipe,
     LstmRecipe,
     MaskedRecipe,
     NgramRecipe,
@@ -23,7 +24,7 @@ from blimpworks.provenance.record import Job
 
 Text = Annotated[
     Path,
-    typer.Argument(help="Training text, one sentence per line; or the recipe's corpus.json."),
+    typer.Argument(help="Text, one sentence per line, or dialogues, or the recipe's corpus.json."),
 ]
 Name = Annotated[str, typer.Option(help="Name of the model in the catalogue.")]
 Scope = Annotated[str, typer.Option(help="ISO 639-3 code, or multi.")]
@@ -66,6 +67,22 @@ def join_text(
 
     with Job("join_text", inputs=texts, outputs=[output], params={}) as job:
         job.note(**library.join_text(texts, output))
+
+
+def build_dialogues(
+    practice: Annotated[list[Path], typer.Argument(help="Prompts with other arguments.")],
+    items: Annotated[list[Path], typer.Option(help="The benchmark's prompts, to be left out.")],
+    pack: Annotated[list[Path], typer.Option(help="Pack of each language.")],
+    output: Annotated[Path, typer.Option(help="Dialogues to write, as JSON Lines.")],
+    seed: Seed,
+    per_template: Annotated[int, typer.Option(min=1, help="At most so many of each template.")],
+) -> None:
+    """Make dialogues of Multi-LMentry's prompts, to train a model that follows instructions."""
+    from blimpworks.lmentry import dialogues as library
+
+    inputs, params = [*practice, *items, *pack], {"seed": seed, "per_template": per_template}
+    with Job("build_dialogues", inputs=inputs, outputs=[output], params=params) as job:
+        job.note(**library.build_dialogues(practice, items, pack, output, **params))
 
 
 def build_corpus(
@@ -202,6 +219,9 @@ NETWORKS = {
     "train_encoder_decoder": Network(
         EncoderDecoderRecipe, "encoder_decoder", "Train a small encoder-decoder from scratch."
     ),
+    "train_instruct": Network(
+        InstructRecipe, "instruct", "Train a small model that follows instructions on dialogues."
+    ),
 }
 
 
@@ -235,7 +255,10 @@ def _trainer(verb: str, network: Network) -> Callable[..., None]:
 
 def register(app: typer.Typer) -> None:
     """Add this module's verbs to the command."""
-    texts, corpora = (build_text, join_text), (build_corpus, join_corpora, sample_corpus)
+    texts, corpora = (
+        (build_text, join_text, build_dialogues),
+        (build_corpus, join_corpora, sample_corpus),
+    )
     for verb in (*texts, *corpora, train_ngram, train_lstm, measure_perplexity):
         app.command()(verb)
     for name, network in NETWORKS.items():

@@ -2,12 +2,11 @@
 
 import os
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 
 import pyarrow as pa
 
 from blimpworks.errors import OutOfTime, UserError
-from blimpworks.scoring.plan import Request
 from blimpworks.scoring.watch import Watch
 
 DEADLINE = "BLIMPWORKS_DEADLINE"
@@ -29,7 +28,7 @@ class Deadline(Watch):
         self._total = self._left = 0
 
     def begin(
-        self, sentences: Mapping[str, Collection[Request]], missing: Collection[Request]
+        self, sentences: Mapping[str, Collection[Hashable]], missing: Collection[Hashable]
     ) -> None:
         """Learn how many sentences there are."""
         self._total, self._left = len(set().union(*sentences.values())), len(missing)
@@ -47,7 +46,7 @@ class Deadline(Watch):
             )
         self._since = time.monotonic()
 
-    def wrote(self, part: Sequence[Request], scores: pa.Table) -> None:
+    def wrote(self, part: Sequence[Hashable], scores: pa.Table) -> None:
         """Take the time of a shard."""
         self._shards.append(time.monotonic() - self._since)
         self._left -= len(part)

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from blimpworks.cluster.slurm import ANSWERS
 from blimpworks.errors import UserError
 
-# The messages of the rules that score and of `retrieve`.
+# The messages of the rules that score or answer, and of `retrieve`.
 SCORED = re.compile(r"^Job \d+: Score with (\S+) \((\S+)\)$", re.MULTILINE)
+ANSWERED = re.compile(r"^Job \d+: Answer with (\S+) \((\S+)\)$", re.MULTILINE)
 PACKED = re.compile(r"^Job \d+: Score \d+ parts side by side: (\S+)$", re.MULTILINE)
 RETRIEVED = re.compile(r"^Job \d+: Retrieve (\S+)$", re.MULTILINE)
 
@@ -23,7 +25,8 @@ class DryRun:
     rules: dict[str, int]
     """Number of jobs by rule."""
     scored: frozenset[tuple[str, str]] | None
-    """Model and part of each job that scores one; None where Snakemake's output does not tell."""
+    """Title (the model's name) and part of each job that scores or answers one; None where
+    Snakemake's output does not tell."""
     packs: frozenset[str]
     """Names of those that score several."""
     retrieved: tuple[str, ...]
@@ -40,8 +43,9 @@ def read_dry_run(said: str, seconds: float) -> DryRun:
         rows = (line.split() for line in table.splitlines()[2:])
         rules = {row[0]: int(row[1]) for row in rows if len(row) == 2}
         rules.pop("total", None)
-    scored, packs = frozenset(SCORED.findall(said)), frozenset(PACKED.findall(said))
-    number = sum(count for rule, count in rules.items() if rule.startswith("score"))
+    answered = ((f"{model}{ANSWERS}", part) for model, part in ANSWERED.findall(said))
+    scored, packs = frozenset([*SCORED.findall(said), *answered]), frozenset(PACKED.findall(said))
+    number = sum(count for rule, count in rules.items() if rule.startswith(("score", "answer")))
     retrieved = tuple(sorted(set(RETRIEVED.findall(said))))
     named = scored if len(scored) + len(packs) == number else None
     return DryRun(rules, named, packs, retrieved, seconds)

@@ -14,7 +14,7 @@ from blimpworks.cluster.journal import (
     progress_path,
     read_attempts,
 )
-from blimpworks.cluster.parts import Groups, score_parts
+from blimpworks.cluster.parts import Groups, every_part
 from blimpworks.cluster.slurm import Accounted
 from blimpworks.config import Campaign
 from blimpworks.errors import UserError
@@ -184,8 +184,8 @@ def read_models(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> lis
     Raises UserError for a file that is not what it should be.
     """
     found: dict[str, ModelUse] = {}
-    for part in score_parts(campaign, catalogue, groups):
-        use = found.setdefault(part.model, ModelUse(part.model, []))
+    for part in every_part(campaign, catalogue, groups):
+        use = found.setdefault(part.title, ModelUse(part.title, []))
         runs, unwatched = _runs(part.log(campaign))
         use.runs.extend(runs)
         use.unwatched.extend(unwatched)

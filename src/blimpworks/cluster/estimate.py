@@ -11,8 +11,6 @@ from blimpworks.cluster.expectations import SENTENCE, Expectation
 from blimpworks.cluster.needs import Needs
 from blimpworks.config.site import ModelNeeds, Site
 
-SENTENCES = 2
-"""Sentences of a pair; those that pairs share are scored once, so this is the most."""
 CORE_TERAFLOPS = 0.025
 """What one core does in float32 (an assumption: half of 3 GHz × 16 operations a cycle)."""
 LSTM_TERAFLOPS = 0.05
@@ -77,7 +75,7 @@ def expected_work(items: Mapping[Path, Expectation]) -> Expected:
     sentences, tokens = 0, 0.0
     for path, expected in items.items():
         count = counts[path]
-        new = SENTENCES * (expected.pairs if count is None else count)
+        new = expected.texts * (expected.pairs if count is None else count)
         sentences += new
         tokens += new * expected.tokens
     return Expected(sentences, round(tokens), None not in counts.values())

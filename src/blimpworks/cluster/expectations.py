@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from blimpworks.benchmarks import declared_paradigms, paper_of
+from blimpworks.benchmarks import LMENTRY, declared_paradigms, paper_of
 from blimpworks.blimp.paradigms import GENERATED, PHENOMENON_OF, RELEASED_PAIRS
 from blimpworks.catalogue import Catalogue, ModelRow
 from blimpworks.clams.decisions import methods_of as clams_methods
@@ -51,12 +51,29 @@ CONSTRUCTIONS = 7
 """Sets that stand with capitals too."""
 
 
+PROMPTS = 106_000
+"""Prompts of a language of Multi-LMentry: the paper's mean (Table 2: 956,244 in nine)."""
+TEMPLATES = 118
+"""Templates of a language, those of subsets too: of at most 1,000 prompts each, from Table 54
+(some have a few dozen prompts)."""
+PROMPT = 60.0
+"""Tokens of a prompt with system prompt and chat template (an assumption)."""
+WRITTEN = 4.0
+"""What a written token costs, to one that is read or scored: each goes through the model by
+itself, in step with the others of its batch (an assumption)."""
+
+
 class Expectation(NamedTuple):
     """What an items table is expected to hold for a model."""
 
     pairs: int
+    """Rows of the table: pairs, or prompts."""
     tokens: float
-    """Of a sentence, those that the model has to score."""
+    """Of a sentence, those that the model has to score; of a prompt, what reading it and
+    writing the longest answer costs, in tokens that are scored."""
+    texts: int = 2
+    """Of a row: a pair has two sentences, a prompt is one. Texts that rows share are done once,
+    so this is the most."""
 
 
 ExpectationsOf = Callable[[Part], Mapping[Path, Expectation]]
@@ -83,12 +100,16 @@ def _blimp_pairs(campaign: Campaign, benchmark: str) -> int:
 def expected_pairs(campaign: Campaign, catalogue: Catalogue, benchmark: str, lang: str) -> int:
     """Pairs of a language: the paper's number, or a mean; of CLAMS those of its released sets.
 
+    Of Multi-LMentry its prompts.
+
     Of BLiMP those of its 67 paradigms, or of all that are declared where they are generated.
     """
     if benchmark == "clams":
         return _clams_pairs(campaign.clams, lang)
     if paper_of(benchmark) == "blimp":
         return _blimp_pairs(campaign, benchmark)
+    if benchmark == LMENTRY:
+        return min(PROMPTS, TEMPLATES * (campaign.lmentry.per_template or PROMPTS))
     return catalogue.languages[lang].paper_n or PAIRS
 
 
@@ -101,11 +122,20 @@ def scores_regions(campaign: Campaign, row: ModelRow, benchmark: str) -> bool:
     return benchmark == "multiblimp" and regional(campaign.multiblimp.methods)
 
 
+def _prompts(campaign: Campaign, number: int) -> Expectation:
+    """What answering ``number`` prompts takes, if all answers run into the limit."""
+    return Expectation(number, PROMPT + WRITTEN * campaign.lmentry.answers.max_tokens, texts=1)
+
+
 def expected_items(campaign: Campaign, catalogue: Catalogue, part: Part) -> dict[Path, Expectation]:
     """What is expected of each items table that a part scores, whether it exists or not."""
     row = catalogue.models[part.model]
     found = {}
     for benchmark, lang in part.sets:
+        if benchmark == LMENTRY:
+            number = expected_pairs(campaign, catalogue, benchmark, lang)
+            found[items_table(campaign, benchmark, lang)] = _prompts(campaign, number)
+            continue
         partial = scores_regions(campaign, row, benchmark)
         tokens = CRITICAL if partial else TOKENS.get(benchmark, SENTENCE)
         pairs = expected_pairs(campaign, catalogue, benchmark, lang)

@@ -11,13 +11,13 @@ from typing import Literal
 from pydantic import ValidationError
 
 from blimpworks.cluster.journal import Attempt, journal_path, progress_path, read_attempts
-from blimpworks.cluster.parts import Part
+from blimpworks.cluster.parts import Kind, Part
+from blimpworks.cluster.present import read_kind
 from blimpworks.cluster.slurm import Queue
 from blimpworks.config import Campaign
 from blimpworks.files import Listing
 from blimpworks.scoring.failed import Failed
 from blimpworks.scoring.progress import Progressed, read_progress
-from blimpworks.scoring.run import read_manifest
 
 State = Literal["done", "running", "queued", "waiting", "failed", "lost"]
 SILENT = timedelta(minutes=15)
@@ -141,7 +141,7 @@ class Look:
         """State, and what there is to say about it."""
         if self.manifest is not None:
             return "done", ""
-        if job := self.queue.pending.get((self.part.model, self.part.part)):
+        if job := self.queue.pending.get((self.part.title, self.part.part)):
             return "queued", f"job {job}"
         if self.given_up:
             return "failed", self.given_up
@@ -183,18 +183,18 @@ def _lacks(campaign: Campaign, part: Part, there: Listing) -> str:
     return "" if all(path in there for path in paths) else "items"
 
 
-def _read(manifest: Path) -> tuple[int | None, str]:
+def _read(kind: Kind, manifest: Path) -> tuple[int | None, str]:
     """Sentences of a manifest; or none, and why the job was given up."""
     try:
         return None, Failed.model_validate_json(manifest.read_bytes()).failed
     except ValidationError:
-        return read_manifest(manifest).sentences, ""
+        return read_kind(kind, manifest).sentences, ""
 
 
 def look_at(campaign: Campaign, part: Part, moment: datetime, queue: Queue, there: Listing) -> Look:
     """What the files of a part say. Raises UserError for a file that is not what it should be."""
     log, manifest = part.log(campaign), part.manifest(campaign)
-    sentences, given_up = _read(manifest) if manifest in there else (None, "")
+    sentences, given_up = _read(part.kind, manifest) if manifest in there else (None, "")
     return Look(
         part,
         log,

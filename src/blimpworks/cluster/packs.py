@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from blimpworks.catalogue import ModelRow
-from blimpworks.cluster.estimate import SENTENCES, score_seconds, speed_of
+from blimpworks.cluster.estimate import score_seconds, speed_of
 from blimpworks.cluster.expectations import ExpectationsOf
 from blimpworks.cluster.needs import Needs
 from blimpworks.cluster.parts import Part
@@ -43,7 +43,7 @@ class _Load:
 
 def _hours(part: Part, row: ModelRow, needs: Needs, site: Site, expected: ExpectationsOf) -> float:
     """How long a part should take, if its items are as expected."""
-    tokens = sum(SENTENCES * each.pairs * each.tokens for each in expected(part).values())
+    tokens = sum(each.texts * each.pairs * each.tokens for each in expected(part).values())
     # Items that are built and speeds that are measured later must not cut the campaign anew.
     site = site.model_copy(update={"models": {}})
     speed = speed_of(row, part.engine, needs, site)

@@ -1,4 +1,4 @@
-"""The parts that the scoring of a campaign falls into: a job each, with a store of its own.
+"""The parts that a campaign's scoring and answering fall into: a job each, with its own store.
 
 The one place that says which there are, for the workflow, for plans and for progress.
 """
@@ -6,22 +6,33 @@ The one place that says which there are, for the workflow, for plans and for pro
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from blimpworks.benchmarks import BLIMP, LANG, paper_of
+from blimpworks.answering.engines import can_answer
+from blimpworks.benchmarks import BLIMP, LANG, LMENTRY, pack_file, paper_of
 from blimpworks.catalogue import Catalogue, ModelRow
 from blimpworks.clams import sets as clams_sets
-from blimpworks.config import Campaign
+from blimpworks.cluster.slurm import ANSWERS
+from blimpworks.config import Campaign, follows_instructions
 from blimpworks.exhibits.catalogue import of_benchmarks
 from blimpworks.exhibits.spec import ExhibitSpec
 from blimpworks.seeds import curves_of
 
+ANNOTATED = "annotation_agreement"
+"""The kind of table that only a campaign with filled annotation sheets has."""
 Groups = Mapping[str, Sequence[str]]
 """Languages of each group of the reference data."""
 
 
+Kind = Literal["score", "answer"]
+"""What a part does: score the sentences of pairs, or answer prompts."""
+STORES: dict[Kind, str] = {"score": "store", "answer": "answers_store"}
+"""Folder of the results that parts of a kind have their stores in."""
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one job scores: one checkpoint of a model on the items of some languages."""
+    """What one job scores, or answers: one checkpoint of a model on items of some languages."""
 
     model: str
     part: str
@@ -29,6 +40,12 @@ class Part:
     engine: str
     sets: tuple[tuple[str, str], ...]
     """Benchmark and language of each items table."""
+    kind: Kind = "score"
+
+    @property
+    def title(self) -> str:
+        """The model, and that it answers where it does not score: for whoever reads of both."""
+        return f"{self.model}{ANSWERS if self.kind == 'answer' else ''}"
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -41,13 +58,18 @@ class Part:
         return self.part.partition(".")[0]
 
     @property
+    def kind_key(self) -> str:
+        """Title and part, for people."""
+        return f"{self.title}/{self.part}"
+
+    @property
     def key(self) -> str:
         """Model and part, as in paths."""
         return f"{self.model}/{self.part}"
 
     def manifest(self, campaign: Campaign) -> Path:
-        """Manifest of its scores, which is there when it is done."""
-        return Path(campaign.pathvars.results, "store", self.key, "manifest.json")
+        """Manifest of its scores or answers, which is there when it is done."""
+        return Path(campaign.pathvars.results, STORES[self.kind], self.key, "manifest.json")
 
     def checkpoint(self, campaign: Campaign) -> Path:
         """The checkpoint that it scores with."""
@@ -56,7 +78,7 @@ class Part:
 
     def log(self, campaign: Campaign) -> Path:
         """Log of its job; the journal and the progress lie beside it."""
-        return Path(campaign.pathvars.logs, "score", f"{self.key}.log")
+        return Path(campaign.pathvars.logs, self.kind, f"{self.key}.log")
 
     def items(self, campaign: Campaign) -> list[Path]:
         """Its items tables."""
@@ -79,7 +101,11 @@ def languages_of(campaign: Campaign, catalogue: Catalogue, benchmark: str) -> tu
         return clams_sets.languages(campaign, catalogue)
     if paper_of(benchmark) == BLIMP:
         return tuple(lang for lang in catalogue.languages if lang == LANG)
-    return tuple(catalogue.languages)
+    if benchmark == LMENTRY:
+        wanted = campaign.lmentry.languages
+        had = (lang for lang in catalogue.languages if pack_file(campaign, lang).exists())
+        return tuple(lang for lang in had if wanted == "all" or lang in wanted)
+    return tuple(catalogue.languages_of(benchmark))
 
 
 def item_sets(campaign: Campaign, catalogue: Catalogue) -> list[tuple[str, str]]:
@@ -88,9 +114,15 @@ def item_sets(campaign: Campaign, catalogue: Catalogue) -> list[tuple[str, str]]
 
 
 def benchmarks_of(campaign: Campaign, row: ModelRow) -> tuple[str, ...]:
-    """Benchmarks of the campaign that a model is run on."""
-    papers = row.papers
-    return tuple(b for b in campaign.benchmarks if not papers or paper_of(b) in papers)
+    """Benchmarks of the campaign that a model is run on: prompts only if it can answer.
+
+    One that was trained to follow the instructions of Multi-LMentry is run on nothing else.
+    """
+    taught = follows_instructions(campaign.training.recipes, row.recipe)
+    papers = (LMENTRY,) if taught else row.papers
+    found = (b for b in campaign.benchmarks if not papers or paper_of(b) in papers)
+    able = can_answer(engine_of(campaign, row), row.architecture)
+    return tuple(b for b in found if b != LMENTRY or able)
 
 
 def covered_by(
@@ -112,17 +144,34 @@ def part_of(campaign: Campaign, row: ModelRow, lang: str) -> str:
     return "multi" if campaign.scoring.jobs == "model" else f"multi.{lang}"
 
 
-def score_parts(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[Part]:
-    """Every part of a campaign: models in the catalogue's order, and languages within them."""
+def _parts(campaign: Campaign, catalogue: Catalogue, groups: Groups, kind: Kind) -> list[Part]:
+    """Parts of a kind: models in the catalogue's order, and languages within them."""
     found = []
     for name, row in catalogue.models.items():
         shares: dict[str, list[tuple[str, str]]] = {}
         for benchmark in benchmarks_of(campaign, row):
+            if (benchmark == LMENTRY) != (kind == "answer"):
+                continue
             for lang in covered_by(campaign, catalogue, groups, row, benchmark):
                 shares.setdefault(part_of(campaign, row, lang), []).append((benchmark, lang))
         engine = engine_of(campaign, row)
-        found += [Part(name, part, engine, tuple(each)) for part, each in shares.items()]
+        found += [Part(name, part, engine, tuple(each), kind) for part, each in shares.items()]
     return found
+
+
+def score_parts(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[Part]:
+    """Every part of a campaign that scores sentences, in the catalogue's order."""
+    return _parts(campaign, catalogue, groups, "score")
+
+
+def answer_parts(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[Part]:
+    """Every part of a campaign that answers prompts, in the catalogue's order."""
+    return _parts(campaign, catalogue, groups, "answer")
+
+
+def every_part(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[Part]:
+    """The parts that score, and behind them those that answer."""
+    return [p for kind in STORES for p in _parts(campaign, catalogue, groups, kind)]
 
 
 def exhibits_of(
@@ -134,4 +183,5 @@ def exhibits_of(
     evaluated: dict[bool, set[str]] = {True: set(), False: set()}
     for part in parts:
         evaluated[part.model in curved] |= {benchmark for benchmark, _ in part.sets}
-    return of_benchmarks(having, evaluated=evaluated[False], sampled=evaluated[True])
+    absent = () if campaign.lmentry.annotations else (ANNOTATED,)
+    return of_benchmarks(having, evaluated=evaluated[False], sampled=evaluated[True], absent=absent)

@@ -19,11 +19,12 @@ from blimpworks.cluster.expectations import (
 )
 from blimpworks.cluster.needs import Needs, needs_of, weights_gb
 from blimpworks.cluster.packs import Pack, pack_parts
-from blimpworks.cluster.parts import Part, engine_of, item_sets, items_table, score_parts
+from blimpworks.cluster.parts import Part, engine_of, every_part, item_sets, items_table
 from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, PackPlan, Plan, Present, TrainingPlan
 from blimpworks.cluster.present import NOTHING, is_done, stored
 from blimpworks.cluster.requests import Request
 from blimpworks.cluster.sizing import pack_request, sized_request
+from blimpworks.cluster.slurm import ANSWERS
 from blimpworks.cluster.trainings import plan_trainings, training_notes
 from blimpworks.config import Campaign
 from blimpworks.config.site import Site
@@ -36,6 +37,8 @@ STORE_BYTES, TABLE_BYTES = 10, 8
 """Of a token in shards, and in tables of scores (measured on the demo: 10 and 7.5)."""
 SENTENCE_BYTES = 40
 """Of a sentence in judgements and tables, whatever its length (demo: 37 of a pair)."""
+ANSWER_BYTES = 250
+"""Of an answer, in shards and again in a table (an assumption: 128 tokens, compressed)."""
 PREPARED = 1.0
 """Size of prepared inputs and pairs, to that of the files they are made from (MultiBLiMP's
 101 languages: 0.7)."""
@@ -62,10 +65,10 @@ class _Planner:
         self.campaign, self.catalogue = campaign, catalogue
         self.site = for_seeds(site, catalogue.seeds)
         self.needs = cache(self._needs)
-        parts = score_parts(campaign, catalogue, groups_of_models(campaign, catalogue))
+        parts = every_part(campaign, catalogue, groups_of_models(campaign, catalogue))
         self.parts = parts
         stores = {part: part.manifest(campaign).parent for part in parts}
-        self.done = {part for part in parts if is_done(stores[part])}
+        self.done = {part for part in parts if is_done(stores[part], part.kind)}
         self.held = {part: stored(stores[part]) for part in parts}
         self.alike = cache(self._alike)
         self.refused = self._refusals()
@@ -92,14 +95,16 @@ class _Planner:
 
     def work(self, dry: DryRun | None) -> _Work:
         """What is to run: what Snakemake names, or all that is not done."""
-        able = [part for part in self.parts if part.model not in self.refused]
+        able = [
+            part for part in self.parts if part.model not in self.refused and part.kind == "score"
+        ]
         packs = pack_parts(able, self.catalogue.models, self.needs, self.site, self.items)
         inside = {part for pack in packs for part in pack.parts}
         if dry is None or dry.scored is None:
             alone = [part for part in self.parts if part not in self.done | inside]
             packs = [pack for pack in packs if not self.done.issuperset(pack.parts)]
         else:
-            alone = [part for part in self.parts if (part.model, part.part) in dry.scored]
+            alone = [part for part in self.parts if (part.title, part.part) in dry.scored]
             packs = [pack for pack in packs if pack.name in dry.packs]
         return _Work(alone, packs, [part for pack in packs for part in pack.parts])
 
@@ -123,6 +128,8 @@ class _Planner:
 
     def _mean(self, part: Part) -> float | None:
         """Tokens of a sentence as measured: with the part's model, else with others like it."""
+        if part.kind == "answer":  # what answers cost is no number of tokens that shards hold
+            return None
         # Shards of a job under way hold its longest sentences, or its first.
         kin = [other for other in self.done if self.alike(other) == self.alike(part)]
         same = sum((self.held[other] for other in kin if other.model == part.model), NOTHING)
@@ -154,22 +161,23 @@ class _Planner:
             host_memory_mb=int(asked["mem_mb"]),
         )
 
-    def model(self, model: str, work: _Work, packs: Mapping[str, PackPlan]) -> ModelPlan:
-        """What a model takes: by jobs of its own, and in packs."""
+    def model(self, title: str, work: _Work, packs: Mapping[str, PackPlan]) -> ModelPlan:
+        """What a model takes to score, or to answer: by jobs of its own, and in packs."""
+        model = title.removesuffix(ANSWERS)
         row, needs = self.catalogue.models[model], self.needs(model)
         engine, dtype = engine_of(self.campaign, row), self.dtype(model)
         speed = speed_of(row, engine, needs, self.site, dtype)
-        parts = [part for part in work.parts if part.model == model]
+        parts = [part for part in work.parts if part.title == title]
         tokens = [self.tokens(part) for part in parts]
         seconds = [score_seconds(n, needs.weights_gb, speed, self.site) for n in tokens]
-        own = [self.request(part) for part in work.alone if part.model == model]
+        own = [self.request(part) for part in work.alone if part.title == title]
         shared = [
-            packs[pack.name] for pack in work.packs if model in {part.model for part in pack.parts}
+            packs[pack.name] for pack in work.packs if title in {part.title for part in pack.parts}
         ]
         asked = [int(request["runtime"]) for request in own]
         hours = sum(seconds) / 3600
         return ModelPlan(
-            model=model,
+            model=title,
             engine=engine,
             dtype=dtype,
             weights_gb=needs.weights_gb,
@@ -209,13 +217,17 @@ class _Planner:
         """What a run adds on disk."""
         sizes = [row.bytes for row in self._downloads(dry)]
         downloads = sum(size for size in sizes if size is not None)
-        tokens, sentences = sum(map(self.tokens, parts)), sum(map(self.sentences, parts))
+        scored = [part for part in parts if part.kind == "score"]
+        tokens, sentences = sum(map(self.tokens, scored)), sum(map(self.sentences, scored))
+        prompts = sum(self.sentences(part) for part in parts if part.kind == "answer")
         adds = {
             "downloads": downloads,
             "weights": self._weights(parts),
             "prepared": round(downloads * PREPARED),
-            "stores": tokens * STORE_BYTES,
-            "tables": tokens * TABLE_BYTES + sentences * SENTENCE_BYTES,
+            "stores": tokens * STORE_BYTES + prompts * ANSWER_BYTES,
+            "tables": tokens * TABLE_BYTES
+            + sentences * SENTENCE_BYTES
+            + prompts * (ANSWER_BYTES + SENTENCE_BYTES),
         }
         places = {name: _existing(Path(getattr(self.campaign.pathvars, name))) for name in PLACES}
         free = {name: shutil.disk_usage(path).free for name, path in places.items()}
@@ -249,7 +261,7 @@ class _Planner:
 
     def _told_tokens(self, parts: Sequence[Part]) -> str:
         """Where the number of tokens a sentence comes from."""
-        open_parts = (part for part in parts if self._mean(part) is None)
+        open_parts = (p for p in parts if p.kind == "score" and self._mean(p) is None)
         names = dict.fromkeys(name for part in open_parts for name, _ in part.sets)
         if not names:
             return "as in what is scored already"
@@ -354,10 +366,11 @@ def make_plan(
     planner = _Planner(campaign, catalogue, site)
     work = planner.work(dry)
     packs = {pack.name: planner.pack(pack) for pack in work.packs}
+    titles = dict.fromkeys(part.title for part in work.parts)
     names = dict.fromkeys(part.model for part in work.parts)
     refused = {name: planner.refused[name] for name in names if name in planner.refused}
     models, trouble = [], {}
-    for name in (name for name in names if name not in refused):
+    for name in (name for name in titles if name.removesuffix(ANSWERS) not in refused):
         try:
             models.append(planner.model(name, work, packs))
         except UserError as error:
@@ -368,7 +381,9 @@ def make_plan(
         site=str(site_file) if site_file else None,
         rules=dry.rules if dry else None,
         dry_run_seconds=round(dry.seconds, 1) if dry else None,
-        models=tuple(sorted(models, key=lambda each: order.index(each.model))),
+        models=tuple(
+            sorted(models, key=lambda each: order.index(each.model.removesuffix(ANSWERS)))
+        ),
         packs=tuple(packs.values()),
         refused=refused | trouble,
         trainings=tuple(planner.trainings()),

@@ -9,6 +9,7 @@ class ModelPlan(Strict):
     """What scoring with a model takes: the jobs that are still to run."""
 
     model: str
+    """Its name, or the title of its answers."""
     engine: str
     dtype: str
     weights_gb: float
@@ -26,7 +27,7 @@ class ModelPlan(Strict):
     packs: int
     """Jobs that those are in."""
     tokens: int
-    """To score, in all."""
+    """To score, in all; of answers what reading and writing them costs, in tokens scored."""
     tokens_per_second: float
     speed: Literal["measured", "stated"]
     hours: float

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from tabulate import tabulate
 
 from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, Plan, Present
+from blimpworks.cluster.wording import named
 from blimpworks.config.site import GpuKind, Site
 
 WIDTH = 100
@@ -68,7 +69,7 @@ def _rules(plan: Plan) -> Iterator[str]:
 
 def _row(model: ModelPlan, letters: Mapping[str, str]) -> tuple[str, ...]:
     gpus = f"{model.gpus} × {letters[model.kind]}" if model.kind else "none"
-    name = model.model if len(model.model) <= LONGEST else f"{model.model[: LONGEST - 1]}…"
+    name = named(model.model, LONGEST)
     engine = "hf" if model.engine == "transformers" else model.engine
     return (
         name,

@@ -6,8 +6,10 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from blimpworks.answering.manifest import AnswerManifest
+from blimpworks.cluster.parts import Kind
 from blimpworks.errors import UserError
-from blimpworks.scoring.run import read_manifest
+from blimpworks.scoring.run import Manifest, read_manifest
 
 
 class Stored(NamedTuple):
@@ -46,15 +48,20 @@ def _shard(path: Path) -> Stored:
     return Stored(meta.num_rows, tokens, path.stat().st_size)
 
 
+def read_kind(kind: Kind, manifest: Path) -> Manifest:
+    """The manifest of a part that scores or answers. Raises UserError where there is none."""
+    return read_manifest(manifest, AnswerManifest if kind == "answer" else Manifest)
+
+
 def stored(store: Path) -> Stored:
     """What the shards in ``store``, a part's directory, hold."""
     return sum(map(_shard, sorted((store / "shards").glob("part-*.parquet"))), NOTHING)
 
 
-def is_done(store: Path) -> bool:
+def is_done(store: Path, kind: Kind = "score") -> bool:
     """Whether the part whose directory is ``store`` has its manifest."""
     try:
-        read_manifest(store / "manifest.json")
+        read_kind(kind, store / "manifest.json")
     except UserError:
         return False
     return True

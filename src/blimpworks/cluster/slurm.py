@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+ANSWERS = " (answers)"
+"""Behind the name of a model where its answers are told apart from its scores."""
 PATIENCE = 20.0
 """Seconds to wait for an answer: a busy controller takes some."""
 JOB = re.compile(r"[0-9]+([_+][0-9]+)?")
@@ -78,8 +80,14 @@ class Queue:
     """Id of the waiting job of a model and part, among those submitted from this directory."""
 
 
+def _asked(comment: str) -> tuple[bool, str]:
+    """Whether a job answers, by its rule, and its wildcards, from its comment."""
+    rule, _, wildcards = comment.partition("_wildcards_")
+    return rule.startswith("rule_answer"), wildcards
+
+
 def read_queue(wanted: Iterable[tuple[str, str]]) -> Queue:
-    """The queue, with the waiting jobs of some models and parts.
+    """The queue, with the waiting jobs of some models (or titles of parts) and parts.
 
     Snakemake writes a job's rule and wildcards into its comment.
     """
@@ -87,10 +95,13 @@ def read_queue(wanted: Iterable[tuple[str, str]]) -> Queue:
     if answer is None:
         return Queue()
     lines = [line.split("|", 3) for line in answer.splitlines() if line.count("|") >= 3]
-    comments = {f"_wildcards_{model}_{part}": (model, part) for model, part in wanted}
+    comments = {
+        (title.endswith(ANSWERS), f"{title.removesuffix(ANSWERS)}_{part}"): (title, part)
+        for title, part in wanted
+    }
     pending = {}
     for job, state, directory, comment in lines:
-        found = comments.get(comment[comment.find("_wildcards_") :])
+        found = comments.get(_asked(comment))
         if state == "PENDING" and found and Path(directory) == Path.cwd():
             pending[found] = job
     return Queue(True, {job: state for job, state, *_ in lines}, pending)

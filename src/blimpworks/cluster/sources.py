@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from blimpworks.catalogue import UNIMORPH_KINDS, Catalogue, Pinned, SourceRow, TreebankRow
 from blimpworks.clams.sets import GRAMMAR, SET
 from blimpworks.cluster.parts import Part, exhibits_of
-from blimpworks.config import Campaign, LstmRecipe
+from blimpworks.config import Campaign, InstructRecipe, LstmRecipe
 
 CORPUS, TEXT = "corpus", "text"
 """Kinds of sources: CLAMS's corpora, plain text."""
@@ -66,7 +66,8 @@ def _trained_on(
     corpora: list[SourceRow] = []
     for part in parts:
         recipe = campaign.training.recipes.get(catalogue.models[part.model].recipe)
-        for lang in part.languages if recipe else ():
+        reads_text = recipe is not None and not isinstance(recipe, InstructRecipe)
+        for lang in part.languages if reads_text else ():
             found: list[SourceRow] = []
             if isinstance(recipe, LstmRecipe):
                 found = released_corpus(campaign, catalogue, recipe, lang)
@@ -80,7 +81,8 @@ def retrieved_files(campaign: Campaign, catalogue: Catalogue, parts: Sequence[Pa
     trained, corpora = _trained_on(campaign, catalogue, parts)
     rows: list[Pinned] = []
     for lang in catalogue.languages:
-        if "multiblimp" in campaign.benchmarks or lang in trained:
+        of_pairs = "multiblimp" in campaign.benchmarks and not catalogue.languages[lang].papers
+        if of_pairs or lang in trained:
             rows += catalogue.treebanks[lang]
         rows += _lexicons(campaign, catalogue, lang)
         rows += catalogue.sources_of(TEXT, lang) if lang in trained else []

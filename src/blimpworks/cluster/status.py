@@ -10,7 +10,15 @@ from blimpworks.cluster.estimate import count_pairs
 from blimpworks.cluster.expectations import expected_items
 from blimpworks.cluster.journal import now
 from blimpworks.cluster.looks import Look, look_at
-from blimpworks.cluster.parts import Groups, Part, exhibits_of, item_sets, items_table, score_parts
+from blimpworks.cluster.parts import (
+    Groups,
+    Kind,
+    Part,
+    every_part,
+    exhibits_of,
+    item_sets,
+    items_table,
+)
 from blimpworks.cluster.slurm import Queue
 from blimpworks.cluster.sources import retrieved_files
 from blimpworks.config import Campaign
@@ -32,6 +40,7 @@ class ModelStatus:
     """How far the scoring with one model is."""
 
     model: str
+    """Its name, or the title of its answers."""
     looks: list[Look]
     """Its parts."""
     sentences: int
@@ -116,7 +125,8 @@ def stages(
         "sources": [resources / "sources" / name for name in names],
         "items": [items_table(campaign, *each) for each in item_sets(campaign, catalogue)],
         "models": [part.checkpoint(campaign) for part in parts],
-        "scores": _tables("scores", campaign, parts),
+        "scores": _tables("scores", campaign, [p for p in parts if p.kind == "score"]),
+        "answers": _tables("answers", campaign, [p for p in parts if p.kind == "answer"]),
         "judgements": _tables("judgements", campaign, parts),
         "exhibits": [results / "exhibits" / f"{s.key}.{FORMATS[s.kind][0]}" for s in exhibits],
     }
@@ -124,6 +134,7 @@ def stages(
     found = [
         Stage(name, sum(path in there for path in paths), len(paths))
         for name, paths in distinct.items()
+        if paths or name != "answers"
     ]
     return [*found[:3], scored, *found[3:]]
 
@@ -134,19 +145,25 @@ def _totals(campaign: Campaign, catalogue: Catalogue, looks: Sequence[Look]) -> 
     Several pairs share a sentence, in a part that was counted as in one that was not.
     """
     pairs: dict[Path, int | None] = {}
-    sides, known = [], []
+    sides: list[int] = []
+    known: dict[Kind, list[tuple[int, int]]] = {"score": [], "answer": []}
     for look in looks:
         found = expected_items(campaign, catalogue, look.part)
         pairs |= {path: count_pairs(path) for path in found if path not in pairs}
-        counts = [(pairs[path], expected.pairs) for path, expected in found.items()]
-        sides.append(2 * sum(usual if count is None else count for count, usual in counts))
+        counts = [(pairs[path], expected) for path, expected in found.items()]
+        sides.append(sum(e.texts * (e.pairs if count is None else count) for count, e in counts))
         if look.sentences is not None and all(count for count, _ in counts):
-            known.append((look.sentences, sides[-1]))
-    share = sum(s for s, _ in known) / sum(n for _, n in known) if known else 1.0
+            known[look.part.kind].append((look.sentences, sides[-1]))
+    share = {kind: _share(each) for kind, each in known.items()}
     return [
-        round(n * share) if look.sentences is None else look.sentences
+        round(n * share[look.part.kind]) if look.sentences is None else look.sentences
         for look, n in zip(looks, sides, strict=True)
     ]
+
+
+def _share(known: Sequence[tuple[int, int]]) -> float:
+    """Distinct texts to all, in the parts that were counted; 1 without any."""
+    return sum(s for s, _ in known) / sum(n for _, n in known) if known else 1.0
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
@@ -193,20 +210,20 @@ def read_status(
     Raises UserError for a file that is not what it should be.
     """
     moment = moment or now()
-    parts = score_parts(campaign, catalogue, groups)
+    parts = every_part(campaign, catalogue, groups)
     there = Listing()
     looks = [look_at(campaign, part, moment, queue or Queue(), there) for part in parts]
     by_model: dict[str, list[tuple[Look, int]]] = {}
     for look, total in zip(looks, _totals(campaign, catalogue, looks), strict=True):
-        by_model.setdefault(look.part.model, []).append((look, total))
+        by_model.setdefault(look.part.title, []).append((look, total))
     models = [
         ModelStatus(
             name,
             [look for look, _ in found],
             sentences=sum(total for _, total in found),
             exact=all(look.sentences is not None for look, _ in found),
-            parameters=catalogue.models[name].parameters,
-            engine=found[0][0].part.engine,
+            parameters=catalogue.models[found[0][0].part.model].parameters,
+            engine=f"{found[0][0].part.engine} {found[0][0].part.kind}",
         )
         for name, found in by_model.items()
     ]

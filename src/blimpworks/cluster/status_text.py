@@ -6,7 +6,17 @@ from typing import Any
 
 from blimpworks.cluster.looks import Look, count_states, last_words
 from blimpworks.cluster.status import ModelStatus, Status
-from blimpworks.cluster.wording import WIDTH, amount, cards, clock, cut, duration, shortened, table
+from blimpworks.cluster.wording import (
+    WIDTH,
+    amount,
+    cards,
+    clock,
+    cut,
+    duration,
+    named,
+    shortened,
+    table,
+)
 from blimpworks.errors import UserError
 
 SHOWN = 20
@@ -33,7 +43,7 @@ def _row(model: ModelStatus) -> list[str]:
     sentences = f"{'' if model.exact else '~'}{amount(model.sentences)}"
     left = duration(model.left) if model.left else "-" if model.left == 0 else "?"
     return [
-        shortened(model.model, 26),
+        named(model.model, 26),
         f"{finished}/{languages}",
         f"{amount(model.done)}/{sentences}" if model.sentences else "-",
         _share(model.done, model.sentences),
@@ -60,14 +70,14 @@ def _running(look: Look) -> list[str]:
     if look.silent:
         facts.append(f"silent for {duration(look.silent.total_seconds())}")
     facts.append(_place(look))
-    return [shortened(f"  {look.part.key}: {', '.join(filter(None, facts))}", WIDTH)]
+    return [shortened(f"  {look.part.kind_key}: {', '.join(filter(None, facts))}", WIDTH)]
 
 
 def _trouble(looks: list[Look]) -> list[list[str]]:
     """What became of parts, their last words and a log; those that ended alike are told once."""
     alike: dict[tuple[str, str, str], list[Look]] = {}
     for look in looks:
-        key = (look.part.model, look.reason or look.state, last_words(look.log))
+        key = (look.part.title, look.reason or look.state, last_words(look.log))
         alike.setdefault(key, []).append(look)
     return [_ended_alike(found, *key[1:]) for key, found in alike.items()]
 
@@ -78,7 +88,10 @@ def _ended_alike(looks: list[Look], reason: str, words: str) -> list[str]:
     tries = f"attempt {len(first.attempts)}: " if len(first.attempts) > 1 else ""
     more = f" ({len(others)} more: {', '.join(o.part.part for o in others)})" if others else ""
     where = f"  ({_place(first)})" if _place(first) else ""
-    lines = [f"  {first.part.key}: {tries}{reason}{more}", *([f"    {words}"] if words else [])]
+    lines = [
+        f"  {first.part.kind_key}: {tries}{reason}{more}",
+        *([f"    {words}"] if words else []),
+    ]
     # A path is there to be copied, so it is never cut.
     return [*(shortened(line, WIDTH) for line in lines), f"    {first.log}{where}"]
 
@@ -139,7 +152,7 @@ def _paused(look: Look) -> list[str]:
     """One line on a part that was interrupted."""
     told = ", ".join(filter(None, (look.state, look.reason)))
     share = f"{_share(look.done, look.sentences or 0)} of {amount(look.sentences)}"
-    return [shortened(f"  {look.part.key}: {told}; {share}", WIDTH)]
+    return [shortened(f"  {look.part.kind_key}: {told}; {share}", WIDTH)]
 
 
 def _of_language(look: Look, lang: str) -> tuple[int | None, int | None]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from blimpworks.catalogue import Catalogue
 from blimpworks.cluster.estimate import FLOAT32
@@ -101,7 +102,7 @@ def _joined(parts: Sequence[Part]) -> Part:
     """One part in place of several that score with one checkpoint."""
     first = parts[0]
     sets = tuple(each for part in parts for each in part.sets)
-    return Part(first.model, first.part, first.engine, sets)
+    return replace(first, sets=sets)
 
 
 def training_retries(

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from blimpworks.cluster.slurm import ANSWERS
+
 WIDTH = 100
 """Columns of a terminal."""
 
@@ -50,6 +52,12 @@ def cards(names: Sequence[str]) -> str:
 def shortened(text: str, width: int) -> str:
     """``text`` cut to ``width`` characters."""
     return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def named(title: str, width: int) -> str:
+    """The title of a model's scores or answers, shortened so that one sees which they are."""
+    end = ANSWERS if title.endswith(ANSWERS) else ""
+    return shortened(title.removesuffix(end), width - len(end)) + end
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], left: Sequence[int] = (0,)) -> str:

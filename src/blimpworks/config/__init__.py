@@ -18,6 +18,12 @@ from pydantic_core import ErrorDetails
 from blimpworks.config.base import Method, Positive, Strict, TiePolicy, Variant
 from blimpworks.config.blimp import BlimpOptions
 from blimpworks.config.clams import ClamsDecisions, ClamsOptions
+from blimpworks.config.lmentry import (
+    AnsweringOptions,
+    AnswerOptions,
+    LmentryOptions,
+    SheetOptions,
+)
 from blimpworks.config.multiblimp import (
     AgreementOptions,
     Decisions,
@@ -41,6 +47,7 @@ from blimpworks.config.training import (
     CorpusOptions,
     CorpusShares,
     EncoderDecoderRecipe,
+    InstructRecipe,
     LstmRecipe,
     MaskedRecipe,
     NetworkRecipe,
@@ -48,6 +55,7 @@ from blimpworks.config.training import (
     Recipe,
     TrainingOptions,
     TransformerRecipe,
+    follows_instructions,
 )
 from blimpworks.errors import UserError
 from blimpworks.scoring.methods import find_method
@@ -55,6 +63,8 @@ from blimpworks.scoring.methods import find_method
 __all__ = [
     "HOW_MANY",
     "AgreementOptions",
+    "AnswerOptions",
+    "AnsweringOptions",
     "Benchmark",
     "BlimpOptions",
     "Campaign",
@@ -67,7 +77,9 @@ __all__ = [
     "EncoderDecoderRecipe",
     "EngineName",
     "ExhibitOptions",
+    "InstructRecipe",
     "LexiconOptions",
+    "LmentryOptions",
     "LstmRecipe",
     "MaskedOptions",
     "MaskedRecipe",
@@ -83,6 +95,7 @@ __all__ = [
     "SamplingOptions",
     "ScoringOptions",
     "Seq2seqOptions",
+    "SheetOptions",
     "Strict",
     "TiePolicy",
     "TrainingOptions",
@@ -92,9 +105,11 @@ __all__ = [
     "VllmOptions",
     "check_campaign",
     "complaints",
+    "follows_instructions",
     "load_campaign",
     "parse_options",
     "parse_rows",
+    "parse_yaml",
     "read_settings",
 ]
 
@@ -134,6 +149,8 @@ class CatalogueFiles(Strict):
     """One directory per language, with attribute-varying grammars of our own."""
     blimp: Path = Path("config/blimp")
     """Lexicon and paradigms that BLiMP's pairs are generated from."""
+    lmentry: Path = Path("config/lmentry")
+    """Declarations of Multi-LMentry's tasks, and its language packs."""
     published: Path = Path("config/published")
     """One directory per paper, with the numbers that its exhibits print."""
 
@@ -184,6 +201,7 @@ class Campaign(Strict):
     multiblimp: MultiblimpOptions = MultiblimpOptions()
     clams: ClamsOptions = ClamsOptions()
     blimp: BlimpOptions = BlimpOptions()
+    lmentry: LmentryOptions = LmentryOptions()
     training: TrainingOptions = TrainingOptions()
     scoring: ScoringOptions = ScoringOptions()
     parity: ParityOptions = ParityOptions()
@@ -191,6 +209,10 @@ class Campaign(Strict):
     site: Path | None = None
     """Description of the cluster that jobs run on (docs/cluster.md); None for
     ``config/site.yaml``, if there is one. It decides nothing but what jobs ask for."""
+
+
+LONGEST = 300
+"""Characters of a value that a message repeats; of longer ones it has the type."""
 
 
 def _known_keys() -> list[str]:
@@ -232,6 +254,14 @@ def _unknown(key: str) -> str:
     return f"key {key!r} is not a setting; {hint}"
 
 
+def _shown(key: str, value: Any) -> str:
+    """Key and value as a message has them: no long value, and nothing of a long whole."""
+    text = repr(value)
+    if not key:
+        return f"the whole is {text}: " if len(text) <= LONGEST else ""
+    return f"key {key!r} is {text if len(text) <= LONGEST else f'a {type(value).__name__}'}: "
+
+
 def complaints(errors: Sequence[ErrorDetails], settings: Any, source: str) -> str:
     """One sentence per key that is wrong: where it stands, what it is, what is expected."""
     told: dict[str, list[ErrorDetails]] = {}
@@ -245,8 +275,7 @@ def complaints(errors: Sequence[ErrorDetails], settings: Any, source: str) -> st
         elif first["type"] == "missing":
             lines.append(f"{source}: key {key!r} is missing; add it.")
         else:
-            what = f"key {key!r} is" if key else "the whole is"
-            lines.append(f"{source}: {what} {first['input']!r}: {expected}.")
+            lines.append(f"{source}: {_shown(key, first['input'])}{expected}.")
     return "\n".join(lines)
 
 
@@ -271,6 +300,7 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
         except UserError as error:
             raise UserError(f"{source}: key {key!r}: {error}") from error
     _check_corpora(campaign.training, source)
+    _check_practice(campaign, source)
     for lang in campaign.clams.grammars:
         if lang not in campaign.languages and campaign.languages != "all":
             raise UserError(
@@ -292,6 +322,17 @@ def _check_corpora(training: TrainingOptions, source: str) -> None:
             )
 
 
+def _check_practice(campaign: Campaign, source: str) -> None:
+    """Dialogues must be about other arguments than the benchmark's."""
+    for name, recipe in campaign.training.recipes.items():
+        if getattr(recipe, "practice_seed", None) == campaign.lmentry.seed:
+            raise UserError(
+                f"{source}: key 'training.recipes.{name}.practice_seed' is {campaign.lmentry.seed},"
+                " as is lmentry.seed, so that a model would be trained on what it is asked; choose "
+                "another number."
+            )
+
+
 def read_settings(path: Path, what: str) -> dict[str, Any]:
     """The mapping in a YAML file. Raises UserError when there is none; it expected ``what``."""
     try:
@@ -303,6 +344,15 @@ def read_settings(path: Path, what: str) -> dict[str, Any]:
     if not isinstance(settings, dict):
         raise UserError(f"{path} holds no mapping; expected a {what}.")
     return settings
+
+
+def parse_yaml(kind: type[Options], path: Path, what: str) -> Options:
+    """What a YAML file holds, as ``kind``. Raises UserError, by file and key, where it is wrong."""
+    settings = read_settings(path, what)
+    try:
+        return kind.model_validate(settings)
+    except ValidationError as error:
+        raise UserError(complaints(error.errors(), settings, str(path))) from error
 
 
 def load_campaign(path: Path) -> Campaign:

@@ -1,6 +1,7 @@
 """Settings of the models that a campaign trains."""
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
@@ -158,6 +159,26 @@ class EncoderDecoderRecipe(NetworkRecipe):
     """Mean length of the spans that a sentinel stands for, in tokens."""
 
 
+class InstructRecipe(NetworkRecipe):
+    """A small Llama-architecture model that follows instructions, trained on dialogues alone.
+
+    They are made of Multi-LMentry's prompts with other arguments than the benchmark's.
+    """
+
+    kind: Literal["instruct"]
+    vocabulary: Positive = 600
+    hidden: Positive = 128
+    heads: Positive = 4
+    context: Positive = 512
+    """Longest dialogue, in tokens; longer ones are left out."""
+    max_steps: Positive = 4600
+    learning_rate: float = Field(2e-3, gt=0)
+    practice_seed: int = 1
+    """Of the arguments that dialogues are about; must not be ``lmentry.seed``."""
+    per_template: Positive = 120
+    """At most so many dialogues of each language, task and template."""
+
+
 class LstmRecipe(Strict):
     """A word-level LSTM language model; defaults as CLAMS trains them (section 5.2)."""
 
@@ -196,9 +217,19 @@ class LstmRecipe(Strict):
 
 
 Recipe = Annotated[
-    NgramRecipe | TransformerRecipe | MaskedRecipe | EncoderDecoderRecipe | LstmRecipe,
+    NgramRecipe
+    | TransformerRecipe
+    | MaskedRecipe
+    | EncoderDecoderRecipe
+    | InstructRecipe
+    | LstmRecipe,
     Field(discriminator="kind"),
 ]
+
+
+def follows_instructions(recipes: Mapping[str, Recipe], name: str) -> bool:
+    """Whether the recipe of that name makes models that are trained on dialogues alone."""
+    return isinstance(recipes.get(name), InstructRecipe)
 
 
 class TrainingOptions(Strict):

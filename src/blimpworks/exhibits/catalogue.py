@@ -22,6 +22,7 @@ EXHIBITS: dict[str, ExhibitSpec] = {
 
 EVALUATION = {
     "accuracies",
+    "annotation_agreement",
     "bins",
     "comparisons",
     "curves",
@@ -30,6 +31,7 @@ EVALUATION = {
     "margins",
     "regressions",
     "residuals",
+    "verdicts",
 }
 """Tables that only a campaign with models has."""
 BOTH = "data_sets"
@@ -46,16 +48,23 @@ def _measurable(spec: ExhibitSpec, evaluated: Collection[str], sampled: Collecti
 
 
 def of_benchmarks(
-    benchmarks: Collection[str], *, evaluated: Collection[str], sampled: Collection[str] = ()
+    benchmarks: Collection[str],
+    *,
+    evaluated: Collection[str],
+    sampled: Collection[str] = (),
+    absent: Collection[str] = (),
 ) -> list[ExhibitSpec]:
     """Exhibits of the papers whose benchmarks a campaign has items of.
 
     Of a benchmark that no model is ``evaluated`` on, those of the data alone; learning curves of
     those that models trained on samples are; never those that need nothing, which are of print
-    alone.
+    alone, or one of the kinds of tables that the campaign has not (``absent``).
     """
     return [
         spec
         for spec in EXHIBITS.values()
-        if spec.paper in benchmarks and spec.needs and _measurable(spec, evaluated, sampled)
+        if spec.paper in benchmarks
+        and spec.needs
+        and not {*absent} & {*spec.needs}
+        and _measurable(spec, evaluated, sampled)
     ]

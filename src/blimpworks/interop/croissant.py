@@ -27,6 +27,7 @@ CITATIONS = {
     "Models.",
     "blimp": "Warstadt et al. (2020). BLiMP: The Benchmark of Linguistic Minimal Pairs for "
     "English.",
+    "lmentry": "Moroni, Aula-Blasco, Conia et al. (2025). Multi-LMentry.",
 }
 """How to cite a paper."""
 

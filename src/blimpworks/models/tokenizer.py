@@ -133,18 +133,23 @@ def word_tokenizer(words: list[str], rule: Literal["split", "whitespace"]) -> To
 
 
 def save_tokenizer(
-    tokenizer: Tokenizer, directory: Path, context: int, specials: dict[str, str]
+    tokenizer: Tokenizer,
+    directory: Path,
+    context: int,
+    specials: dict[str, str],
+    chat: str | None = None,
 ) -> None:
     """Write ``tokenizer.json`` and ``tokenizer_config.json`` into ``directory``.
 
-    ``specials`` are its special tokens by role. The class is the generic
-    PreTrainedTokenizerFast, which every version of transformers can load.
+    ``specials`` are its special tokens by role, ``chat`` is a chat template. The
+    class is the generic PreTrainedTokenizerFast, which every version of transformers can load.
     """
     settings = {
         "tokenizer_class": "PreTrainedTokenizerFast",
         **specials,
         "model_max_length": context,
         "clean_up_tokenization_spaces": False,
+        **({"chat_template": chat} if chat else {}),
     }
     with atomic(directory / "tokenizer.json") as temporary:
         tokenizer.save(str(temporary), pretty=False)

@@ -6,8 +6,9 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import torch
@@ -45,8 +46,8 @@ BETAS = (0.9, 0.95)
 WEIGHT_DECAY = 0.1
 CLIP = 1.0
 IGNORED = -100
-Ids = NDArray[np.int64]
-Batch = dict[str, torch.Tensor]
+Ids = NDArray[np.integer[Any]]
+Batch = dict[str, torch.Tensor | int]
 R = TypeVar("R", bound=NetworkRecipe)
 
 
@@ -69,9 +70,11 @@ class Kind(Generic[R]):
     is drawn at random."""
     sentences: Callable[[Path], list[str]] = training_sentences
     """Of the file that it is trained on."""
+    chat: str | None = None
+    """Chat template of models that follow instructions."""
 
 
-def new_model(recipe: TransformerRecipe, vocabulary: int, bos: int = BOS_ID) -> LlamaForCausalLM:
+def new_model(recipe: NetworkRecipe, vocabulary: int, bos: int = BOS_ID) -> LlamaForCausalLM:
     """A freshly initialised model in float32, from torch's current random state.
 
     ``bos`` is the id that each sentence begins with.
@@ -208,7 +211,7 @@ class _Course(Generic[R]):
             epoch_batches(lengths, recipe.batch_tokens, self._seed, epoch)
             for epoch in range(recipe.epochs)
         )
-        return [batch for epoch in epochs for batch in epoch][: recipe.max_steps]
+        return list(islice(chain.from_iterable(epochs), recipe.max_steps))
 
     def rate(self, step: int) -> float:
         """Learning rate of a step; see ``learning_rate``."""
@@ -266,7 +269,7 @@ def train_kind(
         data = kind.encode(tokenizer, sentences, recipe.context)
         course = _Course(kind, model, data, recipe, seed)
         fit(course, source, scratch_of(directory), recipe.checkpoint_steps)
-    save_tokenizer(tokenizer, directory, recipe.context, kind.specials)
+    save_tokenizer(tokenizer, directory, recipe.context, kind.specials, kind.chat)
     model.save_pretrained(directory)
     sealed = seal(checkpoint, trained_checkpoint(name, scope, kind.architecture, source))
     shutil.rmtree(scratch_of(directory), ignore_errors=True)

@@ -17,10 +17,16 @@ from blimpworks.provenance.verbs import VERBS, verb_code
 
 Kind = Literal["input", "code", "parameter", "model", "engine", "package", "unexplained"]
 NOBODY: frozenset[str] = frozenset()
-KIND_OF_VERB: dict[str, Kind] = {"retrieve": "input", "score": "engine", "retrieve_model": "model"}
+KIND_OF_VERB: dict[str, Kind] = {
+    "retrieve": "input",
+    "score": "engine",
+    "answer": "engine",
+    "retrieve_model": "model",
+}
 """What a changed parameter of a verb is; of those that train a model it is the model."""
-ENGINE_KEY = ("software", "code", "number format", "checkpoint", "first token")
-"""Parts of an engine's key; code and checkpoint are told by themselves."""
+ENGINE_KEY = ("software", "code", "number format", "checkpoint", "first token or template")
+"""Parts of an engine's key, whose last is what conditions scores or answers; code and
+checkpoint are told by themselves."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -35,7 +41,7 @@ def _kind_of(verb: str, parameter: str) -> Kind:
     name = verb.partition(" ")[0]
     if name.startswith("train_"):
         return "model"
-    if name == "score" and parameter != "engine":
+    if name in ("score", "answer") and parameter != "engine":
         return "parameter"
     return KIND_OF_VERB.get(name, "parameter")
 
@@ -88,7 +94,7 @@ class Causes:
 
     def _of_code(self, old: Record, new: Record) -> Iterator[Cause]:
         if old["verb"] != new["verb"]:
-            kind: Kind = "engine" if new["verb"].startswith("score ") else "code"
+            kind: Kind = "engine" if new["verb"].startswith(("score ", "answer ")) else "code"
             yield Cause(kind, f"{old['verb']} → {new['verb']}")
         elif old["code"] != new["code"]:
             key = (old["code"], new["code"])

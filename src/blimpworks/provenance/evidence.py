@@ -24,9 +24,14 @@ TABLE = "_table"
 SIDES = ("good", "bad")
 WORDS = ("subject", "inflected")
 """Words of an item whose place in the treebank sentence is told."""
-KINDS = ("judgements", "scores", "items")
+KINDS = ("judgements", "scores", "answers", "items")
 """Tables of items, the one that leads furthest first."""
 MODELS = ("model", "model_a", "model_b")
+TOLD = (
+    *("method", "value_good", "value_bad", "margin", "correct", "tie", "near_tie"),
+    *("certain", "rule", "pattern"),
+)
+"""What of a judgement is told: of answers also which rule and pattern decided."""
 ALL = "all"
 
 
@@ -93,7 +98,9 @@ def read_tables(nodes: Sequence[Node]) -> pd.DataFrame:
 def spread(rows: pd.DataFrame, count: int) -> pd.DataFrame:
     """``count`` rows evenly over the margins, the most mistaken first."""
     if "margin" in rows:
-        rows = rows.sort_values(["margin", "item_id"], kind="stable")
+        # Answers have no margin: the wrong ones come first.
+        by = [name for name in ("margin", "correct") if name in rows and rows[name].notna().any()]
+        rows = rows.sort_values([*by[:1], "item_id"], kind="stable")
     steps = [round(i * (len(rows) - 1) / max(count - 1, 1)) for i in range(min(count, len(rows)))]
     return rows.iloc[list(dict.fromkeys(steps))]
 
@@ -218,18 +225,28 @@ def _sentence(sentences: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
     return {"path": path, "line": row["line"], "text": row["text"], "sent_id": row["sent_id"]}
 
 
+def answer_evidence(item: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
+    """A prompt, what it wants to hear, and what the model wrote."""
+    found = {"prompt": item["prompt"], "gold": item["answer"]}
+    return found | {name: answer[name] for name in ("text", "status", "finish") if name in answer}
+
+
 def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
     """One item of a table of judgements or items, with its sentences, tokens and origin."""
-    of_items, scores = (
-        [node] if kind in node.path.parts else nearest(node, kind) for kind in ("items", "scores")
+    of_items, scores, answers = (
+        [node] if kind in node.path.parts else nearest(node, kind)
+        for kind in ("items", "scores", "answers")
     )
     key, paradigm = row["item_id"], row.get("paradigm")
     item = next((r for n in of_items if (r := _row_of(read_arrow(n.path), key, paradigm))), {})
     scored = next((r for n in scores if (r := _row_of(read_arrow(n.path), key, None))), {})
     found = {"item_id": key, "paradigm": paradigm or item.get("paradigm"), "table": str(node.path)}
-    told = ("method", "value_good", "value_bad", "margin", "correct", "tie", "near_tie")
-    found |= {name: row[name] for name in told if name in row}
-    if item:
+    # Pandas has NaN where a column of numbers or texts is null.
+    found |= {name: None if row[name] != row[name] else row[name] for name in TOLD if name in row}
+    if "prompt" in item:
+        said = next((r for n in answers if (r := _row_of(read_arrow(n.path), key, None))), {})
+        found |= answer_evidence(item, said)
+    elif item:
         found |= _sides(item, scored) | {"origin": origin(of_items[0], item)}
         words = {w: (item.get(f"{w}_id"), item.get(f"{w}_form", item.get(w))) for w in WORDS}
         found["words"] = {w: {"id": i, "form": f} for w, (i, f) in words.items() if i is not None}

@@ -6,6 +6,7 @@ records the same digest, so the two can never disagree.
 
 from dataclasses import dataclass
 
+from blimpworks.answering.engines import ANSWERING
 from blimpworks.exhibits.catalogue import EXHIBITS, ExhibitSpec
 from blimpworks.provenance.digest import code_digest
 from blimpworks.scoring.engines import ENGINES, find_engine
@@ -50,12 +51,23 @@ VERBS: dict[str, Verb] = {
     "train_encoder_decoder": Verb(
         ("blimpworks.models.encoder_decoder:train_encoder_decoder",), NETWORKS
     ),
+    "build_dialogues": Verb(
+        ("blimpworks.lmentry.dialogues:build_dialogues",), ("numpy", "pyarrow")
+    ),
+    "train_instruct": Verb(("blimpworks.models.instruct:train_instruct",), NETWORKS),
     "train_lstm": Verb(("blimpworks.models.lstm:train_lstm",), ("numpy", "torch", "safetensors")),
     "measure_perplexity": Verb(
         ("blimpworks.models.perplexity:measure_perplexity",), ("numpy", "pyarrow", "torch")
     ),
     "collect_scores": Verb(("blimpworks.scoring.collect:collect_scores",), ("numpy", "pyarrow")),
     "judge": Verb(("blimpworks.scoring.judge:judge",), ("numpy", "pyarrow")),
+    "judge_answers": Verb(
+        ("blimpworks.lmentry.judging.answers:judge_answers",),
+        ("pyarrow", "google-re2", "num2words", "jamo"),
+    ),
+    "collect_answers": Verb(
+        ("blimpworks.answering.collect:collect_answers",), ("numpy", "pyarrow")
+    ),
     # Each variant's scores are the work of the verb `score`, and recorded by it.
     "parity": Verb(
         ("blimpworks.scoring.parity:measure_parity",),
@@ -87,9 +99,21 @@ VERBS: dict[str, Verb] = {
     "build_morphology": Verb(("blimpworks.analysis.wals:build_morphology",), ("numpy", "pyarrow")),
     "build_clams_items": Verb(("blimpworks.clams.items:build_items",), ("numpy", "pyarrow")),
     "count_sets": Verb(("blimpworks.clams.evaluation_sets:count_sets",), ("numpy", "pyarrow")),
+    "build_lmentry_items": Verb(("blimpworks.lmentry.prompts:build_prompts",), ("jamo", "pyarrow")),
     "generate_sets": Verb(("blimpworks.clams.grammar.generator:generate_sets",)),
     "generate_blimp": Verb(("blimpworks.blimp.generator.generate:generate_paradigms",)),
     "build_blimp_items": Verb(("blimpworks.blimp.items:build_items",), ("numpy", "pyarrow")),
+    "annotation_sheet": Verb(
+        ("blimpworks.lmentry.annotation.sheet:write_annotation_sheet",),
+        ("numpy", "pandas", "pyarrow"),
+    ),
+    "read_annotations": Verb(
+        ("blimpworks.lmentry.annotation.agreement:measure_agreement",),
+        ("numpy", "pandas", "pyarrow", "scipy", "statsmodels"),
+    ),
+    "compare_verdicts": Verb(
+        ("blimpworks.lmentry.verdicts:compare_verdicts",), ("numpy", "pandas", "pyarrow")
+    ),
     "compare_models": Verb(
         ("blimpworks.analysis.comparisons:compare_models",),
         ("numpy", "pandas", "pyarrow", "scipy", "statsmodels"),
@@ -159,6 +183,11 @@ def score_verb(engine: str, architecture: str) -> str:
     return f"score {engine} {architecture}"
 
 
+def answer_verb(engine: str) -> str:
+    """Name of the verb that answers with an engine."""
+    return f"answer {engine}"
+
+
 SOFTWARE = {
     "kenlm": ("kenlm",),
     "lstm": ("torch",),
@@ -170,6 +199,11 @@ for (_name, _architecture), _class in ENGINES.items():
     # Engines are found by name at run time, so their imports don't show them.
     VERBS[score_verb(_name, _architecture)] = Verb(
         ("blimpworks.scoring.run:score_items", _class), ("numpy", "pyarrow", *SOFTWARE[_name])
+    )
+
+for _name, _class in ANSWERING.items():
+    VERBS[answer_verb(_name)] = Verb(
+        ("blimpworks.answering.run:answer_items", _class), ("pyarrow", *SOFTWARE[_name])
     )
 
 

@@ -111,6 +111,36 @@ def _origin_lines(item: dict[str, Any]) -> list[str]:
     return [*lines, f"       {origin['text']}"] if "text" in origin else lines
 
 
+def _verdict(item: dict[str, Any]) -> str:
+    """How an answer was judged, and what decided that; empty for what is no answer's verdict."""
+    if "rule" not in item or "prompt" not in item:
+        return ""
+    if pd.isna(item["correct"]):
+        return f"  {item['method']}: not judged"
+    right = {0.0: "wrong", 1.0: "right"}.get(item["correct"], item["correct"])
+    sure = "" if pd.isna(item["certain"]) else " for certain" if item["certain"] else ", uncertain"
+    pattern = "" if pd.isna(item["pattern"]) else f" {item['pattern']!r}"
+    return f"  {item['method']}: {right}{sure}, by rule {item['rule']}{pattern}"
+
+
+def _indented(sign: str, text: str) -> list[str]:
+    """A text of any number of lines behind a sign."""
+    first, *rest = text.splitlines() or [""]
+    return [f"   {sign} {first}", *(f"     {line}" for line in rest)]
+
+
+def _answer_lines(item: dict[str, Any]) -> list[str]:
+    """The prompt, what it wants to hear, and all that the model wrote."""
+    if "prompt" not in item:
+        return []
+    lines = _indented("?", item["prompt"])
+    lines += [f"   wanted: {item['gold']}"] if item["gold"] is not None else []
+    if item.get("text") is not None:
+        cut = "  [cut off at the limit]" if item.get("finish") == "length" else ""
+        return [*lines, *_indented(">", f"{item['text']}{cut}")]
+    return [*lines, f"   no answer: {item['status']}"] if "status" in item else lines
+
+
 def _item_lines(items: Sequence[dict[str, Any]]) -> list[str]:
     lines: list[str] = []
     for item in items:
@@ -119,7 +149,9 @@ def _item_lines(items: Sequence[dict[str, Any]]) -> list[str]:
             if item.get("margin") is not None:
                 right = {0.0: "wrong", 1.0: "right"}.get(item["correct"], item["correct"])
                 verdict = f"  {item['method']}: margin {item['margin']:+.3f}, {right}"
+            verdict = verdict or _verdict(item)
             lines.append(f"{item['item_id']}  {item['paradigm'] or ''}{verdict}")
+            lines += _answer_lines(item)
         for sign, side in (("+", "good"), ("-", "bad")):
             if side in item:
                 total = item[side]["logprob"]

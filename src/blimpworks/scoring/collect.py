@@ -3,6 +3,7 @@
 import logging
 from functools import cached_property
 from pathlib import Path
+from typing import Generic
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.scoring.failed import refuse_failed
 from blimpworks.scoring.plan import Request
-from blimpworks.scoring.run import Manifest, read_manifest
+from blimpworks.scoring.run import M, Manifest, read_manifest
 from blimpworks.scoring.store import FAILED, OK, sentence_keys
 from blimpworks.tables import ITEMS, SCORES, read_table, write_table
 
@@ -34,7 +35,7 @@ def distinct_items(items: Path) -> pa.Table:
     return table.take(pa.array(np.sort(first)))
 
 
-def _broken(reason: str, manifest: Path) -> UserError:
+def broken(reason: str, manifest: Path) -> UserError:
     """The error for scores that do not fit their manifest, with its remedy.
 
     Scoring again replaces what is missing or altered, but Snakemake, which does not know the
@@ -43,18 +44,25 @@ def _broken(reason: str, manifest: Path) -> UserError:
     return UserError(f"{reason}; delete {manifest} and run the same snakemake command again.")
 
 
-class Shards:
+class Shards(Generic[M]):
     """The shards that a manifest names, each read once for all tables made from them."""
 
-    def __init__(self, manifest: Path, store: Path) -> None:
-        """Nothing is read yet."""
+    def __init__(
+        self,
+        manifest: Path,
+        store: Path,
+        kind: type[M] = Manifest,  # type: ignore[assignment]
+        failed: frozenset[str] = FAILED,
+    ) -> None:
+        """Nothing is read yet. ``failed``: statuses that a second try may have changed."""
         self.manifest, self.store = manifest, store
+        self._kind, self._failed = kind, failed
 
     @cached_property
-    def described(self) -> Manifest:
+    def described(self) -> M:
         """The manifest. Raises UserError when it is missing, malformed, or says it failed."""
         refuse_failed(self.manifest)
-        return read_manifest(self.manifest)
+        return read_manifest(self.manifest, self._kind)
 
     @cached_property
     def rows(self) -> pa.Table:
@@ -64,9 +72,9 @@ class Shards:
         Raises UserError when a shard is missing, or was altered since the manifest was written.
         """
         if not self.described.shards:
-            raise _broken(f"{self.manifest} names no shards", self.manifest)
+            raise broken(f"{self.manifest} names no shards", self.manifest)
         rows = pa.concat_tables([self._checked(name) for name in self.described.shards])
-        failed = pc.is_in(rows["status"], value_set=pa.array(sorted(FAILED)))
+        failed = pc.is_in(rows["status"], value_set=pa.array(sorted(self._failed)))
         parts = [rows.filter(pc.invert(failed)), rows.filter(failed)]
         return pa.concat_tables(parts).combine_chunks()
 
@@ -74,15 +82,18 @@ class Shards:
         shard, expected = self.store / name, self.described.shards[name]
         if not shard.is_file():
             reason = f"{shard}, which {self.manifest} names, does not exist"
-            raise _broken(reason, self.manifest)
+            raise broken(reason, self.manifest)
         found = sha256_of(shard)
         if found != expected:
             reason = (
                 f"{shard} has SHA-256 {found[:12]}…, but {self.manifest} expects "
                 f"{expected[:12]}…: it was altered since it was written"
             )
-            raise _broken(reason, self.manifest)
+            raise broken(reason, self.manifest)
         return pq.read_table(shard)
+
+
+ScoreShards = Shards[Manifest]
 
 
 def total_logprobs(logprobs: pa.ListArray) -> np.ndarray:
@@ -110,7 +121,9 @@ def _requests(items: pa.Table, side: str) -> list[Request]:
     return [Request(*row) for row in zip(items[side].to_pylist(), *edges, strict=True)]
 
 
-def _rows_of(requests: list[Request], keys: dict[Request, str], shards: Shards) -> pa.Table:
+def _rows_of(
+    requests: list[Request], keys: dict[Request, str], shards: Shards[Manifest]
+) -> pa.Table:
     """The row of each sentence, in their order: of the whole, else of its region."""
     rows = shards.rows
     whole = pa.array([keys[Request(r.text)] for r in requests], pa.string())
@@ -118,7 +131,7 @@ def _rows_of(requests: list[Request], keys: dict[Request, str], shards: Shards) 
     found = pc.coalesce(*(pc.index_in(each, value_set=rows["key"]) for each in (whole, part)))
     if found.null_count:
         text = requests[pc.is_null(found).to_pylist().index(True)].text
-        raise _broken(f"sentence {text!r} of the items has no scores in the store", shards.manifest)
+        raise broken(f"sentence {text!r} of the items has no scores in the store", shards.manifest)
     return rows.take(found).combine_chunks()
 
 
@@ -137,7 +150,7 @@ def _side(taken: pa.Table, side: str) -> dict[str, pa.Array]:
     }
 
 
-def collect_scores(items: Path, shards: Shards, output: Path) -> pa.Table:
+def collect_scores(items: Path, shards: Shards[Manifest], output: Path) -> pa.Table:
     """Write the scores table of ``items`` from the shards that hold its sentences.
 
     One row per distinct item, in order of first appearance. ``logprob_*`` [nats] sums the

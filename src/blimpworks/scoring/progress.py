@@ -5,7 +5,7 @@ import logging
 import os
 import uuid
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from time import monotonic
@@ -18,7 +18,6 @@ from blimpworks.cluster.journal import AttemptId, Scored, now
 from blimpworks.config.base import Strict
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
-from blimpworks.scoring.plan import Request
 from blimpworks.scoring.watch import Watch
 
 log = logging.getLogger(__name__)
@@ -62,7 +61,9 @@ def read_progress(path: Path) -> Progressed | None:
 
 
 def scored_tokens(scores: pa.Table) -> int:
-    """How many tokens of a shard have a score."""
+    """How many tokens of a shard have a score, or were written as answers."""
+    if "tokens" in scores.column_names:
+        return pc.sum(scores["tokens"]).as_py() or 0
     values = scores["logprobs"].combine_chunks().flatten()
     return pc.sum(pc.is_finite(values)).as_py() or 0
 
@@ -116,16 +117,16 @@ class Progress(Watch):
         self._attempt = attempt or os.environ.get(ATTEMPT) or uuid.uuid4().hex
         self._clock = _Clock()
         self._written = -RARELY
-        self._languages: dict[Request, tuple[str, ...]] = {}
+        self._languages: dict[Hashable, tuple[str, ...]] = {}
         self._sentences: dict[str, int] = {}
         self._missing: Counter[str] = Counter()
         self._total = self._left = self._new = self._tokens = 0
 
     def begin(
-        self, sentences: Mapping[str, Collection[Request]], missing: Collection[Request]
+        self, sentences: Mapping[str, Collection[Hashable]], missing: Collection[Hashable]
     ) -> None:
         """Count what there is, and write the first version."""
-        seen = set[Request]()
+        seen = set[Hashable]()
         for lang, requests in sentences.items():
             # In these steps, hashes of the sentences are not computed anew.
             shared = seen.intersection(requests)
@@ -139,7 +140,7 @@ class Progress(Watch):
         self._clock.begin()
         self._write()
 
-    def wrote(self, part: Sequence[Request], scores: pa.Table) -> None:
+    def wrote(self, part: Sequence[Hashable], scores: pa.Table) -> None:
         """Count a shard; write the next version, unless the last is that young."""
         tokens = scored_tokens(scores)
         self._clock.shard(tokens)
@@ -150,7 +151,7 @@ class Progress(Watch):
         if monotonic() - self._written >= RARELY:
             self._write()
 
-    def _by_language(self, requests: Iterable[Request]) -> Counter[str]:
+    def _by_language(self, requests: Iterable[Hashable]) -> Counter[str]:
         """How many of some sentences each language has."""
         return Counter(chain.from_iterable(map(self._languages.__getitem__, requests)))
 

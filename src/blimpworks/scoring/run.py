@@ -5,7 +5,7 @@ import logging
 from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import Field, ValidationError
 
@@ -39,10 +39,13 @@ class Manifest(Strict):
     """SHA-256 of each shard that holds one of them, by file name."""
 
 
-def read_manifest(path: Path) -> Manifest:
-    """Read a manifest. Raises UserError when it is missing or malformed."""
+M = TypeVar("M", bound=Manifest)
+
+
+def read_manifest(path: Path, kind: type[M] = Manifest) -> M:  # type: ignore[assignment]
+    """Read a manifest of a kind. Raises UserError when it is missing or malformed."""
     try:
-        return Manifest.model_validate_json(path.read_bytes())
+        return kind.model_validate_json(path.read_bytes())
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; expected a manifest of scores.") from error
     except ValidationError as error:
@@ -52,15 +55,31 @@ def read_manifest(path: Path) -> Manifest:
         ) from error
 
 
-def _warn_of_failures(result: Manifest, path: Path) -> None:
-    """Say how many sentences failed that another try could score, and how to try."""
-    failed = {status: n for status, n in result.statuses.items() if status in FAILED}
-    if failed:
+def write_manifest(result: Manifest, path: Path) -> None:
+    """Write a manifest, by which its job is known to be done."""
+    text = json.dumps(result.model_dump(), indent=1, ensure_ascii=False, sort_keys=True)
+    write_text(path, text + "\n")
+
+
+def warn_of_failures(
+    result: Manifest,
+    path: Path,
+    failed: frozenset[str] = FAILED,
+    what: str = "sentences without scores",
+    setting: str = "scoring.retry_failed",
+) -> None:
+    """Say how many requests failed that another try could mend, and how to try.
+
+    ``failed`` are the statuses of those; ``what`` they are, and the ``setting`` that tries again.
+    """
+    counts = {status: n for status, n in result.statuses.items() if status in failed}
+    if counts:
         log.warning(
-            "%s: sentences without scores: %s; delete it and run again with "
-            "scoring.retry_failed: true to try them once more.",
+            "%s: %s: %s; delete it and run again with %s: true to try them once more.",
             path,
-            ", ".join(f"{n} {status}" for status, n in failed.items()),
+            what,
+            ", ".join(f"{n} {status}" for status, n in counts.items()),
+            setting,
         )
 
 
@@ -122,8 +141,7 @@ def score_items(
         finally:
             watch.end()
     result = _manifest(opened.key, checkpoint, shards, keys.values())
-    text = json.dumps(result.model_dump(), indent=1, ensure_ascii=False, sort_keys=True)
-    write_text(manifest, text + "\n")
+    write_manifest(result, manifest)
     log.info("%s: %d sentences, %d of them new", manifest, result.sentences, new)
-    _warn_of_failures(result, manifest)
+    warn_of_failures(result, manifest)
     return result

@@ -16,23 +16,18 @@ who asks for all at once: engines whose batches move last digits may differ in t
 """
 
 import hashlib
-import io
-import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import get_args
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from tqdm import tqdm
 
-from blimpworks.errors import UserError
-from blimpworks.files import atomic, sha256_of
 from blimpworks.scoring.engine import Encoded, Engine, Failure, Ids, LogProbs, Mask
 from blimpworks.scoring.plan import Request, in_order, nothing_scored
+from blimpworks.scoring.shards import ShardStore
 from blimpworks.scoring.watch import Watch
 
 log = logging.getLogger(__name__)
@@ -67,62 +62,10 @@ def sentence_keys(engine_key: str, requests: Iterable[Request]) -> dict[Request,
     return found
 
 
-def shard_name(sha256: str) -> str:
-    """File name of the shard whose bytes have that SHA-256."""
-    return f"part-{sha256[:32]}.parquet"
+class Store(ShardStore[Request]):
+    """The shards of one model's scores, as they lie in one directory."""
 
-
-def read_statuses(shard: Path) -> dict[str, str]:
-    """Status of each sentence in ``shard``, by key. Raises UserError when it is unreadable."""
-    try:
-        if not pq.read_schema(shard).equals(SCHEMA):
-            raise UserError(f"{shard} has other columns than a shard.")
-        table = pq.read_table(shard, columns=["key", "status"])
-        return dict(zip(table["key"].to_pylist(), table["status"].to_pylist(), strict=True))
-    except (OSError, pa.ArrowException) as error:
-        reason = " ".join(str(error).split())
-        raise UserError(f"{shard} is no readable shard ({reason}).") from error
-
-
-def _whole(shard: Path) -> dict[str, str]:
-    """Statuses of a shard that still holds the bytes it was written with."""
-    if shard.name != shard_name(sha256_of(shard)):
-        raise UserError(f"{shard} was altered since it was written: its name is not its digest.")
-    return read_statuses(shard)
-
-
-def set_aside(shard: Path) -> None:
-    """Rename a damaged shard to ``*.corrupt``, so that its sentences are scored again."""
-    shard.rename(shard.with_name(f"{shard.name}.corrupt"))
-
-
-class Store:
-    """The shards of one model, as they lie in one directory."""
-
-    def __init__(self, directory: Path) -> None:
-        """Look at the shards present; damaged ones are set aside with a warning."""
-        self.directory = directory
-        self.shard_of: dict[str, Path] = {}
-        """Shard of each sentence by key; of two, one in which it did not fail."""
-        self.status_of: dict[str, str] = {}
-        for shard in sorted(directory.glob("part-*.parquet")):
-            try:
-                self._add(shard, _whole(shard))
-            except UserError as error:
-                log.warning("%s It is set aside and its sentences are scored again.", error)
-                set_aside(shard)
-
-    def _add(self, shard: Path, statuses: Mapping[str, str]) -> None:
-        for key, status in statuses.items():
-            if self.status_of.get(key, OK) in FAILED or key not in self.shard_of:
-                self.shard_of[key], self.status_of[key] = shard, status
-
-    def _lacks(self, key: str, *, retry: bool) -> bool:
-        return key not in self.shard_of or (retry and self.status_of[key] in FAILED)
-
-    def missing(self, keys: Mapping[Request, str], *, retry: bool = False) -> list[Request]:
-        """The requests whose keys have no scores here; with ``retry``, failed ones count too."""
-        return [request for request, key in keys.items() if self._lacks(key, retry=retry)]
+    schema, failed, what = SCHEMA, FAILED, "sentences are scored"
 
     def fill(
         self,
@@ -139,8 +82,7 @@ class Store:
         ``prefixes`` is the order (see ``plan.in_order``). With ``retry``, those that failed
         count as missing. ``watch`` may end it between two shards by raising.
         """
-        for cut_off in self.directory.glob(".part-*.tmp"):
-            cut_off.unlink(missing_ok=True)  # by a run that was killed while it wrote
+        self.tidy()
         wanted = in_order(self.missing(keys, retry=retry), prefixes=prefixes)
         if not wanted:
             log.info("%s: all sentences have scores already", self.directory)
@@ -151,21 +93,10 @@ class Store:
                 watch.before()
                 chosen = {request: keys[request] for request in part}
                 scores = score_shard(engine, chosen, encoded)
-                self._write(scores, engine.key)
+                self.write(scores, engine.key)
                 watch.wrote(part, scores)
                 bar.update(len(part))
         return len(wanted)
-
-    def _write(self, table: pa.Table, engine_key: str) -> None:
-        note = {b"blimpworks": json.dumps({"table": "shard", "engine": engine_key}).encode()}
-        sink = io.BytesIO()
-        pq.write_table(table.replace_schema_metadata(note), sink, compression="zstd")
-        content = sink.getvalue()
-        path = self.directory / shard_name(hashlib.sha256(content).hexdigest())
-        with atomic(path) as temporary:
-            temporary.write_bytes(content)
-        statuses = zip(table["key"].to_pylist(), table["status"].to_pylist(), strict=True)
-        self._add(path, dict(statuses))
 
 
 def encode_requests(engine: Engine, requests: Sequence[Request]) -> list[Encoded]:

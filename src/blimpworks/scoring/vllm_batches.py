@@ -1,17 +1,23 @@
-"""Sentences in batches, and what to do when one fails: again, in parts, or not at all."""
+"""Requests in batches, and what to do when one fails: again, in parts, or not at all.
+
+A request is whatever a model is asked, such as the ids of a sentence or a conversation; its
+result whatever it says to that, such as log-probabilities or an answer, and never a string.
+"""
 
 from collections.abc import Callable, Sequence
-from typing import Literal, cast
+from typing import Generic, Literal, TypeVar, cast
 
-from blimpworks.scoring.engine import Failure, LogProbs
+from blimpworks.scoring.engine import Failure
 
 Prompt = list[int]
+P = TypeVar("P")
+R = TypeVar("R")
 Trouble = Literal["out_of_memory", "refused", "lost", "deadly", "stray"]
-"""Why a batch has no scores. ``lost``: it may well be fine, whoever computed it is gone;
+"""Why a batch has no results. ``lost``: it may well be fine, whoever computed it is gone;
 ``deadly``: it ended whoever computed it; ``stray``: somebody else answered."""
-Outcome = list[LogProbs] | Trouble
-Attempt = Callable[[list[list[Prompt]]], list[Outcome]]
-"""Scores batches: log-probabilities of each prompt's ids after the first, or the trouble."""
+Outcome = list[R] | Trouble
+Attempt = Callable[[list[list[P]]], list[Outcome[R]]]
+"""Runs batches: a result for each request of a batch, or the batch's trouble."""
 
 
 def cut(numbers: Sequence[int], size: int) -> list[list[int]]:
@@ -19,14 +25,14 @@ def cut(numbers: Sequence[int], size: int) -> list[list[int]]:
     return [list(numbers[a : a + size]) for a in range(0, len(numbers), size)]
 
 
-class _Round:
-    """Results so far, and the batches still to be scored."""
+class _Round(Generic[R]):
+    """Results so far, and the batches still to be run."""
 
     def __init__(self, count: int, size: int) -> None:
-        self.found: list[LogProbs | Failure | None] = [None] * count
+        self.found: list[R | Failure | None] = [None] * count
         self.pending = cut(range(count), size)
 
-    def settle(self, batch: list[int], outcome: Outcome) -> None:
+    def settle(self, batch: list[int], outcome: Outcome[R]) -> None:
         """Keep what came of a batch, or queue it once more, in parts if it was too much."""
         if not isinstance(outcome, str):
             for number, row in zip(batch, outcome, strict=True):
@@ -41,17 +47,17 @@ class _Round:
             self.found[batch[0]] = cast(Failure, outcome)
 
 
-def score_batches(prompts: list[Prompt], size: int, attempt: Attempt) -> list[LogProbs | Failure]:
-    """Log-probabilities of each prompt, or why there are none, from batches of ``size``.
+def run_batches(requests: Sequence[P], size: int, attempt: Attempt[P, R]) -> list[R | Failure]:
+    """The result of each request, or why there is none, from batches of ``size``.
 
-    A batch that is refused or too much for the memory is halved until the prompt that is to
-    blame stands alone; of one that is deadly each prompt is tried alone, where ``attempt``
+    A batch that is refused or too much for the memory is halved until the request that is to
+    blame stands alone; of one that is deadly each request is tried alone, where ``attempt``
     says what its trouble is. ``attempt`` raises when there is no point in going on.
     """
-    work = _Round(len(prompts), size)
+    work = _Round[R](len(requests), size)
     while work.pending:
         batches, work.pending = work.pending, []
-        outcomes = attempt([[prompts[i] for i in batch] for batch in batches])
+        outcomes = attempt([[requests[i] for i in batch] for batch in batches])
         for batch, outcome in zip(batches, outcomes, strict=True):
             work.settle(batch, outcome)
-    return cast(list[LogProbs | Failure], work.found)
+    return cast(list[R | Failure], work.found)

@@ -2,15 +2,17 @@
 
 import gc
 import os
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 import torch
 
 from blimpworks.errors import UserError
 from blimpworks.scoring.engine import Failure, LogProbs
-from blimpworks.scoring.vllm_batches import Outcome, Prompt, score_batches
+from blimpworks.scoring.vllm_batches import Outcome, P, Prompt, R, run_batches
 from blimpworks.scoring.vllm_server import is_full
 from blimpworks.scoring.vllm_setup import Setup
 
@@ -18,19 +20,23 @@ LOWEST = -9999.0
 """What vLLM's server answers for the logarithm of zero."""
 
 
-class LoadedModel:
-    """Scores prompts through vLLM's offline API; the model is loaded with the first of them."""
+class Loaded(ABC, Generic[P, R]):
+    """Runs requests through vLLM's offline API; the model is loaded with the first of them."""
 
     def __init__(self, setup: Setup) -> None:
         """Prepare; nothing is loaded yet."""
         self._setup = setup
 
-    def logprobs(self, prompts: list[Prompt]) -> list[LogProbs | Failure]:
-        """Log-probabilities of each prompt's ids after the first, or why there are none.
+    @abstractmethod
+    def generate(self, model: Any, batch: Sequence[P]) -> list[R]:
+        """The result of each request of a batch, from vLLM's ``LLM``."""
+
+    def ask(self, requests: Sequence[P]) -> list[R | Failure]:
+        """The result of each request, or why there is none.
 
         Raises UserError when the model cannot be loaded.
         """
-        return score_batches(prompts, len(prompts), self._attempt)
+        return run_batches(requests, max(1, len(requests)), self._attempt)
 
     def close(self) -> None:
         """Release the model."""
@@ -56,16 +62,15 @@ class LoadedModel:
                 "choose the engine transformers."
             ) from error
 
-    def _attempt(self, batches: list[list[Prompt]]) -> list[Outcome]:
+    def _attempt(self, batches: list[list[P]]) -> list[Outcome[R]]:
         return [self._generate(batch) for batch in batches]
 
-    def _generate(self, prompts: list[Prompt]) -> Outcome:
+    def _generate(self, batch: Sequence[P]) -> Outcome[R]:
         model = self._model
         from vllm.exceptions import VLLMValidationError
 
-        inputs = [{"prompt_token_ids": prompt} for prompt in prompts]
         try:
-            outputs = model.generate(inputs, sampling(), use_tqdm=False)
+            return self.generate(model, batch)
         except VLLMValidationError:
             return "refused"
         except (RuntimeError, MemoryError) as error:
@@ -74,7 +79,23 @@ class LoadedModel:
             # What was under way would come back with the next batch.
             self.close()
             return "out_of_memory"
+
+
+class LoadedModel(Loaded[Prompt, LogProbs]):
+    """Scores prompts in this process; see ``Loaded``."""
+
+    def generate(self, model: Any, batch: Sequence[Prompt]) -> list[LogProbs]:
+        """Log-probabilities of each prompt's ids after the first."""
+        inputs = [{"prompt_token_ids": prompt} for prompt in batch]
+        outputs = model.generate(inputs, sampling(), use_tqdm=False)
         return [read_flat(output.prompt_logprobs) for output in outputs]
+
+    def logprobs(self, prompts: list[Prompt]) -> list[LogProbs | Failure]:
+        """Log-probabilities of each prompt's ids after the first, or why there are none.
+
+        Raises UserError when the model cannot be loaded.
+        """
+        return self.ask(prompts)
 
 
 def sampling() -> Any:

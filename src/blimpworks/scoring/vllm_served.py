@@ -1,39 +1,18 @@
-"""A model behind a vLLM server: many requests under way, retries, and restarts."""
+"""Scoring with a model behind a vLLM server."""
 
-import logging
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-import urllib3
 
 from blimpworks.scoring.engine import Failure, LogProbs
-from blimpworks.scoring.vllm_batches import Outcome, Prompt, Trouble, score_batches
-from blimpworks.scoring.vllm_server import MODEL, VllmServer, is_full
+from blimpworks.scoring.vllm_batches import Prompt
+from blimpworks.scoring.vllm_client import Served
+from blimpworks.scoring.vllm_server import MODEL
 from blimpworks.scoring.vllm_setup import Setup
 
-log = logging.getLogger(__name__)
-
-# A server that is overloaded or restarting behind a proxy says so by one of these; 500 is what
-# vLLM answers when its engine died, and no retry helps then.
-RETRIES = urllib3.Retry(
-    total=5,
-    connect=1,
-    read=2,
-    status_forcelist=(408, 429, 502, 503, 504),
-    allowed_methods=None,
-    backoff_factor=0.2,
-    raise_on_status=False,
-)
 # One token must be generated; which one is of no interest.
 ASKED = {"model": MODEL, "prompt_logprobs": 0, "max_tokens": 1, "temperature": 0}
-REFUSED = (400, 413, 422)
-"""Answers about the prompts of a request."""
-STRAY = (401, 403, 404)
-"""Answers of a server that does not know the token or the model: somebody else's."""
-DYING = 20.0
-"""Seconds to wait for the end of a server that stopped answering."""
 
 
 def read_answer(body: bytes, prompts: Sequence[Prompt]) -> list[LogProbs]:
@@ -62,121 +41,24 @@ def write_request(prompts: Sequence[Prompt]) -> bytes:
     return body
 
 
-def trouble(status: int, body: bytes) -> Trouble:
-    """What an answer that holds no scores means for its batch."""
-    if status in STRAY:
-        return "stray"
-    if is_full(body.decode(errors="replace")):
-        return "out_of_memory"
-    return "refused" if status in REFUSED else "lost"
-
-
-class ServedModel:
-    """Scores prompts through a server, which starts with the first of them.
-
-    A server that dies is started again and sent what is missing: one batch at a time, then
-    the sentences of the batch that it died of again one by one, until the one that it died of
-    again is found and marked. When it dies of each one in a row (``VllmOptions.restarts``),
-    and never scored any, the fault is not theirs.
-    """
+class ServedModel(Served[Prompt, LogProbs]):
+    """Scores prompts through a server, which starts with the first of them; see ``Served``."""
 
     def __init__(self, setup: Setup) -> None:
         """Prepare; the server is not started yet."""
-        self._setup, self._options = setup, setup.options
-        self.server: VllmServer | None = None
-        self._pool: urllib3.HTTPConnectionPool | None = None
-        self._usual = self._in_flight = setup.options.in_flight
-        self._deaths = 0
-        self._sound = self._proven = True
-        self._known: list[Prompt] = []
+        super().__init__(setup, setup.options.prompts, setup.options.in_flight)
+
+    def write(self, batch: Sequence[Prompt]) -> tuple[str, bytes]:
+        """See ``write_request``."""
+        return "/v1/completions", write_request(batch)
+
+    def read(self, body: bytes, batch: Sequence[Prompt]) -> list[LogProbs]:
+        """See ``read_answer``."""
+        return read_answer(body, batch)
 
     def logprobs(self, prompts: list[Prompt]) -> list[LogProbs | Failure]:
         """Log-probabilities of each prompt's ids after the first, or why there are none.
 
         Raises UserError when the server does not start, or dies of everything.
         """
-        self._in_flight = self._usual
-        return score_batches(prompts, self._options.prompts, self._attempt)
-
-    def close(self) -> None:
-        """End the server."""
-        if self.server:
-            self.server.stop()
-        self.server = self._pool = None
-
-    def _attempt(self, batches: list[list[Prompt]]) -> list[Outcome]:
-        if self.server is None:
-            self._start()
-        with ThreadPoolExecutor(self._in_flight) as threads:
-            outcomes = list(threads.map(self.send, batches))
-        for batch, outcome in zip(batches, outcomes, strict=True):
-            if isinstance(outcome, list):
-                self._deaths, self._known = 0, batch[:1]
-        if "lost" in outcomes or "stray" in outcomes:
-            return self._mourn(batches, outcomes)
-        return outcomes
-
-    def _start(self) -> None:
-        """Start a server, and see whether it scores what another scored before it."""
-        self.server = VllmServer(self._setup)
-        self.server.start()
-        self._sound = True
-        self._pool = urllib3.HTTPConnectionPool(
-            self.server.address,
-            self.server.port,
-            maxsize=self._in_flight,
-            timeout=urllib3.Timeout(connect=10, read=self._options.answer_timeout),
-        )
-        if self._known:
-            self._proven = isinstance(self.send(self._known), list)
-            self._deaths = 0 if self._proven else self._deaths
-
-    def send(self, prompts: list[Prompt]) -> Outcome:
-        """One request, with retries where these can help."""
-        assert self.server is not None
-        assert self._pool is not None
-        # A hundred batches need not find out by retrying.
-        if not self._sound or not self.server.running:
-            return "lost"
-        body, headers = write_request(prompts), self.server.headers()
-        try:
-            answer = self._pool.request(
-                "POST", "/v1/completions", body=body, headers=headers, retries=RETRIES
-            )
-        except urllib3.exceptions.HTTPError as error:
-            log.debug("a request to the vLLM server failed (%s)", error)
-            self._sound = False
-            return "lost"
-        if answer.status == 200:
-            return read_answer(answer.data, prompts)
-        found = trouble(answer.status, answer.data)
-        self._sound = self._sound and found not in ("lost", "stray")
-        if found != "lost":  # else its log knows more
-            log.warning("the vLLM server answered %d: %s", answer.status, answer.data[:300])
-        return found
-
-    def _mourn(self, batches: list[list[Prompt]], outcomes: list[Outcome]) -> list[Outcome]:
-        """End the server that lost batches, and find what it died of.
-
-        Of several batches under way nobody knows which that was, so from then on one goes
-        after the other, and the first that is lost is the one.
-        """
-        server = self.server
-        assert server is not None
-        server.await_end(DYING)
-        full = server.ran_full()
-        if "stray" in outcomes or not self._proven:  # no sentence's fault
-            self._deaths += 1
-        elif self._in_flight == 1 and "out_of_memory" not in outcomes:  # that told itself
-            place = outcomes.index("lost")
-            alone = len(batches[place]) == 1
-            self._deaths += alone
-            mark: Trouble = "out_of_memory" if full else "refused"
-            outcomes[place] = mark if alone else "deadly"
-        self._in_flight, self._usual = 1, 1 if full else self._usual
-        error = server.failure(f"failed, {self._deaths} times in a row")
-        self.close()
-        if self._deaths > self._options.restarts:
-            raise error
-        log.warning("the vLLM server failed; it is started again, and sent what is missing")
-        return outcomes
+        return self.ask(prompts)

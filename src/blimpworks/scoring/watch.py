@@ -1,10 +1,8 @@
 """What looks on while a store is filled: it may report, or end the run between two shards."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 
 import pyarrow as pa
-
-from blimpworks.scoring.plan import Request
 
 
 class Watch:
@@ -14,14 +12,14 @@ class Watch:
     """
 
     def begin(
-        self, sentences: Mapping[str, Collection[Request]], missing: Collection[Request]
+        self, sentences: Mapping[str, Collection[Hashable]], missing: Collection[Hashable]
     ) -> None:
         """The engine is open; of the ``sentences`` of each language, these are ``missing``."""
 
     def before(self) -> None:
         """A shard is next. May raise to end the run here, where nothing is lost."""
 
-    def wrote(self, part: Sequence[Request], scores: pa.Table) -> None:
+    def wrote(self, part: Sequence[Hashable], scores: pa.Table) -> None:
         """The shard with the scores of ``part`` was written."""
 
     def end(self) -> None:
@@ -36,7 +34,7 @@ class Watches(Watch):
         self.watches = watches
 
     def begin(
-        self, sentences: Mapping[str, Collection[Request]], missing: Collection[Request]
+        self, sentences: Mapping[str, Collection[Hashable]], missing: Collection[Hashable]
     ) -> None:
         """See ``Watch``."""
         for watch in self.watches:
@@ -47,7 +45,7 @@ class Watches(Watch):
         for watch in self.watches:
             watch.before()
 
-    def wrote(self, part: Sequence[Request], scores: pa.Table) -> None:
+    def wrote(self, part: Sequence[Hashable], scores: pa.Table) -> None:
         """See ``Watch``."""
         for watch in self.watches:
             watch.wrote(part, scores)

@@ -5,7 +5,14 @@ from typing import Any
 
 from blimpworks.blimp.paradigms import BENCHMARK
 from blimpworks.catalogue import Catalogue
-from blimpworks.config import Campaign, LstmRecipe, NetworkRecipe, NgramRecipe, Recipe
+from blimpworks.config import (
+    Campaign,
+    InstructRecipe,
+    LstmRecipe,
+    NetworkRecipe,
+    NgramRecipe,
+    Recipe,
+)
 from blimpworks.exhibits.blimp.specs import TRAINING
 
 
@@ -33,6 +40,8 @@ def blimp_training(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
     for name, row in catalogue.models.items():
         recipe = campaign.training.recipes.get(row.recipe)
         if recipe is None or (row.papers and BENCHMARK not in row.papers):
+            continue
+        if isinstance(recipe, InstructRecipe):
             continue
         named = catalogue.models.get(catalogue.row_of(name), row).label
         most = _most(campaign, recipe)

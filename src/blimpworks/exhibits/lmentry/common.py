@@ -81,6 +81,11 @@ def sections_of(
     return [*sections, Section("Model", more, columns)] if more else sections
 
 
+def judged_by(labels: Labels) -> str:
+    """A sentence on whose verdicts measured numbers rest; print has one kind only."""
+    return f" Verdicts by the {labels.method} rules." if labels.source == "measured" else ""
+
+
 def cell_of(
     rows: pd.DataFrame,
     place: tuple[str, str],

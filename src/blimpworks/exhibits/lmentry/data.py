@@ -1,9 +1,9 @@
-"""Tables 2, 3, 52, 53 and 54: prompts, models, and agreement with annotators.
+"""Tables 2 and 54: how many prompts there are.
 
-Source: Moroni, Aula-Blasco, Conia and others (2025), sections 3.3 and 4, appendices A.6 and A.7.
+Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and appendix A.7.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,39 +16,35 @@ from blimpworks.exhibits.lmentry.common import (
     cell_of,
     language_code,
     languages_of,
-    model_name,
     read_exhibit,
-    sections_of,
 )
-from blimpworks.exhibits.lmentry.formulas import MEAN
-from blimpworks.exhibits.lmentry.names import BENCHMARK, HEADS, LANGUAGES, MODELS, task_name
+from blimpworks.exhibits.lmentry.names import BENCHMARK, LANGUAGES, task_name
 from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
-from blimpworks.tables import ITEMS, read_table
+from blimpworks.lmentry.tables import PROMPTS
+from blimpworks.tables import read_table
 
 SAMPLES, TOTAL, EVERY = "Prompts", "Total", "all"
-AGREEMENT = {"table52": "English", "table53": "Basque"}
-GLOBAL = "global_accuracy"
-OVERALL = "global accuracy"
 PRINT_ORDER = ("eng", "ita", "spa", "deu", "cat", "glg", "eus", "kor", "por")
 """Languages in the order of Table 54."""
 
 
-def _language(lang: str, labels: Labels) -> str:
+def language_name(lang: str, labels: Labels) -> str:
+    """What a language is called; of the key of all, "Total"."""
     if lang == EVERY:
         return TOTAL
     return LANGUAGES[lang].name if lang in LANGUAGES else labels.languages.get(lang, lang)
 
 
-def _items(paths: Mapping[str, Path]) -> pd.DataFrame:
+def read_prompts(paths: Sequence[Path]) -> pd.DataFrame:
     """Language and task of every prompt."""
     frames: list[pd.DataFrame] = [
-        read_table(ITEMS, path, ["phenomenon"]).to_pandas().astype(str).assign(lang=lang)
-        for lang, path in paths.items()
+        read_table(PROMPTS, path, ["lang", "phenomenon"]).to_pandas().astype(str) for path in paths
     ]
     return pd.concat(frames, ignore_index=True)
 
 
-def _count(items: pd.DataFrame, place: tuple[str, str], where: Mapping[str, Any]) -> Cell:
+def count_of(items: pd.DataFrame, place: tuple[str, str], where: Mapping[str, Any]) -> Cell:
+    """A cell that counts prompts."""
     cell = cell_of(items, place, COUNT, "items", where)
     return replace(cell, text=f"{cell.value:,.0f}", n=int(cell.value))
 
@@ -62,21 +58,23 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     if labels.source == "published":
         printed = read_printed(tables)
         own = read_exhibit(printed, "table2")
-        cells = [printed_cell(r, (_language(r["row"], labels), SAMPLES)) for _, r in own.iterrows()]
+        cells = [
+            printed_cell(r, (language_name(r["row"], labels), SAMPLES)) for _, r in own.iterrows()
+        ]
         cells += _sums(printed, labels)
-        codes = {_language(x, labels): {"Code": row.code} for x, row in LANGUAGES.items()}
+        codes = {language_name(x, labels): {"Code": row.code} for x, row in LANGUAGES.items()}
         caption = "Number of prompts, as printed: the sums of Table 54's columns."
     else:
-        items = _items({path.stem: path for path in tables["items"]})
-        languages = sorted(languages_of(items), key=lambda lang: _language(lang, labels))
+        items = read_prompts(tables["items"])
+        languages = sorted(languages_of(items), key=lambda lang: language_name(lang, labels))
         cells = []
         for lang in languages:
-            place = (_language(lang, labels), SAMPLES)
-            cell = _count(items, place, {"benchmark": BENCHMARK, "lang": lang})
+            place = (language_name(lang, labels), SAMPLES)
+            cell = count_of(items, place, {"benchmark": BENCHMARK, "lang": lang})
             cells.append(replace(cell, stands_for=(lang, "samples")))
-        total = _count(items, (TOTAL, SAMPLES), {"benchmark": BENCHMARK})
+        total = count_of(items, (TOTAL, SAMPLES), {"benchmark": BENCHMARK})
         cells.append(replace(total, stands_for=(EVERY, "samples")))
-        codes = {_language(x, labels): {"Code": language_code(x, labels)} for x in languages}
+        codes = {language_name(x, labels): {"Code": language_code(x, labels)} for x in languages}
         caption = "Number of prompts of all tasks and their subsets."
     stub = {**codes, TOTAL: {"Code": ""}}
     return Exhibit(title, caption, cells, row_title="Language", stub=stub)
@@ -89,7 +87,10 @@ def _sums(printed: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
     }
     wheres[EVERY] = {"exhibit": "table2", "row": [*LANGUAGES], "column": "samples"}
     for lang, where in wheres.items():
-        place = (_language(lang, labels), "Sum of the rows" if lang == EVERY else "From Table 54")
+        place = (
+            language_name(lang, labels),
+            "Sum of the rows" if lang == EVERY else "From Table 54",
+        )
         cell = cell_of(printed, place, VALUES, "published", where, printed=False)
         yield replace(cell, text=f"{cell.value:,.0f}", stands_for=(lang, "samples"))
 
@@ -114,7 +115,7 @@ def table54(tables: Tables, labels: Labels) -> Exhibit:
         )
         order = [*PRINT_ORDER]
     else:
-        items = _items({path.stem: path for path in tables["items"]})
+        items = read_prompts(tables["items"])
         cells = list(_counts(items, labels))
         caption = "Number of prompts, over all templates."
         order = languages_of(items)
@@ -128,46 +129,5 @@ def _counts(items: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
         for lang in languages_of(items):
             if (task, lang) in found:
                 where = {"benchmark": BENCHMARK, "lang": lang, "phenomenon": task}
-                cell = _count(items, (task_name(task), language_code(lang, labels)), where)
+                cell = count_of(items, (task_name(task), language_code(lang, labels)), where)
                 yield replace(cell, stands_for=(task, lang))
-
-
-def table3(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 3: the models, their sizes and languages; in print only."""
-    own = read_exhibit(read_printed(tables), "table3")
-    found = {(row["row"], row["column"]): row for _, row in own.iterrows()}
-    cells, stub, remarks = [], {}, {}
-    for model in MODELS:
-        name = model_name(model, labels)
-        cells.append(printed_cell(found[model, "size"], (name, "Size")))
-        stub[name] = {"Name": str(found[model, "name"]["text"])}
-        remarks[name] = {"Languages": str(found[model, "languages"]["text"])}
-    return Exhibit(
-        "The models, with size and languages",
-        "As printed. The names of Llama-3.2 lack their suffix: the models are those tuned on "
-        "instructions (Llama-3.2-1B-Instruct and Llama-3.2-3B-Instruct).",
-        cells,
-        row_title="Model",
-        stub=stub,
-        remarks=remarks,
-        sections=sections_of([*MODELS], labels, ["Name", "Size", "Languages"], {}),
-    )
-
-
-def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
-    """Tables 52 and 53: how often annotators agree with the patterns; in print only."""
-    own = read_exhibit(read_printed(tables), table)
-    column = "Agreement (%)"
-    cells = [printed_cell(row, (task_name(row["row"]), column)) for _, row in own.iterrows()]
-    tasks = [task for task in HEADS if task in set(own["row"])]
-    where = {"exhibit": table, "row": tasks, "column": "agreement"}
-    mean = cell_of(own, (f"{OVERALL}, mean of the tasks", column), MEAN, "published", where)
-    cells.append(replace(mean, text=f"{mean.value:.2f}", stands_for=(GLOBAL, "agreement")))
-    return Exhibit(
-        f"Agreement of the patterns with annotations in {AGREEMENT[table]}",
-        "Percentage of predictions on which the patterns and the annotation agree, as printed; "
-        "last, the mean of the tasks and subsets. The paper calls the annotators people, "
-        "the scripts of its repository ask a language model.",
-        cells,
-        row_title="Task",
-    )

@@ -3,9 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from blimpworks.catalogue import Catalogue
+from blimpworks.catalogue import Catalogue, read_rows
 from blimpworks.config import Campaign
+from blimpworks.config.base import Strict, Variant
 from blimpworks.exhibits.lmentry.names import BENCHMARK
+
+DIFFERENCES = "count_differences.tsv"
 
 
 def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float | None]:
@@ -14,4 +17,28 @@ def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float | None]:
     return {k: row.parameters for k, row in rows if not row.papers or BENCHMARK in row.papers}
 
 
-LMENTRY_FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {"lmentry_sizes": sizes}
+class CountDifference(Strict):
+    """A number of prompts that is not that of Table 54, and why."""
+
+    variant: Variant
+    task: str
+    lang: str
+    printed: int
+    made: int
+    reason: str
+
+
+def counts(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
+    """Which prompts the campaign makes, and why their numbers are not those of Table 54."""
+    rows = read_rows(CountDifference, campaign.catalogue.lmentry / DIFFERENCES)
+    return {
+        "variant": campaign.lmentry.variant,
+        "per_template": campaign.lmentry.per_template,
+        "differences": [row.model_dump() for row in rows],
+    }
+
+
+LMENTRY_FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {
+    "lmentry_sizes": sizes,
+    "lmentry_counts": counts,
+}

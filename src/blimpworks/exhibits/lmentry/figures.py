@@ -15,6 +15,7 @@ from blimpworks.exhibits.formulas import UNWEIGHTED, of_row
 from blimpworks.exhibits.lmentry.common import (
     cell_of,
     group_of,
+    judged_by,
     language_code,
     languages_of,
     model_name,
@@ -22,7 +23,7 @@ from blimpworks.exhibits.lmentry.common import (
     read_accuracies,
     selection,
 )
-from blimpworks.exhibits.lmentry.formulas import MEAN, OF_MODELS, SCORE
+from blimpworks.exhibits.lmentry.formulas import MEAN, OF_MODELS, SCORE, as_released
 from blimpworks.exhibits.lmentry.names import DATA, LANGUAGES, MODELS, WEIGHT, task_name
 from blimpworks.exhibits.lmentry.results import tasks_of
 from blimpworks.exhibits.shared import Tables, read_printed
@@ -44,7 +45,9 @@ PANELS = (("eng", "deu", "spa", "ita"), ("kor", "cat", "glg", "eus", "por"))
 """Languages of the panels of Figure 1."""
 COMPARED = ("eng", "por")
 OPENNESS = {WEIGHT: ("open-weight", BLUE), DATA: ("open-data", ORANGE)}
-MARKERS = "osD^v"
+WIDTH = 6
+"""Least number of bars that a panel of Figure 2 has room for: few are not drawn wider."""
+MARKERS = "osD^vPX*"
 
 
 class Scores:
@@ -70,7 +73,7 @@ class Scores:
         """The mean score of some models; that of one, if there is one."""
         chosen: Any = models[0] if len(models) == 1 else [*models]
         if self.measured:
-            formula = OF_MODELS + SCORE
+            formula = OF_MODELS + as_released(SCORE, self.labels.method)
             where = selection(lang, chosen, self.labels)
             return cell_of(self.rows, place, formula, "accuracies", where, n=len(models))
         formula = of_row("value") if len(models) == 1 else MEAN
@@ -81,6 +84,13 @@ class Scores:
 def _known(cells: Sequence[Cell]) -> list[Cell]:
     """Cells with a number: without templates and answers there is no score."""
     return [cell for cell in cells if not pd.isna(cell.value)]
+
+
+def _say(axes: Axes, text: str) -> None:
+    """Say why axes are empty, and leave the scale that others share with them."""
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=GREY)
+    axes.set_xticks([])
+    axes.grid(visible=False)
 
 
 # Figure 1
@@ -112,15 +122,17 @@ def _draw_sizes(axes: Axes, cells: Sequence[Cell], rows: Sequence[str]) -> None:
         axes.plot(
             [order.index(cell.column) for cell in points],
             [cell.value for cell in points],
-            color=PALETTE[number],
-            marker=MARKERS[number],
+            color=PALETTE[number % len(PALETTE)],
+            marker=MARKERS[number % len(MARKERS)],
             markersize=4,
             linewidth=1.2,
             label=row,
+            clip_on=False,
         )
     axes.set_xticks(range(len(order)), order)
     axes.set(xlim=(-0.3, len(order) - 0.7), ylim=(0, 100), xlabel="size class")
-    axes.legend(ncols=2, loc="upper left")
+    # Above the axes: scores may have any height.
+    axes.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2)
 
 
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
@@ -131,15 +143,17 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     with house_style():
         figure = new_figure(PAGE_INCHES, 2.6)
         panels = figure.subplots(1, 2, sharey=True)
-        for axes, langs in zip(panels, (PANELS[0], PANELS[1] + rest), strict=True):
+        for axes, langs in zip(
+            panels, (PANELS[0] + rest[::2], PANELS[1] + rest[1::2]), strict=True
+        ):
             rows = [_name(lang, labels) for lang in langs]
             rows = [row for row in rows if any(cell.row == row for cell in cells)]
             if rows:
-                _draw_sizes(axes, cells, rows[: len(MARKERS)])
+                _draw_sizes(axes, cells, rows)
             else:
-                say(axes, "no score in these languages")
+                _say(axes, "no score in these languages")
         panels[0].set_ylabel("mean LMentry score (%)")
-    source = "" if scores.measured else " From the scores that Table 4 prints."
+    source = judged_by(labels) or " From the scores that Table 4 prints."
     return Exhibit(
         "LMentry score by size of the model",
         "Mean over all models of a size class: XS below 2 billion parameters, S below 7, M below "
@@ -153,10 +167,15 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
 # Figure 2
 
 
+def compared(scores: Scores) -> list[str]:
+    """English and Portuguese; where one of them is not there, the next of the languages."""
+    every = scores.languages
+    wanted = dict.fromkeys([*COMPARED, *every])
+    return [lang for lang in wanted if lang in every][: len(COMPARED)]
+
+
 def _by_openness(scores: Scores, labels: Labels) -> Iterator[Cell]:
-    for lang in COMPARED:
-        if lang not in scores.languages:
-            continue
+    for lang in compared(scores):
         for model in scores.models(lang):
             if group_of(model) in OPENNESS:
                 place = (model_name(model, labels), language_code(lang, labels))
@@ -181,32 +200,34 @@ def _draw_openness(axes: Axes, cells: Sequence[Cell], groups: dict[str, str]) ->
             axes.annotate(
                 mean.text, (span[1], mean.value), (1, 0), textcoords="offset points", va="center"
             )
-        at += len(found) + 1
+        at += len(found) + 1.6
     axes.set_xticks([x for x, _ in ticks], [name for _, name in ticks], rotation=45, ha="right")
     axes.grid(axis="x", visible=False)
-    axes.set(ylim=(0, 100))
+    axes.set(ylim=(0, 100), xlim=(-1, max(at - 1, WIDTH)))
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 2: LMentry score of open-weight and of open-data models, English and Portuguese."""
     scores = Scores(tables, labels)
     cells = _known(list(_by_openness(scores, labels)))
-    names = {model_name(m, labels): group_of(m) for lang in COMPARED for m in scores.models(lang)}
+    langs = compared(scores)
+    names = {model_name(m, labels): group_of(m) for lang in langs for m in scores.models(lang)}
     with house_style():
         figure = new_figure(PAGE_INCHES, 2.9)
-        panels = figure.subplots(1, 2, sharey=True)
-        for axes, lang in zip(panels, COMPARED, strict=True):
+        panels = figure.subplots(1, max(len(langs), 1), sharey=True, squeeze=False)[0]
+        for axes, lang in zip(panels, langs, strict=False):
             inside = [cell for cell in cells if cell.column == language_code(lang, labels)]
-            axes.set_title(LANGUAGES[lang].name)
+            axes.set_title(_name(lang, labels))
             if inside:
                 _draw_openness(axes, inside, names)
             else:
-                say(axes, "no score in this language")
+                _say(axes, "no score of a multilingual model of Table 3")
         panels[0].set_ylabel("LMentry score (%)")
         drawn = [axes for axes in panels if axes.patches]
         if drawn:
-            drawn[-1].legend(loc="upper right")
-    source = "" if scores.measured else " From the scores that Table 4 prints."
+            handles = drawn[-1].get_legend_handles_labels()
+            figure.legend(*handles, loc="outside upper center", ncols=2)
+    source = judged_by(labels) or " From the scores that Table 4 prints."
     return Exhibit(
         "LMentry score of open-weight and open-data models",
         f"Multilingual models of Table 3; dashed: mean of the group.{source}",
@@ -243,7 +264,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
             _draw_tasks(axes, cells)
         else:
             say(axes, "no answers in English")
-    source = "" if labels.source == "measured" else " From Tables 50 and 51."
+    source = judged_by(labels) or " From Tables 50 and 51."
     return Exhibit(
         "Accuracy on each task in English",
         f"Mean over {rows['model'].nunique()} models, the highest first.{source}",

@@ -109,3 +109,28 @@ AVERAGE = "average"
 def task_name(task: str) -> str:
     """A task's key in words."""
     return task.replace("_", " ")
+
+
+SUBSET_WORDS = {
+    "first_alphabetically_far_first_letter": "first letters at least 13 places apart",
+    "first_alphabetically_different_first_letter": "different first letters",
+    "first_alphabetically_consecutive_first_letter": "first letters next to each other",
+    "first_alphabetically_same_first_letter": "the same first letter",
+    "any_words_from_category_5_distractors": "none of the five words is of the category",
+    "any_words_from_category_4_distractors": "one of the five is",
+    "any_words_from_category_3_distractors": "two of the five are",
+    "all_words_from_category_0_distractors": "all five words are of the category",
+    "all_words_from_category_1_distractors": "four of the five are",
+    "all_words_from_category_2_distractors": "three of the five are",
+    "rhyming_word_orthographically_similar": "the answer is spelled like the query, the "
+    "distractor is not",
+    "rhyming_word_orthographically_different": "the distractor is spelled like the query, the "
+    "answer is not",
+    "more_letters_length_diff_3plus": "one word is longer by three letters or more",
+    "more_letters_length_diff_1": "one word is longer by one letter (by two as well in the "
+    "release's English and Korean)",
+    "less_letters_length_diff_3plus": "one word is shorter by three letters or more",
+    "less_letters_length_diff_1": "one word is shorter by one letter (by two as well in the "
+    "release's English and Korean)",
+}
+"""What tells the subsets of arguments apart (Table 8)."""

@@ -12,6 +12,7 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.lmentry.common import (
     cell_of,
     group_of,
+    judged_by,
     language_code,
     models_of,
     read_accuracies,
@@ -92,6 +93,7 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
     caption += "over the open-weight and the open-data multilingual models of Table 3."
     if labels.source == "measured":
         cells = list(_measured(rows, labels))
+        caption += judged_by(labels)
     else:
         title += ", as printed"
         cells = list(_printed(read_exhibit(read_printed(tables), "table6"), labels))

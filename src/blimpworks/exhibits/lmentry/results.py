@@ -11,6 +11,7 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import UNWEIGHTED
 from blimpworks.exhibits.lmentry.common import (
     cell_of,
+    judged_by,
     language_code,
     languages_of,
     model_name,
@@ -28,6 +29,7 @@ from blimpworks.exhibits.lmentry.formulas import (
     PRODUCT,
     ROBUSTNESS,
     SCORE,
+    as_released,
 )
 from blimpworks.exhibits.lmentry.names import AVERAGE, LANGUAGES, MODELS
 from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
@@ -60,7 +62,8 @@ def _measured(rows: pd.DataFrame, metrics: Sequence[str], labels: Labels) -> Ite
     for lang in languages_of(rows):
         inside = rows[rows["lang"] == lang]
         for metric in metrics:
-            column, formula = _heading(lang, metric, labels), FORMULAS_OF[metric]
+            column = _heading(lang, metric, labels)
+            formula = as_released(FORMULAS_OF[metric], labels.method)
             found = []
             for model in models:
                 where = selection(lang, model, labels)
@@ -84,6 +87,7 @@ def _measured_table(
 ) -> Exhibit:
     rows = read_accuracies(tables, labels)
     cells = list(_measured(rows, metrics, labels))
+    caption += judged_by(labels)
     unscored = sorted({language_code(x, labels) for x in languages_of(rows)} - _codes(cells))
     if unscored:
         caption += (

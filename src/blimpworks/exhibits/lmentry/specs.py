@@ -5,6 +5,7 @@ from blimpworks.exhibits.spec import ExhibitSpec, Kind
 
 _HERE = "blimpworks.exhibits.lmentry"
 _BOTH = ("accuracies", "printed")
+_ANNOTATED = ("annotation_agreement",)
 
 
 def _spec(
@@ -34,7 +35,12 @@ def _spec(
 
 SPECS = (
     _spec("table2", "Prompts per language", "data:table2", ("items",)),
-    _spec("table3", "The models, with size and languages", "data:table3", ()),
+    _spec(
+        "table3",
+        "The models, with size and languages",
+        "models:table3",
+        facts=("lmentry_sizes",),
+    ),
     _spec(
         "table4",
         "LMentry score and accuracy by model and language",
@@ -79,12 +85,51 @@ SPECS = (
         _spec(
             table,
             f"Agreement of the patterns with annotations in {language}",
-            "data:agreement_table",
-            (),
+            "agreement:agreement_table",
+            _ANNOTATED,
             argument=table,
         )
         for table, language in (("table52", "English"), ("table53", "Basque"))
     ),
+    _spec(
+        "agreement",
+        "Agreement of the verdicts with annotators, by language",
+        "agreement:agreement",
+        _ANNOTATED,
+        (),
+    ),
+    _spec(
+        "agreement_tasks",
+        "Agreement of the verdicts with annotators, by task and language",
+        "agreement:agreement_tasks",
+        _ANNOTATED,
+        (),
+    ),
+    _spec(
+        "artefacts",
+        "What the rules decide: published and corrected verdicts on the same answers",
+        "artefacts:artefacts",
+        ("verdicts",),
+        (),
+    ),
+    _spec(
+        "artefacts_fig",
+        "What the rules decide, by language and group of tasks",
+        "artefacts:artefacts_fig",
+        ("verdicts",),
+        (),
+        kind="figure",
+    ),
+    _spec("table7", "System prompts", "prompts:table7", ("items", "packs", "printed")),
+    _spec("table8", "Subsets of arguments", "prompts:table8", ("items",)),
     _spec("table54", "Prompts per task and language", "data:table54", ("items",)),
     _spec("text", "Statements about the benchmark, the models and the results", "text:text", ()),
+    _spec(
+        "counts",
+        "Prompts per task and language, as printed and as made",
+        "counts:counts",
+        ("items", "printed"),
+        (),
+        facts=("lmentry_counts",),
+    ),
 )

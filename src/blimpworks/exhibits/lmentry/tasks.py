@@ -11,6 +11,7 @@ from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import ACCURACY
 from blimpworks.exhibits.lmentry.common import (
+    judged_by,
     model_name,
     models_of,
     read_accuracies,
@@ -18,6 +19,7 @@ from blimpworks.exhibits.lmentry.common import (
     sections_of,
     selection,
 )
+from blimpworks.exhibits.lmentry.formulas import NOMINAL
 from blimpworks.exhibits.lmentry.names import (
     HEADS,
     LANGUAGES,
@@ -27,6 +29,7 @@ from blimpworks.exhibits.lmentry.names import (
     task_name,
 )
 from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
+from blimpworks.variants import PUBLISHED
 
 NOTES = {
     "kor": "In print a reply in Hangul alone has no token that the scorers check, so it counts as "
@@ -56,22 +59,25 @@ def _measured(rows: pd.DataFrame, table: str, labels: Labels) -> Iterator[Cell]:
     lang = TASK_TABLES[table]
     columns = PARTS[LANGUAGES[lang].tables.index(table)]
     inside = rows[(rows["lang"] == lang) & (rows["paradigm"] == ALL)]
+    places = {task: place for place, task in enumerate(columns)}
+    inside = inside[inside["phenomenon"].isin(places)]
+    inside = inside.sort_values("phenomenon", key=lambda tasks: tasks.astype(str).map(places))
+    formula = NOMINAL if labels.method == PUBLISHED else ACCURACY
     for _, row in inside.iterrows():
         model, task = row["model"], row["phenomenon"]
-        if task in columns:
-            yield Cell(
-                model_name(model, labels),
-                task_name(task),
-                100 * row["accuracy"],
-                f"{100 * row['accuracy']:.2f}",
-                ACCURACY,
-                "judgements",
-                selection(lang, model, labels, phenomenon=task),
-                n=int(row["n"]),
-                low=100 * row["low"],
-                high=100 * row["high"],
-                stands_for=(model, task),
-            )
+        yield Cell(
+            model_name(model, labels),
+            task_name(task),
+            100 * row["accuracy"],
+            f"{100 * row['accuracy']:.2f}",
+            formula,
+            "judgements",
+            selection(lang, model, labels, phenomenon=task),
+            n=int(row["n"]),
+            low=100 * row["low"],
+            high=100 * row["high"],
+            stands_for=(model, task),
+        )
 
 
 def _printed(printed: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
@@ -110,7 +116,9 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     else:
         rows = read_accuracies(tables, labels)
         models, cells = models_of(rows), list(_measured(rows, table, labels))
-        note = "Without any answer here." if not cells else ""
+        note = judged_by(labels).strip() if cells else "Without any answer here."
+        if cells and labels.method == PUBLISHED:
+            note += " Divided, as in print, by the number of prompts that the settings ask for."
     shown = {cell.row for cell in cells}
     models = [model for model in models if model_name(model, labels) in shown]
     columns = _columns(cells, table)

@@ -25,12 +25,14 @@ def table1_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
 
 def families(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
     """Family of each language."""
-    return {lang: row.family for lang, row in catalogue.languages.items()}
+    return {lang: row.family for lang, row in catalogue.languages_of("multiblimp").items()}
 
 
 def traits(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
     """Script and family of each language."""
-    return {lang: [row.script, row.family] for lang, row in catalogue.languages.items()}
+    return {
+        lang: [row.script, row.family] for lang, row in catalogue.languages_of("multiblimp").items()
+    }
 
 
 def excluded(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[list[str]]]:
@@ -39,7 +41,7 @@ def excluded(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[list[st
     Raises UserError for an entry of the catalogue that is not ``treebank:reason``.
     """
     found: dict[str, list[list[str]]] = {}
-    for lang, row in catalogue.languages.items():
+    for lang, row in catalogue.languages_of("multiblimp").items():
         for entry in filter(None, row.excluded_treebanks.split(";")):
             treebank, separator, reason = entry.partition(":")
             if not separator or not treebank.startswith("UD_") or "-" not in treebank:
@@ -53,7 +55,7 @@ def excluded(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[list[st
 
 def published_n(campaign: Campaign, catalogue: Catalogue) -> dict[str, int]:
     """Pairs of each language in the release (Table 5), where known."""
-    rows = catalogue.languages.items()
+    rows = catalogue.languages_of("multiblimp").items()
     return {lang: row.paper_n for lang, row in rows if row.paper_n is not None}
 
 

@@ -1,0 +1,130 @@
+"""Verdicts a second on answers to Multi-LMentry's prompts, and the worst time of hostile ones.
+
+python benchmarks/verdicts.py [--lang eng] [--repeat 5]
+
+The answers are those that the tests have for every pattern, a fifth of them again with 400
+characters of explanation before or behind. `asked`: the prompt is known already, as it is for the
+second model that answers it; `whole`: arguments are prepared for each verdict. The peer puts the
+arguments into each pattern and looks for one after the other with Python's own expressions, as
+programs do that are written for one example at a time. CPU time, the least of several runs.
+"""
+
+import argparse
+import csv
+import json
+import re
+import time
+from pathlib import Path
+
+from blimpworks.lmentry.judging.families import task_patterns
+from blimpworks.lmentry.judging.judge import Judge
+from blimpworks.lmentry.judging.settings import RULES_OF
+from blimpworks.lmentry.packs import read_pack
+
+ROOT = Path(__file__).resolve().parents[1]
+WHY = " ".join(["It is so because of how the words are written, letter by letter, one by one."] * 5)
+HOSTILE = {
+    "one letter": "a" * 100_000,
+    "quotes": '"' * 100_000,
+    "nested quotes": "\"'" * 25_000 + "x" + "'\"" * 25_000,
+    "control characters": "\x00\x01\x02\x1b" * 25_000,
+    "brackets": "(" * 50_000 + ")" * 50_000,
+    "the answer again and again": "{answer} " * 14_000,
+    "half a pattern again and again": "the answer is " * 7_000,
+    "line breaks": "\n" * 100_000 + "x",
+    "letters with accents": "é" * 100_000,
+}
+
+
+def read_answers(lang):
+    path = ROOT / f"tests/data/lmentry_answers/{lang}.tsv"
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    found = [(r["task"], json.loads(r["arguments"]), r["answer"]) for r in rows]
+    longer = [
+        (task, arguments, f"{WHY} {answer}" if number % 2 else f"{answer} {WHY}")
+        for number, (task, arguments, answer) in enumerate(found[::5])
+    ]
+    return found + longer
+
+
+def cpu_seconds(work, repeat):
+    spent = []
+    for _ in range(repeat):
+        started = time.process_time()
+        work()
+        spent.append(time.process_time() - started)
+    return min(spent)
+
+
+def peer(declared, examples):
+    """Look for one pattern after the other, each made for the example."""
+    patterns = {
+        task: [f.pattern for f in task_patterns(declared, task, "published").accept]
+        for task in RULES_OF
+    }
+
+    def fill(pattern, arguments):
+        parts = re.split(r"\{(\w+)\}", pattern)
+        known = [re.escape(str(arguments.get(name, name)).lower()) for name in parts[1::2]]
+        return "".join(a + b for a, b in zip(parts[::2], [*known, ""], strict=True))
+
+    def judge():
+        for task, arguments, answer in examples:
+            text = re.sub(" +", " ", answer.strip().lower())
+            for pattern in patterns[task]:
+                expression = fill(pattern, arguments)
+                if re.match(expression + r"\.?$", text):
+                    break
+                re.search(expression, text)
+
+    return judge
+
+
+def speeds(declared, examples, repeat):
+    for method in ("published", "corrected"):
+        judge = Judge(declared, method)
+        judge.check()
+        asked = [(judge.ask(task, 1, a, "?"), text) for task, a, text in examples]
+        ways = {
+            "asked": lambda asked=asked: [ask(text) for ask, text in asked],
+            "whole": lambda judge=judge: [judge.ask(t, 1, a, "?")(x) for t, a, x in examples],
+        }
+        for name, work in ways.items():
+            work()
+            rate = len(examples) / cpu_seconds(work, repeat)
+            print(f"{method:10} {name:6} {rate:10,.0f} verdicts a second")
+    rate = len(examples) / cpu_seconds(peer(declared, examples), 1)
+    print(f"{'peer':10} {'':6} {rate:10,.0f} verdicts a second")
+
+
+def worst(declared, examples):
+    by_task = {task: (task, arguments) for task, arguments, _ in examples}
+    print(f"\n{'100 kB of':32} {'worst':>8}  of")
+    for name, text in HOSTILE.items():
+        found = []
+        for method in ("published", "corrected"):
+            judge = Judge(declared, method)
+            for task, arguments in by_task.values():
+                ask = judge.ask(task, 1, arguments, "?")
+                filled = text.replace("{answer}", str(arguments.get("answer", "word")))
+                found.append((cpu_seconds(lambda a=ask, f=filled: a(f), 1), method, task))
+        seconds, method, task = max(found)
+        print(f"{name:32} {1000 * seconds:5.0f} ms  {task}, {method}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--lang", default="eng")
+    parser.add_argument("--repeat", type=int, default=5)
+    chosen = parser.parse_args()
+    declared = read_pack(ROOT / f"config/lmentry/languages/{chosen.lang}.yaml").answers
+    examples = read_answers(chosen.lang)
+    mean = sum(len(answer) for _, _, answer in examples) / len(examples)
+    print(f"{chosen.lang}: {len(examples)} answers of {mean:.0f} characters in the mean")
+    speeds(declared, examples, chosen.repeat)
+    worst(declared, examples)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Models answer prompts: engines, a store of answers, and the reasoning in them."""

@@ -1,0 +1,57 @@
+"""Verbs of Multi-LMentry."""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from blimpworks.provenance.record import Job, Planned
+
+Items = Annotated[list[Path], typer.Option(help="Prompts; one table for each language.")]
+Answers = Annotated[list[Path], typer.Option(help="Answers; one for each table of prompts.")]
+Packs = Annotated[list[Path], typer.Option(help="Language pack; one for each.")]
+Outputs = Annotated[list[Path], typer.Option(help="Judgements to write; one for each.")]
+
+
+def judge_answers(
+    items: Items,
+    answers: Answers,
+    pack: Packs,
+    variant: Annotated[str, typer.Option(help="Variant of the prompts.")],
+    output: Outputs,
+) -> None:
+    """Judge the answers to Multi-LMentry's prompts, by published and corrected rules."""
+    from blimpworks.lmentry.judging import answers as library
+
+    for table, found, language, target in zip(items, answers, pack, output, strict=True):
+        inputs, params = [table, found, language], {"variant": variant}
+        with (
+            suppress(Planned),
+            Job("judge_answers", inputs=inputs, outputs=[target], params=params) as job,
+        ):
+            job.note(unjudged=library.judge_answers(table, found, language, variant, target))
+
+
+def build_lmentry_items(
+    resources: Annotated[list[Path], typer.Argument(help="A language's resource files.")],
+    pack: Annotated[Path, typer.Option(help="Its language pack.")],
+    declarations: Annotated[Path, typer.Option(help="Declarations of the tasks.")],
+    output: Annotated[Path, typer.Option(help="Table of prompts to write.")],
+    options: Annotated[str, typer.Option(help="Options of Multi-LMentry, as JSON.")],
+) -> None:
+    """Make the prompts of all tasks in a language from its annotated resources."""
+    from blimpworks.config import LmentryOptions, parse_options
+    from blimpworks.lmentry import prompts
+
+    chosen = parse_options(LmentryOptions, options)
+    inputs = [*resources, pack, declarations]
+    params = chosen.model_dump(mode="json", exclude_unset=True)
+    with Job("build_lmentry_items", inputs=inputs, outputs=[output], params=params) as job:
+        job.note(**prompts.build_prompts(resources, pack, declarations, output, chosen))
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's verbs to the command."""
+    for verb in (build_lmentry_items, judge_answers):
+        app.command()(verb)

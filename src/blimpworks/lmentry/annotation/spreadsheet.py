@@ -1,0 +1,85 @@
+"""CSV files that people open in a spreadsheet, fill in and save again.
+
+Spreadsheets take a cell that starts with one of a few signs for a formula, and run it. An
+apostrophe in front keeps them from it; reading takes it away again.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from blimpworks.errors import UserError
+from blimpworks.files import atomic
+
+FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n")
+GUARD = "'"
+SEPARATORS = ",;\t"
+
+
+class Line(NamedTuple):
+    """A row of a file by column, and the line that it starts in."""
+
+    number: int
+    cells: dict[str, str]
+
+
+def guarded(text: str) -> str:
+    """``text`` as no spreadsheet takes it for a formula; what is guarded already, once more.
+
+    >>> guarded("=1+1"), guarded("'tis")
+    ("'=1+1", "''tis")
+    """
+    return GUARD + text if text.startswith((*FORMULA_SIGNS, GUARD)) else text
+
+
+def unguarded(text: str) -> str:
+    """The text that ``guarded`` was given."""
+    return text.removeprefix(GUARD)
+
+
+def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Mapping[Any, str]]) -> None:
+    """Write a sheet as UTF-8 CSV, with the mark by which spreadsheets know that it is UTF-8."""
+    with atomic(path) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file, lineterminator="\r\n")
+        writer.writerow(columns)
+        writer.writerows([guarded(row[column]) for column in columns] for row in rows)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist; expected a filled annotation sheet.") from error
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{path}: byte {error.start} is not UTF-8; save the sheet as CSV in UTF-8."
+        ) from error
+
+
+def read_sheet(path: Path) -> Iterator[Line]:
+    """Rows of a sheet by column; between commas, semicolons or tabs, as its first line has them.
+
+    Lines without any text are left out. Raises UserError for a file that is missing or not
+    UTF-8, for repeated columns, and for rows with more or fewer cells than there are columns.
+    """
+    text = _text(path)
+    head = text.partition("\n")[0]
+    separator = max(SEPARATORS, key=head.count)
+    # A field may be as long as the file.
+    csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    columns = [unguarded(name.strip()) for name in next(rows, [])]
+    if len({*columns}) < len(columns):
+        raise UserError(f"{path}:1: a column is named twice; expected a name for each.")
+    start = rows.line_num + 1
+    for row in rows:
+        if len(row) != len(columns) and any(row):
+            raise UserError(
+                f"{path}:{start}: {len(row)} cells, expected {len(columns)} as in line 1; "
+                "save the sheet as CSV again."
+            )
+        if any(cell.strip() for cell in row):
+            yield Line(start, dict(zip(columns, map(unguarded, row), strict=True)))
+        start = rows.line_num + 1

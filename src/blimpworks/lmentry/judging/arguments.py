@@ -1,0 +1,86 @@
+"""The arguments of a prompt, as they are looked for in answers."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from num2words import num2words
+
+from blimpworks.lmentry.judging import wording
+from blimpworks.lmentry.judging.basque_numbers import spelled
+from blimpworks.lmentry.judging.roles import ROLE, Argument
+
+Arguments = Mapping[str, Any]
+_SYNTAX = re.compile(r"[?*+()\[\]{}|^$\\]")
+_LISTED = ("distractors", "words")
+
+
+@lru_cache(maxsize=4096)
+def number_forms(number: int, language: str | None) -> tuple[str, ...]:
+    """A number in digits, and in words with and without hyphens, in lower case."""
+    digits = str(number)
+    if language is None:
+        return (digits,)
+    words = spelled(number) if language == "eu" else str(num2words(number, lang=language)).lower()
+    return tuple(dict.fromkeys((digits, words, words.replace("-", " "))))
+
+
+def taken(text: str, *, bounded: bool) -> tuple[str, ...]:
+    """What the release finds for an argument, which it takes for a regular expression.
+
+    ``bounded``: between boundaries of words, of which marks at an end have none.
+    """
+    plain = text.replace("(", "").replace(")", "")
+    forms = (plain[:-1], plain[:-2]) if plain.endswith("?") else (plain,)
+    if _SYNTAX.search(forms[0]) or (bounded and not (plain[:1] + forms[-1][-1:]).isalnum()):
+        return ()
+    return forms
+
+
+def _plain(
+    arguments: Arguments, lower: Callable[[str], str], *, published: bool
+) -> Iterator[Argument]:
+    """Arguments that are one text each."""
+    for name in ("answer", "distractor", "query", "word", "category", "sentence"):
+        if arguments.get(name):
+            text = lower(str(arguments[name]))
+            bounded = name != "sentence"
+            for form in taken(text, bounded=bounded) if published else (text,):
+                yield Argument(form, ROLE[name])
+
+
+def _others(arguments: Arguments, lower: Callable[[str], str]) -> list[Argument]:
+    """Words of a list beside the answer."""
+    listed = next((arguments[name] for name in _LISTED if name in arguments), ())
+    return [Argument(lower(str(word)), ROLE["other"]) for word in listed]
+
+
+def _numbers(arguments: Arguments, language: str | None) -> list[Argument]:
+    return [
+        Argument(form, ROLE[name])
+        for name in ("answer", "distractor")
+        for form in number_forms(int(arguments[name]), language)
+    ]
+
+
+def arguments_of(
+    arguments: Arguments, variant: str, *, numbers: bool, language: str | None
+) -> list[Argument]:
+    """What to look for in an answer.
+
+    ``numbers``: answer and distractor are numbers, written in the words of ``language`` too.
+    """
+    if numbers:
+        found = _numbers(arguments, language)
+    else:
+        published = variant == "published"
+        lower = str.lower if published else wording.corrected
+        found = [*_plain(arguments, lower, published=published), *_others(arguments, lower)]
+    return [argument for argument in found if argument.text]
+
+
+def in_order(found: Sequence[Argument]) -> list[Argument]:
+    """What to replace in an answer, the longest first; of equal texts the first role."""
+    first = dict(reversed(found))
+    return [Argument(text, first[text]) for text in sorted(first, key=lambda t: (-len(t), t))]

@@ -1,0 +1,313 @@
+"""Verdicts on answers that name one of some words, letters or numbers.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+from blimpworks.lmentry.judging import context, wording
+from blimpworks.lmentry.judging.arguments import Arguments, arguments_of, in_order, number_forms
+from blimpworks.lmentry.judging.compiling import (
+    Pattern,
+    PatternSet,
+    around,
+    counts_of,
+    expression_of,
+    role_expressions,
+    words_of,
+    words_that_are,
+)
+from blimpworks.lmentry.judging.declared import AnswerPatterns
+from blimpworks.lmentry.judging.families import Framed, TaskPatterns, task_patterns
+from blimpworks.lmentry.judging.roles import ANY_ROLE, ROLE, Argument, find_word, mask
+from blimpworks.lmentry.judging.settings import RULES_OF
+from blimpworks.lmentry.judging.verdict import Ask, Verdict
+
+ANSWER = ROLE["answer"]
+END = {"published": r"\.?", "corrected": r"[.!。]*"}
+MARKS = {"published": wording.PUBLISHED_MARKS, "corrected": wording.CORRECTED_MARKS}
+COUNTED = ("more_letters", "less_letters")
+NOTHING = Verdict(False, False, "none")
+
+
+class Compiled:
+    """The patterns of a task, compiled."""
+
+    def __init__(
+        self,
+        declared: AnswerPatterns,
+        task: str,
+        variant: str,
+        counts: dict[str, str],
+        arguments: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        """``counts``: expressions of the roles n and m, numbers that are right and wrong.
+
+        ``arguments``: those, with their role, that are words of patterns too. Raises UserError,
+        with the pattern, where one cannot be read.
+        """
+        rules = RULES_OF[task]
+        if variant == "published" and not rules.inside:
+            declared = declared.model_copy(update={"shared": ()})
+        found = task_patterns(declared, task, variant)
+        kinds, also = dict(rules.kinds), words_that_are(arguments)
+        self.words = _words(declared, found)
+        framed = [(each.pattern, *each.after) for each in found.accept]
+        self.followers = context.followers(
+            [*found.exact, *found.reject, *(each for more in framed for each in more)]
+        )
+        self._roles = role_expressions(declared.article, kinds, declared.conjunction, also) | counts
+        # The release looks for wrong differences in lower case, for articles with a capital.
+        articles = declared.article if variant == "corrected" else {}
+        bare = role_expressions(articles, kinds, declared.conjunction, also) | counts
+        reject = [self._rejected(pattern, bare) for pattern in found.reject]
+        exact = [self._read(pattern, "whole") for pattern in ("{answer}", *found.exact)]
+        accept = [self._framed(framed) for framed in found.accept]
+        self._either = context.either_of(declared.corrected.either)
+        self._whole = PatternSet([*reject, *exact, *accept], whole=True, end=END[variant])
+        self._inside = PatternSet(accept if rules.inside else [], whole=False)
+
+    def whole(self, masked: str) -> Verdict | None:
+        """A verdict by a pattern that fits a whole answer."""
+        found = self._whole.first(masked)
+        if found is None:
+            return None
+        return Verdict(found.rule != "reject", True, found.rule, found.source)
+
+    def inside(self, masked: str) -> Verdict | None:
+        """A verdict by a pattern that fits somewhere in an answer."""
+        found = self._inside.first(masked)
+        return Verdict(True, False, "inside", found.source) if found else None
+
+    def unopposed(self, masked: str) -> Verdict | None:
+        """The same, unless another answer is given too, or one or the other is."""
+        text = self._either.sub(" ", masked)
+        found = self.inside(text)
+        if found and self.inside(text.translate(context.OTHERWISE)):
+            return Verdict(False, False, "both", found.pattern)
+        return found
+
+    def _read(self, pattern: str, rule: str = "pattern") -> Pattern:
+        return Pattern(pattern, expression_of(pattern, self._roles), rule)
+
+    def _framed(self, framed: Framed) -> Pattern:
+        """A pattern with what may stand around it."""
+        found = self._read(framed.pattern)
+        before, after = (
+            [self._read(pattern).expression for pattern in each]
+            for each in (framed.before, framed.after)
+        )
+        return found._replace(expression=around(before, found.expression, after))
+
+    def _rejected(self, pattern: str, roles: dict[str, str]) -> Pattern:
+        """A wrong difference, in ``roles``, is wrong whatever follows."""
+        if "{m}" not in pattern:
+            return self._read(pattern, "reject")
+        return Pattern(pattern, expression_of(pattern, roles) + r"(?s:.*)", "reject")
+
+
+def _words(declared: AnswerPatterns, found: TaskPatterns) -> frozenset[str]:
+    """Words of a task's patterns and what may stand before, behind and inside them."""
+    framed = [(each.pattern, *each.before, *each.after) for each in found.accept]
+    more = (*found.exact, *found.reject, *declared.article.values(), declared.conjunction)
+    return words_of([*more, *(pattern for each in framed for pattern in each)])
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What answers to one prompt are judged by."""
+
+    known: list[Argument]
+    forms: list[str]
+    """How the gold answer may be written; the first as in the prompt."""
+    hidden: bool
+    """Whether the release looks in vain for a gold answer with capitals."""
+    sentence: str
+    patterns: Compiled
+    article: str
+    """The gold answer, where it may be an article too; else nothing."""
+    follow: frozenset[str]
+    """Words that may follow it."""
+
+
+class ChoiceJudge:
+    """Judges a task of this kind in one language."""
+
+    def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
+        """Compile its patterns. Raises UserError where one cannot be read."""
+        self._rules, self._variant = RULES_OF[task], variant
+        self._marks = MARKS[variant]
+        if variant == "published":
+            self._marks = declared.published_marks.get(task, self._marks)
+        self._numbers = "number" in dict(self._rules.kinds).values()
+        known = variant == "corrected" or task in declared.published_particles
+        self._particles = declared.particles if known else ()
+        self._letter = dict(self._rules.kinds).get("answer") == "letter" and variant == "corrected"
+        self._plain = wording.plain_letters(declared.accents)
+        self._language = declared.number_words
+        if variant == "published" and declared.published_number_words:
+            self._language = declared.published_number_words
+        self._counted = task in COUNTED
+        self._compiled = lru_cache(maxsize=512)(
+            lambda n, known: Compiled(declared, task, variant, self._counts(n, declared), known)
+        )
+        self._words = self._compiled(1, ()).words
+        self._single = frozenset(declared.single) if self._letter else frozenset()
+        reasons = declared.corrected.reasons
+        self._reason = context.reason_of(reasons)
+        self._follow = self._compiled(1, ()).followers | {declared.conjunction, *reasons}
+
+    def ask(self, arguments: Arguments, prompt: str) -> Ask:
+        """What gives verdicts on answers to a prompt with some arguments."""
+        gold = str(arguments["answer"])
+        named = arguments_of(
+            arguments, self._variant, numbers=self._numbers, language=self._language
+        )
+        known = in_order(named)
+        if self._letter:
+            known.append(Argument(gold.lower().translate(self._plain), ANSWER))
+        forms = [text for text, role in known if role == ANSWER]
+        question = Question(
+            known,
+            forms,
+            self._rules.absent != "any" and gold != gold.lower(),
+            str(arguments.get("sentence", "")).lower(),
+            self._compiled(self._difference(arguments), self._both(named, known)),
+            self._article(forms),
+            self._follow,
+        )
+        judge = self._published if self._variant == "published" else self._corrected
+        return partial(judge, question)
+
+    def _article(self, forms: Sequence[str]) -> str:
+        """The gold answer, where it is a word by itself in the language or of its patterns."""
+        words = self._words | self._single
+        return next((form for form in forms if form in words and not self._numbers), "")
+
+    def _both(
+        self, named: Sequence[Argument], known: Sequence[Argument]
+    ) -> tuple[tuple[str, str], ...]:
+        """Arguments that are words of patterns too, such as the first word "the".
+
+        And roles whose text another role has, with that other.
+        """
+        role_of = dict(reversed(known))
+        words = [each for each in known if each.text in self._words]
+        lost = [(role, role_of[x]) for x, role in named if role_of.get(x, role) != role]
+        return tuple(dict.fromkeys((*words, *lost)))
+
+    def _counts(self, number: int, declared: AnswerPatterns) -> dict[str, str]:
+        """Expressions of a difference; the release knows it in one language alone."""
+        if self._language == declared.number_words:
+            return counts_of(number, declared.numerals)
+        return counts_of(number, declared.numerals, number_forms(number, self._language)[1:])
+
+    def _difference(self, arguments: Arguments) -> int:
+        """Of the lengths of the two words, where answers may name it; else 1."""
+        if not self._counted:
+            return 1
+        return abs(len(str(arguments["answer"])) - len(str(arguments["distractor"])))
+
+    # As the release judges
+
+    def _published(self, question: Question, text: str) -> Verdict:
+        answer = wording.published(text)
+        wrong = self._published_wrong(question, answer)
+        if wrong:
+            return wrong
+        masked = mask(answer, question.known, self._marks, self._particles)
+        found = question.patterns.whole(masked) or self._bare_answer(question, answer)
+        if found:
+            return found
+        if not wording.has_ascii_token(answer):
+            spoken = wording.has_letter_or_digit(answer)
+            return Verdict(spoken, spoken, "vacuous" if spoken else "empty")
+        tokens = wording.ascii_tokens(answer)
+        if not question.hidden and all(token in question.forms for token in tokens):
+            return Verdict(True, True, "repeated")
+        return question.patterns.inside(masked) or NOTHING
+
+    def _published_wrong(self, question: Question, answer: str) -> Verdict | None:
+        rules, forms = self._rules, question.forms
+        if rules.absent and (question.hidden or not any(find_word(answer, form) for form in forms)):
+            return Verdict(False, True, "absent")
+        if rules.echo and _bare(answer) == question.sentence:
+            return Verdict(False, True, "echo")
+        if not rules.lone:
+            return None
+        read = wording.only_ascii_word if rules.lone == "words" else wording.only_ascii_token
+        lone = read(answer)
+        # A number in words is another than its digits, a word with capitals than any.
+        written = next(filter(str.isdigit, forms) if self._numbers else iter(forms), "")
+        wrong = lone is not None and (question.hidden or lone != written)
+        return Verdict(False, True, "lone") if wrong else None
+
+    def _bare_answer(self, question: Question, answer: str) -> Verdict | None:
+        """An answer by itself may have all marks, where those in sentences are fewer."""
+        if self._marks == wording.PUBLISHED_MARKS:
+            return None
+        found = question.patterns.whole(mask(answer, question.known, wording.PUBLISHED_MARKS))
+        return found if found and found.pattern == "{answer}" else None
+
+    # As it should
+
+    def _corrected(self, question: Question, text: str) -> Verdict:
+        answer = wording.corrected(text)
+        if self._numbers:
+            answer = context.whole_numbers(answer)
+        masked = self._masked(question, answer)
+        found = _line(masked, question.patterns)
+        if found:
+            return found
+        lines = masked.split("\n")
+        for line in (lines[0], lines[-1]) if len(lines) > 1 else ():
+            found = _line(line, question.patterns)
+            if found:
+                return Verdict(found.correct, False, "line", found.pattern)
+        found = self._with_reason(question, masked) if len(lines) == 1 else None
+        found = found or question.patterns.unopposed(masked.replace("\n", " "))
+        return found or self._missing(question, answer, masked)
+
+    def _with_reason(self, question: Question, masked: str) -> Verdict | None:
+        """A verdict on what stands before a reason or a remark."""
+        begins = self._reason.search(masked)
+        found = _line(masked[: begins.start()], question.patterns) if begins else None
+        return Verdict(found.correct, False, "begins", found.pattern) if found else None
+
+    def _masked(self, question: Question, answer: str) -> str:
+        """An answer with roles for arguments, but for articles that are written as the gold."""
+        form, known = question.article, question.known
+        if not form:
+            return mask(answer, known, self._marks, self._particles)
+        longer = [each for each in known if len(each.text) > len(form)]
+        answer = context.hide(
+            mask(answer, longer, self._marks, self._particles), form, question.follow
+        )
+        rest = [each for each in known if len(each.text) <= len(form)]
+        return context.show(mask(answer, rest, self._marks, self._particles), form)
+
+    def _missing(self, question: Question, answer: str, masked: str) -> Verdict:
+        """Why an answer that fits no pattern is wrong."""
+        if not wording.has_letter_or_digit(answer):
+            return Verdict(False, True, "empty")
+        # What another role has taken, such as a sentence, may have it too.
+        if ANSWER in masked or any(find_word(answer, x, self._particles) for x in question.forms):
+            return NOTHING
+        return Verdict(False, True, "lone" if len(wording.words(answer)) == 1 else "absent")
+
+
+def _line(masked: str, patterns: Compiled) -> Verdict | None:
+    """A verdict on what is a whole answer, if there is one."""
+    found = patterns.whole(masked)
+    if found or ANSWER not in masked:
+        return found
+    rest = masked.replace(ANSWER, "")
+    speaks = wording.has_letter_or_digit(rest) or any(role in rest for role in ANY_ROLE)
+    return None if speaks else Verdict(True, True, "repeated")
+
+
+def _bare(answer: str) -> str:
+    """Without anything but words and spaces."""
+    return "".join(c for c in answer if c.isalnum() or c in " _")

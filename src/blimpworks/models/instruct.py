@@ -1,0 +1,182 @@
+"""Small causal models that follow instructions: trained on dialogues, with a chat template."""
+
+import json
+import re
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+
+from blimpworks.config import InstructRecipe
+from blimpworks.errors import UserError
+from blimpworks.items import evenly
+from blimpworks.models.checkpoint import Checkpoint
+from blimpworks.models.tokenizer import BOS, EOS, EOS_ID
+from blimpworks.models.transformer import (
+    IGNORED,
+    Batch,
+    Ids,
+    Kind,
+    new_model,
+    padded,
+    train_kind,
+)
+
+ROLES = ("<|system|>", "<|user|>", "<|assistant|>")
+"""Tokens that begin what each has to say."""
+SPECIALS = [BOS, EOS, *ROLES]
+ANSWERS_ID = SPECIALS.index("<|assistant|>")
+"""What follows it is learnt."""
+TEMPLATE = (
+    "{{ bos_token }}{% for message in messages %}"
+    "{{ '<|' + message['role'] + '|>' + message['content'] }}"
+    "{% if message['role'] == 'assistant' %}{{ eos_token }}{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}"
+)
+"""Chat template: system, user and assistant in any order; answers end with ``</s>``."""
+PIECE = r"\p{L}[\p{L}\p{M}]*|\p{N}|[^\p{L}\p{N}]"
+"""What tokens never reach across: words, digits, and other characters one by one. So a word is
+made of the same tokens wherever it stands, and can be copied."""
+SAMPLE = 50_000
+"""Most dialogues that a tokenizer is trained on."""
+PIECES = 2048
+"""Dialogues that are encoded together."""
+
+
+def written(system: str, prompt: str, answer: str) -> str:
+    """A dialogue as ``TEMPLATE`` writes it."""
+    said = "".join(map(str.__add__, ROLES, (system, prompt, answer)))
+    return f"{BOS}{said}{EOS}"
+
+
+def _dialogue(line: str, place: str) -> str:
+    """The dialogue of a line of JSON, as text. Raises UserError, with the place, for others."""
+    try:
+        fields = json.loads(line)
+        return written(fields["system"], fields["prompt"], fields["answer"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(
+            f"{place}: no dialogue; expected a JSON object with the texts system, "
+            "prompt and answer. Build the dialogues again."
+        ) from error
+
+
+def read_dialogues(path: Path) -> list[str]:
+    """Dialogues of a JSON Lines file, as text.
+
+    Raises UserError when it is missing or empty, and for a line that is none.
+    """
+    if not path.is_file():
+        raise UserError(f"{path} does not exist; expected dialogues. Build them.")
+    found = []
+    with path.open(encoding="utf-8", newline="\n") as lines:
+        for number, line in enumerate(lines, 1):
+            found.append(_dialogue(line, f"{path}:{number}"))
+    if not found:
+        raise UserError(f"{path} has no dialogues; build them again.")
+    return found
+
+
+def train_pieces(dialogues: list[str], vocabulary: int) -> Tokenizer:
+    """Train a byte-level BPE tokenizer of at most ``vocabulary`` tokens on dialogues.
+
+    A small vocabulary has the words of instructions whole, and spells the others: so letters
+    can be told apart. Of more than ``SAMPLE`` dialogues it is trained on so many, evenly spread.
+    """
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(PIECE), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        special_tokens=SPECIALS,
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+        show_progress=False,
+    )
+    marks = re.compile("|".join(map(re.escape, SPECIALS)))
+    tokenizer.train_from_iterator(
+        (marks.sub(" ", text) for text in evenly(dialogues, SAMPLE)), trainer
+    )
+    return tokenizer
+
+
+def encode_dialogues(
+    tokenizer: Tokenizer,
+    dialogues: list[str],
+    context: int,
+    most: int | None = None,
+    seed: int = 0,
+) -> list[Ids]:
+    """Ids of each dialogue that fits into ``context``; cut ones would have no answer.
+
+    Where all of them have more than ``most`` tokens, of random ones, by ``seed``, that have so
+    many; in the order of ``dialogues`` in any case.
+    """
+    order = np.random.default_rng((seed, len(dialogues))).permutation(len(dialogues))
+    found: dict[int, Ids] = {}
+    tokens = 0
+    # In pieces: the tokenizer keeps far more of a dialogue than its ids.
+    for start in range(0, len(order), PIECES):
+        chosen = order[start : start + PIECES].tolist()
+        texts = [dialogues[i] for i in chosen]
+        encoded = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+        for i, each in zip(chosen, encoded, strict=True):
+            if len(each.ids) <= context and (most is None or tokens < most):
+                found[i] = np.array(each.ids, dtype=np.int32)
+                tokens += len(each.ids)
+        if most is not None and tokens >= most:
+            break
+    return [found[i] for i in sorted(found)]
+
+
+def answer_labels(row: Ids) -> Ids:
+    """What is learnt of a dialogue: its answer, and that it ends there."""
+    start = int(np.argmax(row == ANSWERS_ID))
+    return np.where(np.arange(len(row)) > start, row, IGNORED)
+
+
+def _answers(
+    rows: list[Ids], recipe: InstructRecipe, vocabulary: int, draw: np.random.Generator
+) -> Batch:
+    """Dialogues that end together, so that nothing is computed of what is not learnt."""
+    ends = [row[::-1].copy() for row in rows]
+    mask = padded([np.ones_like(row) for row in rows], 0).flip(1)
+    labels = padded([answer_labels(row)[::-1].copy() for row in rows], IGNORED).flip(1)
+    kept = 1 + int((labels != IGNORED).sum(1).max())
+    return {
+        "input_ids": padded(ends, EOS_ID).flip(1),
+        "attention_mask": mask,
+        "labels": labels[:, -kept:],
+        "logits_to_keep": kept,
+    }
+
+
+INSTRUCT: Kind[InstructRecipe] = Kind(
+    architecture="causal",
+    tokenizer=train_pieces,
+    specials={"bos_token": BOS, "eos_token": EOS, "pad_token": EOS},
+    model=new_model,
+    encode=encode_dialogues,
+    batch=_answers,
+    sentences=read_dialogues,
+    chat=TEMPLATE,
+)
+
+
+def train_instruct(
+    text: Path, checkpoint: Path, *, recipe: InstructRecipe, seed: int, **names: str
+) -> Checkpoint:
+    """Train a model on the dialogues of ``text``: ``train_kind`` of ``INSTRUCT``.
+
+    Of more dialogues than all steps can use, random ones by ``seed`` are encoded.
+    """
+    # Padding fills the rest of a batch, so no more tokens than these are ever looked at.
+    most = recipe.max_steps * recipe.batch_tokens
+    kind = replace(INSTRUCT, encode=partial(encode_dialogues, most=most, seed=seed))
+    return train_kind(kind, text, checkpoint, recipe=recipe, seed=seed, **names)
