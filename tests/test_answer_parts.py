@@ -82,7 +82,8 @@ def test_a_part_that_answers_has_a_store_and_a_log_of_its_own():
 
 
 def test_a_long_name_is_cut_so_that_one_sees_that_it_answers():
-    assert named("transformer-small (answers)", 26) == "transformer-sma… (answers)"
+    assert named("transformer-small (answers)", 26) == "transformer-small (ans.)"
+    assert named("salamandra-2b-instruct (answers)", 22) == "salamandra-2b-… (ans.)"
     assert named("transformer-small-of-a-family", 22) == "transformer-small-of-…"
 
 

@@ -19,6 +19,7 @@ from blimpworks.cluster.plan_data import Plan
 from blimpworks.cluster.plan_text import LONGEST, number, plan_text, size
 from blimpworks.cluster.present import stored
 from blimpworks.cluster.slurm import ANSWERS
+from blimpworks.cluster.wording import named
 from blimpworks.config import load_campaign
 from blimpworks.config.site import load_site
 
@@ -79,10 +80,9 @@ def test_the_text_fits_a_hundred_columns_and_says_what_the_data_say(papers):
     assert f"Jobs: {sum(plan.rules.values()):,} to run, {plan.gpu_jobs} of them on GPUs" in text
     assert f"GPU-hours: {number(sum(m.gpu_hours for m in plan.models))} (" in text
     for model in plan.models:
-        cut = len(model.model) > LONGEST
-        name = f"{model.model[: LONGEST - 1]}…" if cut else model.model
+        name = named(model.model, LONGEST)
         row = next(line for line in text.splitlines() if line.strip().startswith(f"{name} "))
-        assert f"{model.tokens_per_second:,.0f} s" in row
+        assert f"{number(model.tokens_per_second)} {model.speed[0]}" in row
     # Treebanks, the corpora of CLAMS, and text for BLiMP's n-gram model.
     assert "149 files to retrieve have no checksum" in text
     assert "llama-3.1-70b, llama-3.1-70b-instruct" in text  # gated

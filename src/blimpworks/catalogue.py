@@ -82,6 +82,10 @@ class LanguageRow(Strict):
     """Papers that alone have the language; empty: it is one of MultiBLiMP's."""
     note: str
 
+    def is_of(self, paper: str) -> bool:
+        """Whether it is no language of other papers alone."""
+        return not self.papers or paper in self.papers
+
 
 class Pinned(Strict):
     """A file pinned by version and SHA-256."""
@@ -240,8 +244,7 @@ class Catalogue:
 
     def languages_of(self, paper: str) -> dict[str, LanguageRow]:
         """Languages that are not of other papers alone."""
-        rows = self.languages.items()
-        return {lang: row for lang, row in rows if not row.papers or paper in row.papers}
+        return {lang: row for lang, row in self.languages.items() if row.is_of(paper)}
 
     def sources_of(self, kind: str, lang: str) -> list[SourceRow]:
         """Sources of one kind for one language."""

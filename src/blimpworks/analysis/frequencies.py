@@ -86,13 +86,13 @@ def frequencies(
 
 
 def build_frequencies(totals: Path, languages: Path, codes: Path, output: Path) -> int:
-    """Write the frequencies table of all languages of a catalogue; how many have any text.
+    """Write the frequencies table of MultiBLiMP's languages; how many have any text.
 
-    The groups are shares of the whole catalogue, so that a campaign of few languages puts
-    each into the same group as the paper. Raises UserError for a malformed file.
+    The groups are shares of all that the catalogue has, so that a campaign of few languages
+    puts each into the same group as the paper. Raises UserError for a malformed file.
     """
     other = {row.lang: row.codes for row in read_rows(FrequencyCodesRow, codes)}
-    names = [row.lang for row in read_rows(LanguageRow, languages)]
+    names = [row.lang for row in read_rows(LanguageRow, languages) if row.is_of("multiblimp")]
     rows = frequencies(names, other, read_totals(totals))
     write_table(pa.Table.from_pylist(rows, schema=FREQUENCIES.arrow()), FREQUENCIES, output)
     return sum(row["codes"] is not None for row in rows)

@@ -49,6 +49,10 @@ def cards(names: Sequence[str]) -> str:
     return ", ".join(f"{n}x {name}" if n > 1 else name for name, n in counted.items())
 
 
+SHORT_ANSWERS = " (ans.)"
+"""What stands for the mark of answers where a title is too long for its column."""
+
+
 def shortened(text: str, width: int) -> str:
     """``text`` cut to ``width`` characters."""
     return text if len(text) <= width else f"{text[: width - 1]}…"
@@ -56,8 +60,9 @@ def shortened(text: str, width: int) -> str:
 
 def named(title: str, width: int) -> str:
     """The title of a model's scores or answers, shortened so that one sees which they are."""
-    end = ANSWERS if title.endswith(ANSWERS) else ""
-    return shortened(title.removesuffix(end), width - len(end)) + end
+    if len(title) <= width or not title.endswith(ANSWERS):
+        return shortened(title, width)
+    return shortened(title.removesuffix(ANSWERS), width - len(SHORT_ANSWERS)) + SHORT_ANSWERS
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], left: Sequence[int] = (0,)) -> str:

@@ -134,8 +134,8 @@ def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str,
 
 def groups(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
     """Languages of each group that the campaign has."""
-    found = language_groups(campaign).items()
-    return {name: [lang for lang in langs if lang in catalogue.languages] for name, langs in found}
+    found, ours = language_groups(campaign).items(), catalogue.languages_of("multiblimp")
+    return {name: [lang for lang in langs if lang in ours] for name, langs in found}
 
 
 EVALUATION_FACTS = {
