@@ -1,0 +1,51 @@
+"""Which word forms a language has: those of its treebanks, of UniMorph and of wordfreq's lists."""
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import wordfreq
+
+from blimpworks.tables import LEXICON, read_table
+from blimpworks.urblimp.orthography import Orthography
+from blimpworks.urblimp.trees import Tree
+
+BEGINNING, END = "^", "$"
+
+
+class Attested:
+    """Forms that are attested, and the pairs of neighbours that treebanks have."""
+
+    def __init__(
+        self,
+        trees: Iterable[Tree],
+        orthography: Orthography,
+        lexicon: Path | None = None,
+        code: str | None = None,
+    ) -> None:
+        """Collect the forms of ``trees``, of a table ``lexicon`` and of wordfreq's language ``code``.
+
+        Raises UserError for a table that is missing or of another schema.
+        """
+        self.neighbours: Counter[tuple[str, str]] = Counter()
+        self.sentences: set[tuple[str, ...]] = set()
+        forms: set[str] = set()
+        for tree in trees:
+            words = [word.form for word in tree.words]
+            forms.update(words)
+            self.sentences.add(tuple(words))
+            self.neighbours.update(zip([BEGINNING, *words], [*words, END], strict=True))
+        if lexicon is not None:
+            table = read_table(LEXICON, lexicon, ["form"])
+            forms.update(map(orthography.word, set(table["form"].to_pylist())))
+        if code is not None:
+            forms.update(map(orthography.word, wordfreq.get_frequency_dict(code, "small")))
+        self.forms = {part for form in forms for part in form.split()}
+
+    def has(self, form: str) -> bool:
+        """Whether all words of a form are attested."""
+        return all(part in self.forms for part in form.split())
+
+    def beside(self, first: str, second: str) -> bool:
+        """Whether a treebank has ``second`` right after ``first``."""
+        return (first, second) in self.neighbours

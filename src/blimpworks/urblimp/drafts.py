@@ -1,0 +1,100 @@
+"""A sentence under change: words that are deleted, put in other forms, added or moved."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self
+
+from blimpworks.urblimp.orthography import Orthography
+from blimpworks.urblimp.trees import Tree, Word
+
+
+class Slot(NamedTuple):
+    """A place in a draft: the word that it has from the tree, or -1 for an added one."""
+
+    index: int
+    form: str
+    space: bool
+
+
+@dataclass
+class Draft:
+    """The words of a sentence in their present order and forms."""
+
+    slots: list[Slot]
+    kinds: set[str] = field(default_factory=set)
+    """What was done: deletion, replacement, addition, move."""
+
+    @classmethod
+    def of(cls, tree: Tree) -> Self:
+        """A sentence as the treebank has it."""
+        return cls([Slot(i, word.form, word.space) for i, word in enumerate(tree.words)])
+
+    def copy(self) -> "Draft":
+        """The same sentence, to be changed by itself; what was done to both is forgotten."""
+        return Draft(list(self.slots))
+
+    def _at(self, index: int) -> int:
+        return next(place for place, slot in enumerate(self.slots) if slot.index == index)
+
+    def form(self, index: int) -> str:
+        """The present form of a word of the tree."""
+        return self.slots[self._at(index)].form
+
+    def delete(self, index: int) -> None:
+        """Leave a word out."""
+        place = self._at(index)
+        del self.slots[place]
+        self._part(place - 1)
+        self.kinds.add("deletion")
+
+    def spell(self, index: int, form: str) -> None:
+        """Put a word into another form."""
+        place = self._at(index)
+        self.slots[place] = self.slots[place]._replace(form=form)
+        self.kinds.add("replacement")
+
+    def add(self, form: str, after: int) -> None:
+        """Put a new word after one of the tree."""
+        place = self._at(after)
+        self._part(place)
+        self.slots.insert(place + 1, Slot(-1, form, space=True))
+        self.kinds.add("addition")
+
+    def move(self, indices: Iterable[int], after: int) -> None:
+        """Put words, in their order, after another one."""
+        moved = [self.slots[self._at(index)]._replace(space=True) for index in indices]
+        self.slots = [slot for slot in self.slots if slot not in moved]
+        place = self._at(after)
+        self._part(place)
+        self.slots[place + 1 : place + 1] = moved
+        self.kinds.add("move")
+
+    def _part(self, place: int) -> None:
+        """See that a space follows a place; punctuation goes without by itself."""
+        if place >= 0:
+            self.slots[place] = self.slots[place]._replace(space=True)
+
+    def text(self, orthography: Orthography) -> str:
+        """The sentence."""
+        return orthography.joined((slot.form, slot.space) for slot in self.slots)
+
+
+def changed_indices(good: Draft, bad: Draft) -> list[int]:
+    """Places in the good draft of the words that the bad one has in other forms."""
+    forms = {slot.index: slot.form for slot in bad.slots if slot.index >= 0}
+    return [
+        place
+        for place, slot in enumerate(good.slots)
+        if slot.index >= 0 and forms.get(slot.index, slot.form) != slot.form
+    ]
+
+
+def complex_of(tree: Tree, head: int, relations: Sequence[str]) -> list[int]:
+    """A word and its children by some relations that follow it: a verb and its auxiliaries."""
+    children = tree.children.get(head, ())
+    return [head, *(i for i in children if i > head and tree.words[i].relation in relations)]
+
+
+def in_draft(tree: Tree, draft: Draft, index: int) -> Word:
+    """A word of the tree in its present form."""
+    return tree.words[index].spelled(draft.form(index))

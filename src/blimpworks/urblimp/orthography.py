@@ -1,0 +1,95 @@
+"""One spelling for one word: code points, joiners and spaces of a language, by its pack."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import cached_property
+
+from pydantic import field_validator
+
+from blimpworks.config.base import Strict
+
+# Marks of direction say nothing that the letters don't, and tatweel only stretches them.
+INVISIBLE = dict.fromkeys(
+    [0x0640, 0x061C, 0x200D, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF]
+)
+ZWNJ = "\u200c"
+UNDERSCORE = "_"
+
+
+class Orthography(Strict):
+    """How a language's words are written, whatever keyboard or treebank they come from."""
+
+    characters: dict[str, str] = {}
+    """Code points, and what stands for them: those of other languages that look the same."""
+    spellings: tuple[tuple[str, str], ...] = ()
+    """Regular expressions in a word, and what replaces them, one after the other. A space in the
+    replacement cuts the word in two."""
+    apart: str = r"(?!)"
+    """Words that stand for themselves where one token of a treebank has several."""
+    closing: str = ".,:;!?)]"
+    """Characters that no space stands before."""
+    opening: str = "(["
+    """Characters that no space stands after."""
+
+    @field_validator("spellings")
+    @classmethod
+    def _regular(cls, found: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        for expression, replacement in found:
+            try:
+                re.sub(expression, replacement, "")
+            except re.error as error:
+                raise ValueError(f"{expression!r} is no regular expression ({error})") from None
+        return found
+
+    @cached_property
+    def _table(self) -> dict[int, str | None]:
+        return INVISIBLE | str.maketrans(self.characters)
+
+    @cached_property
+    def _rules(self) -> list[tuple[re.Pattern[str], str]]:
+        return [(re.compile(expression), new) for expression, new in self.spellings]
+
+    def word(self, form: str) -> str:
+        """The form of a word in the language's own letters, in Unicode's form NFC.
+
+        Zero-width non-joiners and the underscores of treebanks become spaces: both keep parts
+        of a word from joining that readers see apart.
+        """
+        text = unicodedata.normalize("NFC", form.translate(self._table))
+        text = unicodedata.normalize("NFC", text.translate(self._table))
+        text = text.replace(ZWNJ, " ").replace(UNDERSCORE, " ") if len(text) > 1 else text
+        for expression, new in self._rules:
+            text = expression.sub(new, text)
+        return " ".join(text.split()) or form
+
+    def sentence(self, text: str) -> str:
+        """A text of several words in the language's own letters."""
+        return " ".join(self.word(word) for word in text.split())
+
+    def stands_apart(self, form: str) -> bool:
+        """Whether a form is a word of its own where a token has several."""
+        return re.fullmatch(self.apart, form) is not None
+
+    def tokens(self, text: str) -> list[tuple[str, bool]]:
+        """Words and punctuation of a text in the language's own letters, and which have a space
+        after them."""
+        ends = re.escape(self.closing + self.opening)
+        found = []
+        for chunk in self.sentence(text).split():
+            pieces = re.findall(rf"[{ends}]|[^{ends}]+", chunk)
+            found += [(piece, piece is pieces[-1]) for piece in pieces]
+        return found
+
+    def joined(self, words: Iterable[tuple[str, bool]]) -> str:
+        """The sentence of some words, each with whether the treebank has a space after it.
+
+        No space stands before what closes and after what opens, whatever the treebank has.
+        """
+        text = ""
+        space = False
+        for form, after in words:
+            space = space and form[:1] not in self.closing and text[-1:] not in self.opening
+            text += f" {form}" if space and text else form
+            space = after
+        return text

@@ -1,0 +1,95 @@
+"""Pairs from rules: match, prepare, change, check; and what became of each match."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from blimpworks.urblimp.attested import BEGINNING, END, Attested
+from blimpworks.urblimp.changes import Rejected, apply
+from blimpworks.urblimp.drafts import Draft, changed_indices
+from blimpworks.urblimp.matching import Match, holds, matches
+from blimpworks.urblimp.rules import Language, Rule
+from blimpworks.urblimp.trees import Tree
+
+SAME = "the same sentence"
+SCATTERED = "differs in several places"
+LICENSED = "the treebank has it beside the same words"
+SENTENCE = "a sentence of the treebank"
+EXCLUDED = "excluded by the rule"
+REASONS = (EXCLUDED, SAME, SCATTERED, LICENSED, SENTENCE)
+
+
+class Outcome(NamedTuple):
+    """A match of a rule, and what became of it."""
+
+    rule: str
+    tree: Tree
+    good: str
+    bad: str
+    change: str
+    """deletion, replacement, addition or move."""
+    constructed: bool
+    """Whether the grammatical sentence is not the treebank's own."""
+    reason: str
+    """Why it gives no pair; empty where it gives one."""
+
+
+@dataclass(frozen=True)
+class Maker:
+    """What rules of one language are applied with."""
+
+    language: Language
+    attested: Attested
+
+    def outcomes(self, rule: Rule, tree: Tree) -> Iterator[Outcome]:
+        """What becomes of each match of a rule in a tree, in the order of its words."""
+        for match in matches(rule.pattern, tree):
+            if any(holds(excluded, tree, match) for excluded in rule.without):
+                yield self._outcome(rule, tree, Draft.of(tree), None, EXCLUDED)
+            else:
+                yield self._made(rule, tree, match)
+
+    def _made(self, rule: Rule, tree: Tree, match: Match) -> Outcome:
+        good, bad, reason = Draft.of(tree), None, ""
+        tools = (self.language, self.attested)
+        try:
+            for operation in rule.prepare:
+                apply(operation, tree, match, good, tools)
+            bad = good.copy()
+            for operation in rule.change:
+                apply(operation, tree, match, bad, tools)
+            self._check(rule, good, bad)
+        except Rejected as error:
+            reason = str(error)
+        return self._outcome(rule, tree, good, bad, reason)
+
+    def _check(self, rule: Rule, good: Draft, bad: Draft) -> None:
+        """Raise Rejected where the two sentences are no pair."""
+        places = changed_indices(good, bad)
+        forms = [slot.form for slot in bad.slots]
+        if forms == [slot.form for slot in good.slots]:
+            raise Rejected(SAME)
+        if places and places[-1] - places[0] >= len(places):
+            raise Rejected(SCATTERED)
+        if tuple(forms) in self.attested.sentences:
+            raise Rejected(SENTENCE)
+        if rule.context and all(self._beside(bad, place, rule) for place in places):
+            raise Rejected(LICENSED)
+
+    def _beside(self, bad: Draft, place: int, rule: Rule) -> bool:
+        """Whether the treebank has a changed word beside the neighbours that the rule names."""
+        forms = [BEGINNING, *(slot.form for slot in bad.slots), END]
+        pairs = {"previous": (forms[place], forms[place + 1])}
+        pairs["next"] = (forms[place + 1], forms[place + 2])
+        return all(self.attested.beside(*pairs[side]) for side in rule.context)
+
+    def _outcome(
+        self, rule: Rule, tree: Tree, good: Draft, bad: Draft | None, reason: str
+    ) -> Outcome:
+        spelled = self.language.orthography
+        kinds = bad.kinds if bad else set()
+        change = next((kind for kind in ("move", "deletion") if kind in kinds), "replacement")
+        text = bad.text(spelled) if bad else ""
+        return Outcome(
+            rule.name, tree, good.text(spelled), text, change, bool(rule.prepare), reason
+        )
