@@ -11,10 +11,12 @@ from blimpworks.benchmarks import (
     GENERATED_OF,
     LMENTRY,
     RELEASED_DATA,
+    URBLIMP,
     benchmarks_of,
     check_benchmarks,
     pack_file,
     paper_of,
+    rules_folder,
 )
 from blimpworks.catalogue import UNIMORPH_KINDS, load_catalogue, whole_catalogue
 from blimpworks.clams import sets as clams_sets
@@ -76,6 +78,7 @@ JUDGING = {
     "multiblimp": CAMPAIGN.multiblimp,
     "clams": CAMPAIGN.clams,
     LMENTRY: CAMPAIGN.lmentry,
+    URBLIMP: CAMPAIGN.urblimp,
     **dict.fromkeys(benchmarks_of(BLIMP), CAMPAIGN.blimp),
 }
 READ_KINDS = (*UNIMORPH_KINDS, "text")
@@ -198,10 +201,11 @@ def judged_by(benchmark, model=None):
 
     Without a model those that exhibits show.
     """
+    architecture = CATALOGUE.models[model].architecture if model else ""
     if benchmark == "clams":
-        return clams_methods(
-            CAMPAIGN.clams, CATALOGUE.models[model].architecture if model else ""
-        )
+        return clams_methods(CAMPAIGN.clams, architecture)
+    if benchmark == URBLIMP:
+        return CAMPAIGN.urblimp.methods_of(architecture)
     return JUDGING[benchmark].methods
 
 

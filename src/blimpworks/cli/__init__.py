@@ -26,6 +26,7 @@ MODULES = (
     "blimp",
     "clams",
     "lmentry",
+    "urblimp",
     "annotation",
     "training",
     "scoring",

@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Literal
 
 from blimpworks.answering.engines import can_answer
-from blimpworks.benchmarks import BLIMP, LANG, LMENTRY, pack_file, paper_of
+from blimpworks.benchmarks import (
+    BLIMP,
+    LANG,
+    LMENTRY,
+    URBLIMP,
+    has_rules,
+    pack_file,
+    paper_of,
+)
 from blimpworks.catalogue import Catalogue, ModelRow
 from blimpworks.clams import sets as clams_sets
 from blimpworks.cluster.slurm import ANSWERS
@@ -104,6 +112,10 @@ def languages_of(campaign: Campaign, catalogue: Catalogue, benchmark: str) -> tu
     if benchmark == LMENTRY:
         wanted = campaign.lmentry.languages
         had = (lang for lang in catalogue.languages if pack_file(campaign, lang).exists())
+        return tuple(lang for lang in had if wanted == "all" or lang in wanted)
+    if benchmark == URBLIMP:
+        wanted = campaign.urblimp.languages
+        had = (lang for lang in catalogue.languages if has_rules(campaign, lang))
         return tuple(lang for lang in had if wanted == "all" or lang in wanted)
     return tuple(catalogue.languages_of(benchmark))
 

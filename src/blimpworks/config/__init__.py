@@ -57,6 +57,7 @@ from blimpworks.config.training import (
     TransformerRecipe,
     follows_instructions,
 )
+from blimpworks.config.urblimp import UrblimpOptions
 from blimpworks.errors import UserError
 from blimpworks.scoring.methods import find_method
 
@@ -101,6 +102,7 @@ __all__ = [
     "TrainingOptions",
     "TransformerRecipe",
     "TreebankOptions",
+    "UrblimpOptions",
     "Variant",
     "VllmOptions",
     "check_campaign",
@@ -151,6 +153,8 @@ class CatalogueFiles(Strict):
     """Lexicon and paradigms that BLiMP's pairs are generated from."""
     lmentry: Path = Path("config/lmentry")
     """Declarations of Multi-LMentry's tasks, and its language packs."""
+    urblimp: Path = Path("config/urblimp")
+    """One directory per language, with its pack and the rules of UrBLiMP's paradigms."""
     published: Path = Path("config/published")
     """One directory per paper, with the numbers that its exhibits print."""
 
@@ -202,6 +206,7 @@ class Campaign(Strict):
     clams: ClamsOptions = ClamsOptions()
     blimp: BlimpOptions = BlimpOptions()
     lmentry: LmentryOptions = LmentryOptions()
+    urblimp: UrblimpOptions = UrblimpOptions()
     training: TrainingOptions = TrainingOptions()
     scoring: ScoringOptions = ScoringOptions()
     parity: ParityOptions = ParityOptions()
@@ -293,6 +298,7 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
         "clams.methods": campaign.clams.methods or (),
         "clams.masked_methods": campaign.clams.masked_methods,
         "blimp.methods": campaign.blimp.methods,
+        "urblimp.methods": campaign.urblimp.methods or (),
     }
     for key, named in methods.items():
         try:

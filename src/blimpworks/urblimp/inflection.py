@@ -31,7 +31,9 @@ def cell_of(text: str) -> dict[str, str]:
     for pair in text.split("|") if text != "_" else ():
         name, sign, value = pair.partition("=")
         if not (name and sign and value):
-            raise ValueError(f"cell {text!r} is malformed at {pair!r}; expected Name=Value|Name=Value")
+            raise ValueError(
+                f"cell {text!r} is malformed at {pair!r}; expected Name=Value|Name=Value"
+            )
         found[name] = value
     return found
 

@@ -73,7 +73,8 @@ class Orthography(Strict):
 
     def tokens(self, text: str) -> list[tuple[str, bool]]:
         """Words and punctuation of a text in the language's own letters, and which have a space
-        after them."""
+        after them.
+        """
         ends = re.escape(self.closing + self.opening)
         found = []
         for chunk in self.sentence(text).split():

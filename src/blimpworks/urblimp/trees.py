@@ -133,7 +133,6 @@ def plain_trees(text: Path, orthography: Orthography) -> Iterator[Tree]:
 
     for number, line in enumerate(read_sentences(text), start=1):
         words = [
-            Word(form, -1, "", {"form": form}, space)
-            for form, space in orthography.tokens(line)
+            Word(form, -1, "", {"form": form}, space) for form, space in orthography.tokens(line)
         ]
         yield tree_of(words, file=text.name, sent_id=str(number), line=number)

@@ -1,0 +1,169 @@
+"""Items of UrBLiMP: the pairs that rules make of a language's treebanks.
+
+Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2, anew from open data: neither the
+treebank nor the corpus of the paper is public.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from blimpworks.config import UrblimpOptions
+from blimpworks.errors import UserError
+from blimpworks.items import evenly, item_id, regions_of
+from blimpworks.tables import ITEMS, write_table
+from blimpworks.urblimp.attested import Attested
+from blimpworks.urblimp.pairs import Maker, Outcome
+from blimpworks.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
+from blimpworks.urblimp.rules import LANGUAGE, read_declaration, read_language
+from blimpworks.urblimp.tables import ITEM_SCHEMA, REJECTED, RULE_COUNTS
+from blimpworks.urblimp.trees import Tree, read_trees
+
+REPEATED = "made before"
+BEYOND = "beyond per_paradigm"
+KEPT, DROPPED = "kept", "rejected"
+
+
+class Sources(NamedTuple):
+    """What pairs of a language are made of: tables of its treebanks, and its lexicon."""
+
+    tokens: Path
+    sentences: Path
+    lexicon: Path | None
+
+
+class Products(NamedTuple):
+    """Tables that are written: the items, what became of matches, and those without a pair."""
+
+    items: Path
+    counts: Path
+    rejected: Path
+
+
+def _distinct(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+    """The outcomes, a pair that was made before rejected."""
+    seen: set[tuple[str, str]] = set()
+    for outcome in outcomes:
+        pair = outcome.good, outcome.bad
+        if not outcome.reason and pair in seen:
+            outcome = outcome._replace(reason=REPEATED)
+        seen |= {pair} if not outcome.reason else set()
+        yield outcome
+
+
+def _capped(outcomes: Sequence[Outcome], most: int | None) -> list[Outcome]:
+    """The outcomes, pairs beyond ``most`` rejected evenly."""
+    kept = {id(each) for each in evenly([o for o in outcomes if not o.reason], most)}
+    return [
+        outcome._replace(reason=BEYOND)
+        if not outcome.reason and id(outcome) not in kept
+        else outcome
+        for outcome in outcomes
+    ]
+
+
+def _row(lang: str, paradigm: str, outcome: Outcome) -> dict[str, Any]:
+    good, bad, tree = outcome.good, outcome.bad, outcome.tree
+    spans = regions_of(good, bad)
+    return {
+        "item_id": item_id("urblimp", lang, paradigm, good, bad),
+        "lang": lang,
+        "phenomenon": PHENOMENON_OF[paradigm],
+        "paradigm": paradigm,
+        "good": good,
+        "bad": bad,
+        **spans._asdict(),
+        "treebank": tree.treebank or None,
+        "file": tree.file,
+        "sent_id": tree.sent_id,
+        "rule": outcome.rule,
+        "change": outcome.change,
+        "constructed": outcome.constructed,
+        "focus_good": good[spans.good_start : spans.good_end],
+        "focus_bad": bad[spans.bad_start : spans.bad_end],
+        "line": tree.line,
+    }
+
+
+def _counts(lang: str, paradigm: str, outcomes: Iterable[Outcome]) -> Iterator[dict[str, Any]]:
+    """How many matches of each rule became a pair, and how many did not for each reason."""
+    found = Counter((outcome.rule, outcome.reason) for outcome in outcomes)
+    for (rule, reason), n in found.items():
+        yield {
+            "lang": lang,
+            "phenomenon": PHENOMENON_OF[paradigm],
+            "paradigm": paradigm,
+            "rule": rule,
+            "outcome": DROPPED if reason else KEPT,
+            "reason": reason,
+            "n": n,
+        }
+
+
+def _rejected(lang: str, paradigm: str, outcome: Outcome) -> dict[str, Any]:
+    tree = outcome.tree
+    return {
+        "lang": lang,
+        "paradigm": paradigm,
+        "rule": outcome.rule,
+        "reason": outcome.reason,
+        "good": outcome.good,
+        "bad": outcome.bad,
+        "treebank": tree.treebank,
+        "file": tree.file,
+        "sent_id": tree.sent_id,
+        "line": tree.line,
+    }
+
+
+def _chosen(trees: Sequence[Tree], files: Sequence[str] | None, sentences: Path) -> list[Tree]:
+    """The trees of some files. Raises UserError for a file that no tree is from."""
+    known = {tree.file for tree in trees}
+    missing = [name for name in files or () if name not in known]
+    if missing:
+        raise UserError(
+            f"urblimp.files has {missing[0]!r}, which {sentences} has no sentence of; expected "
+            f"some of {', '.join(sorted(known))}."
+        )
+    return [tree for tree in trees if files is None or tree.file in files]
+
+
+def build_items(
+    rules: Path, lang: str, sources: Sources, products: Products, options: UrblimpOptions
+) -> dict[str, int]:
+    """Write the items of a language, by all rules in the folder ``rules``, and what was rejected.
+
+    Items stand in the order of the paper's paradigms, of their rules and of the treebanks.
+    Returns how many pairs each paradigm has. Raises UserError for rules or tables that are
+    missing or malformed, and where there is no pair at all.
+    """
+    language = read_language(rules / f"{LANGUAGE}.yaml")
+    trees = list(read_trees(sources.tokens, sources.sentences, language.orthography))
+    code = language.attestation.wordfreq
+    maker = Maker(language, Attested(trees, language.orthography, sources.lexicon, code))
+    made = _chosen(trees, options.files, sources.sentences)
+    rows: list[dict[str, Any]] = []
+    counts: list[dict[str, Any]] = []
+    rejected: list[dict[str, Any]] = []
+    for paradigm in PARADIGMS:
+        path = rules / f"{paradigm}.yaml"
+        if not path.exists():
+            continue
+        declared = read_declaration(path, language).rules
+        found = _distinct(
+            o for rule in declared for tree in made for o in maker.outcomes(rule, tree)
+        )
+        outcomes = _capped(list(found), options.per_paradigm)
+        rows += [_row(lang, paradigm, outcome) for outcome in outcomes if not outcome.reason]
+        counts += _counts(lang, paradigm, outcomes)
+        rejected += [_rejected(lang, paradigm, o) for o in outcomes if o.reason]
+    if not rows:
+        raise UserError(f"{rules}: no rule gives a pair of {sources.sentences}; expected some.")
+    write_table(pa.Table.from_pylist(rows, schema=ITEM_SCHEMA), ITEMS, products.items)
+    tables = ((RULE_COUNTS, counts, products.counts), (REJECTED, rejected, products.rejected))
+    for schema, found_rows, target in tables:
+        write_table(pa.Table.from_pylist(found_rows, schema=schema.arrow()), schema, target)
+    return dict(Counter(row["paradigm"] for row in rows))
