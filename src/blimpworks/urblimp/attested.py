@@ -23,7 +23,7 @@ class Attested:
         lexicon: Path | None = None,
         code: str | None = None,
     ) -> None:
-        """Collect the forms of ``trees``, of a table ``lexicon`` and of wordfreq's language ``code``.
+        """Collect the forms of ``trees``, a table ``lexicon`` and wordfreq's language ``code``.
 
         Raises UserError for a table that is missing or of another schema.
         """

@@ -1,17 +1,18 @@
 """A sentence under change: words that are deleted, put in other forms, added or moved."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple, Self
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 from blimpworks.urblimp.orthography import Orthography
 from blimpworks.urblimp.trees import Tree, Word
 
 
-class Slot(NamedTuple):
-    """A place in a draft: the word that it has from the tree, or -1 for an added one."""
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place in a draft: the index of the tree's word that it has, or -1 for an added one."""
 
-    index: int
+    word: int
     form: str
     space: bool
 
@@ -34,7 +35,7 @@ class Draft:
         return Draft(list(self.slots))
 
     def _at(self, index: int) -> int:
-        return next(place for place, slot in enumerate(self.slots) if slot.index == index)
+        return next(place for place, slot in enumerate(self.slots) if slot.word == index)
 
     def form(self, index: int) -> str:
         """The present form of a word of the tree."""
@@ -50,7 +51,7 @@ class Draft:
     def spell(self, index: int, form: str) -> None:
         """Put a word into another form."""
         place = self._at(index)
-        self.slots[place] = self.slots[place]._replace(form=form)
+        self.slots[place] = replace(self.slots[place], form=form)
         self.kinds.add("replacement")
 
     def add(self, form: str, after: int) -> None:
@@ -62,8 +63,9 @@ class Draft:
 
     def move(self, indices: Iterable[int], after: int) -> None:
         """Put words, in their order, after another one."""
-        moved = [self.slots[self._at(index)]._replace(space=True) for index in indices]
-        self.slots = [slot for slot in self.slots if slot not in moved]
+        words = list(indices)
+        moved = [replace(self.slots[self._at(index)], space=True) for index in words]
+        self.slots = [slot for slot in self.slots if slot.word not in words]
         place = self._at(after)
         self._part(place)
         self.slots[place + 1 : place + 1] = moved
@@ -72,7 +74,7 @@ class Draft:
     def _part(self, place: int) -> None:
         """See that a space follows a place; punctuation goes without by itself."""
         if place >= 0:
-            self.slots[place] = self.slots[place]._replace(space=True)
+            self.slots[place] = replace(self.slots[place], space=True)
 
     def text(self, orthography: Orthography) -> str:
         """The sentence."""
@@ -81,11 +83,11 @@ class Draft:
 
 def changed_indices(good: Draft, bad: Draft) -> list[int]:
     """Places in the good draft of the words that the bad one has in other forms."""
-    forms = {slot.index: slot.form for slot in bad.slots if slot.index >= 0}
+    forms = {slot.word: slot.form for slot in bad.slots if slot.word >= 0}
     return [
         place
         for place, slot in enumerate(good.slots)
-        if slot.index >= 0 and forms.get(slot.index, slot.form) != slot.form
+        if slot.word >= 0 and forms.get(slot.word, slot.form) != slot.form
     ]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from blimpworks.config.base import Strict
 from blimpworks.urblimp.trees import Word
@@ -48,16 +48,15 @@ class Paradigm(Strict):
     stem: tuple[str, str] = ("$", "")
     """Regular expression in a lemma, and what replaces it, to have the stem."""
     cells: dict[str, tuple[str, ...]]
-    """Endings of each cell, the usual one first; those of ``before`` where another word of the
-    same complex follows."""
-    inside: dict[str, tuple[str, ...]] = {}
+    """Endings of each cell, the usual one first."""
+    inside: dict[str, tuple[str, ...]] = Field(default={})
     """Endings of cells that are others where a word of the same complex follows."""
     joints: tuple[tuple[str, str], ...] = ()
     """Spelling where stem and ending, with a ``+`` between, meet: regular expressions and what
     replaces them."""
-    irregular: dict[str, dict[str, tuple[str, ...]]] = {}
+    irregular: dict[str, dict[str, tuple[str, ...]]] = Field(default={})
     """Whole forms of cells, by lemma."""
-    names: dict[str, str] = {}
+    names: dict[str, str] = Field(default={})
     """Lemmas that the treebank has for others."""
 
     @model_validator(mode="after")
@@ -106,7 +105,7 @@ class Reading(NamedTuple):
 class Inflection(Strict):
     """All paradigms of a language, by name."""
 
-    paradigms: dict[str, Paradigm] = {}
+    paradigms: dict[str, Paradigm] = Field(default={})
 
     def readings(self, word: Word, *, inside: bool = False) -> list[Reading]:
         """Cells that a word's form fills, given its lemma."""

@@ -48,10 +48,11 @@ def _distinct(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
     seen: set[tuple[str, str]] = set()
     for outcome in outcomes:
         pair = outcome.good, outcome.bad
-        if not outcome.reason and pair in seen:
-            outcome = outcome._replace(reason=REPEATED)
-        seen |= {pair} if not outcome.reason else set()
-        yield outcome
+        if outcome.reason or pair not in seen:
+            yield outcome
+        else:
+            yield outcome._replace(reason=REPEATED)
+        seen |= set() if outcome.reason else {pair}
 
 
 def _capped(outcomes: Sequence[Outcome], most: int | None) -> list[Outcome]:

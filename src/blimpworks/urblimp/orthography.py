@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import cached_property
 
-from pydantic import field_validator
+from pydantic import Field, field_validator
 
 from blimpworks.config.base import Strict
 
@@ -20,7 +20,7 @@ UNDERSCORE = "_"
 class Orthography(Strict):
     """How a language's words are written, whatever keyboard or treebank they come from."""
 
-    characters: dict[str, str] = {}
+    characters: dict[str, str] = Field(default={})
     """Code points, and what stands for them: those of other languages that look the same."""
     spellings: tuple[tuple[str, str], ...] = ()
     """Regular expressions in a word, and what replaces them, one after the other. A space in the
@@ -72,8 +72,9 @@ class Orthography(Strict):
         return re.fullmatch(self.apart, form) is not None
 
     def tokens(self, text: str) -> list[tuple[str, bool]]:
-        """Words and punctuation of a text in the language's own letters, and which have a space
-        after them.
+        """Words and punctuation of a text in the language's own letters.
+
+        Each with whether a space follows it.
         """
         ends = re.escape(self.closing + self.opening)
         found = []

@@ -206,8 +206,8 @@ def parse_pattern(text: str) -> Pattern:
     except UnexpectedInput as error:
         line = (text.splitlines() or [""])[max(error.line, 1) - 1] if error.line > 0 else text
         raise UserError(
-            f"pattern is malformed at line {error.line}, column {error.column}, in {line.strip()!r}; "
-            "expected clauses such as V [upos=VERB], V -[nsubj]-> S, S < K or "
+            f"pattern is malformed at line {error.line}, column {error.column}, in "
+            f"{line.strip()!r}; expected clauses such as V [upos=VERB], V -[nsubj]-> S, S < K or "
             "S.Gender = V.Gender, separated by semicolons."
         ) from None
     except re.error as error:

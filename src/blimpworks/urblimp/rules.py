@@ -118,7 +118,7 @@ class Declaration(Strict):
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
-        distinct([rule.name for rule in self.rules])
+        distinct(tuple(rule.name for rule in self.rules))
         return self
 
 
@@ -134,7 +134,7 @@ class Language(Strict):
 
     orthography: Orthography = Orthography()
     inflection: Inflection = Inflection()
-    tables: dict[str, dict[str, str]] = {}
+    tables: dict[str, dict[str, str]] = Field(default={})
     """Forms and what replaces them, by the name of the table."""
     attestation: Attestation = Attestation()
 
