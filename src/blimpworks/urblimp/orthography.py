@@ -31,6 +31,10 @@ class Orthography(Strict):
     """Characters that no space stands before."""
     opening: str = "(["
     """Characters that no space stands after."""
+    quotes: str = '"'
+    """Marks that open and close in turn."""
+    final: dict[str, str] = Field(default={})
+    """Marks at the end of a sentence, and what stands for them."""
 
     @field_validator("spellings")
     @classmethod
@@ -88,10 +92,17 @@ class Orthography(Strict):
 
         No space stands before what closes and after what opens, whatever the treebank has.
         """
-        text = ""
-        space = False
-        for form, after in words:
-            space = space and form[:1] not in self.closing and text[-1:] not in self.opening
-            text += f" {form}" if space and text else form
-            space = after
+        text, space, quoted = "", False, False
+        shown = list(words)
+        if shown:
+            last, after = shown[-1]
+            shown[-1] = self.final.get(last, last), after
+        for form, after in shown:
+            mark = form in self.quotes
+            closes = form[:1] in self.closing or (mark and quoted)
+            opened = text[-1:] in self.opening or (text[-1:] in self.quotes and quoted)
+            apart = (space or (mark and not quoted)) and not closes and not (text and opened)
+            text += f" {form}" if apart and text else form
+            space = after or (mark and quoted)
+            quoted ^= mark
         return text
