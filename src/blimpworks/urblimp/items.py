@@ -122,16 +122,10 @@ def _rejected(lang: str, paradigm: str, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _chosen(trees: Sequence[Tree], files: Sequence[str] | None, sentences: Path) -> list[Tree]:
-    """The trees of some files. Raises UserError for a file that no tree is from."""
-    known = {tree.file for tree in trees}
-    missing = [name for name in files or () if name not in known]
-    if missing:
-        raise UserError(
-            f"urblimp.files has {missing[0]!r}, which {sentences} has no sentence of; expected "
-            f"some of {', '.join(sorted(known))}."
-        )
-    return [tree for tree in trees if files is None or tree.file in files]
+def _chosen(trees: Sequence[Tree], files: Sequence[str] | None) -> list[Tree]:
+    """The trees of some files; all where none is of this language."""
+    wanted = {*(files or ())} & {tree.file for tree in trees}
+    return [tree for tree in trees if not wanted or tree.file in wanted]
 
 
 class _Rows:
@@ -173,7 +167,7 @@ def build_items(
     trees = list(read_trees(sources.tokens, sources.sentences, language.orthography))
     code = language.attestation.wordfreq
     maker = Maker(language, Attested(trees, language.orthography, sources.lexicon, code))
-    made = _chosen(trees, options.files, sources.sentences)
+    made = _chosen(trees, options.files)
     plain = [t for text in sources.texts for t in plain_trees(text, language.orthography)]
     rows = _Rows(lang)
     for paradigm in PARADIGMS:

@@ -87,6 +87,10 @@ class Orthography(Strict):
             found += [(piece, piece is pieces[-1]) for piece in pieces]
         return found
 
+    def text(self, sentence: str) -> str:
+        """A sentence spelled and spaced as pairs are."""
+        return self.joined(self.tokens(sentence))
+
     def joined(self, words: Iterable[tuple[str, bool]]) -> str:
         """The sentence of some words, each with whether the treebank has a space after it.
 
