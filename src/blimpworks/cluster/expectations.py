@@ -24,9 +24,9 @@ URBLIMP_PAIRS = 9000
 """Pairs of UrBLiMP: some 2,000 of 1,087 sentences of UD_Urdu-UDTB; its training part, which the
 mirror lacks, has 4,043 more."""
 TOKENS = {"clams": 10.0, "blimp": 11.0, GENERATED: 11.0, URBLIMP: 55.0}
-"""The same of benchmarks that are otherwise. UDTB's sentences have 27 words. CLAMS's sentences have 8.7 words
+"""The same of benchmarks that are otherwise. CLAMS's sentences have 8.7 words
 (7.6 to 9.9 by language, the stop counted) and an end, and its words are frequent ones; BLiMP's
-8.5 with the stop, some of them cut in two."""
+8.5 with the stop, some of them cut in two; UDTB's 27."""
 CRITICAL = 2.0
 """Tokens of a critical region, which is one word in most pairs."""
 
