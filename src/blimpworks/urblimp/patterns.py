@@ -207,8 +207,8 @@ def parse_pattern(text: str) -> Pattern:
         found: Pattern = _Reader().transform(_parser().parse(text))
     except VisitError as error:
         raise UserError(
-            f"pattern has a malformed regular expression ({error.orig_exc}); expected one as Python's "
-            're reads it, such as re".+ے".'
+            f"pattern has a malformed regular expression ({error.orig_exc}); expected one "
+            'as Python reads it, such as re".+ے".'
         ) from None
     except UnexpectedInput as error:
         line = (text.splitlines() or [""])[max(error.line, 1) - 1] if error.line > 0 else text
