@@ -15,7 +15,7 @@ from blimpworks.config import TrainingOptions
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.tables import ITEMS, SENTENCES, TOKENS, read_table
-from blimpworks.urblimp.rules import read_language
+from blimpworks.urblimp.orthography import read_orthography
 
 HEADING = re.compile(r"^\s*=\s.*\s=\s*$")
 # Sentence ends: a full stop and a space, unless a lower-case letter follows or the stop
@@ -238,7 +238,7 @@ def build_text(
         if options.treebank_text:
             candidates += treebank_sentences(tokens).values()
     if language is not None:
-        spelled = read_language(language).orthography.text
+        spelled = read_orthography(language).text
         candidates = list(map(spelled, candidates))
         forbidden |= set(map(spelled, forbidden))
     available, held_out, repeated = _gather(candidates, forbidden)

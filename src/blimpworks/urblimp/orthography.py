@@ -4,9 +4,11 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cached_property
+from pathlib import Path
 
-from pydantic import Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
+from blimpworks.config import parse_yaml
 from blimpworks.config.base import Strict
 
 # Marks of direction say nothing that the letters don't, and tatweel only stretches them.
@@ -110,3 +112,14 @@ class Orthography(Strict):
             space = after or (mark and quoted)
             quoted ^= mark
         return text
+
+
+class _Spelled(BaseModel):
+    """The part of a language's pack that says how words are spelled."""
+
+    orthography: Orthography = Orthography()
+
+
+def read_orthography(path: Path) -> Orthography:
+    """How a language's pack spells. Raises UserError, with the key, where it is malformed."""
+    return parse_yaml(_Spelled, path, "language pack").orthography
