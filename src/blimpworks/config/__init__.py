@@ -57,6 +57,7 @@ from blimpworks.config.training import (
     TransformerRecipe,
     follows_instructions,
 )
+from blimpworks.config.urblimp import UrblimpOptions, ValidationOptions
 from blimpworks.errors import UserError
 from blimpworks.scoring.methods import find_method
 
@@ -101,6 +102,8 @@ __all__ = [
     "TrainingOptions",
     "TransformerRecipe",
     "TreebankOptions",
+    "UrblimpOptions",
+    "ValidationOptions",
     "Variant",
     "VllmOptions",
     "check_campaign",
@@ -202,6 +205,7 @@ class Campaign(Strict):
     clams: ClamsOptions = ClamsOptions()
     blimp: BlimpOptions = BlimpOptions()
     lmentry: LmentryOptions = LmentryOptions()
+    urblimp: UrblimpOptions = UrblimpOptions()
     training: TrainingOptions = TrainingOptions()
     scoring: ScoringOptions = ScoringOptions()
     parity: ParityOptions = ParityOptions()
