@@ -27,6 +27,7 @@ MODULES = (
     "clams",
     "lmentry",
     "annotation",
+    "urblimp",
     "training",
     "scoring",
     "answering",

@@ -113,8 +113,8 @@ def read_choices(paths: Sequence[Path], key: Key) -> pd.DataFrame:
             )
     refuse(again)
     rows = [
-        {**key[choice.row], "participant": choice.participant, "first": choice.first}
+        {**key[choice.row], "participant": choice.participant, "chose_first": choice.first}
         for choice in found
     ]
     frame = pd.DataFrame(rows)
-    return frame.assign(chose_good=frame["first"] == frame["first_is_good"])
+    return frame.assign(chose_good=frame["chose_first"] == frame["first_is_good"])

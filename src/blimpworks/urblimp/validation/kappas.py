@@ -1,7 +1,7 @@
 """How far people agree on pairs: three kappas that differ in what agreement by chance is.
 
-Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3, has a Fleiss' kappa of 0.89 without its
-categories; docs/urblimp.md says why they can only be the sentences, and not right and wrong.
+Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3, has a Fleiss' kappa of 0.89 without
+its categories; docs/urblimp.md says why they can only be the sentences, and not right and wrong.
 """
 
 import math
@@ -93,7 +93,7 @@ def kappa_interval(name: str, ratings: pd.DataFrame, per_pair: int) -> tuple[flo
     value, n = _kappa(counts, method), len(counts)
     if math.isnan(value) or n < 2:
         return math.nan, math.nan
-    kinds, places, many = np.unique(counts, axis=0, return_index=True, return_counts=True)
+    _, places, many = np.unique(counts, axis=0, return_index=True, return_counts=True)
     left = np.array([_kappa(np.delete(counts, place, axis=0), method) for place in places])
     mean = float(np.average(left, weights=many))
     error = math.sqrt((n - 1) / n * float(many @ (left - mean) ** 2))
