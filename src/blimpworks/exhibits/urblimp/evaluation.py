@@ -246,4 +246,4 @@ def _measured_table9(rows: pd.DataFrame, labels: Labels) -> Exhibit:
 
 def _interval_text(cell: Cell) -> str:
     """The ends of a cell's interval, to one decimal."""
-    return "" if cell.low is None or cell.high is None else f"{cell.low:.1f}–{cell.high:.1f}"
+    return "" if cell.low is None or cell.high is None else f"{cell.low:.1f} to {cell.high:.1f}"

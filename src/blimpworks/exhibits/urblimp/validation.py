@@ -100,7 +100,7 @@ def _remarks(cells: list[Cell], people: pd.DataFrame) -> dict[str, dict[str, str
     for cell in cells:
         if cell.low is not None and cell.high is not None:
             digits = 2 if cell.column == VALUE else 1
-            found[cell.row][INTERVAL] = f"{cell.low:.{digits}f}–{cell.high:.{digits}f}"
+            found[cell.row][INTERVAL] = f"{cell.low:.{digits}f} to {cell.high:.{digits}f}"
     for name, left_out in zip(people["participant"], people["left_out"], strict=True):
         found[_row_of(str(name))][COUNTED] = "no" if left_out else "yes"
     return found
