@@ -89,6 +89,7 @@ WITHOUT_PANDAS = {
     "train-ngram",
     "collect-scores",
     "collect-answers",
+    "validation-lists",
     "judge",
 }
 
