@@ -270,6 +270,17 @@ def test_an_attention_check_that_is_deleted_is_not_passed(lists, tmp_path):
     assert read_validation([path], [key], outputs, lenient)["left_out"] == 0
 
 
+def test_a_list_may_be_filled_in_by_two_people_whose_pairs_enter_no_kappa(lists, tmp_path):
+    sheets, key = lists
+    filled = [fill(path, key, always, tmp_path / path.name) for path in sheets]
+    filled.append(fill(sheets[0], key, always, tmp_path / "urd.anna.csv"))
+    outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
+    found = read_validation(filled, [key], outputs, OPTIONS)
+    own = sum(r["part"] == PAIR and r["list"] == "p01" for r in key_of(key).values())
+    assert (found["participants"], found["incomplete"]) == (6, own)
+    assert found["judgements"] == 3 * found["pairs"] + own
+
+
 # Kappas
 
 
