@@ -17,11 +17,11 @@ from blimpworks.exhibits.urblimp.evaluation import table4, table9
 from blimpworks.exhibits.urblimp.validation import validation
 from blimpworks.tables import ACCURACIES, read_table, write_table
 from blimpworks.urblimp.phenomena import PARADIGMS, PHENOMENA
-from blimpworks.urblimp.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.urblimp.validation import kappas
 from blimpworks.urblimp.validation.lists import CHECK
 from blimpworks.urblimp.validation.results import read_validation
 from blimpworks.urblimp.validation.sheets import write_lists
+from blimpworks.urblimp.validation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 
 OPTIONS = ValidationOptions(participants=6, per_paradigm=8, checks=4, practice=2)
 EXHIBIT_OF = {"table4": table4, "table9": table9, "validation": validation}

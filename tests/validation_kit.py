@@ -6,8 +6,8 @@ import pyarrow as pa
 from blimpworks.annotation.spreadsheet import read_sheet, write_sheet
 from blimpworks.tables import ITEMS, read_table, write_table
 from blimpworks.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
-from blimpworks.urblimp.tables import VALIDATION_KEY
 from blimpworks.urblimp.validation.sheets import SHEET
+from blimpworks.urblimp.validation.tables import VALIDATION_KEY
 
 # With a joiner that shows nothing, and a mark that only says which way to read.
 WORDS = [

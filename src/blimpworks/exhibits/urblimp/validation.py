@@ -21,7 +21,7 @@ from blimpworks.exhibits.urblimp.rating_formulas import (
     total,
     without,
 )
-from blimpworks.urblimp.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
+from blimpworks.urblimp.validation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 
 RATED, PEOPLE = "validation_ratings", "validation_participants"
 FACTS = "urblimp_validation"

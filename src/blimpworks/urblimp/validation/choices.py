@@ -11,8 +11,8 @@ from blimpworks.annotation.filled import annotator_of, plain, refuse, refuse_lin
 from blimpworks.annotation.spreadsheet import Line, read_sheet
 from blimpworks.errors import UserError
 from blimpworks.tables import read_table
-from blimpworks.urblimp.tables import VALIDATION_KEY
 from blimpworks.urblimp.validation.sheets import CHOICE, FIRST, ID, SECOND
+from blimpworks.urblimp.validation.tables import VALIDATION_KEY
 
 CHOICES = {"1": True, "2": False, FIRST: True, SECOND: False}
 """What stands for the first sentence, and what for the second; digits of any script will do."""

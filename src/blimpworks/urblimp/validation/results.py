@@ -15,9 +15,9 @@ from blimpworks.config import ValidationOptions
 from blimpworks.errors import UserError
 from blimpworks.tables import ACCURACIES, TableSchema, write_table
 from blimpworks.urblimp.phenomena import BENCHMARK, HUMAN, LANG
-from blimpworks.urblimp.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.urblimp.validation.choices import Key, read_choices, read_key
 from blimpworks.urblimp.validation.lists import CHECK, PAIR
+from blimpworks.urblimp.validation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,6 @@ from blimpworks.config import ValidationOptions
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
 from blimpworks.tables import write_table
-from blimpworks.urblimp.tables import VALIDATION_KEY
 from blimpworks.urblimp.validation.lists import (
     PAIR,
     PRACTICE,
@@ -22,6 +21,7 @@ from blimpworks.urblimp.validation.lists import (
     make_lists,
     read_pairs,
 )
+from blimpworks.urblimp.validation.tables import VALIDATION_KEY
 
 ID, FIRST, SECOND, CHOICE, NOTE = "id", "first", "second", "choice", "note"
 SHEET = (ID, FIRST, SECOND, CHOICE, NOTE)
