@@ -293,17 +293,16 @@ def test_templates_are_filled_and_say_what_they_are_about(lang, variant, store):
 
 
 @needs_mirror
-@pytest.mark.xdist_group("prompts-eng")
-def test_corrected_letters_are_of_the_alphabet_and_have_words(store):
-    words = {lang: [*map(spell, resources(lang, store).words)] for lang in LANGUAGES}
+@each_language
+def test_corrected_letters_are_of_the_alphabet_and_have_words(lang, store):
+    words = [*map(spell, resources(lang, store).words)]
     tests = {"starts": str.startswith, "ends": str.endswith, "word": str.__contains__}
-    for lang in LANGUAGES:
-        pack = read_pack(PACKS[lang])
-        for task, asked in every(lang, "corrected", store):
-            if letter := asked.get("letter"):
-                assert letter in pack.alphabet + pack.also
-                has = tests[task.split("_")[0]]
-                assert any(has(word, letter) for word in words[lang])
+    pack = read_pack(PACKS[lang])
+    for task, asked in every(lang, "corrected", store):
+        if letter := asked.get("letter"):
+            assert letter in pack.alphabet + pack.also
+            has = tests[task.split("_")[0]]
+            assert any(has(word, letter) for word in words)
 
 
 @needs_mirror
