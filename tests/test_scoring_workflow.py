@@ -1,6 +1,7 @@
 """How the workflow divides scoring into jobs."""
 
 import re
+from pathlib import Path
 
 import pytest
 from checkout import told
@@ -37,8 +38,12 @@ def commands(checkout, verb, target, models, **settings):
     assert done.returncode == 0, told(done)
     lines = [line for line in told(done).splitlines() if f"blimpworks {verb} " in line]
     assert len(lines) == len(targets)
-    made = zip(models, targets, strict=True)
-    return {model: line for model, path in made for line in lines if path in line}
+    found = {}
+    for model, path in zip(models, targets, strict=True):
+        # What is named is a file, or the directory that it is in.
+        places = (path, str(Path(path).parent) + " ")
+        [found[model]] = [line for line in lines if any(place in line for place in places)]
+    return found
 
 
 def test_near_ties_are_those_of_the_format_that_a_model_is_run_in(bare):
