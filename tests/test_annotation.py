@@ -29,6 +29,8 @@ from blimpworks.lmentry.annotation.sheet import COLUMNS, write_annotation_sheet
 from blimpworks.lmentry.tables import ANNOTATION_AGREEMENT, ANSWERS, PROMPTS, SHEET_KEY
 from blimpworks.tables import JUDGEMENTS, read_table
 
+pytestmark = pytest.mark.xdist_group("annotation")  # they share what is made once
+
 MODELS = {"phi-4": 0.8, "mine": 0.4}
 TASKS = 41
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))

@@ -31,6 +31,8 @@ from blimpworks.reproduction.published import (
 from blimpworks.reproduction.urblimp import accuracies
 from blimpworks.tables import CELLS
 
+pytestmark = pytest.mark.xdist_group("urblimp-print")  # they share what is made once
+
 ROOT = Path(__file__).resolve().parents[1]
 PRINTED = ROOT / "config/published/urblimp"
 SPECS = {s.name: s for s in EXHIBITS.values() if s.paper == "urblimp" and s.published}
