@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from blimpworks.cli.scoring import Evaluated, tables_below
 from blimpworks.provenance.record import Job
 
 
@@ -32,6 +33,35 @@ def build_urblimp_items(
         job.note(**library.build_items(rules, lang, sources, products, chosen))
 
 
+def compare_lengths(
+    results: Annotated[Path, typer.Argument(help="Directory of items, scores and judgements.")],
+    models: Evaluated,
+    benchmark: Annotated[str, typer.Option(help="Name of the benchmark.")],
+    ties: Annotated[str, typer.Option(help="What equal values count as.")],
+    output: Annotated[Path, typer.Option(help="Table of decisions to write.")],
+    surprisals: Annotated[Path, typer.Option(help="Table of one pair by word, to write.")],
+) -> None:
+    """Compare decisions by the mean per token with those by the sum of log-probabilities."""
+    from blimpworks.urblimp import lengths as library
+
+    found = [
+        library.Evaluation(
+            model,
+            lang,
+            results / "items" / benchmark / f"{lang}.parquet",
+            path,
+            results / "judgements" / benchmark / lang / f"{model}.parquet",
+        )
+        for model, lang, path in tables_below(results / "scores" / benchmark, models)
+    ]
+    paths = [path for one in found for path in (one.items, one.scores, one.judgements)]
+    inputs, outputs = [*dict.fromkeys(paths)], [output, surprisals]
+    params = {"benchmark": benchmark, "ties": ties}
+    with Job("compare_lengths", inputs=inputs, outputs=outputs, params=params) as job:
+        job.note(**library.compare_lengths(found, ties, output, surprisals))
+
+
 def register(app: typer.Typer) -> None:
     """Add this module's verbs to the command."""
-    app.command()(build_urblimp_items)
+    for verb in (build_urblimp_items, compare_lengths):
+        app.command()(verb)

@@ -69,7 +69,7 @@ def kinds_cell(rows: pd.DataFrame, place: Place, labels: Labels, key: Place) -> 
     """The number of paradigms that some ``rows`` of items or accuracies are of."""
     kinds = rows["paradigm"].nunique()
     if "accuracy" in rows:
-        source, where = "accuracies", where_of(rows, labels)
+        source, where = "accuracies", where_of(rows)
     else:
         source, where = "items", {"lang": LANG, "paradigm": list(dict.fromkeys(rows["paradigm"]))}
     return Cell(*place, kinds, str(kinds), PARADIGM_COUNT, source, where, stands_for=key)
@@ -198,7 +198,7 @@ def _published_table10(tables: Tables, labels: Labels) -> Exhibit:
         found = rows[rows["paradigm"] == paradigm]
         n = implied_denominator(found["accuracy"], found["rounding"])
         if n:
-            place, where = (name, "N, implied"), where_of(found, labels)
+            place, where = (name, "N, implied"), where_of(found)
             cells.append(Cell(*place, n, str(n), IMPLIED, "accuracies", where, stands_for=key))
     implied = sum(cell.value for cell in cells if cell.column != "N")
     return Exhibit(
@@ -227,7 +227,7 @@ def _measured_table3(tables: Tables, labels: Labels) -> Exhibit:
         if found.empty:
             continue
         n = int(found["n"].sum())
-        where = where_of(found, labels)
+        where = where_of(found)
         cells.append(Cell(name, SIZE, n, f"{n:,}", TOTAL, "accuracies", where, n=n))
         stub[name] = {"Size": _size(facts[model]["parameters"])}
         tuned[name] = {TUNING: "yes" if is_instructed(model, facts) else "no"}
