@@ -3,6 +3,8 @@
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
 """
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from blimpworks.analysis.shares import implied_denominator
@@ -18,6 +20,7 @@ from blimpworks.exhibits.urblimp.accuracies import (
 )
 from blimpworks.exhibits.urblimp.formulas import IMPLIED, PAPER_TOTAL, PARADIGM_COUNT
 from blimpworks.exhibits.urblimp.models import is_instructed, names_of
+from blimpworks.exhibits.urblimp.samples import tag_of
 from blimpworks.tables import ITEMS, read_table
 from blimpworks.urblimp.phenomena import BENCHMARK, HUMAN, LANG, PARADIGMS, PHENOMENA
 
@@ -51,6 +54,11 @@ def _example(items: pd.DataFrame) -> dict[str, str]:
     """The sentences of one of some items, as if drawn by lot: the ids are content hashes."""
     first = items.sort_values("item_id").iloc[0]
     return {name: str(first[column]) for column, name in EXAMPLE.items()}
+
+
+def _in_urdu(examples: Mapping[str, Mapping[str, str]]) -> dict[Place, str]:
+    """The language of some examples' sentences, by row and column."""
+    return {(row, column): tag_of(LANG) for row, texts in examples.items() for column in texts}
 
 
 # What the paper's own numbers say of the size of the data set
@@ -147,6 +155,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         remarks=examples,
         widths=WIDTHS,
         textual=not published,
+        written_in=_in_urdu(examples),
     )
 
 
@@ -184,6 +193,7 @@ def _measured_table10(items: pd.DataFrame) -> Exhibit:
         remarks=examples,
         widths=WIDTHS,
         textual=True,
+        written_in=_in_urdu(examples),
     )
 
 

@@ -46,7 +46,7 @@ class Pair:
     def of(cls, rows: pd.DataFrame) -> "Pair":
         """The pair of some surprisals, which are of one model's pair."""
         sides = {side: rows[rows["side"] == side].sort_values("position") for side in SIDES}
-        words = {side: [*own["word"].fillna(END)] for side, own in sides.items()}
+        words = {side: [*own["word"]] for side, own in sides.items()}
         index = {side: [*own.index] for side, own in sides.items()}
         places: list[dict[str, int | None]] = []
         matched = SequenceMatcher(None, words["good"], words["bad"], autojunk=False)
@@ -61,7 +61,7 @@ class Pair:
     def word(self, place: int) -> str:
         """The word at a place, both if they differ."""
         found = [self.rows["word"][at] for at in self.places[place].values() if at is not None]
-        return " / ".join(dict.fromkeys(word or END for word in found))
+        return " / ".join(dict.fromkeys(found))
 
     @property
     def words(self) -> list[str]:
@@ -79,7 +79,7 @@ def _chosen(tables: Tables, labels: Labels) -> pd.DataFrame:
 
     In the paper's language if there is one; of any model where none of them predicts so.
     """
-    found = read_plain(SURPRISALS, tables[SOURCE][0])
+    found = read_plain(SURPRISALS, tables[SOURCE][0]).fillna({"word": END})
     known = [model for model in labels.models if (found["model"] == model).any()]
     wanted = [model for model in known if model in labels.facts["urblimp_left_to_right"]]
     rows = found[found["model"] == next(iter([*wanted, *known]), "")]

@@ -124,7 +124,7 @@ def lengths(tables: Tables, labels: Labels) -> Exhibit:
     rows = _read(tables, labels)
     cells: list[Cell] = []
     sections: list[Section] = []
-    for title, make in (("Change", _by_change), ("Paradigm", _by_paradigm)):
+    for title, make in (("Kind of pair", _by_change), ("Paradigm", _by_paradigm)):
         for one in _evaluations(rows, labels):
             own = rows[(rows["model"] == one[0]) & (rows["lang"] == one[1])]
             made = list(make(own, one))
@@ -137,13 +137,18 @@ def lengths(tables: Tables, labels: Labels) -> Exhibit:
         "log-probabilities (the lower perplexity), and the higher sum; pairs that the two decide "
         f"differently. {WHY}.",
         cells,
-        row_title="Change",
+        row_title="Kind of pair",
         heads=HEADS,
         sections=sections,
     )
 
 
 # Figure
+
+
+def _counts(row: str, column: str, change: str) -> bool:
+    """Whether a cell is how many pairs of a kind of change a model has judged."""
+    return column == PAIRS and row.endswith(f": {change}")
 
 
 def _draw(axes: Axes, cells: Sequence[Cell], change: str, names: Sequence[str]) -> None:
@@ -160,15 +165,11 @@ def _draw(axes: Axes, cells: Sequence[Cell], change: str, names: Sequence[str]) 
             ends = [[cell.value - low], [high - cell.value]]
             axes.errorbar(cell.value, place + shift, xerr=ends, lw=0.8, label=column, **mark)
         share = found[row, DIFFERENTLY].text
-        axes.text(103, place, share, va="center", fontsize=6, color=GREY, clip_on=False)
-    n = max(
-        found[f"{name}: {change}", PAIRS].value
-        for name in names
-        if f"{name}: {change}" in {row for row, _ in found}
-    )
+        axes.text(105, place, share, va="center", fontsize=6, color=GREY, clip_on=False)
+    n = max(cell.value for (row, column), cell in found.items() if _counts(row, column, change))
     axes.axvline(50, color=GREY, lw=0.6, ls="--")
     axes.set_title(f"{change}, {n:,.0f} pairs", fontsize=7)
-    axes.set(xlim=(0, 100), ylim=(len(names) - 0.5, -0.5), xticks=[0, 25, 50, 75, 100])
+    axes.set(xlim=(-3, 103), ylim=(len(names) - 0.5, -0.5), xticks=[0, 25, 50, 75, 100])
     axes.grid(axis="y", visible=False)
     axes.tick_params(axis="y", length=0)
 
