@@ -59,11 +59,19 @@ def _sum(rows: pd.DataFrame, place: tuple[str, str], where: Mapping[str, Any]) -
     return Cell(*place, n, f"{n:,}", TOTAL, SOURCE, where)
 
 
-def _counted(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterator[Cell]:
-    """What became of the matches of some rules, by reason."""
+def _made(
+    rows: pd.DataFrame, items: pd.DataFrame, row: str, where: Mapping[str, Any]
+) -> Iterator[Cell]:
+    """Matches of some rules, their pairs, and those whose grammatical sentence was made too."""
     yield _sum(rows, (row, MATCHES), where)
-    kept = rows[rows["outcome"] == KEPT]
-    yield _sum(kept, (row, PAIRS), {**where, "outcome": KEPT})
+    yield _sum(rows[rows["outcome"] == KEPT], (row, PAIRS), {**where, "outcome": KEPT})
+    n = int(items["constructed"].sum())
+    chosen = {**where, "constructed": True}
+    yield Cell(row, CONSTRUCTED, n, f"{n:,}", COUNT, "items", chosen)
+
+
+def _rejected(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterator[Cell]:
+    """The matches of some rules that gave no pair, by reason."""
     dropped = rows[rows["outcome"] == DROPPED]
     for column in dict.fromkeys([*map(_column, REASONS), _column(OTHER)]):
         inside = dropped[dropped["reason"].map(_column) == column]
@@ -71,14 +79,6 @@ def _counted(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterator
         if reasons:
             chosen = {**where, "outcome": DROPPED, "reason": reasons}
             yield _sum(inside, (row, column), chosen)
-
-
-def _constructed(items: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterator[Cell]:
-    """How many pairs have a grammatical sentence that the treebank has not."""
-    if not items.empty:
-        n = int(items["constructed"].sum())
-        chosen = {**where, "constructed": True}
-        yield Cell(row, CONSTRUCTED, n, f"{n:,}", COUNT, "items", chosen)
 
 
 def _printed(printed: pd.DataFrame, paradigm: str, row: str) -> Iterator[Cell]:
@@ -98,29 +98,29 @@ def _language(
 ) -> Iterator[Cell]:
     """Rows of a language: its paradigms, each with its rules below (in data alone), and all."""
     for paradigm, name in PARADIGMS.items():
-        inside = rows[rows["paradigm"] == paradigm]
-        where = {"lang": lang, "paradigm": paradigm}
-        row = f"{prefix}{name}"
-        if not inside.empty:
-            yield from _counted(inside, row, where)
-            yield from _constructed(items[items["paradigm"] == paradigm], row, where)
+        inside, own = (found[found["paradigm"] == paradigm] for found in (rows, items))
+        if inside.empty and lang != LANG:
+            continue
+        row, where = f"{prefix}{name}", {"lang": lang, "paradigm": paradigm}
+        yield from _made(inside, own, row, where)
         if lang == LANG:
             yield from _printed(printed, paradigm, row)
+        yield from _rejected(inside, row, where)
         for rule in dict.fromkeys(inside["rule"]):
-            one = inside[inside["rule"] == rule]
-            chosen = items[(items["paradigm"] == paradigm) & (items["rule"] == rule)]
+            one, pairs = (found[found["rule"] == rule] for found in (inside, own))
             below, of_rule = f"{row}, rule {rule}", {**where, "rule": rule}
-            for cell in (*_counted(one, below, of_rule), *_constructed(chosen, below, of_rule)):
+            for cell in (*_made(one, pairs, below, of_rule), *_rejected(one, below, of_rule)):
                 yield replace(cell, printed=False)
-    yield from _counted(rows, f"{prefix}{ALL}", {"lang": lang})
-    yield from _constructed(items, f"{prefix}{ALL}", {"lang": lang})
+    yield from _made(rows, items, f"{prefix}{ALL}", {"lang": lang})
+    yield from _rejected(rows, f"{prefix}{ALL}", {"lang": lang})
 
 
 def _order(cells: Iterable[Cell]) -> list[str]:
     """Columns that there are, in the order of reading."""
-    wanted = [MATCHES, PAIRS, CONSTRUCTED, *map(_column, REASONS), _column(OTHER)]
+    first = (MATCHES, PAIRS, CONSTRUCTED, PRINTED, IMPLIED)
+    wanted = [*first, *map(_column, REASONS), _column(OTHER)]
     found = {cell.column for cell in cells if cell.printed}
-    return [column for column in dict.fromkeys([*wanted, PRINTED, IMPLIED]) if column in found]
+    return [column for column in dict.fromkeys(wanted) if column in found]
 
 
 def _sections(cells: Iterable[Cell], columns: list[str], names: list[str]) -> list[Section]:
@@ -160,7 +160,7 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
     none = [
         PARADIGMS[paradigm] for paradigm in PHENOMENON_OF if paradigm not in {*counts["paradigm"]}
     ]
-    without = f" No rule or no match: {', '.join(none)}." if none else ""
+    without = f" No place matches: {', '.join(none)}." if none else ""
     heads = {column: ("Rejected", column.partition(": ")[2]) for column in shown if ":" in column}
     return Exhibit(
         "Pairs that the rules make",
