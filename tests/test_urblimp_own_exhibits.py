@@ -251,7 +251,7 @@ def test_accuracies_by_token_and_in_sum_are_those_of_the_judgements(tables):
 def test_the_figure_of_lengths_has_a_panel_for_each_kind_of_change(two):
     exhibit = lengths_fig(two, LABELS)
     titles = [axes.get_title() for axes in exhibit.figure.axes]
-    assert titles == ["deletion, 3 pairs", "replacement, 2 pairs", "move, 1 pairs"]
+    assert titles == ["deletion, 3 pairs", "replacement, 2 pairs", "move, 1 pair"]
     rows = {c.row for c in exhibit.cells}
     assert "5-gram (Hindi): deletion" in rows
     assert "5-gram (Hindi): move" not in rows

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import TOTAL
-from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.exhibits.shared import Tables, counted, read_plain
 from blimpworks.exhibits.style import BLUE, GREY, ORANGE, PAGE_INCHES, house_style, new_figure, say
 from blimpworks.exhibits.urblimp.formulas import percent_of
 from blimpworks.exhibits.urblimp.models import names_of
@@ -168,7 +168,7 @@ def _draw(axes: Axes, cells: Sequence[Cell], change: str, names: Sequence[str]) 
         axes.text(105, place, share, va="center", fontsize=6, color=GREY, clip_on=False)
     n = max(cell.value for (row, column), cell in found.items() if _counts(row, column, change))
     axes.axvline(50, color=GREY, lw=0.6, ls="--")
-    axes.set_title(f"{change}, {n:,.0f} pairs", fontsize=7)
+    axes.set_title(f"{change}, {counted(int(n), 'pair')}", fontsize=7)
     axes.set(xlim=(-3, 103), ylim=(len(names) - 0.5, -0.5), xticks=[0, 25, 50, 75, 100])
     axes.grid(axis="y", visible=False)
     axes.tick_params(axis="y", length=0)
