@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from urblimp_kit import HINDI, LABELS, METHODS, OBJECT, PRONOUN, URDU, campaign
 
 from blimpworks.config import UrblimpOptions
+from blimpworks.errors import UserError
 from blimpworks.exhibits import fonts
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS
@@ -31,9 +32,9 @@ from blimpworks.exhibits.urblimp.examples import examples_fig
 from blimpworks.exhibits.urblimp.lengths import lengths, lengths_fig
 from blimpworks.exhibits.urblimp.rules import rules
 from blimpworks.exhibits.urblimp.samples import samples
-from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table
+from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
 from blimpworks.urblimp.length_tables import LENGTHS, SURPRISALS
-from blimpworks.urblimp.lengths import telling_pair, words_of
+from blimpworks.urblimp.lengths import Evaluation, compare_lengths, telling_pair, words_of
 from blimpworks.urblimp.tables import RULE_COUNTS
 
 PRINTED = sorted((Path(__file__).parents[1] / "config/published/urblimp").glob("*.csv"))
@@ -302,6 +303,17 @@ def test_the_pair_that_is_shown_parts_most_among_short_ones():
     ]
     assert telling_pair(found, Counter({OBJECT: 3}))["item_id"] == "a"
     assert telling_pair([found[-1]], Counter({OBJECT: 3})) is None
+
+
+def test_items_of_another_benchmark_have_no_change_and_say_so(tables, tmp_path):
+    items = tmp_path / "urd.parquet"
+    rows = read_table(ITEMS, tables["items"][0], ITEMS.names)
+    write_table(rows, ITEMS, items)
+    one = Evaluation("m", "urd", items, tmp_path / "s.parquet", tmp_path / "j.parquet")
+    with pytest.raises(UserError, match="no column change"):
+        compare_lengths([one], "wrong", tmp_path / "l.parquet", tmp_path / "w.parquet")
+    with pytest.raises(UserError, match="name at least one model"):
+        compare_lengths([], "wrong", tmp_path / "l.parquet", tmp_path / "w.parquet")
 
 
 # The figure of a pair
