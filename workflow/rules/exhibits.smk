@@ -12,6 +12,11 @@ NEEDS = {
     "bins": lambda paper: [f"{RESULTS}/bins/{paper}.parquet"],
     "judgements": lambda paper: evaluations("judgements", paper, models_of(paper)),
     "verdicts": lambda paper: [f"{RESULTS}/verdicts/{paper}.parquet"],
+    "lengths": lambda paper: [f"{RESULTS}/lengths/{paper}.parquet"],
+    "surprisals": lambda paper: [f"{RESULTS}/surprisals/{paper}.parquet"],
+    "rules": lambda paper: expand(
+        f"{RESULTS}/rules/{paper}/{{lang}}.counts.parquet", lang=item_languages(paper)
+    ),
     "annotation_agreement": lambda paper: [
         f"{RESULTS}/annotation_agreement/{paper}.parquet"
     ],

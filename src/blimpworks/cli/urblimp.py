@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from blimpworks.cli.scoring import Evaluated, tables_below
 from blimpworks.config import UrblimpOptions, ValidationOptions, parse_options
 from blimpworks.provenance.record import Job
 
@@ -77,7 +78,36 @@ def read_validation(
     typer.echo(", ".join(f"{name}: {value:.4g}" for name, value in found.items()))
 
 
+def compare_lengths(
+    results: Annotated[Path, typer.Argument(help="Directory of items, scores and judgements.")],
+    models: Evaluated,
+    benchmark: Annotated[str, typer.Option(help="Name of the benchmark.")],
+    ties: Annotated[str, typer.Option(help="What equal values count as.")],
+    output: Annotated[Path, typer.Option(help="Table of decisions to write.")],
+    surprisals: Annotated[Path, typer.Option(help="Table of one pair by word, to write.")],
+) -> None:
+    """Compare decisions by the mean per token with those by the sum of log-probabilities."""
+    from blimpworks.urblimp import lengths as library
+
+    found = [
+        library.Evaluation(
+            model,
+            lang,
+            results / "items" / benchmark / f"{lang}.parquet",
+            path,
+            results / "judgements" / benchmark / lang / f"{model}.parquet",
+        )
+        for model, lang, path in tables_below(results / "scores" / benchmark, models)
+    ]
+    paths = [path for one in found for path in (one.items, one.scores, one.judgements)]
+    inputs, outputs = [*dict.fromkeys(paths)], [output, surprisals]
+    params = {"benchmark": benchmark, "ties": ties}
+    with Job("compare_lengths", inputs=inputs, outputs=outputs, params=params) as job:
+        job.note(**library.compare_lengths(found, ties, output, surprisals))
+
+
 def register(app: typer.Typer) -> None:
     """Add this module's verbs to the command."""
-    for verb in (build_urblimp_items, validation_lists, read_validation):
+    verbs = (build_urblimp_items, compare_lengths, validation_lists, read_validation)
+    for verb in verbs:
         app.command()(verb)

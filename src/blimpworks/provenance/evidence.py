@@ -128,7 +128,7 @@ def judged(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[Node], pd.D
     if not nodes:
         return [], pd.DataFrame()
     found = read_tables(nodes)
-    for column in ("method", "phenomenon", "paradigm"):
+    for column in ("method", "phenomenon", "paradigm", "item_id"):
         if column in rows and column in found:
             kept = found[found[column].isin(set(rows[column]) - {ALL})]
             found = kept if len(kept) else found

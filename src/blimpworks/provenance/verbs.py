@@ -103,6 +103,7 @@ VERBS: dict[str, Verb] = {
     "build_urblimp_items": Verb(
         ("blimpworks.urblimp.items:build_items",), ("lark", "pyarrow", "wordfreq")
     ),
+    "compare_lengths": Verb(("blimpworks.urblimp.lengths:compare_lengths",), ("numpy", "pyarrow")),
     "generate_sets": Verb(("blimpworks.clams.grammar.generator:generate_sets",)),
     "generate_blimp": Verb(("blimpworks.blimp.generator.generate:generate_paradigms",)),
     "build_blimp_items": Verb(("blimpworks.blimp.items:build_items",), ("numpy", "pyarrow")),

@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL, mean_interval
+from blimpworks.config.urblimp import PSEUDO
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED, truncate
@@ -14,6 +15,32 @@ from blimpworks.tables import ACCURACIES
 from blimpworks.urblimp.phenomena import BENCHMARK, HUMAN, LANG, PARADIGMS, PHENOMENA
 
 Place = tuple[str, str]
+
+
+PREFERRED = {
+    "printed": "has the lower perplexity",
+    "perplexity": "has the lower perplexity",
+    "full_sentence": "has the higher log-probability",
+}
+"""What a pair's grammatical sentence does where a model is right, by method."""
+
+
+def preferred(rows: pd.DataFrame, labels: Labels) -> str:
+    """The same for the models of some accuracies, as a part of a sentence."""
+    wording = PREFERRED.get(labels.method, f"is preferred by the method {labels.method}")
+    if PSEUDO.get(labels.method) in {*rows["method"]}:
+        wording += " (pseudo-perplexity of models that guess masked tokens)"
+    return wording
+
+
+def by_method(rows: pd.DataFrame, method: str) -> pd.DataFrame:
+    """The rows by a method; of models that have none, those by its form for masked tokens.
+
+    Source: section 3.1: perplexity of causal models, pseudo-perplexity of masked ones.
+    """
+    own = rows["method"] == method
+    instead = rows["method"] == PSEUDO.get(method)
+    return rows[own | (instead & ~rows["model"].isin(rows["model"][own]))]
 
 
 def read_paradigms(tables: Tables, labels: Labels) -> pd.DataFrame:
@@ -27,9 +54,9 @@ def read_paradigms(tables: Tables, labels: Labels) -> pd.DataFrame:
         (found["benchmark"] == BENCHMARK)
         & (found["lang"] == LANG)
         & (found["paradigm"] != ALL)
-        & (found["method"] == labels.method)
         & found["model"].isin([*labels.models, HUMAN])
     ]
+    rows = by_method(rows, labels.method)
     if rows.empty:
         raise UserError(
             f"{path} has no accuracies on {BENCHMARK} by method {labels.method!r} of the "
@@ -88,14 +115,10 @@ def _one_or_list(values: pd.Series) -> str | list[str]:
     return found[0] if len(found) == 1 else found
 
 
-def where_of(rows: pd.DataFrame, labels: Labels) -> dict[str, Any]:
+def where_of(rows: pd.DataFrame) -> dict[str, Any]:
     """What selects some ``rows`` of accuracies of single paradigms."""
-    keys = ("model", "phenomenon", "paradigm")
-    # People don't judge by a method of the campaign's.
-    method = _one_or_list(rows["method"]) if len(rows) else labels.method
-    return {"benchmark": BENCHMARK, "lang": LANG, "method": method} | {
-        key: _one_or_list(rows[key]) for key in keys
-    }
+    keys = ("method", "model", "phenomenon", "paradigm")
+    return {"benchmark": BENCHMARK, "lang": LANG} | {key: _one_or_list(rows[key]) for key in keys}
 
 
 def percent_text(percent: float) -> str:
@@ -122,7 +145,7 @@ def accuracy_cell(
         percent_text(percent),
         ACCURACY if single else UNWEIGHTED,
         "judgements" if single else "accuracies",
-        where_of(rows, labels),
+        where_of(rows),
         n=None if rows["n"].isna().any() else int(rows["n"].sum()),
         low=100 * low if bounded else None,
         high=100 * high if bounded else None,
@@ -145,7 +168,7 @@ def macro_cell(
         percent_text(percent),
         MACRO,
         "accuracies",
-        where_of(rows, labels),
+        where_of(rows),
         n=None if rows["n"].isna().any() else int(rows["n"].sum()),
         low=100 * low if bounded else None,
         high=100 * high if bounded else None,

@@ -17,6 +17,7 @@ from blimpworks.exhibits.urblimp.accuracies import (
     macro_cell,
     paradigms_of,
     percent_text,
+    preferred,
     printed_of,
     read_paradigms,
     read_people,
@@ -96,7 +97,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     best = set() if published else _best(models, "column")
     return Exhibit(
         "Accuracy per phenomenon",
-        "Percentage of pairs whose grammatical sentence has the lower perplexity (of people: "
+        f"Percentage of pairs whose grammatical sentence {preferred(rows, labels)} (of people: "
         "that they accept), as the unweighted mean of a phenomenon's paradigms; average: "
         f"unweighted mean of the phenomena.{origin}",
         cells,
@@ -151,13 +152,12 @@ def _paradigm_table(
         for model, name in known.items()
         if is_instructed(model, facts) == instructed and model in complete(rows)
     }
-    cells = _paradigm_rows(
-        rows[rows["model"].isin([*names])], names, printed_of(tables, labels, exhibit), labels
-    )
+    shown = rows[rows["model"].isin([*names])]
+    cells = _paradigm_rows(shown, names, printed_of(tables, labels, exhibit), labels)
     none = "" if names else " The campaign has judged with no such model."
     return Exhibit(
         f"Accuracy per paradigm, {kind} models",
-        "Percentage of pairs whose grammatical sentence has the lower perplexity; average: "
+        f"Percentage of pairs whose grammatical sentence {preferred(shown, labels)}; average: "
         f"unweighted mean of the models shown; best of each row in bold.{none}",
         cells,
         row_title="Paradigm",
