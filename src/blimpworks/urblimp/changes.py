@@ -4,15 +4,16 @@ from collections.abc import Sequence
 
 from blimpworks.urblimp.attested import Attested
 from blimpworks.urblimp.drafts import Draft, complex_of, in_draft
-from blimpworks.urblimp.inflection import cell_of
+from blimpworks.urblimp.inflection import cell_of, shared
 from blimpworks.urblimp.matching import Match
 from blimpworks.urblimp.rules import Add, Delete, Inflect, Language, Move, Operation, Replace
-from blimpworks.urblimp.trees import Tree
+from blimpworks.urblimp.trees import Tree, Word
 
 NO_FORM = "no form by rule"
 UNATTESTED = "not in the lexicon"
 NOT_IN_TABLE = "not in the table"
-FIRST_LETTERS = 1
+LICENSED = "the new form is licensed too"
+DISAGREEING = "does not agree as it is"
 
 
 class Rejected(Exception):
@@ -30,28 +31,65 @@ def _chosen(forms: Sequence[str], old: str, attested: Attested) -> str:
     return found
 
 
+class _Complex:
+    """A word and those that change with it, in their present forms."""
+
+    def __init__(
+        self, operation: Inflect, tree: Tree, match: Match, draft: Draft, language: Language
+    ) -> None:
+        self.indices = complex_of(tree, match[operation.inflect], operation.along)
+        self.inflection = language.inflection
+        self.operation = operation
+        words = [in_draft(tree, draft, index) for index in self.indices]
+        self.pairs: list[tuple[Word, Word | None]] = list(
+            zip(words, [*words[1:], None], strict=True)
+        )
+        self.readings = [self.inflection.readings(*pair) for pair in self.pairs]
+        self.known = shared(self.readings)
+
+    def agrees(self, word: Word) -> bool:
+        """Whether it has the values that another word has of the features to be changed."""
+        return all(
+            self.known.get(name, word.features.get(name)) == word.features.get(name)
+            for name in self.operation.to
+        )
+
+    def forms(self) -> list[tuple[int, Word, list[str]]]:
+        """Words that can change: index in the tree, the word, and its new forms."""
+        found = []
+        for index, pair, readings in zip(self.indices, self.pairs, self.readings, strict=True):
+            if any(self.operation.to.keys() <= reading.cell.keys() for reading in readings):
+                changed = self.inflection.changed(pair[0], self.operation.to, pair[1], self.known)
+                found.append((index, pair[0], list(changed)))
+        return found
+
+
 def _inflect(
     operation: Inflect, tree: Tree, match: Match, draft: Draft, tools: tuple[Language, Attested]
 ) -> None:
-    """Change each word of a complex that has the features; raises Rejected if none has."""
+    """Change each word of a complex that has the features; raises Rejected if none changes."""
     language, attested = tools
-    words = complex_of(tree, match[operation.inflect], operation.along)
+    words = _Complex(operation, tree, match, draft, language)
+    if operation.agreeing and not words.agrees(tree.words[match[operation.agreeing]]):
+        raise Rejected(DISAGREEING)
     changed = False
-    for place, index in enumerate(words):
-        word = in_draft(tree, draft, index)
-        inside = place < len(words) - 1
-        readings = language.inflection.readings(word, inside=inside)
-        if not readings:
-            raise Rejected(NO_FORM)
-        if not any(operation.to.keys() <= reading.cell.keys() for reading in readings):
-            continue
-        forms = list(language.inflection.changed(word, operation.to, inside=inside))
-        # A form that serves both cells says nothing of the feature, as in "has been".
-        if forms and word.form not in forms[:FIRST_LETTERS]:
-            draft.spell(index, _chosen(forms, word.form, attested))
+    for index, word, forms in words.forms():
+        # A form that serves both cells says nothing of the feature.
+        if forms and word.form != forms[0]:
+            new = _chosen(forms, word.form, attested)
+            if _licensed(operation, word.spelled(new), language):
+                raise Rejected(LICENSED)
+            draft.spell(index, new)
             changed = True
     if not changed:
         raise Rejected(NO_FORM)
+
+
+def _licensed(operation: Inflect, word: Word, language: Language) -> bool:
+    """Whether a new form also fills a cell that the place asks for."""
+    unless = operation.unless.items()
+    found = language.inflection.readings(word) if unless else []
+    return any(unless <= reading.cell.items() for reading in found)
 
 
 def _added(operation: Add, tree: Tree, match: Match, draft: Draft, language: Language) -> str:
@@ -77,12 +115,16 @@ def _below(tree: Tree, match: Match, node: int) -> list[int]:
 
 
 def apply(
-    operation: Operation, tree: Tree, match: Match, draft: Draft, tools: tuple[Language, Attested]
+    operation: Operation,
+    tree: Tree,
+    match: dict[str, int],
+    draft: Draft,
+    tools: tuple[Language, Attested],
 ) -> None:
-    """Carry out an operation on a draft of a tree.
+    """Carry out an operation on a draft of a tree; ``match`` gets the words that are added.
 
     ``tools`` are the language's pack and its attested forms. Raises Rejected where it can't be
-    done: no form by rule or table, or none that is attested.
+    done: no form by rule or table, none that is attested, or one that is licensed too.
     """
     language, attested = tools
     match operation:
@@ -97,7 +139,8 @@ def apply(
                 raise Rejected(NOT_IN_TABLE)
             draft.spell(index, _chosen([language.tables[operation.by][old]], old, attested))
         case Add():
-            draft.add(_added(operation, tree, match, draft, language), match[operation.after])
+            form = _added(operation, tree, match, draft, language)
+            match[operation.name] = draft.add(form, match[operation.after])
         case Move():
             last = complex_of(tree, match[operation.after], operation.along)[-1]
             draft.move(_below(tree, match, match[operation.move]), last)

@@ -10,7 +10,7 @@ from blimpworks.urblimp.trees import Tree, Word
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place in a draft: the index of the tree's word that it has, or -1 for an added one."""
+    """A place in a draft: the index of the tree's word that it has, or one below zero."""
 
     word: int
     form: str
@@ -54,12 +54,14 @@ class Draft:
         self.slots[place] = replace(self.slots[place], form=form)
         self.kinds.add("replacement")
 
-    def add(self, form: str, after: int) -> None:
-        """Put a new word after one of the tree."""
+    def add(self, form: str, after: int) -> int:
+        """Put a new word after one of the tree; its index, which is below zero."""
         place = self._at(after)
         self._part(place)
-        self.slots.insert(place + 1, Slot(-1, form, space=True))
+        index = min(-1, *(slot.word for slot in self.slots)) - 1
+        self.slots.insert(place + 1, Slot(index, form, space=True))
         self.kinds.add("addition")
+        return index
 
     def move(self, indices: Iterable[int], after: int) -> None:
         """Put words, in their order, after another one."""
@@ -83,11 +85,11 @@ class Draft:
 
 def changed_indices(good: Draft, bad: Draft) -> list[int]:
     """Places in the good draft of the words that the bad one has in other forms."""
-    forms = {slot.word: slot.form for slot in bad.slots if slot.word >= 0}
+    forms = {slot.word: slot.form for slot in bad.slots}
     return [
         place
         for place, slot in enumerate(good.slots)
-        if slot.word >= 0 and forms.get(slot.word, slot.form) != slot.form
+        if forms.get(slot.word, slot.form) != slot.form
     ]
 
 

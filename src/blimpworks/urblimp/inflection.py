@@ -6,7 +6,7 @@ where its lemma gives it by rule, so that a treebank's slips change nothing.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, Self
 
@@ -23,12 +23,12 @@ Cell = Mapping[str, str]
 
 
 def cell_of(text: str) -> dict[str, str]:
-    """The features of a cell written as ``Gender=Masc|Number=Sing``; none for ``_``.
+    """The features of a cell written as ``Gender=Masc|Number=Sing``.
 
     Raises ValueError where a part is no such pair.
     """
     found = {}
-    for pair in text.split("|") if text != "_" else ():
+    for pair in text.split("|"):
         name, sign, value = pair.partition("=")
         if not (name and sign and value):
             raise ValueError(
@@ -42,15 +42,15 @@ class Paradigm(Strict):
     """Forms of a class of words."""
 
     upos: tuple[str, ...] = ()
-    """Parts of speech that it is of; empty for any, as of words without one."""
+    """Parts of speech that it is of; empty for any."""
     lemma: str = ".*"
     """Regular expression of its lemmas."""
     stem: tuple[str, str] = ("$", "")
     """Regular expression in a lemma, and what replaces it, to have the stem."""
     cells: dict[str, tuple[str, ...]]
     """Endings of each cell, the usual one first."""
-    inside: dict[str, tuple[str, ...]] = Field(default={})
-    """Endings of cells that are others where a word of the same complex follows."""
+    inside: dict[str, str] = Field(default={})
+    """Cells that have the forms of another one where a word of the same complex follows."""
     joints: tuple[tuple[str, str], ...] = ()
     """Spelling where stem and ending, with a ``+`` between, meet: regular expressions and what
     replaces them."""
@@ -61,21 +61,33 @@ class Paradigm(Strict):
 
     @model_validator(mode="after")
     def _readable(self) -> Self:
-        for cell in [*self.cells, *self.inside, *(c for f in self.irregular.values() for c in f)]:
+        for cell in [*self.cells, *(c for forms in self.irregular.values() for c in forms)]:
             cell_of(cell)
+        unknown = [c for pair in self.inside.items() for c in pair if c not in self.cells]
+        if unknown:
+            raise ValueError(f"inside names {unknown[0]!r}, which is no cell of the paradigm")
         for expression in (self.lemma, self.stem[0], *(first for first, _ in self.joints)):
-            re.compile(expression)
+            try:
+                re.compile(expression)
+            except re.error as error:
+                raise ValueError(f"{expression!r} is no regular expression ({error})") from None
         return self
 
     @cached_property
     def _joints(self) -> list[tuple[re.Pattern[str], str]]:
         return [(re.compile(expression), new) for expression, new in self.joints]
 
+    @cached_property
+    def _known(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        return {}
+
     def has(self, word: Word) -> bool:
         """Whether a word is of the class, by its part of speech and lemma."""
-        return (not self.upos or word.upos in self.upos) and bool(
-            re.fullmatch(self.lemma, self.names.get(word.lemma, word.lemma))
-        )
+        of_class = not self.upos or word.upos in self.upos
+        return of_class and re.fullmatch(self.lemma, self._named(word.lemma)) is not None
+
+    def _named(self, lemma: str) -> str:
+        return self.names.get(lemma, lemma)
 
     def _spelled(self, stem: str, ending: str) -> str:
         text = f"{stem}{JOINT}{ending}"
@@ -83,16 +95,21 @@ class Paradigm(Strict):
             text = expression.sub(new, text)
         return text.replace(JOINT, "")
 
-    def forms(self, lemma: str, *, inside: bool = False) -> dict[str, tuple[str, ...]]:
-        """Forms of each cell, the usual one first."""
-        lemma = self.names.get(lemma, lemma)
-        stem = re.sub(self.stem[0], self.stem[1], lemma, count=1)
+    def _forms(self, lemma: str) -> dict[str, tuple[str, ...]]:
+        stem = re.sub(*self.stem, lemma, count=1)
         irregular = self.irregular.get(lemma, {})
-        cells = self.cells | (self.inside if inside else {})
         return {
             cell: irregular.get(cell, tuple(self._spelled(stem, ending) for ending in endings))
-            for cell, endings in cells.items()
+            for cell, endings in self.cells.items()
         }
+
+    def forms(self, lemma: str, *, inside: bool = False) -> dict[str, tuple[str, ...]]:
+        """Forms of each cell, the usual one first."""
+        lemma = self._named(lemma)
+        if lemma not in self._known:
+            self._known[lemma] = self._forms(lemma)
+        found = self._known[lemma]
+        return found | {cell: found[other] for cell, other in self.inside.items() if inside}
 
 
 class Reading(NamedTuple):
@@ -102,39 +119,80 @@ class Reading(NamedTuple):
     cell: Cell
 
 
+class Government(Strict):
+    """What form a word has before another word of its complex."""
+
+    before: tuple[str, ...] = ()
+    """Lemmas of that other word."""
+    paradigm: str | None = None
+    """Or the paradigm that its form is of."""
+    cells: tuple[str, ...]
+    """What cells must have, one of these; the first that any reading has."""
+
+
 class Inflection(Strict):
-    """All paradigms of a language, by name."""
+    """All paradigms of a language, by name, and what words of a complex make of each other."""
 
     paradigms: dict[str, Paradigm] = Field(default={})
+    governments: tuple[Government, ...] = ()
 
-    def readings(self, word: Word, *, inside: bool = False) -> list[Reading]:
-        """Cells that a word's form fills, given its lemma."""
-        return [
+    def readings(self, word: Word, following: Word | None = None) -> list[Reading]:
+        """Cells that a word's form fills, given its lemma and the word after it in its complex."""
+        found = [
             Reading(name, cell_of(cell))
             for name, paradigm in self.paradigms.items()
             if paradigm.has(word)
-            for cell, forms in paradigm.forms(word.lemma, inside=inside).items()
+            for cell, forms in paradigm.forms(word.lemma, inside=following is not None).items()
             if word.form in forms
         ]
+        for government in self.governments if following else ():
+            if following and self._applies(government, following):
+                return _governed(found, government)
+        return found
+
+    def _applies(self, government: Government, following: Word) -> bool:
+        if government.paradigm is None:
+            return following.lemma in government.before
+        paradigm = self.paradigms[government.paradigm]
+        forms = paradigm.forms(following.lemma).values()
+        return paradigm.has(following) and any(following.form in each for each in forms)
 
     def changed(
-        self, word: Word, change: Mapping[str, str], *, inside: bool = False
+        self,
+        word: Word,
+        change: Mapping[str, str],
+        following: Word | None = None,
+        known: Cell | None = None,
     ) -> Iterator[str]:
         """Forms of the word in each cell that differs as told from one that its form fills.
 
-        ``other`` stands for the opposite of a gender or number. Cells whose features the treebank
-        contradicts come last; none where the form fills no cell that has all features of
-        ``change``.
+        ``other`` stands for the opposite of a gender or number. Cells that ``known`` features or
+        the treebank contradict come last; none where the form fills no cell that has all
+        features of ``change``.
         """
-        readings = self.readings(word, inside=inside)
-        for reading in sorted(readings, key=lambda each: _contradicted(each.cell, word)):
+
+        def doubt(reading: Reading) -> tuple[int, int]:
+            """How much speaks against a reading."""
+            return _differing(reading.cell, known or {}), _differing(reading.cell, word.features)
+
+        for reading in sorted(self.readings(word, following), key=doubt):
             if not change.keys() <= reading.cell.keys():
                 continue
             wanted = {**reading.cell, **_told(change, reading.cell)}
-            forms = self.paradigms[reading.paradigm].forms(word.lemma, inside=inside)
+            paradigm = self.paradigms[reading.paradigm]
+            forms = paradigm.forms(word.lemma, inside=following is not None)
             for cell, found in forms.items():
                 if cell_of(cell) == wanted:
                     yield from found
+
+
+def _governed(readings: Sequence[Reading], government: Government) -> list[Reading]:
+    """The readings that a government allows; none where the word must have a form it hasn't."""
+    for cell in map(cell_of, government.cells):
+        allowed = [each for each in readings if cell.items() <= each.cell.items()]
+        if allowed:
+            return allowed
+    return []
 
 
 def _told(change: Mapping[str, str], cell: Cell) -> dict[str, str]:
@@ -144,6 +202,17 @@ def _told(change: Mapping[str, str], cell: Cell) -> dict[str, str]:
     }
 
 
-def _contradicted(cell: Cell, word: Word) -> int:
-    """How many features of a cell the treebank has other values of."""
-    return sum(word.features.get(name, value) != value for name, value in cell.items())
+def _differing(cell: Cell, features: Mapping[str, str]) -> int:
+    """How many features of a cell have other values among some features."""
+    return sum(features.get(name, value) != value for name, value in cell.items())
+
+
+def shared(readings: Sequence[Sequence[Reading]]) -> dict[str, str]:
+    """Features that some words of a complex have for sure, of those that agree."""
+    found = {}
+    for name in ("Gender", "Number"):
+        for each in readings:
+            values = {reading.cell.get(name) for reading in each}
+            if len(values) == 1 and (value := values.pop()) is not None:
+                found[name] = value
+    return found

@@ -1,6 +1,6 @@
 """Pairs from rules: match, prepare, change, check; and what became of each match."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ SCATTERED = "differs in several places"
 LICENSED = "the treebank has it beside the same words"
 SENTENCE = "a sentence of the treebank"
 EXCLUDED = "excluded by the rule"
+AUX = "AUX"
 REASONS = (EXCLUDED, SAME, SCATTERED, LICENSED, SENTENCE)
 
 
@@ -52,24 +53,31 @@ class Maker:
     def _made(self, rule: Rule, tree: Tree, match: Match) -> Outcome:
         good, bad, reason = Draft.of(tree), None, ""
         tools = (self.language, self.attested)
+        named = dict(match)
         try:
             for operation in rule.prepare:
-                apply(operation, tree, match, good, tools)
+                apply(operation, tree, named, good, tools)
             bad = good.copy()
             for operation in rule.change:
-                apply(operation, tree, match, bad, tools)
-            self._check(rule, good, bad)
+                apply(operation, tree, named, bad, tools)
+            self._check(rule, tree, good, bad)
         except Rejected as error:
             reason = str(error)
         return self._outcome(rule, tree, good, bad, reason)
 
-    def _check(self, rule: Rule, good: Draft, bad: Draft) -> None:
+    @staticmethod
+    def _contiguous(good: Draft, tree: Tree, places: Sequence[int]) -> bool:
+        """Whether nothing but auxiliaries stands between the changed words."""
+        between = [good.slots[p].word for p in range(places[0], places[-1]) if p not in places]
+        return all(index < 0 or tree.words[index].upos == AUX for index in between)
+
+    def _check(self, rule: Rule, tree: Tree, good: Draft, bad: Draft) -> None:
         """Raise Rejected where the two sentences are no pair."""
         places = changed_indices(good, bad)
         forms = [slot.form for slot in bad.slots]
         if forms == [slot.form for slot in good.slots]:
             raise Rejected(SAME)
-        if places and places[-1] - places[0] >= len(places):
+        if places and not self._contiguous(good, tree, places):
             raise Rejected(SCATTERED)
         if tuple(forms) in self.attested.sentences:
             raise Rejected(SENTENCE)

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from blimpworks.config import parse_yaml
-from blimpworks.config.base import Strict, distinct
+from blimpworks.config.base import Strict, Variant, distinct
 from blimpworks.errors import UserError
 from blimpworks.urblimp.inflection import Inflection
 from blimpworks.urblimp.orthography import Orthography
@@ -20,6 +20,8 @@ from blimpworks.urblimp.phenomena import PARADIGMS
 LANGUAGE = "language"
 """Name of a language's pack among its files; all others are called after paradigms."""
 Node = str
+NODES = ("delete", "inflect", "replace", "after", "agreeing", "move")
+"""Keys of operations that name a word."""
 
 
 class Delete(Strict):
@@ -37,6 +39,10 @@ class Inflect(Strict):
     along: tuple[str, ...] = ()
     """Relations of children that follow the word and change with it, where they have the
     features: a verb's auxiliaries."""
+    agreeing: Node | None = None
+    """A word that it must have the same values of these features as."""
+    unless: dict[str, str] = Field(default={})
+    """Features that the place asks for: a new form that has them too is licensed."""
 
 
 class Replace(Strict):
@@ -51,6 +57,8 @@ class Add(Strict):
 
     add: str
     """Name of the paradigm that the new word is of."""
+    name: Node
+    """What later operations call it."""
     after: Node
     agreeing: Node
     """The word whose gender and number it has."""
@@ -84,6 +92,8 @@ class Rule(Strict, arbitrary_types_allowed=True):
     """How pairs are made of one kind of sentence."""
 
     name: str = "plain"
+    variant: Variant | None = None
+    """The only variant that has the rule; null for both."""
     source: Literal["treebank", "text"] = "treebank"
     """text: of words without edges, as plain text has them too."""
     pattern: Request
@@ -98,14 +108,14 @@ class Rule(Strict, arbitrary_types_allowed=True):
 
     @model_validator(mode="after")
     def _known_nodes(self) -> Self:
+        known = [*self.pattern.nodes]
         for operation in (*self.prepare, *self.change):
             for key, node in operation:
-                named = key in ("delete", "inflect", "replace", "after", "agreeing", "move")
-                if named and node not in self.pattern.nodes:
+                if key in NODES and node is not None and node not in known:
                     raise ValueError(
-                        f"{key} has {node!r}, expected a word of the pattern: "
-                        f"{', '.join(self.pattern.nodes)}"
+                        f"{key} has {node!r}, expected a word of the pattern: {', '.join(known)}"
                     )
+            known += [operation.name] if isinstance(operation, Add) else []
         return self
 
 
