@@ -1,0 +1,180 @@
+"""One spelling of Urdu: code points, joiners, final letters within words, spaces."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from urblimp_kit import build, urdu
+
+from blimpworks.urblimp.orthography import INVISIBLE, ZWNJ, Orthography
+
+URDU = urdu().orthography
+LETTERS = "اآبپتٹثجچحخدڈذرڑزژسشصضطظعغفقکگلمنںوہھءیےئؤۂۃأ"
+FOREIGN = "يىكهةۀەڪ"
+OTHERS = "ـ" + ZWNJ + "\u200d\u200e\u200f\u202b\ufeff\u064b\u064e\u0651\u0654_"
+urdu_text = st.text(st.sampled_from(LETTERS + FOREIGN + OTHERS + "۰۱٣5-"), max_size=8)
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        # letters of Arabic keyboards
+        ("كتاب", "کتاب"),
+        ("علي", "علی"),
+        ("علىٰ", "علی"),
+        ("هم", "ہم"),
+        ("سورة", "سورۃ"),
+        ("٢٠١٣", "۲۰۱۳"),
+        # marks that say nothing
+        ("کتـــاب", "کتاب"),
+        ("\u200fاردو\u200e", "اردو"),
+        ("\ufeffاردو", "اردو"),
+        ("ا\u200dردو", "اردو"),
+        # short vowels
+        ("اُردُو", "اردو"),
+        ("مُحَمَّد", "محمد"),
+        # letters and marks in one code point
+        ("ا\u0653پ", "آپ"),
+        ("گاو\u0654ں", "گاؤں"),
+        # final letters within words
+        ("مےں", "میں"),
+        ("ہےں", "ہیں"),
+        ("اےک", "ایک"),
+        ("دےنا", "دینا"),
+        ("جائےگا", "جائے گا"),
+        ("جائےگی", "جائے گی"),
+        ("کرےںگے", "کریں گے"),
+        ("بےشمار", "بے شمار"),
+        ("بےروزگار", "بے روزگار"),
+        ("رائےدہی", "رائے دہی"),
+        ("ھم", "ہم"),
+        # what keeps letters apart
+        ("کریں_گے", "کریں گے"),
+        (f"خوب{ZWNJ}صورت", "خوب صورت"),
+        ("رائے_دہی", "رائے دہی"),
+        # what is well spelled stays
+        ("ہے", "ہے"),
+        ("بے", "بے"),
+        ("گے", "گے"),
+        ("بڑے", "بڑے"),
+        ("کھیل", "کھیل"),
+        ("آگے", "آگے"),
+        ("مانگے", "مانگے"),
+        ("لگا", "لگا"),
+        ("گاؤں", "گاؤں"),
+        ("MPJ", "MPJ"),
+        ("۔", "۔"),
+    ],
+)
+def test_a_word_has_one_spelling(written, expected):
+    assert URDU.word(written) == expected
+
+
+@pytest.mark.parametrize("only", ["\u200c", "\u200f", "_", "ـ", "\u064e"])
+def test_a_word_of_nothing_but_marks_stays_a_word(only):
+    assert URDU.word(only) == only
+
+
+def test_a_sentence_is_its_words():
+    assert URDU.sentence("وہ كل  جائےگا") == "وہ کل جائے گا"
+
+
+@given(urdu_text.filter(bool))
+def test_spelling_twice_is_spelling_once(text):
+    once = URDU.word(text)
+    assert URDU.word(once) == once
+
+
+@given(urdu_text)
+def test_a_spelled_word_is_composed_and_has_no_foreign_letter(text):
+    once = URDU.word(text)
+    assert unicodedata.is_normalized("NFC", once)
+    if once != text:
+        assert not set(once) & {*FOREIGN, *map(chr, INVISIBLE), ZWNJ}
+        assert once == " ".join(once.split())
+
+
+@pytest.mark.parametrize("last", ["گا", "گے", "گی"])
+def test_auxiliaries_of_the_future_stand_apart(last):
+    assert URDU.stands_apart(last)
+
+
+@pytest.mark.parametrize("last", ["گیا", "دہی", "گ", "شمار"])
+def test_other_words_do_not_stand_apart(last):
+    assert not URDU.stands_apart(last)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("وہ آیا ۔", "وہ آیا۔"),
+        ("کون ہے ؟", "کون ہے؟"),
+        ("ہاں ، وہ آیا ۔", "ہاں، وہ آیا۔"),
+        ("وہ ( کل ) آیا ۔", "وہ (کل) آیا۔"),
+        ("وہ : میں", "وہ: میں"),
+    ],
+)
+def test_no_space_stands_before_what_closes_and_after_what_opens(words, expected):
+    assert URDU.joined((form, True) for form in words.split()) == expected
+
+
+def test_words_that_the_treebank_joins_stay_joined():
+    assert URDU.joined([("۲۰", False), ("%", True), ("لوگ", False), ("۔", True)]) == "۲۰% لوگ۔"
+
+
+@pytest.mark.parametrize(
+    ("text", "forms"),
+    [
+        ("وہ آیا۔", ["وہ", "آیا", "۔"]),
+        ("ہاں، وہ (كل) آیا!", ["ہاں", "،", "وہ", "(", "کل", ")", "آیا", "!"]),
+        ("وہ جائےگا", ["وہ", "جائے", "گا"]),
+        ("", []),
+    ],
+)
+def test_plain_text_is_parted_into_words_and_punctuation(text, forms):
+    tokens = URDU.tokens(text)
+    assert [form for form, _ in tokens] == forms
+
+
+@given(st.lists(st.text(st.sampled_from("ابپے۔،(")), max_size=6).map(" ".join))
+def test_parting_and_joining_again_loses_no_letter(text):
+    joined = URDU.joined(URDU.tokens(text))
+    assert joined.replace(" ", "") == URDU.sentence(text).replace(" ", "")
+    assert "  " not in joined
+    assert not joined.startswith(" ")
+
+
+def test_spellings_that_are_no_regular_expressions_are_refused():
+    with pytest.raises(ValidationError, match=r"'\(x' is no regular expression"):
+        Orthography(spellings=(("(x", ""),))
+
+
+def test_the_default_changes_nothing_but_marks_and_joiners():
+    plain = Orthography()
+    assert plain.word("كتـاب") == "كتاب"
+    assert plain.word("a_b") == "a b"
+    assert not plain.stands_apart("گا")
+
+
+def codes(items):
+    texts = (item[side] for item in items for side in ("good", "bad"))
+    return {character for text in texts for character in text}
+
+
+def test_items_have_no_code_points_but_urdus(tmp_path):
+    assert codes(build(tmp_path).items) <= {*LETTERS, *" ۔؟"}
+
+
+def test_items_of_the_treebank_have_no_look_alikes_and_no_invisible_marks(tmp_path, mirror):
+    folder = mirror / "ud/r2.15/UD_Urdu-UDTB"
+    if not folder.is_dir():
+        pytest.skip(f"the mirror has no treebank of Urdu at {folder}")
+    from urblimp_kit import unpacked
+
+    items = build(tmp_path, treebanks=unpacked(folder, tmp_path)).items
+    found = codes(items)
+    assert not found & {*URDU.characters, *map(chr, INVISIBLE), ZWNJ, "_"}
+    assert not {c for c in found if unicodedata.category(c) in ("Mn", "Cf", "Co", "Cn")}
+    assert all(unicodedata.is_normalized("NFC", i[s]) for i in items for s in ("good", "bad"))
