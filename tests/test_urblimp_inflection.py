@@ -150,7 +150,10 @@ def test_words_of_a_complex_tell_a_participle_from_a_subjunctive(inflection):
 def test_a_verb_is_a_stem_before_the_auxiliary_of_the_progressive(inflection):
     """سن is the stem of سننا and سنا its perfective; before رہنا only the stem can stand."""
     following = word("رہا", "رہنا", "AUX")
-    assert {reading.cell.get("VerbForm") for reading in inflection.readings(word("سن", "سننا", "VERB"), following)} == {"Stem"}
+    assert {
+        reading.cell.get("VerbForm")
+        for reading in inflection.readings(word("سن", "سننا", "VERB"), following)
+    } == {"Stem"}
     assert inflection.readings(word("سنا", "سننا", "VERB"), following) == []
     assert inflection.readings(word("سنتا", "سننا", "VERB"), following)
 

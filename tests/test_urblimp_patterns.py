@@ -3,7 +3,7 @@
 from itertools import permutations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from urblimp_kit import tree, word
 
@@ -254,7 +254,10 @@ CLAUSES = st.one_of(
     ),
     of_two("{a} < {b}", lambda t, a, b, r, f: b - a == 1),
     of_two("{a} << {b}", lambda t, a, b, r, f: a < b),
-    of_two("{a}.{f} = {b}.{f}", lambda t, a, b, r, f: len(set(both(t, a, b, f)) ) == 1 == len(both(t, a, b, f)) - 1),
+    of_two(
+        "{a}.{f} = {b}.{f}",
+        lambda t, a, b, r, f: len(set(both(t, a, b, f))) == 1 == len(both(t, a, b, f)) - 1,
+    ),
     of_two("{a}.{f} <> {b}.{f}", lambda t, a, b, r, f: len(set(both(t, a, b, f))) == 2),
 )
 
@@ -269,6 +272,7 @@ def enumerated(clauses, sentence, known):
             yield match
 
 
+@settings(max_examples=300)
 @given(trees(), st.lists(CLAUSES, max_size=5), st.data())
 def test_the_matches_are_those_that_enumeration_finds(sentence, clauses, data):
     pattern = parse_pattern("; ".join(text for text, _, _ in clauses))
