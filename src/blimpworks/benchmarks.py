@@ -69,6 +69,13 @@ def _check_rules(campaign: Campaign, catalogue: Catalogue) -> None:
                 f"urblimp.languages has {lang!r}, expected languages of the campaign that have "
                 f"rules like {rules_folder(campaign, lang)}; take it out, or add what is missing."
             )
+    files = {row.file for rows in catalogue.treebanks.values() for row in rows}
+    for name in campaign.urblimp.files or ():
+        if name not in files:
+            raise UserError(
+                f"urblimp.files has {name!r}, expected files of the treebanks of the campaign's "
+                f"languages in {campaign.catalogue.treebanks}; correct it, or take it out."
+            )
     if not any(has_rules(campaign, lang) for lang in catalogue.languages):
         raise UserError(
             f"benchmark {URBLIMP!r} has items in languages with rules; "

@@ -8,6 +8,7 @@ rule build_urblimp_items:
         tokens="<resources>/tokens/{lang}.parquet",
         sentences="<resources>/sentences/{lang}.parquet",
         lexicon="<results>/lexicon/{lang}.parquet",
+        text=lambda w: usable(CATALOGUE.sources_of("urblimp_text", w.lang)),
     output:
         pairs="<results>/items/urblimp/{lang}.parquet",
         counts="<results>/rules/urblimp/{lang}.counts.parquet",
@@ -23,13 +24,14 @@ rule build_urblimp_items:
     params:
         code=verb_code("build_urblimp_items"),
         rules=lambda w, input: Path(input.rules[0]).parent,
+        text=lambda w, input: repeated("text", input.text),
         options=CAMPAIGN.urblimp.model_dump_json(
-            include={"files", "per_paradigm"}, exclude_none=True
+            include={"variant", "files", "per_paradigm"}, exclude_none=True
         ),
     message:
         "Make the pairs of UrBLiMP's paradigms in {wildcards.lang}"
     shell:
         "python -m blimpworks build-urblimp-items {params.rules:q} --lang {wildcards.lang} "
         "--tokens {input.tokens:q} --sentences {input.sentences:q} --lexicon {input.lexicon:q} "
-        "--output {output.pairs:q} --counts {output.counts:q} --rejected {output.rejected:q} "
+        "{params.text:q} --output {output.pairs:q} --counts {output.counts:q} --rejected {output.rejected:q} "
         "--options {params.options:q} > {log:q} 2>&1"

@@ -23,8 +23,8 @@ class UrblimpOptions(Strict):
     languages: tuple[str, ...] | Literal["all"] = "all"
     """Languages to make pairs in, of the campaign's: all that have rules, or these."""
     files: tuple[str, ...] | None = None
-    """Treebank files that pairs are made of, by name: the others are left to training text; null
-    for all."""
+    """Treebank files that pairs are made of, by name: a language's other files are left to
+    training text. Languages with none of these, and null: all."""
     per_paradigm: Positive | None = None
     """At most so many pairs of each paradigm, evenly from all of it; null for all."""
     methods: Methods | None = None

@@ -14,6 +14,7 @@ UNATTESTED = "not in the lexicon"
 NOT_IN_TABLE = "not in the table"
 LICENSED = "the new form is licensed too"
 DISAGREEING = "does not agree as it is"
+OF = "="
 
 
 class Rejected(Exception):
@@ -31,6 +32,16 @@ def _chosen(forms: Sequence[str], old: str, attested: Attested) -> str:
     return found
 
 
+def _values(operation: Inflect, tree: Tree, match: Match) -> dict[str, str]:
+    """New values by feature; those of another word, written ``=NODE``, where it has any."""
+    found: dict[str, str] = {}
+    for name, value in operation.to.items():
+        node = value.removeprefix(OF)
+        told = value if node == value else tree.words[match[node]].features.get(name)
+        found |= {name: told} if told else {}
+    return found
+
+
 class _Complex:
     """A word and those that change with it, in their present forms."""
 
@@ -39,7 +50,7 @@ class _Complex:
     ) -> None:
         self.indices = complex_of(tree, match[operation.inflect], operation.along)
         self.inflection = language.inflection
-        self.operation = operation
+        self.to = _values(operation, tree, match)
         words = [in_draft(tree, draft, index) for index in self.indices]
         self.pairs: list[tuple[Word, Word | None]] = list(
             zip(words, [*words[1:], None], strict=True)
@@ -51,15 +62,15 @@ class _Complex:
         """Whether it has the values that another word has of the features to be changed."""
         return all(
             self.known.get(name, word.features.get(name)) == word.features.get(name)
-            for name in self.operation.to
+            for name in self.to
         )
 
     def forms(self) -> list[tuple[int, Word, list[str]]]:
         """Words that can change: index in the tree, the word, and its new forms."""
         found = []
         for index, pair, readings in zip(self.indices, self.pairs, self.readings, strict=True):
-            if any(self.operation.to.keys() <= reading.cell.keys() for reading in readings):
-                changed = self.inflection.changed(pair[0], self.operation.to, pair[1], self.known)
+            if any(self.to.keys() & reading.cell.keys() for reading in readings):
+                changed = self.inflection.changed(pair[0], self.to, pair[1], self.known)
                 found.append((index, pair[0], list(changed)))
         return found
 

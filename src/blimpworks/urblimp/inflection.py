@@ -17,6 +17,8 @@ from blimpworks.urblimp.trees import Word
 
 JOINT = "+"
 OTHER = "other"
+KINDS = ("Aspect", "Mood")
+"""Features that tell participles from finite forms."""
 OPPOSITE = {"Masc": "Fem", "Fem": "Masc", "Sing": "Plur", "Plur": "Sing"}
 Cell = Mapping[str, str]
 """Features by name."""
@@ -167,16 +169,18 @@ class Inflection(Strict):
         """Forms of the word in each cell that differs as told from one that its form fills.
 
         ``other`` stands for the opposite of a gender or number. Cells that ``known`` features or
-        the treebank contradict come last; none where the form fills no cell that has all
-        features of ``change``.
+        the treebank contradict come last; none where the form fills no cell that has any
+        feature of ``change``.
         """
 
-        def doubt(reading: Reading) -> tuple[int, int]:
-            """How much speaks against a reading."""
-            return _differing(reading.cell, known or {}), _differing(reading.cell, word.features)
+        def doubt(reading: Reading) -> tuple[int, ...]:
+            """How much speaks against a reading: of the complex, of the word's kind, of it."""
+            kinds = (name in word.features and name not in reading.cell for name in KINDS)
+            differing = (_differing(reading.cell, each) for each in (known or {}, word.features))
+            return next(differing), sum(kinds), next(differing)
 
         for reading in sorted(self.readings(word, following), key=doubt):
-            if not change.keys() <= reading.cell.keys():
+            if not change.keys() & reading.cell.keys():
                 continue
             wanted = {**reading.cell, **_told(change, reading.cell)}
             paradigm = self.paradigms[reading.paradigm]
@@ -199,6 +203,7 @@ def _told(change: Mapping[str, str], cell: Cell) -> dict[str, str]:
     return {
         name: OPPOSITE.get(cell[name], cell[name]) if value == OTHER else value
         for name, value in change.items()
+        if name in cell
     }
 
 

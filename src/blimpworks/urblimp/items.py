@@ -20,7 +20,7 @@ from blimpworks.urblimp.pairs import Maker, Outcome
 from blimpworks.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
 from blimpworks.urblimp.rules import LANGUAGE, read_declaration, read_language
 from blimpworks.urblimp.tables import ITEM_SCHEMA, REJECTED, RULE_COUNTS
-from blimpworks.urblimp.trees import Tree, read_trees
+from blimpworks.urblimp.trees import Tree, plain_trees, read_trees
 
 REPEATED = "made before"
 BEYOND = "beyond per_paradigm"
@@ -32,7 +32,9 @@ class Sources(NamedTuple):
 
     tokens: Path
     sentences: Path
-    lexicon: Path | None
+    lexicon: Path | None = None
+    texts: tuple[Path, ...] = ()
+    """Plain text, for rules that need no edges."""
 
 
 class Products(NamedTuple):
@@ -120,16 +122,36 @@ def _rejected(lang: str, paradigm: str, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _chosen(trees: Sequence[Tree], files: Sequence[str] | None, sentences: Path) -> list[Tree]:
-    """The trees of some files. Raises UserError for a file that no tree is from."""
-    known = {tree.file for tree in trees}
-    missing = [name for name in files or () if name not in known]
-    if missing:
-        raise UserError(
-            f"urblimp.files has {missing[0]!r}, which {sentences} has no sentence of; expected "
-            f"some of {', '.join(sorted(known))}."
+def _chosen(trees: Sequence[Tree], files: Sequence[str] | None) -> list[Tree]:
+    """The trees of some files; all where none is of this language."""
+    wanted = {*(files or ())} & {tree.file for tree in trees}
+    return [tree for tree in trees if not wanted or tree.file in wanted]
+
+
+class _Rows:
+    """Rows of the three tables, gathered paradigm by paradigm."""
+
+    def __init__(self, lang: str) -> None:
+        self.lang = lang
+        self.items: list[dict[str, Any]] = []
+        self.counts: list[dict[str, Any]] = []
+        self.rejected: list[dict[str, Any]] = []
+
+    def add(self, paradigm: str, outcomes: Sequence[Outcome]) -> None:
+        """Take what became of a paradigm's matches."""
+        self.items += [_row(self.lang, paradigm, o) for o in outcomes if not o.reason]
+        self.counts += _counts(self.lang, paradigm, outcomes)
+        self.rejected += [_rejected(self.lang, paradigm, o) for o in outcomes if o.reason]
+
+    def write(self, products: Products) -> None:
+        """Write all three."""
+        write_table(pa.Table.from_pylist(self.items, schema=ITEM_SCHEMA), ITEMS, products.items)
+        tables = (
+            (RULE_COUNTS, self.counts, products.counts),
+            (REJECTED, self.rejected, products.rejected),
         )
-    return [tree for tree in trees if files is None or tree.file in files]
+        for schema, rows, path in tables:
+            write_table(pa.Table.from_pylist(rows, schema=schema.arrow()), schema, path)
 
 
 def build_items(
@@ -145,26 +167,21 @@ def build_items(
     trees = list(read_trees(sources.tokens, sources.sentences, language.orthography))
     code = language.attestation.wordfreq
     maker = Maker(language, Attested(trees, language.orthography, sources.lexicon, code))
-    made = _chosen(trees, options.files, sources.sentences)
-    rows: list[dict[str, Any]] = []
-    counts: list[dict[str, Any]] = []
-    rejected: list[dict[str, Any]] = []
+    made = _chosen(trees, options.files)
+    plain = [t for text in sources.texts for t in plain_trees(text, language.orthography)]
+    rows = _Rows(lang)
     for paradigm in PARADIGMS:
         path = rules / f"{paradigm}.yaml"
-        if not path.exists():
-            continue
-        declared = read_declaration(path, language).rules
-        found = _distinct(
-            o for rule in declared for tree in made for o in maker.outcomes(rule, tree)
-        )
-        outcomes = _capped(list(found), options.per_paradigm)
-        rows += [_row(lang, paradigm, outcome) for outcome in outcomes if not outcome.reason]
-        counts += _counts(lang, paradigm, outcomes)
-        rejected += [_rejected(lang, paradigm, o) for o in outcomes if o.reason]
-    if not rows:
+        if path.exists():
+            chosen = read_declaration(path, language).of_variant(options.variant)
+            found = (
+                outcome
+                for rule in chosen
+                for tree in (*made, *(plain if rule.source == "text" else ()))
+                for outcome in maker.outcomes(rule, tree)
+            )
+            rows.add(paradigm, _capped(list(_distinct(found)), options.per_paradigm))
+    if not rows.items:
         raise UserError(f"{rules}: no rule gives a pair of {sources.sentences}; expected some.")
-    write_table(pa.Table.from_pylist(rows, schema=ITEM_SCHEMA), ITEMS, products.items)
-    tables = ((RULE_COUNTS, counts, products.counts), (REJECTED, rejected, products.rejected))
-    for schema, found_rows, target in tables:
-        write_table(pa.Table.from_pylist(found_rows, schema=schema.arrow()), schema, target)
-    return dict(Counter(row["paradigm"] for row in rows))
+    rows.write(products)
+    return dict(Counter(row["paradigm"] for row in rows.items))

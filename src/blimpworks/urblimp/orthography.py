@@ -4,9 +4,11 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cached_property
+from pathlib import Path
 
-from pydantic import Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
+from blimpworks.config import parse_yaml
 from blimpworks.config.base import Strict
 
 # Marks of direction say nothing that the letters don't, and tatweel only stretches them.
@@ -31,6 +33,10 @@ class Orthography(Strict):
     """Characters that no space stands before."""
     opening: str = "(["
     """Characters that no space stands after."""
+    quotes: str = '"'
+    """Marks that open and close in turn."""
+    final: dict[str, str] = Field(default={})
+    """Marks at the end of a sentence, and what stands for them."""
 
     @field_validator("spellings")
     @classmethod
@@ -83,15 +89,37 @@ class Orthography(Strict):
             found += [(piece, piece is pieces[-1]) for piece in pieces]
         return found
 
+    def text(self, sentence: str) -> str:
+        """A sentence spelled and spaced as pairs are."""
+        return self.joined(self.tokens(sentence))
+
     def joined(self, words: Iterable[tuple[str, bool]]) -> str:
         """The sentence of some words, each with whether the treebank has a space after it.
 
         No space stands before what closes and after what opens, whatever the treebank has.
         """
-        text = ""
-        space = False
-        for form, after in words:
-            space = space and form[:1] not in self.closing and text[-1:] not in self.opening
-            text += f" {form}" if space and text else form
-            space = after
+        text, space, quoted = "", False, False
+        shown = list(words)
+        if shown:
+            last, after = shown[-1]
+            shown[-1] = self.final.get(last, last), after
+        for form, after in shown:
+            mark = form in self.quotes
+            closes = form[:1] in self.closing or (mark and quoted)
+            opened = text[-1:] in self.opening or (text[-1:] in self.quotes and quoted)
+            apart = (space or (mark and not quoted)) and not closes and not (text and opened)
+            text += f" {form}" if apart and text else form
+            space = after or (mark and quoted)
+            quoted ^= mark
         return text
+
+
+class _Spelled(BaseModel):
+    """The part of a language's pack that says how words are spelled."""
+
+    orthography: Orthography = Orthography()
+
+
+def read_orthography(path: Path) -> Orthography:
+    """How a language's pack spells. Raises UserError, with the key, where it is malformed."""
+    return parse_yaml(_Spelled, path, "language pack").orthography

@@ -21,7 +21,7 @@ from functools import cache
 from typing import Any
 
 from lark import Lark, Token, Transformer, v_args
-from lark.exceptions import UnexpectedInput
+from lark.exceptions import UnexpectedInput, VisitError
 
 from blimpworks.errors import UserError
 
@@ -64,8 +64,10 @@ class Feature:
     def holds(self, features: Mapping[str, str]) -> bool:
         """Whether features fulfil it; other values than those named must be there."""
         found = features.get(self.name)
-        if found is None or not self.values:
+        if not self.values:
             return (found is None) == self.negated
+        if found is None:
+            return False
         return any(value.fullmatch(found) for value in self.values) != self.negated
 
 
@@ -203,6 +205,11 @@ def parse_pattern(text: str) -> Pattern:
     """Read a pattern. Raises UserError with line and column of what the grammar doesn't have."""
     try:
         found: Pattern = _Reader().transform(_parser().parse(text))
+    except VisitError as error:
+        raise UserError(
+            f"pattern has a malformed regular expression ({error.orig_exc}); expected one "
+            'as Python reads it, such as re".+ے".'
+        ) from None
     except UnexpectedInput as error:
         line = (text.splitlines() or [""])[max(error.line, 1) - 1] if error.line > 0 else text
         raise UserError(
@@ -210,6 +217,4 @@ def parse_pattern(text: str) -> Pattern:
             f"{line.strip()!r}; expected clauses such as V [upos=VERB], V -[nsubj]-> S, S < K or "
             "S.Gender = V.Gender, separated by semicolons."
         ) from None
-    except re.error as error:
-        raise UserError(f"pattern has a malformed regular expression ({error}).") from None
     return found

@@ -35,7 +35,8 @@ class Inflect(Strict):
 
     inflect: Node
     to: dict[str, str]
-    """Features and their new values; ``other`` for the opposite gender or number."""
+    """Features and their new values; ``other`` for the opposite gender or number, ``=NODE`` for
+    the value that another word has."""
     along: tuple[str, ...] = ()
     """Relations of children that follow the word and change with it, where they have the
     features: a verb's auxiliaries."""
@@ -116,6 +117,12 @@ class Rule(Strict, arbitrary_types_allowed=True):
                         f"{key} has {node!r}, expected a word of the pattern: {', '.join(known)}"
                     )
             known += [operation.name] if isinstance(operation, Add) else []
+            for value in operation.to.values() if isinstance(operation, Inflect) else ():
+                if value.startswith("=") and value[1:] not in known:
+                    raise ValueError(
+                        f"to has {value!r}, expected = and a word of the pattern: "
+                        f"{', '.join(known)}"
+                    )
         return self
 
 
@@ -125,6 +132,10 @@ class Declaration(Strict):
     about: str
     """What makes the other sentence ungrammatical, in a sentence."""
     rules: Annotated[tuple[Rule, ...], Field(min_length=1)]
+
+    def of_variant(self, variant: Variant) -> list[Rule]:
+        """The rules that a variant has."""
+        return [rule for rule in self.rules if rule.variant in (None, variant)]
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:

@@ -95,7 +95,9 @@ def _tree(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> lis
         found += [(row, features, number > 0) for number, features in enumerate(parts)]
     words = []
     for index, (row, features, cut) in enumerate(found):
-        head = place[row["word"]] if cut else place.get(row["head"], -1)
+        # What is cut off from an auxiliary is one of the same verb.
+        beside = cut and not str(row["deprel"]).startswith((AUX, "cop", "compound"))
+        head = place[row["word"]] if beside else place.get(row["head"], -1)
         relation = AUX if cut else str(row["deprel"] or "")
         following = found[index + 1 : index + 2]
         space = bool(row["space_after"]) or bool(following and following[0][0] is row)
