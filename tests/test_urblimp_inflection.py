@@ -217,8 +217,9 @@ def unimorph_participles(mirror):
     if not path.exists():
         pytest.skip(f"the mirror has no UniMorph of Urdu at {path}")
     spelled = urdu().orthography.sentence
-    for line in lzma.open(path, "rt", encoding="utf-8"):
-        lemma, form, tags = (line.strip().split("\t") + ["", ""])[:3]
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
+        rows = [line.strip().split("\t") for line in lines]
+    for lemma, form, tags in (row for row in rows if len(row) == 3):
         if tags.startswith("V;V.PTCP;"):
             _, _, gender, number, aspect = tags.split(";")
             cell = {"Aspect": ASPECT[aspect], "Gender": NAMED[gender], "Number": NAMED[number]}

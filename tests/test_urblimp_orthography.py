@@ -120,10 +120,28 @@ def test_other_words_do_not_stand_apart(last):
         ("ہاں ، وہ آیا ۔", "ہاں، وہ آیا۔"),
         ("وہ ( کل ) آیا ۔", "وہ (کل) آیا۔"),
         ("وہ : میں", "وہ: میں"),
+        ('اس نے " ہاں " کہا ۔', 'اس نے "ہاں" کہا۔'),
+        ('" ہاں " ، " نہیں "', '"ہاں"، "نہیں"'),
+        ("وہ آیا -", "وہ آیا۔"),
+        ("وہ آیا .", "وہ آیا۔"),
+        ("۲ - ۳ گھر ۔", "۲ - ۳ گھر۔"),
     ],
 )
-def test_no_space_stands_before_what_closes_and_after_what_opens(words, expected):
+def test_punctuation_is_spaced_and_closed_as_in_print(words, expected):
     assert URDU.joined((form, True) for form in words.split()) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('اس نے كہا "ہاں"۔', 'اس نے کہا "ہاں"۔'),
+        ("وہ كل جائےگا۔", "وہ کل جائے گا۔"),
+        ("(بےشمار) لوگ", "(بے شمار) لوگ"),
+        ('"بےشمار" لوگ', '"بے شمار" لوگ'),
+    ],
+)
+def test_text_is_spelled_and_spaced_as_pairs_are(text, expected):
+    assert URDU.text(text) == expected
 
 
 def test_words_that_the_treebank_joins_stay_joined():

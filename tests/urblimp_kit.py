@@ -19,7 +19,9 @@ from blimpworks.urblimp.trees import Word, tree_of
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "tests/data/urblimp"
 RULES = ROOT / "config/urblimp/urd"
+HINDI = ROOT / "config/urblimp/hin"
 OWN = DATA / "ur_own-ud-test.conllu"
+OWN_HINDI = DATA / "hi_own-ud-test.conllu"
 
 
 def word(form, lemma="", upos="", head=-1, relation="", space=True, **features):
@@ -58,11 +60,11 @@ def tables_of(folder, treebanks=(OWN,)):
     return found
 
 
-def build(folder, rules=RULES, treebanks=(OWN,), lexicon=None, **options):
+def build(folder, rules=RULES, treebanks=(OWN,), lang="urd", texts=(), **options):
     """The items of some treebanks by the rules of a directory."""
     products = Products(*(folder / name for name in ("items", "counts", "rejected")))
-    sources = Sources(*tables_of(folder, treebanks), lexicon)
-    told = build_items(rules, "urd", sources, products, UrblimpOptions(**options))
+    sources = Sources(*tables_of(folder, treebanks), texts=tuple(texts))
+    told = build_items(rules, lang, sources, products, UrblimpOptions(**options))
     return Built(*(pq.read_table(path).to_pylist() for path in products), told)
 
 
@@ -100,6 +102,6 @@ def unpacked(folder, target):
     found = []
     for path in sorted(folder.glob("*.conllu.xz")):
         copy = target / path.stem
-        copy.write_bytes(lzma.open(path).read())
+        copy.write_bytes(lzma.decompress(path.read_bytes()))
         found.append(copy)
     return found
