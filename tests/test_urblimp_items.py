@@ -1,10 +1,12 @@
 """Items of UrBLiMP: the pairs of our own treebank, and what holds of all items anyway."""
 
+import unicodedata
 from collections import Counter
 
 import pytest
 from urblimp_kit import (
     HINDI,
+    LETTERS,
     OWN,
     OWN_HINDI,
     RULES,
@@ -20,6 +22,7 @@ from urblimp_kit import (
 
 from blimpworks.errors import UserError
 from blimpworks.urblimp.items import BEYOND, KEPT
+from blimpworks.urblimp.orthography import INVISIBLE, ZWNJ
 from blimpworks.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
 from blimpworks.urblimp.rules import read_declaration
 from blimpworks.urblimp.trees import read_trees
@@ -142,6 +145,19 @@ def check_counts(built):
     assert built.told == dict(told)
 
 
+def codes(built):
+    """All code points of the sentences."""
+    return {code for item in built.items for side in ("good", "bad") for code in item[side]}
+
+
+def check_codes(built):
+    """No look-alikes, no marks that aren't seen, everything composed."""
+    found = codes(built)
+    assert not found & {*urdu().orthography.characters, *map(chr, INVISIBLE), ZWNJ, "_"}
+    assert not {c for c in found if unicodedata.category(c) in ("Mn", "Cf", "Co", "Cn")}
+    assert all(unicodedata.is_normalized("NFC", i[s]) for i in built.items for s in ("good", "bad"))
+
+
 def sentences_of(folder, treebanks):
     """The sentences as they are shown, by file and sentence."""
     spelled = urdu().orthography
@@ -165,9 +181,14 @@ def test_all_items_of_our_treebanks_hold(own, hindi, check):
     check(hindi)
 
 
-@pytest.mark.parametrize("check", [check_items, check_changes, check_counts])
+@pytest.mark.parametrize("check", [check_items, check_changes, check_counts, check_codes])
 def test_all_items_of_udtb_hold(udtb, check):
     check(udtb)
+
+
+def test_items_of_our_treebank_have_no_code_points_but_urdus(own):
+    check_codes(own)
+    assert codes(own) <= {*LETTERS, *" ۔؟"}
 
 
 def test_good_sentences_are_the_treebanks_own_unless_constructed(own, tmp_path):

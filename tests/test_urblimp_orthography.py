@@ -6,15 +6,23 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
-from urblimp_kit import build, unpacked, urdu
+from urblimp_kit import LETTERS, tables_of, urdu
 
 from blimpworks.urblimp.orthography import INVISIBLE, ZWNJ, Orthography
+from blimpworks.urblimp.trees import plain_trees, read_trees
 
 URDU = urdu().orthography
-LETTERS = "اآبپتٹثجچحخدڈذرڑزژسشصضطظعغفقکگلمنںوہھءیےئؤۂۃأ"
 FOREIGN = "يىكهةۀەڪ"
 OTHERS = "ـ" + ZWNJ + "\u200d\u200e\u200f\u202b\ufeff\u064b\u064e\u0651\u0654_"
+
 urdu_text = st.text(st.sampled_from(LETTERS + FOREIGN + OTHERS + "۰۱٣5-"), max_size=8)
+
+
+@pytest.fixture(scope="module")
+def own_trees(tmp_path_factory):
+    """Our own treebank, by sentence."""
+    tables = tables_of(tmp_path_factory.mktemp("own"))
+    return {found.sent_id: found for found in read_trees(*tables, URDU)}
 
 
 @pytest.mark.parametrize(
@@ -182,21 +190,33 @@ def test_the_default_changes_nothing_but_marks_and_joiners():
     assert not plain.stands_apart("گا")
 
 
-def codes(items):
-    texts = (item[side] for item in items for side in ("good", "bad"))
-    return {character for text in texts for character in text}
+@pytest.mark.parametrize(
+    ("sent_id", "words"),
+    [
+        ("spell-1", "کل بارش ہو گی ۔"),
+        ("spell-2", "مزدور شام تک کام کریں گے ۔"),
+        ("spell-3", "بے شمار لوگ میلے میں آئے ۔"),
+        ("dop-no-1", "آپ کو بلایا جائے گا ۔"),
+    ],
+)
+def test_words_of_a_treebank_are_spelled_and_futures_are_two(own_trees, sent_id, words):
+    # بے شمار is one word of two parts; a future's auxiliary is a word of its own.
+    found = own_trees[sent_id].words
+    assert " ".join(word.form for word in found) == words
+    futures = [word for word in found if URDU.stands_apart(word.form)]
+    assert len(futures) == (sent_id != "spell-3")
+    for word in futures:
+        assert (word.upos, word.relation, word.space) == ("AUX", "aux", False)
+        assert found[word.head].upos == "VERB"
 
 
-def test_items_have_no_code_points_but_urdus(tmp_path):
-    assert codes(build(tmp_path).items) <= {*LETTERS, *" ۔؟"}
-
-
-def test_items_of_the_treebank_have_no_look_alikes_and_no_invisible_marks(tmp_path, mirror):
-    folder = mirror / "ud/r2.15/UD_Urdu-UDTB"
-    if not folder.is_dir():
-        pytest.skip(f"the mirror has no treebank of Urdu at {folder}")
-    items = build(tmp_path, treebanks=unpacked(folder, tmp_path)).items
-    found = codes(items)
-    assert not found & {*URDU.characters, *map(chr, INVISIBLE), ZWNJ, "_"}
-    assert not {c for c in found if unicodedata.category(c) in ("Mn", "Cf", "Co", "Cn")}
-    assert all(unicodedata.is_normalized("NFC", i[s]) for i in items for s in ("good", "bad"))
+def test_plain_text_makes_words_without_edges(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("وہ كل آیا۔\n\nہم گئے؟\n", encoding="utf-8")
+    found = list(plain_trees(path, URDU))
+    assert [[w.form for w in t.words] for t in found] == [
+        ["وہ", "کل", "آیا", "۔"],
+        ["ہم", "گئے", "؟"],
+    ]
+    assert {w.head for t in found for w in t.words} == {-1}
+    assert {t.file for t in found} == {"a.txt"}

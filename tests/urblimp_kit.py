@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "tests/data/urblimp"
 RULES = ROOT / "config/urblimp/urd"
 HINDI = ROOT / "config/urblimp/hin"
+LETTERS = "اآبپتٹثجچحخدڈذرڑزژسشصضطظعغفقکگلمنںوہھءیےئؤۂۃأ"
 OWN = DATA / "ur_own-ud-test.conllu"
 OWN_HINDI = DATA / "hi_own-ud-test.conllu"
 
