@@ -94,6 +94,7 @@ def test_a_sentence_is_its_words():
 @example("_ھ")
 @example("ھ\u0654")
 @example("ـ\u200c")
+@example("\u064b\u06545")
 @settings(max_examples=500)
 def test_spelling_twice_is_spelling_once(text):
     once = URDU.word(text)
@@ -170,10 +171,10 @@ def test_plain_text_is_parted_into_words_and_punctuation(text, forms):
     assert [form for form, _ in tokens] == forms
 
 
-@given(st.lists(st.text(st.sampled_from("ابپے۔،(")), max_size=6).map(" ".join))
+@given(st.lists(st.text(st.sampled_from("ابپت۔،(")), max_size=6).map(" ".join))
 def test_parting_and_joining_again_loses_no_letter(text):
     joined = URDU.joined(URDU.tokens(text))
-    assert joined.replace(" ", "") == URDU.sentence(text).replace(" ", "")
+    assert joined.replace(" ", "") == text.replace(" ", "")
     assert "  " not in joined
     assert not joined.startswith(" ")
 
