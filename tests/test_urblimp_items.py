@@ -469,6 +469,39 @@ def test_a_form_that_the_treebank_has_beside_the_same_words_is_licensed(
     assert found.reason == ("the treebank has it beside the same words" if licensed else "")
 
 
+@pytest.mark.parametrize(
+    ("neighbours", "reason"),
+    [
+        ("آتا/VERB/0/root تھا/AUX/1/aux ۔/PUNCT/1/punct", "beside the same words"),
+        ("آتا/VERB/0/root وہ/PRON/1/nsubj تھا/AUX/1/aux ۔/PUNCT/1/punct", ""),
+    ],
+)
+def test_a_pair_is_licensed_only_if_all_its_new_forms_are(tmp_path, neighbours, reason):
+    found = outcome(
+        tmp_path,
+        sentence=tree(
+            "وہ/PRON/2/nsubj آتی/VERB/0/root/lemma=آنا تھی/AUX/2/aux/lemma=تھا ۔/PUNCT/2/p"
+        ),
+        beside=(tree(neighbours),),
+        pattern="V [upos=VERB]",
+        change=[{"inflect": "V", "to": {"Gender": "Masc"}, "along": ["aux"]}],
+        context=["next"],
+    )
+    assert found.bad == "وہ آتا تھا۔"
+    assert found.reason.endswith(reason)
+    assert bool(found.reason) == bool(reason)
+
+
+def test_a_verb_changes_with_the_auxiliaries_behind_it_alone(tmp_path):
+    found = outcome(
+        tmp_path,
+        sentence=tree("تھی/AUX/2/aux/lemma=تھا آتی/VERB/0/root/lemma=آنا وہ/PRON/2/nsubj"),
+        pattern="V [upos=VERB]",
+        change=[{"inflect": "V", "to": {"Gender": "Masc"}, "along": ["aux"]}],
+    )
+    assert found.bad == "تھی آتا وہ"
+
+
 def test_each_match_of_a_rule_is_an_outcome(tmp_path):
     rule = {"pattern": "N [upos=NOUN]", "change": [{"delete": "N"}]}
     found = outcomes(tmp_path / "rules", GIRL, language=SMALL, **rule)
