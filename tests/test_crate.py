@@ -33,7 +33,7 @@ pytestmark = pytest.mark.slow
 # No exhibit's cells are computed from these.
 WITHIN = {"tokens", "lexicon", "candidates", "parity", "prompts"}
 DECLARING = [m.name for m in iter_modules(blimpworks.__path__) if m.name.endswith("tables")]
-DECLARING.append("lmentry.tables")
+DECLARING += ["lmentry.tables", "urblimp.validation.tables"]
 SCHEMAS = [
     found
     for name in DECLARING

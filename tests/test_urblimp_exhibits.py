@@ -9,6 +9,7 @@ import pytest
 
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.analysis.signed_rank import signed_rank_p
+from blimpworks.cluster.parts import VALIDATED
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS, of_benchmarks
@@ -293,8 +294,11 @@ def test_an_unknown_paradigm_is_named(tables, tmp_path):
         table4({"accuracies": [path]}, LABELS)
 
 
-def test_peoples_table_is_not_a_campaigns_to_measure():
-    names = {spec.name for spec in of_benchmarks(("urblimp",), evaluated=("urblimp",))}
-    assert names == {*MEASURED}
-    data = {spec.name for spec in of_benchmarks(("urblimp",), evaluated=())}
-    assert data == {"table1", "table2", "table10"}
+def test_people_are_measured_only_in_a_campaign_that_has_asked_them():
+    def names(**more):
+        return {spec.name for spec in of_benchmarks(("urblimp",), **more)}
+
+    assert names(evaluated=("urblimp",), absent=VALIDATED) == {*MEASURED}
+    assert names(evaluated=("urblimp",)) == {*MEASURED, "table9", "validation"}
+    assert names(evaluated=(), absent=VALIDATED) == {"table1", "table2", "table10"}
+    assert names(evaluated=()) == {"table1", "table2", "table10", "table9", "validation"}

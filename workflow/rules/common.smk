@@ -163,6 +163,12 @@ def ratings_tables(paper):
     return [f"{RESULTS}/ratings/{paper}.parquet"] if found else []
 
 
+def people_tables(paper):
+    """The table of people's accuracies, where the campaign has asked them."""
+    asked = paper == "urblimp" and CAMPAIGN.urblimp.annotations
+    return [f"{RESULTS}/accuracies/people/{paper}.parquet"] if asked else []
+
+
 def available(kind):
     """Pinned sources of a kind, if the campaign's catalogue has them and all can be had."""
     rows = [row for row in CATALOGUE.sources.values() if row.kind == kind]

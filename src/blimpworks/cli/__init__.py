@@ -28,6 +28,7 @@ MODULES = (
     "lmentry",
     "urblimp",
     "annotation",
+    "urblimp",
     "training",
     "scoring",
     "answering",
@@ -89,6 +90,7 @@ WITHOUT_PANDAS = {
     "train-ngram",
     "collect-scores",
     "collect-answers",
+    "validation-lists",
     "judge",
 }
 

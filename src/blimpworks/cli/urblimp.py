@@ -1,11 +1,14 @@
-"""Verbs of UrBLiMP."""
+"""Verbs of UrBLiMP: its pairs, and its human validation."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from blimpworks.config import UrblimpOptions, ValidationOptions, parse_options
 from blimpworks.provenance.record import Job
+
+Options = Annotated[str, typer.Option(help="Settings of the validation, as JSON.")]
 
 
 def build_urblimp_items(
@@ -21,7 +24,6 @@ def build_urblimp_items(
     text: Annotated[list[Path] | None, typer.Option(help="Plain text; repeatable.")] = None,
 ) -> None:
     """Make the pairs of UrBLiMP's paradigms in a language, by rules over its treebanks."""
-    from blimpworks.config import UrblimpOptions, parse_options
     from blimpworks.urblimp import items as library
 
     chosen = parse_options(UrblimpOptions, options)
@@ -34,6 +36,48 @@ def build_urblimp_items(
         job.note(**library.build_items(rules, lang, sources, products, chosen))
 
 
+def validation_lists(
+    sheets: Annotated[list[Path], typer.Argument(help="Sheets to write, one per participant.")],
+    items: Annotated[Path, typer.Option(help="Items table of the language.")],
+    lang: Annotated[str, typer.Option(help="Language, ISO 639-3.")],
+    key: Annotated[Path, typer.Option(help="Key of the lists to write; not for participants.")],
+    pcibex: Annotated[Path, typer.Option(help="Table of all lists for PCIbex to write, CSV.")],
+    options: Options,
+) -> None:
+    """Deal pairs to participants, and write a list for each to fill in."""
+    from blimpworks.urblimp.validation.sheets import write_lists
+
+    settings = parse_options(ValidationOptions, options)
+    params = {"lang": lang, "options": settings.model_dump(mode="json")}
+    outputs = [key, pcibex, *sheets]
+    with Job("validation_lists", inputs=[items], outputs=outputs, params=params) as job:
+        pairs = write_lists(items, lang, sheets, key, pcibex, settings)
+        job.note(pairs=pairs)
+    typer.echo(f"{pairs} pairs on {len(sheets)} lists")
+
+
+def read_validation(
+    sheets: Annotated[list[Path], typer.Argument(help="Filled lists.")],
+    keys: Annotated[list[Path], typer.Option("--key", help="Key of lists; repeatable.")],
+    ratings: Annotated[Path, typer.Option(help="Table of ratings to write.")],
+    participants: Annotated[Path, typer.Option(help="Table of participants to write.")],
+    accuracies: Annotated[Path, typer.Option(help="Table of people's accuracies to write.")],
+    options: Options,
+) -> None:
+    """Check filled lists, leave out who fails the attention checks, and measure accuracies."""
+    from blimpworks.urblimp.validation import results
+
+    settings = parse_options(ValidationOptions, options)
+    outputs = (ratings, participants, accuracies)
+    chosen = settings.model_dump(mode="json", include={"check_threshold", "per_pair"})
+    inputs, params = [*sheets, *keys], {"options": chosen}
+    with Job("read_validation", inputs=inputs, outputs=[*outputs], params=params) as job:
+        found = results.read_validation(sheets, keys, outputs, settings)
+        job.note(**found)
+    typer.echo(", ".join(f"{name}: {value:.4g}" for name, value in found.items()))
+
+
 def register(app: typer.Typer) -> None:
     """Add this module's verbs to the command."""
-    app.command()(build_urblimp_items)
+    for verb in (build_urblimp_items, validation_lists, read_validation):
+        app.command()(verb)

@@ -28,6 +28,8 @@ from blimpworks.seeds import curves_of
 
 ANNOTATED = "annotation_agreement"
 """The kind of table that only a campaign with filled annotation sheets has."""
+VALIDATED = ("people", "validation_participants", "validation_ratings")
+"""Kinds of tables that only a campaign with filled validation sheets has."""
 Groups = Mapping[str, Sequence[str]]
 """Languages of each group of the reference data."""
 
@@ -195,5 +197,8 @@ def exhibits_of(
     evaluated: dict[bool, set[str]] = {True: set(), False: set()}
     for part in parts:
         evaluated[part.model in curved] |= {benchmark for benchmark, _ in part.sets}
-    absent = () if campaign.lmentry.annotations else (ANNOTATED,)
+    absent = {
+        *(() if campaign.lmentry.annotations else (ANNOTATED,)),
+        *(() if campaign.urblimp.annotations else VALIDATED),
+    }
     return of_benchmarks(having, evaluated=evaluated[False], sampled=evaluated[True], absent=absent)

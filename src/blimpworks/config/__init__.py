@@ -57,7 +57,7 @@ from blimpworks.config.training import (
     TransformerRecipe,
     follows_instructions,
 )
-from blimpworks.config.urblimp import UrblimpOptions
+from blimpworks.config.urblimp import UrblimpOptions, ValidationOptions
 from blimpworks.errors import UserError
 from blimpworks.scoring.methods import find_method
 
@@ -103,6 +103,7 @@ __all__ = [
     "TransformerRecipe",
     "TreebankOptions",
     "UrblimpOptions",
+    "ValidationOptions",
     "Variant",
     "VllmOptions",
     "check_campaign",

@@ -114,6 +114,13 @@ VERBS: dict[str, Verb] = {
         ("blimpworks.lmentry.annotation.agreement:measure_agreement",),
         ("numpy", "pandas", "pyarrow", "scipy", "statsmodels"),
     ),
+    "validation_lists": Verb(
+        ("blimpworks.urblimp.validation.sheets:write_lists",), ("numpy", "pyarrow")
+    ),
+    "read_validation": Verb(
+        ("blimpworks.urblimp.validation.results:read_validation",),
+        ("numpy", "pandas", "pyarrow", "statsmodels"),
+    ),
     "compare_verdicts": Verb(
         ("blimpworks.lmentry.verdicts:compare_verdicts",), ("numpy", "pandas", "pyarrow")
     ),

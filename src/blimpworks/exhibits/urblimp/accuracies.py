@@ -45,6 +45,19 @@ def read_paradigms(tables: Tables, labels: Labels) -> pd.DataFrame:
     return rows.sort_values("paradigm", key=lambda column: column.map(order), kind="stable")
 
 
+def read_people(tables: Tables) -> pd.DataFrame:
+    """Accuracies of people on single paradigms, in the paper's order; no rows without any table.
+
+    Raises UserError when the table is of another schema.
+    """
+    paths = tables.get("people") or []
+    if not paths:
+        return pd.DataFrame(columns=ACCURACIES.names)
+    order = [*PARADIGMS]
+    found = read_plain(ACCURACIES, paths[0])
+    return found.sort_values("paradigm", key=lambda column: column.map(order.index))
+
+
 def paradigms_of(rows: pd.DataFrame) -> dict[str, list[str]]:
     """The paradigms of each phenomenon that any model has been judged on."""
     present = {*rows["paradigm"]}
@@ -78,7 +91,9 @@ def _one_or_list(values: pd.Series) -> str | list[str]:
 def where_of(rows: pd.DataFrame, labels: Labels) -> dict[str, Any]:
     """What selects some ``rows`` of accuracies of single paradigms."""
     keys = ("model", "phenomenon", "paradigm")
-    return {"benchmark": BENCHMARK, "lang": LANG, "method": labels.method} | {
+    # People don't judge by a method of the campaign's.
+    method = _one_or_list(rows["method"]) if len(rows) else labels.method
+    return {"benchmark": BENCHMARK, "lang": LANG, "method": method} | {
         key: _one_or_list(rows[key]) for key in keys
     }
 
@@ -99,7 +114,8 @@ def accuracy_cell(
     percent = float(100 * rows["accuracy"].mean())
     low, high = mean_interval(rows, [1 / len(rows)] * len(rows))
     bounded = rows["model"].nunique() == 1 and not pd.isna(low)
-    single = len(rows) == 1 and labels.source == "measured"
+    judged = labels.source == "measured" and HUMAN not in {*rows["model"]}
+    single = len(rows) == 1 and judged
     return Cell(
         *place,
         percent,

@@ -12,6 +12,8 @@ from typing import Any
 
 import pandas as pd
 
+from blimpworks.exhibits.urblimp import rating_formulas
+
 Formula = Callable[[pd.DataFrame], float]
 MACRO = "100 × mean over phenomena of mean(accuracy)"
 IMPLIED = "smallest n of which every accuracy is a share"
@@ -128,6 +130,7 @@ FORMULAS: dict[str, Formula] = {
     IMPLIED: _implied,
     PAPER_TOTAL: _total,
     SIGNED_RANK: _signed_rank,
+    **rating_formulas.FORMULAS,
 }
 
 
@@ -150,6 +153,7 @@ PATTERNS: tuple[tuple[str, Callable[..., Formula]], ...] = (
         lambda limit: lambda rows: float((rows["accuracy"] < float(limit)).sum()),
     ),
     (ahead(WORD), lambda model: partial(_ahead, model=model)),
+    *rating_formulas.PATTERNS,
 )
 """Formulas with values in their names, and how they are made of these."""
 

@@ -83,4 +83,9 @@ def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str,
     }
 
 
-FACTS = {"urblimp_models": model_facts}
+def validation_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
+    """How many people judge a pair."""
+    return campaign.urblimp.validation.model_dump(include={"per_pair"})
+
+
+FACTS = {"urblimp_models": model_facts, "urblimp_validation": validation_facts}

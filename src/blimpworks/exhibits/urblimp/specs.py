@@ -40,6 +40,7 @@ SPECS = (
         "Accuracy per phenomenon",
         ("accuracies",),
         f"{_HERE}.evaluation:table4",
+        optional=("people",),
         published=("accuracies", "printed"),
     ),
     ExhibitSpec(
@@ -109,13 +110,12 @@ SPECS = (
         facts=_FACTS,
         published=("accuracies", "printed"),
     ),
-    # People's judgements are not a campaign's to measure.
     ExhibitSpec(
         "urblimp",
         "table9",
         "table",
         "Accuracy of people per paradigm",
-        (),
+        ("people",),
         f"{_HERE}.evaluation:table9",
         published=("accuracies", "printed"),
     ),
@@ -127,5 +127,14 @@ SPECS = (
         ("items",),
         f"{_HERE}.data:table10",
         published=("accuracies", "printed"),
+    ),
+    ExhibitSpec(
+        "urblimp",
+        "validation",
+        "table",
+        "Agreement of people on the pairs",
+        ("validation_ratings", "validation_participants"),
+        f"{_HERE}.validation:validation",
+        facts=("urblimp_validation",),
     ),
 )
