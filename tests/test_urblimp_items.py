@@ -181,12 +181,9 @@ def test_all_items_of_our_treebanks_hold(own, hindi, check):
     check(hindi)
 
 
-UNMENDED = pytest.mark.xfail(strict=True, reason="a hamza on no letter is not dropped yet")
-
-
 @pytest.mark.parametrize(
     "check",
-    [check_items, check_changes, check_counts, pytest.param(check_codes, marks=UNMENDED)],
+    [check_items, check_changes, check_counts, check_codes],
 )
 def test_all_items_of_udtb_hold(udtb, check):
     check(udtb)
