@@ -2,6 +2,7 @@
 
 import csv
 import lzma
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,8 +12,9 @@ import yaml
 from blimpworks.config import TreebankOptions, UrblimpOptions
 from blimpworks.treebanks.build import build_tokens
 from blimpworks.urblimp.attested import Attested
-from blimpworks.urblimp.items import Products, Sources, build_items
+from blimpworks.urblimp.items import KEPT, Products, Sources, build_items
 from blimpworks.urblimp.pairs import Maker
+from blimpworks.urblimp.phenomena import PHENOMENON_OF
 from blimpworks.urblimp.rules import Language, read_declaration, read_language
 from blimpworks.urblimp.trees import Word, tree_of
 
@@ -106,3 +108,36 @@ def unpacked(folder, target):
         copy.write_bytes(lzma.decompress(path.read_bytes()))
         found.append(copy)
     return found
+
+
+def check_items(built):
+    """What every item must have."""
+    ids = [item["item_id"] for item in built.items]
+    assert len(set(ids)) == len(ids) > 0
+    pairs = Counter((item["paradigm"], item["good"], item["bad"]) for item in built.items)
+    assert max(pairs.values()) == 1
+    for item in built.items:
+        assert item["good"] != item["bad"]
+        assert item["phenomenon"] == PHENOMENON_OF[item["paradigm"]]
+        assert item["change"] in ("replacement", "deletion", "move")
+        assert "  " not in item["good"] + item["bad"]
+        for side in ("good", "bad"):
+            assert item[side] == item[side].strip()
+            span = item[side][item[f"{side}_start"] : item[f"{side}_end"]]
+            assert span
+            assert span == item[f"focus_{side}"]
+
+
+def check_counts(built):
+    """Kept and rejected are all that matched, and all of them are told."""
+    kept, dropped = Counter(), Counter()
+    for row in built.counts:
+        assert row["n"] > 0
+        assert (row["outcome"] == KEPT) == (row["reason"] == "")
+        assert row["phenomenon"] == PHENOMENON_OF[row["paradigm"]]
+        key = row["paradigm"], row["rule"]
+        (kept if row["outcome"] == KEPT else dropped)[*key, row["reason"]] += row["n"]
+    assert kept == Counter((i["paradigm"], i["rule"], "") for i in built.items)
+    assert dropped == Counter((r["paradigm"], r["rule"], r["reason"]) for r in built.rejected)
+    told = Counter(item["paradigm"] for item in built.items)
+    assert built.told == dict(told)
