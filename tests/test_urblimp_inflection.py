@@ -242,6 +242,6 @@ def test_unimorphs_participles_are_what_the_rules_make(mirror, inflection):
     print(f"UniMorph's participles: {exact} of {len(rows)} the usual form, {near} a form;")
     print("missed", sorted(set(missed)))
     assert len(rows) == 448
-    assert exact >= 430
+    assert exact >= 436
     # After vowels UniMorph writes a yeh for the hamza, or both letters in one.
     assert all(form.endswith(("یی", "ۓ")) and form not in made for _, form, made in missed)
