@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from urblimp_kit import HINDI, LABELS, METHODS, OBJECT, PRONOUN, URDU, campaign
+from urblimp_results_kit import HINDI, LABELS, METHODS, OBJECT, PRONOUN, URDU, campaign
 
 from blimpworks.config import UrblimpOptions
 from blimpworks.errors import UserError

@@ -1,122 +1,143 @@
-"""A small UrBLiMP campaign: pairs, scores of a causal and of a masked model, and what follows."""
+"""Trees in a short notation, our own treebank as tables, and rule files of a few lines."""
 
-import math
+import csv
+import lzma
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
 
-import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
 
-from blimpworks.analysis.accuracy import compute_accuracies
-from blimpworks.exhibits.exhibit import Labels
-from blimpworks.items import regions_of
-from blimpworks.scoring.judge import Rules, judge
-from blimpworks.tables import ITEMS, SCORES, write_table
-from blimpworks.urblimp.lengths import Evaluation, compare_lengths
+from blimpworks.config import TreebankOptions, UrblimpOptions
+from blimpworks.treebanks.build import build_tokens
+from blimpworks.urblimp.attested import Attested
+from blimpworks.urblimp.items import KEPT, Products, Sources, build_items
+from blimpworks.urblimp.pairs import Maker
 from blimpworks.urblimp.phenomena import PHENOMENON_OF
-from blimpworks.urblimp.tables import ITEM_SCHEMA, RULE_COUNTS
+from blimpworks.urblimp.rules import Language, read_declaration, read_language
+from blimpworks.urblimp.trees import Word, tree_of
 
-OBJECT, PRONOUN, ORDER = "dative_object_noun", "oblique_pronoun", "word_order"
-METHODS = {"ngram-5": "perplexity", "masked-small": "pseudo_perplexity"}
-URDU = {
-    (OBJECT, "deletion"): [
-        ("علی نے احمد کو کتاب دی۔", "علی نے احمد کتاب دی۔"),
-        ("اس نے سارا کو بلایا۔", "اس نے سارا بلایا۔"),
-        ("ہم نے بچے کو دیکھا۔", "ہم نے بچے دیکھا۔"),
-    ],
-    (PRONOUN, "replacement"): [("اس کو دیکھو۔", "وہ کو دیکھو۔"), ("مجھ پر ہنسو۔", "میں پر ہنسو۔")],
-    (ORDER, "move"): [("جو لڑکا آیا وہ گیا۔", "جو آیا وہ گیا لڑکا۔")],
-}
-HINDI = {(OBJECT, "deletion"): [("राम ने सीता को किताब दी।", "राम ने सीता किताब दी।")]}
-COSTS = {"کو": 1.0, "को": 1.0, "وہ": 9.0, "میں": 9.0}
-"""What words cost, in bits; others cost 6."""
-REASONS = ("excluded by the rule", "not in the table", "no form by rule", "something new")
-FACTS = {
-    "urblimp_left_to_right": ["ngram-5"],
-    "urblimp_models": {
-        name: {"parameters": None, "family": name, "tuning": "base"} for name in METHODS
-    },
-}
-LABELS = Labels(
-    {"urd": "Urdu", "hin": "Hindi"},
-    {"ngram-5": "5-gram", "masked-small": "Masked"},
-    "perplexity",
-    FACTS,
-)
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT / "tests/data/urblimp"
+RULES = ROOT / "config/urblimp/urd"
+HINDI = ROOT / "config/urblimp/hin"
+LETTERS = "اآبپتٹثجچحخدڈذرڑزژسشصضطظعغفقکگلمنںوہھءیےئؤۂۃأ"
+OWN = DATA / "ur_own-ud-test.conllu"
+OWN_HINDI = DATA / "hi_own-ud-test.conllu"
 
 
-def items_of(lang, pairs):
-    for (paradigm, change), sentences in pairs.items():
-        for number, (good, bad) in enumerate(sentences, start=1):
-            spans = regions_of(good, bad)
-            yield {
-                **{"item_id": f"{lang}-{paradigm}-{number}", "lang": lang, "paradigm": paradigm},
-                **{"phenomenon": PHENOMENON_OF[paradigm], "good": good, "bad": bad},
-                **spans._asdict(),
-                **{"treebank": "T", "file": "t.conllu", "sent_id": str(number), "rule": "plain"},
-                **{"change": change, "constructed": number == 2, "line": 10 * number},
-                "focus_good": good[spans.good_start : spans.good_end],
-                "focus_bad": bad[spans.bad_start : spans.bad_end],
-            }
+def word(form, lemma="", upos="", head=-1, relation="", space=True, **features):
+    """A word; its head is an index from 0."""
+    named = {"form": form, "lemma": lemma, "upos": upos, "xpos": ""}
+    return Word(form, head, relation, named | features, space)
 
 
-def side_scores(text, side):
-    """One token per word, and one of no cost for the end."""
-    words = text.split()
-    ends = [len(" ".join(words[: at + 1])) for at in range(len(words))]
-    logprobs = [-COSTS.get(word, 6.0) * math.log(2) for word in words]
-    return {
-        f"logprob_{side}": sum(logprobs),
-        f"tokens_{side}": len(words) + 1,
-        f"{side}_ids": [*range(1, len(words) + 1), 0],
-        f"{side}_logprobs": [*logprobs, 0.0],
-        f"{side}_ends": [*ends, len(text)],
-    }
+def tree(text):
+    """Words of "form/UPOS/head/relation/Name=Value|Name=Value"; heads count from 1, 0 the root."""
+    words = []
+    for cell in text.split():
+        form, upos, head, relation, *rest = cell.split("/")
+        pairs = (pair.split("=") for pair in "|".join(rest).split("|") if pair)
+        features = dict(pairs)
+        lemma = features.pop("lemma", form)
+        words.append(word(form, lemma, upos, int(head) - 1, relation, **features))
+    return tree_of(words)
 
 
-def counts_of(lang, items):
-    for paradigm in dict.fromkeys(item["paradigm"] for item in items):
-        keys = {"lang": lang, "phenomenon": PHENOMENON_OF[paradigm], "paradigm": paradigm}
-        kept = sum(item["paradigm"] == paradigm for item in items)
-        yield {**keys, "rule": "plain", "outcome": "kept", "reason": "", "n": kept}
-        for n, reason in enumerate(REASONS, start=1):
-            yield {**keys, "rule": "plain", "outcome": "rejected", "reason": reason, "n": n}
-        yield {**keys, "rule": "second", "outcome": "rejected", "reason": REASONS[0], "n": 5}
+class Built(NamedTuple):
+    """What ``build_items`` wrote, as lists of rows, and what it returned."""
+
+    items: list
+    counts: list
+    rejected: list
+    told: dict
 
 
-def write(path, schema, rows):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_table(pa.Table.from_pylist(list(rows), schema=schema.arrow()), schema, path)
+def tables_of(folder, treebanks=(OWN,)):
+    """The tables of tokens and sentences of treebank files."""
+    files = [(f"UD_{path.stem}", path) for path in treebanks]
+    found = folder / "tokens", folder / "sentences"
+    if not found[0].exists():
+        build_tokens(files, *found, folder / "malformed", TreebankOptions())
+    return found
 
 
-def campaign(root, languages, printed):
-    """Tables of a campaign in some languages with their pairs, by kind as exhibits want them."""
-    tables = {name: [] for name in ("items", "rules", "judgements", "scores")}
+def build(folder, rules=RULES, treebanks=(OWN,), lang="urd", texts=(), **options):
+    """The items of some treebanks by the rules of a directory."""
+    products = Products(*(folder / name for name in ("items", "counts", "rejected")))
+    sources = Sources(*tables_of(folder, treebanks), texts=tuple(texts))
+    told = build_items(rules, lang, sources, products, UrblimpOptions(**options))
+    return Built(*(pq.read_table(path).to_pylist() for path in products), told)
+
+
+def write_rules(folder, paradigm="honorific", language=None, **declaration):
+    """A directory of a language's pack and one paradigm."""
+    folder.mkdir(exist_ok=True)
+    (folder / "language.yaml").write_text(yaml.safe_dump(language or {}, allow_unicode=True))
+    text = yaml.safe_dump(declaration, allow_unicode=True)
+    (folder / f"{paradigm}.yaml").write_text(text)
+    return folder
+
+
+def outcomes(folder, sentence, language=None, beside=(), **rule):
+    """What becomes of each match of one rule in a sentence."""
+    write_rules(folder, language=language, about="x", rules=[rule])
+    pack = read_language(folder / "language.yaml")
+    declared = read_declaration(folder / "honorific.yaml", pack)
+    maker = Maker(pack, Attested([sentence, *beside], pack.orthography))
+    return list(maker.outcomes(declared.rules[0], sentence))
+
+
+def golden():
+    """The pairs that were written by hand."""
+    with (DATA / "pairs.tsv").open(encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def urdu() -> Language:
+    """Urdu's pack."""
+    return read_language(RULES / "language.yaml")
+
+
+def unpacked(folder, target):
+    """The treebank files of a directory of the mirror, which are compressed."""
     found = []
-    for lang, pairs in languages.items():
-        items = [*items_of(lang, pairs)]
-        path = root / "items" / f"{lang}.parquet"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_table(pa.Table.from_pylist(items, schema=ITEM_SCHEMA), ITEMS, path)
-        tables["items"].append(path)
-        tables["rules"].append(root / "rules" / f"{lang}.counts.parquet")
-        write(tables["rules"][-1], RULE_COUNTS, counts_of(lang, items))
-        for model, method in METHODS.items():
-            scores, judged = (root / kind / lang / f"{model}.parquet" for kind in ("s", "j"))
-            rows = (
-                {"item_id": item["item_id"], "status": "ok"}
-                | side_scores(item["good"], "good")
-                | side_scores(item["bad"], "bad")
-                for item in items
-            )
-            write(scores, SCORES, rows)
-            judged.parent.mkdir(parents=True, exist_ok=True)
-            judge(path, scores, judged, Rules((method, "full_sentence"), ("wrong",), 0.0))
-            found.append(Evaluation(model, lang, path, scores, judged))
-    tables["judgements"] = [one.judgements for one in found]
-    compared = root / "lengths.parquet", root / "surprisals.parquet"
-    compare_lengths(found, "wrong", *compared)
-    accuracies = root / "accuracies.parquet"
-    judged = [(one.model, one.lang, one.judgements) for one in found]
-    compute_accuracies(judged, "urblimp", accuracies)
-    return tables | {
-        **{"lengths": [compared[0]], "surprisals": [compared[1]], "accuracies": [accuracies]},
-        "printed": printed,
-    }
+    for path in sorted(folder.glob("*.conllu.xz")):
+        copy = target / path.stem
+        copy.write_bytes(lzma.decompress(path.read_bytes()))
+        found.append(copy)
+    return found
+
+
+def check_items(built):
+    """What every item must have."""
+    ids = [item["item_id"] for item in built.items]
+    assert len(set(ids)) == len(ids) > 0
+    pairs = Counter((item["paradigm"], item["good"], item["bad"]) for item in built.items)
+    assert max(pairs.values()) == 1
+    for item in built.items:
+        assert item["good"] != item["bad"]
+        assert item["phenomenon"] == PHENOMENON_OF[item["paradigm"]]
+        assert item["change"] in ("replacement", "deletion", "move")
+        assert "  " not in item["good"] + item["bad"]
+        for side in ("good", "bad"):
+            assert item[side] == item[side].strip()
+            span = item[side][item[f"{side}_start"] : item[f"{side}_end"]]
+            assert span
+            assert span == item[f"focus_{side}"]
+
+
+def check_counts(built):
+    """Kept and rejected are all that matched, and all of them are told."""
+    kept, dropped = Counter(), Counter()
+    for row in built.counts:
+        assert row["n"] > 0
+        assert (row["outcome"] == KEPT) == (row["reason"] == "")
+        assert row["phenomenon"] == PHENOMENON_OF[row["paradigm"]]
+        key = row["paradigm"], row["rule"]
+        (kept if row["outcome"] == KEPT else dropped)[*key, row["reason"]] += row["n"]
+    assert kept == Counter((i["paradigm"], i["rule"], "") for i in built.items)
+    assert dropped == Counter((r["paradigm"], r["rule"], r["reason"]) for r in built.rejected)
+    told = Counter(item["paradigm"] for item in built.items)
+    assert built.told == dict(told)

@@ -64,10 +64,14 @@ class Orthography(Strict):
         """
         text = unicodedata.normalize("NFC", form.translate(self._table))
         text = unicodedata.normalize("NFC", text.translate(self._table))
-        text = text.replace(ZWNJ, " ").replace(UNDERSCORE, " ") if len(text) > 1 else text
+        parts = text.replace(ZWNJ, " ").replace(UNDERSCORE, " ").split()
+        return " ".join(filter(None, map(self._part, parts))) or form
+
+    def _part(self, text: str) -> str:
+        """What stands between spaces, respelled; a new letter may compose with a mark."""
         for expression, new in self._rules:
             text = expression.sub(new, text)
-        return " ".join(text.split()) or form
+        return unicodedata.normalize("NFC", " ".join(text.split()))
 
     def sentence(self, text: str) -> str:
         """A text of several words in the language's own letters."""
@@ -82,11 +86,14 @@ class Orthography(Strict):
 
         Each with whether a space follows it.
         """
-        ends = re.escape(self.closing + self.opening)
+        ends = re.escape(self.closing + self.opening + self.quotes)
         found = []
-        for chunk in self.sentence(text).split():
+        for chunk in text.translate(self._table).split():
+            # Cut first: what is mended at a word's ends is not at those of "(word)".
             pieces = re.findall(rf"[{ends}]|[^{ends}]+", chunk)
-            found += [(piece, piece is pieces[-1]) for piece in pieces]
+            for number, piece in enumerate(pieces, start=1):
+                *parts, last = self.word(piece).split()
+                found += [*((part, True) for part in parts), (last, number == len(pieces))]
         return found
 
     def text(self, sentence: str) -> str:
