@@ -17,8 +17,8 @@ from blimpworks.urblimp.trees import Word
 
 JOINT = "+"
 OTHER = "other"
-KINDS = ("Aspect", "Mood")
-"""Features that tell participles from finite forms."""
+SUBJUNCTIVE = "Sub"
+"""The one mood of cells: its forms can look like participles."""
 OPPOSITE = {"Masc": "Fem", "Fem": "Masc", "Sing": "Plur", "Plur": "Sing"}
 Cell = Mapping[str, str]
 """Features by name."""
@@ -173,14 +173,21 @@ class Inflection(Strict):
         feature of ``change``.
         """
 
+        def other_kind(reading: Reading) -> bool:
+            """Whether it is a participle's of a subjunctive, or the other way round."""
+            told = any(name in word.features for name in ("Aspect", "Mood"))
+            return told and (word.features.get("Mood") == SUBJUNCTIVE) != ("Mood" in reading.cell)
+
         def doubt(reading: Reading) -> tuple[int, ...]:
             """How much speaks against a reading: of the complex, of the word's kind, of it."""
-            kinds = (name in word.features and name not in reading.cell for name in KINDS)
             differing = (_differing(reading.cell, each) for each in (known or {}, word.features))
-            return next(differing), sum(kinds), next(differing)
+            return next(differing), int(other_kind(reading)), next(differing)
 
         for reading in sorted(self.readings(word, following), key=doubt):
             if not change.keys() & reading.cell.keys():
+                continue
+            # Before another word of the complex that one may say what form it is.
+            if following is None and other_kind(reading):
                 continue
             wanted = {**reading.cell, **_told(change, reading.cell)}
             paradigm = self.paradigms[reading.paradigm]

@@ -56,6 +56,12 @@ class Orthography(Strict):
     def _rules(self) -> list[tuple[re.Pattern[str], str]]:
         return [(re.compile(expression), new) for expression, new in self.spellings]
 
+    @cached_property
+    def _pieces(self) -> re.Pattern[str]:
+        """Punctuation, and what stands between; a comma between digits is a number's."""
+        mark = rf"''|[{re.escape(self.closing + self.opening + self.quotes)}]|,(?!\d)"
+        return re.compile(rf"{mark}|(?:(?!{mark}).)+")
+
     def word(self, form: str) -> str:
         """The form of a word in the language's own letters, in Unicode's form NFC.
 
@@ -86,14 +92,16 @@ class Orthography(Strict):
 
         Each with whether a space follows it.
         """
-        ends = re.escape(self.closing + self.opening + self.quotes)
-        found = []
+        found: list[tuple[str, bool]] = []
         for chunk in text.translate(self._table).split():
             # Cut first: what is mended at a word's ends is not at those of "(word)".
-            pieces = re.findall(rf"[{ends}]|[^{ends}]+", chunk)
+            pieces = self._pieces.findall(chunk)
             for number, piece in enumerate(pieces, start=1):
                 *parts, last = self.word(piece).split()
                 found += [*((part, True) for part in parts), (last, number == len(pieces))]
+        if found and len(found[-1][0]) > 1 and found[-1][0][-1] in self.final:
+            (last, space) = found.pop()
+            found += [(last[:-1], False), (last[-1], space)]
         return found
 
     def text(self, sentence: str) -> str:
