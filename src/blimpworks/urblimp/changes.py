@@ -21,12 +21,9 @@ class Rejected(Exception):
     """A match that gives no pair; the text says why."""
 
 
-def _chosen(forms: Sequence[str], old: str, attested: Attested) -> str:
-    """The first form that is attested and another one. Raises Rejected where there is none."""
-    others = [form for form in forms if form != old]
-    if not others:
-        raise Rejected(NO_FORM)
-    found = next((form for form in others if attested.has(form)), None)
+def _chosen(forms: Sequence[str], attested: Attested) -> str:
+    """The first form that is attested. Raises Rejected where there is none."""
+    found = next((form for form in forms if attested.has(form)), None)
     if found is None:
         raise Rejected(UNATTESTED)
     return found
@@ -65,13 +62,13 @@ class _Complex:
             for name in self.to
         )
 
-    def forms(self) -> list[tuple[int, Word, list[str]]]:
+    def forms(self) -> list[tuple[int, Word, tuple[str, ...]]]:
         """Words that can change: index in the tree, the word, and its new forms."""
         found = []
         for index, pair, readings in zip(self.indices, self.pairs, self.readings, strict=True):
             if any(self.to.keys() & reading.cell.keys() for reading in readings):
                 changed = self.inflection.changed(pair[0], self.to, pair[1], self.known)
-                found.append((index, pair[0], list(changed)))
+                found.append((index, pair[0], changed))
         return found
 
 
@@ -86,8 +83,8 @@ def _inflect(
     changed = False
     for index, word, forms in words.forms():
         # A form that serves both cells says nothing of the feature.
-        if forms and word.form != forms[0]:
-            new = _chosen(forms, word.form, attested)
+        if forms and word.form not in forms:
+            new = _chosen(forms, attested)
             if _licensed(operation, word.spelled(new), language):
                 raise Rejected(LICENSED)
             draft.spell(index, new)
@@ -148,7 +145,7 @@ def apply(
             old = draft.form(index)
             if old not in language.tables[operation.by]:
                 raise Rejected(NOT_IN_TABLE)
-            draft.spell(index, _chosen([language.tables[operation.by][old]], old, attested))
+            draft.spell(index, _chosen([language.tables[operation.by][old]], attested))
         case Add():
             form = _added(operation, tree, match, draft, language)
             match[operation.name] = draft.add(form, match[operation.after])

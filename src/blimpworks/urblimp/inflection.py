@@ -6,13 +6,14 @@ where its lemma gives it by rule, so that a treebank's slips change nothing.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, Self
 
 from pydantic import Field, model_validator
 
 from blimpworks.config.base import Strict
+from blimpworks.urblimp.orthography import regular
 from blimpworks.urblimp.trees import Word
 
 JOINT = "+"
@@ -69,10 +70,9 @@ class Paradigm(Strict):
         if unknown:
             raise ValueError(f"inside names {unknown[0]!r}, which is no cell of the paradigm")
         for expression in (self.lemma, self.stem[0], *(first for first, _ in self.joints)):
-            try:
-                re.compile(expression)
-            except re.error as error:
-                raise ValueError(f"{expression!r} is no regular expression ({error})") from None
+            regular(expression)
+        for expression, new in (self.stem, *self.joints):
+            regular(expression, new)
         return self
 
     @cached_property
@@ -131,12 +131,31 @@ class Government(Strict):
     cells: tuple[str, ...]
     """What cells must have, one of these; the first that any reading has."""
 
+    @model_validator(mode="after")
+    def _of_something(self) -> Self:
+        if bool(self.before) == bool(self.paradigm):
+            raise ValueError("expected before (lemmas) or paradigm, one of the two")
+        for cell in self.cells:
+            cell_of(cell)
+        return self
+
 
 class Inflection(Strict):
     """All paradigms of a language, by name, and what words of a complex make of each other."""
 
     paradigms: dict[str, Paradigm] = Field(default={})
     governments: tuple[Government, ...] = ()
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        named = [each.paradigm for each in self.governments if each.paradigm]
+        unknown = [name for name in named if name not in self.paradigms]
+        if unknown:
+            raise ValueError(
+                f"governments name the paradigm {unknown[0]!r}; expected one of "
+                f"{', '.join(self.paradigms) or 'none, for there is none'}"
+            )
+        return self
 
     def readings(self, word: Word, following: Word | None = None) -> list[Reading]:
         """Cells that a word's form fills, given its lemma and the word after it in its complex."""
@@ -165,12 +184,12 @@ class Inflection(Strict):
         change: Mapping[str, str],
         following: Word | None = None,
         known: Cell | None = None,
-    ) -> Iterator[str]:
-        """Forms of the word in each cell that differs as told from one that its form fills.
+    ) -> tuple[str, ...]:
+        """Forms of the word in the cell that differs as told from the one that its form fills.
 
-        ``other`` stands for the opposite of a gender or number. Cells that ``known`` features or
-        the treebank contradict come last; none where the form fills no cell that has any
-        feature of ``change``.
+        ``other`` stands for the opposite of a gender or number. If the form fills several cells,
+        that counts which ``known`` features and the treebank contradict least. Empty where it
+        fills no cell that has any feature of ``change``.
         """
 
         def other_kind(reading: Reading) -> bool:
@@ -192,9 +211,10 @@ class Inflection(Strict):
             wanted = {**reading.cell, **_told(change, reading.cell)}
             paradigm = self.paradigms[reading.paradigm]
             forms = paradigm.forms(word.lemma, inside=following is not None)
-            for cell, found in forms.items():
-                if cell_of(cell) == wanted:
-                    yield from found
+            found = next((f for cell, f in forms.items() if cell_of(cell) == wanted), ())
+            if found:
+                return found
+        return ()
 
 
 def _governed(readings: Sequence[Reading], government: Government) -> list[Reading]:

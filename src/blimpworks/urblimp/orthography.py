@@ -19,6 +19,21 @@ ZWNJ = "\u200c"
 UNDERSCORE = "_"
 
 
+def regular(expression: str, new: str = "") -> None:
+    """See that an expression is regular, and that ``new`` can replace what it matches.
+
+    Raises ValueError where not: also for a group in ``new`` that the expression does not have.
+    """
+    try:
+        compiled = re.compile(expression)
+        # Its own groups are looked at only where something is replaced.
+        re.compile(f"{expression}|").sub(new, "")
+    except re.error as error:
+        raise ValueError(f"{expression!r} and {new!r} are no replacement ({error})") from None
+    if not compiled.pattern:
+        raise ValueError("an expression is empty; expected a regular expression")
+
+
 class Orthography(Strict):
     """How a language's words are written, whatever keyboard or treebank they come from."""
 
@@ -38,14 +53,25 @@ class Orthography(Strict):
     final: dict[str, str] = Field(default={})
     """Marks at the end of a sentence, and what stands for them."""
 
+    @field_validator("characters")
+    @classmethod
+    def _single(cls, found: dict[str, str]) -> dict[str, str]:
+        for key in found:
+            if len(key) != 1:
+                raise ValueError(f"{key!r} has {len(key)} characters, expected one")
+        return found
+
     @field_validator("spellings")
     @classmethod
-    def _regular(cls, found: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-        for expression, replacement in found:
-            try:
-                re.sub(expression, replacement, "")
-            except re.error as error:
-                raise ValueError(f"{expression!r} is no regular expression ({error})") from None
+    def _replacing(cls, found: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        for expression, new in found:
+            regular(expression, new)
+        return found
+
+    @field_validator("apart")
+    @classmethod
+    def _matching(cls, found: str) -> str:
+        regular(found)
         return found
 
     @cached_property
