@@ -97,7 +97,7 @@ def test_infinitives_have_case_and_gender(inflection, lemma, forms):
     ],
 )
 def test_a_form_is_put_into_another_cell(inflection, lemma, upos, form, change, expected):
-    assert next(inflection.changed(word(form, lemma, upos), change)) == expected
+    assert inflection.changed(word(form, lemma, upos), change)[0] == expected
 
 
 @pytest.mark.parametrize(
@@ -111,12 +111,12 @@ def test_a_form_is_put_into_another_cell(inflection, lemma, upos, form, change, 
     ],
 )
 def test_a_form_that_its_lemma_does_not_give_by_rule_is_not_changed(inflection, lemma, upos, form):
-    assert list(inflection.changed(word(form, lemma, upos), {"Gender": "other"})) == []
-    assert list(inflection.changed(word(form, lemma, upos), {"Number": "other"})) == []
+    assert inflection.changed(word(form, lemma, upos), {"Gender": "other"}) == ()
+    assert inflection.changed(word(form, lemma, upos), {"Number": "other"}) == ()
 
 
 def test_a_change_needs_all_its_features_in_the_cell(inflection):
-    assert list(inflection.changed(word("ہے", "ہے", "AUX"), {"Gender": "other"})) == []
+    assert inflection.changed(word("ہے", "ہے", "AUX"), {"Gender": "other"}) == ()
 
 
 @pytest.mark.parametrize(
@@ -128,22 +128,22 @@ def test_a_change_needs_all_its_features_in_the_cell(inflection):
 )
 def test_ambiguous_forms_are_read_as_the_treebank_says(inflection, features, expected):
     adjective = word("بڑے", "بڑا", "ADJ", **features)
-    assert next(inflection.changed(adjective, {"Gender": "other"})) == expected
+    assert inflection.changed(adjective, {"Gender": "other"})[0] == expected
 
 
 def test_the_treebank_tells_an_oblique_singular_from_a_direct_plural(inflection):
     change = {"Case": "Nom"}
     singular = word("لڑکے", "لڑکا", "NOUN", Case="Acc", Number="Sing", Gender="Masc")
-    assert next(inflection.changed(singular, change)) == "لڑکا"
+    assert inflection.changed(singular, change)[0] == "لڑکا"
     plural = word("لڑکے", "لڑکا", "NOUN", Case="Nom", Number="Plur", Gender="Masc")
-    assert next(inflection.changed(plural, change)) == "لڑکے"
+    assert inflection.changed(plural, change)[0] == "لڑکے"
 
 
 def test_words_of_a_complex_tell_a_participle_from_a_subjunctive(inflection):
     """The polite plural is Number=Sing in the treebank, as the subjunctive's third person is."""
     polite = word("رہے", "رہنا", "AUX", Number="Sing", Polite="Form", Aspect="Perf")
     known = {"Number": "Plur"}
-    found = next(inflection.changed(polite, {"Number": "Sing"}, known=known))
+    found = inflection.changed(polite, {"Number": "Sing"}, known=known)[0]
     assert found == "رہا"
 
 
@@ -163,7 +163,7 @@ def test_before_the_future_a_verb_is_a_subjunctive(inflection):
     go = word("آئیں", "آنا", "VERB")
     assert {r.cell.get("Mood") for r in inflection.readings(go, future)} == {"Sub"}
     assert len(inflection.readings(go)) > len(inflection.readings(go, future))
-    assert next(inflection.changed(go, {"Number": "Sing"}, future)) == "آئے"
+    assert inflection.changed(go, {"Number": "Sing"}, future)[0] == "آئے"
 
 
 def test_the_opposite_of_a_changed_participle_is_the_participle(inflection):

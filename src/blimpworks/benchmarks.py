@@ -55,7 +55,8 @@ def rules_folder(campaign: Campaign, lang: str) -> Path:
 
 def has_rules(campaign: Campaign, lang: str) -> bool:
     """Whether a language has a pack and rules of UrBLiMP."""
-    return (rules_folder(campaign, lang) / "language.yaml").exists()
+    names = {path.name for path in rules_folder(campaign, lang).glob("*.yaml")}
+    return "language.yaml" in names and len(names) > 1
 
 
 def _check_rules(campaign: Campaign, catalogue: Catalogue) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from blimpworks.config.base import Method, Positive, Strict, TiePolicy, Variant, distinct
 
@@ -77,6 +77,17 @@ class UrblimpOptions(Strict):
     validation: ValidationOptions = ValidationOptions()
     annotations: tuple[Path, ...] = ()
     """Filled validation sheets; with any, people's accuracy and agreement are measured."""
+
+    @field_validator("methods")
+    @classmethod
+    def _of_all_models(cls, found: Methods | None) -> Methods | None:
+        for name in found or ():
+            if name in PSEUDO.values():
+                raise ValueError(
+                    f"{name} is what {next(iter(PSEUDO))} is called of models that guess masked "
+                    f"tokens; name {next(iter(PSEUDO))}"
+                )
+        return found
 
     def methods_of(self, architecture: str) -> tuple[Method, ...]:
         """How models of an architecture decide a pair (section 3.1)."""

@@ -25,13 +25,14 @@ def regular(expression: str, new: str = "") -> None:
     Raises ValueError where not: also for a group in ``new`` that the expression does not have.
     """
     try:
-        compiled = re.compile(expression)
-        # Its own groups are looked at only where something is replaced.
-        re.compile(f"{expression}|").sub(new, "")
+        re.compile(expression)
     except re.error as error:
-        raise ValueError(f"{expression!r} and {new!r} are no replacement ({error})") from None
-    if not compiled.pattern:
-        raise ValueError("an expression is empty; expected a regular expression")
+        raise ValueError(f"{expression!r} is no regular expression ({error})") from None
+    try:
+        # Groups of the replacement are looked up only where something is replaced.
+        re.sub(f"{expression}|", new, "")
+    except re.error as error:
+        raise ValueError(f"{new!r} can't replace what {expression!r} finds ({error})") from None
 
 
 class Orthography(Strict):
