@@ -176,9 +176,8 @@ def test_the_opposite_of_a_changed_participle_is_the_participle(inflection):
                 if form == found[0] and cell_of(cell).get("Aspect") == aspect
             )
             for name in ("Gender", "Number"):
-                other = next(
-                    inflection.changed(word(form, lemma, "VERB", **features), {name: "other"})
-                )
+                changed = word(form, lemma, "VERB", **features)
+                other = inflection.changed(changed, {name: "other"})[0]
                 value = {"Masc": "Fem", "Fem": "Masc", "Sing": "Plur", "Plur": "Sing"}
                 there = features | {name: value[features[name]]}
                 back = inflection.changed(word(other, lemma, "VERB", **there), {name: "other"})
