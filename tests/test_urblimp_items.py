@@ -14,15 +14,17 @@ from urblimp_kit import (
     OWN_HINDI,
     RULES,
     build,
-    check_counts,
     check_items,
     golden,
     tables_of,
     unpacked,
     urdu,
+    write_rules,
 )
+from urblimp_kit import check_counts as check_matches
 
-from blimpworks.urblimp.items import BEYOND
+from blimpworks.errors import UserError
+from blimpworks.urblimp.items import BEYOND, KEPT
 from blimpworks.urblimp.orthography import INVISIBLE, ZWNJ
 from blimpworks.urblimp.phenomena import PARADIGMS
 from blimpworks.urblimp.rules import read_declaration
@@ -121,6 +123,17 @@ def check_changes(built):
             assert all(word in left for word in bad)
 
 
+def check_counts(built):
+    """Counts of what matched; and rules without a match, each with one row that says so."""
+    none = [row for row in built.counts if row["n"] == 0]
+    others = [row for row in built.counts if row["n"] > 0]
+    assert all((row["outcome"], row["reason"]) == (KEPT, "") for row in none)
+    rules = Counter((row["paradigm"], row["rule"]) for row in none)
+    assert max(rules.values(), default=1) == 1
+    assert not rules.keys() & {(row["paradigm"], row["rule"]) for row in others}
+    check_matches(built._replace(counts=others))
+
+
 def codes(built):
     """All code points of the sentences."""
     return {code for item in built.items for side in ("good", "bad") for code in item[side]}
@@ -180,8 +193,7 @@ def test_good_sentences_of_udtb_are_its_own_unless_constructed(udtb, tmp_path, m
 
 
 def test_a_replacement_changes_one_stretch_and_nothing_but_auxiliaries_within(own):
-    # The dative of pronouns is taken apart into two words, of which the second goes.
-    replaced = [i for i in own.items if i["change"] == "replacement" and i["rule"] != "fused"]
+    replaced = [item for item in own.items if item["change"] == "replacement"]
     for item in replaced:
         good, bad = words(item)
         assert len(good) == len(bad)
@@ -198,15 +210,53 @@ def test_items_stand_in_the_order_of_the_papers_paradigms(own):
     assert places == sorted(places)
 
 
-def test_rules_that_matched_are_those_that_are_declared(own, udtb):
+def check_rules(built):
     declared = {
         (path.stem, rule.name)
         for path in RULES.glob("*.yaml")
         if path.stem in PARADIGMS
-        for rule in read_declaration(path, urdu()).rules
+        for rule in read_declaration(path, urdu()).of_variant("published")
     }
-    for built in (own, udtb):
-        assert {(row["paradigm"], row["rule"]) for row in built.counts} <= declared
+    assert {(row["paradigm"], row["rule"]) for row in built.counts} == declared
+
+
+def test_all_rules_that_are_declared_are_counted(own):
+    check_rules(own)
+
+
+def test_all_rules_that_are_declared_are_counted_in_udtb(udtb):
+    check_rules(udtb)
+
+
+def test_a_rule_without_a_match_is_counted_with_none_in_its_place(tmp_path):
+    change = [{"delete": "V"}]
+    forms = {"first": "نہیں۔", "second": "دوڑتا", "third": "۔۔"}
+    rules = [
+        {"name": name, "pattern": f'V [form="{form}"]', "change": change}
+        for name, form in forms.items()
+    ]
+    built = build(tmp_path, rules=write_rules(tmp_path / "rules", about="x", rules=rules))
+    found = {row["rule"]: (row["outcome"], row["reason"], row["n"]) for row in built.counts}
+    assert found["first"] == found["third"] == (KEPT, "", 0)
+    assert found["second"] == (KEPT, "", len(built.items))
+    assert {item["rule"] for item in built.items} == {"second"}
+    check_counts(built)
+
+
+def test_a_pair_whose_bad_sentence_has_fewer_words_is_a_deletion_whatever_made_it(own):
+    fused = [item for item in own.items if item["rule"] == "fused"]
+    assert fused
+    assert {item["change"] for item in fused} == {"deletion"}
+
+
+@pytest.mark.parametrize("code", ["xx", "no code"])
+def test_a_code_that_wordfreq_does_not_know_is_refused_with_those_that_it_knows(tmp_path, code):
+    language = {"attestation": {"wordfreq": code}}
+    rule = {"pattern": "V [upos=VERB]", "change": [{"delete": "V"}]}
+    folder = write_rules(tmp_path / "rules", language=language, about="x", rules=[rule])
+    told = rf"'attestation\.wordfreq' is '{code}', .*; expected one of ar, .*, ur, .*, or null"
+    with pytest.raises(UserError, match=told):
+        build(tmp_path, rules=folder)
 
 
 def test_the_same_treebank_gives_the_same_bytes(own, tmp_path):

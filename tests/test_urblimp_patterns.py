@@ -14,8 +14,9 @@ from blimpworks.urblimp.trees import tree_of
 
 # The boy gave the girl a book.
 GAVE = tree(
-    "لڑکے/NOUN/5/nsubj/Case=Acc|Gender=Masc|lemma=لڑکا نے/ADP/1/case لڑکی/NOUN/5/iobj/Gender=Fem "
-    "کتاب/NOUN/5/obj/Gender=Fem|Case=Nom دی/VERB/0/root/Aspect=Perf|Gender=Fem|lemma=دینا "
+    "لڑکے/NOUN/5/nsubj/Case=Acc|Gender=Masc|lemma=لڑکا نے/ADP/1/case/Person=3 "
+    "لڑکی/NOUN/5/iobj/Gender=Fem کتاب/NOUN/5/obj/Gender=Fem|Case=Nom "
+    "دی/VERB/0/root/Aspect=Perf|Gender=Fem|Person=1st|lemma=دینا "
     "۔/PUNCT/5/punct"
 )
 
@@ -44,6 +45,10 @@ def found(pattern, sentence=GAVE, **known):
         ('N [form="لڑک."]', []),
         ("N [Case]", ["لڑکے", "کتاب"]),
         ("N [!Case, upos=NOUN]", ["لڑکی"]),
+        ("N [Person=3]", ["نے"]),
+        ('N [Person="3"]', ["نے"]),
+        ("N [Person=3|1st]", ["نے", "دی"]),
+        ("N [Person<>3]", ["دی"]),
         ("N []", ["لڑکے", "نے", "لڑکی", "کتاب", "دی", "۔"]),
         ("N [Case<>Acc, upos=NOUN|VERB, Case]", ["کتاب"]),
         ("N [upos<>NOUN|PUNCT]", ["نے", "دی"]),
@@ -121,8 +126,10 @@ def test_comments_line_ends_and_empty_clauses_at_the_end_say_nothing():
     assert parse_pattern(pattern) == parse_pattern("V [upos=VERB]; V -[nsubj]-> S")
 
 
-def test_an_empty_pattern_holds_once_of_no_word():
-    assert list(matches(parse_pattern(""), GAVE)) == [{}]
+@pytest.mark.parametrize("pattern", ["", " \n", "# V [upos=VERB]"])
+def test_a_pattern_without_a_word_is_refused(pattern):
+    with pytest.raises(UserError, match=r"^pattern is empty; expected clauses such as V \["):
+        parse_pattern(pattern)
 
 
 def test_known_words_stay_and_are_not_taken_for_others():
@@ -273,7 +280,7 @@ def enumerated(clauses, sentence, known):
 
 
 @settings(max_examples=300)
-@given(trees(), st.lists(CLAUSES, max_size=5), st.data())
+@given(trees(), st.lists(CLAUSES, min_size=1, max_size=5), st.data())
 def test_the_matches_are_those_that_enumeration_finds(sentence, clauses, data):
     pattern = parse_pattern("; ".join(text for text, _, _ in clauses))
     indices = st.integers(0, len(sentence.words) - 1)

@@ -346,6 +346,11 @@ def read_settings(path: Path, what: str) -> dict[str, Any]:
         settings = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; expected a {what}.") from error
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{path} is not in UTF-8 ({error.reason} at byte {error.start}); expected a {what} "
+            "in UTF-8: save it so."
+        ) from error
     except yaml.YAMLError as error:
         raise UserError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from error
     if not isinstance(settings, dict):

@@ -18,7 +18,7 @@ from blimpworks.tables import ITEMS, write_table
 from blimpworks.urblimp.attested import Attested
 from blimpworks.urblimp.pairs import Maker, Outcome
 from blimpworks.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
-from blimpworks.urblimp.rules import LANGUAGE, read_declaration, read_language
+from blimpworks.urblimp.rules import LANGUAGE, Rule, read_declaration, read_language
 from blimpworks.urblimp.tables import ITEM_SCHEMA, REJECTED, RULE_COUNTS
 from blimpworks.urblimp.trees import Tree, plain_trees, read_trees
 
@@ -43,6 +43,18 @@ class Products(NamedTuple):
     items: Path
     counts: Path
     rejected: Path
+
+
+def _outcomes(
+    path: Path, maker: Maker, rules: Sequence[Rule], made: Sequence[Tree], plain: Sequence[Tree]
+) -> Iterator[Outcome]:
+    """What becomes of all matches of a file's rules in treebanks and, for some, in plain text."""
+    for rule in rules:
+        for tree in (*made, *(plain if rule.source == "text" else ())):
+            try:
+                yield from maker.outcomes(rule, tree)
+            except UserError as error:
+                raise UserError(f"{path}: {error}") from None
 
 
 def _distinct(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
@@ -91,9 +103,16 @@ def _row(lang: str, paradigm: str, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _counts(lang: str, paradigm: str, outcomes: Iterable[Outcome]) -> Iterator[dict[str, Any]]:
-    """How many matches of each rule became a pair, and how many did not for each reason."""
+def _counts(
+    lang: str, paradigm: str, rules: Iterable[Rule], outcomes: Iterable[Outcome]
+) -> Iterator[dict[str, Any]]:
+    """How many matches of each rule became a pair, and how many did not for each reason.
+
+    A rule without any match has kept none, and a row that says so.
+    """
     found = Counter((outcome.rule, outcome.reason) for outcome in outcomes)
+    matched = {rule for rule, _ in found}
+    found.update({(rule.name, ""): 0 for rule in rules if rule.name not in matched})
     for (rule, reason), n in found.items():
         yield {
             "lang": lang,
@@ -137,10 +156,10 @@ class _Rows:
         self.counts: list[dict[str, Any]] = []
         self.rejected: list[dict[str, Any]] = []
 
-    def add(self, paradigm: str, outcomes: Sequence[Outcome]) -> None:
-        """Take what became of a paradigm's matches."""
+    def add(self, paradigm: str, rules: Sequence[Rule], outcomes: Sequence[Outcome]) -> None:
+        """Take what became of the matches of a paradigm's rules."""
         self.items += [_row(self.lang, paradigm, o) for o in outcomes if not o.reason]
-        self.counts += _counts(self.lang, paradigm, outcomes)
+        self.counts += _counts(self.lang, paradigm, rules, outcomes)
         self.rejected += [_rejected(self.lang, paradigm, o) for o in outcomes if o.reason]
 
     def write(self, products: Products) -> None:
@@ -174,13 +193,8 @@ def build_items(
         path = rules / f"{paradigm}.yaml"
         if path.exists():
             chosen = read_declaration(path, language).of_variant(options.variant)
-            found = (
-                outcome
-                for rule in chosen
-                for tree in (*made, *(plain if rule.source == "text" else ()))
-                for outcome in maker.outcomes(rule, tree)
-            )
-            rows.add(paradigm, _capped(list(_distinct(found)), options.per_paradigm))
+            found = list(_distinct(_outcomes(path, maker, chosen, made, plain)))
+            rows.add(paradigm, chosen, _capped(found, options.per_paradigm))
     if not rows.items:
         raise UserError(f"{rules}: no rule gives a pair of {sources.sentences}; expected some.")
     rows.write(products)

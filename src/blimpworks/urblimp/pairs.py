@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from blimpworks.errors import UserError
 from blimpworks.urblimp.attested import BEGINNING, END, Attested
 from blimpworks.urblimp.changes import Rejected, apply
-from blimpworks.urblimp.drafts import Draft, changed_indices
+from blimpworks.urblimp.drafts import Absent, Draft, changed_indices, new_indices
 from blimpworks.urblimp.matching import Match, holds, matches
 from blimpworks.urblimp.rules import Language, Rule
 from blimpworks.urblimp.trees import Tree
@@ -17,7 +18,7 @@ LICENSED = "the treebank has it beside the same words"
 SENTENCE = "a sentence of the treebank"
 EXCLUDED = "excluded by the rule"
 AUX = "AUX"
-REASONS = (EXCLUDED, SAME, SCATTERED, LICENSED, SENTENCE)
+DELETION, MOVE, REPLACEMENT = "deletion", "move", "replacement"
 
 
 class Outcome(NamedTuple):
@@ -28,7 +29,8 @@ class Outcome(NamedTuple):
     good: str
     bad: str
     change: str
-    """deletion, replacement, addition or move."""
+    """deletion, of a sentence with fewer words than the other; else move, or replacement. Empty
+    where no other sentence was begun."""
     constructed: bool
     """Whether the grammatical sentence is not the treebank's own."""
     reason: str
@@ -43,7 +45,10 @@ class Maker:
     attested: Attested
 
     def outcomes(self, rule: Rule, tree: Tree) -> Iterator[Outcome]:
-        """What becomes of each match of a rule in a tree, in the order of its words."""
+        """What becomes of each match of a rule in a tree, in the order of its words.
+
+        Raises UserError for a rule that changes a word which it has left out.
+        """
         for match in matches(rule.pattern, tree):
             if any(holds(excluded, tree, match) for excluded in rule.without):
                 yield self._outcome(rule, tree, Draft.of(tree), None, EXCLUDED)
@@ -63,6 +68,8 @@ class Maker:
             self._check(rule, tree, good, bad)
         except Rejected as error:
             reason = str(error)
+        except Absent:
+            raise UserError(_absent(rule, tree)) from None
         return self._outcome(rule, tree, good, bad, reason)
 
     @staticmethod
@@ -81,11 +88,15 @@ class Maker:
             raise Rejected(SCATTERED)
         if tuple(forms) in self.attested.sentences:
             raise Rejected(SENTENCE)
-        if rule.context and all(self._beside(bad, place, rule) for place in places):
+        new = new_indices(good, bad) if rule.context else []
+        if new and all(self._beside(bad, place, rule) for place in new):
             raise Rejected(LICENSED)
 
     def _beside(self, bad: Draft, place: int, rule: Rule) -> bool:
-        """Whether the treebank has a changed word beside the neighbours that the rule names."""
+        """Whether the treebank has a word of the draft beside the neighbours that the rule names.
+
+        ``place`` is the word's in the bad draft.
+        """
         forms = [BEGINNING, *(slot.form for slot in bad.slots), END]
         pairs = {"previous": (forms[place], forms[place + 1])}
         pairs["next"] = (forms[place + 1], forms[place + 2])
@@ -95,9 +106,22 @@ class Maker:
         self, rule: Rule, tree: Tree, good: Draft, bad: Draft | None, reason: str
     ) -> Outcome:
         spelled = self.language.orthography
-        kinds = bad.kinds if bad else set()
-        change = next((kind for kind in ("move", "deletion") if kind in kinds), "replacement")
-        text = bad.text(spelled) if bad else ""
+        text, change = (bad.text(spelled), _change(good, bad)) if bad else ("", "")
         return Outcome(
             rule.name, tree, good.text(spelled), text, change, bool(rule.prepare), reason
         )
+
+
+def _change(good: Draft, bad: Draft) -> str:
+    """What kind of change makes a sentence of the other one, whatever operations did it."""
+    if bad.size() < good.size():
+        return DELETION
+    return MOVE if bad.moved else REPLACEMENT
+
+
+def _absent(rule: Rule, tree: Tree) -> str:
+    return (
+        f"rule {rule.name!r} changes a word, or puts another after it, that it leaves out or moves "
+        f"itself, in sentence {tree.sent_id!r} ({tree.file}:{tree.line}); expected a word that "
+        "stays: see what its operations have under along."
+    )

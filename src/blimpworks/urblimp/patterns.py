@@ -2,7 +2,7 @@
 
 A pattern is a list of clauses, separated by semicolons; all must hold of distinct words::
 
-    V [upos=VERB, Aspect=Perf]    a word's features; "A|B", "<>", "!Aspect", re"..." as values
+    V [upos=VERB, Person=3]       a word's features; "A|B", "<>", "!Aspect", re"..." as values
     V -[nsubj]-> S                an edge; "a|b" for either relation, "^a|b" for neither
     V -> S                        any edge
     S < K                         S stands right before K
@@ -34,7 +34,7 @@ feature: NAME "=" values -> among
     | "!" NAME -> absent
     | NAME -> present
 values: value ("|" value)*
-?value: NAME -> word | STRING -> string | REGEX -> regex
+?value: WORD -> word | STRING -> string | REGEX -> regex
 edge: NAME "-[" relations "]->" NAME | NAME "->" NAME -> any_edge
 relations: [NOT] RELATION ("|" RELATION)*
 adjacent: NAME "<" NAME
@@ -44,12 +44,17 @@ SIGN: "=" | "<>"
 NOT: "^"
 RELATION: /[a-z]+(:[a-z]+)?/
 NAME: /[^\W\d]\w*/
+WORD: /\w+/
 STRING: /"[^"]*"/
 REGEX.2: /re"[^"]*"/
 %import common.WS
 %ignore WS
 %ignore /#[^\n]*/
 """
+EXPECTED = (
+    "expected clauses such as V [upos=VERB], V -[nsubj]-> S, S < K or S.Gender = V.Gender, "
+    "separated by semicolons"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +207,10 @@ def _parser() -> Lark:
 
 
 def parse_pattern(text: str) -> Pattern:
-    """Read a pattern. Raises UserError with line and column of what the grammar doesn't have."""
+    """Read a pattern, of one word or more.
+
+    Raises UserError with line and column of what the grammar doesn't have.
+    """
     try:
         found: Pattern = _Reader().transform(_parser().parse(text))
     except VisitError as error:
@@ -214,7 +222,8 @@ def parse_pattern(text: str) -> Pattern:
         line = (text.splitlines() or [""])[max(error.line, 1) - 1] if error.line > 0 else text
         raise UserError(
             f"pattern is malformed at line {error.line}, column {error.column}, in "
-            f"{line.strip()!r}; expected clauses such as V [upos=VERB], V -[nsubj]-> S, S < K or "
-            "S.Gender = V.Gender, separated by semicolons."
+            f"{line.strip()!r}; {EXPECTED}."
         ) from None
+    if not found.nodes:
+        raise UserError(f"pattern is empty; {EXPECTED}.")
     return found

@@ -4,13 +4,21 @@ A rule matches a pattern in a tree, prepares both sentences where the treebank's
 the pair, and changes the other. docs/urblimp.md says how to write one.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    Tag,
+    model_validator,
+)
 
 from blimpworks.config import parse_yaml
-from blimpworks.config.base import Strict, Variant, distinct
+from blimpworks.config.base import Strict, Variant
 from blimpworks.errors import UserError
 from blimpworks.urblimp.inflection import Inflection
 from blimpworks.urblimp.orthography import Orthography
@@ -20,6 +28,8 @@ from blimpworks.urblimp.phenomena import PARADIGMS
 LANGUAGE = "language"
 """Name of a language's pack among its files; all others are called after paradigms."""
 Node = str
+OF = "="
+"""Before a word's name: the value that this word has."""
 NODES = ("delete", "inflect", "replace", "after", "agreeing", "move")
 """Keys of operations that name a word."""
 
@@ -75,18 +85,121 @@ class Move(Strict):
 
 
 Operation = Delete | Inflect | Replace | Add | Move
+KINDS: dict[str, type[Operation]] = {
+    "delete": Delete,
+    "inflect": Inflect,
+    "replace": Replace,
+    "add": Add,
+    "move": Move,
+}
+"""Kinds of operations by the key that each is known by."""
+
+
+def _kind(given: object) -> str | None:
+    """The kind that the first of an operation's known keys is of; None where it has none."""
+    if isinstance(given, Strict):
+        return type(given).__name__
+    keys = given if isinstance(given, dict) else ()
+    # Not the key itself: in the places of errors it would stand for what the key has.
+    return next((KINDS[key].__name__ for key in keys if key in KINDS), None)
+
+
+def _complete(given: object) -> object:
+    """An operation with all keys that its kind needs. Raises ValueError where some are missing."""
+    if not isinstance(given, dict) or _kind(given) is None:
+        return given
+    key = next(key for key in given if key in KINDS)
+    needed = [name for name, field in KINDS[key].model_fields.items() if field.is_required()]
+    missing = [name for name in needed if name not in given]
+    if missing:
+        raise ValueError(f"{key} lacks {', '.join(missing)}, expected {', '.join(needed)}")
+    return given
+
+
+Step = Annotated[
+    Annotated[Delete, Tag("Delete")]
+    | Annotated[Inflect, Tag("Inflect")]
+    | Annotated[Replace, Tag("Replace")]
+    | Annotated[Add, Tag("Add")]
+    | Annotated[Move, Tag("Move")],
+    Discriminator(
+        _kind,
+        custom_error_type="operation",
+        custom_error_message=f"expected an operation with one of the keys {', '.join(KINDS)}",
+    ),
+    BeforeValidator(_complete),
+]
+"""An operation as a rule file has it."""
+Listed = TypeVar("Listed", bound=tuple[Any, ...])
+
+
+def _some(found: Listed) -> Listed:
+    """A list that is not empty; asked of it when its members are known to be right."""
+    if not found:
+        raise ValueError("expected a list of one or more")
+    return found
 
 
 def _pattern(text: object) -> object:
-    if not isinstance(text, str):
+    if isinstance(text, Pattern):
         return text
+    if not isinstance(text, str):
+        raise ValueError("expected a pattern as text, such as V [upos=VERB]; V -[nsubj]-> S")
     try:
         return parse_pattern(text)
     except UserError as error:
-        raise ValueError(str(error)) from None
+        raise ValueError(str(error).removesuffix(".")) from None
 
 
 Request = Annotated[Pattern, BeforeValidator(_pattern)]
+
+
+class _Known:
+    """Words that a rule's operations can name, one operation after the other."""
+
+    def __init__(self, pattern: Pattern) -> None:
+        self.nodes = [*pattern.nodes]
+        self.deleted: set[str] = set()
+
+    def take(self, operation: Operation) -> None:
+        """Raise ValueError for a word that is not there; then add and delete as it does."""
+        for key, node, mark in _named(operation):
+            self._check(key, node, mark)
+        match operation:
+            case Delete(delete=node):
+                self.deleted.add(node)
+            case Move(move=node, after=after) if node == after:
+                raise ValueError(f"move and after are both {node!r}, expected different words")
+            case Add(name=node) if node in self.nodes:
+                raise ValueError(
+                    f"name has {node!r}, expected another than those of the words that there are: "
+                    f"{', '.join(self.nodes)}"
+                )
+            case Add(name=node):
+                self.nodes.append(node)
+
+    def _check(self, key: str, node: str, mark: str) -> None:
+        if node in self.deleted:
+            raise ValueError(
+                f"{key} has {mark + node!r}, which an operation before leaves out; expected a "
+                "word that stays"
+            )
+        if node not in self.nodes:
+            expected = f"{mark} and a word" if mark else "a word"
+            raise ValueError(
+                f"{key} has {mark + node!r}, expected {expected} of the pattern: "
+                f"{', '.join(self.nodes)}"
+            )
+
+
+def _named(operation: Operation) -> Iterator[tuple[str, str, str]]:
+    """Keys of an operation that name words, the words, and what stands before their names."""
+    for key, node in operation:
+        if key in NODES and node is not None:
+            yield key, node, ""
+    for value in operation.to.values() if isinstance(operation, Inflect) else ():
+        if value.startswith(OF):
+            yield "to", value.removeprefix(OF), OF
 
 
 class Rule(Strict, arbitrary_types_allowed=True):
@@ -99,31 +212,44 @@ class Rule(Strict, arbitrary_types_allowed=True):
     """text: of words without edges, as plain text has them too."""
     pattern: Request
     without: tuple[Request, ...] = ()
-    """Patterns that must not hold of the words found."""
-    prepare: tuple[Operation, ...] = ()
+    """Patterns that must not hold of the words found, one of which each names."""
+    prepare: tuple[Step, ...] = ()
     """Changes of both sentences: the treebank's is not one of the pair."""
-    change: tuple[Operation, ...] = Field(min_length=1)
+    change: Annotated[tuple[Step, ...], AfterValidator(_some)]
     """Changes of the ungrammatical sentence alone."""
     context: tuple[Literal["previous", "next"], ...] = ()
-    """Refuse a changed word that the treebank has beside the same neighbours: it is licensed."""
+    """Refuse a changed word that the treebank has beside the same neighbours: it is licensed.
+    Of words that are left out or moved it says nothing."""
 
     @model_validator(mode="after")
     def _known_nodes(self) -> Self:
-        known = [*self.pattern.nodes]
+        known = _Known(self.pattern)
         for operation in (*self.prepare, *self.change):
-            for key, node in operation:
-                if key in NODES and node is not None and node not in known:
-                    raise ValueError(
-                        f"{key} has {node!r}, expected a word of the pattern: {', '.join(known)}"
-                    )
-            known += [operation.name] if isinstance(operation, Add) else []
-            for value in operation.to.values() if isinstance(operation, Inflect) else ():
-                if value.startswith("=") and value[1:] not in known:
-                    raise ValueError(
-                        f"to has {value!r}, expected = and a word of the pattern: "
-                        f"{', '.join(known)}"
-                    )
+            known.take(operation)
         return self
+
+    @model_validator(mode="after")
+    def _about_its_words(self) -> Self:
+        for number, excluded in enumerate(self.without):
+            if not excluded.nodes.keys() & self.pattern.nodes.keys():
+                raise ValueError(
+                    f"without.{number} has {', '.join(excluded.nodes)}, expected a word of the "
+                    f"pattern among them: {', '.join(self.pattern.nodes)}"
+                )
+        return self
+
+
+def _distinct(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    """Rules with different names. Raises ValueError where two have the same."""
+    first: dict[str, int] = {}
+    for number, rule in enumerate(rules):
+        if first.setdefault(rule.name, number) != number:
+            raise ValueError(
+                f"names must not be repeated, but rules.{first[rule.name]}.name and "
+                f"rules.{number}.name are both {rule.name!r} (plain where none is given); "
+                "expected different names"
+            )
+    return rules
 
 
 class Declaration(Strict):
@@ -131,16 +257,11 @@ class Declaration(Strict):
 
     about: str
     """What makes the other sentence ungrammatical, in a sentence."""
-    rules: Annotated[tuple[Rule, ...], Field(min_length=1)]
+    rules: Annotated[tuple[Rule, ...], AfterValidator(_some), AfterValidator(_distinct)]
 
     def of_variant(self, variant: Variant) -> list[Rule]:
         """The rules that a variant has."""
         return [rule for rule in self.rules if rule.variant in (None, variant)]
-
-    @model_validator(mode="after")
-    def _distinct(self) -> Self:
-        distinct(tuple(rule.name for rule in self.rules))
-        return self
 
 
 class Attestation(Strict):
