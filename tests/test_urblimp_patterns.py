@@ -293,3 +293,12 @@ def test_the_matches_are_those_that_enumeration_finds(sentence, clauses, data):
         expected, key=lambda m: sorted(m.items())
     )
     assert holds(pattern, sentence, known) is bool(expected)
+
+
+def test_a_list_of_the_pack_stands_for_its_words():
+    lists = {"people": "وزیر|لڑک.*"}
+    pattern = parse_pattern("N [form=@people]", lists)
+    found = [m["N"] for m in matches(pattern, tree_of([word(f) for f in ("لڑکا", "گھر", "وزیر")]))]
+    assert found == [0, 2]
+    with pytest.raises(UserError, match="names the list 'places'; the pack has people"):
+        parse_pattern("N [form=@places]", lists)

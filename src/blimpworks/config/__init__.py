@@ -358,11 +358,14 @@ def read_settings(path: Path, what: str) -> dict[str, Any]:
     return settings
 
 
-def parse_yaml(kind: type[Options], path: Path, what: str) -> Options:
-    """What a YAML file holds, as ``kind``. Raises UserError, by file and key, where it is wrong."""
+def parse_yaml(kind: type[Options], path: Path, what: str, context: object = None) -> Options:
+    """What a YAML file holds, as ``kind``, whose validators may read a ``context``.
+
+    Raises UserError, by file and key, where it is wrong.
+    """
     settings = read_settings(path, what)
     try:
-        return kind.model_validate(settings)
+        return kind.model_validate(settings, context=context)
     except ValidationError as error:
         raise UserError(complaints(error.errors(), settings, str(path))) from error
 

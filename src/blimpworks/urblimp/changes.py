@@ -6,7 +6,7 @@ from blimpworks.urblimp.attested import Attested
 from blimpworks.urblimp.drafts import Draft, complex_of, in_draft
 from blimpworks.urblimp.inflection import cell_of, shared
 from blimpworks.urblimp.matching import Match
-from blimpworks.urblimp.rules import Add, Delete, Inflect, Language, Move, Operation, Replace
+from blimpworks.urblimp.rules import OF, Add, Delete, Inflect, Language, Move, Operation, Replace
 from blimpworks.urblimp.trees import Tree, Word
 
 NO_FORM = "no form by rule"
@@ -14,7 +14,6 @@ UNATTESTED = "not in the lexicon"
 NOT_IN_TABLE = "not in the table"
 LICENSED = "the new form is licensed too"
 DISAGREEING = "does not agree as it is"
-OF = "="
 
 
 class Rejected(Exception):
@@ -145,7 +144,10 @@ def apply(
             old = draft.form(index)
             if old not in language.tables[operation.by]:
                 raise Rejected(NOT_IN_TABLE)
-            draft.spell(index, _chosen([language.tables[operation.by][old]], attested))
+            new = language.tables[operation.by][old]
+            if new == old:
+                raise Rejected(NO_FORM)
+            draft.spell(index, _chosen([new], attested))
         case Add():
             form = _added(operation, tree, match, draft, language)
             match[operation.name] = draft.add(form, match[operation.after])

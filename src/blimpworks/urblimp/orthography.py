@@ -97,8 +97,11 @@ class Orthography(Strict):
         """
         text = unicodedata.normalize("NFC", form.translate(self._table))
         text = unicodedata.normalize("NFC", text.translate(self._table))
-        parts = text.replace(ZWNJ, " ").replace(UNDERSCORE, " ").split()
-        return " ".join(filter(None, map(self._part, parts))) or form
+        text, before = text.replace(ZWNJ, " ").replace(UNDERSCORE, " "), ""
+        # What is cut off a word is a word, with a beginning and an end of its own.
+        while text != before:
+            before, text = text, " ".join(filter(None, map(self._part, text.split())))
+        return text or form
 
     def _part(self, text: str) -> str:
         """What stands between spaces, respelled; a new letter may compose with a mark."""

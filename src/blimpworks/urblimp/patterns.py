@@ -3,6 +3,7 @@
 A pattern is a list of clauses, separated by semicolons; all must hold of distinct words::
 
     V [upos=VERB, Person=3]       a word's features; "A|B", "<>", "!Aspect", re"..." as values
+    S [form=@people]              a regular expression that the language's pack has under a name
     V -[nsubj]-> S                an edge; "a|b" for either relation, "^a|b" for neither
     V -> S                        any edge
     S < K                         S stands right before K
@@ -34,7 +35,7 @@ feature: NAME "=" values -> among
     | "!" NAME -> absent
     | NAME -> present
 values: value ("|" value)*
-?value: WORD -> word | STRING -> string | REGEX -> regex
+?value: "@" WORD -> listed | WORD -> word | STRING -> string | REGEX -> regex
 edge: NAME "-[" relations "]->" NAME | NAME "->" NAME -> any_edge
 relations: [NOT] RELATION ("|" RELATION)*
 adjacent: NAME "<" NAME
@@ -123,6 +124,16 @@ class Pattern:
 class _Reader(Transformer[Token, Any]):
     """The parse tree's clauses as records."""
 
+    def __init__(self, lists: Mapping[str, str]) -> None:
+        super().__init__()
+        self.lists = lists
+
+    def listed(self, name: Token) -> re.Pattern[str]:
+        if name not in self.lists:
+            known = ", ".join(self.lists) or "none, for it has none"
+            raise UserError(f"pattern names the list {str(name)!r}; the pack has {known}.")
+        return re.compile(self.lists[name])
+
     def word(self, name: Token) -> re.Pattern[str]:
         return re.compile(re.escape(name))
 
@@ -206,14 +217,17 @@ def _parser() -> Lark:
     return Lark(GRAMMAR, parser="lalr")
 
 
-def parse_pattern(text: str) -> Pattern:
-    """Read a pattern, of one word or more.
+def parse_pattern(text: str, lists: Mapping[str, str] | None = None) -> Pattern:
+    """Read a pattern, of one word or more; ``lists`` has regular expressions by name.
 
-    Raises UserError with line and column of what the grammar doesn't have.
+    Raises UserError with line and column of what the grammar doesn't have, and for a list that
+    there is none of.
     """
     try:
-        found: Pattern = _Reader().transform(_parser().parse(text))
+        found: Pattern = _Reader(lists or {}).transform(_parser().parse(text))
     except VisitError as error:
+        if isinstance(error.orig_exc, UserError):
+            raise error.orig_exc from None
         raise UserError(
             f"pattern has a malformed regular expression ({error.orig_exc}); expected one "
             'as Python reads it, such as re".+ے".'

@@ -14,6 +14,8 @@ from pydantic import (
     Discriminator,
     Field,
     Tag,
+    ValidationInfo,
+    field_validator,
     model_validator,
 )
 
@@ -21,7 +23,7 @@ from blimpworks.config import parse_yaml
 from blimpworks.config.base import Strict, Variant
 from blimpworks.errors import UserError
 from blimpworks.urblimp.inflection import Inflection
-from blimpworks.urblimp.orthography import Orthography
+from blimpworks.urblimp.orthography import Orthography, regular
 from blimpworks.urblimp.patterns import Pattern, parse_pattern
 from blimpworks.urblimp.phenomena import PARADIGMS
 
@@ -140,13 +142,13 @@ def _some(found: Listed) -> Listed:
     return found
 
 
-def _pattern(text: object) -> object:
+def _pattern(text: object, info: ValidationInfo) -> object:
     if isinstance(text, Pattern):
         return text
     if not isinstance(text, str):
         raise ValueError("expected a pattern as text, such as V [upos=VERB]; V -[nsubj]-> S")
     try:
-        return parse_pattern(text)
+        return parse_pattern(text, info.context)
     except UserError as error:
         raise ValueError(str(error).removesuffix(".")) from None
 
@@ -160,6 +162,7 @@ class _Known:
     def __init__(self, pattern: Pattern) -> None:
         self.nodes = [*pattern.nodes]
         self.deleted: set[str] = set()
+        self.added: set[str] = set()
 
     def take(self, operation: Operation) -> None:
         """Raise ValueError for a word that is not there; then add and delete as it does."""
@@ -177,8 +180,14 @@ class _Known:
                 )
             case Add(name=node):
                 self.nodes.append(node)
+                self.added.add(node)
 
     def _check(self, key: str, node: str, mark: str) -> None:
+        if node in self.added and key not in ("replace", "delete"):
+            raise ValueError(
+                f"{key} has {mark + node!r}, which an operation before adds; expected a word of "
+                "the sentence (added words can be replaced and deleted)"
+            )
         if node in self.deleted:
             raise ValueError(
                 f"{key} has {mark + node!r}, which an operation before leaves out; expected a "
@@ -278,7 +287,16 @@ class Language(Strict):
     inflection: Inflection = Inflection()
     tables: dict[str, dict[str, str]] = Field(default={})
     """Forms and what replaces them, by the name of the table."""
+    lists: dict[str, str] = Field(default={})
+    """Regular expressions of words, by the name that patterns have for them."""
     attestation: Attestation = Attestation()
+
+    @field_validator("lists")
+    @classmethod
+    def _regular(cls, found: dict[str, str]) -> dict[str, str]:
+        for expression in found.values():
+            regular(expression)
+        return found
 
 
 def read_language(path: Path) -> Language:
@@ -297,7 +315,7 @@ def read_declaration(path: Path, language: Language) -> Declaration:
             f"{path} is called after no paradigm; expected one of {', '.join(PARADIGMS)}. "
             "Rename it, or declare the paradigm in urblimp/phenomena.py."
         )
-    found = parse_yaml(Declaration, path, "rule file")
+    found = parse_yaml(Declaration, path, "rule file", language.lists)
     for rule in found.rules:
         for operation in (*rule.prepare, *rule.change):
             _check_names(operation, language, path, rule.name)

@@ -21,7 +21,7 @@ from blimpworks.urblimp.length_tables import LENGTHS
 from blimpworks.urblimp.phenomena import PARADIGMS
 
 SOURCE = "lengths"
-CHANGES = ("deletion", "addition", "replacement", "move")
+CHANGES = ("deletion", "replacement", "move")
 ALL = "all pairs"
 PAIRS, UNEQUAL, DIFFERENTLY = "Pairs", "Unequal tokens", "Decided differently"
 BY_TOKEN, BY_SUM = "Accuracy by token", "Accuracy in sum"

@@ -157,9 +157,8 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
         )
     ]
     shown = _order(cells)
-    none = [
-        PARADIGMS[paradigm] for paradigm in PHENOMENON_OF if paradigm not in {*counts["paradigm"]}
-    ]
+    found = {*counts["paradigm"][counts["n"] > 0]}
+    none = [PARADIGMS[paradigm] for paradigm in PHENOMENON_OF if paradigm not in found]
     without = f" No place matches: {', '.join(none)}." if none else ""
     heads = {column: ("Rejected", column.partition(": ")[2]) for column in shown if ":" in column}
     return Exhibit(
