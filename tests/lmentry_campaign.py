@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from blimpworks.analysis.accuracy import compute_accuracies
-from blimpworks.lmentry.annotation.spreadsheet import read_sheet, write_sheet
+from blimpworks.annotation.spreadsheet import read_sheet, write_sheet
 from blimpworks.lmentry.tables import ANSWERS, PROMPTS, SHEET_KEY
 from blimpworks.lmentry.tasks import ORDERED, SUBSETS, TASKS
 from blimpworks.lmentry.verdicts import Evaluation

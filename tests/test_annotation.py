@@ -13,21 +13,23 @@ from hypothesis import strategies as st
 from lmentry_campaign import EXTRA, Campaign, fill, write
 from typer.testing import CliRunner
 
-from blimpworks.cli import app
-from blimpworks.config import SheetOptions
-from blimpworks.errors import UserError
-from blimpworks.lmentry.annotation.agreement import compare, kappa, measure_agreement, read_key
-from blimpworks.lmentry.annotation.labels import read_labels
-from blimpworks.lmentry.annotation.sheet import COLUMNS, write_annotation_sheet
-from blimpworks.lmentry.annotation.spreadsheet import (
+from blimpworks.annotation.spreadsheet import (
     FORMULA_SIGNS,
     guarded,
     read_sheet,
     unguarded,
     write_sheet,
 )
+from blimpworks.cli import app
+from blimpworks.config import SheetOptions
+from blimpworks.errors import UserError
+from blimpworks.lmentry.annotation.agreement import compare, kappa, measure_agreement, read_key
+from blimpworks.lmentry.annotation.labels import read_labels
+from blimpworks.lmentry.annotation.sheet import COLUMNS, write_annotation_sheet
 from blimpworks.lmentry.tables import ANNOTATION_AGREEMENT, ANSWERS, PROMPTS, SHEET_KEY
 from blimpworks.tables import JUDGEMENTS, read_table
+
+pytestmark = pytest.mark.xdist_group("annotation")  # they share what is made once
 
 MODELS = {"phi-4": 0.8, "mine": 0.4}
 TASKS = 41

@@ -8,10 +8,10 @@ import answers_kit
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from checkout import fresh, told
+from checkout import copy_of, told
 from slurm_campaign import SITE
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("answering")]
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
 ANSWERS = "results/demo/answers/lmentry/{}/transformer-small.parquet"
 PACK = {
     "name": "English",
@@ -23,9 +23,9 @@ PACK = {
 
 
 @pytest.fixture(scope="module")
-def campaign(tmp_path_factory):
-    """A checkout with packs and prompts of two languages, which no rule has to make."""
-    checkout = fresh(tmp_path_factory.mktemp("answering"))
+def campaign(built, tmp_path_factory):
+    """A finished campaign with packs and prompts of two languages, which no rule has to make."""
+    checkout = copy_of(built, tmp_path_factory.mktemp("answering"))
     options = {"max_tokens": 8, "shard": 4}
     checkout.change(
         benchmarks=["multiblimp", "lmentry"],

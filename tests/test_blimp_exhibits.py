@@ -25,11 +25,17 @@ OTHERS = ("table1", "generated", "fig5", "slopes")
 MEASURED = {spec.name: spec for spec in SPECS if spec.needs and spec.name not in OTHERS}
 ACCURATE = [name for name, spec in MEASURED.items() if "accuracies" in spec.needs]
 TIED = ("wh_island", "causative")
+# Exhibits of the same tables are made once.
+pytestmark = pytest.mark.xdist_group("blimp-exhibits")
+_made = {}
 
 
 def make(name, tables, labels=LABELS):
-    module, _, function = MEASURED[name].function.partition(":")
-    return getattr(importlib.import_module(module), function)(tables, labels)
+    key = repr((name, sorted(tables.items()), labels))
+    if key not in _made:
+        module, _, function = MEASURED[name].function.partition(":")
+        _made[key] = getattr(importlib.import_module(module), function)(tables, labels)
+    return _made[key]
 
 
 def values(exhibit):

@@ -335,6 +335,15 @@ def test_a_wrong_setting_is_told_by_the_key_that_the_file_has(settings, told):
     assert told in str(caught.value)
 
 
+def test_a_settings_file_in_another_encoding_is_refused(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_bytes(b"campaign: mine\ndescription: caf\xe9\n")
+    with pytest.raises(UserError) as caught:
+        load_campaign(path)
+    assert str(caught.value).startswith(f"{path} is not in UTF-8 (")
+    assert "at byte 31); expected a campaign file in UTF-8" in str(caught.value)
+
+
 def test_options_that_are_no_json_are_told():
     with pytest.raises(UserError, match=r"SamplingOptions: '\{bad' is not JSON"):
         parse_options(SamplingOptions, "{bad")

@@ -33,7 +33,8 @@ pytestmark = pytest.mark.slow
 # No exhibit's cells are computed from these.
 WITHIN = {"tokens", "lexicon", "candidates", "parity", "prompts"}
 DECLARING = [m.name for m in iter_modules(blimpworks.__path__) if m.name.endswith("tables")]
-DECLARING.append("lmentry.tables")
+DECLARING += ["lmentry.tables", "urblimp.tables", "urblimp.length_tables"]
+DECLARING += ["urblimp.validation.tables"]
 SCHEMAS = [
     found
     for name in DECLARING
@@ -198,7 +199,7 @@ def test_the_dictionary_knows_the_tables_of_this_version(schema):
     assert [name for name in left if not describe(known, schema.name, name).meaning] == []
 
 
-@pytest.mark.parametrize("paper", ["multiblimp", "clams", "blimp"])
+@pytest.mark.parametrize("paper", ["multiblimp", "clams", "blimp", "urblimp"])
 def test_the_dictionary_knows_what_each_benchmark_says_of_its_items(paper):
     from blimpworks.interop.crate.words import describe, read_dictionary
 

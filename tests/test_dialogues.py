@@ -23,6 +23,8 @@ from blimpworks.models import instruct
 from blimpworks.models.tokenizer import EOS_ID
 from blimpworks.tables import write_table
 
+pytestmark = pytest.mark.xdist_group("dialogues")  # they share what is made once
+
 CONFIG = Path(__file__).resolve().parents[1] / "config"
 SYSTEM = "Answer briefly."
 SENTENCES = (

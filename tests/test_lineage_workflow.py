@@ -283,14 +283,15 @@ def test_a_run_does_not_differ_from_its_copy(built, scratch):
 
 @pytest.fixture(scope="module")
 def rerun(built, tmp_path_factory):
-    """The finished campaign after an edit of the code and of a setting."""
+    """The finished campaign after an edit of the code and of a setting, with one model less."""
     checkout = copy_of(built, tmp_path_factory.mktemp("rerun"))
     checkout.edit(
         "src/blimpworks/exhibits/formulas.py",
         '100 * rows["correct"].mean()',
         'rows["correct"].mean() * 100',
     )
-    checkout.change(multiblimp={"sampling": {"per_condition": 20}})
+    # Without the transformer there is a third of the work.
+    checkout.change(multiblimp={"sampling": {"per_condition": 20}}, models=["ngram-5"])
     done = checkout.snakemake(f"{EXHIBITS}/table5.csv", f"{EXHIBITS}/fig3.pdf")
     assert done.returncode == 0, told(done)
     return checkout
@@ -306,6 +307,10 @@ def test_diff_names_the_parameter_and_the_numbers_that_moved_for_it(built, rerun
     moved = [m for m in found["moved"] if m["exhibit"] == "exhibits/multiblimp/fig3"]
     assert moved
     assert all(number in m["causes"] for m in moved)
+    # So do accuracies, for the judgements and scores of other items.
+    scored = [m for m in found["moved"] if m["exhibit"] == "exhibits/multiblimp/table5"]
+    assert {m["row"] for m in scored if m["column"] == "5-gram"} == {"English", "French", "German"}
+    assert all(number in m["causes"] for m in scored if m["column"] == "5-gram")
     for move in moved:
         source = f"{RESULTS}/{move['exhibit']}.cells.parquet"
         for checkout, value in ((built, move["before"]), (rerun, move["after"])):

@@ -26,6 +26,8 @@ from blimpworks.lmentry.verdicts import compare_verdicts
 from blimpworks.reproduction.measured import compare
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table
 
+pytestmark = pytest.mark.xdist_group("lmentry-exhibits")  # they share what is made once
+
 METHOD = "corrected"
 SKILL = {"phi-4": 0.9, "eurollm-9b-it": 0.6, "latxa-llama-3.1-8b-instruct": 0.75, "mine": 0.5}
 LANGUAGES = {"eng": "English", "ita": "Italian"}

@@ -36,6 +36,11 @@ from blimpworks.lmentry.tasks import ORDERED, SUBSETS, TASKS
 from blimpworks.tables import read_table
 
 VARIANTS = ("published", "corrected")
+# What is drawn is drawn once: tests that share it are run by one worker.
+each_language = pytest.mark.parametrize(
+    "lang",
+    [pytest.param(lang, marks=pytest.mark.xdist_group(f"prompts-{lang}")) for lang in LANGUAGES],
+)
 KNOWN = read_declarations(DECLARATIONS)
 SEQUENCES = {
     "cat": "010b9b7bd5faca17",
@@ -88,7 +93,7 @@ def test_corrected_templates_differ_from_published_ones_and_have_their_arguments
 
 
 @needs_mirror
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_language
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_numbers_are_those_of_table_54_but_for_explained_differences(lang, variant, store):
     drawn = drawn_of(lang, variant, store)
@@ -113,7 +118,7 @@ def test_the_numbers_are_those_of_table_54_but_for_explained_differences(lang, v
 
 
 @needs_mirror
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_language
 def test_three_times_what_the_settings_name_is_what_table_54_prints(lang, store):
     drawn = drawn_of(lang, "published", store)
     found = {name: 3 * nominal for name, (_, nominal) in drawn.items()}
@@ -125,7 +130,7 @@ def test_three_times_what_the_settings_name_is_what_table_54_prints(lang, store)
 
 
 @needs_mirror
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_language
 def test_the_draws_are_those_of_the_release(lang, store):
     found = drawn_of(lang, "published", store).items()
     drawn = [[name, each] for name, (arguments, _) in found for each in arguments]
@@ -135,6 +140,7 @@ def test_the_draws_are_those_of_the_release(lang, store):
 
 @needs_mirror
 @pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.xdist_group("prompts-ita")
 def test_each_template_asks_about_the_same_arguments(variant, store):
     rows = rows_of("ita", variant, store)
     each = [
@@ -160,7 +166,7 @@ def right_word(task, words):
 
 
 @needs_mirror
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_language
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_gold_answers_of_comparisons_follow_from_the_question(lang, variant, store):
     alphabet = Alphabet(read_pack(PACKS[lang]).alphabet)
@@ -179,6 +185,7 @@ def test_gold_answers_of_comparisons_follow_from_the_question(lang, variant, sto
 
 
 @needs_mirror
+@pytest.mark.xdist_group("prompts-deu")
 def test_paradigms_tell_templates_and_places_of_the_answer_apart(store):
     for row in rows_of("deu", "published", store):
         asked, task = row["arguments"], PARENTS.get(row["phenomenon"], row["phenomenon"])
@@ -187,7 +194,7 @@ def test_paradigms_tell_templates_and_places_of_the_answer_apart(store):
 
 
 @needs_mirror
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_language
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_gold_answers_on_sentences_words_and_lists_follow_from_them(lang, variant, store):
     yes, no = read_pack(PACKS[lang]).yes_no
@@ -219,7 +226,7 @@ def categories(lang, variant, store):
 
 
 @needs_mirror
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_language
 def test_corrected_lists_have_no_word_twice(lang, store):
     found = [*categories(lang, "corrected", store)]
     assert found
@@ -233,7 +240,7 @@ def test_a_word_of_two_other_categories_is_drawn_twice_in_published_lists_alone(
 
 
 @needs_mirror
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_language
 def test_corrected_lists_have_no_distractor_of_the_category(lang, store):
     nouns = cleaned(resources(lang, store)).nouns
     for task, asked in every(lang, "corrected", store):
@@ -242,7 +249,7 @@ def test_corrected_lists_have_no_distractor_of_the_category(lang, store):
 
 
 @needs_mirror
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_language
 def test_corrected_subsets_are_those_of_table_8(lang, store):
     alphabet = Alphabet(read_pack(PACKS[lang]).alphabet)
     place = {letter: n for n, letter in enumerate(alphabet.initials)}
@@ -274,7 +281,7 @@ def test_the_release_takes_two_letters_for_a_difference_of_one(lang, found, stor
 
 
 @needs_mirror
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_language
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_templates_are_filled_and_say_what_they_are_about(lang, variant, store):
     for row in rows_of(lang, variant, store):
@@ -286,19 +293,20 @@ def test_templates_are_filled_and_say_what_they_are_about(lang, variant, store):
 
 
 @needs_mirror
-def test_corrected_letters_are_of_the_alphabet_and_have_words(store):
-    words = {lang: [*map(spell, resources(lang, store).words)] for lang in LANGUAGES}
+@each_language
+def test_corrected_letters_are_of_the_alphabet_and_have_words(lang, store):
+    words = [*map(spell, resources(lang, store).words)]
     tests = {"starts": str.startswith, "ends": str.endswith, "word": str.__contains__}
-    for lang in LANGUAGES:
-        pack = read_pack(PACKS[lang])
-        for task, asked in every(lang, "corrected", store):
-            if letter := asked.get("letter"):
-                assert letter in pack.alphabet + pack.also
-                has = tests[task.split("_")[0]]
-                assert any(has(word, letter) for word in words[lang])
+    pack = read_pack(PACKS[lang])
+    for task, asked in every(lang, "corrected", store):
+        if letter := asked.get("letter"):
+            assert letter in pack.alphabet + pack.also
+            has = tests[task.split("_")[0]]
+            assert any(has(word, letter) for word in words)
 
 
 @needs_mirror
+@pytest.mark.xdist_group("prompts-deu")
 def test_the_placeholder_sentence_is_asked_in_the_published_variant_alone(store):
     def asked(variant):
         return {asked["sentence"] for asked in drawn_of("deu", variant, store)["first_word"][0]}
@@ -307,6 +315,7 @@ def test_the_placeholder_sentence_is_asked_in_the_published_variant_alone(store)
 
 
 @needs_mirror
+@pytest.mark.xdist_group("prompts-deu")
 def test_german_nouns_are_put_in_alphabetical_order_in_the_corrected_variant_alone(store):
     def capitals(variant):
         drawn, _ = drawn_of("deu", variant, store)["first_alphabetically"]

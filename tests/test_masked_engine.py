@@ -30,6 +30,8 @@ from blimpworks.scoring.masked_engine import word_numbers
 from blimpworks.scoring.plan import Request
 from blimpworks.scoring.store import EMPTY, TOO_LONG
 
+pytestmark = pytest.mark.xdist_group("masked")  # they share what is made once
+
 TEXTS = ["the dog sees the cat.", "the nurse hears the birds", "teachers like the água!", "dog"]
 
 

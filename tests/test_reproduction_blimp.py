@@ -13,6 +13,8 @@ from blimpworks.reproduction.blimp import MISPLACED, accuracies
 from blimpworks.reproduction.blimp_release import INDIVIDUAL, read_blimp_release
 from blimpworks.reproduction.printed import read_printed_numbers
 
+pytestmark = pytest.mark.xdist_group("blimp-print")  # they share what is made once
+
 MODELS = ("blimp-5gram", "lstm-gulordava", "transformer-xl-wt103", "gpt2-large")
 IRREGULAR = [f"irregular_plural_subject_verb_agreement_{n}" for n in "12"]
 WITH_REJECTED = ("overall", "filler_gap_dependency", "island_effects")

@@ -11,6 +11,8 @@ from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.exhibits.render import render
 from blimpworks.reproduction.accuracies import read_published
 
+pytestmark = pytest.mark.xdist_group("clams-print")  # they share what is made once
+
 FAULTY = [
     ("table4", "average", "rus clams-lstm-multi", 0.0),
     ("table7", "subj_rel", "deu bert-base-multilingual-cased", 8000.0),

@@ -31,9 +31,11 @@ from blimpworks.reproduction.published import (
 from blimpworks.reproduction.urblimp import accuracies
 from blimpworks.tables import CELLS
 
+pytestmark = pytest.mark.xdist_group("urblimp-print")  # they share what is made once
+
 ROOT = Path(__file__).resolve().parents[1]
 PRINTED = ROOT / "config/published/urblimp"
-SPECS = {spec.name: spec for spec in EXHIBITS.values() if spec.paper == "urblimp"}
+SPECS = {s.name: s for s in EXHIBITS.values() if s.paper == "urblimp" and s.published}
 GEMMA = [f"gemma-3-{size}" for size in ("1b", "4b", "12b", "27b")]
 MBERT = "bert-base-multilingual-cased"
 

@@ -1,17 +1,13 @@
 """How the workflow divides scoring into jobs."""
 
 import re
+from pathlib import Path
 
 import pytest
-from checkout import fresh, told
+from checkout import told
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
 HUB = "llama-3.2-1b"
-
-
-@pytest.fixture(scope="module")
-def bare(tmp_path_factory):
-    return fresh(tmp_path_factory.mktemp("bare"))
 
 
 def scoring_jobs(checkout, **settings):
@@ -34,35 +30,52 @@ def test_another_engine_scores_where_the_campaign_says_so(bare):
     assert scoring_jobs(bare, engines={"vllm": "transformers"}) == {"score": "1"}
 
 
-@pytest.mark.parametrize(
-    ("model", "near_tie"), [("ngram-5", "1e-05"), ("transformer-small", "0.25")]
-)
-def test_near_ties_are_those_of_the_format_that_a_model_is_run_in(bare, model, near_tie):
+def commands(checkout, verb, target, models, **settings):
+    """Command lines of a verb that make a target of each model, by model: of one dry run."""
+    checkout.change("config/models.yaml", models=[*models], **settings)
+    targets = [target.format(model) for model in models]
+    done = checkout.snakemake("-n", "-p", *targets, campaign="config/models.yaml")
+    assert done.returncode == 0, told(done)
+    lines = [line for line in told(done).splitlines() if f"blimpworks {verb} " in line]
+    assert len(lines) == len(targets)
+    found = {}
+    for model, path in zip(models, targets, strict=True):
+        # What is named is a file, or the directory that it is in.
+        places = (path, str(Path(path).parent) + " ")
+        [found[model]] = [line for line in lines if any(place in line for place in places)]
+    return found
+
+
+def test_near_ties_are_those_of_the_format_that_a_model_is_run_in(bare):
     """An n-gram model has no other than float32, whatever the campaign says for all."""
-    bare.change("config/half.yaml", models=[model], scoring={"dtype": "bfloat16"})
-    target = f"results/demo/judgements/multiblimp/eng/{model}.parquet"
-    done = bare.snakemake("-n", "-p", target, campaign="config/half.yaml")
-    assert re.findall(r"--near-tie (\S+)", told(done)) == [near_tie]
+    target = "results/demo/judgements/multiblimp/eng/{}.parquet"
+    expected = {"ngram-5": "1e-05", "transformer-small": "0.25"}
+    found = commands(bare, "judge", target, expected, scoring={"dtype": "bfloat16"})
+    assert {model: re.findall(r"--near-tie (\S+)", line) for model, line in found.items()} == {
+        model: [near_tie] for model, near_tie in expected.items()
+    }
 
 
-@pytest.mark.parametrize(
-    ("model", "compared"),
-    [
-        ("ngram-5", "--variant=kenlm --reference kenlm "),
-        ("masked-small", "--variant=transformers:within-word --reference transformers:float32 "),
-        (HUB, "--variant=vllm --variant=transformers:bfloat16 --variant=transformers:skip "),
-    ],
-)
-def test_a_report_compares_what_suits_the_model(bare, model, compared):
+COMPARED = {
+    "ngram-5": "--variant=kenlm --reference kenlm ",
+    "masked-small": "--variant=transformers:within-word --reference transformers:float32 ",
+    HUB: "--variant=vllm --variant=transformers:bfloat16 --variant=transformers:skip ",
+}
+
+
+@pytest.fixture(scope="module")
+def comparing(bare):
     recipes = {"masked-small": {"kind": "masked"}, "ngram": {"kind": "ngram"}}
-    bare.change("config/kinds.yaml", models=[model], training={"recipes": recipes})
-    target = f"results/demo/parity/multiblimp/eng/{model}/parity.md"
-    done = bare.snakemake("-n", "-p", target, campaign="config/kinds.yaml")
-    [line] = [line for line in told(done).splitlines() if "blimpworks parity " in line]
-    assert compared in line
+    target = "results/demo/parity/multiblimp/eng/{}/parity.md"
+    return commands(bare, "parity", target, COMPARED, training={"recipes": recipes})
+
+
+@pytest.mark.parametrize("model", COMPARED)
+def test_a_report_compares_what_suits_the_model(comparing, model):
+    assert COMPARED[model] in comparing[model]
     # No interpreter is named where there is none (a bare checkout has no .vllm): then the
     # report says so, and does not try this one.
-    assert "--python" not in line
+    assert "--python" not in comparing[model]
 
 
 def test_each_language_is_a_target_of_its_own(bare):

@@ -13,6 +13,8 @@ from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.scoring.engine import Encoded, load_engine
 from blimpworks.scoring.store import EMPTY
 
+pytestmark = pytest.mark.xdist_group("seq2seq")  # they share what is made once
+
 TEXTS = ["the dog sees the cat.", "the nurse hears the birds", "teachers like the água!", "dog"]
 FORMS = ("masked", "target", "copy")
 

@@ -9,6 +9,7 @@ import pytest
 
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.analysis.signed_rank import signed_rank_p
+from blimpworks.cluster.parts import VALIDATED
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS, of_benchmarks
@@ -56,6 +57,8 @@ MEASURED = {
     "fig2": fig2,
     "text": text,
 }
+OWN = {"rules", "samples", "lengths", "lengths_fig", "examples_fig"}
+"""Exhibits that the paper has not; test_urblimp_own_exhibits has their tests."""
 SPECS = {spec.name: spec for spec in EXHIBITS.values() if spec.paper == "urblimp"}
 
 
@@ -293,8 +296,12 @@ def test_an_unknown_paradigm_is_named(tables, tmp_path):
         table4({"accuracies": [path]}, LABELS)
 
 
-def test_peoples_table_is_not_a_campaigns_to_measure():
-    names = {spec.name for spec in of_benchmarks(("urblimp",), evaluated=("urblimp",))}
-    assert names == {*MEASURED}
-    data = {spec.name for spec in of_benchmarks(("urblimp",), evaluated=())}
-    assert data == {"table1", "table2", "table10"}
+def test_people_are_measured_only_in_a_campaign_that_has_asked_them():
+    def names(**more):
+        return {spec.name for spec in of_benchmarks(("urblimp",), **more)}
+
+    people, data = {"table9", "validation"}, {"table1", "table2", "table10", "rules", "samples"}
+    assert names(evaluated=("urblimp",), absent=VALIDATED) == {*MEASURED, *OWN}
+    assert names(evaluated=("urblimp",)) == {*MEASURED, *OWN, *people}
+    assert names(evaluated=(), absent=VALIDATED) == data
+    assert names(evaluated=()) == data | people

@@ -17,6 +17,8 @@ if TYPE_CHECKING:  # the configuration and its parts import this module
 
 LMENTRY = "lmentry"
 """Multi-LMentry, whose items are prompts that models answer, not pairs that they score."""
+URBLIMP = "urblimp"
+"""UrBLiMP, whose pairs rules make of treebanks, in languages that have such rules."""
 BLIMP, LANG = "blimp", "eng"
 """BLiMP, and the one language that it has pairs in."""
 GENERATED_OF = {BLIMP: "blimp_generated"}
@@ -46,6 +48,43 @@ def pack_file(campaign: Campaign, lang: str) -> Path:
     return campaign.catalogue.lmentry / "languages" / f"{lang}.yaml"
 
 
+def rules_folder(campaign: Campaign, lang: str) -> Path:
+    """The folder of UrBLiMP's rules for a language, whether it exists or not."""
+    return campaign.catalogue.urblimp / lang
+
+
+def has_rules(campaign: Campaign, lang: str) -> bool:
+    """Whether a language has a pack and rules of UrBLiMP."""
+    names = {path.name for path in rules_folder(campaign, lang).glob("*.yaml")}
+    return "language.yaml" in names and len(names) > 1
+
+
+def _check_rules(campaign: Campaign, catalogue: Catalogue) -> None:
+    """Some language of the campaign, and each that is named, must have rules of UrBLiMP."""
+    if URBLIMP not in campaign.benchmarks:
+        return
+    named = campaign.urblimp.languages
+    for lang in () if named == "all" else named:
+        if lang not in catalogue.languages or not has_rules(campaign, lang):
+            raise UserError(
+                f"urblimp.languages has {lang!r}, expected languages of the campaign that have "
+                f"rules like {rules_folder(campaign, lang)}; take it out, or add what is missing."
+            )
+    files = {row.file for rows in catalogue.treebanks.values() for row in rows}
+    for name in campaign.urblimp.files or ():
+        if name not in files:
+            raise UserError(
+                f"urblimp.files has {name!r}, expected files of the treebanks of the campaign's "
+                f"languages in {campaign.catalogue.treebanks}; correct it, or take it out."
+            )
+    if not any(has_rules(campaign, lang) for lang in catalogue.languages):
+        raise UserError(
+            f"benchmark {URBLIMP!r} has items in languages with rules; "
+            f"{campaign.catalogue.urblimp} has none of {', '.join(catalogue.languages)}: add one "
+            "of its languages, write rules (docs/urblimp.md), or take it out of benchmarks."
+        )
+
+
 def _check_packs(campaign: Campaign, catalogue: Catalogue) -> None:
     """Some language of the campaign, and each that is named, must have a pack for prompts."""
     if LMENTRY not in campaign.benchmarks:
@@ -70,9 +109,10 @@ def check_benchmarks(campaign: Campaign, catalogue: Catalogue) -> None:
     """See that there is something to make the campaign's BLiMP benchmarks and prompts of.
 
     Raises UserError where the campaign lacks their language, the catalogue the released files,
-    the folder of paradigms a declaration, or all languages a pack.
+    the folder of paradigms a declaration, or all languages a pack or rules.
     """
     _check_packs(campaign, catalogue)
+    _check_rules(campaign, catalogue)
     wanted = [name for name in campaign.benchmarks if paper_of(name) == BLIMP]
     if not wanted:
         return

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 Thing = TypeVar("Thing")
 
@@ -17,3 +17,39 @@ def evenly(pairs: Sequence[Thing], most: int | None) -> Sequence[Thing]:
     if most is None or len(pairs) <= most:
         return pairs
     return [pairs[i * len(pairs) // most] for i in range(most)]
+
+
+class Regions(NamedTuple):
+    """Half-open character spans of what tells two sentences apart."""
+
+    good_start: int
+    good_end: int
+    bad_start: int
+    bad_end: int
+
+
+def _shared(first: Sequence[str], second: Sequence[str]) -> int:
+    """How many words two sentences begin with in common."""
+    words = enumerate(zip(first, second, strict=False))
+    return next((i for i, (a, b) in words if a != b), min(len(first), len(second)))
+
+
+def _width(words: Sequence[str]) -> int:
+    """Characters of words and of the space after each."""
+    return sum(map(len, words)) + len(words)
+
+
+def regions_of(good: str, bad: str) -> Regions:
+    """The words between the longest common beginning and the longest common end.
+
+    All words where the sentences are the same. Where one sentence has a word more, the region
+    of the other takes in the word after it, so that none is empty.
+    """
+    sides = good.split(" "), bad.split(" ")
+    shortest = min(map(len, sides))
+    before = min(_shared(*sides), shortest - 1) if good != bad else 0
+    rest = [side[before + 1 :][::-1] for side in sides]
+    after = _shared(*rest) if good != bad else 0
+    start = _width(sides[0][:before])
+    good_end, bad_end = (_width(side[: len(side) - after]) - 1 for side in sides)
+    return Regions(start, good_end, start, bad_end)

@@ -11,10 +11,12 @@ from blimpworks.benchmarks import (
     GENERATED_OF,
     LMENTRY,
     RELEASED_DATA,
+    URBLIMP,
     benchmarks_of,
     check_benchmarks,
     pack_file,
     paper_of,
+    rules_folder,
 )
 from blimpworks.catalogue import UNIMORPH_KINDS, load_catalogue, whole_catalogue
 from blimpworks.clams import sets as clams_sets
@@ -76,6 +78,7 @@ JUDGING = {
     "multiblimp": CAMPAIGN.multiblimp,
     "clams": CAMPAIGN.clams,
     LMENTRY: CAMPAIGN.lmentry,
+    URBLIMP: CAMPAIGN.urblimp,
     **dict.fromkeys(benchmarks_of(BLIMP), CAMPAIGN.blimp),
 }
 READ_KINDS = (*UNIMORPH_KINDS, "text")
@@ -160,6 +163,12 @@ def ratings_tables(paper):
     return [f"{RESULTS}/ratings/{paper}.parquet"] if found else []
 
 
+def people_tables(paper):
+    """The table of people's accuracies, where the campaign has asked them."""
+    asked = paper == "urblimp" and CAMPAIGN.urblimp.annotations
+    return [f"{RESULTS}/accuracies/people/{paper}.parquet"] if asked else []
+
+
 def available(kind):
     """Pinned sources of a kind, if the campaign's catalogue has them and all can be had."""
     rows = [row for row in CATALOGUE.sources.values() if row.kind == kind]
@@ -198,10 +207,11 @@ def judged_by(benchmark, model=None):
 
     Without a model those that exhibits show.
     """
+    architecture = CATALOGUE.models[model].architecture if model else ""
     if benchmark == "clams":
-        return clams_methods(
-            CAMPAIGN.clams, CATALOGUE.models[model].architecture if model else ""
-        )
+        return clams_methods(CAMPAIGN.clams, architecture)
+    if benchmark == URBLIMP:
+        return CAMPAIGN.urblimp.methods_of(architecture)
     return JUDGING[benchmark].methods
 
 

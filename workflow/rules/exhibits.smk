@@ -12,8 +12,20 @@ NEEDS = {
     "bins": lambda paper: [f"{RESULTS}/bins/{paper}.parquet"],
     "judgements": lambda paper: evaluations("judgements", paper, models_of(paper)),
     "verdicts": lambda paper: [f"{RESULTS}/verdicts/{paper}.parquet"],
+    "lengths": lambda paper: [f"{RESULTS}/lengths/{paper}.parquet"],
+    "surprisals": lambda paper: [f"{RESULTS}/surprisals/{paper}.parquet"],
+    "rules": lambda paper: expand(
+        f"{RESULTS}/rules/{paper}/{{lang}}.counts.parquet", lang=item_languages(paper)
+    ),
     "annotation_agreement": lambda paper: [
         f"{RESULTS}/annotation_agreement/{paper}.parquet"
+    ],
+    "people": people_tables,
+    "validation_ratings": lambda paper: [
+        f"{RESULTS}/validation_ratings/{paper}.parquet"
+    ],
+    "validation_participants": lambda paper: [
+        f"{RESULTS}/validation_participants/{paper}.parquet"
     ],
     "packs": lambda paper: [
         str(pack_file(CAMPAIGN, lang)) for lang in item_languages(paper)
@@ -52,6 +64,7 @@ PUBLISHED_NEEDS = {
     "residuals": lambda paper: [f"{RESULTS}/residuals/{paper}/printed.parquet"],
     # Print has its own.
     "perplexities": lambda paper: [],
+    "people": lambda paper: [],
 }
 # The file of each kind that Snakemake's own report shows.
 REPORTED = {"table": "html", "figure": "svg"}

@@ -80,6 +80,15 @@ def text_pairs(wildcards):
     ]
 
 
+def spelling_pack(wildcards):
+    """The pack that says how pairs of UrBLiMP in a language are spelled, where there are such."""
+    spelled = URBLIMP in CAMPAIGN.benchmarks and wildcards.lang in item_languages(
+        URBLIMP
+    )
+    folder = rules_folder(CAMPAIGN, wildcards.lang)
+    return [str(folder / "language.yaml")] if spelled else []
+
+
 def text_arguments(wildcards, input):
     """Inputs of build_text and build_corpus as options; one file comes as a plain string."""
     groups = {
@@ -88,6 +97,7 @@ def text_arguments(wildcards, input):
         "text": "text",
         "items": "pairs",
         "released": "released",
+        "language": "language",
     }
     found = ((option, input.get(name, [])) for option, name in groups.items())
     listed = ((o, [paths] if isinstance(paths, str) else paths) for o, paths in found)

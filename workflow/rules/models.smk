@@ -8,6 +8,7 @@ rule build_text:
         sentences="<resources>/sentences/{lang}.parquet",
         text=text_sources,
         pairs=text_pairs,
+        language=spelling_pack,
     output:
         "<resources>/text/{lang}.txt",
     log:

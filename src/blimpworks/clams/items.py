@@ -7,7 +7,7 @@ the authors score them.
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
@@ -16,48 +16,12 @@ from blimpworks.clams.decisions import variant_of
 from blimpworks.clams.evaluation_sets import Pair, focus_of, read_pairs
 from blimpworks.config import ClamsOptions
 from blimpworks.errors import UserError
-from blimpworks.items import evenly, item_id
+from blimpworks.items import evenly, item_id, regions_of
 from blimpworks.tables import INT, ITEMS, STRING, write_table
 
 # focus: the two words that tell a pair apart, null where there are more; line: of the
 # ungrammatical sentence in its file.
 ITEM_SCHEMA = pa.schema([*ITEMS.arrow(), ("focus", STRING), ("line", INT)])
-
-
-class Regions(NamedTuple):
-    """Half-open character spans of what tells two sentences apart."""
-
-    good_start: int
-    good_end: int
-    bad_start: int
-    bad_end: int
-
-
-def _shared(first: Sequence[str], second: Sequence[str]) -> int:
-    """How many words two sentences begin with in common."""
-    words = enumerate(zip(first, second, strict=False))
-    return next((i for i, (a, b) in words if a != b), min(len(first), len(second)))
-
-
-def _width(words: Sequence[str]) -> int:
-    """Characters of words and of the space after each."""
-    return sum(map(len, words)) + len(words)
-
-
-def regions_of(good: str, bad: str) -> Regions:
-    """The words between the longest common beginning and the longest common end.
-
-    All words where the sentences are the same. Where one sentence has a word more, the region
-    of the other takes in the word after it, so that none is empty.
-    """
-    sides = good.split(" "), bad.split(" ")
-    shortest = min(map(len, sides))
-    before = min(_shared(*sides), shortest - 1) if good != bad else 0
-    rest = [side[before + 1 :][::-1] for side in sides]
-    after = _shared(*rest) if good != bad else 0
-    start = _width(sides[0][:before])
-    good_end, bad_end = (_width(side[: len(side) - after]) - 1 for side in sides)
-    return Regions(start, good_end, start, bad_end)
 
 
 def capitalise(sentence: str, *, rest_too: bool) -> str:

@@ -26,7 +26,9 @@ MODULES = (
     "blimp",
     "clams",
     "lmentry",
+    "urblimp",
     "annotation",
+    "urblimp",
     "training",
     "scoring",
     "answering",
@@ -88,6 +90,7 @@ WITHOUT_PANDAS = {
     "train-ngram",
     "collect-scores",
     "collect-answers",
+    "validation-lists",
     "judge",
 }
 

@@ -46,15 +46,20 @@ def build_text(
     sentences: Sentences = None,
     text: Plain = None,
     items: Items = None,
+    language: Annotated[
+        Path | None, typer.Option(help="Pack of UrBLiMP's rules, for its spelling.")
+    ] = None,
 ) -> None:
     """Write training text from plain text and treebanks, without the items' sentences."""
     from blimpworks.models import text as library
 
     chosen = parse_options(TrainingOptions, options)
-    inputs = [*filter(None, (tokens, sentences)), *(text or []), *(items or [])]
+    inputs = [*filter(None, (tokens, sentences, language)), *(text or []), *(items or [])]
     params = chosen.model_dump(include={"treebank_text", "max_sentences"})
     with Job("build_text", inputs=inputs, outputs=[output], params=params) as job:
-        counts = library.build_text(tokens, sentences, text or [], items or [], output, chosen)
+        counts = library.build_text(
+            tokens, sentences, text or [], items or [], output, chosen, language
+        )
         job.note(**counts)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from blimpworks.benchmarks import LMENTRY, declared_paradigms, paper_of
+from blimpworks.benchmarks import LMENTRY, URBLIMP, declared_paradigms, paper_of
 from blimpworks.blimp.paradigms import GENERATED, PHENOMENON_OF, RELEASED_PAIRS
 from blimpworks.catalogue import Catalogue, ModelRow
 from blimpworks.clams.decisions import methods_of as clams_methods
@@ -12,6 +12,7 @@ from blimpworks.cluster.parts import Part, items_table
 from blimpworks.config import Campaign
 from blimpworks.config.clams import ClamsOptions
 from blimpworks.scoring.methods import regional
+from blimpworks.urblimp.phenomena import PARADIGMS
 
 PAIRS = 1240
 """Pairs of a language of MultiBLiMP whose number the paper does not give: its mean (about
@@ -19,10 +20,13 @@ PAIRS = 1240
 SENTENCE = 30.0
 """Tokens of a sentence (an assumption: treebank sentences have some 15 words, and multilingual
 vocabularies cut words of most languages into about two)."""
-TOKENS = {"clams": 10.0, "blimp": 11.0, GENERATED: 11.0}
+URBLIMP_PAIRS = 9000
+"""Pairs of UrBLiMP: some 2,000 of 1,087 sentences of UD_Urdu-UDTB; its training part, which the
+mirror lacks, has 4,043 more."""
+TOKENS = {"clams": 10.0, "blimp": 11.0, GENERATED: 11.0, URBLIMP: 55.0}
 """The same of benchmarks that are otherwise. CLAMS's sentences have 8.7 words
 (7.6 to 9.9 by language, the stop counted) and an end, and its words are frequent ones; BLiMP's
-8.5 with the stop, some of them cut in two."""
+8.5 with the stop, some of them cut in two; UDTB's 27."""
 CRITICAL = 2.0
 """Tokens of a critical region, which is one word in most pairs."""
 
@@ -110,6 +114,9 @@ def expected_pairs(campaign: Campaign, catalogue: Catalogue, benchmark: str, lan
         return _blimp_pairs(campaign, benchmark)
     if benchmark == LMENTRY:
         return min(PROMPTS, TEMPLATES * (campaign.lmentry.per_template or PROMPTS))
+    if benchmark == URBLIMP:
+        most = campaign.urblimp.per_paradigm
+        return min(URBLIMP_PAIRS, most * len(PARADIGMS)) if most else URBLIMP_PAIRS
     return catalogue.languages[lang].paper_n or PAIRS
 
 

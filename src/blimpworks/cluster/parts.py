@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Literal
 
 from blimpworks.answering.engines import can_answer
-from blimpworks.benchmarks import BLIMP, LANG, LMENTRY, pack_file, paper_of
+from blimpworks.benchmarks import (
+    BLIMP,
+    LANG,
+    LMENTRY,
+    URBLIMP,
+    has_rules,
+    pack_file,
+    paper_of,
+)
 from blimpworks.catalogue import Catalogue, ModelRow
 from blimpworks.clams import sets as clams_sets
 from blimpworks.cluster.slurm import ANSWERS
@@ -20,6 +28,8 @@ from blimpworks.seeds import curves_of
 
 ANNOTATED = "annotation_agreement"
 """The kind of table that only a campaign with filled annotation sheets has."""
+VALIDATED = ("people", "validation_participants", "validation_ratings")
+"""Kinds of tables that only a campaign with filled validation sheets has."""
 Groups = Mapping[str, Sequence[str]]
 """Languages of each group of the reference data."""
 
@@ -105,6 +115,10 @@ def languages_of(campaign: Campaign, catalogue: Catalogue, benchmark: str) -> tu
         wanted = campaign.lmentry.languages
         had = (lang for lang in catalogue.languages if pack_file(campaign, lang).exists())
         return tuple(lang for lang in had if wanted == "all" or lang in wanted)
+    if benchmark == URBLIMP:
+        wanted = campaign.urblimp.languages
+        had = (lang for lang in catalogue.languages if has_rules(campaign, lang))
+        return tuple(lang for lang in had if wanted == "all" or lang in wanted)
     return tuple(catalogue.languages_of(benchmark))
 
 
@@ -183,5 +197,8 @@ def exhibits_of(
     evaluated: dict[bool, set[str]] = {True: set(), False: set()}
     for part in parts:
         evaluated[part.model in curved] |= {benchmark for benchmark, _ in part.sets}
-    absent = () if campaign.lmentry.annotations else (ANNOTATED,)
+    absent = {
+        *(() if campaign.lmentry.annotations else (ANNOTATED,)),
+        *(() if campaign.urblimp.annotations else VALIDATED),
+    }
     return of_benchmarks(having, evaluated=evaluated[False], sampled=evaluated[True], absent=absent)

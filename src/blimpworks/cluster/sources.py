@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 
+from blimpworks.benchmarks import URBLIMP
 from blimpworks.catalogue import UNIMORPH_KINDS, Catalogue, Pinned, SourceRow, TreebankRow
 from blimpworks.clams.sets import GRAMMAR, SET
-from blimpworks.cluster.parts import Part, exhibits_of
+from blimpworks.cluster.parts import Part, exhibits_of, languages_of
 from blimpworks.config import Campaign, InstructRecipe, LstmRecipe
 
-CORPUS, TEXT = "corpus", "text"
-"""Kinds of sources: CLAMS's corpora, plain text."""
+CORPUS, TEXT, RULES_TEXT = "corpus", "text", "urblimp_text"
+"""Kinds of sources: CLAMS's corpora, plain text to train on, and to make pairs of."""
 OPTIONAL = {"morphology": "wals", "frequencies": "frequency"}
 """Kinds of the sources of tables that exhibits do without where they cannot be had."""
 
@@ -35,9 +36,20 @@ def _available(campaign: Campaign, catalogue: Catalogue, kind: str) -> list[Sour
     return rows if had else []
 
 
+def _by_rules(campaign: Campaign, catalogue: Catalogue, lang: str) -> bool:
+    """Whether rules of UrBLiMP make pairs of a language's treebanks."""
+    return URBLIMP in campaign.benchmarks and lang in languages_of(campaign, catalogue, URBLIMP)
+
+
+def _from_treebanks(campaign: Campaign, catalogue: Catalogue, lang: str) -> bool:
+    """Whether pairs are made of a language's treebanks."""
+    here = "multiblimp" in campaign.benchmarks and not catalogue.languages[lang].papers
+    return here or _by_rules(campaign, catalogue, lang)
+
+
 def _lexicons(campaign: Campaign, catalogue: Catalogue, lang: str) -> Iterable[SourceRow]:
-    """UniMorph's tables of a language, which MultiBLiMP's pairs are made with."""
-    if "multiblimp" not in campaign.benchmarks or not catalogue.languages[lang].unimorph:
+    """UniMorph's tables of a language, which pairs from treebanks are made with."""
+    if not _from_treebanks(campaign, catalogue, lang) or not catalogue.languages[lang].unimorph:
         return []
     found = (row for kind in UNIMORPH_KINDS for row in catalogue.sources_of(kind, lang))
     return [catalogue.sources[campaign.substitutes.get(row.name, row.name)] for row in found]
@@ -81,10 +93,11 @@ def retrieved_files(campaign: Campaign, catalogue: Catalogue, parts: Sequence[Pa
     trained, corpora = _trained_on(campaign, catalogue, parts)
     rows: list[Pinned] = []
     for lang in catalogue.languages:
-        of_pairs = "multiblimp" in campaign.benchmarks and not catalogue.languages[lang].papers
-        if of_pairs or lang in trained:
+        if _from_treebanks(campaign, catalogue, lang) or lang in trained:
             rows += catalogue.treebanks[lang]
         rows += _lexicons(campaign, catalogue, lang)
+        if _by_rules(campaign, catalogue, lang):
+            rows += catalogue.sources_of(RULES_TEXT, lang)
         rows += catalogue.sources_of(TEXT, lang) if lang in trained else []
     rows += [*corpora, *_evaluation_sets(campaign, catalogue)]
     exhibits = exhibits_of(campaign, catalogue, parts)

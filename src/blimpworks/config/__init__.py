@@ -57,6 +57,7 @@ from blimpworks.config.training import (
     TransformerRecipe,
     follows_instructions,
 )
+from blimpworks.config.urblimp import UrblimpOptions, ValidationOptions
 from blimpworks.errors import UserError
 from blimpworks.scoring.methods import find_method
 
@@ -101,6 +102,8 @@ __all__ = [
     "TrainingOptions",
     "TransformerRecipe",
     "TreebankOptions",
+    "UrblimpOptions",
+    "ValidationOptions",
     "Variant",
     "VllmOptions",
     "check_campaign",
@@ -151,6 +154,8 @@ class CatalogueFiles(Strict):
     """Lexicon and paradigms that BLiMP's pairs are generated from."""
     lmentry: Path = Path("config/lmentry")
     """Declarations of Multi-LMentry's tasks, and its language packs."""
+    urblimp: Path = Path("config/urblimp")
+    """One directory per language, with its pack and the rules of UrBLiMP's paradigms."""
     published: Path = Path("config/published")
     """One directory per paper, with the numbers that its exhibits print."""
 
@@ -202,6 +207,7 @@ class Campaign(Strict):
     clams: ClamsOptions = ClamsOptions()
     blimp: BlimpOptions = BlimpOptions()
     lmentry: LmentryOptions = LmentryOptions()
+    urblimp: UrblimpOptions = UrblimpOptions()
     training: TrainingOptions = TrainingOptions()
     scoring: ScoringOptions = ScoringOptions()
     parity: ParityOptions = ParityOptions()
@@ -293,6 +299,7 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
         "clams.methods": campaign.clams.methods or (),
         "clams.masked_methods": campaign.clams.masked_methods,
         "blimp.methods": campaign.blimp.methods,
+        "urblimp.methods": campaign.urblimp.methods or (),
     }
     for key, named in methods.items():
         try:
@@ -339,6 +346,11 @@ def read_settings(path: Path, what: str) -> dict[str, Any]:
         settings = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; expected a {what}.") from error
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{path} is not in UTF-8 ({error.reason} at byte {error.start}); expected a {what} "
+            "in UTF-8: save it so."
+        ) from error
     except yaml.YAMLError as error:
         raise UserError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from error
     if not isinstance(settings, dict):
@@ -346,11 +358,14 @@ def read_settings(path: Path, what: str) -> dict[str, Any]:
     return settings
 
 
-def parse_yaml(kind: type[Options], path: Path, what: str) -> Options:
-    """What a YAML file holds, as ``kind``. Raises UserError, by file and key, where it is wrong."""
+def parse_yaml(kind: type[Options], path: Path, what: str, context: object = None) -> Options:
+    """What a YAML file holds, as ``kind``, whose validators may read a ``context``.
+
+    Raises UserError, by file and key, where it is wrong.
+    """
     settings = read_settings(path, what)
     try:
-        return kind.model_validate(settings)
+        return kind.model_validate(settings, context=context)
     except ValidationError as error:
         raise UserError(complaints(error.errors(), settings, str(path))) from error
 

@@ -28,9 +28,11 @@ EVALUATION = {
     "curves",
     "data_sets",
     "judgements",
+    "lengths",
     "margins",
     "regressions",
     "residuals",
+    "surprisals",
     "verdicts",
 }
 """Tables that only a campaign with models has."""

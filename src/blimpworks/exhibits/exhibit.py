@@ -92,6 +92,8 @@ class Exhibit:
     """Whether print shows the rows' keys; not needed where the stub says it all."""
     textual: bool = False
     """Whether the cells are texts, which stand for themselves in the CSV file too."""
+    written_in: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Languages (BCP 47, as in HTML) of texts by row and column, also of those beside the cells."""
 
     def table(self) -> pa.Table:
         """The cells as a ``cells`` table."""

@@ -1,6 +1,7 @@
 """An exhibit as a web page of its own, whose numbers carry the keys of what they are."""
 
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
 
@@ -15,6 +16,7 @@ th, td { padding: .2em .6em; text-align: start; vertical-align: top; }
 td.n { text-align: end; font-variant-numeric: tabular-nums; }
 thead tr:last-child th, tbody + tbody tr:first-child > * { border-bottom: 1px solid #767676; }
 th[colspan] { text-align: center; }
+:lang(ur) { font-family: "Noto Naskh Arabic", "Noto Nastaliq Urdu", Amiri; font-size: 1.1em; }
 figure { margin: 0; } img { max-width: 100%; } figcaption { max-width: 60em; margin-top: .8em; }
 """.strip()
 
@@ -29,15 +31,27 @@ def _attributes(**values: object) -> str:
     return "".join(f' {name}="{escape(str(value))}"' for name, value in pairs)
 
 
-def _data_cell(text: str, column: Column, found: tuple[int, Cell] | None) -> str:
-    """One ``td``: of a number, its number among the cells and the keys of its printed one."""
+def direction(text: str) -> str:
+    """Which way a text of one language is written: that of most of its letters."""
+    kinds = [unicodedata.bidirectional(letter) for letter in text]
+    return "rtl" if kinds.count("R") + kinds.count("AL") > kinds.count("L") else "ltr"
+
+
+def _data_cell(
+    text: str, column: Column, found: tuple[int, Cell] | None, language: str | None
+) -> str:
+    """One ``td``: of a number, its number among the cells and the keys of its printed one.
+
+    A text whose ``language`` is known says so, and which way it is written.
+    """
     kind = "n" if column.right else None
+    way = _attributes(dir=direction(text) if language else "auto", lang=language)
     if found is None:
-        return f'<td{_attributes(class_=kind)} dir="auto">{text}</td>'
+        return f"<td{_attributes(class_=kind)}{way}>{text}</td>"
     index, cell = found
     row, name = cell.stands_for or (cell.row, cell.column)
     marks = _attributes(class_=kind, data_cell=index, data_row=row, data_column=name)
-    return f'<td{marks} dir="auto">{text}</td>'
+    return f"<td{marks}{way}>{text}</td>"
 
 
 def _body_row(
@@ -45,17 +59,15 @@ def _body_row(
     sheet: Sheet,
     places: Sequence[tuple[str, str] | None],
     cells: dict[tuple[str, str], tuple[int, Cell]],
-    width: int,
+    languages: Mapping[tuple[str, str], str],
 ) -> str:
     parts = []
     for text, place, column in zip(texts, places, sheet.columns, strict=True):
         if place is None:
             parts.append(f'<th scope="row" dir="auto">{text}</th>')
         else:
-            parts.append(_data_cell(text, column, cells.get(place)))
-    # Sections may have fewer columns than the widest one.
-    parts += ["<td></td>"] * (width - len(parts))
-    return f"<tr>{''.join(parts)}</tr>"
+            parts.append(_data_cell(text, column, cells.get(place), languages.get(place)))
+    return "".join(parts)
 
 
 def _head_rows(columns: Sequence[Column], width: int) -> Iterator[str]:
@@ -89,7 +101,9 @@ def table_html(exhibit: Exhibit) -> str:
     for number, sheet in enumerate(found):
         rows = [*_head_rows(sheet.columns, width)] if number and sheet.headed else []
         for texts, places in zip(sheet.body, sheet.places, strict=True):
-            rows.append(_body_row(texts, sheet, places, cells, width))
+            row = _body_row(texts, sheet, places, cells, exhibit.written_in)
+            # Sections may have fewer columns than the widest one.
+            rows.append(f"<tr>{row}{'<td></td>' * (width - len(texts))}</tr>")
         parts.append("<tbody>" + "\n".join(rows) + "</tbody>")
     return "<table>" + "\n".join(parts) + "</table>"
 

@@ -19,6 +19,8 @@ PNG_DPI = 300
 MARKDOWN_SIGNS = "\\|*_`<&~[]"
 RIGHT_TO_LEFT, END_OF_ISOLATE = "\u2067", "\u2069"
 SCRIPTS = r"""% Many scripts: compile with LuaLaTeX or XeLaTeX and fonts that have them (Noto).
+% With babel, in the preamble: \usepackage[bidi=basic]{babel} \babelprovide[import]{urdu}
+% \babelfont[urdu]{rm}{Amiri} \newcommand{\righttoleft}[1]{\foreignlanguage{urdu}{#1}}
 \providecommand{\righttoleft}[1]{\ifdefined\textdir{\textdir TRT #1}\else#1\fi}
 """
 # Lines of a LaTeX table that a page holds, and columns that it holds in small type.

@@ -15,6 +15,7 @@ from blimpworks.config import TrainingOptions
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.tables import ITEMS, SENTENCES, TOKENS, read_table
+from blimpworks.urblimp.orthography import read_orthography
 
 HEADING = re.compile(r"^\s*=\s.*\s=\s*$")
 # Sentence ends: a full stop and a space, unless a lower-case letter follows or the stop
@@ -215,8 +216,11 @@ def build_text(
     items: list[Path],
     output: Path,
     options: TrainingOptions,
+    language: Path | None = None,
 ) -> dict[str, int]:
     """Write training text for one model to ``output``: UTF-8, one sentence per line.
+
+    With ``language``, a pack of UrBLiMP's rules, in the spelling that its pairs have.
 
     From the plain text files and, with ``options.treebank_text``, the treebank of ``tokens``
     and ``sentences``. Left out, whether or not the treebank is a source: treebank sentences
@@ -233,6 +237,10 @@ def build_text(
         forbidden |= origins(tokens, sentences, items)
         if options.treebank_text:
             candidates += treebank_sentences(tokens).values()
+    if language is not None:
+        spelled = read_orthography(language).text
+        candidates = list(map(spelled, candidates))
+        forbidden |= set(map(spelled, forbidden))
     available, held_out, repeated = _gather(candidates, forbidden)
     if not available:
         raise UserError(

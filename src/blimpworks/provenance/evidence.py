@@ -24,6 +24,8 @@ TABLE = "_table"
 SIDES = ("good", "bad")
 WORDS = ("subject", "inflected")
 """Words of an item whose place in the treebank sentence is told."""
+PRINTED = "published"
+"""The kind of table that has what papers print."""
 KINDS = ("judgements", "scores", "answers", "items")
 """Tables of items, the one that leads furthest first."""
 MODELS = ("model", "model_a", "model_b")
@@ -39,15 +41,17 @@ def nearest(tree: Node, kind: str) -> list[Node]:
     """The nearest ancestors of one kind: a directory of that name is in their path.
 
     What lies behind one of them is not looked at: sampled items come from all items. Tables
-    are Parquet files, and the printed numbers of a paper CSV files.
+    are Parquet files, and the printed numbers of a paper CSV files; other CSV files are people's,
+    who call their folders what they like.
     """
+    suffixes = (".parquet", ".csv") if kind == PRINTED else (".parquet",)
     found: list[Node] = []
     waiting, seen = [*tree.inputs], set[Path]()
     for node in waiting:
         if node.path in seen:
             continue
         seen.add(node.path)
-        if kind in node.path.parts and node.path.suffix in (".parquet", ".csv"):
+        if kind in node.path.parts and node.path.suffix in suffixes:
             found.append(node)
         else:
             waiting += node.inputs
@@ -124,7 +128,7 @@ def judged(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[Node], pd.D
     if not nodes:
         return [], pd.DataFrame()
     found = read_tables(nodes)
-    for column in ("method", "phenomenon", "paradigm"):
+    for column in ("method", "phenomenon", "paradigm", "item_id"):
         if column in rows and column in found:
             kept = found[found[column].isin(set(rows[column]) - {ALL})]
             found = kept if len(kept) else found

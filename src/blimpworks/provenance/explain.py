@@ -33,7 +33,7 @@ from blimpworks.provenance.evidence import (
 )
 from blimpworks.provenance.lineage import Node, Records, lineage
 
-UNCOUNTED = ("funnel",)
+UNCOUNTED = ("funnel", "rules")
 """Tables of counts that do not keep what they counted."""
 
 

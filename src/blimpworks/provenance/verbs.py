@@ -100,6 +100,10 @@ VERBS: dict[str, Verb] = {
     "build_clams_items": Verb(("blimpworks.clams.items:build_items",), ("numpy", "pyarrow")),
     "count_sets": Verb(("blimpworks.clams.evaluation_sets:count_sets",), ("numpy", "pyarrow")),
     "build_lmentry_items": Verb(("blimpworks.lmentry.prompts:build_prompts",), ("jamo", "pyarrow")),
+    "build_urblimp_items": Verb(
+        ("blimpworks.urblimp.items:build_items",), ("lark", "pyarrow", "wordfreq")
+    ),
+    "compare_lengths": Verb(("blimpworks.urblimp.lengths:compare_lengths",), ("numpy", "pyarrow")),
     "generate_sets": Verb(("blimpworks.clams.grammar.generator:generate_sets",)),
     "generate_blimp": Verb(("blimpworks.blimp.generator.generate:generate_paradigms",)),
     "build_blimp_items": Verb(("blimpworks.blimp.items:build_items",), ("numpy", "pyarrow")),
@@ -110,6 +114,13 @@ VERBS: dict[str, Verb] = {
     "read_annotations": Verb(
         ("blimpworks.lmentry.annotation.agreement:measure_agreement",),
         ("numpy", "pandas", "pyarrow", "scipy", "statsmodels"),
+    ),
+    "validation_lists": Verb(
+        ("blimpworks.urblimp.validation.sheets:write_lists",), ("numpy", "pyarrow")
+    ),
+    "read_validation": Verb(
+        ("blimpworks.urblimp.validation.results:read_validation",),
+        ("numpy", "pandas", "pyarrow", "statsmodels"),
     ),
     "compare_verdicts": Verb(
         ("blimpworks.lmentry.verdicts:compare_verdicts",), ("numpy", "pandas", "pyarrow")

@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL, mean_interval
+from blimpworks.config.urblimp import PSEUDO
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED, truncate
@@ -14,6 +15,32 @@ from blimpworks.tables import ACCURACIES
 from blimpworks.urblimp.phenomena import BENCHMARK, HUMAN, LANG, PARADIGMS, PHENOMENA
 
 Place = tuple[str, str]
+
+
+PREFERRED = {
+    "printed": "has the lower perplexity",
+    "perplexity": "has the lower perplexity",
+    "full_sentence": "has the higher log-probability",
+}
+"""What a pair's grammatical sentence does where a model is right, by method."""
+
+
+def preferred(rows: pd.DataFrame, labels: Labels) -> str:
+    """The same for the models of some accuracies, as a part of a sentence."""
+    wording = PREFERRED.get(labels.method, f"is preferred by the method {labels.method}")
+    if PSEUDO.get(labels.method) in {*rows["method"]}:
+        wording += " (pseudo-perplexity of models that guess masked tokens)"
+    return wording
+
+
+def by_method(rows: pd.DataFrame, method: str) -> pd.DataFrame:
+    """The rows by a method; of models that have none, those by its form for masked tokens.
+
+    Source: section 3.1: perplexity of causal models, pseudo-perplexity of masked ones.
+    """
+    own = rows["method"] == method
+    instead = rows["method"] == PSEUDO.get(method)
+    return rows[own | (instead & ~rows["model"].isin(rows["model"][own]))]
 
 
 def read_paradigms(tables: Tables, labels: Labels) -> pd.DataFrame:
@@ -27,9 +54,9 @@ def read_paradigms(tables: Tables, labels: Labels) -> pd.DataFrame:
         (found["benchmark"] == BENCHMARK)
         & (found["lang"] == LANG)
         & (found["paradigm"] != ALL)
-        & (found["method"] == labels.method)
         & found["model"].isin([*labels.models, HUMAN])
     ]
+    rows = by_method(rows, labels.method)
     if rows.empty:
         raise UserError(
             f"{path} has no accuracies on {BENCHMARK} by method {labels.method!r} of the "
@@ -43,6 +70,19 @@ def read_paradigms(tables: Tables, labels: Labels) -> pd.DataFrame:
         )
     order = {name: rank for rank, name in enumerate(PARADIGMS)}
     return rows.sort_values("paradigm", key=lambda column: column.map(order), kind="stable")
+
+
+def read_people(tables: Tables) -> pd.DataFrame:
+    """Accuracies of people on single paradigms, in the paper's order; no rows without any table.
+
+    Raises UserError when the table is of another schema.
+    """
+    paths = tables.get("people") or []
+    if not paths:
+        return pd.DataFrame(columns=ACCURACIES.names)
+    order = [*PARADIGMS]
+    found = read_plain(ACCURACIES, paths[0])
+    return found.sort_values("paradigm", key=lambda column: column.map(order.index))
 
 
 def paradigms_of(rows: pd.DataFrame) -> dict[str, list[str]]:
@@ -75,12 +115,10 @@ def _one_or_list(values: pd.Series) -> str | list[str]:
     return found[0] if len(found) == 1 else found
 
 
-def where_of(rows: pd.DataFrame, labels: Labels) -> dict[str, Any]:
+def where_of(rows: pd.DataFrame) -> dict[str, Any]:
     """What selects some ``rows`` of accuracies of single paradigms."""
-    keys = ("model", "phenomenon", "paradigm")
-    return {"benchmark": BENCHMARK, "lang": LANG, "method": labels.method} | {
-        key: _one_or_list(rows[key]) for key in keys
-    }
+    keys = ("method", "model", "phenomenon", "paradigm")
+    return {"benchmark": BENCHMARK, "lang": LANG} | {key: _one_or_list(rows[key]) for key in keys}
 
 
 def percent_text(percent: float) -> str:
@@ -99,14 +137,15 @@ def accuracy_cell(
     percent = float(100 * rows["accuracy"].mean())
     low, high = mean_interval(rows, [1 / len(rows)] * len(rows))
     bounded = rows["model"].nunique() == 1 and not pd.isna(low)
-    single = len(rows) == 1 and labels.source == "measured"
+    judged = labels.source == "measured" and HUMAN not in {*rows["model"]}
+    single = len(rows) == 1 and judged
     return Cell(
         *place,
         percent,
         percent_text(percent),
         ACCURACY if single else UNWEIGHTED,
         "judgements" if single else "accuracies",
-        where_of(rows, labels),
+        where_of(rows),
         n=None if rows["n"].isna().any() else int(rows["n"].sum()),
         low=100 * low if bounded else None,
         high=100 * high if bounded else None,
@@ -129,7 +168,7 @@ def macro_cell(
         percent_text(percent),
         MACRO,
         "accuracies",
-        where_of(rows, labels),
+        where_of(rows),
         n=None if rows["n"].isna().any() else int(rows["n"].sum()),
         low=100 * low if bounded else None,
         high=100 * high if bounded else None,

@@ -3,6 +3,8 @@
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
 """
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from blimpworks.analysis.shares import implied_denominator
@@ -18,6 +20,7 @@ from blimpworks.exhibits.urblimp.accuracies import (
 )
 from blimpworks.exhibits.urblimp.formulas import IMPLIED, PAPER_TOTAL, PARADIGM_COUNT
 from blimpworks.exhibits.urblimp.models import is_instructed, names_of
+from blimpworks.exhibits.urblimp.samples import tag_of
 from blimpworks.tables import ITEMS, read_table
 from blimpworks.urblimp.phenomena import BENCHMARK, HUMAN, LANG, PARADIGMS, PHENOMENA
 
@@ -53,6 +56,11 @@ def _example(items: pd.DataFrame) -> dict[str, str]:
     return {name: str(first[column]) for column, name in EXAMPLE.items()}
 
 
+def _in_urdu(examples: Mapping[str, Mapping[str, str]]) -> dict[Place, str]:
+    """The language of some examples' sentences, by row and column."""
+    return {(row, column): tag_of(LANG) for row, texts in examples.items() for column in texts}
+
+
 # What the paper's own numbers say of the size of the data set
 
 
@@ -69,7 +77,7 @@ def kinds_cell(rows: pd.DataFrame, place: Place, labels: Labels, key: Place) -> 
     """The number of paradigms that some ``rows`` of items or accuracies are of."""
     kinds = rows["paradigm"].nunique()
     if "accuracy" in rows:
-        source, where = "accuracies", where_of(rows, labels)
+        source, where = "accuracies", where_of(rows)
     else:
         source, where = "items", {"lang": LANG, "paradigm": list(dict.fromkeys(rows["paradigm"]))}
     return Cell(*place, kinds, str(kinds), PARADIGM_COUNT, source, where, stands_for=key)
@@ -147,6 +155,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         remarks=examples,
         widths=WIDTHS,
         textual=not published,
+        written_in=_in_urdu(examples),
     )
 
 
@@ -184,6 +193,7 @@ def _measured_table10(items: pd.DataFrame) -> Exhibit:
         remarks=examples,
         widths=WIDTHS,
         textual=True,
+        written_in=_in_urdu(examples),
     )
 
 
@@ -198,7 +208,7 @@ def _published_table10(tables: Tables, labels: Labels) -> Exhibit:
         found = rows[rows["paradigm"] == paradigm]
         n = implied_denominator(found["accuracy"], found["rounding"])
         if n:
-            place, where = (name, "N, implied"), where_of(found, labels)
+            place, where = (name, "N, implied"), where_of(found)
             cells.append(Cell(*place, n, str(n), IMPLIED, "accuracies", where, stands_for=key))
     implied = sum(cell.value for cell in cells if cell.column != "N")
     return Exhibit(
@@ -227,7 +237,7 @@ def _measured_table3(tables: Tables, labels: Labels) -> Exhibit:
         if found.empty:
             continue
         n = int(found["n"].sum())
-        where = where_of(found, labels)
+        where = where_of(found)
         cells.append(Cell(name, SIZE, n, f"{n:,}", TOTAL, "accuracies", where, n=n))
         stub[name] = {"Size": _size(facts[model]["parameters"])}
         tuned[name] = {TUNING: "yes" if is_instructed(model, facts) else "no"}

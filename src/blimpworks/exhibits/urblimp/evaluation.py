@@ -17,8 +17,10 @@ from blimpworks.exhibits.urblimp.accuracies import (
     macro_cell,
     paradigms_of,
     percent_text,
+    preferred,
     printed_of,
     read_paradigms,
+    read_people,
 )
 from blimpworks.exhibits.urblimp.models import is_instructed, names_of
 from blimpworks.urblimp.phenomena import HUMAN, PARADIGMS, PHENOMENA
@@ -73,12 +75,12 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
 
     The average is the unweighted mean of the phenomena. The published form is computed from
     the paradigms of Tables 7 to 9; of the models that these leave out it has what Table 4
-    prints, and the mean of that.
+    prints, and the mean of that. The measured form has people where a campaign has asked them.
     """
-    rows = read_paradigms(tables, labels)
+    rows = _with_people(read_paradigms(tables, labels), tables)
     printed = printed_of(tables, labels, "table4")
     published = labels.source == "published"
-    people = {HUMAN: HUMAN} if published else {}
+    people = {HUMAN: HUMAN} if (rows["model"] == HUMAN).any() else {}
     names = names_of({**labels.models, **people})
     cells = [
         cell
@@ -89,18 +91,26 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         " Computed from the printed accuracies of the paradigms; those of mBERT and mT5 by "
         "phenomenon are as printed. The paper prints no average for people; this one is ours."
         if published
-        else " Best of each column in bold."
+        else " Best model of each column in bold."
     )
-    best = set() if published else _best(cells, "column")
+    models = [cell for cell in cells if cell.row != names.get(HUMAN)]
+    best = set() if published else _best(models, "column")
     return Exhibit(
         "Accuracy per phenomenon",
-        "Percentage of pairs whose grammatical sentence has the lower perplexity (of people: "
+        f"Percentage of pairs whose grammatical sentence {preferred(rows, labels)} (of people: "
         "that they accept), as the unweighted mean of a phenomenon's paradigms; average: "
         f"unweighted mean of the phenomena.{origin}",
         cells,
         row_title="Model",
         bold=best,
     )
+
+
+def _with_people(rows: pd.DataFrame, tables: Tables) -> pd.DataFrame:
+    """Rows of models, and people's on the paradigms that these have been judged on."""
+    people = read_people(tables)
+    found = people[people["paradigm"].isin(rows["paradigm"])]
+    return rows if found.empty else pd.concat([rows, found], ignore_index=True)
 
 
 def _best(cells: Sequence[Cell], by: str) -> set[Place]:
@@ -142,13 +152,12 @@ def _paradigm_table(
         for model, name in known.items()
         if is_instructed(model, facts) == instructed and model in complete(rows)
     }
-    cells = _paradigm_rows(
-        rows[rows["model"].isin([*names])], names, printed_of(tables, labels, exhibit), labels
-    )
+    shown = rows[rows["model"].isin([*names])]
+    cells = _paradigm_rows(shown, names, printed_of(tables, labels, exhibit), labels)
     none = "" if names else " The campaign has judged with no such model."
     return Exhibit(
         f"Accuracy per paradigm, {kind} models",
-        "Percentage of pairs whose grammatical sentence has the lower perplexity; average: "
+        f"Percentage of pairs whose grammatical sentence {preferred(shown, labels)}; average: "
         f"unweighted mean of the models shown; best of each row in bold.{none}",
         cells,
         row_title="Paradigm",
@@ -182,25 +191,59 @@ def table8(tables: Tables, labels: Labels) -> Exhibit:
 # Table 9
 
 
-def table9(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 9: how often people accepted the grammatical sentence; it has a published form alone.
+PEOPLE, MACRO_HEAD = "Accuracy", "Mean of the phenomena"
+INTERVAL, PAIRS = "95 % interval", "Pairs"
 
-    The average is over paradigms, not phenomena.
-    """
+
+def table9(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 9: how often people chose the grammatical sentence, and the mean of the paradigms."""
+    return (
+        _published_table9(tables, labels)
+        if labels.source == "published"
+        else _measured_table9(read_people(tables), labels)
+    )
+
+
+def _table9(cells: list[Cell], what: str) -> Exhibit:
+    return Exhibit(
+        "Accuracy of people per paradigm",
+        "Percentage of pairs whose grammatical sentence people chose; average: unweighted mean "
+        f"of the paradigms{what}.",
+        cells,
+        row_title="Paradigm",
+    )
+
+
+def _published_table9(tables: Tables, labels: Labels) -> Exhibit:
     rows = read_paradigms(tables, labels)
     rows = rows[rows["model"] == HUMAN]
-    column = "Accuracy"
     cells = [
-        printed_cell(found, (PARADIGMS.get(row, AVERAGE_HEAD), column))
+        printed_cell(found, (PARADIGMS.get(row, AVERAGE_HEAD), PEOPLE))
         for (row, _), found in printed_of(tables, labels, "table9").items()
         if row != AVERAGE
     ]
     key = (AVERAGE, "accuracy")
-    cells.append(accuracy_cell(rows, (AVERAGE_HEAD, column), labels, key))
-    return Exhibit(
-        "Accuracy of people per paradigm",
-        "Percentage of pairs whose grammatical sentence people chose; average: unweighted mean "
-        "of the paradigms.",
+    cells.append(accuracy_cell(rows, (AVERAGE_HEAD, PEOPLE), labels, key))
+    return _table9(cells, "")
+
+
+def _measured_table9(rows: pd.DataFrame, labels: Labels) -> Exhibit:
+    cells = [
+        accuracy_cell(found, (PARADIGMS[str(kind)], PEOPLE), labels, (str(kind), "accuracy"))
+        for kind, found in rows.groupby("paradigm", sort=False)
+    ]
+    cells.append(accuracy_cell(rows, (AVERAGE_HEAD, PEOPLE), labels, (AVERAGE, "accuracy")))
+    cells.append(macro_cell(rows, (MACRO_HEAD, PEOPLE), labels))
+    exhibit = _table9(
         cells,
-        row_title="Paradigm",
+        ", each the mean over its pairs of the share of judgements; intervals: Wilson's for so "
+        "many pairs, of means from those of the paradigms",
     )
+    exhibit.stub = {cell.row: {PAIRS: f"{cell.n:,}"} for cell in cells}
+    exhibit.remarks = {cell.row: {INTERVAL: _interval_text(cell)} for cell in cells}
+    return exhibit
+
+
+def _interval_text(cell: Cell) -> str:
+    """The ends of a cell's interval, to one decimal."""
+    return "" if cell.low is None or cell.high is None else f"{cell.low:.1f} to {cell.high:.1f}"

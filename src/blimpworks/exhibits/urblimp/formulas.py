@@ -12,6 +12,8 @@ from typing import Any
 
 import pandas as pd
 
+from blimpworks.exhibits.urblimp import rating_formulas
+
 Formula = Callable[[pd.DataFrame], float]
 MACRO = "100 × mean over phenomena of mean(accuracy)"
 IMPLIED = "smallest n of which every accuracy is a share"
@@ -19,6 +21,8 @@ PARADIGM_COUNT = "number of paradigms"
 PAPER_TOTAL = "sum of value, or of corrected where there is no value"
 TEST = "by Wilcoxon's signed-rank test over phenomena"
 SIGNED_RANK = f"two-sided p of two models {TEST}"
+BITS = "sum of bits"
+BITS_PER_TOKEN = "sum of bits ÷ sum of tokens"
 EACH_OTHER, TUNED = "all pairs of models", "base models and their -it"
 """Which tests Holm's correction is over."""
 
@@ -46,6 +50,11 @@ def below(limit: float | str) -> str:
 def ahead(model: str) -> str:
     """Formula: on how many paradigms a model is better than each of the others."""
     return f"number of paradigms where {model} has the highest accuracy alone"
+
+
+def percent_of(column: str) -> str:
+    """Formula: a number of pairs in percent of all."""
+    return f"100 × sum of {column} ÷ sum of n"
 
 
 def phenomenon_scores(rows: pd.DataFrame) -> pd.DataFrame:
@@ -105,6 +114,10 @@ def _implied(rows: pd.DataFrame) -> float:
     return float("nan") if found is None else float(found)
 
 
+def _percent(rows: pd.DataFrame, column: str) -> float:
+    return float(100 * rows[column].sum() / rows["n"].sum())
+
+
 def _ahead(rows: pd.DataFrame, model: str) -> float:
     wide = rows.pivot(index="paradigm", columns="model", values="accuracy")
     return float((wide[model] > wide.drop(columns=model).max(axis=1)).sum())
@@ -128,6 +141,9 @@ FORMULAS: dict[str, Formula] = {
     IMPLIED: _implied,
     PAPER_TOTAL: _total,
     SIGNED_RANK: _signed_rank,
+    **rating_formulas.FORMULAS,
+    BITS: lambda rows: float(rows["bits"].sum()),
+    BITS_PER_TOKEN: lambda rows: float(rows["bits"].sum() / rows["tokens"].sum()),
 }
 
 
@@ -149,7 +165,9 @@ PATTERNS: tuple[tuple[str, Callable[..., Formula]], ...] = (
         below(NUMBER),
         lambda limit: lambda rows: float((rows["accuracy"] < float(limit)).sum()),
     ),
+    (percent_of(r"(\w+)"), lambda column: partial(_percent, column=column)),
     (ahead(WORD), lambda model: partial(_ahead, model=model)),
+    *rating_formulas.PATTERNS,
 )
 """Formulas with values in their names, and how they are made of these."""
 

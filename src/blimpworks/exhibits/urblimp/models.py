@@ -9,6 +9,7 @@ from typing import Any
 
 from blimpworks.catalogue import Catalogue
 from blimpworks.config import Campaign
+from blimpworks.config.urblimp import GUESSING
 from blimpworks.urblimp.phenomena import BENCHMARK, HUMAN
 
 BERT, ALIF, DEEPSEEK = (
@@ -83,4 +84,22 @@ def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str,
     }
 
 
-FACTS = {"urblimp_models": model_facts}
+def validation_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
+    """How many people judge a pair."""
+    return campaign.urblimp.validation.model_dump(include={"per_pair"})
+
+
+def left_to_right(campaign: Campaign, catalogue: Catalogue) -> list[str]:
+    """Models that predict each token from those before it, in the order of the catalogue."""
+    return [
+        name
+        for name, row in catalogue.models.items()
+        if row.architecture not in GUESSING and (not row.papers or BENCHMARK in row.papers)
+    ]
+
+
+FACTS = {
+    "urblimp_models": model_facts,
+    "urblimp_validation": validation_facts,
+    "urblimp_left_to_right": left_to_right,
+}

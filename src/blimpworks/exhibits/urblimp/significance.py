@@ -56,7 +56,7 @@ def read_scores(tables: Tables, labels: Labels, models: Sequence[str]) -> Scores
     if labels.source == "measured":
         found = read_paradigms(tables, labels)
         rows = pd.concat([found[found["model"] == model] for model in models])
-        return Scores(rows, "accuracies", where_of(rows, labels))
+        return Scores(rows, "accuracies", where_of(rows))
     columns = [*PHENOMENA]
     printed = printed_of(tables, labels, "table4")
     rows = pd.DataFrame([printed[model, column] for model in models for column in columns])

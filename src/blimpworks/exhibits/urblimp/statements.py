@@ -138,7 +138,7 @@ def _count(
     view: View, place: Place, key: Place | None, found: pd.DataFrame, formula: str, n: int
 ) -> Cell:
     """How many of some accuracies are as the formula says."""
-    where = where_of(found, view.labels)
+    where = where_of(found)
     of = found["paradigm"].nunique() if found["paradigm"].nunique() > 1 else len(found)
     text = f"{n} of {of}"
     return Cell(*place, n, text, formula, "accuracies", where, n=of, stands_for=key)

@@ -5,22 +5,21 @@ A file has the labels of one annotator in the column ``correct``, called after t
 ``correct:anna``.
 """
 
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
+from blimpworks.annotation.filled import annotator_of, plain, refuse, refuse_lines
+from blimpworks.annotation.spreadsheet import Line, read_sheet
 from blimpworks.errors import UserError
 from blimpworks.lmentry.annotation.sheet import CORRECT, ID
-from blimpworks.lmentry.annotation.spreadsheet import Line, read_sheet
 from blimpworks.variants import VARIANTS
 
 LABELS = {"yes": 1, "no": 0, "1": 1, "0": 0}
 METHODS = VARIANTS
 OF = f"{CORRECT}:"
-LISTED = 5
 
 
 class Label(NamedTuple):
@@ -30,16 +29,6 @@ class Label(NamedTuple):
     annotator: str
     correct: int
     place: str
-
-
-def _plain(text: str) -> str:
-    """A text without what saving it from a spreadsheet may change."""
-    return " ".join(unicodedata.normalize("NFC", text).split())
-
-
-def annotator_of(path: Path) -> str:
-    """The annotator whose labels a file has, from its name: what stands behind the last dot."""
-    return path.stem.rpartition(".")[2]
 
 
 def _judges(path: Path, columns: Sequence[str]) -> dict[str, str]:
@@ -66,7 +55,7 @@ def _problem(line: Line, judges: Mapping[str, str], prompts: Mapping[str, str]) 
     row = line.cells[ID].strip()
     if row not in prompts:
         return f"row {row!r} is not in the sheet's key; take rows of this campaign's sheet."
-    if "prompt" in line.cells and _plain(line.cells["prompt"]) != _plain(prompts[row]):
+    if "prompt" in line.cells and plain(line.cells["prompt"]) != plain(prompts[row]):
         return f"the prompt of row {row} is not the one of the sheet; do not sort single columns."
     for column in judges:
         label = line.cells[column].strip()
@@ -77,18 +66,10 @@ def _problem(line: Line, judges: Mapping[str, str], prompts: Mapping[str, str]) 
     return ""
 
 
-def _refuse(problems: Sequence[str]) -> None:
-    if problems:
-        more = len(problems) - LISTED
-        rest = [f"{more} more rows are wrong."] if more > 0 else []
-        raise UserError("\n".join([*problems[:LISTED], *rest]))
-
-
 def _labels(path: Path, prompts: Mapping[str, str]) -> Iterator[Label]:
     lines = [*read_sheet(path)]
     judges = _judges(path, [*lines[0].cells] if lines else [])
-    told = ((line, _problem(line, judges, prompts)) for line in lines)
-    _refuse([f"{path}:{line.number}: {problem}" for line, problem in told if problem])
+    refuse_lines(path, ((line, _problem(line, judges, prompts)) for line in lines))
     for line in lines:
         for column, annotator in judges.items():
             label = LABELS[line.cells[column].strip().casefold()]
@@ -113,5 +94,5 @@ def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
                 f"{label.place}: {label.annotator} has labelled row {label.row} before, in "
                 f"{before}; keep one of the two."
             )
-    _refuse(again)
+    refuse(again)
     return pd.DataFrame(found, columns=Label._fields)

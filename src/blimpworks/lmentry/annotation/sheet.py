@@ -13,10 +13,10 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from blimpworks.annotation.spreadsheet import write_sheet
 from blimpworks.answering.reasoning import strip_reasoning
 from blimpworks.config.lmentry import SheetOptions
 from blimpworks.errors import UserError
-from blimpworks.lmentry.annotation.spreadsheet import write_sheet
 from blimpworks.lmentry.declarations import PARENTS
 from blimpworks.lmentry.packs import Pack, read_pack
 from blimpworks.lmentry.tables import ANSWERS, PROMPTS, SHEET_KEY

@@ -1,0 +1,105 @@
+"""Fonts for what the house font lacks: Urdu, Devanagari and other scripts in figures.
+
+Matplotlib shapes and reorders text by itself, but says nothing of a font that has not all letters
+before it draws boxes. Here a font is looked up that has them, among those that are installed.
+"""
+
+import logging
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from matplotlib import font_manager
+
+log = logging.getLogger(__name__)
+
+PREFERRED = {
+    "ARABIC": (
+        "Noto Naskh Arabic",
+        "Noto Nastaliq Urdu",
+        "Amiri",
+        "Scheherazade New",
+        "Scheherazade",
+    ),
+    "DEVANAGARI": ("Noto Sans Devanagari", "Lohit Devanagari"),
+}
+"""Families to take first, by the first word of the letters' Unicode names."""
+PACKAGES = {"ARABIC": "fonts-hosny-amiri", "DEVANAGARI": "fonts-lohit-deva"}
+"""Debian's packages of small fonts, by the same."""
+PLAIN = "normal"
+BOXES = "Last Resort"
+"""How fonts begin that have every letter, each as the same box."""
+
+
+def letters_of(texts: Iterable[str]) -> frozenset[int]:
+    """Code points of some texts that a font must have: all but white space and control signs."""
+    letters = {letter for text in texts for letter in text}
+    return frozenset(
+        ord(letter) for letter in letters if unicodedata.category(letter)[0] not in ("C", "Z")
+    )
+
+
+def script_of(letters: Iterable[int]) -> str:
+    """The script most of some letters are in, as Unicode's names have it: "ARABIC"."""
+    found = [unicodedata.name(chr(letter), "").split(" ")[0] for letter in sorted(letters)]
+    known = [name for name in found if name in PREFERRED]
+    return max(known, key=known.count, default=max(found, key=found.count, default=""))
+
+
+@lru_cache(maxsize=512)
+def _charmap(path: str) -> frozenset[int]:
+    """Code points that a font file has; none if it cannot be read."""
+    try:
+        return frozenset(font_manager.get_font(path).get_charmap())
+    except (OSError, RuntimeError):
+        return frozenset()
+
+
+def _known(families: Iterable[str]) -> Iterator[font_manager.FontEntry]:
+    """Upright fonts of normal weight that matplotlib knows: of these families first."""
+    plain = [
+        font
+        for font in font_manager.fontManager.ttflist
+        if not font.name.startswith(BOXES)
+        and font.style == PLAIN
+        and font.weight in (400, PLAIN, "regular", "book")
+    ]
+    ranked = {family: rank for rank, family in enumerate(families)}
+    yield from sorted(plain, key=lambda font: (ranked.get(font.name, len(ranked)), font.name))
+
+
+def _learn() -> None:
+    """Make matplotlib know fonts that were installed since it last listed them."""
+    known = {font.fname for font in font_manager.fontManager.ttflist}
+    for path in font_manager.findSystemFonts():
+        if path not in known and Path(path).suffix.lower() in (".ttf", ".otf"):
+            try:
+                font_manager.fontManager.addfont(path)
+            except (OSError, RuntimeError, ValueError) as error:
+                log.debug("%s: %s", path, error)
+
+
+def font_for(texts: Iterable[str], default: str = "DejaVu Sans") -> str | None:
+    """An installed family that has all letters of some texts.
+
+    Those that are drawn for the letters' script come first, then ``default``, then any. None,
+    with a warning that names Debian's package, where there is no such family.
+    """
+    letters = letters_of(texts)
+    script = script_of(letters)
+    for again in (False, True):
+        if again:
+            _learn()
+        for font in _known((*PREFERRED.get(script, ()), default)):
+            if letters <= _charmap(font.fname):
+                return str(font.name)
+    package = PACKAGES.get(script)
+    advice = f"install one, on Debian {package}" if package else "install one"
+    log.warning(
+        "no installed font has all letters of this figure (%s); its words are numbered instead. "
+        "To see them, %s, and build the figure again.",
+        script.lower(),
+        advice,
+    )
+    return None

@@ -1,0 +1,79 @@
+"""UrBLiMP's pairs before people: lists to fill in, and what they say."""
+
+VALIDATED = item_languages("urblimp") if "urblimp" in CAMPAIGN.benchmarks else []
+VALIDATION = CAMPAIGN.urblimp.validation
+
+
+rule validation_lists:
+    """A list of pairs for each participant, and the key that they don't see."""
+    input:
+        "<results>/items/{benchmark}/{lang}.parquet",
+    output:
+        key="<results>/validation/{benchmark}/{lang}/{lang}.key.parquet",
+        pcibex="<results>/validation/{benchmark}/{lang}/{lang}.pcibex.csv",
+        sheets=[
+            f"<results>/validation/{{benchmark}}/{{lang}}/{{lang}}.{name}.csv"
+            for name in VALIDATION.names
+        ],
+    log:
+        "<logs>/validation_lists/{benchmark}/{lang}.log",
+    benchmark:
+        "<benchmarks>/validation_lists/{benchmark}/{lang}.tsv"
+    wildcard_constraints:
+        benchmark="urblimp",
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=verb_code("validation_lists"),
+        # Who is left out afterwards makes no other lists.
+        options=VALIDATION.model_dump_json(exclude={"check_threshold"}),
+    message:
+        "Deal pairs in {wildcards.lang} to participants"
+    shell:
+        "python -m blimpworks validation-lists {output.sheets:q} --items {input:q} "
+        "--lang {wildcards.lang} --key {output.key:q} --pcibex {output.pcibex:q} "
+        "--options {params.options:q} > {log:q} 2>&1"
+
+
+rule validation:
+    """The lists of all languages."""
+    input:
+        [
+            f"{RESULTS}/validation/urblimp/{lang}/{lang}.key.parquet"
+            for lang in VALIDATED
+        ],
+    localrule: True
+
+
+rule read_validation:
+    """People's choices between the sentences of pairs, and their accuracy on each paradigm."""
+    input:
+        sheets=[str(path) for path in CAMPAIGN.urblimp.annotations],
+        hidden=lambda w: [
+            f"{RESULTS}/validation/{w.benchmark}/{lang}/{lang}.key.parquet"
+            for lang in VALIDATED
+        ],
+    output:
+        ratings="<results>/validation_ratings/{benchmark}.parquet",
+        participants="<results>/validation_participants/{benchmark}.parquet",
+        accuracies="<results>/accuracies/people/{benchmark}.parquet",
+    log:
+        "<logs>/read_validation/{benchmark}.log",
+    benchmark:
+        "<benchmarks>/read_validation/{benchmark}.tsv"
+    wildcard_constraints:
+        benchmark="urblimp",
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=verb_code("read_validation"),
+        hidden=lambda w, input: repeated("key", input.hidden),
+        options=VALIDATION.model_dump_json(include={"check_threshold", "per_pair"}),
+    message:
+        "Read what people say of pairs"
+    shell:
+        "python -m blimpworks read-validation {input.sheets:q} {params.hidden:q} "
+        "--ratings {output.ratings:q} --participants {output.participants:q} "
+        "--accuracies {output.accuracies:q} --options {params.options:q} > {log:q} 2>&1"
