@@ -20,6 +20,7 @@ from blimpworks.exhibits.urblimp.evaluation import table4, table7, table8
 from blimpworks.exhibits.urblimp.figures import fig1, fig2
 from blimpworks.exhibits.urblimp.models import GEMMA, TUNED
 from blimpworks.exhibits.urblimp.significance import table5, table6
+from blimpworks.exhibits.urblimp.significance import tests as paradigm_tests
 from blimpworks.exhibits.urblimp.statements import text
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
 from blimpworks.urblimp.phenomena import PARADIGMS, PHENOMENA, PHENOMENON_OF
@@ -50,6 +51,7 @@ MEASURED = {
     "table4": table4,
     "table5": table5,
     "table6": table6,
+    "tests": paradigm_tests,
     "table7": table7,
     "table8": table8,
     "table10": table10,
@@ -224,6 +226,24 @@ def test_table_5_tests_phenomena_without_their_rounding(tables, accuracy):
     for found in exhibit.cells:
         if found.column == "p, Holm":
             assert verdicts[found.row] == ("yes" if found.value < 0.05 else "no")
+
+
+def test_paradigms_are_tested_beside_phenomena_each_among_the_models_of_its_table(tables, accuracy):
+    exhibit = paradigm_tests(tables, LABELS)
+    assert len(exhibit.cells) == 3 * (6 + 3)
+    scores = [[accuracy[model, name] for name in PARADIGMS] for model in GEMMA[:2]]
+    row = "gemma-3-1b-pt and gemma-3-4b-pt (Table 5)"
+    assert cell(exhibit, row, "p over paradigms").value == pytest.approx(signed_rank_p(*scores))
+    same = cell(table5(tables, LABELS), row.removesuffix(" (Table 5)"), "p, Holm")
+    assert cell(exhibit, row, "p over phenomena, Holm").value == same.value
+    twice = [
+        c.value for c in exhibit.cells if c.row.startswith("gemma-3-12b-pt and gemma-3-27b-pt")
+    ]
+    assert len(twice) == 6
+    for found in exhibit.cells:
+        if found.column == "p over paradigms, Holm":
+            told = exhibit.remarks[found.row]["Significant, over paradigms"]
+            assert told == ("yes" if found.value < 0.05 else "no")
 
 
 def test_without_the_papers_models_the_best_are_tested(tables):

@@ -29,7 +29,7 @@ def preferred(rows: pd.DataFrame, labels: Labels) -> str:
     """The same for the models of some accuracies, as a part of a sentence."""
     wording = PREFERRED.get(labels.method, f"is preferred by the method {labels.method}")
     if PSEUDO.get(labels.method) in {*rows["method"]}:
-        wording += " (pseudo-perplexity of models that guess masked tokens)"
+        wording += " or, of models that guess masked tokens, the lower pseudo-perplexity"
     return wording
 
 

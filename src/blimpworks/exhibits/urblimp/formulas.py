@@ -20,16 +20,18 @@ IMPLIED = "smallest n of which every accuracy is a share"
 PARADIGM_COUNT = "number of paradigms"
 PAPER_TOTAL = "sum of value, or of corrected where there is no value"
 TEST = "by Wilcoxon's signed-rank test over phenomena"
+PARADIGM_TEST = "by Wilcoxon's signed-rank test over paradigms"
 SIGNED_RANK = f"two-sided p of two models {TEST}"
+PARADIGM_RANK = f"two-sided p of two models {PARADIGM_TEST}"
 BITS = "sum of bits"
 BITS_PER_TOKEN = "sum of bits ÷ sum of tokens"
 EACH_OTHER, TUNED = "all pairs of models", "base models and their -it"
 """Which tests Holm's correction is over."""
 
 
-def holm_of(first: str, second: str, among: str) -> str:
+def holm_of(first: str, second: str, among: str, test: str = TEST) -> str:
     """Formula: p of the test of two models, corrected for all that are done ``among`` models."""
-    return f"Holm-corrected p of {first} and {second} among {among}, {TEST}"
+    return f"Holm-corrected p of {first} and {second} among {among}, {test}"
 
 
 def significant(below: float | str, among: str) -> str:
@@ -69,6 +71,16 @@ def phenomenon_scores(rows: pd.DataFrame) -> pd.DataFrame:
     return 100 * means.unstack()[list(dict.fromkeys(rows["model"]))]
 
 
+def paradigm_scores(rows: pd.DataFrame) -> pd.DataFrame:
+    """Percentages [paradigm, model]; models are in order of appearance."""
+    wide = rows.pivot(index="paradigm", columns="model", values="accuracy")
+    return 100 * wide[list(dict.fromkeys(rows["model"]))]
+
+
+SCORES = {TEST: phenomenon_scores, PARADIGM_TEST: paradigm_scores}
+"""What a test is on."""
+
+
 def pairs_among(models: Any, among: str) -> list[tuple[str, str]]:
     """Pairs of ``models`` that are tested: each two, or each base model with its tuned one."""
     if among == EACH_OTHER:
@@ -76,24 +88,24 @@ def pairs_among(models: Any, among: str) -> list[tuple[str, str]]:
     return [(model, f"{model}-it") for model in models if f"{model}-it" in models]
 
 
-def corrected_tests(rows: pd.DataFrame, among: str) -> pd.DataFrame:
+def corrected_tests(rows: pd.DataFrame, among: str, test: str = TEST) -> pd.DataFrame:
     """The tests ``among`` the models of some rows, as ``compare_scores`` has them."""
     from blimpworks.analysis.signed_rank import compare_scores  # heavy: scipy, statsmodels
 
-    scores = phenomenon_scores(rows)
+    scores = SCORES[test](rows)
     return compare_scores(scores, pairs_among(list(scores.columns), among))
 
 
-def _signed_rank(rows: pd.DataFrame) -> float:
+def _signed_rank(rows: pd.DataFrame, test: str = TEST) -> float:
     from blimpworks.analysis.signed_rank import compare_scores
 
-    scores = phenomenon_scores(rows)
+    scores = SCORES[test](rows)
     first, second = scores.columns
     return float(compare_scores(scores, [(first, second)])["p"].item())
 
 
-def _holm(rows: pd.DataFrame, first: str, second: str, among: str) -> float:
-    found = corrected_tests(rows, among)
+def _holm(rows: pd.DataFrame, first: str, second: str, among: str, test: str = TEST) -> float:
+    found = corrected_tests(rows, among, test)
     pairs = zip(found["first"], found["second"], strict=True)
     wanted = [{*pair} == {first, second} for pair in pairs]
     return float(found["holm"][wanted].item())
@@ -133,7 +145,7 @@ def takes_as_printed(formula: str) -> bool:
     The paper's tests are on the cells of Table 4. p is no smooth function of them, so how far
     rounding moves it has no meaning.
     """
-    return formula == IMPLIED or TEST in formula
+    return formula == IMPLIED or TEST in formula or PARADIGM_TEST in formula
 
 
 FORMULAS: dict[str, Formula] = {
@@ -141,6 +153,7 @@ FORMULAS: dict[str, Formula] = {
     IMPLIED: _implied,
     PAPER_TOTAL: _total,
     SIGNED_RANK: _signed_rank,
+    PARADIGM_RANK: partial(_signed_rank, test=PARADIGM_TEST),
     **rating_formulas.FORMULAS,
     BITS: lambda rows: float(rows["bits"].sum()),
     BITS_PER_TOKEN: lambda rows: float(rows["bits"].sum() / rows["tokens"].sum()),
@@ -152,6 +165,12 @@ PATTERNS: tuple[tuple[str, Callable[..., Formula]], ...] = (
     (
         holm_of(WORD, WORD, "(.+)"),
         lambda first, second, among: partial(_holm, first=first, second=second, among=among),
+    ),
+    (
+        holm_of(WORD, WORD, "(.+)", PARADIGM_TEST),
+        lambda first, second, among: partial(
+            _holm, first=first, second=second, among=among, test=PARADIGM_TEST
+        ),
     ),
     (
         significant(NUMBER, "(.+)"),

@@ -1,4 +1,4 @@
-"""Tests between models on UrBLiMP: Tables 5 and 6.
+"""Tests between models on UrBLiMP: Tables 5 and 6, and the same over paradigms.
 
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 4.3.
 """
@@ -21,6 +21,8 @@ from blimpworks.exhibits.urblimp.accuracies import (
 )
 from blimpworks.exhibits.urblimp.formulas import (
     EACH_OTHER,
+    PARADIGM_RANK,
+    PARADIGM_TEST,
     SIGNED_RANK,
     corrected_tests,
     holm_of,
@@ -31,6 +33,7 @@ from blimpworks.urblimp.phenomena import PHENOMENA
 
 ALPHA = 0.05
 P, HOLM, VERDICT = "p", "p, Holm", "Significant"
+OVER_PHENOMENA, OVER_PARADIGMS = "p over phenomena", "p over paradigms"
 DECIMALS = 3
 
 
@@ -139,3 +142,75 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
 def table6(tables: Tables, labels: Labels) -> Exhibit:
     """Table 6: the models that the paper calls its best against each other, or else the best."""
     return _table("the best", "table6", TOP, tables, labels)
+
+
+# The same tests over paradigms
+
+
+def paradigm_cells(
+    rows: pd.DataFrame, models: Sequence[str], among: str, names: Mapping[str, str]
+) -> Iterator[Cell]:
+    """The p of each test ``among`` the models over paradigms, before and after correction."""
+    own = pd.concat([rows[rows["model"] == model] for model in models])
+    for _, found in corrected_tests(own, among, PARADIGM_TEST).iterrows():
+        pair = (found["first"], found["second"])
+        row = " and ".join(names[model] for model in pair)
+        two = own[own["model"].isin(pair)]
+        for column, name, formula, used in (
+            (OVER_PARADIGMS, "p", PARADIGM_RANK, two),
+            (f"{OVER_PARADIGMS}, Holm", "holm", holm_of(*pair, among, PARADIGM_TEST), own),
+        ):
+            p, where = float(found[name]), where_of(used)
+            text = f"{p:.{DECIMALS}f}"
+            yield Cell(row, column, p, text, formula, "accuracies", where, n=int(found["n"]))
+
+
+def _phenomenon_cells(
+    wanted: Sequence[str], tables: Tables, labels: Labels, names: Mapping[str, str]
+) -> Iterator[Cell]:
+    """The p of Tables 5 and 6 after correction, beside which those over paradigms stand."""
+    for cell in pair_cells(read_scores(tables, labels, wanted), EACH_OTHER, names, {}):
+        if cell.column == HOLM:
+            yield replace(cell, column=f"{OVER_PHENOMENA}, Holm")
+
+
+def tests(tables: Tables, labels: Labels) -> Exhibit:
+    """The tests of Tables 5 and 6 over the paradigms in place of the phenomena.
+
+    A phenomenon of one paradigm counts as much as one of five there, and ten observations can
+    give no p below .002.
+    """
+    rows = read_paradigms(tables, labels)
+    names, ranked = names_of(labels.models), _ranked(rows)
+    groups = {"Table 5": chosen(GEMMA, ranked), "Table 6": chosen(TOP, ranked)}
+    if groups["Table 5"] == groups["Table 6"]:
+        groups = {"": groups["Table 5"]}
+    cells = [
+        replace(cell, row=f"{cell.row} ({title})" if title else cell.row)
+        for title, models in groups.items()
+        for cell in (
+            *_phenomenon_cells(models, tables, labels, names),
+            *paradigm_cells(rows, models, EACH_OTHER, names),
+        )
+    ]
+    none = "" if cells else " There are no two models to compare."
+    return Exhibit(
+        "Tests over paradigms",
+        "Wilcoxon's signed-rank test, two-sided, on the accuracies of two models: over the "
+        "phenomena, as in Tables 5 and 6, and over the paradigms; without those that don't differ; "
+        f"Holm's correction for the tests among the same models.{none}",
+        cells,
+        row_title="Models",
+        remarks=_both_verdicts(cells),
+    )
+
+
+def _both_verdicts(cells: Sequence[Cell]) -> dict[str, dict[str, str]]:
+    """Which tests are significant after correction, over phenomena and over paradigms."""
+    found: dict[str, dict[str, str]] = {}
+    for cell in cells:
+        over, holm, _ = cell.column.partition(", Holm")
+        if holm:
+            told = "yes" if cell.value < ALPHA else "no"
+            found.setdefault(cell.row, {})[f"{VERDICT}, {over.removeprefix('p ')}"] = told
+    return found

@@ -137,6 +137,15 @@ SPECS = (
         f"{_HERE}.validation:validation",
         facts=("urblimp_validation",),
     ),
+    ExhibitSpec(
+        "urblimp",
+        "tests",
+        "table",
+        "Tests over paradigms",
+        ("accuracies",),
+        f"{_HERE}.significance:tests",
+        published=("accuracies", "printed"),
+    ),
     # Ours: what the rules make, and what lengths do to decisions.
     ExhibitSpec(
         "urblimp",
