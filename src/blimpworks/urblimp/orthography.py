@@ -17,6 +17,8 @@ INVISIBLE = dict.fromkeys(
 )
 ZWNJ = "\u200c"
 UNDERSCORE = "_"
+ROUNDS = 9
+"""Most times that a word is respelled; a few are enough, unless rules undo each other."""
 
 
 def regular(expression: str, new: str = "") -> None:
@@ -95,19 +97,22 @@ class Orthography(Strict):
         Zero-width non-joiners and the underscores of treebanks become spaces: both keep parts
         of a word from joining that readers see apart.
         """
-        text = unicodedata.normalize("NFC", form.translate(self._table))
-        text = unicodedata.normalize("NFC", text.translate(self._table))
-        text, before = text.replace(ZWNJ, " ").replace(UNDERSCORE, " "), ""
-        # What is cut off a word is a word, with a beginning and an end of its own.
-        while text != before:
-            before, text = text, " ".join(filter(None, map(self._part, text.split())))
+        text = form
+        # What is cut off a word is a word, and a new letter may compose with a mark.
+        for _ in range(ROUNDS):
+            before = text
+            text = unicodedata.normalize("NFC", text.translate(self._table))
+            text = text.replace(ZWNJ, " ").replace(UNDERSCORE, " ")
+            text = " ".join(filter(None, map(self._part, text.split())))
+            if text == before:
+                break
         return text or form
 
     def _part(self, text: str) -> str:
-        """What stands between spaces, respelled; a new letter may compose with a mark."""
+        """What stands between spaces, respelled."""
         for expression, new in self._rules:
             text = expression.sub(new, text)
-        return unicodedata.normalize("NFC", " ".join(text.split()))
+        return " ".join(text.split())
 
     def sentence(self, text: str) -> str:
         """A text of several words in the language's own letters."""
