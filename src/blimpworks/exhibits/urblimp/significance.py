@@ -34,7 +34,8 @@ from blimpworks.urblimp.phenomena import PHENOMENA
 ALPHA = 0.05
 P, HOLM, VERDICT = "p", "p, Holm", "Significant"
 OVER_PHENOMENA, OVER_PARADIGMS = "p over phenomena", "p over paradigms"
-DECIMALS = 3
+DECIMALS, SMALLER = 3, 5
+"""Digits of p over phenomena, and over paradigms, where it gets smaller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ def paradigm_cells(
             (f"{OVER_PARADIGMS}, Holm", "holm", holm_of(*pair, among, PARADIGM_TEST), own),
         ):
             p, where = float(found[name]), where_of(used)
-            text = f"{p:.{DECIMALS}f}"
+            text = f"{p:.{SMALLER}f}"
             yield Cell(row, column, p, text, formula, "accuracies", where, n=int(found["n"]))
 
 
