@@ -77,8 +77,9 @@ def paradigm_scores(rows: pd.DataFrame) -> pd.DataFrame:
     return 100 * wide[list(dict.fromkeys(rows["model"]))]
 
 
-SCORES = {TEST: phenomenon_scores, PARADIGM_TEST: paradigm_scores}
-"""What a test is on."""
+def tested_scores(rows: pd.DataFrame, test: str) -> pd.DataFrame:
+    """What a test is on: percentages [phenomenon or paradigm, model]."""
+    return paradigm_scores(rows) if test == PARADIGM_TEST else phenomenon_scores(rows)
 
 
 def pairs_among(models: Any, among: str) -> list[tuple[str, str]]:
@@ -92,14 +93,14 @@ def corrected_tests(rows: pd.DataFrame, among: str, test: str = TEST) -> pd.Data
     """The tests ``among`` the models of some rows, as ``compare_scores`` has them."""
     from blimpworks.analysis.signed_rank import compare_scores  # heavy: scipy, statsmodels
 
-    scores = SCORES[test](rows)
+    scores = tested_scores(rows, test)
     return compare_scores(scores, pairs_among(list(scores.columns), among))
 
 
 def _signed_rank(rows: pd.DataFrame, test: str = TEST) -> float:
     from blimpworks.analysis.signed_rank import compare_scores
 
-    scores = SCORES[test](rows)
+    scores = tested_scores(rows, test)
     first, second = scores.columns
     return float(compare_scores(scores, [(first, second)])["p"].item())
 
