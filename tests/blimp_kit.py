@@ -164,11 +164,11 @@ def allowed(uid):
     return [m for m, uids in zip(METHODS[1:], (ONE_PREFIX, TWO_PREFIX), strict=True) if uid in uids]
 
 
-def side(text, logprobs):
-    """Columns of scores of a sentence, a token per word."""
+def side(text, logprobs, token):
+    """Columns of scores of a sentence, a token per word, all with one id."""
     ends = [found.end() for found in re.finditer(r"\S+", text)]
     return {
-        "ids": [1] * len(ends),
+        "ids": [token] * len(ends),
         "logprobs": [*logprobs[: len(ends)]],
         "ends": ends,
     }
@@ -183,8 +183,8 @@ def write_scores(path, items, seed, tied=()):
         others = tokens + random.normal(-0.2, 1, 20).astype(np.float32)
         same = item["identical"] or item["paradigm"] in tied
         sides = {
-            "good": side(item["good"], tokens),
-            "bad": side(item["bad"], tokens if same else others),
+            "good": side(item["good"], tokens, 1),
+            "bad": side(item["bad"], tokens if same else others, 1 if same else 2),
         }
         row = {"item_id": item["item_id"], "status": "scored"}
         for name, found in sides.items():

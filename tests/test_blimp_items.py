@@ -141,7 +141,7 @@ def scores_of(rows):
             scored |= {
                 f"logprob_{side}": each * len(words),
                 f"tokens_{side}": len(words),
-                f"{side}_ids": [1] * len(words),
+                f"{side}_ids": [{"good": 1, "bad": 2}[side]] * len(words),
                 f"{side}_logprobs": [each] * len(words),
                 f"{side}_ends": ends,
             }

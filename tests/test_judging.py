@@ -18,20 +18,23 @@ from blimpworks.scoring.judge import UNKNOWN_ID, Rules, judge
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, SCORES, read_table, write_table
 
 
-def write_scores(path, rows, statuses=None, ids=None):
+def write_scores(path, rows, statuses=None, ids=None, rounding=2.0**-24):
     """A scores table from (good, bad) lists of (log-probability, end) per item.
 
-    ``ids`` of the tokens, by item and side; 7 for those not given.
+    ``ids`` of the tokens, by item and side; those not given are 7 in good and 8 in bad sentences.
+    Their log-probabilities are known to within ``rounding``, relatively.
     """
     data = {name: [] for name in SCORES.names}
     for i, sides in enumerate(rows):
         data["item_id"].append(f"i{i}")
         data["status"].append((statuses or {}).get(i, "ok"))
+        data["rounding"].append(rounding)
         for side, tokens in zip(("good", "bad"), sides, strict=True):
             values = [value for value, _ in tokens]
             data[f"logprob_{side}"].append(math.fsum(values))
             data[f"tokens_{side}"].append(len(values))
-            data[f"{side}_ids"].append((ids or {}).get((i, side), [7] * len(values)))
+            default = [{"good": 7, "bad": 8}[side]] * len(values)
+            data[f"{side}_ids"].append((ids or {}).get((i, side), default))
             data[f"{side}_logprobs"].append(values)
             data[f"{side}_ends"].append([end for _, end in tokens])
     write_table(pa.table(data, schema=SCORES.arrow()), SCORES, path)

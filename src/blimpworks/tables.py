@@ -160,7 +160,8 @@ AGREEMENT_COUNTS = declare(
     count=INT,
 )
 FUNNEL = declare("funnel", lang=LABEL, stage=LABEL, reason=LABEL, n=INT)
-# *_ends: for each scored token the character offset at which it ends.
+# *_ends: for each scored token the character offset at which it ends. rounding: largest relative
+# error of a token's log-probability, by the engine that scored.
 SCORES = declare(
     "scores",
     item_id=STRING,
@@ -175,6 +176,7 @@ SCORES = declare(
     bad_ids=TOKEN_IDS,
     bad_logprobs=TOKEN_LOGPROBS,
     bad_ends=TOKEN_IDS,
+    rounding=FLOAT,
 )
 JUDGEMENTS = declare(
     "judgements",

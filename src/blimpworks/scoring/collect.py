@@ -14,6 +14,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.scoring.failed import refuse_failed
 from blimpworks.scoring.plan import Request
+from blimpworks.scoring.resolution import exact_sums, rounding_of
 from blimpworks.scoring.run import M, Manifest, read_manifest
 from blimpworks.scoring.store import FAILED, OK, sentence_keys
 from blimpworks.tables import ITEMS, SCORES, read_table, write_table
@@ -97,9 +98,9 @@ ScoreShards = Shards[Manifest]
 
 
 def total_logprobs(logprobs: pa.ListArray) -> np.ndarray:
-    """Sum over the scored tokens of each list, in float64; NaN tokens are unscored."""
+    """Exact sum over the scored tokens of each list; NaN tokens are unscored."""
     rows, values = _scored(logprobs)
-    return np.bincount(rows, weights=values, minlength=len(logprobs))
+    return exact_sums(rows, values, len(logprobs))
 
 
 def count_tokens(logprobs: pa.ListArray) -> np.ndarray:
@@ -153,26 +154,27 @@ def _side(taken: pa.Table, side: str) -> dict[str, pa.Array]:
 def collect_scores(items: Path, shards: Shards[Manifest], output: Path) -> pa.Table:
     """Write the scores table of ``items`` from the shards that hold its sentences.
 
-    One row per distinct item, in order of first appearance. ``logprob_*`` [nats] sums the
-    scored tokens in float64, ``tokens_*`` counts them; both are null where the sentence has
+    One row per distinct item, in order of first appearance. ``logprob_*`` [nats] is the exact
+    sum over the scored tokens, ``tokens_*`` counts them; both are null where the sentence has
     no score. ``status`` is ``ok``, else that of the first of good and bad that is not.
 
     Raises UserError when a table, shard or sentence is missing, or a shard was altered
     since the manifest was written.
     """
-    wanted = distinct_items(items)
-    if not len(wanted):
+    distinct = distinct_items(items)
+    if not len(distinct):
         table = SCORES.arrow().empty_table()
         write_table(table, SCORES, output)
         return table
-    requests = {side: _requests(wanted, side) for side in SIDES}
+    requests = {side: _requests(distinct, side) for side in SIDES}
     every = {form for side in requests.values() for r in side for form in (r, Request(r.text))}
     keys = sentence_keys(shards.described.engine, every)
-    columns: dict[str, pa.Array] = {"item_id": wanted["item_id"]}
+    columns: dict[str, pa.Array] = {"item_id": distinct["item_id"]}
     for side in SIDES:
         columns |= _side(_rows_of(requests[side], keys, shards), side)
     good, bad = columns.pop("status_good"), columns.pop("status_bad")
     columns["status"] = pc.if_else(pc.equal(good, OK), bad, good)
+    columns["rounding"] = pa.array(np.full(len(distinct), rounding_of(shards.described.engine)))
     table = pa.table(columns)
     write_table(table, SCORES, output)
     log.info(

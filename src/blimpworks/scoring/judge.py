@@ -11,7 +11,17 @@ import pyarrow.compute as pc
 
 from blimpworks.errors import UserError
 from blimpworks.scoring.methods import PREFIXES, Method, find_method
-from blimpworks.scoring.sides import Floats, Mask, Side, critical_region, divisors, shown, totals
+from blimpworks.scoring.resolution import Floats
+from blimpworks.scoring.sides import (
+    Mask,
+    Side,
+    critical_region,
+    divisors,
+    rounding_bounds,
+    shown,
+    totals,
+    with_common_scores,
+)
 from blimpworks.scoring.ties import TIES
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
 
@@ -45,6 +55,8 @@ def side_of(items: pa.Table, scores: pa.Table, side: str) -> Side:
         texts=items[side].combine_chunks(),
         logprobs=scores[f"{side}_logprobs"].combine_chunks(),
         ends=scores[f"{side}_ends"].combine_chunks(),
+        ids=scores[f"{side}_ids"].combine_chunks(),
+        rounding=scores["rounding"].to_numpy(),
         span_start=start,
         span_end=end,
     )
@@ -53,11 +65,15 @@ def side_of(items: pa.Table, scores: pa.Table, side: str) -> Side:
 def margins(method: Method, good: Side, bad: Side) -> tuple[Floats, Floats]:
     """How far each good sentence is ahead [n], and the divisor of its noise [n].
 
-    Above zero the good sentence is preferred; NaN where either has no value. Noise in a sum
-    of log-probabilities reaches the margin divided as the sums are, by the shorter sentence's
-    divisor at most.
+    Above zero the good sentence is preferred; zero is a tie: the totals differ by no more than
+    rounding can make of equal numbers (see ``resolution``); NaN where either has no value.
+    Noise in a sum of log-probabilities reaches the margin divided as the sums are, by the
+    shorter sentence's divisor at most.
     """
+    bad = with_common_scores(good, bad)
     ahead = totals(method, good) - totals(method, bad)
+    bound = rounding_bounds(method, good) + rounding_bounds(method, bad)
+    ahead = np.where(np.abs(ahead) <= bound, 0.0, ahead)
     divisor = np.fmin(divisors(method, good), divisors(method, bad))
     return (ahead if method.higher else -ahead), divisor
 

@@ -26,7 +26,7 @@ from blimpworks.scoring.engine import chosen_settings
 from blimpworks.scoring.judge import align_scores, margins, side_of
 from blimpworks.scoring.methods import Method, find_method
 from blimpworks.scoring.parity_report import write_report
-from blimpworks.scoring.sides import Floats
+from blimpworks.scoring.resolution import Floats
 from blimpworks.scoring.variants import Impossible, Variant, parse_variant, score_variant
 from blimpworks.tables import ITEMS, PARITY, SCORES, read_table, write_table
 

@@ -1,7 +1,7 @@
 """The values of methods: totals over the token scores of n sentences at a time."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,10 +10,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from blimpworks.scoring.methods import Method
+from blimpworks.scoring.resolution import Floats, Integers, exact_sums, rounding_errors
 from blimpworks.scoring.spans import joined, joint, overlaps
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
@@ -27,6 +26,10 @@ class Side:
     """n lists, NaN where a token is unscored."""
     ends: pa.ListArray
     """n lists: characters complete after each token."""
+    ids: pa.ListArray
+    """n lists: the tokens' ids."""
+    rounding: Floats
+    """[n] largest relative error of each token's log-probability."""
     span_start: Integers
     """[n] critical region, first character; negative where there is none."""
     span_end: Integers
@@ -43,6 +46,11 @@ class Side:
         """[t] log-probability of each token in nats."""
         flat = self.logprobs.flatten().to_numpy(zero_copy_only=False)
         return np.asarray(flat, dtype=np.float64)
+
+    @cached_property
+    def id(self) -> Integers:
+        """[t] id of each token."""
+        return np.asarray(self.ids.flatten().to_numpy(zero_copy_only=False), dtype=np.int64)
 
     @cached_property
     def end(self) -> Integers:
@@ -134,11 +142,44 @@ def divisors(method: Method, side: Side) -> Floats:
 
 def totals(method: Method, side: Side) -> Floats:
     """The total of each sentence [n], in nats; NaN where it has none."""
+    return _sums(method, side, side.value) / divisors(method, side)
+
+
+def rounding_bounds(method: Method, side: Side) -> Floats:
+    """Most that rounding can have moved the total of each sentence [n], in nats."""
+    errors = rounding_errors(side.value, side.rounding[side.row])
+    return _sums(method, side, errors) / divisors(method, side)
+
+
+def _sums(method: Method, side: Side, values: Floats) -> Floats:
+    """Sum of ``values`` [t] over the scored tokens that the method looks at, by sentence [n]."""
     chosen = REGIONS[method.tokens](side) & ~np.isnan(side.value)
-    count = len(side.characters)
-    sums = np.bincount(side.row[chosen], weights=side.value[chosen], minlength=count)
-    found: Floats = sums / divisors(method, side)
-    return found
+    return exact_sums(side.row[chosen], values[chosen], len(side.characters))
+
+
+def same_tokens(good: Side, bad: Side) -> Mask:
+    """Which pairs [n] consist of the same token ids twice."""
+    count = len(good.characters)
+    same: Mask = np.bincount(good.row, minlength=count) == np.bincount(bad.row, minlength=count)
+    inside, their_inside = same[good.row], same[bad.row]
+    differs = good.id[inside] != bad.id[their_inside]
+    same[good.row[inside][differs]] = False
+    return same
+
+
+def with_common_scores(good: Side, bad: Side) -> Side:
+    """``bad`` with the scores of ``good`` where both are the same token ids.
+
+    To the model these are one sentence, whose score differs only by the batches that the two
+    were computed in.
+    """
+    same = same_tokens(good, bad)
+    values = bad.value.copy()
+    taken, own = good.value[same[good.row]], values[same[bad.row]]
+    values[same[bad.row]] = np.where(np.isnan(taken), own, taken)
+    offsets = np.concatenate([[0], np.cumsum(pc.list_value_length(bad.logprobs))])
+    shared = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values))
+    return replace(bad, logprobs=shared)
 
 
 def shown(method: Method, total: Floats) -> Floats:
