@@ -98,8 +98,9 @@ def test_white_space_at_the_end_does_not_count_the_end_symbol_in(models, after):
     table = tiny.shard_of(open_engine(models["ngram"]), texts)
     assert table["ends"].to_pylist() == [[3, 7, 12, 13, 13], [0]]
     none = np.array([-1, -1])
-    logprobs, ends = (table[name].combine_chunks() for name in ("logprobs", "ends"))
-    side = Side(pa.array(texts), logprobs, ends, none, none)
+    columns = (table[name].combine_chunks() for name in ("logprobs", "ends", "ids"))
+    logprobs, ends, ids = columns
+    side = Side(pa.array(texts), logprobs, ends, ids, np.zeros(2), none, none)
     sums = totals(find_method("without_end"), side)
     assert sums[0] == pytest.approx(sum(logprobs[0].as_py()[:4]))
     assert np.isnan(sums[1])

@@ -92,8 +92,9 @@ def test_the_end_takes_no_character(checkpoint, after):
     table = tiny.shard_of(open_lstm(checkpoint), texts)
     assert table["ends"].to_pylist() == [[3, 7, 12, 16, 20, 21, 21], [0]]
     none = np.array([-1, -1])
-    logprobs, ends = (table[name].combine_chunks() for name in ("logprobs", "ends"))
-    side = Side(pa.array(texts), logprobs, ends, none, none)
+    columns = (table[name].combine_chunks() for name in ("logprobs", "ends", "ids"))
+    logprobs, ends, ids = columns
+    side = Side(pa.array(texts), logprobs, ends, ids, np.zeros(2), none, none)
     assert without_end(side).tolist() == [*[True] * 6, False, False]
     sums = totals(find_method("without_end"), side)
     assert sums[0] == pytest.approx(sum(logprobs[0].as_py()[:6]))

@@ -27,6 +27,8 @@ def side(text, tokens, span=(-1, -1)):
         texts=pa.array([text]),
         logprobs=pa.array([values], pa.list_(pa.float32())),
         ends=pa.array([ends], pa.list_(pa.int32())),
+        ids=pa.array([range(len(ends))], pa.list_(pa.int32())),
+        rounding=np.zeros(1),
         span_start=np.array([span[0]]),
         span_end=np.array([span[1]]),
     )

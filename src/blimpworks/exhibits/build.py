@@ -7,6 +7,7 @@ from pathlib import Path
 from blimpworks.errors import UserError
 from blimpworks.exhibits.catalogue import EXHIBITS, ExhibitSpec
 from blimpworks.exhibits.exhibit import Exhibit, Labels
+from blimpworks.exhibits.few_pairs import show_few_pairs
 from blimpworks.exhibits.render import render
 from blimpworks.tables import CELLS, write_table
 
@@ -43,6 +44,7 @@ def build_exhibit(
     if missing:
         raise UserError(f"exhibit {spec.key} needs {', '.join(missing)}; pass --input NEED=PATH.")
     exhibit = _make(spec, tables, labels)
+    show_few_pairs(exhibit)
     write_table(exhibit.table(), CELLS, cells)
     for output in outputs:
         render(exhibit, output)

@@ -34,6 +34,8 @@ class Cell:
     """Whether it has a column of its own in print (else another cell's text has it too)."""
     stands_for: tuple[str, str] | None = None
     """Row and column of the printed number that it is, where they are not called as here."""
+    ties: int | None = None
+    """Of an accuracy over ``n`` judged pairs, how many of them are ties."""
 
 
 @dataclass(frozen=True, slots=True)

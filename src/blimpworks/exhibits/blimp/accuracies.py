@@ -146,7 +146,8 @@ def mean_cell(
         return cell
     n = int(rows["n"].sum())
     low, high = wilson(rows["correct"].sum(), n)
-    return replace(cell, n=n, low=100 * low, high=100 * high)
+    ties = int(rows["ties"].sum())
+    return replace(cell, n=n, ties=ties, low=100 * low, high=100 * high)
 
 
 def computed_cell(

@@ -143,6 +143,7 @@ class Accuracies:
             low,
             high,
             stands_for=stands_for,
+            ties=int(found.rows["ties"].sum()),
         )
 
     def average(

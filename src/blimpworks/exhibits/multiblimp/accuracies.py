@@ -89,6 +89,7 @@ def accuracy_cell(
         n=int(rows["n"].sum()),
         low=100 * low,
         high=100 * high,
+        ties=int(rows["ties"].sum()) if measured else None,
     )
 
 
