@@ -26,7 +26,7 @@ class NearTies(Strict):
     float16: float = Field(0.03, ge=0)
     """Of models run in float16."""
     engines: dict[EngineName, dict[Dtype, Annotated[float, Field(ge=0)]]] = Field(
-        default={"kenlm": {"float32": 1e-5}}
+        default={"kenlm": {"float32": 0.0}}
     )
     """Of an engine, by number format, in place of the above: ``{vllm: {bfloat16: 0.4}}``."""
 
