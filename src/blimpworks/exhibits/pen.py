@@ -92,10 +92,10 @@ def words_of(run: Run) -> list[Run]:
     # Other spaces than plain ones, such as that before a percent sign, are no place for a break.
     words = filter(None, run.text.split(" "))
     parts = ((number, part) for word in words for number, part in enumerate(_parts(word)))
-    found = [replace(run, text=part, glued=number > 0) for number, part in parts]
-    if found:
-        found[0] = replace(found[0], glued=run.glued)
-    return found
+    runs = [replace(run, text=part, glued=number > 0) for number, part in parts]
+    if runs:
+        runs[0] = replace(runs[0], glued=run.glued)
+    return runs
 
 
 @cache

@@ -77,12 +77,12 @@ class Trace:
         if not self.objections:
             return [], Counter({NO_FORM: 1})
         before = tuple(sorted(self.before))
-        found = [
+        swaps = [
             Swap(form, before, tuple(sorted(self.after[form])))
             for form, objection in self.objections.items()
             if objection is None
         ]
-        return found, Counter(reason for reason in self.objections.values() if reason)
+        return swaps, Counter(reason for reason in self.objections.values() if reason)
 
 
 @dataclass(slots=True)
@@ -112,10 +112,10 @@ class Inflector:
     ) -> Trace:
         """What the sources have of a word in its context, and what becomes of each form."""
         query = query_of(dict(features))
-        found = self._traced(form, lemma, query, subject)
-        if self.any_case and found.before is None:
-            found = self._traced(form.lower(), lemma.lower(), query, subject)
-        return found
+        trace = self._traced(form, lemma, query, subject)
+        if self.any_case and trace.before is None:
+            trace = self._traced(form.lower(), lemma.lower(), query, subject)
+        return trace
 
     def _traced(self, form: str, lemma: str, query: Query, subject: str) -> Trace:
         lookups = self._look_up(form, lemma, query)
@@ -136,20 +136,20 @@ class Inflector:
 
         The treebank lexicon is consulted unless UniMorph gave exactly one form.
         """
-        found: list[Lookup | None] = []
+        lookups: list[Lookup | None] = []
         forms: set[str] = set()
         for resource in self.resources:
             column = resource.verbs.columns[self.feature]
             if column is None or len(forms) == 1:
-                found.append(None)
+                lookups.append(None)
                 continue
             own = matching(resource.verbs, lemma, form, query, column)
             others = [
                 other for row in own for other in contrasting(resource.verbs, row, query, column)
             ]
             forms.update(other.form for other in others)
-            found.append(Lookup(column, own, others))
-        return found
+            lookups.append(Lookup(column, own, others))
+        return lookups
 
     @property
     def _reported(self) -> str:

@@ -55,7 +55,7 @@ def nearest(tree: Node, kind: str) -> list[Node]:
             found.append(node)
         else:
             waiting += node.inputs
-    behind = {node.path for each in found for made_of in each.inputs for node in made_of.walk()}
+    behind = {node.path for each in found for source in each.inputs for node in source.walk()}
     return [each for each in found if each.path not in behind]
 
 
@@ -277,13 +277,13 @@ def candidate_evidence(tree: Node, where: dict[str, Any], count: int) -> list[di
 
 def annotation_evidence(tree: Node, rows: pd.DataFrame, count: int) -> list[dict[str, Any]]:
     """Sentences that rows of a table of words, or of subjects and verbs, stand in."""
-    found: list[dict[str, Any]] = []
+    places: list[dict[str, Any]] = []
     numbers = [*rows["sentence"].unique()][:count]
     for node in nearest(tree, "sentences"):
         table = read_arrow(node.path)
         inside = table.filter(pc.is_in(table["sentence"], pa.array(numbers, pa.int32())))
-        found += [{"origin": _sentence(node, row)} for row in inside.to_pylist()]
-    return found[:count]
+        places += [{"origin": _sentence(node, row)} for row in inside.to_pylist()]
+    return places[:count]
 
 
 def sentence_evidence(

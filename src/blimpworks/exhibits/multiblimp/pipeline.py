@@ -3,7 +3,7 @@
 Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), Figure 2.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,7 +63,9 @@ class Box:
         self.draw(pen, x + INNER, y + HEAD + INNER, self.width - 2 * INNER)
 
 
-def _rows(stages: Stages, spelling: Spelling, language: str, choice: Mapping[str, Any]) -> Any:
+def _rows(
+    stages: Stages, spelling: Spelling, language: str, choice: Mapping[str, Any]
+) -> list[list[Box]]:
     """Boxes in three rows."""
 
     def drawn(function: Callable[..., float], *more: Any) -> Draw:
@@ -117,7 +119,7 @@ def draw(stages: Stages, spelling: Spelling, language: str, choice: Mapping[str,
     return figure
 
 
-def _downwards(pen: Pen, rows: Any, heights: list[float]) -> None:
+def _downwards(pen: Pen, rows: Sequence[Sequence[Box]], heights: Sequence[float]) -> None:
     """Arrows from the sentence to the candidate, and from the last form to the pair."""
     at = EDGE + rows[1][0].width / 2
     below = EDGE + heights[0]

@@ -190,9 +190,11 @@ def _form(
     pen.text(x + width, baseline, verdict, "right")
     pen.text(x, baseline, form.fitted(width - verdict.width - 4))
     source = Run(f"({RESOURCES[entry.source]})", SMALL, FAINT)
-    told = Run(" / ".join(map(_values, entries)), SMALL, FAINT).fitted(width - 10 - source.width)
-    baseline += step([form], [told])
-    pen.line(x + 6, baseline, [told, source], space=4)
+    readings = Run(" / ".join(map(_values, entries)), SMALL, FAINT).fitted(
+        width - 10 - source.width
+    )
+    baseline += step([form], [readings])
+    pen.line(x + 6, baseline, [readings, source], space=4)
     return baseline + SMALL_LINE - SMALL + 2 - y
 
 

@@ -50,8 +50,8 @@ def verdict_of(entry: Entry) -> str:
 def word_text(word: Mapping[str, Any]) -> str:
     """A treebank's word with its annotation."""
     relation = f"{word['deprel'] or '_'} of {word['head']}" if word["head"] else "root"
-    told = (word["lemma"], word["upos"], word["feats"], relation)
-    return f"{word['form']} ({', '.join(text for text in told if text)})"
+    parts = (word["lemma"], word["upos"], word["feats"], relation)
+    return f"{word['form']} ({', '.join(text for text in parts if text)})"
 
 
 def _text(row: str, text: str, source: str, where: Mapping[str, Any]) -> Cell:
@@ -60,10 +60,10 @@ def _text(row: str, text: str, source: str, where: Mapping[str, Any]) -> Cell:
 
 
 def _number(
-    row: str, found: Mapping[str, Any], column: str, source: str, where: Mapping[str, Any]
+    row: str, record: Mapping[str, Any], column: str, source: str, where: Mapping[str, Any]
 ) -> Cell:
     """A cell that shows a number of one row."""
-    value = found[column]
+    value = record[column]
     text = f"{value:.4g}" if isinstance(value, float) else str(value)
     return Cell(row, SHOWN, float(value), text, of_row(column), source, where)
 

@@ -76,13 +76,13 @@ def fitting_columns(columns: Sequence[Column], needed: set[int], width: float) -
 
 
 def _elided(columns: Sequence[Column], kept: Sequence[Column]) -> list[Column]:
-    found: list[Column] = []
+    shown: list[Column] = []
     for column in columns:
         if column in kept:
-            found.append(column)
-        elif not found or found[-1].word:
-            found.append(Column(0, (Run(ELLIPSIS, FORM, FAINT),)))
-    return found
+            shown.append(column)
+        elif not shown or shown[-1].word:
+            shown.append(Column(0, (Run(ELLIPSIS, FORM, FAINT),)))
+    return shown
 
 
 def _total(columns: Sequence[Column]) -> float:
@@ -92,10 +92,10 @@ def _total(columns: Sequence[Column]) -> float:
 def _relations(stages: Stages) -> list[tuple[int, int, str]]:
     """Head, dependent and name of the relations drawn, short ones first."""
     candidate, words = stages.candidate, stages.word_at
-    found = {(candidate["verb"], candidate["subject"])}
+    pairs = {(candidate["verb"], candidate["subject"])}
     if candidate["inflected"] != candidate["verb"]:
-        found.add((candidate["verb"], candidate["inflected"]))
-    named = [(head, word, words[word]["deprel"] or "_") for head, word in found]
+        pairs.add((candidate["verb"], candidate["inflected"]))
+    named = [(head, word, words[word]["deprel"] or "_") for head, word in pairs]
     return sorted(named, key=lambda relation: (abs(relation[0] - relation[1]), relation))
 
 
@@ -127,12 +127,12 @@ def _centres(
     """Columns with the middle of each, from the right if ``rtl``; the room is shared evenly."""
     spare = max(width - _total(columns), 0)
     gap = GAP + min(spare / max(len(columns), 1), 5 * GAP)
-    found, at = [], 0.0
+    placed, at = [], 0.0
     for column in columns:
         middle = at + column.width / 2
-        found.append((column, x + width - middle if rtl else x + middle))
+        placed.append((column, x + width - middle if rtl else x + middle))
         at += column.width + gap
-    return found
+    return placed
 
 
 def _baselines(columns: Sequence[Column], top: float) -> list[float]:

@@ -97,13 +97,13 @@ def sentence_key(row: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def choose_pair(
-    items: Sequence[Row], lengths: Mapping[tuple[str, str, str], int], wanted: str | None = None
+    items: Sequence[Row], lengths: Mapping[tuple[str, str, str], int], item_id: str | None = None
 ) -> Row | None:
-    """The ``wanted`` pair, or one that shows the stages well; None where there are no pairs.
+    """The pair called ``item_id``, or one that shows the stages well; None where there are none.
 
     That is one of certain agreement, without attractors, in a short sentence, as far as there
     is one; of these that with the smallest ``item_id``. ``lengths`` has the words of sentences.
-    Raises UserError when the wanted pair is not among the items.
+    Raises UserError when that pair is not among the items.
     """
 
     def rank(item: Row) -> tuple[object, ...]:
@@ -113,12 +113,12 @@ def choose_pair(
         certain = item["label"] in CERTAIN
         return not certain, item["attractors"] > 0, far, item["item_id"], item["paradigm"]
 
-    if wanted is None:
+    if item_id is None:
         return min(items, key=rank, default=None)
-    same = [item for item in items if item["item_id"] == wanted]
+    same = [item for item in items if item["item_id"] == item_id]
     if not same:
         raise UserError(
-            f"multiblimp.exhibits.figure2_pair is {wanted!r}, which is not among the "
+            f"multiblimp.exhibits.figure2_pair is {item_id!r}, which is not among the "
             f"{len(items)} items of the figure's language; expected an item_id of them."
         )
     return min(same, key=rank)
@@ -144,10 +144,10 @@ def _rows(
 def _candidate(tables: Tables, sentence: int, item: Row) -> Row:
     """The row of candidates that a pair was made from."""
     keys = {"subject": "subject_id", "verb": "verb_id", "inflected": "inflected_id"}
-    wanted = {name: item[column] for name, column in keys.items()}
+    words = {name: item[column] for name, column in keys.items()}
     construction = PHENOMENA[item["phenomenon"]].construction
-    found = _rows(CANDIDATES, tables, "candidates", sentence=sentence, **wanted)
-    return next(row for row in found if row["construction"] == construction)
+    edges = _rows(CANDIDATES, tables, "candidates", sentence=sentence, **words)
+    return next(row for row in edges if row["construction"] == construction)
 
 
 def _evidence(tables: Tables, item: Row) -> tuple[Row | None, list[Row]]:
@@ -175,21 +175,21 @@ def _trace(lexicon: pa.Table, candidate: Row, item: Row, any_case: bool) -> Trac
 def _entries(trace: Trace, item: Row) -> list[Entry]:
     """The entries behind a pair: those of its own form, then others, the chosen form's first."""
     new = item["bad_form"].casefold()
-    found: dict[tuple[str, str, str, bool], Entry] = {}
+    entries: dict[tuple[str, str, str, bool], Entry] = {}
     for source, lookup in zip(SOURCES, trace.lookups, strict=True):
         for row in lookup.own if lookup else ():
-            found.setdefault((source, row.form, row.bundle, True), Entry(row, source, own=True))
+            entries.setdefault((source, row.form, row.bundle, True), Entry(row, source, own=True))
         for row in lookup.others if lookup else ():
             objection = trace.objections[row.form]
             chosen = objection is None and row.form.casefold() == new
             entry = Entry(row, source, own=False, chosen=chosen, objection=objection)
-            found.setdefault((source, row.form, row.bundle, False), entry)
+            entries.setdefault((source, row.form, row.bundle, False), entry)
 
     def rank(entry: Entry) -> tuple[object, ...]:
         """Lower stands first; what is alike stays in the lexicon's order."""
         return not entry.own, not entry.chosen, entry.objection is not None
 
-    return sorted(found.values(), key=rank)
+    return sorted(entries.values(), key=rank)
 
 
 def _sizes(lexicon: pa.Table, lemma: str) -> dict[str, int]:
