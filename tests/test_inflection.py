@@ -169,12 +169,18 @@ def others(lexicon, feats, form="a"):
     query = query_of(dict(pair.split("=") for pair in feats.split("|")))
     column = lexicon.columns["Number"]
     rows = matching(lexicon, "x", form, query, column)
-    return set().union(*(contrasting(lexicon, row, query, column) for row in rows))
+    return {o.form for row in rows for o in contrasting(lexicon, row, query, column)}
 
 
 def test_stage_two_finds_every_other_value_of_the_same_lemma():
     rows = ("x a Number=SG", "x b Number=PL", "x c Number=DU", "y d Number=PL")
     assert others(verbs(*rows), "Number=Sing") == {"b", "c"}
+
+
+def test_a_row_carries_its_features_as_the_table_has_them_beside_the_assumed_ones():
+    lexicon = verbs("x a Number=SG", "x b Number=PL|Mood=SBJV")
+    (row,) = matching(lexicon, "x", "a", query_of({"Number": "Sing"}), "Number")
+    assert (row.bundle, row.features["Mood"]) == ("Number=SG", "IND")
 
 
 def test_stage_two_keeps_what_the_row_says_besides():

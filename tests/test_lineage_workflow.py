@@ -132,6 +132,27 @@ def test_every_kind_of_number_leads_to_tokens_or_to_the_treebank(built, monkeypa
             assert not scored or item["good"]["tokens"]
 
 
+@pytest.mark.parametrize("row", ["Word 1", "Subject", "Cases", "Kept", "Pairs", "Ungrammatical"])
+def test_what_figure_2_shows_leads_to_its_own_sentence(built, monkeypatch, row):
+    monkeypatch.chdir(built.path)
+    source = Path(EXHIBITS) / "fig2.cells.parquet"
+    (shown,) = explain_cell(source, "Text", "Shown", 1).items
+    origins = [item["origin"] for item in explain_cell(source, row, "Shown", 2).items]
+    assert origins
+    assert all(Path(origin["path"]).is_file() for origin in origins)
+    own = {origin["sent_id"] for origin in origins} == {shown["origin"]["sent_id"]}
+    assert own or row in ("Cases", "Kept", "Pairs")
+
+
+def test_an_entry_of_the_lexicon_in_figure_2_leads_to_its_row(built, monkeypatch):
+    monkeypatch.chdir(built.path)
+    source = Path(EXHIBITS) / "fig2.cells.parquet"
+    explained = explain_cell(source, "Entry 1, UniMorph", "Shown", 1)
+    (entry,) = explained.selected
+    assert explained.cell["text"].startswith(f"{entry['form']} ({entry['features']})")
+    assert explained.items == []
+
+
 def test_explaining_needs_neither_settings_nor_statistics_nor_plots(built):
     arguments = ["explain", f"{EXHIBITS}/table5.csv", *GERMAN]
     script = (

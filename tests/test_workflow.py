@@ -37,6 +37,13 @@ def test_an_exhibit_can_be_asked_for_by_name(bare):
     assert "build_figure" in bare.planned("multiblimp_fig3")
 
 
+def test_figure_2_is_made_of_the_tables_of_one_language_alone(bare):
+    said = told(bare.snakemake("-n", "multiblimp_fig2"))
+    assert f"{RESULTS}/items/multiblimp/eng.parquet" in said
+    assert f"{RESULTS}/items/multiblimp/all/eng.parquet" in said
+    assert not re.search(r"\b(deu|fra)\.parquet", said)
+
+
 def test_the_campaign_builds_every_exhibit_in_every_format(built):
     exhibits = built.path / RESULTS / "exhibits/multiblimp"
     for name in ("table2", "table5", "funnel"):

@@ -85,6 +85,17 @@ def _check_rules(campaign: Campaign, catalogue: Catalogue) -> None:
         )
 
 
+def _check_figure2(campaign: Campaign, catalogue: Catalogue) -> None:
+    """The language that Figure 2 is to show must be among those with pairs."""
+    lang = campaign.multiblimp.exhibits.figure2_language
+    had = catalogue.languages_of("multiblimp")
+    if "multiblimp" in campaign.benchmarks and lang is not None and lang not in had:
+        raise UserError(
+            f"multiblimp.exhibits.figure2_language is {lang!r}, expected one of the campaign's "
+            f"languages ({', '.join(had)}); add it there, or correct it."
+        )
+
+
 def _check_packs(campaign: Campaign, catalogue: Catalogue) -> None:
     """Some language of the campaign, and each that is named, must have a pack for prompts."""
     if LMENTRY not in campaign.benchmarks:
@@ -106,11 +117,12 @@ def _check_packs(campaign: Campaign, catalogue: Catalogue) -> None:
 
 
 def check_benchmarks(campaign: Campaign, catalogue: Catalogue) -> None:
-    """See that there is something to make the campaign's BLiMP benchmarks and prompts of.
+    """See that there is something to make the campaign's benchmarks, and MultiBLiMP's Figure 2, of.
 
-    Raises UserError where the campaign lacks their language, the catalogue the released files,
-    the folder of paradigms a declaration, or all languages a pack or rules.
+    Raises UserError where the campaign lacks the language of BLiMP or of the figure, the catalogue
+    BLiMP's released files, the folder of paradigms a declaration, or all languages a pack or rules.
     """
+    _check_figure2(campaign, catalogue)
     _check_packs(campaign, catalogue)
     _check_rules(campaign, catalogue)
     wanted = [name for name in campaign.benchmarks if paper_of(name) == BLIMP]

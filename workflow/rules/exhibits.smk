@@ -46,6 +46,19 @@ NEEDS = {
         f"{RESULTS}/agreement_counts/{paper}/{{lang}}.parquet",
         lang=item_languages(paper),
     ),
+    "tokens": lambda paper: expand(
+        f"{RESOURCES}/tokens/{{lang}}.parquet", lang=item_languages(paper)
+    ),
+    "candidates": lambda paper: expand(
+        f"{RESULTS}/candidates/{paper}/{{lang}}.parquet", lang=item_languages(paper)
+    ),
+    "lexicon": lambda paper: expand(
+        f"{RESULTS}/lexicon/{{lang}}.parquet", lang=item_languages(paper)
+    ),
+    # The pairs that items are drawn from.
+    "all_items": lambda paper: expand(
+        f"{RESULTS}/items/{paper}/all/{{lang}}.parquet", lang=item_languages(paper)
+    ),
     "sentences": lambda paper: expand(
         f"{RESOURCES}/sentences/{{lang}}.parquet", lang=item_languages(paper)
     ),

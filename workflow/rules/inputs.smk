@@ -269,7 +269,11 @@ def exhibit_tables(wildcards):
     """Every table that an exhibit needs or can use, with its kind."""
     spec = spec_of(wildcards)
     kinds = (*spec.needs, *spec.optional)
-    return [(kind, path) for kind in kinds for path in NEEDS[kind](spec.paper)]
+    tables = [(kind, path) for kind in kinds for path in NEEDS[kind](spec.paper)]
+    if not spec.language_fact:
+        return tables
+    chosen = KNOWN_FACTS[spec.language_fact](CAMPAIGN, CATALOGUE)["language"]
+    return [(kind, path) for kind, path in tables if Path(path).stem == chosen]
 
 
 def exhibit_inputs(wildcards):

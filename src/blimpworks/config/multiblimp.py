@@ -136,6 +136,12 @@ class ExhibitOptions(Strict):
     """Languages of Table 1; a campaign without them shows two of its own that inflect."""
     table1_phenomenon: str = Field("sv#", pattern="^s[vp][#GP]$")
     """Phenomenon of Table 1."""
+    figure2_language: Annotated[str, Field(pattern="^[a-z]{3}$")] | None = None
+    """Language whose pair Figure 2 follows; null: English where the campaign has it, else its
+    first."""
+    figure2_pair: Annotated[str, Field(pattern="^[0-9a-f]{16}$")] | None = None
+    """The pair (``item_id`` of the language's items) that it follows; null: of the pairs of
+    certain agreement in short sentences without attractors the one with the smallest id."""
 
 
 class MultiblimpOptions(Strict):

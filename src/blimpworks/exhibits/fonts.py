@@ -103,3 +103,11 @@ def font_for(texts: Iterable[str], default: str = "DejaVu Sans") -> str | None:
         advice,
     )
     return None
+
+
+def has_bold(family: str) -> bool:
+    """Whether a family that matplotlib knows has a bold font."""
+    return any(
+        font.name == family and font.weight in (600, 700, "semibold", "bold")
+        for font in font_manager.fontManager.ttflist
+    )

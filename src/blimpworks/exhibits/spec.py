@@ -34,6 +34,8 @@ class ExhibitSpec:
     optional: tuple[str, ...] = ()
     published: tuple[str, ...] = ()
     argument: str = ""
+    language_fact: str = ""
+    """The fact that names, under ``language``, the one language whose tables it is made of."""
 
     @property
     def key(self) -> str:

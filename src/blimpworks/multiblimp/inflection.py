@@ -24,11 +24,15 @@ Query = Mapping[str, frozenset[str]]
 
 @dataclass(frozen=True, slots=True)
 class LexiconRow:
-    """One reading of a form; ``features`` has the assumed values filled in."""
+    """One reading of a form; ``features`` has the assumed values filled in.
+
+    ``bundle`` are the features as the lexicon table has them.
+    """
 
     lemma: str
     form: str
     features: Mapping[str, str]
+    bundle: str = ""
 
 
 @dataclass(slots=True)
@@ -124,7 +128,7 @@ def _index(lexicon: Lexicon, rows: pa.Table, filled: Readings, by: str) -> None:
     values = (rows[name].to_pylist() for name in ("lemma", "form", "features"))
     for lemma, form, bundle in zip(*values, strict=True):
         group = groups[lemma if by == "lemma" else form]
-        group.extend(LexiconRow(lemma, form, reading) for reading in filled[bundle])
+        group.extend(LexiconRow(lemma, form, reading, bundle) for reading in filled[bundle])
 
 
 def _inflecting_column(
@@ -193,8 +197,8 @@ def matching(
     return _tightest(rows, query)
 
 
-def contrasting(lexicon: Lexicon, row: LexiconRow, query: Query, column: str) -> set[str]:
-    """Stage 2: forms of the row's lemma with any other value in ``column``.
+def contrasting(lexicon: Lexicon, row: LexiconRow, query: Query, column: str) -> list[LexiconRow]:
+    """Stage 2: rows of the row's lemma with any other value in ``column``.
 
     Everything else that the row defines must stay as it is. A row that leaves the column
     open has no contrast; one that lacks it (Number[subj] is not assumed) counts as another
@@ -202,7 +206,7 @@ def contrasting(lexicon: Lexicon, row: LexiconRow, query: Query, column: str) ->
     """
     value = row.features.get(column, UNDEFINED)
     if value == UNDEFINED:
-        return set()
+        return []
     defined = {n: frozenset({v}) for n, v in row.features.items() if v != UNDEFINED}
     wanted = {**lexicon.relevant(query), **defined}
     del wanted[column]
@@ -211,7 +215,7 @@ def contrasting(lexicon: Lexicon, row: LexiconRow, query: Query, column: str) ->
         for other in lexicon.by_lemma.get(row.lemma, ())
         if other.features.get(column) not in (UNDEFINED, value) and _fits(other, wanted, None)
     ]
-    return {other.form for other in _tightest(rows, {**wanted, column: frozenset()})}
+    return _tightest(rows, {**wanted, column: frozenset()})
 
 
 def values_of(

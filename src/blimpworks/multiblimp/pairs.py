@@ -213,8 +213,8 @@ class PairBuilder:
         }
 
 
-def _resources(
-    rows: list[Row], lexicon: pa.Table, construction: str, any_case: bool
+def load_resources(
+    rows: Sequence[Row], lexicon: pa.Table, construction: str, any_case: bool
 ) -> tuple[Resource, ...]:
     """Both sources' words that candidates of a construction ask for."""
     lemmas = asked((row["lemma"].replace("_", "") for row in rows), any_case)
@@ -249,7 +249,7 @@ def _build(
 ) -> Iterator[tuple[str, list[Row], dict[str, int]]]:
     """Name, pairs and counts of each phenomenon of one construction."""
     any_case = corrected(options, "letter_case")
-    resources = _resources(rows, tables.lexicon, construction, any_case)
+    resources = load_resources(rows, tables.lexicon, construction, any_case)
     for phenomenon in map(PHENOMENA.__getitem__, options.phenomena):
         if phenomenon.construction != construction:
             continue

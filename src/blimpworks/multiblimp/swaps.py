@@ -4,7 +4,7 @@ Source: MultiBLiMP 1.0, section 4.3; the checks and their order follow the autho
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,6 +44,47 @@ class Resource:
     subjects: Lexicon
 
 
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """What one source has of a word: readings of its form, and rows with another value.
+
+    ``column`` is the feature that tells the values apart.
+    """
+
+    column: str
+    own: list[LexiconRow]
+    others: list[LexiconRow]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """How the other forms of a word were sought.
+
+    ``lookups`` has one entry for each source, None where it was not consulted. ``before`` are
+    the values of the word's own form, None where no source knows it. ``after`` has the values
+    of each other form, ``objections`` why it makes no minimal pair, None where it makes one.
+    """
+
+    lookups: Sequence[Lookup | None]
+    before: frozenset[str] | None
+    after: Mapping[str, frozenset[str]]
+    objections: Mapping[str, str | None]
+
+    def swaps(self) -> tuple[list[Swap], Counter[str]]:
+        """The forms that make a minimal pair, and how many fell to each check."""
+        if self.before is None:
+            return [], Counter({NO_ENTRY: 1})
+        if not self.objections:
+            return [], Counter({NO_FORM: 1})
+        before = tuple(sorted(self.before))
+        swaps = [
+            Swap(form, before, tuple(sorted(self.after[form])))
+            for form, objection in self.objections.items()
+            if objection is None
+        ]
+        return swaps, Counter(reason for reason in self.objections.values() if reason)
+
+
 @dataclass(slots=True)
 class Inflector:
     """Finds swaps for one phenomenon of one language; remembers what it has answered.
@@ -63,49 +104,52 @@ class Inflector:
         """Surviving swaps of a word in its context, and how many fell to each check."""
         key = (form, lemma, features, subject)
         if key not in self._answers:
-            query = query_of(dict(features))
-            found = self._find(form, lemma, query, subject)
-            if self.any_case and found[1][NO_ENTRY]:
-                found = self._find(form.lower(), lemma.lower(), query, subject)
-            self._answers[key] = found
+            self._answers[key] = self.trace(*key).swaps()
         return self._answers[key]
 
-    def _find(
-        self, form: str, lemma: str, query: Query, subject: str
-    ) -> tuple[list[Swap], Counter[str]]:
-        forms, before = self._inflect(form, lemma, query)
-        if before is None:
-            return [], Counter({NO_ENTRY: 1})
-        if not forms:
-            return [], Counter({NO_FORM: 1})
-        rejected: Counter[str] = Counter()
-        found: list[Swap] = []
-        for other in sorted(forms):
-            after = self._values(other, lemma, query)
-            reason = self._objection(form, other, before, after, subject)
-            if reason:
-                rejected[reason] += 1
-            else:
-                found.append(Swap(other, tuple(sorted(before)), tuple(sorted(after))))
-        return found, rejected
+    def trace(
+        self, form: str, lemma: str, features: tuple[tuple[str, str], ...], subject: str
+    ) -> Trace:
+        """What the sources have of a word in its context, and what becomes of each form."""
+        query = query_of(dict(features))
+        trace = self._traced(form, lemma, query, subject)
+        if self.any_case and trace.before is None:
+            trace = self._traced(form.lower(), lemma.lower(), query, subject)
+        return trace
 
-    def _inflect(self, form: str, lemma: str, query: Query) -> tuple[set[str], set[str] | None]:
-        """Other forms from both sources, and the values of the original (None: unknown).
+    def _traced(self, form: str, lemma: str, query: Query, subject: str) -> Trace:
+        lookups = self._look_up(form, lemma, query)
+        known = [lookup for lookup in lookups if lookup and lookup.own]
+        if not known:
+            return Trace(lookups, None, {}, {})
+        before = frozenset[str]().union(*(_defined(each.own, each.column) for each in known))
+        forms = sorted({row.form for lookup in known for row in lookup.others})
+        after = {other: frozenset(self._values(other, lemma, query)) for other in forms}
+        objections = {
+            other: self._objection(form, other, before, values, subject)
+            for other, values in after.items()
+        }
+        return Trace(lookups, before, after, objections)
 
-        The treebank lexicon is asked unless UniMorph gave exactly one form; results unite.
+    def _look_up(self, form: str, lemma: str, query: Query) -> list[Lookup | None]:
+        """The word's rows and those of its other forms, in each source.
+
+        The treebank lexicon is consulted unless UniMorph gave exactly one form.
         """
+        lookups: list[Lookup | None] = []
         forms: set[str] = set()
-        before: set[str] | None = None
         for resource in self.resources:
             column = resource.verbs.columns[self.feature]
             if column is None or len(forms) == 1:
+                lookups.append(None)
                 continue
-            rows = matching(resource.verbs, lemma, form, query, column)
-            for row in rows:
-                forms |= contrasting(resource.verbs, row, query, column)
-            if rows:
-                before = (before or set()) | _defined(rows, column)
-        return forms, before
+            own = matching(resource.verbs, lemma, form, query, column)
+            others = [
+                other for row in own for other in contrasting(resource.verbs, row, query, column)
+            ]
+            forms.update(other.form for other in others)
+            lookups.append(Lookup(column, own, others))
+        return lookups
 
     @property
     def _reported(self) -> str:
@@ -136,7 +180,7 @@ class Inflector:
         return set()
 
     def _objection(
-        self, form: str, other: str, before: set[str], after: set[str], subject: str
+        self, form: str, other: str, before: Set[str], after: Set[str], subject: str
     ) -> str | None:
         """Why a swap is no minimal pair, or None."""
         if other == form:

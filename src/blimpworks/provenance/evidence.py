@@ -38,11 +38,11 @@ ALL = "all"
 
 
 def nearest(tree: Node, kind: str) -> list[Node]:
-    """The nearest ancestors of one kind: a directory of that name is in their path.
+    """The nearest ancestors of one kind: a directory (or several) of that name is in their path.
 
-    What lies behind one of them is not looked at: sampled items come from all items. Tables
-    are Parquet files, and the printed numbers of a paper CSV files; other CSV files are people's,
-    who call their folders what they like.
+    What lies behind one of them is left out: sampled items come from all items. Tables are
+    Parquet files, and the printed numbers of a paper CSV files; other CSV files are people's, who
+    call their folders what they like.
     """
     suffixes = (".parquet", ".csv") if kind == PRINTED else (".parquet",)
     found: list[Node] = []
@@ -51,11 +51,12 @@ def nearest(tree: Node, kind: str) -> list[Node]:
         if node.path in seen:
             continue
         seen.add(node.path)
-        if kind in node.path.parts and node.path.suffix in suffixes:
+        if f"/{kind}/" in f"/{node.path.as_posix()}" and node.path.suffix in suffixes:
             found.append(node)
         else:
             waiting += node.inputs
-    return found
+    behind = {node.path for each in found for source in each.inputs for node in source.walk()}
+    return [each for each in found if each.path not in behind]
 
 
 def read_arrow(path: Path) -> pa.Table:
@@ -272,6 +273,17 @@ def candidate_evidence(tree: Node, where: dict[str, Any], count: int) -> list[di
                 }
                 found.append({"words": words, "origin": _sentence(sentences, place)})
     return found[:count]
+
+
+def annotation_evidence(tree: Node, rows: pd.DataFrame, count: int) -> list[dict[str, Any]]:
+    """Sentences that rows of a table of words, or of subjects and verbs, stand in."""
+    places: list[dict[str, Any]] = []
+    numbers = [*rows["sentence"].unique()][:count]
+    for node in nearest(tree, "sentences"):
+        table = read_arrow(node.path)
+        inside = table.filter(pc.is_in(table["sentence"], pa.array(numbers, pa.int32())))
+        places += [{"origin": _sentence(node, row)} for row in inside.to_pylist()]
+    return places[:count]
 
 
 def sentence_evidence(

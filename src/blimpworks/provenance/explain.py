@@ -22,6 +22,7 @@ from blimpworks.provenance.evidence import (
     KINDS,
     MODELS,
     TABLE,
+    annotation_evidence,
     candidate_evidence,
     item_evidence,
     judged,
@@ -33,8 +34,10 @@ from blimpworks.provenance.evidence import (
 )
 from blimpworks.provenance.lineage import Node, Records, lineage
 
-UNCOUNTED = ("funnel", "rules")
-"""Tables of counts that do not keep what they counted."""
+WITHOUT_ITEMS = ("funnel", "rules", "lexicon")
+"""Tables of counts that do not keep what they counted, and entries of a dictionary."""
+ANNOTATED = ("tokens", "candidates")
+"""Tables of words, and of subjects and verbs, of sentences."""
 
 
 @dataclass(slots=True)
@@ -113,10 +116,12 @@ def _items(
 ) -> list[dict[str, Any]]:
     """Some of the items behind the ``rows`` of a cell, or of the sentences."""
     source, where = cell["source"], json.loads(cell["filter"])
-    if not count or source in UNCOUNTED:
+    if not count or source in WITHOUT_ITEMS:
         return []
     if source == "sentences":
         return sentence_evidence(tables, rows, count)
+    if source in ANNOTATED:
+        return annotation_evidence(tree, rows, count)
     if source not in KINDS:
         tables, rows = judged(tree, rows, count)
         if not tables:

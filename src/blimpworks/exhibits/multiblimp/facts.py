@@ -11,6 +11,7 @@ from typing import Any
 from blimpworks.catalogue import UNIMORPH_KINDS, Catalogue, SourceRow
 from blimpworks.config import Campaign
 from blimpworks.errors import UserError
+from blimpworks.multiblimp.decisions import corrected
 
 REASONS = "multiblimp_regeneration_notes.tsv"
 COMPLETE = "none"
@@ -21,6 +22,30 @@ def table1_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
     wanted = campaign.multiblimp.exhibits
     languages = [lang for lang in wanted.table1_languages if lang in catalogue.languages]
     return {"languages": languages, "phenomenon": wanted.table1_phenomenon}
+
+
+READABLE = "eng"
+"""The language that Figure 2 shows where it is open: readers of an English text know it."""
+
+
+def figure2_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
+    """Language, pair and settings of Figure 2; the pair is None where the figure chooses it.
+
+    ``any_case`` and ``exact`` are what pair generation and sampling do about letter case and
+    pairs of several values; ``null`` and ``limit`` are the probability that agreement is tested
+    against and the most pairs of a condition. The language is None where there is none.
+    """
+    settings = campaign.multiblimp
+    had = catalogue.languages_of("multiblimp")
+    chosen = settings.exhibits.figure2_language or (READABLE if READABLE in had else None)
+    return {
+        "language": chosen or next(iter(had), None),
+        "pair": settings.exhibits.figure2_pair,
+        "any_case": corrected(settings, "letter_case"),
+        "exact": corrected(settings, "memberships"),
+        "null": settings.agreement.null_probability,
+        "limit": settings.sampling.per_condition,
+    }
 
 
 def families(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
@@ -113,6 +138,7 @@ def reasons(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
 
 FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {
     "table1": table1_choice,
+    "figure2": figure2_choice,
     "families": families,
     "traits": traits,
     "excluded": excluded,

@@ -1,0 +1,273 @@
+"""Drawings made of texts and boxes, laid out in points from the top left corner.
+
+A layout is run twice: once without axes, to learn how high it gets, and once to draw it.
+"""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
+
+INK, FAINT = "#1B1B1B", "#6A6A6A"
+FRAME, FILL, BAND = "#B5B5B5", "#FFFFFF", "#EDF1F5"
+HOUSE = ("DejaVu Sans",)
+ELLIPSIS = "…"
+LEADING = 1.36
+"""Distance of two lines of text, where the size of the letters is 1."""
+RESOLUTION = 300
+"""Dots per inch that texts are measured at."""
+Look = dict[str, Any]
+"""Named settings of a patch."""
+MIRRORED = str.maketrans("()[]{}<>«»‹›", ")(][}{><»«›‹")
+
+
+@cache
+def _renderer() -> Any:
+    canvas: Any = FigureCanvasAgg(Figure(dpi=RESOLUTION))
+    return canvas.get_renderer()
+
+
+@cache
+def text_size(
+    text: str, size: float, bold: bool, families: tuple[str, ...]
+) -> tuple[float, float, float]:
+    """Width of a text, and its height above and its depth below the baseline, in points."""
+    if not text:
+        return 0.0, 0.0, 0.0
+    weight = "bold" if bold else "normal"
+    font = FontProperties(family=[*families], size=size, weight=weight)
+    width, height, depth = _renderer().get_text_width_height_descent(text, font, False)
+    scale = 72 / RESOLUTION
+    return width * scale, (height - depth) * scale, depth * scale
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A text in one look. ``glued``: no space, and no new line, is between it and the run before.
+
+    ``families`` are the fonts to take its letters from, the first one first.
+    """
+
+    text: str
+    size: float = 7
+    colour: str = INK
+    bold: bool = False
+    families: tuple[str, ...] = HOUSE
+    glued: bool = False
+
+    @property
+    def measures(self) -> tuple[float, float, float]:
+        """Width, height above and depth below the baseline, in points."""
+        return text_size(self.text, self.size, self.bold, self.families)
+
+    @property
+    def width(self) -> float:
+        """In points."""
+        return self.measures[0]
+
+    def fitted(self, width: float) -> "Run":
+        """The run, or as much of it as the width has room for, with an ellipsis."""
+        if self.width <= width:
+            return self
+        shorter = (replace(self, text=self.text[:n].rstrip() + ELLIPSIS) for n in self._lengths())
+        return next((run for run in shorter if run.width <= width), replace(self, text=""))
+
+    def _lengths(self) -> range:
+        return range(len(self.text) - 1, 0, -1)
+
+
+def words_of(run: Run) -> list[Run]:
+    """The words of a run; a sign before or after a word of another direction is a run of its own.
+
+    So each run is written one way, whichever way its surroundings are.
+    """
+    # Other spaces than plain ones, such as that before a percent sign, are no place for a break.
+    words = filter(None, run.text.split(" "))
+    parts = ((number, part) for word in words for number, part in enumerate(_parts(word)))
+    runs = [replace(run, text=part, glued=number > 0) for number, part in parts]
+    if runs:
+        runs[0] = replace(runs[0], glued=run.glued)
+    return runs
+
+
+@cache
+def _parts(word: str) -> tuple[str, ...]:
+    """A word without the signs around it, and those, where it is written from right to left."""
+    if not is_rtl(word):
+        return (word,)
+    at = [n for n, letter in enumerate(word) if unicodedata.category(letter)[0] in "LMN"]
+    if not at:
+        return (word,)
+    first, after = at[0], at[-1] + 1
+    ends = (word[:first].translate(MIRRORED), word[first:after], word[after:].translate(MIRRORED))
+    return tuple(part for part in ends if part)
+
+
+def is_rtl(text: str) -> bool:
+    """Whether most letters of a text are written from right to left."""
+    kinds = [unicodedata.bidirectional(letter) for letter in text]
+    return kinds.count("R") + kinds.count("AL") > kinds.count("L")
+
+
+def wrapped(runs: Iterable[Run], width: float, space: float) -> list[list[Run]]:
+    """Runs in lines no wider than ``width``; ``space`` is the gap between words [points].
+
+    A run that is too wide for a line is cut into lines of letters.
+    """
+    lines: list[list[Run]] = [[]]
+    for group in _unbroken(runs, width):
+        joined = line_width([*lines[-1], *group], space)
+        if lines[-1] and joined > width:
+            lines.append([])
+        lines[-1] += group
+    return lines
+
+
+def step(above: Iterable[Run], below: Iterable[Run]) -> float:
+    """Distance of the baselines of two lines, so that tall letters of neither touch the other."""
+    above, below = [*above], [*below]
+    size = max((run.size for run in below), default=0.0)
+    depth = max((run.measures[2] for run in above), default=0.0)
+    height = max((run.measures[1] for run in below), default=0.0)
+    return max(LEADING * size, depth + height + 1) if above else max(size, height)
+
+
+def line_width(line: Sequence[Run], space: float) -> float:
+    """Width of runs side by side, in points."""
+    gaps = sum(0 if run.glued else space for run in line[1:])
+    return sum(run.width for run in line) + gaps
+
+
+def _unbroken(runs: Iterable[Run], width: float) -> list[list[Run]]:
+    """Runs that stand together on a line."""
+    groups: list[list[Run]] = []
+    for piece in (piece for run in runs for piece in _pieces(run, width)):
+        if piece.glued and groups and line_width([*groups[-1], piece], 0) <= width:
+            groups[-1].append(piece)
+        else:
+            groups.append([piece])
+    return groups
+
+
+def _pieces(run: Run, width: float) -> list[Run]:
+    """A run in parts that are no wider than a line."""
+    pieces: list[Run] = []
+    left = run
+    while left.width > width and len(left.text) > 1:
+        at = next(n for n in left._lengths() if n == 1 or _head(left, n).width <= width)
+        pieces.append(_head(left, at))
+        left = replace(left, text=left.text[at:], glued=True)
+    return [*pieces, left]
+
+
+def _head(run: Run, letters: int) -> Run:
+    return replace(run, text=run.text[:letters])
+
+
+@dataclass(frozen=True, slots=True)
+class Pen:
+    """Draws on ``axes`` in points from the top left corner, or only pretends to without them."""
+
+    axes: Axes | None = None
+
+    def text(self, x: float, y: float, run: Run, align: str = "left") -> float:
+        """Write a run with its baseline at ``y``; returns its width."""
+        if self.axes is not None and run.text:
+            self.axes.text(
+                x,
+                y,
+                run.text,
+                size=run.size,
+                color=run.colour,
+                weight="bold" if run.bold else "normal",
+                family=[*run.families],
+                ha=align,
+                va="baseline",
+                parse_math=False,
+            )
+        return run.width
+
+    def line(self, x: float, y: float, runs: Sequence[Run], space: float = 2.2) -> None:
+        """Write runs side by side, from left to right."""
+        for number, run in enumerate(runs):
+            x += space if number and not run.glued else 0
+            x += self.text(x, y, run)
+
+    def paragraph(
+        self, x: float, y: float, width: float, runs: Iterable[Run], rtl: bool = False
+    ) -> float:
+        """Write runs in lines below ``y``, from the right if ``rtl``; returns their height."""
+        runs = [*runs]
+        size = max((run.size for run in runs), default=0)
+        space, lines = 0.32 * size, wrapped(runs, width, 0.32 * size)
+        baseline = y
+        for before, line in zip([[], *lines], lines, strict=False):
+            baseline += step(before, line)
+            if rtl:
+                self._from_right(x + width, baseline, line, space)
+            else:
+                self.line(x, baseline, line, space)
+        return baseline + (LEADING - 1) * size - y
+
+    def _from_right(self, x: float, y: float, line: Sequence[Run], space: float) -> None:
+        for number, run in enumerate(line):
+            x -= space if number and not run.glued else 0
+            self.text(x, y, run, "right")
+            x -= run.width
+
+    def rectangle(self, x: float, y: float, width: float, height: float, colour: str) -> None:
+        """A filled rectangle without an edge."""
+        if self.axes is not None:
+            # Above lines, below texts.
+            look: Look = {"facecolor": colour, "linewidth": 0, "zorder": 2.5}
+            self.axes.add_patch(Rectangle((x, y), width, height, **look))
+
+    def box(self, x: float, y: float, width: float, height: float, fill: str = FILL) -> None:
+        """A frame with round corners."""
+        if self.axes is not None:
+            style = "round,pad=0,rounding_size=3"
+            frame: Look = {"boxstyle": style, "facecolor": fill, "edgecolor": FRAME}
+            self.axes.add_patch(FancyBboxPatch((x, y), width, height, linewidth=0.7, **frame))
+
+    def curve(self, start: tuple[float, float], end: tuple[float, float], height: float) -> None:
+        """A flat arc with an arrow's head at its end, ``height`` points above both ends."""
+        if self.axes is not None:
+            (x, y), (x2, y2) = start, end
+            corner = 3 if x2 > x else -3
+            top = y - height
+            xs = [x, x, x + corner, x2 - corner, x2, x2]
+            ys = [y, top + 3, top, top, top + 3, y2 - 3]
+            self.axes.plot(xs, ys, color=FAINT, linewidth=0.7, solid_joinstyle="round")
+            self.arrow([(x2, y2 - 3.5), (x2, y2)], FAINT, 0.7, 4)
+
+    def arrow(
+        self,
+        points: Sequence[tuple[float, float]],
+        colour: str = FAINT,
+        weight: float = 1.0,
+        head: float = 7,
+    ) -> None:
+        """A line through some points with a head at the last one."""
+        if self.axes is not None:
+            for (x, y), (x2, y2) in pairwise(points[:-1]):
+                self.axes.plot([x, x2], [y, y2], color=colour, linewidth=weight)
+            style: Look = {"arrowstyle": "-|>", "mutation_scale": head, "linewidth": weight}
+            ends: Look = {"shrinkA": 0, "shrinkB": 0, "color": colour}
+            self.axes.add_patch(FancyArrowPatch(points[-2], points[-1], **style, **ends))
+
+
+def canvas(width: float, height: float) -> tuple[Figure, Pen]:
+    """An empty figure of a size in points, and a pen for it."""
+    figure = Figure(figsize=(width / 72, height / 72))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, width), ylim=(height, 0))
+    axes.set_axis_off()
+    return figure, Pen(axes)
