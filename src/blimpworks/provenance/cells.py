@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from blimpworks.errors import UserError
 from blimpworks.provenance.lineage import Records
+from blimpworks.reference import TEXT
 
 CELLS_SUFFIX = ".cells.parquet"
 REPRODUCTION = "reproduction"
@@ -73,8 +74,8 @@ def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[
 def read_numbered(path: Path, **wanted: Collection[str]) -> Iterator[dict[str, Any]]:
     """Rows of a CSV file with one of the ``wanted`` values, with ``path`` and first ``line``.
 
-    ``value`` and ``corrected`` are numbers, None where they are empty. Raises UserError when
-    there is no such file.
+    ``value`` and ``corrected`` are numbers (but for texts, which have a corrected text), None
+    where they are empty. Raises UserError when there is no such file.
     """
     try:
         with path.open(encoding="utf-8", newline="") as handle:
@@ -106,8 +107,9 @@ def list_cells(exhibit: Path, row: str | None, column: str | None) -> list[str]:
 
 
 def _numbered(row: dict[str, Any], path: Path, line: int) -> dict[str, Any]:
+    kind: type[float | str] = str if row.get("unit") == TEXT else float
     for name in {"value", "corrected"} & row.keys():
-        row[name] = float(row[name]) if row[name] else None
+        row[name] = kind(row[name]) if row[name] else None
     return row | {"path": str(path), "line": line}
 
 

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import select_rows
+from blimpworks.lmentry.packs import read_texts
 from blimpworks.provenance.cells import read_numbered
 from blimpworks.provenance.lineage import Node
 from blimpworks.scoring.spans import overlaps, token_starts
@@ -26,6 +27,12 @@ WORDS = ("subject", "inflected")
 """Words of an item whose place in the treebank sentence is told."""
 PRINTED = "published"
 """The kind of table that has what papers print."""
+PACKS = "packs"
+"""The kind of table that has the templates of language packs."""
+FOLDERS = {PACKS: "languages"}
+"""Directories of kinds of tables that are not called like the kind."""
+SUFFIXES = {PRINTED: (".parquet", ".csv"), PACKS: (".yaml",)}
+"""Suffixes of tables that are not all Parquet files, by kind."""
 KINDS = ("judgements", "scores", "answers", "items")
 """Tables of items, the one that leads furthest first."""
 MODELS = ("model", "model_a", "model_b")
@@ -41,17 +48,17 @@ def nearest(tree: Node, kind: str) -> list[Node]:
     """The nearest ancestors of one kind: a directory of that name is in their path.
 
     What lies behind one of them is not looked at: sampled items come from all items. Tables
-    are Parquet files, and the printed numbers of a paper CSV files; other CSV files are people's,
-    who call their folders what they like.
+    are Parquet files, the printed numbers of a paper CSV files, language packs YAML files; other
+    CSV files are people's, who call their folders what they like.
     """
-    suffixes = (".parquet", ".csv") if kind == PRINTED else (".parquet",)
+    suffixes, folder = SUFFIXES.get(kind, (".parquet",)), FOLDERS.get(kind, kind)
     found: list[Node] = []
     waiting, seen = [*tree.inputs], set[Path]()
     for node in waiting:
         if node.path in seen:
             continue
         seen.add(node.path)
-        if kind in node.path.parts and node.path.suffix in suffixes:
+        if folder in node.path.parts and node.path.suffix in suffixes:
             found.append(node)
         else:
             waiting += node.inputs
@@ -88,6 +95,8 @@ def read_tables(nodes: Sequence[Node]) -> pd.DataFrame:
     for number, node in enumerate(nodes):
         if node.path.suffix == ".csv":
             frames.append(pd.DataFrame(list(read_numbered(node.path))).assign(**{TABLE: number}))
+        elif node.path.suffix == ".yaml":
+            frames.append(read_texts([node.path]).assign(**{TABLE: number}))
         else:
             table = read_arrow(node.path)
             # Token arrays are for the items that are shown; pandas takes long over them.
