@@ -11,11 +11,13 @@ import pyarrow.parquet as pq
 
 from blimpworks.errors import UserError
 from blimpworks.provenance.lineage import Records
-from blimpworks.reference import TEXT
 
 CELLS_SUFFIX = ".cells.parquet"
 REPRODUCTION = "reproduction"
 """Directory of the comparisons with what the papers print."""
+# As in reference, whose settings are slow to import.
+TEXT = "text"
+"""Unit of what is printed and is no number."""
 FORMS = {"published.csv": "published", "measured.csv": "exhibits"}
 """Comparisons, and the directory of the exhibits whose cells they compare."""
 

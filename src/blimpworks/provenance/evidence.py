@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import select_rows
-from blimpworks.lmentry.packs import read_texts
 from blimpworks.provenance.cells import read_numbered
 from blimpworks.provenance.lineage import Node
 from blimpworks.scoring.spans import overlaps, token_starts
@@ -96,7 +95,7 @@ def read_tables(nodes: Sequence[Node]) -> pd.DataFrame:
         if node.path.suffix == ".csv":
             frames.append(pd.DataFrame(list(read_numbered(node.path))).assign(**{TABLE: number}))
         elif node.path.suffix == ".yaml":
-            frames.append(read_texts([node.path]).assign(**{TABLE: number}))
+            frames.append(_texts(node.path).assign(**{TABLE: number}))
         else:
             table = read_arrow(node.path)
             # Token arrays are for the items that are shown; pandas takes long over them.
@@ -106,6 +105,14 @@ def read_tables(nodes: Sequence[Node]) -> pd.DataFrame:
     if tables:
         frames.append(pa.concat_tables(tables, promote_options="default").to_pandas())
     return pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
+
+
+def _texts(path: Path) -> pd.DataFrame:
+    """The templates of a language pack."""
+    # Settings are slow to import, and few cells lead to a language pack.
+    from blimpworks.lmentry.packs import read_texts
+
+    return read_texts([path])
 
 
 def spread(rows: pd.DataFrame, count: int) -> pd.DataFrame:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
+from blimpworks.provenance.cells import TEXT
 from blimpworks.provenance.explain import Explanation
 from blimpworks.provenance.lineage import Node
-from blimpworks.reference import TEXT
 
 WIDTH = 100
 FEW = 3

@@ -126,8 +126,8 @@ def _measured_caption(found: Templates, langs: Sequence[str], *, both: bool) -> 
     variant = found.labels.facts["lmentry_variant"]
     asked = f" The prompts of this campaign are worded as {variant}." if both else ""
     return (
-        "Templates of the language packs, those of the paper's languages worded as in its runs, and "
-        f"how many prompts each has.{corrected}{asked}{_lacking(found, langs)}"
+        "Templates of the language packs, in the paper's languages worded as in its runs, and how "
+        f"many prompts each has.{corrected}{asked}{_lacking(found, langs)}"
     )
 
 
