@@ -48,15 +48,16 @@ def test_an_exhibit_that_nobody_builds_and_one_without_a_form_need_a_note():
     assert unexplained(told) == []
 
 
-def test_no_note_calls_unbuilt_what_is_built(listed):
+def test_all_but_a_drawing_without_numbers_is_built(listed):
     unbuilt = {(row.paper, row.exhibit) for row in listed if spec_of(row) is None}
-    assert unbuilt == {("multiblimp", "Figure 2")}
+    assert unbuilt <= {("multiblimp", "Figure 2")}
 
 
 def test_each_exhibit_that_claims_to_be_of_a_paper_is_in_its_list(listed):
     ours = {spec.name for spec in unlisted(listed)}
     assert not [name for name in ours if re.match(r"(table|fig)[a-z]?\d", name)]
-    assert len(listed) - 1 + len(unlisted(listed)) == len(EXHIBITS)
+    built = [row for row in listed if spec_of(row)]
+    assert len(built) + len(unlisted(listed)) == len(EXHIBITS)
 
 
 def test_an_exhibit_that_stands_twice_is_refused(tmp_path):
