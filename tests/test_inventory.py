@@ -44,8 +44,8 @@ def test_each_printed_exhibit_has_both_forms_or_a_note_that_says_why_not(listed)
 def test_an_exhibit_that_nobody_builds_and_one_without_a_form_need_a_note():
     unknown, half, whole = row_of(exhibit="Table 99"), row_of("clams", "Figure 1"), row_of()
     assert unexplained([unknown, half, whole]) == [unknown, half]
-    told = [row.model_copy(update={"note": "why"}) for row in (unknown, half)]
-    assert unexplained(told) == []
+    noted = [row.model_copy(update={"note": "why"}) for row in (unknown, half)]
+    assert unexplained(noted) == []
 
 
 def test_all_but_a_drawing_without_numbers_is_built(listed):

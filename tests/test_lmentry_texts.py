@@ -96,7 +96,7 @@ def cells(exhibit):
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("text", "other", "same"),
     [
         ("the word “cat”", 'the word "cat"', True),
         ("doesn’t", "doesn't", True),
@@ -105,8 +105,8 @@ def cells(exhibit):
         ("words “a”, or “b”", 'words "a", and "b"', False),
     ],
 )
-def test_wording_counts_and_typeset_quotation_marks_do_not(one, other, same):
-    assert same_wording(one, other) is same
+def test_wording_counts_and_typeset_quotation_marks_do_not(text, other, same):
+    assert same_wording(text, other) is same
 
 
 @pytest.mark.parametrize(
@@ -176,8 +176,8 @@ def test_a_template_that_is_changed_in_the_pack_is_no_longer_as_printed(tables, 
     changed.write_text(yaml.safe_dump(pack, allow_unicode=True), encoding="utf-8")
     packs = [changed, *tables["packs"][1:]]
     exhibit, _ = build("table30", tables | {"packs": packs}, PUBLISHED, tmp_path)
-    told = 'Worded otherwise in the release: English 2, Tell the first word of "sentence".'
-    assert told in exhibit.caption
+    difference = 'Worded otherwise in the release: English 2, Tell the first word of "sentence".'
+    assert difference in exhibit.caption
 
 
 def test_printed_examples_are_what_the_releases_templates_make_of_their_arguments(tables, tmp_path):
@@ -196,8 +196,8 @@ def test_printed_examples_are_what_the_releases_templates_make_of_their_argument
 
 def test_the_korean_system_prompt_has_a_space_that_the_release_has_not(tables, tmp_path):
     exhibit, _ = build("table7", tables, PUBLISHED, tmp_path)
-    found = cells(exhibit)
-    printed, released = (found["Korean", f"System prompt{end}"] for end in ("", ", released"))
+    shown = cells(exhibit)
+    printed, released = (shown["Korean", f"System prompt{end}"] for end in ("", ", released"))
     assert printed.text.replace("해야 합니다", "해야합니다") == released.text != printed.text
     assert "Worded otherwise in the release: Korean" in exhibit.caption
 
@@ -207,13 +207,13 @@ def test_the_korean_system_prompt_has_a_space_that_the_release_has_not(tables, t
 
 def test_measured_templates_have_both_wordings_side_by_side_and_their_prompts(tables, tmp_path):
     exhibit, _ = build("table15", tables, MEASURED, tmp_path)
-    found = cells(exhibit)
-    assert "todas estas" in found["Spanish 2", "Template"].text
-    assert "alguna de" in found["Spanish 2", "Corrected"].text
-    assert found["Spanish 2", "Prompts"].value == 2
-    assert ("English 1", "Corrected") not in found
-    assert len([1 for _, column in found if column == "Template"]) == 3 * 10
-    assert "mots" in found["French 1", "Template"].text
+    shown = cells(exhibit)
+    assert "todas estas" in shown["Spanish 2", "Template"].text
+    assert "alguna de" in shown["Spanish 2", "Corrected"].text
+    assert shown["Spanish 2", "Prompts"].value == 2
+    assert ("English 1", "Corrected") not in shown
+    assert len([1 for _, column in shown if column == "Template"]) == 3 * 10
+    assert "mots" in shown["French 1", "Template"].text
     assert "worded as published" in exhibit.caption
 
 
@@ -251,9 +251,9 @@ def test_measured_english_templates_stand_beside_the_printed_ones(tables, tmp_pa
 
 def test_measured_examples_are_the_campaigns_own_prompts_with_their_answers(tables, tmp_path):
     exhibit, _ = build("table1", tables, MEASURED, tmp_path)
-    found = cells(exhibit)
-    assert len(found) == 25
-    assert found["First letter of the word", "Example"].text == (
+    shown = cells(exhibit)
+    assert len(shown) == 25
+    assert shown["First letter of the word", "Example"].text == (
         'What is the first letter of the word "sun"?'
     )
     assert exhibit.remarks["First letter of the word"] == {"Answer": "moon"}

@@ -58,8 +58,8 @@ def spec_of(row: PrintedExhibit) -> ExhibitSpec | None:
 
 def unexplained(rows: Sequence[PrintedExhibit]) -> list[PrintedExhibit]:
     """Printed exhibits that are not built, or lack a form, without a note that says why."""
-    found = [(row, spec_of(row)) for row in rows if not row.note]
-    return [row for row, spec in found if spec is None or not (spec.needs and spec.published)]
+    specs = [(row, spec_of(row)) for row in rows if not row.note]
+    return [row for row, spec in specs if spec is None or not (spec.needs and spec.published)]
 
 
 def unlisted(rows: Sequence[PrintedExhibit]) -> list[ExhibitSpec]:

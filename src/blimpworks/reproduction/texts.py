@@ -9,6 +9,6 @@ def as_typed(text: str) -> str:
     return text.translate(TYPESET)
 
 
-def same_wording(one: str, other: str) -> bool:
+def same_wording(text: str, other: str) -> bool:
     """Whether two texts are the same letter by letter, but for typeset quotation marks."""
-    return as_typed(one) == as_typed(other)
+    return as_typed(text) == as_typed(other)

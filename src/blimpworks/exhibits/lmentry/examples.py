@@ -48,11 +48,11 @@ MANY = {
 
 def _first_prompts(path: Path) -> dict[str, dict[str, Any]]:
     """The first prompt of the first template of each task in a table of prompts."""
-    found: dict[str, dict[str, Any]] = {}
+    first: dict[str, dict[str, Any]] = {}
     for prompt in read_table(PROMPTS, path, COLUMNS).to_pylist():
         if prompt["template"] == 1 and prompt["phenomenon"] in TASKS:
-            found.setdefault(prompt["phenomenon"], prompt)
-    return found
+            first.setdefault(prompt["phenomenon"], prompt)
+    return first
 
 
 def _chosen(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
@@ -75,8 +75,8 @@ def _prompt_cell(prompt: Mapping[str, Any]) -> Cell:
 
 
 def _measured(tables: Tables, labels: Labels) -> Exhibit:
-    found = _chosen(tables["items"])
-    prompts = [found[task] for task in TASKS if task in found]
+    chosen = _chosen(tables["items"])
+    prompts = [chosen[task] for task in TASKS if task in chosen]
     lang = prompts[0]["lang"]
     answers = {long_name(prompt["phenomenon"]): {ANSWER: _answer(prompt)} for prompt in prompts}
     return Exhibit(

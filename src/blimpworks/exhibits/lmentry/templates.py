@@ -41,8 +41,8 @@ def _read_items(tables: Tables, task: str) -> pd.DataFrame:
         read_table(PROMPTS, path, columns).to_pandas().astype({"lang": str, "phenomenon": str})
         for path in tables["items"]
     ]
-    found = pd.concat(frames, ignore_index=True)
-    return found[found["phenomenon"] == task]
+    items = pd.concat(frames, ignore_index=True)
+    return items[items["phenomenon"] == task]
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class Templates:
         """The templates of a task in all packs. Raises UserError for a pack that is wrong."""
         packs = [read_pack(path) for path in tables["packs"]]
         texts = read_texts(tables["packs"])
-        found = texts[texts["phenomenon"] == task]
-        return cls(task, {pack.lang: pack for pack in packs}, found, labels)
+        own = texts[texts["phenomenon"] == task]
+        return cls(task, {pack.lang: pack for pack in packs}, own, labels)
 
     def numbers(self, lang: str) -> range:
         """Numbers of the templates in a language, from 1; none where it lacks the task."""
@@ -75,59 +75,59 @@ class Templates:
         return replace(cell, where={**cell.where, "phenomenon": self.task}, stands_for=stands_for)
 
 
-def _measured(tables: Tables, found: Templates, langs: Sequence[str]) -> Iterator[Cell]:
+def _measured(tables: Tables, templates: Templates, langs: Sequence[str]) -> Iterator[Cell]:
     """Both wordings of each template, and how many prompts there are of it."""
-    items = _read_items(tables, found.task)
+    items = _read_items(tables, templates.task)
     for lang in langs:
-        for number in found.numbers(lang):
-            yield found.cell(lang, number)
-            right = found.cell(lang, number, corrected=True)
-            if f"{found.task}.{number}" in found.packs[lang].corrected:
+        for number in templates.numbers(lang):
+            yield templates.cell(lang, number)
+            right = templates.cell(lang, number, corrected=True)
+            if f"{templates.task}.{number}" in templates.packs[lang].corrected:
                 yield right
             where = {
                 "benchmark": BENCHMARK,
                 "lang": lang,
-                "phenomenon": found.task,
+                "phenomenon": templates.task,
                 "template": number,
             }
-            yield count_of(items, (_row(lang, number, found.labels), SAMPLES), where)
+            yield count_of(items, (_row(lang, number, templates.labels), SAMPLES), where)
 
 
-def _published(tables: Tables, found: Templates, table: str) -> Iterator[Cell]:
+def _published(tables: Tables, templates: Templates, table: str) -> Iterator[Cell]:
     """The printed templates, and behind them those of the release."""
     printed = read_printed(tables)
     for _, row in printed[printed["exhibit"] == table].iterrows():
         number, lang = int(row["row"]), row["column"]
-        yield printed_text_cell(row, (_row(lang, number, found.labels), TEMPLATE))
-        again = found.cell(lang, number)
+        yield printed_text_cell(row, (_row(lang, number, templates.labels), TEMPLATE))
+        again = templates.cell(lang, number)
         place = (again.row, f"{TEMPLATE}, released")
         yield replace(again, row=place[0], column=place[1], printed=False)
 
 
-def _sections(found: Templates, langs: Sequence[str], columns: Sequence[str]) -> list[Section]:
+def _sections(templates: Templates, langs: Sequence[str], columns: Sequence[str]) -> list[Section]:
     """A section of each language: its name, and below it its templates by number."""
     sections = []
     for lang in langs:
-        name = language_name(lang, found.labels)
-        rows = {_row(lang, n, found.labels): str(n) for n in found.numbers(lang)}
+        name = language_name(lang, templates.labels)
+        rows = {_row(lang, n, templates.labels): str(n) for n in templates.numbers(lang)}
         head = {name: name} if len(langs) > 1 else {}
         sections.append(Section("No.", head | rows, columns))
     return sections
 
 
-def _lacking(found: Templates, langs: Sequence[str]) -> str:
+def _lacking(templates: Templates, langs: Sequence[str]) -> str:
     """A sentence on languages without the task."""
-    names = [language_name(lang, found.labels) for lang in langs if not found.numbers(lang)]
+    names = [language_name(lang, templates.labels) for lang in langs if not templates.numbers(lang)]
     return f" Without the task: {', '.join(names)}." if names else ""
 
 
-def _measured_caption(found: Templates, langs: Sequence[str], *, both: bool) -> str:
+def _measured_caption(templates: Templates, langs: Sequence[str], *, both: bool) -> str:
     corrected = " Corrected: where the right wording is another." if both else ""
-    variant = found.labels.facts["lmentry_variant"]
-    asked = f" The prompts of this campaign are worded as {variant}." if both else ""
+    variant = templates.labels.facts["lmentry_variant"]
+    wording = f" The prompts of this campaign are worded as {variant}." if both else ""
     return (
         "Templates of the language packs, in the paper's languages worded as in its runs, and how "
-        f"many prompts each has.{corrected}{asked}{_lacking(found, langs)}"
+        f"many prompts each has.{corrected}{wording}{_lacking(templates, langs)}"
     )
 
 
@@ -137,31 +137,31 @@ def template_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     The measured form has those of all the campaign's languages, the published one the printed
     English ones, with hidden cells of what the release has in their place.
     """
-    found = Templates.of(tables, TEMPLATE_TABLES[table], labels)
+    templates = Templates.of(tables, TEMPLATE_TABLES[table], labels)
     if labels.source == "published":
-        langs, cells = [ENGLISH], list(_published(tables, found, table))
+        langs, cells = [ENGLISH], list(_published(tables, templates, table))
         columns = [TEMPLATE]
         caption = f"As printed. {unlike_print(cells)} {NOTES.get(table, '')}".strip()
     else:
-        langs = languages_of(found.texts)
-        cells = list(_measured(tables, found, langs))
+        langs = languages_of(templates.texts)
+        cells = list(_measured(tables, templates, langs))
         both = any(cell.column == CORRECTED for cell in cells)
         columns = [TEMPLATE, *[CORRECTED] * both, SAMPLES]
-        caption = _measured_caption(found, [*found.packs], both=both)
+        caption = _measured_caption(templates, [*templates.packs], both=both)
     written = {
         (_row(lang, number, labels), column): language_tag(lang)
         for lang in langs
-        for number in found.numbers(lang)
+        for number in templates.numbers(lang)
         for column in (TEMPLATE, CORRECTED)
     }
     width = 0.64 / (1 + (CORRECTED in columns))
     return Exhibit(
-        f"Templates: {long_name(found.task).lower()}",
+        f"Templates: {long_name(templates.task).lower()}",
         f"{caption} Arguments of a prompt are named in their places.",
         cells,
         row_title="No.",
         widths=dict.fromkeys([TEMPLATE, CORRECTED], round(width, 2)),
-        sections=_sections(found, langs, columns),
+        sections=_sections(templates, langs, columns),
         textual=True,
         written_in=written,
     )

@@ -48,5 +48,5 @@ def unlike_print(cells: Sequence[Cell]) -> str:
     unlike = [c for c in texts if not same_wording(c.text, released[c.stands_for])]
     if not unlike:
         return "The wording is that of the release."
-    told = "; ".join(f"{c.row}, {released[c.stands_for].rstrip('.')}" for c in unlike)
-    return f"Worded otherwise in the release: {told}."
+    readings = "; ".join(f"{c.row}, {released[c.stands_for].rstrip('.')}" for c in unlike)
+    return f"Worded otherwise in the release: {readings}."
