@@ -6,6 +6,7 @@ from blimpworks.catalogue import ModelRow, read_rows
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.lmentry.names import LANGUAGES
 from blimpworks.reproduction.accuracies import read_published
 
 CONFIG = Path(__file__).resolve().parents[1] / "config"
@@ -13,16 +14,18 @@ PRINTED = CONFIG / "published/lmentry"
 MODELS = {r.name: r for r in read_rows(ModelRow, CONFIG / "models.tsv") if "lmentry" in r.papers}
 SIZES = {name: row.parameters for name, row in MODELS.items()}
 NAMES = {name: row.label for name, row in MODELS.items()}
-PUBLISHED = Labels({}, NAMES, "printed", {"lmentry_sizes": SIZES}, "published")
+FACTS = {"lmentry_sizes": SIZES, "lmentry_variant": "published"}
+PUBLISHED = Labels({}, NAMES, "printed", FACTS, "published")
+PACKS = [CONFIG / f"lmentry/languages/{lang}.yaml" for lang in LANGUAGES]
 SPECS = {spec.name: spec for spec in EXHIBITS.values() if spec.paper == "lmentry"}
 
 
 def tables_of(root):
-    """What published forms are made of: printed numbers, and the accuracies among them."""
+    """What published forms are made of: what is printed, accuracies among it, language packs."""
     printed = sorted(PRINTED.glob("*.csv"))
     accuracies = root / "printed.parquet"
     read_published(printed, "lmentry", accuracies)
-    return {"printed": printed, "accuracies": [accuracies]}
+    return {"printed": printed, "accuracies": [accuracies], "packs": PACKS}
 
 
 def build(name, tables, labels, root):

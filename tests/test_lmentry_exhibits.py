@@ -1,5 +1,6 @@
 """Multi-LMentry's exhibits of a campaign's own: from simulated judgements of two languages."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from blimpworks.exhibits.lmentry.artefacts import GROUPS
 from blimpworks.exhibits.shared import read_plain
 from blimpworks.lmentry.annotation.agreement import measure_agreement
 from blimpworks.lmentry.annotation.sheet import write_annotation_sheet
+from blimpworks.lmentry.packs import FIELDS, read_texts
 from blimpworks.lmentry.tables import ANNOTATION_AGREEMENT, PROMPTS, VERDICTS
 from blimpworks.lmentry.tasks import TASKS, WHOLE
 from blimpworks.lmentry.verdicts import compare_verdicts
@@ -31,13 +33,19 @@ pytestmark = pytest.mark.xdist_group("lmentry-exhibits")  # they share what is m
 METHOD = "corrected"
 SKILL = {"phi-4": 0.9, "eurollm-9b-it": 0.6, "latxa-llama-3.1-8b-instruct": 0.75, "mine": 0.5}
 LANGUAGES = {"eng": "English", "ita": "Italian"}
+TEMPLATES = {task: [f"{task} {{{'} {'.join(FIELDS[task])}}}?"] for task in TASKS}
+RIGHT = "last_letter.1"
+"""The one template that the packs correct."""
 PER_TEMPLATE = 4
 N = 3 * PER_TEMPLATE
 LABELS = Labels(
     LANGUAGES,
     {name: NAMES.get(name, "Model M") for name in SKILL},
     METHOD,
-    {"lmentry_sizes": {name: SIZES.get(name, 0.5) for name in SKILL}},
+    {
+        "lmentry_sizes": {name: SIZES.get(name, 0.5) for name in SKILL},
+        "lmentry_variant": "published",
+    },
 )
 
 
@@ -82,13 +90,12 @@ def annotated(made, root):
 
 
 def pack(lang, path):
-    """A language pack with what Table 7 shows of it."""
+    """A language pack with what Tables 7 and 9 to 33 show of it."""
     prompts = {"eng": "You are a helpful assistant. Answer concisely and correctly."}
     text = prompts.get(lang, "Rispondi.")
-    path.write_text(
-        f"lang: {lang}\nname: {LANGUAGES[lang]}\nresources: x\nsystem: {text}\n"
-        "alphabet: abc\ntemplates: {}\n"
-    )
+    known = {"lang": lang, "name": LANGUAGES[lang], "resources": "x", "system": text}
+    known |= {"alphabet": "abc", "yes_no": ["yes", "no"], "templates": TEMPLATES}
+    path.write_text(json.dumps(known | {"corrected": {RIGHT: "Another {word}?"}}))
     return path
 
 
@@ -108,7 +115,8 @@ def sources(made, campaign):
             ("verdicts", VERDICTS),
         )
     }
-    return {"judgements": pd.concat(frames), "items": pd.concat(items), **plain}
+    packs = read_texts(campaign["packs"])
+    return {"judgements": pd.concat(frames), "items": pd.concat(items), "packs": packs, **plain}
 
 
 def cells(exhibit):
@@ -208,7 +216,7 @@ def test_table_3_has_the_campaigns_models_with_what_was_judged(campaign, root):
 def test_table_7_says_which_system_prompts_are_not_as_printed(campaign, root):
     exhibit, _ = build("table7", campaign, LABELS, root)
     assert "Not as printed, or not in print: Italian." in exhibit.caption
-    assert exhibit.remarks["Italian"] == {"System prompt": "Rispondi."}
+    assert cells(exhibit)["Italian", "System prompt"].text == "Rispondi."
 
 
 def test_table_8_counts_the_prompts_of_each_subset(campaign, root):

@@ -8,12 +8,13 @@ import shutil
 
 import pandas as pd
 import pytest
-from lmentry_kit import PRINTED, PUBLISHED, SPECS, build, tables_of
+from lmentry_kit import PACKS, PRINTED, PUBLISHED, SPECS, build, tables_of
 
 from blimpworks.catalogue import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.exhibits.lmentry.names import LANGUAGES, MODELS, PARTS, TASK_TABLES
+from blimpworks.lmentry.packs import read_texts
 from blimpworks.lmentry.tasks import TASKS
 from blimpworks.reference import PublishedRow
 from blimpworks.reproduction.accuracies import read_published
@@ -25,6 +26,9 @@ pytestmark = pytest.mark.xdist_group("lmentry")
 ORDER = ("exact", "rounding", "erratum", "garbled", "not recomputable", "deviates")
 # Counts of each exhibit in this order.
 COUNTS = {
+    "table1": (23, 0, 2, 0, 0, 0),
+    "table7": (8, 0, 1, 0, 0, 0),
+    **{f"table{number}": (3, 0, 0, 0, 0, 0) for number in range(9, 34)},
     "table2": (10, 0, 0, 0, 0, 0),
     "table3": (0, 0, 0, 0, 18, 0),
     "table34": (0, 0, 0, 0, 360, 0),
@@ -86,6 +90,9 @@ ERRATA = {
     ("table6", "ita open-data", "word_before"),
     ("table6", "ita open-data", "ends_with_word"),
     ("table53", "global_accuracy", "agreement"),
+    ("table1", "any_words_from_category", "prompt"),
+    ("table1", "all_words_from_category", "prompt"),
+    ("table7", "kor", "system"),
     ("text", "average", "eus lms"),
     ("text", "average", "lead of English, accuracy"),
     ("text", "average", "robustness"),
@@ -194,7 +201,7 @@ def test_a_changed_digit_deviates(tmp_path, place, text, changed, tables, exhibi
 def test_each_published_cell_can_be_computed_again(printed, tables, exhibits):
     rows = pd.DataFrame([row.model_dump() for row in printed])
     accuracies = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
-    found = {"published": rows, "accuracies": accuracies}
+    found = {"published": rows, "accuracies": accuracies, "packs": read_texts(PACKS)}
     for name, (exhibit, _) in exhibits.items():
         again = [cell for cell in exhibit.cells if "exhibit" not in cell.where or not cell.printed]
         assert exhibit.cells

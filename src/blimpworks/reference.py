@@ -1,10 +1,10 @@
-"""Reference data beside the catalogue: groups of languages, other codes, printed numbers."""
+"""Reference data beside the catalogue: groups of languages, other codes, what papers print."""
 
 import re
 from collections import Counter
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from blimpworks.catalogue import Catalogue, Lang, Names, OptionalFloat, Slug, read_rows
 from blimpworks.config import Campaign, Strict
@@ -29,8 +29,12 @@ class FrequencyCodesRow(Strict):
     note: str
 
 
+TEXT = "text"
+"""Unit of what is printed and is no number: it is compared word by word."""
+
+
 class PublishedRow(Strict):
-    """A number that an exhibit of a paper prints."""
+    """A number that an exhibit of a paper prints, or a text where the unit is ``text``."""
 
     exhibit: str
     row: str
@@ -46,10 +50,35 @@ class PublishedRow(Strict):
     """Whether it stands in bold."""
     fault: Literal["", "erratum", "garbled"]
     """erratum: the paper contradicts itself or the data; garbled: the text was misread."""
-    corrected: OptionalFloat
-    """What an erratum should read, where that is known."""
+    corrected: float | str | None
+    """What an erratum should read, where that is known: a number, or of a text another text."""
     note: str
     """Of a faulty one the evidence, with the arithmetic."""
+
+    @field_validator("corrected", mode="before")
+    @classmethod
+    def _corrected_in_kind(cls, given: Any, info: ValidationInfo) -> Any:
+        """A text for a text, a number for a number. Raises ValueError for what is no number."""
+        if given == "":
+            return None
+        return given if given is None or info.data.get("unit") == TEXT else float(given)
+
+    @model_validator(mode="after")
+    def _texts_have_no_value(self) -> Self:
+        """Raise ValueError for a text with a number."""
+        if self.textual and self.value is not None:
+            raise ValueError(f"a {TEXT} has no value; leave it empty, or give another unit")
+        return self
+
+    @property
+    def textual(self) -> bool:
+        """Whether it is a text, which is compared word by word."""
+        return self.unit == TEXT
+
+    @property
+    def sound(self) -> float | None:
+        """The number as it should read: as corrected, or else as printed."""
+        return self.corrected if isinstance(self.corrected, float) else self.value
 
     @property
     def place(self) -> str:

@@ -30,6 +30,7 @@ from blimpworks.exhibits.catalogue import EVALUATION, EXHIBITS, FORMATS
 from blimpworks.exhibits.blimp.trained import FACTS as TRAINED_FACTS
 from blimpworks.exhibits.clams.facts import FACTS as CLAMS_FACTS
 from blimpworks.exhibits.lmentry.facts import LMENTRY_FACTS
+from blimpworks.exhibits.lmentry.names import LANGUAGES as LMENTRY_LANGUAGES
 from blimpworks.exhibits.multiblimp.facts import FACTS
 from blimpworks.exhibits.multiblimp.models import EVALUATION_FACTS, margin_models
 from blimpworks.exhibits.urblimp.models import FACTS as URBLIMP_FACTS

@@ -78,6 +78,10 @@ PUBLISHED_NEEDS = {
     # Print has its own.
     "perplexities": lambda paper: [],
     "people": lambda paper: [],
+    # Those of the languages that the paper has, whatever the campaign has.
+    "packs": lambda paper: [
+        str(pack_file(CAMPAIGN, lang)) for lang in LMENTRY_LANGUAGES
+    ],
 }
 # The file of each kind that Snakemake's own report shows.
 REPORTED = {"table": "html", "figure": "svg"}

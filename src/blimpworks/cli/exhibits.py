@@ -72,7 +72,19 @@ def build_published(
             typer.echo(f"{spec.key}: {spec.title}")
 
 
+def list_exhibits(
+    printed: Annotated[Path, typer.Option(help="Directory of printed numbers.")] = Path(
+        "config/published"
+    ),
+) -> None:
+    """List every table and figure of the papers, and what rebuilds it, in Markdown."""
+    from blimpworks.report.inventory import LIST, page, read_inventory
+
+    typer.echo(page(read_inventory(printed / LIST)), nl=False)
+
+
 def register(app: typer.Typer) -> None:
     """Add these verbs to the command line."""
     app.command()(build_exhibit)
     app.command()(build_published)
+    app.command()(list_exhibits)

@@ -21,6 +21,8 @@ from blimpworks.exhibits.urblimp import formulas as urblimp
 
 ENOUGH_PAIRS = 10
 COUNT = "number of rows"
+TEXT = "text of the row"
+"""Of a cell whose text stands for itself: its value is the number of texts, 1."""
 TOTAL = "sum of n"
 ACCURACY = "100 × mean(correct)"
 KINDS = "number of languages"
@@ -148,6 +150,7 @@ class _Formulas(dict[str, Callable[[pd.DataFrame], float]]):
 FORMULAS: dict[str, Callable[[pd.DataFrame], float]] = _Formulas(
     {
         COUNT: lambda rows: float(len(rows)),
+        TEXT: lambda rows: float(len(rows)),
         TOTAL: lambda rows: float(rows["n"].sum()),
         ACCURACY: lambda rows: float(100 * rows["correct"].mean()),
         VALUES: lambda rows: float(rows["value"].sum()),

@@ -16,6 +16,7 @@ th, td { padding: .2em .6em; text-align: start; vertical-align: top; }
 td.n { text-align: end; font-variant-numeric: tabular-nums; }
 thead tr:last-child th, tbody + tbody tr:first-child > * { border-bottom: 1px solid #767676; }
 th[colspan] { text-align: center; }
+:lang(ko) { font-family: "Noto Sans KR", "Noto Sans CJK KR", "Malgun Gothic", sans-serif; }
 :lang(ur) { font-family: "Noto Naskh Arabic", "Noto Nastaliq Urdu", Amiri; font-size: 1.1em; }
 figure { margin: 0; } img { max-width: 100%; } figcaption { max-width: 60em; margin-top: .8em; }
 """.strip()

@@ -25,18 +25,23 @@ SCRIPTS = r"""% Many scripts: compile with LuaLaTeX or XeLaTeX and fonts that ha
 """
 # Lines of a LaTeX table that a page holds, and columns that it holds in small type.
 LONG, WIDE = 50, 7
-LATEX_ESCAPES = {c: f"\\{c}" for c in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "|": r"\textbar{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "−": "$-$",
-    "²": r"\textsuperscript{2}",
-    "β": r"$\beta$",
-    ABSENT: "--",
-}
+LATEX_ESCAPES = (
+    {c: f"\\{c}" for c in "&%$#_{}"}
+    | {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "|": r"\textbar{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "−": "$-$",
+        "²": r"\textsuperscript{2}",
+        "β": r"$\beta$",
+        "␣": r"\textvisiblespace{}",
+        ABSENT: "--",
+    }
+    | {chr(ord("₀") + digit): f"$_{digit}$" for digit in range(10)}
+)
 # Fixed, so that a rerun gives the same bytes.
 # Matplotlib reads these when it writes; journals refuse Type 3 fonts, hence 42 (TrueType).
 FILE_SETTINGS: dict[Any, Any] = {

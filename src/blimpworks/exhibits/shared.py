@@ -9,7 +9,7 @@ import pandas as pd
 
 from blimpworks.catalogue import read_rows
 from blimpworks.exhibits.exhibit import Cell
-from blimpworks.exhibits.formulas import of_row
+from blimpworks.exhibits.formulas import TEXT, of_row
 from blimpworks.reference import PublishedRow
 from blimpworks.tables import TableSchema, read_table
 
@@ -51,6 +51,13 @@ def printed_cell(found: pd.Series, place: tuple[str, str]) -> Cell:
     keys = ("exhibit", "row", "column")
     cell = row_cell("published", found, keys, "value", place, found["text"])
     return replace(cell, stands_for=(found["row"], found["column"]))
+
+
+def printed_text_cell(found: pd.Series, place: tuple[str, str]) -> Cell:
+    """A cell that shows a printed text."""
+    where = {key: found[key] for key in ("exhibit", "row", "column")}
+    stands_for = (found["row"], found["column"])
+    return Cell(*place, 1, found["text"], TEXT, "published", where, stands_for=stands_for)
 
 
 def printed_bold(printed: pd.DataFrame, exhibit: str) -> set[tuple[str, str]]:

@@ -4,10 +4,12 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, Tables 7 to 3
 """
 
 import string
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
+import pandas as pd
 from pydantic import Field, model_validator
 
 from blimpworks.config import parse_yaml
@@ -36,6 +38,8 @@ FIELDS: dict[str, frozenset[str]] = {
     for task in tasks.split()
 }
 """What stands in braces in a task's templates."""
+SYSTEM = "system"
+"""Key of the system prompt among a pack's texts."""
 
 
 class Lists(Strict):
@@ -123,6 +127,40 @@ def _check_fields(key: str, task: str, text: str) -> None:
     if found != FIELDS[task]:
         told = ", ".join(f"{{{name}}}" for name in sorted(found)) or "nothing"
         raise ValueError(f"{key}, {text!r}, has {told} in braces; expected {expected}")
+
+
+def texts_of(pack: Pack) -> Iterator[dict[str, str | None]]:
+    """A row for the system prompt and for each template of a pack, with its two wordings.
+
+    ``key`` is "system" or task and number of a template, as in ``corrected``; ``phenomenon`` the
+    task. ``published`` is the release's wording, ``corrected`` the right one, None if that is it.
+    """
+    yield {
+        "lang": pack.lang,
+        "phenomenon": None,
+        "key": SYSTEM,
+        "published": pack.system,
+        "corrected": None,
+    }
+    for task, texts in pack.templates.items():
+        for number, text in enumerate(texts, start=1):
+            key = f"{task}.{number}"
+            right = pack.corrected.get(key)
+            yield {
+                "lang": pack.lang,
+                "phenomenon": task,
+                "key": key,
+                "published": text,
+                "corrected": right,
+            }
+
+
+def read_texts(paths: Sequence[Path]) -> pd.DataFrame:
+    """System prompts and templates of some packs, as rows of ``texts_of``.
+
+    Raises UserError, with the file and the key, for a pack that is wrong.
+    """
+    return pd.DataFrame([row for path in paths for row in texts_of(read_pack(path))], dtype=object)
 
 
 def read_pack(path: Path) -> Pack:

@@ -15,6 +15,9 @@ from blimpworks.provenance.lineage import Records
 CELLS_SUFFIX = ".cells.parquet"
 REPRODUCTION = "reproduction"
 """Directory of the comparisons with what the papers print."""
+# As in reference, whose settings are slow to import.
+TEXT = "text"
+"""Unit of what is printed and is no number."""
 FORMS = {"published.csv": "published", "measured.csv": "exhibits"}
 """Comparisons, and the directory of the exhibits whose cells they compare."""
 
@@ -73,8 +76,8 @@ def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[
 def read_numbered(path: Path, **wanted: Collection[str]) -> Iterator[dict[str, Any]]:
     """Rows of a CSV file with one of the ``wanted`` values, with ``path`` and first ``line``.
 
-    ``value`` and ``corrected`` are numbers, None where they are empty. Raises UserError when
-    there is no such file.
+    ``value`` and ``corrected`` are numbers (but for texts, which have a corrected text), None
+    where they are empty. Raises UserError when there is no such file.
     """
     try:
         with path.open(encoding="utf-8", newline="") as handle:
@@ -106,8 +109,9 @@ def list_cells(exhibit: Path, row: str | None, column: str | None) -> list[str]:
 
 
 def _numbered(row: dict[str, Any], path: Path, line: int) -> dict[str, Any]:
+    kind: type[float | str] = str if row.get("unit") == TEXT else float
     for name in {"value", "corrected"} & row.keys():
-        row[name] = float(row[name]) if row[name] else None
+        row[name] = kind(row[name]) if row[name] else None
     return row | {"path": str(path), "line": line}
 
 

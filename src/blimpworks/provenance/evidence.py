@@ -26,6 +26,12 @@ WORDS = ("subject", "inflected")
 """Words of an item whose place in the treebank sentence is told."""
 PRINTED = "published"
 """The kind of table that has what papers print."""
+PACKS = "packs"
+"""The kind of table that has the templates of language packs."""
+FOLDERS = {PACKS: "languages"}
+"""Directories of kinds of tables that are not called like the kind."""
+SUFFIXES = {PRINTED: (".parquet", ".csv"), PACKS: (".yaml",)}
+"""Suffixes of tables that are not all Parquet files, by kind."""
 KINDS = ("judgements", "scores", "answers", "items")
 """Tables of items, the one that leads furthest first."""
 MODELS = ("model", "model_a", "model_b")
@@ -41,17 +47,17 @@ def nearest(tree: Node, kind: str) -> list[Node]:
     """The nearest ancestors of one kind: a directory (or several) of that name is in their path.
 
     What lies behind one of them is left out: sampled items come from all items. Tables are
-    Parquet files, and the printed numbers of a paper CSV files; other CSV files are people's, who
-    call their folders what they like.
+    Parquet files, the printed numbers of a paper CSV files, language packs YAML files; other CSV
+    files are people's, who call their folders what they like.
     """
-    suffixes = (".parquet", ".csv") if kind == PRINTED else (".parquet",)
+    suffixes, folder = SUFFIXES.get(kind, (".parquet",)), FOLDERS.get(kind, kind)
     found: list[Node] = []
     waiting, seen = [*tree.inputs], set[Path]()
     for node in waiting:
         if node.path in seen:
             continue
         seen.add(node.path)
-        if f"/{kind}/" in f"/{node.path.as_posix()}" and node.path.suffix in suffixes:
+        if f"/{folder}/" in f"/{node.path.as_posix()}" and node.path.suffix in suffixes:
             found.append(node)
         else:
             waiting += node.inputs
@@ -89,6 +95,8 @@ def read_tables(nodes: Sequence[Node]) -> pd.DataFrame:
     for number, node in enumerate(nodes):
         if node.path.suffix == ".csv":
             frames.append(pd.DataFrame(list(read_numbered(node.path))).assign(**{TABLE: number}))
+        elif node.path.suffix == ".yaml":
+            frames.append(_texts(node.path).assign(**{TABLE: number}))
         else:
             table = read_arrow(node.path)
             # Token arrays are for the items that are shown; pandas takes long over them.
@@ -98,6 +106,14 @@ def read_tables(nodes: Sequence[Node]) -> pd.DataFrame:
     if tables:
         frames.append(pa.concat_tables(tables, promote_options="default").to_pandas())
     return pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
+
+
+def _texts(path: Path) -> pd.DataFrame:
+    """The templates of a language pack."""
+    # Settings are slow to import, and few cells lead to a language pack.
+    from blimpworks.lmentry.packs import read_texts
+
+    return read_texts([path])
 
 
 def spread(rows: pd.DataFrame, count: int) -> pd.DataFrame:

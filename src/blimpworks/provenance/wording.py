@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from blimpworks.provenance.cells import TEXT
 from blimpworks.provenance.explain import Explanation
 from blimpworks.provenance.lineage import Node
 
@@ -180,13 +181,14 @@ def _printed_lines(printed: Sequence[dict[str, Any]]) -> list[str]:
     lines = []
     for row in printed:
         place = f" ({row['path']}:{row['line']})" if "line" in row else ""
-        unit = f" {row['unit']}" if row["unit"] else ""
+        unit = f" {row['unit']}" if row["unit"] not in ("", TEXT) else ""
         lines.append(
             f"   the paper prints {row['printed']}{unit} in {row['exhibit']}, {row['row']} / "
             f"{row['column']}{place}: {row.get('status', row.get('verdict'))}"
         )
         corrected = row.get("corrected")
         lines += [f"      should read {corrected}"] if corrected is not None else []
+        lines += [f"      here it reads {row['reading']}"] if row.get("reading") else []
         note = row.get("note", "")
         lines += textwrap.wrap(note, WIDTH, initial_indent="      ", subsequent_indent="      ")
     return lines

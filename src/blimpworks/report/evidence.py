@@ -19,14 +19,16 @@ Place = tuple[str, str, str]
 class Number:
     """A printed number with all that the two comparisons say about it.
 
-    ``status`` and ``verdict`` are empty for texts that stand where a number could;
-    ``where`` is the file and line that holds it.
+    ``status`` and ``verdict`` are empty for texts that only stand where a number could;
+    ``reading`` is what the authors released in the place of a text; ``where`` is the file and
+    line that holds it.
     """
 
     row: PublishedRow
     where: str
     status: str = ""
     recomputed: float | None = None
+    reading: str = ""
     rule: str = ""
     note: str = ""
     measured: float | None = None
@@ -35,18 +37,22 @@ class Number:
     n: int | None = None
     verdict: str = ""
 
-    def in_print(self, value: float) -> str:
-        """``value`` with as many decimals as the printed number has."""
-        return f"{value:.{self.row.decimals}f}"
+    def in_print(self, value: float | str) -> str:
+        """``value`` with as many decimals as the printed number has; a text as it is."""
+        return value if isinstance(value, str) else f"{value:.{self.row.decimals}f}"
+
+    @property
+    def again(self) -> str:
+        """What it is computed to be, as print would have it; "" where nothing computes it."""
+        return self.reading if self.recomputed is None else self.in_print(self.recomputed)
 
     def facts(self) -> dict[str, Any]:
         """All of it as plain values, without what is empty."""
         own = {name: value for name, value in asdict(self).items() if name != "row"}
-        printed = {"text": self.row.text, "unit": self.row.unit}
+        unit = "" if self.row.textual else self.row.unit
+        printed = {"text": self.row.text, "unit": unit, "again": self.again}
         if self.row.corrected is not None:
             printed["corrected"] = self.in_print(self.row.corrected)
-        if self.recomputed is not None:
-            printed["again"] = self.in_print(self.recomputed)
         return {key: value for key, value in {**printed, **own}.items() if value not in ("", None)}
 
 
@@ -61,6 +67,7 @@ TEXTS = (
     "column",
     "printed",
     "unit",
+    "reading",
     "rule",
     "status",
     "verdict",
@@ -102,7 +109,7 @@ def gather(
     """
     told: dict[Place, dict[str, Any]] = {}
     for frame, names in (
-        (published, ("status", "recomputed", "rule", "note")),
+        (published, ("status", "recomputed", "reading", "rule", "note")),
         (measured, ("measured", "low", "high", "n", "verdict")),
     ):
         for row in frame[frame["paper"] == paper].to_dict("records"):

@@ -8,7 +8,18 @@ from urllib.parse import quote
 import pandas as pd
 from itables import to_html_datatable
 
-PUBLISHED = ("paper", "exhibit", "row", "column", "printed", "status", "recomputed", "rule", "note")
+PUBLISHED = (
+    "paper",
+    "exhibit",
+    "row",
+    "column",
+    "printed",
+    "status",
+    "recomputed",
+    "reading",
+    "rule",
+    "note",
+)
 MEASURED = (
     "paper",
     "exhibit",
@@ -19,14 +30,16 @@ MEASURED = (
     "low",
     "high",
     "n",
+    "reading",
     "verdict",
 )
 COLUMNS = {"published": PUBLISHED, "measured": MEASURED}
 INTRODUCTION = {
     "published": "Each number that the papers print, beside what the papers' other numbers make "
-    "of it, with the rule and the reason. The same as <code>reproduction/published.csv</code>.",
-    "measured": "Each number that the papers print, beside the campaign's own where there is one. "
-    "The same as <code>reproduction/measured.csv</code>.",
+    "of it, with the rule and the reason; of a text, what the authors released in its place. The "
+    "same as <code>reproduction/published.csv</code>.",
+    "measured": "Each number or text that the papers print, beside the campaign's own where there "
+    "is one. The same as <code>reproduction/measured.csv</code>.",
 }
 LISTED = ("paper", "exhibit", "status", "verdict")
 """Columns with few values, to be chosen from a list."""

@@ -28,7 +28,12 @@ class State:
 
 
 STATUSES = (
-    State(EXACT, "✓", "exact", "what other printed numbers make of it rounds to it"),
+    State(
+        EXACT,
+        "✓",
+        "exact",
+        "what other printed numbers make of it rounds to it; a text: as released",
+    ),
     State(ROUNDING, "≈", "rounding", "it differs by no more than the rounding of its inputs"),
     State(ERRATUM, "!", "erratum", "the paper contradicts itself or its data; the note says how"),
     State(GARBLED, "~", "garbled", "our copy of the paper's text cannot be read here"),
@@ -36,7 +41,12 @@ STATUSES = (
     State(DEVIATES, "≠", "deviates", "it differs, and nothing explains why"),
 )
 VERDICTS = (
-    State(AGREES, "✓", "exact", "the printed number lies in the 95 % interval of ours"),
+    State(
+        AGREES,
+        "✓",
+        "exact",
+        "the printed number lies in the 95 % interval of ours; a text: the same",
+    ),
     State(DIFFERS, "≠", "deviates", "it lies outside"),
     State(NOT_RUN, "·", "absent", "this campaign has no such number"),
 )

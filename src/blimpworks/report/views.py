@@ -157,20 +157,7 @@ def printed_view(form: Form, evidence: Evidence, names: Names) -> str:
 
 
 def _show_recomputed(cell: Element, text: str, number: Number | None) -> None:
-    if number is None or number.recomputed is not None:
-        set_text(
-            cell,
-            [
-                (
-                    "",
-                    number.in_print(number.recomputed)
-                    if number and number.recomputed is not None
-                    else text,
-                )
-            ],
-        )
-    else:
-        set_text(cell, [("", MISSING)])
+    set_text(cell, [("", text if number is None else number.again or MISSING)])
 
 
 def recomputed_view(form: Form, evidence: Evidence, names: Names) -> str:
@@ -186,7 +173,7 @@ def recomputed_view(form: Form, evidence: Evidence, names: Names) -> str:
     places = {i: numbers.place(i) for i in range(len(form.cells))}
     again = {i for i, place in places.items() if place and i not in indices}
     derived = [i for i, place in places.items() if not place]
-    if not derived and all(evidence[place].recomputed is None for place in indices.values()):
+    if not derived and not any(evidence[place].again for place in indices.values()):
         return ""
     found = without(table, lambda cell: int(cell.get("data-cell", "-1")) in again)
     assert found is not None

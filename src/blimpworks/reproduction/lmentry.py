@@ -20,11 +20,11 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
     """
     sizes = {(row.row, row.column): row.value for row in printed if row.exhibit == SAMPLES}
     for row in printed:
-        if row.exhibit not in TASK_TABLES or row.value is None:
+        percent = row.sound
+        if row.exhibit not in TASK_TABLES or row.value is None or percent is None:
             continue
         lang = TASK_TABLES[row.exhibit]
         n = sizes.get((row.column, lang))
-        percent = row.value if row.corrected is None else row.corrected
         if not n or not 0 <= percent <= 100:
             raise UserError(
                 f"{row.exhibit}: row {row.row!r}, column {row.column!r} is {percent:g}; expected "

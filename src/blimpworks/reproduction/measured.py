@@ -13,6 +13,7 @@ from blimpworks.files import write_text
 from blimpworks.reference import PublishedRow
 from blimpworks.reproduction.printed import read_printed_numbers
 from blimpworks.reproduction.rounding import TOLERANCE
+from blimpworks.reproduction.texts import same_wording
 from blimpworks.tables import CELLS
 
 AGREES, DEVIATES, NOT_RUN = "agrees", "deviates", "not run"
@@ -27,18 +28,23 @@ COLUMNS = (
     "low",
     "high",
     "n",
+    "reading",
     "verdict",
 )
+"""Columns of the comparison. ``reading``: the campaign's text in the place of a printed text."""
 
 
 def verdict_of(row: PublishedRow, cell: Mapping[str, Any] | None) -> str:
     """Whether a measured cell agrees with what is printed.
 
     It does when the printed number, or what was rounded to it, lies in the cell's 95 %
-    interval; a cell without one has to round to it.
+    interval; a cell without one has to round to it. A printed text agrees with the same
+    wording.
     """
     if cell is None:
         return NOT_RUN
+    if row.textual:
+        return AGREES if same_wording(row.text, cell["text"]) else DEVIATES
     assert row.value is not None
     low, high = cell["low"], cell["high"]
     if low is None or high is None or math.isnan(low + high):
@@ -57,12 +63,13 @@ def _measured(cells: Mapping[str, Path]) -> dict[tuple[str, str, str], dict[str,
 
 
 def compare(paper: str, printed: Sequence[Path], cells: Mapping[str, Path]) -> Iterator[Any]:
-    """A row of ``COLUMNS`` for each number that a paper prints, in the order of its files."""
+    """A row of ``COLUMNS`` for each number or text that a paper prints, in its files' order."""
     measured = _measured(cells)
     for row in read_printed_numbers(printed):
-        if row.value is None:
+        if row.value is None and not row.textual:
             continue
         cell = measured.get((row.exhibit, row.row, row.column))
+        number = None if row.textual else cell
         yield {
             "paper": paper,
             "exhibit": row.exhibit,
@@ -70,10 +77,11 @@ def compare(paper: str, printed: Sequence[Path], cells: Mapping[str, Path]) -> I
             "column": row.column,
             "printed": row.text,
             "unit": row.unit,
-            "measured": cell and float(f"{cell['value']:.6g}"),
-            "low": cell and cell["low"],
-            "high": cell and cell["high"],
-            "n": cell and cell["n"],
+            "measured": number and float(f"{number['value']:.6g}"),
+            "low": number and number["low"],
+            "high": number and number["high"],
+            "n": number and number["n"],
+            "reading": cell["text"] if cell and row.textual else "",
             "verdict": verdict_of(row, cell),
         }
 

@@ -3,6 +3,7 @@
 A cell of an exhibit's published form that stands for a printed number and is computed from
 other numbers is its recomputation. What cannot be recomputed needs a reason, what differs
 beyond rounding must be a known erratum: anything else ``deviates``, and CI fails on it.
+Of a printed text the recomputation is the text that the authors released in its place.
 """
 
 import json
@@ -27,6 +28,7 @@ from blimpworks.files import write_text
 from blimpworks.reference import PublishedRow, ReasonRow
 from blimpworks.reproduction.printed import read_printed_numbers
 from blimpworks.reproduction.rounding import TOLERANCE, slack
+from blimpworks.reproduction.texts import same_wording
 from blimpworks.tables import ACCURACIES, CELLS
 
 EXACT, ROUNDING, ERRATUM, GARBLED = "exact", "rounding", "erratum", "garbled"
@@ -40,11 +42,13 @@ COLUMNS = (
     "printed",
     "unit",
     "recomputed",
+    "reading",
     "rule",
     "status",
     "corrected",
     "note",
 )
+"""Columns of the comparison. ``reading``: the released text in the place of a printed text."""
 Place = tuple[str, str, str]
 """Exhibit, row and column of a printed number."""
 
@@ -146,17 +150,28 @@ def _reach(cell: Mapping[str, Any], paper: Paper) -> float:
     return 0.0 if rows is None else slack(FORMULAS[cell["formula"]], rows)
 
 
+def _status_of_text(row: PublishedRow, reading: str) -> str:
+    """The status of a printed text, given the text that the authors released in its place."""
+    same = same_wording(row.text, reading)
+    if row.fault == ERRATUM:
+        right = row.corrected is None or same_wording(str(row.corrected), reading)
+        return ERRATUM if right and not same else DEVIATES
+    return EXACT if same else DEVIATES
+
+
 def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -> str:
     """The status of a printed number, given the cell that recomputes it, if one does."""
     if row.fault == GARBLED:
         return GARBLED
     if cell is None:
         return row.fault or NOT_RECOMPUTABLE
+    if row.textual:
+        return _status_of_text(row, cell["text"])
     assert row.value is not None
     off, reach = abs(cell["value"] - row.value), row.half_unit + TOLERANCE
     if row.fault == ERRATUM:
         reach += _reach(cell, paper)
-        right = row.corrected is None or abs(cell["value"] - row.corrected) <= reach
+        right = row.corrected is None or abs(cell["value"] - float(row.corrected)) <= reach
         return ERRATUM if off > reach and right else DEVIATES
     if off <= reach:
         return EXACT
@@ -199,24 +214,25 @@ def _row(
         "column": row.column,
         "printed": row.text,
         "unit": row.unit,
-        "recomputed": cell and _digits(cell["value"]),
+        "recomputed": None if cell is None or row.textual else _digits(cell["value"]),
+        "reading": cell["text"] if cell and row.textual else "",
         "rule": cell["formula"] if cell else "",
         "status": status,
-        "corrected": row.corrected,
+        "corrected": None if row.textual else row.corrected,
         "note": note,
     }
 
 
 def compare(paper: Paper) -> Iterator[dict[str, Any]]:
-    """A row of ``COLUMNS`` for each number that a paper prints, in the order of its files.
+    """A row of ``COLUMNS`` for each number or text that a paper prints, in its files' order.
 
-    Texts that stand where a number could are passed over. Raises UserError for a number that
-    is neither recomputed nor excused, or a table that is missing.
+    Texts that only stand where a number could are passed over. Raises UserError for what is
+    neither recomputed nor excused, or a table that is missing.
     """
     cells = recomputations(paper)
     reasons = read_rows(ReasonRow, paper.reasons)
     for row in paper.numbers:
-        if row.value is not None or row.fault == GARBLED:
+        if row.value is not None or row.textual or row.fault == GARBLED:
             yield _row(row, cells.get((row.exhibit, row.row, row.column)), reasons, paper)
 
 

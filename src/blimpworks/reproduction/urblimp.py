@@ -16,7 +16,7 @@ from blimpworks.urblimp.phenomena import HUMAN, LANG, PARADIGMS, PHENOMENON_OF
 def _sizes(printed: Sequence[PublishedRow]) -> dict[str, int]:
     """Pairs of each paradigm by Table 10: corrected where that is known, else as printed."""
     rows = [row for row in printed if row.exhibit == "table10"]
-    found = {row.row: row.value if row.corrected is None else row.corrected for row in rows}
+    found = {row.row: row.sound for row in rows}
     return {paradigm: int(n) for paradigm, n in found.items() if n}
 
 

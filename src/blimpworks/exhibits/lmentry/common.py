@@ -55,6 +55,11 @@ def language_code(lang: str, labels: Labels) -> str:
     return LANGUAGES[lang].code if lang in LANGUAGES else labels.languages.get(lang, lang)
 
 
+def language_tag(lang: str) -> str:
+    """A language as HTML has it (BCP 47)."""
+    return LANGUAGES[lang].code.lower().replace("_", "-") if lang in LANGUAGES else lang
+
+
 def model_name(model: str, labels: Labels) -> str:
     """What the paper's tables call a model, or what the campaign does."""
     return MODELS[model][0] if model in MODELS else labels.models[model]

@@ -38,7 +38,13 @@ def counts(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
     }
 
 
+def variant(campaign: Campaign, catalogue: Catalogue) -> Variant:
+    """Which wording of the prompts the campaign asks."""
+    return campaign.lmentry.variant
+
+
 LMENTRY_FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {
     "lmentry_sizes": sizes,
     "lmentry_counts": counts,
+    "lmentry_variant": variant,
 }

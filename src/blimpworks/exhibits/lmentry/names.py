@@ -33,6 +33,25 @@ LANGUAGES = {
 """By code, in the order of Table 4."""
 TASK_TABLES = {table: lang for lang, language in LANGUAGES.items() for table in language.tables}
 """The language of each of Tables 34 to 51."""
+TEMPLATE_TABLES = {f"table{number}": task for number, task in enumerate(TASKS, start=9)}
+"""The task of each of Tables 9 to 33."""
+PRINTED_TASKS = {
+    "sentence_containing": "Sentence containing word",
+    "sentence_not_containing": "Sentence not containing word",
+    "word_containing": "Word containing letter",
+    "word_not_containing": "Word not containing letter",
+    "word_after": "Word after in sentence",
+    "word_before": "Word before in sentence",
+    "starts_with_word": "Sentence starting with word",
+    "ends_with_word": "Sentence ending with word",
+    "starts_with_letter": "Word starting with letter",
+    "ends_with_letter": "Word ending with letter",
+    "first_word": "First word of the sentence",
+    "last_word": "Last word of the sentence",
+    "first_letter": "First letter of the word",
+    "last_letter": "Last letter of the word",
+}
+"""What Tables 1 and 9 to 33 call the tasks whose names there are not their keys in words."""
 HEADS = {
     "sentence_containing": ("Sentence", "with"),
     "sentence_not_containing": ("Sentence", "without"),
@@ -109,6 +128,11 @@ AVERAGE = "average"
 def task_name(task: str) -> str:
     """A task's key in words."""
     return task.replace("_", " ")
+
+
+def long_name(task: str) -> str:
+    """A task's name as in Tables 1 and 9 to 33."""
+    return PRINTED_TASKS.get(task, task_name(task).capitalize())
 
 
 SUBSET_WORDS = {

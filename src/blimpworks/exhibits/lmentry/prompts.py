@@ -3,6 +3,7 @@
 Source: Moroni, Aula-Blasco, Conia and others (2025), appendices A.1 and A.2.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pandas as pd
@@ -12,12 +13,15 @@ from blimpworks.exhibits.formulas import COUNT, KINDS, VALUES, of_row
 from blimpworks.exhibits.lmentry.common import (
     cell_of,
     language_code,
+    language_tag,
     languages_of,
     read_exhibit,
 )
 from blimpworks.exhibits.lmentry.data import SAMPLES, count_of, language_name, read_prompts
 from blimpworks.exhibits.lmentry.names import BENCHMARK, SUBSET_WORDS, task_name
-from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
+from blimpworks.exhibits.lmentry.texts import pack_cell, unlike_print
+from blimpworks.exhibits.shared import Tables, printed_cell, printed_text_cell, read_printed
+from blimpworks.lmentry.packs import SYSTEM as SYSTEM_KEY
 from blimpworks.lmentry.packs import read_pack
 from blimpworks.lmentry.tasks import SUBSETS
 
@@ -35,29 +39,54 @@ def _words(printed: pd.DataFrame, exhibit: str) -> dict[str, str]:
 
 
 def table7(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 7: the system prompt of each language, and how many prompts stand behind it."""
+    """Table 7: the system prompt of each language, and how many prompts stand behind it.
+
+    The published form has hidden cells of the language packs' system prompts.
+    """
     printed = read_printed(tables)
-    words = _words(printed, "table7")
+    packs = {pack.lang: pack.system for pack in map(read_pack, tables["packs"])}
     if labels.source == "published":
-        texts, caption = words, "As printed, with the numbers of Table 2."
-        own = {row["row"]: row for _, row in read_exhibit(printed, "table2").iterrows()}
-        cells = [_of_table2(own[lang], lang, labels) for lang in texts]
+        own = read_exhibit(printed, "table7")
+        langs = [*own["row"]]
+        cells = _published_prompts(own, printed, packs, labels)
+        caption = f"As printed, with the numbers of Table 2. {unlike_print(cells)}"
     else:
-        packs = [read_pack(path) for path in tables["packs"]]
-        texts = {pack.lang: pack.system for pack in packs}
         items = read_prompts(tables["items"])
+        langs = [*packs]
         cells = [_of_items(items, lang, labels) for lang in languages_of(items)]
-        caption = f"System prompts of the language packs. {_differences(texts, words, labels)}"
-    rows = {language_name(lang, labels): lang for lang in texts}
+        cells += [_system_cell(lang, packs[lang], SYSTEM, labels) for lang in langs]
+        words = _words(printed, "table7")
+        caption = f"System prompts of the language packs. {_differences(packs, words, labels)}"
+    rows = {language_name(lang, labels): lang for lang in langs}
     return Exhibit(
         "System prompts",
         caption,
         cells,
         row_title="Language",
         stub={name: {"Code": language_code(lang, labels)} for name, lang in rows.items()},
-        remarks={name: {SYSTEM: texts[lang]} for name, lang in rows.items()},
         widths={SYSTEM: 0.6},
+        textual=True,
+        written_in={(name, SYSTEM): language_tag(lang) for name, lang in rows.items()},
     )
+
+
+def _published_prompts(
+    own: pd.DataFrame, printed: pd.DataFrame, packs: Mapping[str, str], labels: Labels
+) -> list[Cell]:
+    """Numbers of Table 2, printed system prompts, and hidden ones of the packs."""
+    numbers = {row["row"]: row for _, row in read_exhibit(printed, "table2").iterrows()}
+    cells = [_of_table2(numbers[lang], lang, labels) for lang in own["row"]]
+    for _, row in own.iterrows():
+        lang = row["row"]
+        cells.append(printed_text_cell(row, (language_name(lang, labels), SYSTEM)))
+        again = _system_cell(lang, packs[lang], f"{SYSTEM}, released", labels)
+        cells.append(replace(again, printed=False))
+    return cells
+
+
+def _system_cell(lang: str, text: str, column: str, labels: Labels) -> Cell:
+    cell = pack_cell(lang, SYSTEM_KEY, (language_name(lang, labels), column), text)
+    return replace(cell, stands_for=(lang, SYSTEM_KEY))
 
 
 def _of_table2(row: pd.Series, lang: str, labels: Labels) -> Cell:
@@ -70,7 +99,7 @@ def _of_items(items: pd.DataFrame, lang: str, labels: Labels) -> Cell:
     return count_of(items, (language_name(lang, labels), SAMPLES), where)
 
 
-def _differences(texts: dict[str, str], words: dict[str, str], labels: Labels) -> str:
+def _differences(texts: Mapping[str, str], words: Mapping[str, str], labels: Labels) -> str:
     """Which of some system prompts are not as printed, as a sentence."""
     names = [language_name(x, labels) for x, text in texts.items() if words.get(x) != text]
     if not names:

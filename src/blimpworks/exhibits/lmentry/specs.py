@@ -1,6 +1,12 @@
 """Tables and figures of Multi-LMentry."""
 
-from blimpworks.exhibits.lmentry.names import BENCHMARK, LANGUAGES, TASK_TABLES
+from blimpworks.exhibits.lmentry.names import (
+    BENCHMARK,
+    LANGUAGES,
+    TASK_TABLES,
+    TEMPLATE_TABLES,
+    long_name,
+)
 from blimpworks.exhibits.spec import ExhibitSpec, Kind
 
 _HERE = "blimpworks.exhibits.lmentry"
@@ -34,6 +40,13 @@ def _spec(
 
 
 SPECS = (
+    _spec(
+        "table1",
+        "An example of each task",
+        "examples:table1",
+        ("items",),
+        ("packs", "printed"),
+    ),
     _spec("table2", "Prompts per language", "data:table2", ("items",)),
     _spec(
         "table3",
@@ -120,8 +133,26 @@ SPECS = (
         (),
         kind="figure",
     ),
-    _spec("table7", "System prompts", "prompts:table7", ("items", "packs", "printed")),
+    _spec(
+        "table7",
+        "System prompts",
+        "prompts:table7",
+        ("items", "packs", "printed"),
+        ("packs", "printed"),
+    ),
     _spec("table8", "Subsets of arguments", "prompts:table8", ("items",)),
+    *(
+        _spec(
+            table,
+            f"Templates: {long_name(task).lower()}",
+            "templates:template_table",
+            ("items", "packs"),
+            ("packs", "printed"),
+            facts=("lmentry_variant",),
+            argument=table,
+        )
+        for table, task in TEMPLATE_TABLES.items()
+    ),
     _spec("table54", "Prompts per task and language", "data:table54", ("items",)),
     _spec("text", "Statements about the benchmark, the models and the results", "text:text", ()),
     _spec(

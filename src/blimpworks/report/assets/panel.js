@@ -76,12 +76,14 @@
         number.status ? fact("Status", badge(number.status)) : null,
         number.corrected ? fact("Should read", h("strong", {}, number.corrected)) : null,
         number.again
-          ? fact("From other numbers", h("strong", {}, number.again), `, exactly ${value(number.recomputed)}`)
+          ? number.recomputed == null
+            ? fact("As released", h("strong", {}, number.again))
+            : fact("From other numbers", h("strong", {}, number.again), `, exactly ${value(number.recomputed)}`)
           : null,
         number.rule ? fact("Rule", number.rule) : null,
         number.note ? fact("Note", number.note) : null,
         number.verdict && number.verdict !== "not run"
-          ? fact("Ours", `${value(number.measured)} `, badge(number.verdict))
+          ? fact("Ours", number.measured == null ? "" : `${value(number.measured)} `, badge(number.verdict))
           : null,
         fact("Stands in", h("code", {}, number.where)),
       ),

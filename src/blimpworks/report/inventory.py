@@ -1,0 +1,97 @@
+"""Every table and figure of the five papers, and the exhibit of ours that rebuilds it.
+
+``config/published/exhibits.tsv`` lists what the papers number (and two of an appendix that have no
+number); ``docs/exhibits.md`` is made of it and of the catalogue of exhibits.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from blimpworks.catalogue import read_rows
+from blimpworks.config.base import Strict
+from blimpworks.errors import UserError
+from blimpworks.exhibits.catalogue import EXHIBITS, ExhibitSpec
+from blimpworks.report.papers import exhibit_label, paper_facts
+
+LIST = "exhibits.tsv"
+"""Name of the list, among the printed numbers."""
+INTRODUCTION = """\
+# Tables and figures
+
+Each table and figure of the five papers, appendices included, and the Snakemake target that
+rebuilds it: `snakemake --configfile FILE TARGET` makes the measured form, of the campaign's own
+results, and `TARGET_published` the published form, of what the paper prints. After those of the
+paper stand the statements of its text and the exhibits that are ours.
+
+Made by `blimpworks list-exhibits > docs/exhibits.md` from `config/published/exhibits.tsv` and the
+catalogue of exhibits; a test compares them.
+"""
+HEADINGS = ("In print", "Target", "Shows", "Measured", "Published", "Remarks")
+
+
+class PrintedExhibit(Strict):
+    """A table or figure of a paper."""
+
+    paper: str
+    exhibit: str
+    """As its caption calls it, such as Table 9."""
+    note: str
+    """Why it is not built, or lacks a form; or a remark."""
+
+
+def read_inventory(path: Path) -> list[PrintedExhibit]:
+    """The list of the papers' exhibits. Raises UserError where one stands twice."""
+    rows = read_rows(PrintedExhibit, path)
+    places = [(row.paper, row.exhibit) for row in rows]
+    twice = [" ".join(place) for place, n in Counter(places).items() if n > 1]
+    if twice:
+        raise UserError(f"{path}: {', '.join(twice)} stands in several rows; keep one.")
+    return rows
+
+
+def spec_of(row: PrintedExhibit) -> ExhibitSpec | None:
+    """The exhibit that rebuilds a printed one; None if none does."""
+    own = (spec for spec in EXHIBITS.values() if spec.paper == row.paper)
+    return next((spec for spec in own if exhibit_label(spec.name) == row.exhibit), None)
+
+
+def unexplained(rows: Sequence[PrintedExhibit]) -> list[PrintedExhibit]:
+    """Printed exhibits that are not built, or lack a form, without a note that says why."""
+    specs = [(row, spec_of(row)) for row in rows if not row.note]
+    return [row for row, spec in specs if spec is None or not (spec.needs and spec.published)]
+
+
+def unlisted(rows: Sequence[PrintedExhibit]) -> list[ExhibitSpec]:
+    """Exhibits that no printed table or figure stands behind: statements of texts, and ours."""
+    listed = {spec.key for row in rows if (spec := spec_of(row))}
+    return [spec for spec in EXHIBITS.values() if spec.key not in listed]
+
+
+def _line(label: str, spec: ExhibitSpec | None, note: str) -> str:
+    if spec is None:
+        cells = [label, "", "", "no", "no", note]
+    else:
+        forms = ("yes" if needs else "no" for needs in (spec.needs, spec.published))
+        cells = [label, f"`{spec.alias}`", spec.title, *forms, note]
+    return f"| {' | '.join(cells)} |"
+
+
+def _lines(paper: str, rows: Sequence[PrintedExhibit]) -> Iterator[str]:
+    """The table of one paper: its own exhibits, and then the others."""
+    yield f"\n## {paper_facts(paper).name}\n"
+    yield f"| {' | '.join(HEADINGS)} |"
+    yield "|---" * len(HEADINGS) + "|"
+    for row in rows:
+        if row.paper == paper:
+            yield _line(row.exhibit, spec_of(row), row.note)
+    for spec in unlisted(rows):
+        if spec.paper == paper:
+            yield _line(exhibit_label(spec.name) or "ours", spec, "")
+
+
+def page(rows: Sequence[PrintedExhibit]) -> str:
+    """The inventory as a page in Markdown."""
+    papers = dict.fromkeys(spec.paper for spec in EXHIBITS.values())
+    lines = [line for paper in papers for line in _lines(paper, rows)]
+    return INTRODUCTION + "\n".join(lines) + "\n"
