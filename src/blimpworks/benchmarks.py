@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from blimpworks.errors import UserError
+from blimpworks.multiblimp.release import check_release
 
 if TYPE_CHECKING:  # the configuration and its parts import this module
     from pathlib import Path
@@ -106,11 +107,12 @@ def _check_packs(campaign: Campaign, catalogue: Catalogue) -> None:
 
 
 def check_benchmarks(campaign: Campaign, catalogue: Catalogue) -> None:
-    """See that there is something to make the campaign's BLiMP benchmarks and prompts of.
+    """See that there is something to make the campaign's benchmarks of, treebanks apart.
 
-    Raises UserError where the campaign lacks their language, the catalogue the released files,
-    the folder of paradigms a declaration, or all languages a pack or rules.
+    Raises UserError where the campaign lacks BLiMP's language, the catalogue released files of
+    BLiMP or MultiBLiMP, the folder of paradigms a declaration, or all languages a pack or rules.
     """
+    check_release(campaign, catalogue)
     _check_packs(campaign, catalogue)
     _check_rules(campaign, catalogue)
     wanted = [name for name in campaign.benchmarks if paper_of(name) == BLIMP]

@@ -43,6 +43,8 @@ def build_exhibit(
     if missing:
         raise UserError(f"exhibit {spec.key} needs {', '.join(missing)}; pass --input NEED=PATH.")
     exhibit = _make(spec, tables, labels)
+    if labels.items:
+        exhibit.caption += f" Items: {labels.items}."
     write_table(exhibit.table(), CELLS, cells)
     for output in outputs:
         render(exhibit, output)
