@@ -62,7 +62,7 @@ def test_the_papers_campaign_is_planned_for_the_example_cluster(papers):
     # Five seeds of five languages, and five of all; the one of BLiMP.
     assert any(note.startswith("31 LSTMs are trained before they score") for note in plan.notes)
     assert sum(training.checkpoints for training in plan.trainings) == 31
-    assert plan.disk.downloads > 4e8
+    assert plan.disk.downloads > 1e8
     assert plan.rules["retrieve"] > plan.disk.downloads_unknown > 0
     large = next(model for model in plan.models if model.model == "llama-3.1-70b")
     assert (large.gpus, large.tensor_parallel, large.kind) == (4, 4, "A100 80 GB")
