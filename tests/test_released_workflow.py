@@ -45,10 +45,9 @@ def pairs_of(checkout):
 
 def test_released_items_are_the_same_pairs_with_the_same_ids_and_regions(released):
     for lang in ("deu", "eng", "fra"):
-        columns = ITEM_SCHEMA.names
+        name, columns = f"items/multiblimp/{lang}.parquet", ITEM_SCHEMA.names
         one, other = (
-            pq.read_table(released.path / tree / f"items/multiblimp/{lang}.parquet", columns)
-            for tree in (RESULTS, DEMO)
+            pq.read_table(released.path / tree / name, columns=columns) for tree in (RESULTS, DEMO)
         )
         assert one.num_rows > 100
         assert one.to_pylist() == other.to_pylist()
@@ -123,8 +122,8 @@ def test_the_record_of_an_exhibit_names_its_items(released):
 def test_status_and_check_know_the_campaign(released):
     done = released.run("blimpworks", "status", "--configfile", NAME, "--json")
     assert done.returncode == 0, told(done)
-    stages = {stage["name"]: stage for stage in json.loads(done.stdout)["stages"]}
-    assert all(stage["done"] == stage["total"] for stage in stages.values()), stages
+    stages = json.loads(done.stdout)["stages"]
+    assert all(stage["done"] == stage["expected"] > 0 for stage in stages.values()), stages
     done = released.run("blimpworks", "check", RESULTS, "--configfile", NAME)
     assert done.returncode == 0, told(done)
 
