@@ -59,9 +59,9 @@ class Checkout:
         where = [] if "--profile" in arguments else ["--cores", "2"]
         return self.run("snakemake", *where, *arguments, *chosen)
 
-    def planned(self, *arguments: str) -> set[str]:
+    def planned(self, *arguments: str, campaign: str = CAMPAIGN) -> set[str]:
         """Rules that a dry run would run."""
-        done = self.snakemake("-n", *arguments)
+        done = self.snakemake("-n", *arguments, campaign=campaign)
         said = told(done)
         assert done.returncode == 0, said
         if "Nothing to be done" in said:

@@ -27,6 +27,7 @@ from blimpworks.interop.crate.licences import licence_name, licence_url
 from blimpworks.interop.crate.tables import LEFT_OUT, place_of, read_csv, read_table
 from blimpworks.interop.croissant import write_croissant
 from blimpworks.lmentry.tables import PROMPTS
+from blimpworks.multiblimp.released import RELEASED_SCHEMA
 from blimpworks.tables import TableSchema
 
 pytestmark = pytest.mark.slow
@@ -205,6 +206,14 @@ def test_the_dictionary_knows_what_each_benchmark_says_of_its_items(paper):
 
     names = import_module(f"blimpworks.{paper}.items").ITEM_SCHEMA.names
     known = read_dictionary()
+    assert [name for name in names if not describe(known, "items", name).meaning] == []
+
+
+def test_the_dictionary_knows_what_released_items_say_of_their_origin():
+    from blimpworks.interop.crate.words import describe, read_dictionary
+
+    known = read_dictionary()
+    names = RELEASED_SCHEMA.names
     assert [name for name in names if not describe(known, "items", name).meaning] == []
 
 

@@ -1,6 +1,7 @@
 """Items in the released layout: what loaders made for the data set find."""
 
 import csv
+from ast import literal_eval
 
 import pytest
 from treebank_kit import FIN, UNIMORPH
@@ -8,8 +9,9 @@ from typer.testing import CliRunner
 
 from blimpworks.cli import app
 from blimpworks.errors import UserError
-from blimpworks.multiblimp.export import export_items
+from blimpworks.multiblimp.export import export_items, released_row
 from blimpworks.multiblimp.sampling import sample_items
+from blimpworks.tables import ITEMS, read_table
 
 TREE = f"""
 1 The the DET _ 2 det
@@ -38,8 +40,9 @@ ROW = {
     "distance": "4",
     "swap_head": "sings",
     "feature_vals": "PL -> SG",
-    "treebank": "UD_X-Test/x-test.conllu",
-    "langcode": "xyz",
+    "attractors": "[]",
+    "has_attractors": "False",
+    "lang": "xyz",
     "phenomenon": "SV-#",
     "grammatical_feature": "PL",
     "ungrammatical_feature": "SG",
@@ -61,6 +64,17 @@ def language(treebank):
     return built
 
 
+# Of deu/data.tsv and all others at revision de923efa8d24, in this order.
+RELEASED_COLUMNS = (
+    "sen verb verb_idx cop cop_idx child child_idx child_features child_upos head head_idx "
+    "head_features head_upos distance attractors metadata swap_head feature_vals prefix wrong_sen "
+    "congruent_attractors incongruent_attractors num_attractors num_congruent_attractors "
+    "num_incongruent_attractors has_attractors only_has_congruent_attractors "
+    "only_has_incongruent_attractors sample_weight phenomenon lang grammatical_feature "
+    "ungrammatical_feature wo inflect_item agreement_certainty"
+)
+
+
 def sampled(language):
     outputs = language.path / "items" / "xyz.parquet", language.path / "funnel3"
     sample_items(language.path / "pairs", "xyz", (), *outputs, language.options)
@@ -73,7 +87,22 @@ def test_a_pair_is_a_row_of_the_released_columns(language):
     with output.open(encoding="utf-8", newline="") as file:
         first = next(csv.DictReader(file, delimiter="\t"))
     assert {name: first[name] for name in ROW} == ROW
+    assert literal_eval(first["metadata"])["treebank"] == "UD_X-Test/x-test.conllu"
+    assert " ".join(first) == RELEASED_COLUMNS
     assert float(first["sample_weight"]) == pytest.approx(1 / 40)
+
+
+def test_attractors_are_words_with_their_value_as_the_treebank_spells_it(language):
+    item = read_table(ITEMS, sampled(language)).to_pylist()[0] | {"attractor_values": ["SG", "PL"]}
+    row = released_row(item)
+    singular, plural = {"feats": {"Number": "Sing"}}, {"feats": {"Number": "Plur"}}
+    assert row["attractors"] == [singular, plural]
+    assert (row["congruent_attractors"], row["incongruent_attractors"]) == ([plural], [singular])
+    assert (row["num_attractors"], row["has_attractors"]) == (2, True)
+    assert (row["only_has_congruent_attractors"], row["only_has_incongruent_attractors"]) == (
+        False,
+        False,
+    )
 
 
 def test_the_command_writes_a_file_for_each_language(language):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from blimpworks.errors import UserError
+from blimpworks.multiblimp.release import check_release
 
 if TYPE_CHECKING:  # the configuration and its parts import this module
     from pathlib import Path
@@ -120,8 +121,10 @@ def check_benchmarks(campaign: Campaign, catalogue: Catalogue) -> None:
     """See that there is something to make the campaign's benchmarks, and MultiBLiMP's Figure 2, of.
 
     Raises UserError where the campaign lacks the language of BLiMP or of the figure, the catalogue
-    BLiMP's released files, the folder of paradigms a declaration, or all languages a pack or rules.
+    released files of BLiMP or MultiBLiMP, the folder of paradigms a declaration, or all languages a
+    pack or rules.
     """
+    check_release(campaign, catalogue)
     _check_figure2(campaign, catalogue)
     _check_packs(campaign, catalogue)
     _check_rules(campaign, catalogue)

@@ -15,6 +15,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from blimpworks.catalogue_checks import check_models, check_sources, check_treebanks, keyed
 from blimpworks.config import Campaign, Strict, follows_instructions
 from blimpworks.errors import UserError
+from blimpworks.multiblimp.release import is_regenerated
 from blimpworks.seeds import Seed, from_seeds, row_called
 
 Lang = Annotated[str, Field(pattern=r"^[a-z]{3}$")]
@@ -302,7 +303,7 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     sources = keyed(read_rows(SourceRow, files.sources), "name", files.sources)
     recipes = campaign.training.recipes
     texts = (row.recipe for row in models.values() if not follows_instructions(recipes, row.recipe))
-    if "multiblimp" in campaign.benchmarks or any(texts):
+    if is_regenerated(campaign) or any(texts):
         needed = {x: rows for x, rows in treebanks.items() if not languages[x].papers}
         check_treebanks(campaign, needed)
     check_sources(campaign, sources)

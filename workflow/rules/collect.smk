@@ -16,7 +16,8 @@ rule items:
     localrule: True
 
 
-for spec in CAMPAIGN_EXHIBITS:
+# Who asks for one that cannot be built is told why.
+for spec in [*CAMPAIGN_EXHIBITS, *REFUSED]:
 
     rule:
         name:

@@ -34,6 +34,16 @@ from blimpworks.exhibits.lmentry.names import LANGUAGES as LMENTRY_LANGUAGES
 from blimpworks.exhibits.multiblimp.facts import FACTS
 from blimpworks.exhibits.multiblimp.models import EVALUATION_FACTS, margin_models
 from blimpworks.exhibits.urblimp.models import FACTS as URBLIMP_FACTS
+from blimpworks.multiblimp.release import BENCHMARK as MULTIBLIMP
+from blimpworks.multiblimp.release import (
+    FROM_TREEBANKS,
+    RELEASED_ITEMS,
+    is_released,
+    origin_of_items,
+    pinned_items,
+    released_file,
+    why_not,
+)
 from blimpworks.reference import groups_of_models
 from blimpworks.scoring.engines import comparison_of, settle
 from blimpworks.scoring.methods import find_method, regional
@@ -92,6 +102,10 @@ CORPORA = [
 ]
 if any(c.released and c.words == "whitespace" for c in CORPORA):
     READ_KINDS += ("corpus",)
+if is_released(CAMPAIGN):
+    READ_KINDS += (RELEASED_ITEMS,)
+# Tables that differ with the items of MultiBLiMP.
+ON_ITEMS = EVALUATION | {"items", "funnel"}
 LANGUAGES = list(CATALOGUE.languages)
 KNOWN_FACTS = FACTS | EVALUATION_FACTS | CLAMS_FACTS | LMENTRY_FACTS | URBLIMP_FACTS
 KNOWN_FACTS |= BLIMP_FACTS
@@ -382,3 +396,11 @@ ANSWER_BLOCKS = blocks(LMENTRY) if LMENTRY in CAMPAIGN.benchmarks else []
 CAMPAIGN_EXHIBITS = parts.exhibits_of(
     CAMPAIGN, CATALOGUE, parts.every_part(CAMPAIGN, CATALOGUE, GROUPS)
 )
+# Exhibits of MultiBLiMP that are made from treebanks, which released items do without.
+REFUSED = [
+    spec
+    for spec in EXHIBITS.values()
+    if is_released(CAMPAIGN)
+    and spec.paper == MULTIBLIMP
+    and FROM_TREEBANKS & {*spec.needs}
+]

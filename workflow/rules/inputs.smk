@@ -57,6 +57,16 @@ def stage(*sections, decisions=()):
     return CAMPAIGN.multiblimp.model_dump_json(include=parts)
 
 
+def pinned_arguments(wildcards):
+    """Of a released file of the hub its revision, and how many pairs the paper says it has."""
+    row = pinned_items(CAMPAIGN, CATALOGUE, wildcards.lang)
+    if row is None:
+        return []
+    pairs = CATALOGUE.languages[wildcards.lang].paper_n
+    counted = [f"--pairs={pairs}"] if pairs is not None else []
+    return [f"--revision={row.version}", *counted]
+
+
 def special(wildcards):
     """Treatments of a language's spelling, as its option."""
     return ",".join(CATALOGUE.languages[wildcards.lang].special)
@@ -268,6 +278,8 @@ def spec_of(wildcards):
 def exhibit_tables(wildcards):
     """Every table that an exhibit needs or can use, with its kind."""
     spec = spec_of(wildcards)
+    if spec in REFUSED:
+        raise WorkflowError(why_not(spec.key))
     kinds = (*spec.needs, *spec.optional)
     tables = [(kind, path) for kind in kinds for path in NEEDS[kind](spec.paper)]
     if not spec.language_fact:
@@ -353,6 +365,8 @@ def labels_of(wildcards):
         labels["models"] = {k: CATALOGUE.models[k].label for k in shown}
         labels["left_out"] = [k for k in every if k not in shown]
         labels["method"] = methods_of(paper)[0]
+    if wildcards.paper == MULTIBLIMP and ON_ITEMS & {*spec_of(wildcards).needs}:
+        labels["items"] = origin_of_items(CAMPAIGN, CATALOGUE)
     if facts:
         labels["facts"] = {
             name: KNOWN_FACTS[name](CAMPAIGN, CATALOGUE) for name in facts

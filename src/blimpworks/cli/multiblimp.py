@@ -123,8 +123,25 @@ def sample_items(
         job.note(counts=sample(pairs, lang, _listed(untested), output, funnel, settings))
 
 
+def build_released_items(
+    file: Annotated[Path, typer.Argument(help="Released file of a language, LANG/data.tsv.")],
+    output: Output,
+    lang: Lang,
+    options: Options,
+    revision: Annotated[str, typer.Option(help="Commit of the data set; empty if unknown.")] = "",
+    pairs: Annotated[int | None, typer.Option(help="How many pairs the file must have.")] = None,
+) -> None:
+    """Make a language's items of the release's own pairs."""
+    from blimpworks.multiblimp.released import build_released_items as build
+
+    settings = parse_options(MultiblimpOptions, options)
+    params = _params(lang, settings) | {"revision": revision, "pairs": pairs}
+    with Job("build_released_items", inputs=[file], outputs=[output], params=params) as job:
+        job.note(items=build(file, lang, output, settings.phenomena, revision or None, pairs))
+
+
 def register(app: typer.Typer) -> None:
     """Add these verbs to the command line."""
-    verbs = (build_lexicon, find_candidates, measure_agreement, build_pairs, sample_items)
-    for verb in verbs:
+    made = (build_lexicon, find_candidates, measure_agreement, build_pairs, sample_items)
+    for verb in (*made, build_released_items):
         app.command()(verb)

@@ -24,6 +24,7 @@ from blimpworks.cluster.slurm import ANSWERS
 from blimpworks.config import Campaign, follows_instructions
 from blimpworks.exhibits.catalogue import of_benchmarks
 from blimpworks.exhibits.spec import ExhibitSpec
+from blimpworks.multiblimp.release import FROM_TREEBANKS, is_released
 from blimpworks.seeds import curves_of
 
 ANNOTATED = "annotation_agreement"
@@ -198,6 +199,7 @@ def exhibits_of(
     for part in parts:
         evaluated[part.model in curved] |= {benchmark for benchmark, _ in part.sets}
     absent = {
+        *(FROM_TREEBANKS if is_released(campaign) else ()),
         *(() if campaign.lmentry.annotations else (ANNOTATED,)),
         *(() if campaign.urblimp.annotations else VALIDATED),
     }

@@ -7,6 +7,7 @@ from blimpworks.catalogue import UNIMORPH_KINDS, Catalogue, Pinned, SourceRow, T
 from blimpworks.clams.sets import GRAMMAR, SET
 from blimpworks.cluster.parts import Part, exhibits_of, languages_of
 from blimpworks.config import Campaign, InstructRecipe, LstmRecipe
+from blimpworks.multiblimp.release import is_regenerated, pinned_items
 
 CORPUS, TEXT, RULES_TEXT = "corpus", "text", "urblimp_text"
 """Kinds of sources: CLAMS's corpora, plain text to train on, and to make pairs of."""
@@ -43,7 +44,7 @@ def _by_rules(campaign: Campaign, catalogue: Catalogue, lang: str) -> bool:
 
 def _from_treebanks(campaign: Campaign, catalogue: Catalogue, lang: str) -> bool:
     """Whether pairs are made of a language's treebanks."""
-    here = "multiblimp" in campaign.benchmarks and not catalogue.languages[lang].papers
+    here = is_regenerated(campaign) and not catalogue.languages[lang].papers
     return here or _by_rules(campaign, catalogue, lang)
 
 
@@ -96,6 +97,8 @@ def retrieved_files(campaign: Campaign, catalogue: Catalogue, parts: Sequence[Pa
         if _from_treebanks(campaign, catalogue, lang) or lang in trained:
             rows += catalogue.treebanks[lang]
         rows += _lexicons(campaign, catalogue, lang)
+        released = pinned_items(campaign, catalogue, lang)
+        rows += [released] if released else []
         if _by_rules(campaign, catalogue, lang):
             rows += catalogue.sources_of(RULES_TEXT, lang)
         rows += catalogue.sources_of(TEXT, lang) if lang in trained else []

@@ -1,8 +1,9 @@
 """Settings of MultiBLiMP: how pairs are made, and where the authors' code and the paper part."""
 
-from typing import Annotated, Literal, get_args
+from pathlib import Path
+from typing import Annotated, Literal, Self, get_args
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from blimpworks.config.base import (
     Fraction,
@@ -145,8 +146,15 @@ class ExhibitOptions(Strict):
 
 
 class MultiblimpOptions(Strict):
-    """Generation of MultiBLiMP pairs."""
+    """MultiBLiMP's pairs: generated here, or those of the release."""
 
+    items: Literal["regenerated", "released"] = "regenerated"
+    """regenerated: made from treebanks and lexicons; released: the authors' own, whose draw had
+    no seed, so that they alone give the paper's accuracies. No treebank is read for those."""
+    released: Literal["hub"] | Path = "hub"
+    """Where released items are read from: the data set on the Hugging Face hub (rows of kind
+    ``multiblimp_data`` in the table of sources), or a directory with a ``LANG/data.tsv`` of each
+    language, as ``blimpworks export multiblimp`` writes them."""
     variant: Variant = "published"
     """Behaviour of the authors' code, or of the paper's text where the two differ."""
     decisions: Decisions = Decisions()
@@ -165,3 +173,12 @@ class MultiblimpOptions(Strict):
     """What equal values count as; null: what benchmark and variant have (wrong, because the
     authors' comparison is strict)."""
     exhibits: ExhibitOptions = ExhibitOptions()
+
+    @model_validator(mode="after")
+    def _reads_what_is_named(self) -> Self:
+        if self.items == "regenerated" and self.released != "hub":
+            raise ValueError(
+                f"released is {str(self.released)!r}, but items is 'regenerated', which reads no "
+                "released file; set items to 'released', or take released out"
+            )
+        return self

@@ -45,6 +45,8 @@ def build_exhibit(
         raise UserError(f"exhibit {spec.key} needs {', '.join(missing)}; pass --input NEED=PATH.")
     exhibit = _make(spec, tables, labels)
     show_few_pairs(exhibit)
+    if labels.items:
+        exhibit.caption += f" Items: {labels.items}."
     write_table(exhibit.table(), CELLS, cells)
     for output in outputs:
         render(exhibit, output)

@@ -45,7 +45,8 @@ class Labels:
     ``models`` and ``method`` are empty for exhibits that show no model; ``facts`` are what
     else of the campaign and its catalogue the exhibit's spec asks for, by name. ``source``
     says whether the numbers are the campaign's or those that the paper prints. ``left_out``
-    are models of the campaign that the exhibit does not show.
+    are models of the campaign that the exhibit does not show. ``items`` says where the items come
+    from that an exhibit is built from, where there are several possibilities.
     """
 
     languages: Mapping[str, str]
@@ -54,6 +55,7 @@ class Labels:
     facts: Mapping[str, Any] = field(default_factory=dict)
     source: Literal["measured", "published"] = "measured"
     left_out: Sequence[str] = ()
+    items: str = ""
 
 
 @dataclass(frozen=True, slots=True)

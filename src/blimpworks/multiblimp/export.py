@@ -1,7 +1,8 @@
 """Items in the column layout of the released MultiBLiMP data set, for loaders made for it.
 
-Source: the data set's configurations on the Hugging Face hub, one ``<lang>/data.tsv`` each,
-as its users read them. Word positions count from 0 there.
+Source: the data set's files on the Hugging Face hub, one ``<lang>/data.tsv`` each, at revision
+de923efa8d24. Word positions count from 0 there; lists and features are Python literals. Of an
+attractor, and of the sentence's comments in ``metadata``, the release has more than is kept here.
 """
 
 import csv
@@ -11,9 +12,9 @@ from typing import Any
 
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
-from blimpworks.multiblimp.features import parse_feats
+from blimpworks.multiblimp.features import from_unimorph, parse_feats
 from blimpworks.multiblimp.items import ITEM_SCHEMA
-from blimpworks.multiblimp.phenomena import PARTICIPLE
+from blimpworks.multiblimp.phenomena import PARTICIPLE, PHENOMENA
 from blimpworks.tables import ITEMS, read_table
 
 Item = Mapping[str, Any]
@@ -40,39 +41,45 @@ def _words(item: Item) -> dict[str, Any]:
 
 
 def _attractors(item: Item) -> dict[str, Any]:
-    """Attractors, each given by its value of the agreement feature."""
-    values = item["attractor_values"]
-    congruent = [value for value in values if value == item["grammatical"]]
-    incongruent = [value for value in values if value != item["grammatical"]]
+    """Attractors, each with its value of the agreement feature, as UD spells it."""
+    feature, values = PHENOMENA[item["phenomenon"]].feature, item["attractor_values"]
+    words = [{"feats": {feature: from_unimorph(value)}} for value in values]
+    sides: dict[bool, list[Any]] = {
+        same: [w for w, v in zip(words, values, strict=True) if (v == item["grammatical"]) is same]
+        for same in (True, False)
+    }
+    congruent, incongruent = sides[True], sides[False]
     return {
-        "attractors": values,
         "congruent_attractors": congruent,
         "incongruent_attractors": incongruent,
-        "num_attractors": len(values),
+        "num_attractors": len(words),
         "num_congruent_attractors": len(congruent),
         "num_incongruent_attractors": len(incongruent),
-        "has_attractors": bool(values),
+        "has_attractors": bool(words),
         "only_has_congruent_attractors": bool(congruent) and not incongruent,
         "only_has_incongruent_attractors": bool(incongruent) and not congruent,
+        "attractors": words,
     }
 
 
 def released_row(item: Item) -> dict[str, Any]:
-    """One item of the sampled set as a row of the released layout."""
+    """One item of the sampled set as a row of the released layout, its columns in that order."""
     construction, feature = item["phenomenon"][:2].upper(), item["phenomenon"][2]
+    origin = {"sent_id": item["sent_id"], "treebank": f"{item['treebank']}/{item['file']}"}
+    attractors = _attractors(item)
     return {
         "sen": item["good"],
         **_words(item),
-        "metadata": {"sent_id": item["sent_id"]},
+        "attractors": attractors.pop("attractors"),
+        "metadata": origin,
         "swap_head": item["bad_form"],
         "feature_vals": item["values"],
         "prefix": item["good"][: item["good_start"]].rstrip(),
         "wrong_sen": item["bad"],
-        **_attractors(item),
+        **attractors,
         "sample_weight": item["weight"],
-        "treebank": f"{item['treebank']}/{item['file']}",
-        "langcode": item["lang"],
         "phenomenon": f"{construction}-{feature}",
+        "lang": item["lang"],
         "grammatical_feature": item["grammatical"],
         "ungrammatical_feature": item["ungrammatical"],
         "wo": item["order"],

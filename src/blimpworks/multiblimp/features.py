@@ -37,6 +37,7 @@ UD_TO_UNIMORPH = {
     "Perf": "PRF",
     "Part": "V.PTCP",
 }
+_FROM_UNIMORPH = {unimorph: ud for ud, unimorph in UD_TO_UNIMORPH.items()}
 
 
 @cache
@@ -55,6 +56,11 @@ def tag_features() -> dict[str, str]:
 def to_unimorph(value: str) -> str:
     """A UD feature value in UniMorph's spelling."""
     return UD_TO_UNIMORPH.get(value, value.upper())
+
+
+def from_unimorph(value: str) -> str:
+    """A value in UniMorph's spelling as UD spells it: the inverse of ``to_unimorph``."""
+    return _FROM_UNIMORPH.get(value, value.capitalize())
 
 
 @lru_cache(maxsize=1 << 16)

@@ -1,5 +1,6 @@
 """The rows behind a cell, down to token log-probabilities and treebank sentences."""
 
+import csv
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -220,11 +221,31 @@ def _line_of_a_set(items: Node, item: Mapping[str, Any]) -> dict[str, Any] | Non
     return {"path": str(path), "line": item["line"], "text": text.replace("\t", " ")}
 
 
+def _row_of_a_release(items: Node, item: Mapping[str, Any]) -> dict[str, Any]:
+    """The row of a released file that an item is, its sentence as it stands there.
+
+    With the revision, and the treebank that the release says it is of, which was not read.
+    """
+    found = {name: item[name] for name in ("sent_id", "revision") if item[name] is not None}
+    found["released_from"] = f"{item['treebank']}/{item['file']}"
+    file, line = item["released_file"], item["released_line"]
+    path = next((n.path for n in items.inputs if str(n.path).endswith(f"/{file}")), Path(file))
+    found |= {"path": str(path), "line": line}
+    if path.is_file():
+        with path.open(encoding="utf-8", newline="") as handle:
+            (headings,) = csv.reader([next(handle)], delimiter="\t")
+            cells = next(csv.reader(islice(handle, line - 2, None), delimiter="\t"), [])
+        found["text"] = dict(zip(headings, cells, strict=False)).get("sen", "")
+    return found
+
+
 def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
     """Where an item is from: the file as retrieved, a line of it, the text there.
 
     Of a treebank's sentence it is the line that it starts on.
     """
+    if item.get("released_file"):
+        return _row_of_a_release(items, item)
     if not item.get("treebank"):
         return _line_of_a_set(items, item)
     found = {name: item[name] for name in ("treebank", "file", "sent_id")}

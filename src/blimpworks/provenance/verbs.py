@@ -37,6 +37,9 @@ VERBS: dict[str, Verb] = {
     ),
     "build_pairs": Verb(("blimpworks.multiblimp.pairs:build_pairs",), SPELLING),
     "sample_items": Verb(("blimpworks.multiblimp.sampling:sample_items",), ("numpy", "pyarrow")),
+    "build_released_items": Verb(
+        ("blimpworks.multiblimp.released:build_released_items",), ("numpy", "pyarrow")
+    ),
     "build_text": Verb(("blimpworks.models.text:build_text",), ("numpy", "pyarrow")),
     "join_text": Verb(("blimpworks.models.text:join_text",)),
     "build_corpus": Verb(

@@ -108,6 +108,8 @@ def _origin_lines(item: dict[str, Any]) -> list[str]:
     words = ", ".join(f"{k} {w['id']} {w['form']}" for k, w in item.get("words", {}).items())
     place = f"{origin['path']}:{origin['line']}" if "path" in origin else origin["file"]
     named = f"  sent_id {origin['sent_id']}" if "sent_id" in origin else ""
+    named += f" of {origin['released_from']}" if "released_from" in origin else ""
+    named += f", revision {origin['revision']}" if "revision" in origin else ""
     lines = [f"     {place}{named}" + (f"  ({words})" if words else "")]
     return [*lines, f"       {origin['text']}"] if "text" in origin else lines
 
