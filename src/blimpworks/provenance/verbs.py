@@ -29,7 +29,9 @@ VERBS: dict[str, Verb] = {
     "retrieve_model": Verb(
         ("blimpworks.models.retrieve:retrieve_model",), ("huggingface_hub", "hf_xet")
     ),
-    "build_tokens": Verb(("blimpworks.treebanks.build:build_tokens",), ("numpy", "pyarrow")),
+    "build_tokens": Verb(
+        ("blimpworks.treebanks.build:build_tokens",), ("conllu", "numpy", "pyarrow")
+    ),
     "build_lexicon": Verb(("blimpworks.multiblimp.lexicon:build_lexicon",), SPELLING),
     "find_candidates": Verb(("blimpworks.multiblimp.candidates:find_candidates",), SPELLING),
     "measure_agreement": Verb(
