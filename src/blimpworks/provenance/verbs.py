@@ -183,7 +183,16 @@ def exhibit_verb(spec: ExhibitSpec) -> str:
 for _spec in EXHIBITS.values():
     VERBS[exhibit_verb(_spec)] = Verb(
         (_spec.function, "blimpworks.exhibits.build:build_exhibit"),
-        ("matplotlib", "numpy", "pandas", "pyarrow", "scipy", "statsmodels", "tabulate"),
+        (
+            "matplotlib",
+            "numpy",
+            "pandas",
+            "pyarrow",
+            "scipy",
+            "seaborn",
+            "statsmodels",
+            "tabulate",
+        ),
     )
 
 
