@@ -3,13 +3,14 @@ import json
 import lzma
 import os
 import re
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import conllu
 import pytest
 import typer
 from conllu.parser import parse_comment_line, parse_dict_value, parse_paired_list_value
+from conllu_kit import READERS, generated_sentence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -17,8 +18,8 @@ from typer.testing import CliRunner
 from blimpworks.config import TreebankOptions
 from blimpworks.errors import UserError
 from blimpworks.tables import SENTENCES, TOKENS, read_table
-from blimpworks.treebanks.build import build_tokens
-from blimpworks.treebanks.conllu import parse_conllu, read_conllu
+from blimpworks.treebanks.build import build_tokens, read_treebank
+from blimpworks.treebanks.conllu import parse_conllu
 
 PATH = Path("UD_Test-X/x.conllu")
 ALL_TREEBANKS = "BLIMPWORKS_ALL_TREEBANKS"
@@ -37,9 +38,15 @@ def sentence(*rows, sent_id="s"):
 GOOD = sentence("1 a 2", "2 b 0", "3 c 2", sent_id="good")
 
 
-def read(text, malformed="error", first=0):
+@pytest.fixture(params=READERS)
+def read(request):
+    """Read some text with each of the readers."""
+    return partial(read_text, reader=request.param)
+
+
+def read_text(text, malformed="error", first=0, reader="columnar"):
     data = text if isinstance(text, bytes) else text.encode()
-    return parse_conllu(data, PATH, "UD_Test-X", malformed, first)
+    return READERS[reader](data, PATH, "UD_Test-X", malformed, first)
 
 
 # ---- equality with the conllu package
@@ -113,54 +120,17 @@ def test_treebanks_of_the_mirror_equal_conllu(mirror):
             raise AssertionError(f"{path} differs from conllu") from error
 
 
-# conllu strips lines and splits at double spaces, so neither may occur in a field.
-character = st.characters(exclude_categories=["C", "Z"])
-value = st.text(character, min_size=1, max_size=6)
-spaced = st.lists(value, min_size=1, max_size=2).map(" ".join)
-name = st.from_regex(r"[A-Z][A-Za-z0-9]{0,4}", fullmatch=True)
-plain = st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters="=|_"), min_size=1)
-pairs = st.dictionaries(name, plain, max_size=3).map(
-    lambda found: "|".join(f"{k}={v}" for k, v in found.items()) or "_"
-)
-misc = st.one_of(pairs, st.sampled_from(["SpaceAfter=No", "A=b|SpaceAfter=No", "SpaceAfter=Nope"]))
-comment = st.one_of(
-    st.builds("# {} = {}".format, st.sampled_from(["sent_id", "text", "text_en"]), spaced),
-    st.builds("#{}".format, st.sampled_from(["", " newpar", "text=a", " sent_id =", " text =  "])),
-)
-
-
-@st.composite
-def generated_sentence(draw):
-    words = draw(st.integers(1, 5))
-    lines = draw(st.lists(comment, max_size=4))
-
-    def row(number, head):
-        upos, xpos = draw(st.sampled_from(["NOUN", "_"])), draw(st.one_of(value, st.just("_")))
-        fields = [number, draw(spaced), draw(spaced), upos, xpos, draw(pairs), head]
-        deps = "_" if head == "_" else f"{head}:dep"
-        lines.append("\t".join([*fields, draw(st.sampled_from(["dep", "_"])), deps, draw(misc)]))
-
-    for position in range(words + 1):
-        if position:
-            row(str(position), str(draw(st.integers(0, words))))
-        if draw(st.booleans()):
-            row(f"{position}.1", "_")
-        if position < words and draw(st.booleans()):
-            row(f"{position + 1}-{draw(st.integers(position + 1, words))}", "_")
-    return "\n".join(lines) + "\n"
-
-
 @settings(deadline=None)
 @given(st.lists(generated_sentence(), min_size=1, max_size=4), st.booleans())
 def test_generated_sentences_equal_conllu(sentences, closed):
     text = "\n".join(sentences) + ("\n" if closed else "")
-    assert_equals_conllu(text, read(text))
+    assert_equals_conllu(text, read_text(text))
 
 
 # ---- what a reading holds
 
 
-def test_columns_of_a_sentence():
+def test_columns_of_a_sentence(read):
     text = (
         "# newdoc\n# sent_id = x1\n# text = Am See\n"
         "1-2\tAm\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n"
@@ -209,20 +179,21 @@ def test_columns_of_a_sentence():
     ],
     ids=["no blank line at the end", "byte order mark", "CRLF", "surplus blank lines"],
 )
-def test_harmless_variants_read_alike(text):
+def test_harmless_variants_read_alike(read, text):
     assert read(text).tokens.equals(read(GOOD).tokens)
     assert read(text).sentences.equals(read(GOOD).sentences)
 
 
-def test_a_file_without_sentence_is_refused():
+def test_a_file_without_sentence_is_refused(read):
     for text in ("", "\n\n"):
         with pytest.raises(UserError, match=r"x\.conllu holds no sentence"):
             read(text, "set_aside")
 
 
-def test_a_missing_file_is_refused(tmp_path):
+@pytest.mark.parametrize("reader", READERS)
+def test_a_missing_file_is_refused(tmp_path, reader):
     with pytest.raises(UserError, match="does not exist; expected a treebank"):
-        read_conllu(tmp_path / "x.conllu", "X", "error")
+        read_treebank(tmp_path / "x.conllu", "X", TreebankOptions(reader=reader))
 
 
 # ---- malformed sentences
@@ -284,7 +255,7 @@ TRUNCATED = {
 
 
 @pytest.mark.parametrize(("bad", "line", "message"), MALFORMED.values(), ids=MALFORMED)
-def test_malformed_sentence_stops_or_is_set_aside(bad, line, message):
+def test_malformed_sentence_stops_or_is_set_aside(read, bad, line, message):
     data = GOOD.encode() + bad + GOOD.encode()
     where = re.escape(f"{PATH}:{PREFIX + line}: ")
     with pytest.raises(UserError, match=f"^{where}.*{message}.*; mend the file"):
@@ -302,7 +273,7 @@ def test_malformed_sentence_stops_or_is_set_aside(bad, line, message):
 
 
 @pytest.mark.parametrize(("bad", "line", "message"), TRUNCATED.values(), ids=TRUNCATED)
-def test_truncated_file_stops_or_loses_its_last_sentence(bad, line, message):
+def test_truncated_file_stops_or_loses_its_last_sentence(read, bad, line, message):
     data = GOOD.encode() + bad
     with pytest.raises(UserError, match=f":{PREFIX + line}: .*{message}"):
         read(data)
@@ -311,7 +282,7 @@ def test_truncated_file_stops_or_loses_its_last_sentence(bad, line, message):
     assert [entry.line for entry in reading.malformed] == [PREFIX + line]
 
 
-def test_the_first_problem_of_a_file_is_reported():
+def test_the_first_problem_of_a_file_is_reported(read):
     two = BAD.replace("\t0\t", "\t9\t") + BAD.replace("2\tb", "2\tb\tb")
     with pytest.raises(UserError, match=r":3: HEAD '9'"):
         read(two)

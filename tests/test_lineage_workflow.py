@@ -170,7 +170,7 @@ def test_explaining_needs_neither_settings_nor_statistics_nor_plots(built):
     assert "(the same)" in done.stdout
     loaded = {*done.stderr.split()}
     assert "pandas" in loaded
-    heavy = {"blimpworks.config", "scipy", "statsmodels", "matplotlib", "torch", "rich"}
+    heavy = {"blimpworks.config", "scipy", "statsmodels", "matplotlib", "seaborn", "torch", "rich"}
     assert not loaded & heavy
 
 

@@ -163,6 +163,8 @@ class CatalogueFiles(Strict):
 class TreebankOptions(Strict):
     """How treebanks are read."""
 
+    reader: Literal["columnar", "conllu"] = "columnar"
+    """Whole files at once, or each sentence by the conllu package: same tables, much slower."""
     malformed: Literal["error", "set_aside"] = "error"
     """Stop at a malformed sentence, or leave it out and list it in a report."""
     max_words: Positive = 64
@@ -188,8 +190,7 @@ class Campaign(Strict):
     mirror: Path | None = None
     """Directory with copies of the pinned files (plain or .xz), read before the network."""
     unpinned: Literal["error", "skip"] = "error"
-    """What to do with a catalogue row that has no checksum: stop when it is needed, or do
-    without the file."""
+    """Stop when a catalogue row without a checksum is needed, or do without its file."""
     substitutes: dict[str, str] = Field(default={})
     """Sources to use in place of others, by name: {wanted: used}."""
     benchmarks: tuple[Benchmark, ...] = ("multiblimp",)

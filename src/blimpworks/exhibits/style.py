@@ -1,10 +1,15 @@
-"""The look of all figures: sizes of a two-column page, a colour-blind palette, plain axes."""
+"""The look of all figures: sizes of a two-column page, a colour-blind palette, plain axes.
+
+What is drawn inside ``house_style`` has it, by seaborn or by matplotlib alone.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import matplotlib as mpl
+import seaborn as sns
+from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -15,6 +20,8 @@ BLUE, ORANGE = "#0072B2", "#E69F00"
 VERMILION, GREEN, PINK, SKY, GREY = "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#777777"
 PALETTE = (BLUE, ORANGE, GREEN, VERMILION, PINK, SKY, GREY)
 SETTINGS: dict[Any, Any] = {
+    **sns.axes_style("ticks"),
+    "axes.prop_cycle": cycler(color=PALETTE),
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 8,
@@ -38,6 +45,11 @@ def house_style() -> Iterator[None]:
     """Apply the settings for the figures drawn inside the block."""
     with mpl.rc_context(SETTINGS):
         yield
+
+
+def colours(count: int) -> list[Any]:
+    """So many colours of the palette, which begins again after its last one."""
+    return list(sns.color_palette(PALETTE, count))
 
 
 def say(axes: Axes, text: str) -> None:

@@ -29,7 +29,9 @@ VERBS: dict[str, Verb] = {
     "retrieve_model": Verb(
         ("blimpworks.models.retrieve:retrieve_model",), ("huggingface_hub", "hf_xet")
     ),
-    "build_tokens": Verb(("blimpworks.treebanks.build:build_tokens",), ("numpy", "pyarrow")),
+    "build_tokens": Verb(
+        ("blimpworks.treebanks.build:build_tokens",), ("conllu", "numpy", "pyarrow")
+    ),
     "build_lexicon": Verb(("blimpworks.multiblimp.lexicon:build_lexicon",), SPELLING),
     "find_candidates": Verb(("blimpworks.multiblimp.candidates:find_candidates",), SPELLING),
     "measure_agreement": Verb(
@@ -184,7 +186,16 @@ def exhibit_verb(spec: ExhibitSpec) -> str:
 for _spec in EXHIBITS.values():
     VERBS[exhibit_verb(_spec)] = Verb(
         (_spec.function, "blimpworks.exhibits.build:build_exhibit"),
-        ("matplotlib", "numpy", "pandas", "pyarrow", "scipy", "statsmodels", "tabulate"),
+        (
+            "matplotlib",
+            "numpy",
+            "pandas",
+            "pyarrow",
+            "scipy",
+            "seaborn",
+            "statsmodels",
+            "tabulate",
+        ),
     )
 
 

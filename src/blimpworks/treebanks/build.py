@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from blimpworks.config import TreebankOptions
 from blimpworks.files import write_text
 from blimpworks.tables import SENTENCES, TOKENS, write_table
-from blimpworks.treebanks.conllu import Malformed, read_conllu
+from blimpworks.treebanks.reading import Malformed, Reading
 
 REPORT_COLUMNS = ("treebank", "file", "line", "sent_id", "reason")
 
@@ -23,6 +23,19 @@ def _report(malformed: Iterable[Malformed]) -> str:
     writer.writerow(REPORT_COLUMNS)
     writer.writerows([getattr(m, column) for column in REPORT_COLUMNS] for m in malformed)
     return text.getvalue()
+
+
+def read_treebank(path: Path, treebank: str, options: TreebankOptions, first: int = 0) -> Reading:
+    """Read a CoNLL-U file with the reader of ``options``; sentences are numbered from ``first``.
+
+    Raises UserError when the file is missing, holds no sentence or, unless the options set
+    such sentences aside, has a malformed one.
+    """
+    if options.reader == "conllu":
+        from blimpworks.treebanks.reference import read_with_conllu as read
+    else:
+        from blimpworks.treebanks.conllu import read_conllu as read
+    return read(path, treebank, options.malformed, first)
 
 
 def _concatenate(tables: list[pa.Table]) -> pa.Table:
@@ -46,7 +59,7 @@ def build_tokens(
     """
     readings, read = [], 0
     for treebank, path in files:
-        readings.append(read_conllu(path, treebank, options.malformed, read))
+        readings.append(read_treebank(path, treebank, options, read))
         read += len(readings[-1].sentences)
     token_table = _concatenate([reading.tokens for reading in readings])
     sentence_table = _concatenate([reading.sentences for reading in readings])

@@ -8,49 +8,39 @@ reading or is left out and listed.
 Rows are lines that are not blank; a sentence is a run of rows between blank lines.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from blimpworks.errors import UserError
 from blimpworks.tables import SENTENCES, TOKENS
+from blimpworks.treebanks.reading import (
+    BYTE_ORDER_MARK,
+    FIELDS,
+    Malformed,
+    Mode,
+    Reading,
+    missing,
+    must_be_mended,
+    without_sentence,
+)
 
-FIELDS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+if TYPE_CHECKING:
+    from blimpworks.treebanks.sentence import MalformedSentence
+
 # Nine digits fit int32, so no cast of a match can overflow.
 RANGE_OR_EMPTY_NODE = r"^(?P<first>0|[1-9][0-9]{0,8})(?P<mark>[-.])(?P<second>[1-9][0-9]{0,8})$"
 FEATS = r"^[^=|]+=[^=|]+(\|[^=|]+=[^=|]+)*$"
 SPACE_AFTER_NO = r"(^|\|)SpaceAfter=No(\||$)"
+WHITE_SPACE = r"[\t-\r\x1c-\x20\x85\pZ]"  # what str.strip() strips; \s is ASCII here
 INTEGERS_LONGEST = 9
 
 Integers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
-Mode = Literal["error", "set_aside"]
-
-
-@dataclass(frozen=True, slots=True)
-class Malformed:
-    """A sentence that was left out: where its first problem is, and what it is."""
-
-    treebank: str
-    file: str
-    line: int
-    sent_id: str | None
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The ``tokens`` and ``sentences`` of a file, and the sentences that were left out."""
-
-    tokens: pa.Table
-    sentences: pa.Table
-    malformed: list[Malformed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,35 +68,9 @@ class _Tokens:
     words: Integers  # of each sentence, malformed ones included
 
 
-@dataclass(slots=True)
-class _Complaints:
-    """The first problem of each malformed sentence, as (line, reason)."""
-
-    first: dict[int, tuple[int, str]] = field(default_factory=dict)
-
-    def add(
-        self, rows: _Rows | _Tokens, where: npt.ArrayLike, reason: Callable[[int], str]
-    ) -> None:
-        """Complain about each row of the mask ``where``; ``reason`` describes a row."""
-        for row in np.flatnonzero(where):
-            sentence, line = int(rows.sentence[row]), int(rows.line[row])
-            if sentence not in self.first or line < self.first[sentence][0]:
-                self.first[sentence] = (line, reason(int(row)))
-
-    def accepted(self, sentences: int) -> Mask:
-        """Which of the sentences nobody complained about."""
-        mask = np.ones(sentences, dtype=np.bool_)
-        mask[list(self.first)] = False
-        return mask
-
-
 def _numpy(array: Any) -> Any:
     """An Arrow array without nulls as a NumPy array."""
     return array.to_numpy(zero_copy_only=False)
-
-
-def _always(reason: str) -> Callable[[int], str]:
-    return lambda _: reason
 
 
 def _is_utf8(line: bytes) -> bool:
@@ -127,7 +91,7 @@ def _decode(data: bytes) -> tuple[str, list[int]]:
         text = data.decode(errors="replace")
     if "\r" in text:
         text = text.replace("\r\n", "\n")
-    return text.removeprefix("\ufeff"), broken
+    return text.removeprefix(BYTE_ORDER_MARK), broken
 
 
 def _rows(text: str) -> _Rows:
@@ -148,29 +112,14 @@ def _rows(text: str) -> _Rows:
     )
 
 
-def _check_rows(rows: _Rows, broken: list[int], complaints: _Complaints) -> None:
-    """Complain about what can be seen without looking into the fields."""
-    where = np.isin(rows.line, broken)
-    complaints.add(rows, where, _always("the line is not UTF-8, expected UTF-8"))
-
-    if rows.ends_mid_line:
-        where = np.arange(len(rows.line)) == len(rows.line) - 1
-        complaints.add(rows, where, _always("the file ends in mid-line, expected a line end"))
-
-    width = np.full(len(rows.line), len(FIELDS))
-    width[~rows.comment] = _numpy(pc.list_value_length(rows.cells))
-    complaints.add(
-        rows,
-        width != len(FIELDS),
-        lambda row: f"{width[row]} tab-separated field(s), expected {len(FIELDS)}",
-    )
+def _wrong_rows(rows: _Rows, broken: list[int]) -> Mask:
+    """Which rows are wrong as far as can be seen without looking into the fields."""
+    wrong: Mask = np.isin(rows.line, broken)
+    wrong[~rows.comment] |= _numpy(pc.not_equal(pc.list_value_length(rows.cells), len(FIELDS)))
+    wrong[-1] |= rows.ends_mid_line
     after_token = ~np.concatenate(([True], rows.comment[:-1]))
     after_token[rows.first] = False
-    complaints.add(
-        rows,
-        rows.comment & after_token,
-        _always("a comment after a token of its sentence, expected comments to come first"),
-    )
+    return wrong | (rows.comment & after_token)
 
 
 def _columns(cells: pa.Array) -> dict[str, pa.Array]:
@@ -181,11 +130,11 @@ def _columns(cells: pa.Array) -> dict[str, pa.Array]:
     }
 
 
-def _tokens(rows: _Rows, complaints: _Complaints) -> _Tokens:
-    """The token rows of the sentences that nobody complained about."""
-    accepted = complaints.accepted(len(rows.first))[rows.sentence]
+def _tokens(rows: _Rows, wrong: Mask) -> _Tokens:
+    """The token rows of the sentences that are not ``wrong``."""
+    accepted = ~wrong[rows.sentence]
     cells = rows.cells
-    if complaints.first:
+    if wrong.any():
         cells = cells.filter(pa.array(accepted[~rows.comment]))
     columns = _columns(cells)
     keep = accepted & ~rows.comment
@@ -197,19 +146,11 @@ def _tokens(rows: _Rows, complaints: _Complaints) -> _Tokens:
     return _Tokens(columns, rows.line[keep], sentence, is_word, position, words)
 
 
-def _check_words(rows: _Rows, tokens: _Tokens, complaints: _Complaints) -> None:
-    """Complain about sentences without words, at their first row."""
-    empty = (tokens.words == 0) & complaints.accepted(len(rows.first))
-    where = np.zeros(len(rows.line), dtype=np.bool_)
-    where[rows.first[empty]] = True
-    complaints.add(rows, where, _always("a sentence without words, expected at least one"))
-
-
-def _check_blank(tokens: _Tokens, complaints: _Complaints) -> None:
-    for name, column in tokens.fields.items():
-        where = pc.or_(pc.equal(column, ""), pc.utf8_is_space(column))
-        if pc.any(where).as_py():
-            complaints.add(tokens, _numpy(where), _always(f"{name} is blank, expected a value"))
+def _blank(tokens: _Tokens) -> Mask:
+    mask: Mask = np.zeros(len(tokens.line), dtype=np.bool_)
+    for column in tokens.fields.values():
+        mask |= _numpy(pc.or_(pc.equal(column, ""), pc.utf8_is_space(column)))
+    return mask
 
 
 def _misplaced(tokens: _Tokens, rows: Integers) -> Mask:
@@ -227,21 +168,13 @@ def _misplaced(tokens: _Tokens, rows: Integers) -> Mask:
     return mask
 
 
-def _check_ids(tokens: _Tokens, complaints: _Complaints) -> None:
+def _wrong_ids(tokens: _Tokens) -> Mask:
     """Word ids count from 1; ranges stand before their first word, empty nodes after a word."""
-    ids = tokens.fields["ID"]
     expected = pa.array(tokens.position + 1).cast(pa.string())
-    wrong = tokens.is_word & _numpy(pc.not_equal(ids, expected))
+    wrong: Mask = tokens.is_word & _numpy(pc.not_equal(tokens.fields["ID"], expected))
     others = np.flatnonzero(~tokens.is_word)
     wrong[others] = _misplaced(tokens, others)
-
-    def reason(row: int) -> str:
-        """What is wrong with the ID in a row."""
-        found, before = ids[row].as_py(), tokens.position[row]
-        expected = f"word {before + 1}, a range that begins with it or an empty node {before}.N"
-        return f"ID {found!r}, expected {expected}"
-
-    complaints.add(tokens, wrong, reason)
+    return wrong
 
 
 def _heads(tokens: _Tokens) -> pa.Array:
@@ -253,38 +186,27 @@ def _heads(tokens: _Tokens) -> pa.Array:
     return pc.if_else(pc.equal(heads.cast(pa.string()), text), heads, None)
 
 
-def _check_heads(tokens: _Tokens, heads: pa.Array, complaints: _Complaints) -> None:
+def _wrong_heads(tokens: _Tokens, heads: pa.Array) -> Mask:
     """A word's head is 0 or a word of its sentence; other rows have none."""
-    text = tokens.fields["HEAD"]
-    words = tokens.words[tokens.sentence]
-    head = _numpy(pc.fill_null(heads, -1))
-    fits = np.where(tokens.is_word, (head >= 0) & (head <= words), _numpy(pc.equal(text, "_")))
-
-    def reason(row: int) -> str:
-        """What is wrong with the HEAD in a row."""
-        if not tokens.is_word[row]:
-            return f"HEAD {text[row].as_py()!r} of a range or empty node, expected '_'"
-        return f"HEAD {text[row].as_py()!r}, expected an integer from 0 to {words[row]}"
-
-    complaints.add(tokens, ~fits, reason)
+    head, none = _numpy(pc.fill_null(heads, -1)), _numpy(pc.equal(tokens.fields["HEAD"], "_"))
+    inside = (head >= 0) & (head <= tokens.words[tokens.sentence])
+    mask: Mask = ~np.where(tokens.is_word, inside, none)
+    return mask
 
 
-def _check_feats(tokens: _Tokens, complaints: _Complaints) -> None:
+def _wrong_feats(tokens: _Tokens) -> Mask:
     feats = tokens.fields["FEATS"].dictionary_encode()
     bundles = feats.dictionary
     fits = pc.or_(pc.equal(bundles, "_"), pc.match_substring_regex(bundles, FEATS))
-    complaints.add(
-        tokens,
-        ~_numpy(fits)[_numpy(feats.indices)],
-        lambda row: f"FEATS {feats[row].as_py()!r}, expected '_' or name=value pairs joined by '|'",
-    )
+    mask: Mask = ~_numpy(fits)[_numpy(feats.indices)]
+    return mask
 
 
 def _comment_values(rows: _Rows, key: str) -> pa.Array:
     """For each sentence the value of its last comment ``# key = value``, or null."""
     where = np.flatnonzero(rows.comment)
     comments = rows.text.take(pa.array(where))
-    found = pc.extract_regex(comments, rf"^#\s*{key}\s*=(?P<value>.*)$")
+    found = pc.extract_regex(comments, rf"^#{WHITE_SPACE}*{key}{WHITE_SPACE}*=(?P<value>.*)$")
     values = pc.utf8_trim_whitespace(pc.struct_field(found, "value"))
     filled = np.flatnonzero(_numpy(pc.fill_null(pc.not_equal(values, ""), False)))
     last = np.full(len(rows.first), -1)
@@ -344,12 +266,22 @@ def _sentence_table(
     return pa.table(columns, schema=SENTENCES.arrow())
 
 
-def _stop(complaints: _Complaints, path: Path) -> None:
-    line, reason = complaints.first[min(complaints.first)]
-    raise UserError(
-        f"{path}:{line}: {reason}; mend the file, or leave such sentences out "
-        "with treebanks.malformed: set_aside."
-    )
+def _problems(
+    rows: _Rows, sentences: Integers, broken: list[int]
+) -> "dict[int, MalformedSentence]":
+    """What is wrong with some sentences, by their numbers, from 0."""
+    if len(sentences) == 0:
+        return {}
+    from blimpworks.treebanks.sentence import Block, explain
+
+    edges = np.append(rows.first, len(rows.line))
+    found = {}
+    for index in sentences:
+        first, end = edges[index], edges[index + 1]
+        cut = rows.ends_mid_line and end == len(rows.line)
+        block = Block(int(rows.line[first]), rows.text[first:end].to_pylist(), broken, bool(cut))
+        found[int(index)] = explain(block)
+    return found
 
 
 def parse_conllu(
@@ -362,31 +294,32 @@ def parse_conllu(
     when ``malformed`` is "error".
     """
     text, broken = _decode(data)
-    rows, complaints = _rows(text), _Complaints()
+    rows = _rows(text)
     if len(rows.first) == 0:
-        raise UserError(f"{path} holds no sentence; expected CoNLL-U. Retrieve it again.")
-    _check_rows(rows, broken, complaints)
-    tokens = _tokens(rows, complaints)
-    _check_words(rows, tokens, complaints)
+        raise without_sentence(path)
+    wrong: Mask = np.zeros(len(rows.first), dtype=np.bool_)
+    wrong[rows.sentence[_wrong_rows(rows, broken)]] = True
+    tokens = _tokens(rows, wrong)
     heads = _heads(tokens)
-    _check_blank(tokens, complaints)
-    _check_ids(tokens, complaints)
-    _check_heads(tokens, heads, complaints)
-    _check_feats(tokens, complaints)
-    if complaints.first and malformed == "error":
-        _stop(complaints, path)
+    wrong |= tokens.words == 0
+    wrong_tokens = _blank(tokens) | _wrong_ids(tokens) | _wrong_heads(tokens, heads)
+    wrong[tokens.sentence[wrong_tokens | _wrong_feats(tokens)]] = True
+    where = np.flatnonzero(wrong)
+    problems = _problems(rows, where if malformed == "set_aside" else where[:1], broken)
+    if problems and malformed == "error":
+        [problem] = problems.values()
+        raise must_be_mended(path, problem.line, problem.reason)
 
-    keep = complaints.accepted(len(rows.first))
-    number = np.cumsum(keep) - 1 + first_sentence
+    number = np.cumsum(~wrong) - 1 + first_sentence
     sentences = _sentence_table(rows, tokens.words, number, treebank, path.name)
     listed = [
-        Malformed(treebank, path.name, line, sentences["sent_id"][index].as_py(), reason)
-        for index, (line, reason) in sorted(complaints.first.items())
+        Malformed(treebank, path.name, p.line, sentences["sent_id"][index].as_py(), p.reason)
+        for index, p in problems.items()
     ]
     token_table = _token_table(tokens, heads, number)
     if listed:
-        sentences = sentences.filter(pa.array(keep))
-        token_table = token_table.filter(pa.array(keep[tokens.sentence]))
+        sentences = sentences.filter(pa.array(~wrong))
+        token_table = token_table.filter(pa.array(~wrong[tokens.sentence]))
     return Reading(token_table, sentences, listed)
 
 
@@ -395,5 +328,5 @@ def read_conllu(path: Path, treebank: str, malformed: Mode, first_sentence: int 
     try:
         data = path.read_bytes()
     except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; expected a treebank. Retrieve it.") from error
+        raise missing(path) from error
     return parse_conllu(data, path, treebank, malformed, first_sentence)

@@ -6,8 +6,8 @@ Source: Warstadt et al. (2020), sections 5.3, 6.1 and 6.2.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -20,7 +20,7 @@ from blimpworks.exhibits.blimp.accuracies import (
     shown,
     told_of_models,
 )
-from blimpworks.exhibits.blimp.bars import draw_groups, intervals, name_groups
+from blimpworks.exhibits.blimp.bars import draw_groups, name_groups
 from blimpworks.exhibits.blimp.formulas import (
     ADJECTIVE,
     ATTRACTOR,
@@ -29,6 +29,7 @@ from blimpworks.exhibits.blimp.formulas import (
     pearson_interval,
 )
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.plotting import frame_of
 from blimpworks.exhibits.shared import Tables
 from blimpworks.exhibits.style import COLUMN_INCHES, house_style, new_figure, say
 
@@ -86,26 +87,24 @@ def _correlations(rows: pd.DataFrame, names: Mapping[str, str]) -> list[Cell]:
 
 def _draw_matrix(figure: Figure, cells: Sequence[Cell], names: Sequence[str]) -> None:
     axes = figure.subplots()
-    matrix = np.full((len(names), len(names)), np.nan)
-    for cell in cells:
-        matrix[names.index(cell.row), names.index(cell.column)] = cell.value
+    rows, order = frame_of(cells), [*names]
+    values, texts = (
+        rows.pivot(index="row", columns="column", values=kind).reindex(index=order, columns=order)
+        for kind in ("value", "text")
+    )
     # Light to dark in one hue, so that it reads in grey, too.
-    image = axes.imshow(matrix, cmap="Blues", vmin=min(0, np.nanmin(matrix)), vmax=1)
-    for cell in cells:
-        at = (names.index(cell.column), names.index(cell.row))
-        axes.annotate(
-            cell.text,
-            at,
-            ha="center",
-            va="center",
-            color="white" if cell.value > 0.6 else "black",
-        )
-    name_groups(axes, names, MATRIX_ROOM)
-    axes.set_yticks(range(len(names)), names)
-    axes.tick_params(length=0)
+    sns.heatmap(
+        values, ax=axes, annot=texts, fmt="", cmap="Blues", vmax=1, square=True,
+        vmin=min(0, *(cell.value for cell in cells)),
+        cbar_kws={"shrink": 0.8, "label": "Pearson's r"},
+    )  # fmt: skip
+    for text, cell in zip(axes.texts, values.stack().dropna(), strict=True):
+        text.set_color("white" if cell > 0.6 else "black")
+    name_groups(axes, names, MATRIX_ROOM, at=0.5)
+    axes.set(xlabel=None, ylabel=None)
+    axes.tick_params(length=0, axis="both")
+    axes.tick_params(rotation=0, axis="y")
     axes.grid(visible=False)
-    axes.spines[:].set_visible(False)
-    figure.colorbar(image, ax=axes, shrink=0.8, label="Pearson's r").outline.set_visible(False)
 
 
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
@@ -144,8 +143,7 @@ def _panel(axes: Axes, title: str, panel: Panel, rows: pd.DataFrame, labels: Lab
             found = of_model(rows, model, uids)
             cell = None if found.empty else mean_cell(found, (name, f"{title}: {bar}"))
             series[bar].append(cell)
-    errors = {bar: intervals(cells) for bar, cells in series.items()}
-    draw_groups(axes, [*names.values()], series, errors)
+    draw_groups(axes, [*names.values()], series)
     axes.set_title(title, loc="left", pad=16)
     axes.legend(
         loc="lower left",

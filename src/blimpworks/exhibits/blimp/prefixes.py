@@ -4,6 +4,7 @@ Source: Warstadt et al. (2020), section 6.4.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -86,10 +87,24 @@ def _spreads(
         yield bar, spreads
 
 
+def _around(mean: Cell | None, spread: Cell | None) -> Cell | None:
+    """A mean with what is drawn around it: its standard deviation, or nothing."""
+    if mean is None or spread is None:
+        return mean and replace(mean, low=None, high=None)
+    return replace(mean, low=mean.value - spread.value, high=mean.value + spread.value)
+
+
 def _draw(
-    axes: Axes, title: str, series: Mapping[str, Sequence[Cell | None]], names: Sequence[str]
+    axes: Axes,
+    title: str,
+    series: Mapping[str, Sequence[Cell | None]],
+    names: Sequence[str],
+    spreads: Mapping[str, Sequence[Cell | None]],
 ) -> None:
-    draw_groups(axes, names, series)
+    """One panel; ``spreads`` are the standard deviations of the series that have any."""
+    none = [None] * len(names)
+    around = {bar: [*map(_around, means, spreads.get(bar, none))] for bar, means in series.items()}
+    draw_groups(axes, names, around)
     axes.set_title(title, loc="left")
 
 
@@ -101,18 +116,12 @@ def _figure(rows: pd.DataFrame, source: str, labels: Labels) -> tuple[Figure, li
     cells: list[Cell | None] = []
     for phenomenon in SHOWN:
         series = _series(rows, NAMES[phenomenon], PARADIGMS[phenomenon], source, labels)
-        _draw(grid[phenomenon], NAMES[phenomenon], series, names)
+        _draw(grid[phenomenon], NAMES[phenomenon], series, names, {})
         cells += [cell for found in series.values() for cell in found]
     every = [uid for uids in ALLOWING.values() for uid in uids]
     series = _series(rows, ALL_PHENOMENA, every, source, labels)
     spreads = dict(_spreads(rows, series, source))
-    lengths = {
-        bar: [0.0 if cell is None else cell.value for cell in found]
-        for bar, found in spreads.items()
-    }
-    errors = {bar: (length, length) for bar, length in lengths.items()}
-    draw_groups(grid[ALL_PHENOMENA], names, series, errors)
-    grid[ALL_PHENOMENA].set_title(f"{ALL_PHENOMENA}, with standard deviations", loc="left")
+    _draw(grid[ALL_PHENOMENA], f"{ALL_PHENOMENA}, with standard deviations", series, names, spreads)
     handles, texts = grid[SHOWN[0]].get_legend_handles_labels()
     figure.legend(handles, texts, loc="outside upper center", ncols=len(texts))
     cells += [cell for found in (*series.values(), *spreads.values()) for cell in found]

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import seaborn as sns
 from matplotlib.axes import Axes
 
 from blimpworks.clams.constructions import CONSTRUCTIONS, construction_of
@@ -26,6 +27,7 @@ from blimpworks.exhibits.clams.facts import MBERT, MONO, MULTI
 from blimpworks.exhibits.clams.formulas import CONSTRUCTION, LANGUAGE, mean_over, rho, sd_over
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import FORMULAS
+from blimpworks.exhibits.plotting import BARS, frame_of, with_ends
 from blimpworks.exhibits.shared import Tables
 from blimpworks.exhibits.style import (
     BLUE,
@@ -40,8 +42,9 @@ from blimpworks.exhibits.style import (
 
 CHANCE = 0.5
 LSTMS = {MONO: ("monolingual", BLUE), MULTI: ("multilingual", ORANGE)}
-SERIES = {MONO: ("LSTM", BLUE, "o", BLUE), MBERT: ("mBERT", VERMILION, "s", "none")}
-"""Name, colour, marker and its filling, by part."""
+SERIES = {MONO: ("LSTM", BLUE, "o"), MBERT: ("mBERT", VERMILION, "s")}
+"""Name, colour and marker, by part."""
+COMPLEXITY = "complexity"
 MEAN, SD = "mean", "SD"
 LEAST_SPAN = 0.2
 """Of the axis of accuracies in Figure 3."""
@@ -62,22 +65,19 @@ def _bar_cells(found: Accuracies, languages: Mapping[str, str]) -> list[Cell]:
 
 def _draw_bars(axes: Axes, cells: Sequence[Cell]) -> None:
     """Horizontal bars, the first construction on top, with whiskers of one SD either way."""
-    values = {(cell.row, cell.column): cell.value for cell in cells}
-    rows = [*CONSTRUCTIONS.values()]
-    height = 0.38
-    for place, (name, colour) in enumerate(LSTMS.values()):
-        there = [i for i, row in enumerate(rows) if (row, f"{name} {MEAN}") in values]
-        means, sds = ([values[rows[i], f"{name} {kind}"] for i in there] for kind in (MEAN, SD))
-        at = np.array(there, dtype=float) + (place - 0.5) * height
-        axes.barh(at, means, height, color=colour, label=name, zorder=2)
-        axes.errorbar(means, at, xerr=sds, fmt="none", ecolor="black", elinewidth=0.8, capsize=2)
+    rows = frame_of(cells)
+    rows[["series", "kind"]] = rows["column"].str.split(" ", expand=True)
+    wide = rows.pivot(index=["row", "series"], columns="kind", values="value").reset_index()
+    wide = wide.assign(low=wide[MEAN] - wide[SD], high=wide[MEAN] + wide[SD])
+    sns.barplot(
+        with_ends(wide, MEAN), x=MEAN, y="row", hue="series", order=CONSTRUCTIONS.values(),
+        palette=dict(LSTMS.values()), capsize=0.2, ax=axes, **BARS,
+    )  # fmt: skip
     axes.axvline(CHANCE, color=GREY, lw=0.8, ls="--", zorder=3)
-    axes.set_yticks(range(len(rows)), rows)
-    axes.invert_yaxis()
-    axes.set(xlabel="accuracy (dashed: chance)", xlim=(0, 1.12))
+    axes.set(xlabel="accuracy (dashed: chance)", ylabel=None, xlim=(0, 1.12))
     axes.set_xticks(np.linspace(0, 1, 6))
     axes.grid(visible=False, axis="y")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.3, 1), ncol=2)
+    sns.move_legend(axes, "lower center", bbox_to_anchor=(0.3, 1), ncol=2, title=None)
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
@@ -120,24 +120,17 @@ def _point_cells(found: Accuracies, languages: Mapping[str, str]) -> list[Cell]:
 
 
 def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
-    x = {cell.row: cell.value for cell in cells if cell.column == "complexity"}
-    for name, colour, marker, face in SERIES.values():
-        points = [(x[c.row], c.value) for c in cells if c.column == name and c.row in x]
-        if points:
-            xs, ys = zip(*points, strict=True)
-            axes.scatter(
-                xs,
-                ys,
-                s=26,
-                marker=marker,
-                edgecolors=colour,
-                facecolors=face,
-                label=name,
-                zorder=3,
-            )
+    x = {cell.row: cell.value for cell in cells if cell.column == COMPLEXITY}
+    points = frame_of(cell for cell in cells if cell.row in x and cell.column != COMPLEXITY)
+    looks = {name: (colour, marker) for name, colour, marker in SERIES.values()}
+    sns.scatterplot(
+        points.assign(x=points["row"].map(x)), x="x", y="value", hue="column", style="column",
+        palette={name: colour for name, (colour, _) in looks.items()},
+        markers={name: marker for name, (_, marker) in looks.items()}, s=32, linewidth=0, ax=axes,
+    )  # fmt: skip
     # Names of neighbours stand on different sides, so that they don't meet.
     for place, row in enumerate(sorted(x, key=lambda row: x[row])):
-        values = [c.value for c in cells if c.row == row and c.column != "complexity"]
+        values = [c.value for c in cells if c.row == row and c.column != COMPLEXITY]
         if values:
             end, offset, side = (
                 (max(values), 6, "bottom") if place % 2 else (min(values), -6, "top")
@@ -151,7 +144,7 @@ def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
     # Models that all guess must not look as far apart as good and bad ones.
     middle, half = np.mean(axes.get_ylim()), np.ptp(axes.get_ylim()) / 2
     axes.set_ylim(middle - max(half, LEAST_SPAN / 2), middle + max(half, LEAST_SPAN / 2))
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncol=2)
+    sns.move_legend(axes, "lower center", bbox_to_anchor=(0.5, 1), ncol=2, title=None)
 
 
 def _correlations(found: Accuracies, order: list[list[str]], languages: Mapping[str, str]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 
 from blimpworks.analysis.accuracy import ALL
@@ -26,6 +27,7 @@ from blimpworks.exhibits.lmentry.common import (
 from blimpworks.exhibits.lmentry.formulas import MEAN, OF_MODELS, SCORE, as_released
 from blimpworks.exhibits.lmentry.names import DATA, LANGUAGES, MODELS, WEIGHT, task_name
 from blimpworks.exhibits.lmentry.results import tasks_of
+from blimpworks.exhibits.plotting import BARS, frame_of
 from blimpworks.exhibits.shared import Tables, read_printed
 from blimpworks.exhibits.style import (
     BLUE,
@@ -275,19 +277,9 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _draw_tasks(axes: Axes, cells: Sequence[Cell]) -> None:
-    places = range(len(cells))
-    axes.barh(places, [cell.value for cell in cells], color=BLUE, height=0.75)
-    for place, cell in zip(places, cells, strict=True):
-        axes.annotate(
-            cell.text,
-            (cell.value, place),
-            (2, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=6,
-            color=GREY,
-        )
-    axes.set_yticks(places, [cell.row for cell in cells], fontsize=6.5)
-    axes.invert_yaxis()
+    sns.barplot(frame_of(cells), x="value", y="row", color=BLUE, width=0.75, ax=axes, **BARS)
+    for y, cell in enumerate(cells):
+        axes.text(cell.value + 1, y, cell.text, va="center", fontsize=6, color=GREY)
+    axes.tick_params(axis="y", labelsize=6.5)
     axes.grid(visible=False)
-    axes.set(xlim=(0, 100), xlabel="mean accuracy (%)", ylim=(len(cells) - 0.4, -0.6))
+    axes.set(xlim=(0, 100), xlabel="mean accuracy (%)", ylabel=None)

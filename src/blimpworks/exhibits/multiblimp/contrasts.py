@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 
 from blimpworks.analysis.accuracy import ALL
@@ -26,12 +27,13 @@ from blimpworks.analysis.margins import (
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.multiblimp.accuracies import accuracy_cell, read_accuracies
 from blimpworks.exhibits.multiblimp.common import PHENOMENA
+from blimpworks.exhibits.plotting import POINTS, with_ends
 from blimpworks.exhibits.shared import Tables, read_plain, row_cell
 from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,
     GREY,
-    PALETTE,
+    colours,
     house_style,
     new_figure,
     say,
@@ -143,37 +145,21 @@ def _term_names() -> dict[str, str]:
     return types | {name: name for name in FACTORS}
 
 
-def _draw_model(
-    axes: Axes, rows: pd.DataFrame, at: Sequence[float], number: int, name: str
-) -> None:
-    """One model's coefficients with their intervals, in the colour and marker of its number."""
-    axes.errorbar(
-        rows["coefficient"],
-        at,
-        xerr=[rows["coefficient"] - rows["low"], rows["high"] - rows["coefficient"]],
-        color=PALETTE[number % len(PALETTE)],
-        fmt="osD^v"[number % 5],
-        markersize=3.5,
-        lw=1,
-        label=name,
-    )
-
-
 def _draw_factors(
     axes: Axes, found: pd.DataFrame, names: dict[str, str], models: Sequence[str], labels: Labels
 ) -> None:
-    places = {term: place for place, term in enumerate(names)}
-    for i, model in enumerate(models):
-        rows = found[found["model"] == model]
-        shift = 0.22 * (i - (len(models) - 1) / 2)
-        at = [places[term] + shift for term in rows["term"]]
-        _draw_model(axes, rows, at, i, labels.models[model])
+    """Coefficients with their intervals by factor, each model in a colour and with a marker."""
+    rows = with_ends(found, "coefficient").replace({"term": names, "model": labels.models})
+    sns.pointplot(
+        rows, x="coefficient", y="term", hue="model", order=names.values(),
+        hue_order=[labels.models[model] for model in models], palette=colours(len(models)),
+        markers=["osD^v"[number % 5] for number in range(len(models))],
+        dodge=0.22 * (len(models) - 1), ax=axes, **POINTS,
+    )  # fmt: skip
     axes.axvline(0, color=GREY, lw=0.7)
-    axes.set_yticks(range(len(names)), [*names.values()])
-    axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
-    axes.set_xlabel("coefficient (nats of margin)")
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+    axes.set(xlabel="coefficient (nats of margin)", ylabel=None)
+    sns.move_legend(axes, "lower left", bbox_to_anchor=(0, 1), ncols=3, title=None)
 
 
 def _coefficient(row: pd.Series, names: dict[str, str], labels: Labels) -> Cell:

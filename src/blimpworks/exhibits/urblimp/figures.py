@@ -7,15 +7,17 @@ in them; the published forms take those of Tables 7 and 8, and of section 4.1.
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.plotting import BARS, POINTS, frame_of, with_ends
 from blimpworks.exhibits.shared import Tables
 from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,
-    PALETTE,
+    colours,
     house_style,
     new_figure,
     say,
@@ -57,16 +59,13 @@ def best_of_families(rows: pd.DataFrame, labels: Labels) -> list[str]:
 
 def _draw_bars(axes: Axes, cells: Sequence[Cell]) -> None:
     """A bar for each cell, the first one on top, with its interval and its number."""
-    at = range(len(cells), 0, -1)
-    axes.barh(at, [cell.value for cell in cells], color=BLUE, height=0.65)
-    for y, cell in zip(at, cells, strict=True):
-        if cell.low is not None and cell.high is not None:
-            axes.plot((cell.low, cell.high), (y, y), color="black", lw=0.8)
+    rows = with_ends(frame_of(cells))
+    sns.barplot(rows, x="value", y="row", color=BLUE, width=0.65, ax=axes, **BARS)
+    for y, cell in enumerate(cells):
         end = max(cell.value, cell.high or 0)
         axes.text(end + 2, y, f"{cell.value:.1f}", va="center", fontsize=7)
-    axes.set_yticks(at, [cell.row for cell in cells])
     axes.grid(visible=False, axis="y")
-    axes.set(xlim=(0, 112), xticks=range(0, 101, 25), xlabel="Accuracy (%)")
+    axes.set(xlim=(0, 112), xticks=range(0, 101, 25), xlabel="Accuracy (%)", ylabel=None)
 
 
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
@@ -100,15 +99,15 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
 
 def _draw_points(axes: Axes, cells: Sequence[Cell], rows: Sequence[str]) -> None:
     """Points of each model (a column of the cells) by paradigm, the first one on top."""
-    columns = list(dict.fromkeys(cell.column for cell in cells))
-    for number, column in enumerate(columns):
-        found = [cell for cell in cells if cell.column == column]
-        shift = SPREAD * (number - (len(columns) - 1) / 2)
-        at = [len(rows) - rows.index(cell.row) - shift for cell in found]
-        (drawn,) = axes.plot([cell.value for cell in found], at, ls="", label=column)
-        drawn.set(color=PALETTE[number], marker=MARKERS[number], markersize=3.5)
-    axes.set_yticks(range(len(rows), 0, -1), [_short(row) for row in rows])
-    axes.set(xlabel="Accuracy (%)", ylim=(0.4, len(rows) + 0.6))
+    points = frame_of(cells)
+    columns = points["column"].unique()
+    sns.pointplot(
+        points, x="value", y="row", hue="column", order=rows, palette=colours(len(columns)),
+        markers=[*MARKERS[: len(columns)]], dodge=SPREAD * (len(columns) - 1), ax=axes, **POINTS,
+    )  # fmt: skip
+    axes.set_yticks(range(len(rows)), [_short(row) for row in rows])
+    axes.set(xlabel="Accuracy (%)", ylabel=None, ylim=(len(rows) - 0.4, -0.6))
+    axes.grid(visible=True, axis="y")
     axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
 
 
@@ -143,6 +142,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         axes = figure.subplots()
         if cells:
             _draw_points(axes, cells, titles)
+            axes.legend().remove()  # it stands above the axes
             figure.legend(loc="outside upper center", ncols=3, handletextpad=0.1, columnspacing=0.8)
         else:
             say(axes, "no model has judged all paradigms")
