@@ -59,8 +59,8 @@ def exact_sums(row: Integers, values: Floats, count: int) -> Floats:
     They do not depend on the order of the values: each is first rounded to a multiple of
     2^-32, and sums of such multiples are exact.
     """
-    sums: Floats = np.bincount(row, weights=np.rint(values * GRID) / GRID, minlength=count)
-    return sums
+    addends = np.rint(values * GRID) / GRID
+    return np.asarray(np.bincount(row, weights=addends, minlength=count), dtype=np.float64)
 
 
 def rounding_errors(values: Floats, rounding: Floats) -> Floats:
