@@ -6,6 +6,8 @@ from blimpworks.catalogue import ModelRow, read_rows
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.lmentry.names import LANGUAGES
+from blimpworks.lmentry.settings import count_prompts
 from blimpworks.reproduction.accuracies import read_published
 
 CONFIG = Path(__file__).resolve().parents[1] / "config"
@@ -17,12 +19,17 @@ PUBLISHED = Labels({}, NAMES, "printed", {"lmentry_sizes": SIZES}, "published")
 SPECS = {spec.name: spec for spec in EXHIBITS.values() if spec.paper == "lmentry"}
 
 
-def tables_of(root):
-    """What published forms are made of: printed numbers, and the accuracies among them."""
+def tables_of(root, resources=None):
+    """What published forms are made of: printed numbers, and the accuracies among them.
+
+    Numbers of prompts by the release's settings, and by its ``resources`` where there are any.
+    """
     printed = sorted(PRINTED.glob("*.csv"))
-    accuracies = root / "printed.parquet"
+    accuracies, counts = root / "printed.parquet", root / "prompt_counts.parquet"
     read_published(printed, "lmentry", accuracies)
-    return {"printed": printed, "accuracies": [accuracies]}
+    packs = [CONFIG / f"lmentry/languages/{lang}.yaml" for lang in LANGUAGES]
+    count_prompts(packs, CONFIG / "lmentry/tasks.yaml", resources or {}, counts)
+    return {"printed": printed, "accuracies": [accuracies], "prompt_counts": [counts]}
 
 
 def build(name, tables, labels, root):

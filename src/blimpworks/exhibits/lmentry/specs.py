@@ -122,7 +122,13 @@ SPECS = (
     ),
     _spec("table7", "System prompts", "prompts:table7", ("items", "packs", "printed")),
     _spec("table8", "Subsets of arguments", "prompts:table8", ("items",)),
-    _spec("table54", "Prompts per task and language", "data:table54", ("items",)),
+    _spec(
+        "table54",
+        "Prompts per task and language",
+        "data:table54",
+        ("items",),
+        published=("printed", "prompt_counts"),
+    ),
     _spec("text", "Statements about the benchmark, the models and the results", "text:text", ()),
     _spec(
         "counts",
