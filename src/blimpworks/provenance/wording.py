@@ -180,7 +180,9 @@ def _printed_lines(printed: Sequence[dict[str, Any]]) -> list[str]:
     lines = []
     for row in printed:
         place = f" ({row['path']}:{row['line']})" if "line" in row else ""
-        unit = f" {row['unit']}" if row["unit"] else ""
+        # A text such as "8 points" says it already.
+        told = not row["unit"] or row["unit"].split()[0] in row["printed"]
+        unit = "" if told else f" {row['unit']}"
         lines.append(
             f"   the paper prints {row['printed']}{unit} in {row['exhibit']}, {row['row']} / "
             f"{row['column']}{place}: {row.get('status', row.get('verdict'))}"

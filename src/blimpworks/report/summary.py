@@ -8,6 +8,7 @@ from blimpworks.report.sections import Section
 from blimpworks.reproduction.measured import AGREES, NOT_RUN
 from blimpworks.reproduction.measured import DEVIATES as DIFFERS
 from blimpworks.reproduction.published import (
+    COMPLEMENT,
     DEVIATES,
     ERRATUM,
     EXACT,
@@ -28,8 +29,9 @@ class State:
 
 
 STATUSES = (
-    State(EXACT, "✓", "exact", "what other printed numbers make of it rounds to it"),
-    State(ROUNDING, "≈", "rounding", "it differs by no more than the rounding of its inputs"),
+    State(EXACT, "✓", "exact", "what others make of it rounds to it, or keeps the bound"),
+    State(ROUNDING, "≈", "rounding", "rounding explains the difference, no more"),
+    State(COMPLEMENT, "∁", "complement", "1 less another printed number: no evidence"),
     State(ERRATUM, "!", "erratum", "the paper contradicts itself or its data; the note says how"),
     State(GARBLED, "~", "garbled", "our copy of the paper's text cannot be read here"),
     State(NOT_RECOMPUTABLE, "·", "absent", "no other printed number determines it"),
