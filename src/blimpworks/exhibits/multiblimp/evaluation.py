@@ -175,7 +175,8 @@ def _published_table3(computed: Sequence[Cell], tables: Tables, labels: Labels) 
     return Exhibit(
         "Accuracy by phenomenon and group of languages, as printed and from Table 5",
         "As the paper prints it; below each model what the legible rows of Table 5 make of the "
-        f"same columns, over their pairs, of All also what Low, Mid and High do (by group). Languages: {_coverage(computed, tables, labels)}. "
+        f"same columns, over their pairs. Languages: {_coverage(computed, tables, labels)}. "
+        "By group: All from Low, Mid and High, weighted by the release's pairs. "
         f"The English column agrees for {english} models. Bold: as printed.",
         cells,
         row_title="Model",
