@@ -176,7 +176,7 @@ def _published_table3(computed: Sequence[Cell], tables: Tables, labels: Labels) 
         "Accuracy by phenomenon and group of languages, as printed and from Table 5",
         "As the paper prints it; below each model what the legible rows of Table 5 make of the "
         f"same columns, over their pairs. Languages: {_coverage(computed, tables, labels)}. "
-        "By group: All from Low, Mid and High, weighted by the release's pairs. "
+        "The CSV file also has All from Low, Mid and High, weighted by the release's pairs. "
         f"The English column agrees for {english} models. Bold: as printed.",
         cells,
         row_title="Model",

@@ -23,8 +23,8 @@ SOME_LANGUAGES = {"goldfish"}
 def overall_cells(printed: pd.DataFrame, model: str, name: str, column: str) -> Iterator[Cell]:
     """A model's accuracy on all pairs, from those on each group, weighted by their pairs.
 
-    ``printed`` is print; ``name`` and ``column`` are where the cell stands. Nothing of a model
-    that covers some languages only.
+    ``printed`` is print; ``name`` and ``column`` are where the cell stands, in the files of values
+    alone. Nothing of a model that covers some languages only.
     """
     if model in SOME_LANGUAGES:
         return
@@ -34,4 +34,4 @@ def overall_cells(printed: pd.DataFrame, model: str, name: str, column: str) -> 
     if len(rows) == len(PAIRS):
         value = FORMULAS[formula](rows)
         cell = Cell(name, column, value, f"{value:.1f}", formula, "published", where)
-        yield replace(cell, n=sum(PAIRS.values()), stands_for=(model, ALL))
+        yield replace(cell, n=sum(PAIRS.values()), stands_for=(model, ALL), printed=False)
