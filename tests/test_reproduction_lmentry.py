@@ -14,6 +14,7 @@ from mirror_kit import fetch, rows_of
 from blimpworks.catalogue import SourceRow, read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import FORMULAS, QUOTIENT, select_rows
+from blimpworks.exhibits.lmentry.formulas import LEAD
 from blimpworks.exhibits.lmentry.names import LANGUAGES, MODELS, PARTS, TASK_TABLES
 from blimpworks.lmentry.sets import RESOURCE
 from blimpworks.lmentry.settings import RESOURCES
@@ -202,6 +203,11 @@ def test_the_leads_of_english_hold_once_rounded_and_the_level_of_robustness_does
     assert found["average", "lead of English, lms"] == "rounding"
     assert found["average", "lead of English, accuracy"] == "rounding"
     assert found["average", "robustness"] == "erratum"
+
+
+def test_a_lead_can_be_explained_from_rows_that_were_read_as_objects():
+    rows = pd.DataFrame({"value": pd.Series([40.7, 48.6, 37.3], dtype=object)})
+    assert FORMULAS[LEAD](rows) == pytest.approx(7.9)
 
 
 def test_each_faulty_number_has_its_arithmetic_in_its_note(comparison):

@@ -30,8 +30,8 @@ class State:
 
 STATUSES = (
     State(EXACT, "✓", "exact", "what others make of it rounds to it, or keeps the bound"),
-    State(ROUNDING, "≈", "rounding", "rounding explains the difference, no more"),
-    State(COMPLEMENT, "∁", "complement", "1 less another printed number: no evidence"),
+    State(ROUNDING, "≈", "rounding", "it differs by no more than rounding explains"),
+    State(COMPLEMENT, "¬", "complement", "1 less another printed number, so no evidence"),
     State(ERRATUM, "!", "erratum", "the paper contradicts itself or its data; the note says how"),
     State(GARBLED, "~", "garbled", "our copy of the paper's text cannot be read here"),
     State(NOT_RECOMPUTABLE, "·", "absent", "no other printed number determines it"),

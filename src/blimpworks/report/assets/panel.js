@@ -49,7 +49,7 @@
   const SIGNS = {
     exact: ["✓", "exact"],
     rounding: ["≈", "rounding"],
-    complement: ["∁", "complement"],
+    complement: ["¬", "complement"],
     erratum: ["!", "erratum"],
     garbled: ["~", "garbled"],
     "not recomputable": ["·", "absent"],
