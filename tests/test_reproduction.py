@@ -553,6 +553,15 @@ def test_a_measured_number_agrees_if_the_printed_is_in_its_interval(
     assert verdict_of(row, cell(("a", "x"), value, low=low, high=high)) == expected
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "expected"), [(9, 12, AGREES), (7, 8.2, AGREES), (5, 7.4, measured.DEVIATES)]
+)
+def test_a_printed_bound_has_to_hold_somewhere_in_the_measured_interval(low, high, expected):
+    row = published_row("a", "x", "8", unit="points at least")
+    found = cell(("a", "x"), (low + high) / 2, low=low, high=high)
+    assert verdict_of(row, found) == expected
+
+
 @given(st.floats(0, 100), st.floats(0, 20), st.floats(0, 20))
 def test_the_number_that_was_measured_agrees_with_itself(value, below, above):
     row = published_row("a", "x", f"{value:.1f}", unit="%")
