@@ -7,6 +7,7 @@ from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.lmentry.names import LANGUAGES
+from blimpworks.lmentry.settings import count_prompts
 from blimpworks.reproduction.accuracies import read_published
 
 CONFIG = Path(__file__).resolve().parents[1] / "config"
@@ -20,12 +21,17 @@ PACKS = [CONFIG / f"lmentry/languages/{lang}.yaml" for lang in LANGUAGES]
 SPECS = {spec.name: spec for spec in EXHIBITS.values() if spec.paper == "lmentry"}
 
 
-def tables_of(root):
-    """What published forms are made of: what is printed, accuracies among it, language packs."""
+def tables_of(root, resources=None):
+    """What published forms are made of: printed numbers, accuracies among them, language packs.
+
+    Numbers of prompts by the release's settings, and by its ``resources`` where there are any.
+    """
     printed = sorted(PRINTED.glob("*.csv"))
-    accuracies = root / "printed.parquet"
+    accuracies, counts = root / "printed.parquet", root / "prompt_counts.parquet"
     read_published(printed, "lmentry", accuracies)
-    return {"printed": printed, "accuracies": [accuracies], "packs": PACKS}
+    count_prompts(PACKS, CONFIG / "lmentry/tasks.yaml", resources or {}, counts)
+    sources = {"accuracies": [accuracies], "prompt_counts": [counts]}
+    return {"printed": printed, "packs": PACKS, **sources}
 
 
 def build(name, tables, labels, root):

@@ -1,6 +1,5 @@
 """Frequencies, tests and regressions: hand values, planted parameters, and the paper's own."""
 
-import lzma
 import math
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from scipy.stats import binom, chi2
 from blimpworks.analysis.comparisons import EXACT_BELOW, compare, compare_models, mcnemar_p
 from blimpworks.analysis.frequencies import (
     UNITS,
-    build_frequencies,
     frequencies,
     read_totals,
     resource_group,
@@ -46,7 +44,6 @@ from blimpworks.reproduction.accuracies import read_published
 from blimpworks.tables import (
     ACCURACIES,
     COMPARISONS,
-    FREQUENCIES,
     JUDGEMENTS,
     SCORES,
     read_table,
@@ -101,22 +98,6 @@ def test_a_file_that_is_no_table_of_totals_is_refused(tmp_path, text):
     path.write_text(text)
     with pytest.raises(UserError, match=r"totals.tsv:1: columns are .* expected code, documents"):
         read_totals(path)
-
-
-def test_the_papers_overall_accuracies_are_those_of_our_groups_by_their_pairs(mirror, tmp_path):
-    totals = tmp_path / "totals.tsv"
-    copy = mirror / "glotcc/v1.0-language-totals.tsv.xz"
-    totals.write_bytes(lzma.decompress(copy.read_bytes()))
-    catalogue, table = CONFIG / "languages.tsv", tmp_path / "frequencies.parquet"
-    build_frequencies(totals, catalogue, CONFIG / "frequency_codes.tsv", table)
-    pairs = {row.lang: row.paper_n for row in read_rows(LanguageRow, catalogue)}
-    sizes = dict.fromkeys(("low", "mid", "high"), 0)
-    for row in read_table(FREQUENCIES, table).to_pylist():
-        sizes[row["resources"]] += pairs[row["lang"]]
-    cells = printed("table3")
-    for model in {row for row, _ in cells} - {"goldfish"}:
-        mean = sum(n * cells[model, group] for group, n in sizes.items()) / sum(sizes.values())
-        assert mean == pytest.approx(cells[model, "all"], abs=0.1), model
 
 
 # Comparisons

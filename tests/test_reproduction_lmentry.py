@@ -9,12 +9,17 @@ import shutil
 import pandas as pd
 import pytest
 from lmentry_kit import PACKS, PRINTED, PUBLISHED, SPECS, build, tables_of
+from mirror_kit import fetch, rows_of
 
-from blimpworks.catalogue import read_rows
+from blimpworks.catalogue import SourceRow, read_rows
 from blimpworks.errors import UserError
-from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.exhibits.formulas import FORMULAS, QUOTIENT, select_rows
+from blimpworks.exhibits.lmentry.formulas import LEAD
 from blimpworks.exhibits.lmentry.names import LANGUAGES, MODELS, PARTS, TASK_TABLES
 from blimpworks.lmentry.packs import read_texts
+from blimpworks.lmentry.sets import RESOURCE
+from blimpworks.lmentry.settings import RESOURCES
+from blimpworks.lmentry.tables import PROMPT_COUNTS
 from blimpworks.lmentry.tasks import TASKS
 from blimpworks.reference import PublishedRow
 from blimpworks.reproduction.accuracies import read_published
@@ -48,14 +53,14 @@ COUNTS = {
     "table47": (0, 0, 0, 0, 216, 0),
     "table48": (0, 0, 24, 1, 295, 0),
     "table49": (0, 0, 0, 0, 320, 0),
-    "table5": (1, 1, 7, 0, 162, 0),
+    "table5": (58, 106, 7, 0, 0, 0),
     "table50": (0, 0, 0, 0, 360, 0),
     "table51": (0, 0, 0, 2, 376, 0),
     "table52": (1, 0, 0, 0, 41, 0),
     "table53": (0, 0, 1, 0, 39, 0),
-    "table54": (0, 0, 0, 0, 356, 0),
+    "table54": (330, 0, 0, 0, 26, 0),
     "table6": (34, 0, 6, 0, 0, 0),
-    "text": (19, 1, 3, 0, 18, 0),
+    "text": (20, 2, 2, 0, 17, 0),
 }
 CONTAINING, WITHOUT = "word_containing", "word_not_containing"
 OF_78 = {
@@ -94,7 +99,6 @@ ERRATA = {
     ("table1", "all_words_from_category", "prompt"),
     ("table7", "kor", "system"),
     ("text", "average", "eus lms"),
-    ("text", "average", "lead of English, accuracy"),
     ("text", "average", "robustness"),
 }
 GARBLED = {
@@ -108,6 +112,13 @@ GARBLED = {
     ("table51", "eurollm-1.7b-it", "rhyming_word_orthographically_similar"),
     ("table51", "eurollm-1.7b-it", "rhyming_word_orthographically_different"),
 }
+
+
+def released(lang, mirror, directory):
+    """Paths of a language's released resources, copied from the mirror."""
+    for row in rows_of(SourceRow, "sources.tsv"):
+        if (row.kind, row.lang) == (RESOURCE, lang):
+            yield fetch(row, mirror, directory)
 
 
 @pytest.fixture(scope="module")
@@ -160,6 +171,52 @@ def test_the_garbled_numbers_are_these(comparison):
     assert places(comparison[comparison["status"] == "garbled"]) == GARBLED
 
 
+def test_each_robustness_is_score_by_accuracy_and_never_off_by_more_than_their_digits(comparison):
+    table5 = comparison[(comparison["exhibit"] == "table5") & (comparison["row"] != "average")]
+    assert set(table5["rule"]) == {QUOTIENT}
+    assert set(table5["status"]) == {"exact", "rounding"}
+    off = (table5["printed"].astype(float) - table5["recomputed"]).abs()
+    assert off.max() == pytest.approx(1.0904)
+
+
+def test_settings_alone_give_table_54_but_where_all_there_is_in_the_resources_counts(comparison):
+    table54 = comparison[comparison["exhibit"] == "table54"]
+    unknown = table54[table54["status"] == "not recomputable"]
+    assert set(unknown["row"]) == {"homophones", "first_word", "last_word"}
+    assert set(table54["status"]) == {"exact", "not recomputable"}
+
+
+def test_letters_have_as_many_prompts_as_their_pack_lists(comparison):
+    found = comparison[comparison["exhibit"] == "table54"].set_index(["row", "column"])
+    assert found["recomputed"]["word_containing", "por"] == 3 * 27
+    assert found["recomputed"]["ends_with_letter", "glg"] == 3 * 10
+    assert found["recomputed"]["starts_with_letter", "kor"] == 3 * 26
+
+
+@pytest.mark.mirror
+def test_settings_and_released_resources_give_all_of_table_54(mirror, tmp_path, printed):
+    files = {lang: [*released(lang, mirror, tmp_path)] for lang in LANGUAGES}
+    [table] = tables_of(tmp_path, files)["prompt_counts"]
+    rows = read_table(PROMPT_COUNTS, table).to_pylist()
+    made = {(row["phenomenon"], row["lang"]): row["prompts"] for row in rows}
+    table54 = [row for row in printed if row.exhibit == "table54" and row.value is not None]
+    assert made == {(row.row, row.column): row.value for row in table54}
+    by_resources = {row["phenomenon"] for row in rows if row["basis"] == RESOURCES}
+    assert by_resources == {"homophones", "first_word", "last_word"}
+
+
+def test_the_leads_of_english_hold_once_rounded_and_the_level_of_robustness_does_not(comparison):
+    found = comparison[comparison["exhibit"] == "text"].set_index(["row", "column"])["status"]
+    assert found["average", "lead of English, lms"] == "rounding"
+    assert found["average", "lead of English, accuracy"] == "rounding"
+    assert found["average", "robustness"] == "erratum"
+
+
+def test_a_lead_can_be_explained_from_rows_that_were_read_as_objects():
+    rows = pd.DataFrame({"value": pd.Series([40.7, 48.6, 37.3], dtype=object)})
+    assert FORMULAS[LEAD](rows) == pytest.approx(7.9)
+
+
 def test_each_faulty_number_has_its_arithmetic_in_its_note(comparison):
     faulty = comparison[comparison["status"].isin(["erratum", "garbled"])]
     assert all(re.search(r"\d", note) for note in faulty["note"])
@@ -176,6 +233,7 @@ def test_each_number_that_nothing_gives_has_a_reason(comparison):
         (("table2", "all", "samples"), "956,244", "956,245"),
         (("table4", "average", "kor lms"), "40.7", "41.1"),
         (("table5", "phi-4", "deu"), "81.4", "84.4"),
+        (("table54", "word_containing", "por"), "81", "78"),
         (("table6", "ita open-weight", "less_letters"), "4", "3"),
         (("text", "learners", "accuracy"), "96.41%", "96.14%"),
     ],
@@ -201,7 +259,9 @@ def test_a_changed_digit_deviates(tmp_path, place, text, changed, tables, exhibi
 def test_each_published_cell_can_be_computed_again(printed, tables, exhibits):
     rows = pd.DataFrame([row.model_dump() for row in printed])
     accuracies = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
-    found = {"published": rows, "accuracies": accuracies, "packs": read_texts(PACKS)}
+    counts = read_table(PROMPT_COUNTS, tables["prompt_counts"][0]).to_pandas()
+    sources = {"accuracies": accuracies, "prompt_counts": counts, "packs": read_texts(PACKS)}
+    found = {"published": rows, **sources}
     for name, (exhibit, _) in exhibits.items():
         again = [cell for cell in exhibit.cells if "exhibit" not in cell.where or not cell.printed]
         assert exhibit.cells

@@ -71,7 +71,10 @@ class LanguageRow(Strict):
     unimorph: Names
     """UniMorph tables used (codes); empty when only the treebank lexicon serves."""
     paper_n: OptionalInt
-    """Pairs in the release, where the paper's text gives them."""
+    """Pairs in the release, by the table of its dataset card on Hugging Face
+    (``jumelet/multiblimp``), which lm-evaluation-harness repeats in the README of its task. The
+    paper's Table 5 has the same number of all languages that are legible in our copy (71 of 101).
+    They add up to 121,305, not to the 128,321 of section 5."""
     untested: Constructions
     """Constructions (sv, sp) whose agreement statistics the release did not apply: its number
     of pairs is that of all conditions, those without agreement included."""

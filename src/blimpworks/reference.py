@@ -31,6 +31,8 @@ class FrequencyCodesRow(Strict):
 
 TEXT = "text"
 """Unit of what is printed and is no number: it is compared word by word."""
+BOUNDS = ("at least", "at most", "above", "below")
+"""How a printed number can bound what it is about; the last two leave out the number itself."""
 
 
 class PublishedRow(Strict):
@@ -46,6 +48,7 @@ class PublishedRow(Strict):
     value: OptionalFloat
     """The number; empty where none is printed, or where it cannot be made out."""
     unit: str
+    """What is counted or measured; of a bound it ends in one of ``BOUNDS``."""
     bold: Literal["", "yes"]
     """Whether it stands in bold."""
     fault: Literal["", "erratum", "garbled"]
@@ -92,13 +95,18 @@ class PublishedRow(Strict):
         return len(found[1]) if found else 0
 
     @property
+    def bound(self) -> str:
+        """How the number bounds what it is about; empty where it is the value itself."""
+        return next((bound for bound in BOUNDS if self.unit.endswith(bound)), "")
+
+    @property
     def half_unit(self) -> float:
         """Half a unit of the last digit printed: how far rounding may have moved the number.
 
         Zero for whole numbers of things, which are counts; whole percentages and percentage
         points are rounded.
         """
-        rounded = self.decimals or self.unit in {"%", "points"}
+        rounded = self.decimals or self.unit.removesuffix(self.bound).strip() in {"%", "points"}
         return 0.5 * 10**-self.decimals if rounded else 0.0
 
 

@@ -75,6 +75,8 @@ PUBLISHED_NEEDS = {
     "accuracies": lambda paper: [f"{RESULTS}/accuracies/printed/{paper}.parquet"],
     "regressions": lambda paper: [f"{RESULTS}/regressions/{paper}/printed.parquet"],
     "residuals": lambda paper: [f"{RESULTS}/residuals/{paper}/printed.parquet"],
+    # What the release's settings say, whatever the campaign runs.
+    "prompt_counts": lambda paper: [f"{RESULTS}/prompt_counts/{paper}.parquet"],
     # Print has its own.
     "perplexities": lambda paper: [],
     "people": lambda paper: [],

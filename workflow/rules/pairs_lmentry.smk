@@ -1,6 +1,11 @@
 """Multi-LMentry: prompts of its tasks."""
 
+from blimpworks.exhibits.lmentry.names import LANGUAGES as LMENTRY_LANGUAGES
 from blimpworks.lmentry import sets as lmentry_sets
+
+LMENTRY_RESOURCES = [
+    row for row in available(lmentry_sets.RESOURCE) if row.lang in LMENTRY_LANGUAGES
+]
 
 
 rule build_lmentry_items:
@@ -32,3 +37,32 @@ rule build_lmentry_items:
         "python -m blimpworks build-lmentry-items {input.resources:q} --pack {input.pack:q} "
         "--declarations {input.declarations:q} --output {output:q} "
         "--options {params.options:q} > {log:q} 2>&1"
+
+
+rule count_lmentry_prompts:
+    """Prompts that the release's settings give each task, in the paper's nine languages."""
+    input:
+        packs=[str(pack_file(CAMPAIGN, lang)) for lang in LMENTRY_LANGUAGES],
+        declarations=str(lmentry_sets.declarations_file(CAMPAIGN)),
+        resources=[f"{RESOURCES}/sources/{row.name}" for row in LMENTRY_RESOURCES],
+    output:
+        "<results>/prompt_counts/lmentry.parquet",
+    log:
+        "<logs>/count_lmentry_prompts.log",
+    benchmark:
+        "<benchmarks>/count_lmentry_prompts.tsv"
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=verb_code("count_lmentry_prompts"),
+        resources=[
+            f"--resources={row.lang}={RESOURCES}/sources/{row.name}"
+            for row in LMENTRY_RESOURCES
+        ],
+    message:
+        "Count Multi-LMentry's prompts by the settings of the release"
+    shell:
+        "python -m blimpworks count-lmentry-prompts {input.packs:q} "
+        "--declarations {input.declarations:q} {params.resources:q} --output {output:q} "
+        "> {log:q} 2>&1"

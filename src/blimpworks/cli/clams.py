@@ -10,7 +10,7 @@ from blimpworks.provenance.record import Job
 from blimpworks.variants import Variant
 
 
-def _of_language(pair: str) -> tuple[str, Path]:
+def of_language(pair: str) -> tuple[str, Path]:
     """``deu=a.txt`` as language and path. Raises UserError for anything else."""
     lang, separator, path = pair.partition("=")
     if not separator:
@@ -25,7 +25,7 @@ def count_sets(
     """Count the minimal sets of the released evaluation sets, by the words that differ."""
     from blimpworks.clams import evaluation_sets
 
-    found = [_of_language(pair) for pair in sets]
+    found = [of_language(pair) for pair in sets]
     inputs = [path for _, path in found]
     params = {"languages": [lang for lang, _ in found]}
     with Job("count_sets", inputs=inputs, outputs=[output], params=params) as job:

@@ -1,11 +1,13 @@
 """Verbs of Multi-LMentry."""
 
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from blimpworks.cli.clams import of_language
 from blimpworks.provenance.record import Job, Planned
 
 Items = Annotated[list[Path], typer.Option(help="Prompts; one table for each language.")]
@@ -51,7 +53,27 @@ def build_lmentry_items(
         job.note(**prompts.build_prompts(resources, pack, declarations, output, chosen))
 
 
+def count_lmentry_prompts(
+    packs: Annotated[list[Path], typer.Argument(help="Language packs.")],
+    declarations: Annotated[Path, typer.Option(help="Declarations of the tasks.")],
+    output: Annotated[Path, typer.Option(help="Table to write.")],
+    resources: Annotated[
+        list[str] | None, typer.Option(help="Resource file of a language, as LANG=PATH.")
+    ] = None,
+) -> None:
+    """Count the prompts that the release's settings give each task and language."""
+    from blimpworks.lmentry import settings
+
+    found: dict[str, list[Path]] = {}
+    for lang, path in map(of_language, resources or []):
+        found.setdefault(lang, []).append(path)
+    inputs = [*packs, declarations, *chain.from_iterable(found.values())]
+    params = {"resources": sorted(found)}
+    with Job("count_lmentry_prompts", inputs=inputs, outputs=[output], params=params) as job:
+        job.note(**settings.count_prompts(packs, declarations, found, output))
+
+
 def register(app: typer.Typer) -> None:
     """Add this module's verbs to the command."""
-    for verb in (build_lmentry_items, judge_answers):
+    for verb in (build_lmentry_items, count_lmentry_prompts, judge_answers):
         app.command()(verb)

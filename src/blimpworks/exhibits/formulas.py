@@ -6,7 +6,7 @@ the rows themselves, so a printed number can always be recomputed.
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -52,6 +52,12 @@ def ratio(n: int) -> str:
     return f"{TOTAL} ÷ {n}"
 
 
+def weighted_values(weights: Mapping[str, int]) -> str:
+    """Formula: the mean of columns' values, each weighted by a number from outside."""
+    parts = " + ".join(f"{weight} × {column}" for column, weight in weights.items())
+    return f"({parts}) ÷ {sum(weights.values())}"
+
+
 def of_row(column: str) -> str:
     """Formula: what the only row has in a column."""
     return f"{column} of the row"
@@ -83,6 +89,12 @@ def _weighted(rows: pd.DataFrame) -> float:
 
 def _quotient(rows: pd.DataFrame) -> float:
     return float(100 * rows["value"].iloc[0] / rows["value"].iloc[1])
+
+
+def _weighted_values(rows: pd.DataFrame, parts: str, total: int) -> float:
+    values = rows.set_index("column")["value"]
+    weights = (part.split(" × ") for part in parts.split(" + "))
+    return float(sum(int(weight) * values[column] for weight, column in weights) / total)
 
 
 def _value(rows: pd.DataFrame, column: str) -> float:
@@ -123,6 +135,9 @@ def _ratio(rows: pd.DataFrame, n: int) -> float:
 PATTERNS: dict[str, Callable[..., Callable[[pd.DataFrame], float]]] = {
     share("(.+)"): lambda value: partial(_share, value=value),
     rf"{TOTAL} ÷ (\d+)": lambda n: partial(_ratio, n=int(n)),
+    r"\((\d+ × .+)\) ÷ (\d+)": lambda parts, total: partial(
+        _weighted_values, parts=parts, total=int(total)
+    ),
     of_row("(.+)"): lambda column: partial(_value, column=column),
     truncated("(.+)", 0).replace("0", r"(\d+)"): lambda formula, decimals: partial(
         _truncated, formula=FORMULAS[formula], decimals=int(decimals)

@@ -20,6 +20,18 @@ PROMPTS = declare(
     answer=STRING,
     arguments=STRING,
 )
+# How many prompts the release's settings give a task or subset: nominal of each of its templates,
+# prompts of all. basis: `settings` (declarations and language pack), or `resources` where these
+# decide.
+PROMPT_COUNTS = declare(
+    "prompt_counts",
+    lang=LABEL,
+    phenomenon=LABEL,
+    templates=INT,
+    nominal=INT,
+    prompts=INT,
+    basis=LABEL,
+)
 # text is the whole of what the model wrote, reasoning included; status: `ok`, or why there is
 # no text. finish: `stop`, or `length` where it ran into the limit. tokens: that it wrote.
 # opened: whether the chat template had begun reasoning (`<think>`), so that text begins inside it.

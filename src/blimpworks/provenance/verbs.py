@@ -105,6 +105,9 @@ VERBS: dict[str, Verb] = {
     "build_clams_items": Verb(("blimpworks.clams.items:build_items",), ("numpy", "pyarrow")),
     "count_sets": Verb(("blimpworks.clams.evaluation_sets:count_sets",), ("numpy", "pyarrow")),
     "build_lmentry_items": Verb(("blimpworks.lmentry.prompts:build_prompts",), ("jamo", "pyarrow")),
+    "count_lmentry_prompts": Verb(
+        ("blimpworks.lmentry.settings:count_prompts",), ("jamo", "pyarrow")
+    ),
     "build_urblimp_items": Verb(
         ("blimpworks.urblimp.items:build_items",), ("lark", "pyarrow", "wordfreq")
     ),

@@ -183,7 +183,9 @@ def _printed_lines(printed: Sequence[dict[str, Any]]) -> list[str]:
     lines = []
     for row in printed:
         place = f" ({row['path']}:{row['line']})" if "line" in row else ""
-        unit = f" {row['unit']}" if row["unit"] not in ("", TEXT) else ""
+        # A text such as "8 points" says its unit itself.
+        known = row["unit"] in ("", TEXT) or row["unit"].split()[0] in row["printed"]
+        unit = "" if known else f" {row['unit']}"
         lines.append(
             f"   the paper prints {row['printed']}{unit} in {row['exhibit']}, {row['row']} / "
             f"{row['column']}{place}: {row.get('status', row.get('verdict'))}"

@@ -8,6 +8,7 @@ from blimpworks.report.sections import Section
 from blimpworks.reproduction.measured import AGREES, NOT_RUN
 from blimpworks.reproduction.measured import DEVIATES as DIFFERS
 from blimpworks.reproduction.published import (
+    COMPLEMENT,
     DEVIATES,
     ERRATUM,
     EXACT,
@@ -32,9 +33,10 @@ STATUSES = (
         EXACT,
         "✓",
         "exact",
-        "what other printed numbers make of it rounds to it; a text: as released",
+        "what others make of it rounds to it, or keeps the bound; a text: as released",
     ),
-    State(ROUNDING, "≈", "rounding", "it differs by no more than the rounding of its inputs"),
+    State(ROUNDING, "≈", "rounding", "it differs by no more than rounding explains"),
+    State(COMPLEMENT, "¬", "complement", "1 less another printed number, so no evidence"),
     State(ERRATUM, "!", "erratum", "the paper contradicts itself or its data; the note says how"),
     State(GARBLED, "~", "garbled", "our copy of the paper's text cannot be read here"),
     State(NOT_RECOMPUTABLE, "·", "absent", "no other printed number determines it"),

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from blimpworks.files import write_text
 from blimpworks.reference import PublishedRow
 from blimpworks.reproduction.printed import read_printed_numbers
-from blimpworks.reproduction.rounding import TOLERANCE
+from blimpworks.reproduction.rounding import TOLERANCE, agreement
 from blimpworks.reproduction.texts import same_wording
 from blimpworks.tables import CELLS
 
@@ -38,8 +38,8 @@ def verdict_of(row: PublishedRow, cell: Mapping[str, Any] | None) -> str:
     """Whether a measured cell agrees with what is printed.
 
     It does when the printed number, or what was rounded to it, lies in the cell's 95 %
-    interval; a cell without one has to round to it. A printed text agrees with the same
-    wording.
+    interval; a cell without one has to round to it. A printed bound has to hold somewhere in it.
+    A printed text agrees with the same wording.
     """
     if cell is None:
         return NOT_RUN
@@ -49,6 +49,8 @@ def verdict_of(row: PublishedRow, cell: Mapping[str, Any] | None) -> str:
     low, high = cell["low"], cell["high"]
     if low is None or high is None or math.isnan(low + high):
         low = high = cell["value"]
+    if row.bound:
+        return AGREES if any(agreement(end, row) for end in (low, high)) else DEVIATES
     reach = row.half_unit + TOLERANCE
     return AGREES if low - reach <= row.value <= high + reach else DEVIATES
 

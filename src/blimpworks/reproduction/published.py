@@ -7,6 +7,7 @@ Of a printed text the recomputation is the text that the authors released in its
 """
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,18 +23,19 @@ from numpy.typing import NDArray
 
 from blimpworks.catalogue import read_rows
 from blimpworks.errors import UserError
+from blimpworks.exhibits.formulas import COMPLEMENT as COMPLEMENT_FORMULA
 from blimpworks.exhibits.formulas import FORMULAS, takes_as_printed
 from blimpworks.exhibits.shared import read_plain
 from blimpworks.files import write_text
 from blimpworks.reference import PublishedRow, ReasonRow
 from blimpworks.reproduction.printed import read_printed_numbers
-from blimpworks.reproduction.rounding import TOLERANCE, slack
+from blimpworks.reproduction.rounding import TOLERANCE, agreement, rounded, slack
 from blimpworks.reproduction.texts import same_wording
 from blimpworks.tables import ACCURACIES, CELLS
 
 EXACT, ROUNDING, ERRATUM, GARBLED = "exact", "rounding", "erratum", "garbled"
-NOT_RECOMPUTABLE, DEVIATES = "not recomputable", "deviates"
-STATUSES = (EXACT, ROUNDING, ERRATUM, GARBLED, NOT_RECOMPUTABLE, DEVIATES)
+COMPLEMENT, NOT_RECOMPUTABLE, DEVIATES = "complement", "not recomputable", "deviates"
+STATUSES = (EXACT, ROUNDING, COMPLEMENT, ERRATUM, GARBLED, NOT_RECOMPUTABLE, DEVIATES)
 COLUMNS = (
     "paper",
     "exhibit",
@@ -156,26 +158,41 @@ def _status_of_text(row: PublishedRow, reading: str) -> str:
     if row.fault == ERRATUM:
         right = row.corrected is None or same_wording(str(row.corrected), reading)
         return ERRATUM if right and not same else DEVIATES
-    return EXACT if same else DEVIATES
+    return row.fault or (EXACT if same else DEVIATES)
+
+
+def _is_corrected(row: PublishedRow, value: float, reach: float) -> bool:
+    """Whether a recomputed value is what an erratum should read, where that is known.
+
+    One that rounds to another last digit is so only if rounding explains it, and the note has
+    both numbers.
+    """
+    if row.corrected is None:
+        return True
+    corrected = float(row.corrected)
+    digits = max(row.decimals, len(f"{corrected:.9f}".rstrip("0").partition(".")[2]))
+    again = rounded(value, digits)
+    if abs(again - corrected) <= TOLERANCE:
+        return True
+    near = abs(value - corrected) <= row.half_unit + reach + TOLERANCE
+    return near and f"{again:.{digits}f}" in row.note
 
 
 def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -> str:
     """The status of a printed number, given the cell that recomputes it, if one does."""
-    if row.fault == GARBLED:
-        return GARBLED
-    if cell is None:
-        return row.fault or NOT_RECOMPUTABLE
-    if row.textual:
+    if cell is not None and row.textual:
         return _status_of_text(row, cell["text"])
-    assert row.value is not None
-    off, reach = abs(cell["value"] - row.value), row.half_unit + TOLERANCE
-    if row.fault == ERRATUM:
-        reach += _reach(cell, paper)
-        right = row.corrected is None or abs(cell["value"] - float(row.corrected)) <= reach
-        return ERRATUM if off > reach and right else DEVIATES
-    if off <= reach:
-        return EXACT
-    return ROUNDING if off <= reach + _reach(cell, paper) else DEVIATES
+    if cell is None or row.value is None:
+        return row.fault or NOT_RECOMPUTABLE
+    value = cell["value"]
+    exact = agreement(value, row) == EXACT
+    reach = 0.0 if exact else _reach(cell, paper)
+    agrees = agreement(value, row, reach)
+    if row.fault and (agrees or math.isnan(value) or not _is_corrected(row, value, reach)):
+        return DEVIATES
+    if agrees and cell["formula"] == COMPLEMENT_FORMULA:
+        return COMPLEMENT
+    return row.fault or agrees or DEVIATES
 
 
 def excuses(reason: ReasonRow, row: PublishedRow) -> bool:
@@ -195,6 +212,12 @@ def _reason(row: PublishedRow, reasons: Sequence[ReasonRow], paper: Paper) -> st
     )
 
 
+def _sources(cell: Mapping[str, Any], paper: Paper) -> str:
+    """The printed numbers that a cell is computed from."""
+    rows = selected_rows(cell, paper)
+    return "" if rows is None else ", ".join(rows["origin"])
+
+
 def _digits(value: float) -> float:
     """A number for the table: counts in full, others to six digits."""
     return value if value.is_integer() else float(f"{value:.6g}")
@@ -204,9 +227,11 @@ def _row(
     row: PublishedRow, cell: Mapping[str, Any] | None, reasons: Sequence[ReasonRow], paper: Paper
 ) -> dict[str, Any]:
     status = status_of(row, cell, paper)
-    note = row.note
+    more = ""
     if status == NOT_RECOMPUTABLE:
-        note = "; ".join(filter(None, (row.note, _reason(row, reasons, paper))))
+        more = _reason(row, reasons, paper)
+    elif cell and status == COMPLEMENT:
+        more = f"complement of {_sources(cell, paper)}: one of the two says all"
     return {
         "paper": paper.name,
         "exhibit": row.exhibit,
@@ -219,7 +244,7 @@ def _row(
         "rule": cell["formula"] if cell else "",
         "status": status,
         "corrected": None if row.textual else row.corrected,
-        "note": note,
+        "note": "; ".join(filter(None, (row.note, more))),
     }
 
 

@@ -4,7 +4,7 @@ Source: Mueller et al. (2020), sections 5 and 6 and appendices B to D.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -40,7 +40,8 @@ from blimpworks.exhibits.clams.formulas import (
     rho,
 )
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import FORMULAS, KINDS
+from blimpworks.exhibits.formulas import FORMULAS, KINDS, select_rows
+from blimpworks.exhibits.lmentry.formulas import LARGEST
 from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
 
 VALUE, PRINTED, AGAIN = "Value", "Printed", "Recomputed"
@@ -136,6 +137,15 @@ CLAIMS = (
         ("deu",),
         ["subj_rel"],
     ),
+    Claim(
+        "mBERT, German, other constructions",
+        "above",
+        "mBERT, German, other constructions: least",
+        LEAST,
+        MBERT,
+        ("deu",),
+        tuple(key for key in CONSTRUCTIONS if key != "subj_rel"),
+    ),
 )
 
 
@@ -177,6 +187,8 @@ CWALS = {
     "fewest features": ("Morphological features of a language: fewest", FEWEST),
     "most features": ("Morphological features of a language: most", MOST_FEATURES),
 }
+OF_SEEDS = ("SD over seeds", "never exceeds")
+SEEDS_TITLE = "LSTM, standard deviation over seeds: largest"
 OF_AVERAGES = ("LSTM, average, mono above multi", "least")
 AVERAGES_TITLE = "LSTM, average accuracy: monolingual above multilingual, least of all languages"
 
@@ -186,7 +198,7 @@ def _titles() -> dict[tuple[str, str], str]:
     found = {(claim.row, claim.column): claim.title for claim in CLAIMS}
     found |= {("rho", c.column): c.title for c in CORRELATIONS if c.stated}
     found |= {("CWALS", column): title for column, (title, _) in CWALS.items()}
-    return found | {OF_AVERAGES: AVERAGES_TITLE}
+    return found | {OF_AVERAGES: AVERAGES_TITLE, OF_SEEDS: SEEDS_TITLE}
 
 
 def _claims(found: Accuracies, column: str) -> list[Cell]:
@@ -241,14 +253,16 @@ def _features(morphology: pd.DataFrame, column: str) -> list[Cell]:
     return cells
 
 
-def _of_averages(printed: pd.DataFrame) -> list[Cell]:
-    """The least lead of the monolingual models, from the averages of Table 1."""
-    inside = printed[(printed["exhibit"] == "table1") & (printed["row"] == "average")]
-    where = {"exhibit": "table1", "row": "average"}
-    place = (AVERAGES_TITLE, AGAIN)
-    value = FORMULAS[LEAD](inside)
-    text = f"{value:.0f}"
-    return [Cell(*place, value, text, LEAD, "published", where, stands_for=OF_AVERAGES)]
+def _of_tables(printed: pd.DataFrame) -> Iterator[Cell]:
+    """The least lead of Table 1's monolingual averages, and the largest deviation of Table 5."""
+    of_print: tuple[tuple[tuple[str, str], str, str, dict[str, str], str], ...] = (
+        (OF_AVERAGES, AVERAGES_TITLE, LEAD, {"exhibit": "table1", "row": "average"}, "{:.0f}"),
+        (OF_SEEDS, SEEDS_TITLE, LARGEST, {"exhibit": "table5"}, "{:.2f}"),
+    )
+    for here, title, formula, where, form in of_print:
+        value = FORMULAS[formula](select_rows(printed, where))
+        text = form.format(value)
+        yield Cell(title, AGAIN, value, text, formula, "published", where, stands_for=here)
 
 
 def text(tables: Tables, labels: Labels) -> Exhibit:
@@ -274,7 +288,7 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
 def _published(tables: Tables, again: list[Cell], without: str) -> Exhibit:
     """Printed numbers of the text, beside what others make of them."""
     printed = read_printed(tables)
-    again += _of_averages(printed)
+    again += _of_tables(printed)
     titles = _titles()
     shown = {}
     for _, row in printed[printed["exhibit"] == "text"].iterrows():

@@ -19,8 +19,14 @@ from blimpworks.exhibits.lmentry.common import (
     read_exhibit,
 )
 from blimpworks.exhibits.lmentry.names import BENCHMARK, LANGUAGES, task_name
-from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
-from blimpworks.lmentry.tables import PROMPTS
+from blimpworks.exhibits.shared import (
+    Tables,
+    printed_cell,
+    read_plain,
+    read_printed,
+    row_cell,
+)
+from blimpworks.lmentry.tables import PROMPT_COUNTS, PROMPTS
 from blimpworks.tables import read_table
 
 SAMPLES, TOTAL, EVERY = "Prompts", "Total", "all"
@@ -96,7 +102,10 @@ def _sums(printed: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
 
 
 def table54(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 54: prompts of each task and language."""
+    """Table 54: prompts of each task and language.
+
+    The published form has hidden cells of what the release's settings make of its numbers.
+    """
     title = "Prompts per task and language"
     if labels.source == "published":
         own = read_exhibit(read_printed(tables), "table54")
@@ -108,6 +117,7 @@ def table54(tables: Tables, labels: Labels) -> Exhibit:
             for (_, row), place in zip(own.iterrows(), places, strict=True)
             if not pd.isna(row["value"])
         ]
+        cells += _by_settings(read_plain(PROMPT_COUNTS, tables["prompt_counts"][0]), labels)
         caption = (
             "Number of prompts, as printed. It is three times the number that the settings ask "
             "for; of sentences that start with a word (and words that start with a letter) "
@@ -121,6 +131,16 @@ def table54(tables: Tables, labels: Labels) -> Exhibit:
         order = languages_of(items)
     codes = {language_code(lang, labels): ("", language_code(lang, labels)) for lang in order}
     return Exhibit(title, caption, cells, row_title="Task", heads=codes)
+
+
+def _by_settings(found: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
+    """The numbers again, from the settings of the release."""
+    for _, row in found.iterrows():
+        task, lang = row["phenomenon"], row["lang"]
+        place = task_name(task), f"{language_code(lang, labels)}, by {row['basis']}"
+        keys, text = ("phenomenon", "lang"), f"{row['prompts']:,}"
+        cell = row_cell("prompt_counts", row, keys, "prompts", place, text)
+        yield replace(cell, stands_for=(task, lang), printed=False)
 
 
 def _counts(items: pd.DataFrame, labels: Labels) -> Iterator[Cell]:

@@ -55,7 +55,7 @@ def _rank(rows: pd.DataFrame, key: str, name: str, by: str) -> float:
 
 
 def _lead(rows: pd.DataFrame) -> float:
-    first, second = rows["value"].nlargest(2)
+    first, second = rows["value"].astype(float).nlargest(2)
     return float(first - second)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import UNWEIGHTED
+from blimpworks.exhibits.formulas import QUOTIENT, UNWEIGHTED
 from blimpworks.exhibits.lmentry.common import (
     cell_of,
     judged_by,
@@ -154,6 +154,16 @@ def _scores(printed: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
             yield cell_of(printed, place, PRODUCT, "published", where, **more)
 
 
+def _robustness(printed: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
+    """Robustness again: LMentry score ÷ accuracy, both in Table 4."""
+    for lang in LANGUAGES:
+        for model in MODELS:
+            where = {"exhibit": "table4", "row": model, "column": [_key(lang, m) for m in METRICS]}
+            place = (model_name(model, labels), f"{_heading(lang, '', labels)}, from Table 4")
+            more = {"stands_for": (model, lang), "printed": False}
+            yield cell_of(printed, place, QUOTIENT, "published", where, **more)
+
+
 def _accuracies(
     rows: pd.DataFrame, complete: Mapping[str, Sequence[str]], labels: Labels
 ) -> Iterator[Cell]:
@@ -209,12 +219,18 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table5(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 5: robustness by model and language."""
+    """Table 5: robustness by model and language.
+
+    The published form has hidden cells of what Table 4 makes of its numbers, and a row of
+    averages of its own rows.
+    """
     title = "Robustness by model and language"
     if labels.source == "measured":
         return _measured_table(title, ROBUST, ("",), tables, labels)
-    own = read_exhibit(read_printed(tables), "table5")
+    printed = read_printed(tables)
+    own = read_exhibit(printed, "table5")
     cells = [*_shown(own, ("",), labels), *_averages(own, ("",), labels)]
+    cells += _robustness(printed, labels)
     columns = [_heading(lang, "", labels) for lang in LANGUAGES]
     caption = f"{ROBUST} Average: as printed, and below it that of the 18 rows."
     return _layout(f"{title}, as printed", caption, cells, [*MODELS], columns, labels)

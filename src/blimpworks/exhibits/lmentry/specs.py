@@ -153,7 +153,13 @@ SPECS = (
         )
         for table, task in TEMPLATE_TABLES.items()
     ),
-    _spec("table54", "Prompts per task and language", "data:table54", ("items",)),
+    _spec(
+        "table54",
+        "Prompts per task and language",
+        "data:table54",
+        ("items",),
+        published=("printed", "prompt_counts"),
+    ),
     _spec("text", "Statements about the benchmark, the models and the results", "text:text", ()),
     _spec(
         "counts",

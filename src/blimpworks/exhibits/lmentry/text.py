@@ -45,6 +45,7 @@ RULES: dict[tuple[str, str], Rule] = {
         COUNT, _printed("table2", [lang for lang in LANGUAGES if lang != "eng"], "samples")
     ),
     ("benchmark", "tasks"): Rule(COUNT, _printed("table54", [*TASKS], "eng")),
+    ("benchmark", "samples"): _copied("table2", "all", "samples"),
     ("models", "models"): Rule(COUNT, SIZES),
     ("models", "smallest"): Rule(SMALLEST, SIZES),
     ("models", "largest"): Rule(LARGEST, SIZES),
@@ -111,8 +112,9 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(
         "Statements about the benchmark, the models and the results",
         "As the paper prints them, beside what its tables make of them. Averages of models are "
-        "those that Table 4 prints, which its rows do not have. The level of robustness and the "
-        "leads of English are bounds in print, and do not quite hold.",
+        "those that Table 4 prints, which its rows do not have. The leads of English and the level "
+        "of robustness are bounds: the leads hold once they are rounded to whole points, the "
+        "level does not.",
         cells,
         row_title="Statement",
     )

@@ -20,6 +20,7 @@ from blimpworks.exhibits.multiblimp.accuracies import (
     unweighted_cell,
 )
 from blimpworks.exhibits.multiblimp.common import PHENOMENA
+from blimpworks.exhibits.multiblimp.overall import overall_cells
 from blimpworks.exhibits.shared import (
     Tables,
     best_of_each,
@@ -162,6 +163,7 @@ def _published_table3(computed: Sequence[Cell], tables: Tables, labels: Labels) 
         cells += [printed_cell(r, (name, NAMES[r["column"]])) for _, r in inside.iterrows()]
         again = [cell for cell in computed if cell.row == name and cell.printed]
         cells.append(_listed(model, name, tables))
+        cells += overall_cells(printed, model, f"{name}, by group", NAMES[ALL])
         cells += [
             # Only the column of one language is whole: Table 5 is cut off in our copy.
             replace(cell, row=f"{name}, Table 5", stands_for=cell.stands_for if whole else None)
@@ -174,6 +176,7 @@ def _published_table3(computed: Sequence[Cell], tables: Tables, labels: Labels) 
         "Accuracy by phenomenon and group of languages, as printed and from Table 5",
         "As the paper prints it; below each model what the legible rows of Table 5 make of the "
         f"same columns, over their pairs. Languages: {_coverage(computed, tables, labels)}. "
+        "The CSV file also has All from Low, Mid and High, weighted by the release's pairs. "
         f"The English column agrees for {english} models. Bold: as printed.",
         cells,
         row_title="Model",

@@ -49,6 +49,7 @@
   const SIGNS = {
     exact: ["✓", "exact"],
     rounding: ["≈", "rounding"],
+    complement: ["¬", "complement"],
     erratum: ["!", "erratum"],
     garbled: ["~", "garbled"],
     "not recomputable": ["·", "absent"],
@@ -64,7 +65,7 @@
 
   function printedPart(number) {
     if (!number) return null;
-    const unit = number.unit && !number.text.includes(number.unit) ? ` ${number.unit}` : "";
+    const unit = number.unit && !number.text.includes(number.unit.split(" ")[0]) ? ` ${number.unit}` : "";
     return h(
       "section",
       {},
