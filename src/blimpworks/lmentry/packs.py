@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 
 from blimpworks.config import parse_yaml
 from blimpworks.config.base import Strict
+from blimpworks.errors import UserError
 from blimpworks.lmentry.judging.declared import AnswerPatterns
 
 Templates = Annotated[tuple[str, ...], Field(min_length=1)]
@@ -125,6 +126,39 @@ def _check_fields(key: str, task: str, text: str) -> None:
         raise ValueError(f"{key}, {text!r}, has {told} in braces; expected {expected}")
 
 
+def _lenders(pack: Pack, folder: Path) -> dict[str, Path]:
+    """Packs of the languages whose patterns the release scores some of a pack's tasks with."""
+    scorers = pack.answers.published_scorers if pack.answers else {}
+    return {lang: folder / f"{lang}.yaml" for lang in sorted({*scorers.values()})}
+
+
+def pack_files(path: Path) -> list[Path]:
+    """A pack, and the packs beside it whose patterns its published verdicts take.
+
+    Raises UserError, with the file and the key, where the pack is missing or wrong.
+    """
+    return [path, *_lenders(parse_yaml(Pack, path, "language pack"), path.parent).values()]
+
+
+def _patterns_in(path: Path) -> AnswerPatterns:
+    found = parse_yaml(Pack, path, "language pack").answers
+    if found is None:
+        raise UserError(
+            f"{path}: key 'answers' is missing, and 'published_scorers' of another pack takes its "
+            "patterns; add them, or take the language out of that key."
+        )
+    return found
+
+
 def read_pack(path: Path) -> Pack:
-    """The pack in a YAML file. Raises UserError, with the file and the key, where it is wrong."""
-    return parse_yaml(Pack, path, "language pack")
+    """The pack in a YAML file, with the patterns of packs beside it that it takes.
+
+    Raises UserError, with the file and the key, where one of them is missing or wrong.
+    """
+    pack = parse_yaml(Pack, path, "language pack")
+    lenders = _lenders(pack, path.parent)
+    if pack.answers is None or not lenders:
+        return pack
+    lent = {lang: _patterns_in(file) for lang, file in lenders.items()}
+    answers = pack.answers.model_copy(update={"lent": lent})
+    return pack.model_copy(update={"answers": answers})

@@ -159,6 +159,11 @@ class AnswerPatterns(Strict):
     published_anywhere: bool = False
     """Whether the release takes a sentence whose last word is asked for with that word anywhere
     behind another."""
+    published_scorers: dict[str, str] = Field(default={})
+    """Tasks that the release scores with the patterns of another language, by that language's ISO
+    639-3 code: published verdicts take the pack that stands beside this one."""
+    lent: dict[str, "AnswerPatterns"] = Field(default={}, exclude=True)
+    """Those packs' patterns, by language; ``read_pack`` puts them here."""
     copulas: Patterns = ()
     """Words for "is" that are written on to another word (Korean 입니다); of a word's letters
     they are none, in corrected verdicts."""
@@ -170,6 +175,7 @@ class AnswerPatterns(Strict):
     def _asks_of_tasks(self) -> Self:
         _check_tasks([key.rpartition(".")[0] for key in self.asks])
         _check_tasks(self.asks.values())
+        _check_tasks(self.published_scorers)
         return self
 
     def of(self, variant: str) -> Self:
@@ -179,3 +185,11 @@ class AnswerPatterns(Strict):
             both = {"shared": self.shared + more.shared, "article": self.article | more.article}
             return self.model_copy(update=both)
         return self.model_copy(update=self.published.model_dump(exclude_none=True))
+
+    def scoring(self, task: str, variant: str) -> "AnswerPatterns":
+        """The patterns by which a variant of the rules judges ``task``.
+
+        They are another language's, where the release takes those.
+        """
+        lender = self.published_scorers.get(task) if variant == "published" else None
+        return (self.lent[lender] if lender else self).of(variant)
