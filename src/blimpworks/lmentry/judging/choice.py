@@ -9,12 +9,16 @@ from functools import lru_cache, partial
 
 from blimpworks.lmentry.judging import context, wording
 from blimpworks.lmentry.judging.arguments import Arguments, arguments_of, in_order, number_forms
+from blimpworks.lmentry.judging.brackets import bracketed
 from blimpworks.lmentry.judging.compiling import (
     Pattern,
     PatternSet,
+    Roles,
     around,
+    bracketed_expressions,
     counts_of,
     expression_of,
+    passing,
     role_expressions,
     words_of,
     words_that_are,
@@ -48,8 +52,8 @@ class Compiled:
         ``arguments``: those, with their role, that are words of patterns too. Raises UserError,
         with the pattern, where one cannot be read.
         """
-        rules = RULES_OF[task]
-        if variant == "published" and not rules.inside:
+        rules, published = RULES_OF[task], variant == "published"
+        if published and not rules.inside:
             declared = declared.model_copy(update={"shared": ()})
         found = task_patterns(declared, task, variant)
         kinds, also = dict(rules.kinds), words_that_are(arguments)
@@ -58,12 +62,20 @@ class Compiled:
         self.followers = context.followers(
             [*found.exact, *found.reject, *(each for more in framed for each in more)]
         )
-        self._roles = role_expressions(declared.article, kinds, declared.conjunction, also) | counts
-        # The release looks for wrong differences in lower case, for articles with a capital.
-        articles = declared.article if variant == "corrected" else {}
-        bare = role_expressions(articles, kinds, declared.conjunction, also) | counts
+        if published:
+            marks = declared.published_marks.get(task, wording.PUBLISHED_MARKS)
+            roles = partial(bracketed_expressions, kinds=kinds, conjunction=declared.conjunction)
+            self._roles = roles(declared.article, marks=marks) | passing(counts)
+            alone = roles(declared.article, marks=wording.PUBLISHED_MARKS) | passing(counts)
+            # It looks for wrong differences in lower case, for articles with a capital.
+            bare = roles({}, marks=marks) | passing(counts)
+        else:
+            self._roles = role_expressions(declared.article, kinds, declared.conjunction, also)
+            self._roles |= counts
+            alone = bare = self._roles
         reject = [self._rejected(pattern, bare) for pattern in found.reject]
-        exact = [self._read(pattern, "whole") for pattern in ("{answer}", *found.exact)]
+        exact = [self._read("{answer}", "whole", alone)]
+        exact += [self._read(pattern, "whole") for pattern in found.exact]
         accept = [self._framed(framed) for framed in found.accept]
         self._either = context.either_of(declared.corrected.either)
         self._whole = PatternSet([*reject, *exact, *accept], whole=True, end=END[variant])
@@ -89,8 +101,9 @@ class Compiled:
             return Verdict(False, False, "both", found.pattern)
         return found
 
-    def _read(self, pattern: str, rule: str = "pattern") -> Pattern:
-        return Pattern(pattern, expression_of(pattern, self._roles), rule)
+    def _read(self, pattern: str, rule: str = "pattern", roles: Roles | None = None) -> Pattern:
+        roles = roles or self._roles
+        return Pattern(pattern, roles.get("~", "") + expression_of(pattern, roles), rule)
 
     def _framed(self, framed: Framed) -> Pattern:
         """A pattern with what may stand around it."""
@@ -105,7 +118,8 @@ class Compiled:
         """A wrong difference, in ``roles``, is wrong whatever follows."""
         if "{m}" not in pattern:
             return self._read(pattern, "reject")
-        return Pattern(pattern, expression_of(pattern, roles) + r"(?s:.*)", "reject")
+        found = self._read(pattern, "reject", roles)
+        return found._replace(expression=found.expression + r"(?s:.*)")
 
 
 def _words(declared: AnswerPatterns, found: TaskPatterns) -> frozenset[str]:
@@ -161,25 +175,34 @@ class ChoiceJudge:
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
         """What gives verdicts on answers to a prompt with some arguments."""
-        gold = str(arguments["answer"])
         named = arguments_of(
             arguments, self._variant, numbers=self._numbers, language=self._language
         )
+        if self._variant == "published":
+            return partial(self._published, self._asked(arguments, named, named))
         known = in_order(named)
         if self._letter:
-            known.append(Argument(gold.lower().translate(self._plain), ANSWER))
+            gold = str(arguments["answer"]).lower()
+            known.append(Argument(gold.translate(self._plain), ANSWER))
+        return partial(self._corrected, self._asked(arguments, named, known))
+
+    def _asked(
+        self, arguments: Arguments, named: Sequence[Argument], known: Sequence[Argument]
+    ) -> Question:
+        """``known``: in the order in which they are replaced."""
+        gold = str(arguments["answer"])
         forms = [text for text, role in known if role == ANSWER]
-        question = Question(
+        published = self._variant == "published"
+        also = () if published else self._both(named, known)
+        return Question(
             known,
             forms,
             self._rules.absent != "any" and gold != gold.lower(),
             str(arguments.get("sentence", "")).lower(),
-            self._compiled(self._difference(arguments), self._both(named, known)),
-            self._article(forms),
+            self._compiled(self._difference(arguments), also),
+            "" if published else self._article(forms),
             self._follow,
         )
-        judge = self._published if self._variant == "published" else self._corrected
-        return partial(judge, question)
 
     def _article(self, forms: Sequence[str]) -> str:
         """The gold answer, where it is a word by itself in the language or of its patterns."""
@@ -217,8 +240,8 @@ class ChoiceJudge:
         wrong = self._published_wrong(question, answer)
         if wrong:
             return wrong
-        masked = mask(answer, question.known, self._marks, self._particles)
-        found = question.patterns.whole(masked) or self._bare_answer(question, answer)
+        told = bracketed(answer, question.known, self._particles)
+        found = question.patterns.whole(told)
         if found:
             return found
         if not wording.has_ascii_token(answer):
@@ -227,7 +250,7 @@ class ChoiceJudge:
         tokens = wording.ascii_tokens(answer)
         if not question.hidden and all(token in question.forms for token in tokens):
             return Verdict(True, True, "repeated")
-        return question.patterns.inside(masked) or NOTHING
+        return question.patterns.inside(told) or NOTHING
 
     def _published_wrong(self, question: Question, answer: str) -> Verdict | None:
         rules, forms = self._rules, question.forms
@@ -243,13 +266,6 @@ class ChoiceJudge:
         written = next(filter(str.isdigit, forms) if self._numbers else iter(forms), "")
         wrong = lone is not None and (question.hidden or lone != written)
         return Verdict(False, True, "lone") if wrong else None
-
-    def _bare_answer(self, question: Question, answer: str) -> Verdict | None:
-        """An answer by itself may have all marks, where those in sentences are fewer."""
-        if self._marks == wording.PUBLISHED_MARKS:
-            return None
-        found = question.patterns.whole(mask(answer, question.known, wording.PUBLISHED_MARKS))
-        return found if found and found.pattern == "{answer}" else None
 
     # As it should
 

@@ -11,14 +11,16 @@ from typing import NamedTuple
 import re2
 
 from blimpworks.errors import UserError
+from blimpworks.lmentry.judging.brackets import PASSED, between, bracketed_roles
 from blimpworks.lmentry.judging.roles import CLASSES, ROLE
 
 _ROLE = re.compile(r"\{(\w*)\}")
 _LITERAL = r"[^\W\d_]+"
-_TOKEN = re.compile(rf"\{{\w*\}}|\\.|[()|?]|{_LITERAL}|.", re.DOTALL)
+_TOKEN = re.compile(rf"\{{\w*\}}|\\.|[()|?]|{_LITERAL}(?!\?)|.", re.DOTALL)
 _WORD = re.compile(_LITERAL)
 Roles = Mapping[str, str]
-"""Expressions of roles; and those of words that are arguments too, by ``=`` and the word."""
+"""Expressions of roles; those of words that are arguments too, by ``=`` and the word; and, by
+``~``, that of what may stand behind each character."""
 _TOUCHED = re.compile(r"[\"'.,]\{\w+\}|\{\w+\}[\"'.,]")
 GAP = r"[^\pL\pN]"
 
@@ -78,6 +80,28 @@ def role_expressions(
     return found | {"words": listed} | dict(words or {})
 
 
+def bracketed_expressions(
+    articles: Mapping[str, str], kinds: Mapping[str, str], conjunction: str, marks: str
+) -> dict[str, str]:
+    """The same for answers in which arguments stand between brackets, with ``marks`` around."""
+    passed = {"~": PASSED}
+    found = {
+        name: introduced(articles.get(kinds.get(name, "word"), "{}"), expression, passed)
+        for name, expression in bracketed_roles(marks).items()
+    }
+    member = f"(?:{between(ROLE['answer'])}|{between(ROLE['other'])})"
+    listed = f"{GAP}*(?:{member}{GAP}*(?:{_translate(conjunction, passed)}{GAP}+)?)+"
+    return found | {"words": listed} | passed
+
+
+def passing(expressions: Mapping[str, str]) -> dict[str, str]:
+    """Expressions of numbers and words, for answers with brackets."""
+    return {
+        name: "(?:" + expression.replace("\\ ", f"{PASSED}\\ {PASSED}") + ")" + PASSED
+        for name, expression in expressions.items()
+    }
+
+
 def counts_of(
     true: int, numerals: Sequence[str], written: Sequence[str] | None = None
 ) -> dict[str, str]:
@@ -106,7 +130,7 @@ def _other_digits(true: int) -> list[str]:
 
 
 def _translate(pattern: str, roles: Roles) -> str:
-    parts = []
+    parts, passed = [], roles.get("~", "")
     for token in _TOKEN.findall(pattern):
         role = _ROLE.fullmatch(token)
         if role:
@@ -115,8 +139,15 @@ def _translate(pattern: str, roles: Roles) -> str:
             parts.append("(?:" if token == "(" else token)
         else:
             plain = token.removeprefix("\\")
-            parts.append(roles.get(f"={plain}") or re2.escape(plain))
+            parts.append(roles.get(f"={plain}") or _literal(plain, passed))
     return "".join(parts)
+
+
+def _literal(text: str, passed: str) -> str:
+    """Expression of a text, with what may stand behind each character of it."""
+    if not passed:
+        return re2.escape(text)
+    return "".join(f"(?:{re2.escape(character)}{passed})" for character in text)
 
 
 def expression_of(pattern: str, roles: Roles) -> str:

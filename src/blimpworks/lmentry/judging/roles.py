@@ -36,7 +36,7 @@ class Argument(NamedTuple):
     """Character of the role."""
 
 
-def _bounded(text: str, start: int, end: int, particles: tuple[str, ...]) -> int:
+def bounded(text: str, start: int, end: int, particles: tuple[str, ...]) -> int:
     """Where the word that begins at ``start`` ends, a particle included; -1 where it is none."""
     if start and text[start].isalnum() and text[start - 1].isalnum():
         return -1
@@ -54,7 +54,7 @@ def find_word(text: str, word: str, particles: tuple[str, ...] = ()) -> bool:
     """Whether ``word`` stands in ``text`` as a word of its own."""
     start = text.find(word)
     while start >= 0:
-        if _bounded(text, start, start + len(word), particles) >= 0:
+        if bounded(text, start, start + len(word), particles) >= 0:
             return True
         start = text.find(word, start + 1)
     return False
@@ -72,7 +72,7 @@ def replace_word(text: str, argument: Argument, marks: str, particles: tuple[str
     parts, done = [], 0
     while start >= 0:
         end = start + len(word)
-        if role != ROLE["sentence"] and _bounded(text, start, end, particles) < 0:
+        if role != ROLE["sentence"] and bounded(text, start, end, particles) < 0:
             start = text.find(word, start + 1)
             continue
         while start > done and text[start - 1] in marks:

@@ -10,6 +10,7 @@ import re2
 
 from blimpworks.lmentry.judging import wording
 from blimpworks.lmentry.judging.arguments import Arguments
+from blimpworks.lmentry.judging.brackets import bracketed
 from blimpworks.lmentry.judging.choice import END, NOTHING, Compiled
 from blimpworks.lmentry.judging.declared import AnswerPatterns
 from blimpworks.lmentry.judging.roles import ROLE, Argument, find_word, mask
@@ -77,9 +78,9 @@ class YesNoJudge:
             return Verdict(True, True, "vacuous")
         if all(token == right for token in wording.ascii_tokens(answer)):
             return Verdict(True, True, "repeated")
-        masked = mask(answer, [category] if category.text else [], "")
+        told = bracketed(answer, [category] if category.text else [])
         begins = answer.startswith(right) and find_word(answer[: len(right) + 1], right)
-        return self._by_pattern(gold, masked, begins)
+        return self._by_pattern(gold, told, begins)
 
     def _by_pattern(self, gold: bool, masked: str, begins: bool) -> Verdict:
         found = self._patterns[gold].whole(masked)

@@ -1,0 +1,69 @@
+"""Arguments between brackets in an answer, so that patterns need not know them.
+
+The release puts the arguments of a prompt into each of its patterns. Here each occurrence of an
+argument gets two characters of Unicode's private use area around it, one pair for each role, and
+patterns hold the pair. The words stay where they are: one argument may stand inside another, two
+may overlap, and one may be a word of a pattern ("the first word is *the*"), and every reading that
+the release's patterns have is still there. Patterns are compiled once for a task.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from blimpworks.lmentry.judging.roles import CLASSES, NAMES, ROLE, Argument, bounded
+
+_FIRST = 0xE100
+CLOSE = {role: chr(_FIRST + number) for number, role in enumerate(ROLE.values())}
+OPEN = {role: chr(_FIRST + len(NAMES) + number) for number, role in enumerate(ROLE.values())}
+"""Brackets of each role's character. Of two at one place, closing ones come first."""
+BRACKETS = f"{CLOSE[ROLE[NAMES[0]]]}-{OPEN[ROLE[NAMES[-1]]]}"
+"""All of them, as a range in a class of an expression."""
+PASSED = f"[{BRACKETS}]*"
+"""Expression of brackets of arguments that a pattern does not ask for at a place."""
+_UNBOUNDED = (ROLE["sentence"],)
+
+
+def _places(text: str, argument: Argument, particles: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    """Start and end of each occurrence of an argument, as a word but for sentences."""
+    word, role = argument
+    start = text.find(word)
+    while start >= 0:
+        end = start + len(word)
+        if role in _UNBOUNDED or bounded(text, start, end, particles) >= 0:
+            yield start, end
+            start = text.find(word, end)
+        else:
+            start = text.find(word, start + 1)
+
+
+def bracketed(text: str, arguments: Iterable[Argument], particles: tuple[str, ...] = ()) -> str:
+    """``text`` with brackets around each occurrence of each argument.
+
+    Of two texts of one role that begin at one place the one that comes first counts.
+    """
+    edges: dict[tuple[int, str], int] = {}
+    for argument in arguments:
+        opening = OPEN[argument.role]
+        for start, end in _places(text, argument, particles):
+            edges.setdefault((start, opening), end)
+    if not edges:
+        return text
+    closing = [(end, chr(ord(opening) - len(NAMES))) for (_, opening), end in edges.items()]
+    parts, done = [], 0
+    for place, bracket in sorted([*edges, *closing]):
+        parts += [text[done:place], bracket]
+        done = place
+    return "".join([*parts, text[done:]])
+
+
+def between(role: str) -> str:
+    """Expression of a role's argument between its brackets."""
+    return f"{OPEN[role]}[^{CLOSE[role]}]*{CLOSE[role]}"
+
+
+def bracketed_roles(marks: str) -> dict[str, str]:
+    """Expression of each role but *other*, with ``marks`` around it as the release has them."""
+    around = f"[{marks}{BRACKETS}]*"
+    either = f"(?:{between(ROLE['answer'])}|{between(ROLE['distractor'])})"
+    found = {name: between(role) for name, role in ROLE.items() if name != "other"}
+    found |= dict.fromkeys(CLASSES, either)
+    return {name: f"{around}{x}{around}" for name, x in found.items()}
