@@ -8,7 +8,7 @@ from typing import Any
 from num2words import num2words
 
 from blimpworks.lmentry.judging import wording
-from blimpworks.lmentry.judging.basque_numbers import spelled
+from blimpworks.lmentry.judging.basque_numbers import SPELLED
 from blimpworks.lmentry.judging.roles import ROLE, Argument
 
 Arguments = Mapping[str, Any]
@@ -22,7 +22,8 @@ def number_forms(number: int, language: str | None) -> tuple[str, ...]:
     digits = str(number)
     if language is None:
         return (digits,)
-    words = spelled(number) if language == "eu" else str(num2words(number, lang=language)).lower()
+    own = SPELLED.get(language)
+    words = own(number) if own else str(num2words(number, lang=language)).lower()
     return tuple(dict.fromkeys((digits, words, words.replace("-", " "))))
 
 

@@ -9,7 +9,7 @@ the release's patterns have is still there. Patterns are compiled once for a tas
 
 from collections.abc import Iterable, Iterator
 
-from blimpworks.lmentry.judging.roles import CLASSES, NAMES, ROLE, Argument, bounded
+from blimpworks.lmentry.judging.roles import CLASSES, INFLECTED, NAMES, ROLE, Argument, bounded
 
 _FIRST = 0xE100
 CLOSE = {role: chr(_FIRST + number) for number, role in enumerate(ROLE.values())}
@@ -22,28 +22,29 @@ PASSED = f"[{BRACKETS}]*"
 _UNBOUNDED = (ROLE["sentence"],)
 
 
-def _places(text: str, argument: Argument, particles: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+def _places(text: str, argument: Argument, anywhere: bool) -> Iterator[tuple[int, int]]:
     """Start and end of each occurrence of an argument, as a word but for sentences."""
     word, role = argument
     start = text.find(word)
     while start >= 0:
         end = start + len(word)
-        if role in _UNBOUNDED or bounded(text, start, end, particles) >= 0:
+        if anywhere or role in _UNBOUNDED or bounded(text, start, end, ()) >= 0:
             yield start, end
             start = text.find(word, end)
         else:
             start = text.find(word, start + 1)
 
 
-def bracketed(text: str, arguments: Iterable[Argument], particles: tuple[str, ...] = ()) -> str:
+def bracketed(text: str, arguments: Iterable[Argument], *, anywhere: bool = False) -> str:
     """``text`` with brackets around each occurrence of each argument.
 
-    Of two texts of one role that begin at one place the one that comes first counts.
+    ``anywhere``: inside longer words too. Of two texts of one role that begin at one place the one
+    that comes first counts.
     """
     edges: dict[tuple[int, str], int] = {}
     for argument in arguments:
         opening = OPEN[argument.role]
-        for start, end in _places(text, argument, particles):
+        for start, end in _places(text, argument, anywhere):
             edges.setdefault((start, opening), end)
     if not edges:
         return text
@@ -60,10 +61,17 @@ def between(role: str) -> str:
     return f"{OPEN[role]}[^{CLOSE[role]}]*{CLOSE[role]}"
 
 
-def bracketed_roles(marks: str) -> dict[str, str]:
-    """Expression of each role but *other*, with ``marks`` around it as the release has them."""
-    around = f"[{marks}{BRACKETS}]*"
+def bracketed_roles(marks: str, *, once: bool = False) -> dict[str, str]:
+    """Expression of each role but *other*, with ``marks`` around it as the release has them.
+
+    ``once``: one of them at most on either side; none on those of an argument in another case.
+    """
+    around = f"{PASSED}[{marks}]?{PASSED}" if once and marks else f"[{marks}{BRACKETS}]*"
     either = f"(?:{between(ROLE['answer'])}|{between(ROLE['distractor'])})"
     found = {name: between(role) for name, role in ROLE.items() if name != "other"}
     found |= dict.fromkeys(CLASSES, either)
-    return {name: f"{around}{x}{around}" for name, x in found.items()}
+    bare = {*INFLECTED} - {"category_absolutive"}
+    return {
+        name: f"{PASSED}{x}{PASSED}" if name in bare else f"{around}{x}{around}"
+        for name, x in found.items()
+    }

@@ -10,6 +10,7 @@ from functools import lru_cache, partial
 from blimpworks.lmentry.judging import context, wording
 from blimpworks.lmentry.judging.arguments import Arguments, arguments_of, in_order, number_forms
 from blimpworks.lmentry.judging.brackets import bracketed
+from blimpworks.lmentry.judging.cases import inflected
 from blimpworks.lmentry.judging.compiling import (
     Pattern,
     PatternSet,
@@ -64,18 +65,22 @@ class Compiled:
         )
         if published:
             marks = declared.published_marks.get(task, wording.PUBLISHED_MARKS)
+            once = task in declared.published_unbounded
             roles = partial(bracketed_expressions, kinds=kinds, conjunction=declared.conjunction)
-            self._roles = roles(declared.article, marks=marks) | passing(counts)
+            articles = {} if once else declared.article
+            self._roles = roles(articles, marks=marks, once=once) | passing(counts)
             alone = roles(declared.article, marks=wording.PUBLISHED_MARKS) | passing(counts)
             # It looks for wrong differences in lower case, for articles with a capital.
-            bare = roles({}, marks=marks) | passing(counts)
+            uncased = {kind: x for kind, x in articles.items() if x.upper() == x}
+            bare = roles(uncased, marks=marks, once=once) | passing(counts)
         else:
-            self._roles = role_expressions(declared.article, kinds, declared.conjunction, also)
+            self._roles = role_expressions(
+                declared.article, kinds, declared.conjunction, also, declared.endings
+            )
             self._roles |= counts
             alone = bare = self._roles
         reject = [self._rejected(pattern, bare) for pattern in found.reject]
-        exact = [self._read("{answer}", "whole", alone)]
-        exact += [self._read(pattern, "whole") for pattern in found.exact]
+        exact = [self._read(pattern, "whole", alone) for pattern in ("{answer}", *found.exact)]
         accept = [self._framed(framed) for framed in found.accept]
         self._either = context.either_of(declared.corrected.either)
         self._whole = PatternSet([*reject, *exact, *accept], whole=True, end=END[variant])
@@ -116,7 +121,7 @@ class Compiled:
 
     def _rejected(self, pattern: str, roles: dict[str, str]) -> Pattern:
         """A wrong difference, in ``roles``, is wrong whatever follows."""
-        if "{m}" not in pattern:
+        if "{m}" not in pattern and "{d}" not in pattern:
             return self._read(pattern, "reject")
         found = self._read(pattern, "reject", roles)
         return found._replace(expression=found.expression + r"(?s:.*)")
@@ -156,8 +161,8 @@ class ChoiceJudge:
         if variant == "published":
             self._marks = declared.published_marks.get(task, self._marks)
         self._numbers = "number" in dict(self._rules.kinds).values()
-        known = variant == "corrected" or task in declared.published_particles
-        self._particles = declared.particles if known else ()
+        self._particles = declared.particles if variant == "corrected" else ()
+        self._anywhere = variant == "published" and task in declared.published_unbounded
         self._letter = dict(self._rules.kinds).get("answer") == "letter" and variant == "corrected"
         self._plain = wording.plain_letters(declared.accents)
         self._language = declared.number_words
@@ -179,6 +184,8 @@ class ChoiceJudge:
             arguments, self._variant, numbers=self._numbers, language=self._language
         )
         if self._variant == "published":
+            if self._anywhere:
+                named += inflected(arguments, prompt)
             return partial(self._published, self._asked(arguments, named, named))
         known = in_order(named)
         if self._letter:
@@ -240,7 +247,7 @@ class ChoiceJudge:
         wrong = self._published_wrong(question, answer)
         if wrong:
             return wrong
-        told = bracketed(answer, question.known, self._particles)
+        told = bracketed(answer, question.known, anywhere=self._anywhere)
         found = question.patterns.whole(told)
         if found:
             return found

@@ -12,7 +12,7 @@ import re2
 
 from blimpworks.errors import UserError
 from blimpworks.lmentry.judging.brackets import PASSED, between, bracketed_roles
-from blimpworks.lmentry.judging.roles import CLASSES, ROLE
+from blimpworks.lmentry.judging.roles import CLASSES, INFLECTED, ROLE
 
 _ROLE = re.compile(r"\{(\w*)\}")
 _LITERAL = r"[^\W\d_]+"
@@ -58,11 +58,12 @@ def role_expressions(
     kinds: Mapping[str, str],
     conjunction: str,
     words: Roles | None = None,
+    endings: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """Expression of each role of a task: its character with its article.
 
     ``kinds`` says of roles whether they are a letter, number or sentence; others are words.
-    ``words``: of words that are arguments.
+    ``words``: of words that are arguments. ``endings``: patterns of the endings of each case.
     """
     plain = ROLE | CLASSES
     joined = (words or {}).get(f"={conjunction}", re.escape(conjunction))
@@ -75,19 +76,29 @@ def role_expressions(
         for name, expression in plain.items()
         if name != "other"
     }
+    for name, (base, case) in INFLECTED.items():
+        found[name] = found[base] + _translate(f"({(endings or {}).get(case, '')})", words or {})
     member = f"[{ROLE['answer']}{ROLE['other']}]"
     listed = f"{GAP}*(?:{member}{GAP}*(?:{joined}{GAP}+)?)+"
     return found | {"words": listed} | dict(words or {})
 
 
 def bracketed_expressions(
-    articles: Mapping[str, str], kinds: Mapping[str, str], conjunction: str, marks: str
+    articles: Mapping[str, str],
+    kinds: Mapping[str, str],
+    conjunction: str,
+    marks: str,
+    *,
+    once: bool = False,
 ) -> dict[str, str]:
-    """The same for answers in which arguments stand between brackets, with ``marks`` around."""
+    """The same for answers in which arguments stand between brackets, with ``marks`` around.
+
+    ``once``: one mark at most on either side.
+    """
     passed = {"~": PASSED}
     found = {
         name: introduced(articles.get(kinds.get(name, "word"), "{}"), expression, passed)
-        for name, expression in bracketed_roles(marks).items()
+        for name, expression in bracketed_roles(marks, once=once).items()
     }
     member = f"(?:{between(ROLE['answer'])}|{between(ROLE['other'])})"
     listed = f"{GAP}*(?:{member}{GAP}*(?:{_translate(conjunction, passed)}{GAP}+)?)+"
@@ -105,7 +116,7 @@ def passing(expressions: Mapping[str, str]) -> dict[str, str]:
 def counts_of(
     true: int, numerals: Sequence[str], written: Sequence[str] | None = None
 ) -> dict[str, str]:
-    """Expressions of the roles n and m: the number ``true`` and any other.
+    """Expressions of the roles n, m and d: the number ``true``, any other, another in digits.
 
     ``numerals`` [numbers from one]: words for each, ``|`` between them. ``written``: words for
     ``true``, where it has others than those, which are then all wrong.
@@ -118,6 +129,7 @@ def counts_of(
     return {
         "n": f"(?:{'|'.join([str(true), *right])})",
         "m": f"(?:{'|'.join([*_other_digits(true), *others])})",
+        "d": f"(?:{'|'.join(_other_digits(true))})",
     }
 
 

@@ -17,9 +17,20 @@ NAMES = (
     "sentence",
     "category",
     "other",
+    "answer_ergative",
+    "answer_comitative",
+    "answer_genitive",
+    "query_ergative",
+    "query_comitative",
+    "query_genitive",
+    "category_absolutive",
+    "category_comitative",
 )
 ROLE = {name: chr(0xE000 + number) for number, name in enumerate(NAMES)}
-"""Character of each role. other: a word of a list that is not the answer."""
+"""Character of each role. other: a word of a list that is not the answer; names with a case behind
+them: the argument in that case, as published patterns have it."""
+INFLECTED = {name: tuple(name.split("_")) for name in NAMES if "_" in name}
+"""Of each such role the argument and the case."""
 ANY_ROLE = "".join(ROLE.values())
 HIDDEN = chr(0xE000 + len(NAMES))
 """Stands for a word that is no argument where it stands, though it is written as one."""
