@@ -11,7 +11,7 @@ from typing import NamedTuple
 import re2
 
 from blimpworks.errors import UserError
-from blimpworks.lmentry.judging.brackets import PASSED, between, bracketed_roles
+from blimpworks.lmentry.judging.brackets import BRACKETS, PASSED, between, bracketed_roles
 from blimpworks.lmentry.judging.roles import CLASSES, INFLECTED, ROLE
 
 _ROLE = re.compile(r"\{(\w*)\}")
@@ -23,6 +23,10 @@ Roles = Mapping[str, str]
 ``~``, that of what may stand behind each character."""
 _TOUCHED = re.compile(r"[\"'.,]\{\w+\}|\{\w+\}[\"'.,]")
 GAP = r"[^\pL\pN]"
+ANY_CHARACTER = {"published": rf"[^\n{BRACKETS}]", "corrected": r"[. ]"}
+"""What a full stop in a pattern of the release stands for, and what it was meant to."""
+NEVER = r"[^\x00-\x{10FFFF}]"
+"""Expression that nothing fits."""
 
 
 class Pattern(NamedTuple):
@@ -80,7 +84,8 @@ def role_expressions(
         found[name] = found[base] + _translate(f"({(endings or {}).get(case, '')})", words or {})
     member = f"[{ROLE['answer']}{ROLE['other']}]"
     listed = f"{GAP}*(?:{member}{GAP}*(?:{joined}{GAP}+)?)+"
-    return found | {"words": listed} | dict(words or {})
+    stop = {"any": ANY_CHARACTER["corrected"]}
+    return found | {"words": listed} | stop | dict(words or {})
 
 
 def bracketed_expressions(
@@ -102,7 +107,8 @@ def bracketed_expressions(
     }
     member = f"(?:{between(ROLE['answer'])}|{between(ROLE['other'])})"
     listed = f"{GAP}*(?:{member}{GAP}*(?:{_translate(conjunction, passed)}{GAP}+)?)+"
-    return found | {"words": listed} | passed
+    stop = {"any": ANY_CHARACTER["published"] + PASSED}
+    return found | {"words": listed} | stop | passed
 
 
 def passing(expressions: Mapping[str, str]) -> dict[str, str]:
@@ -116,7 +122,7 @@ def passing(expressions: Mapping[str, str]) -> dict[str, str]:
 def counts_of(
     true: int, numerals: Sequence[str], written: Sequence[str] | None = None
 ) -> dict[str, str]:
-    """Expressions of the roles n, m and d: the number ``true``, any other, another in digits.
+    """Expressions of numbers: n is ``true``, w ``true`` in words; m any other, d one in digits.
 
     ``numerals`` [numbers from one]: words for each, ``|`` between them. ``written``: words for
     ``true``, where it has others than those, which are then all wrong.
@@ -130,6 +136,7 @@ def counts_of(
         "n": f"(?:{'|'.join([str(true), *right])})",
         "m": f"(?:{'|'.join([*_other_digits(true), *others])})",
         "d": f"(?:{'|'.join(_other_digits(true))})",
+        "w": f"(?:{'|'.join(right or [NEVER])})",
     }
 
 

@@ -16,6 +16,7 @@ from blimpworks.lmentry.judging import wording
 from blimpworks.lmentry.judging.arguments import Arguments
 from blimpworks.lmentry.judging.choice import NOTHING
 from blimpworks.lmentry.judging.compiling import (
+    ANY_CHARACTER,
     Pattern,
     PatternSet,
     expression_of,
@@ -89,7 +90,8 @@ class LetterPatterns:
             made = made_word(task, letter, single, twice=twice)
         word = self._introduced("word", made)
         named = self._introduced("letter", re2.escape(letter))
-        self._roles = {"word": word, "answer": word, "letter": named}
+        stop = ANY_CHARACTER["corrected" if corrected else "published"]
+        self._roles = {"word": word, "answer": word, "letter": named, "any": stop}
         if not corrected and task in declared.published_marks:
             marks = "".join(f"{re2.escape(mark)}?" for mark in declared.published_marks[task])
             self._roles |= dict.fromkeys(("word", "answer"), f"(?:{marks}{made}{marks})")
@@ -97,7 +99,7 @@ class LetterPatterns:
                 self._roles["letter"] = f"(?:{marks}{re2.escape(letter)}{marks})"
         elif not corrected:
             marked = {name: x.removesuffix("*)") + "+)" for name, x in self._roles.items()}
-            self._roles |= {f"{name}_": x for name, x in marked.items()}
+            self._roles |= {f"{name}_": x for name, x in marked.items() if name != "any"}
         self.bare = re2.compile(made)
         self.whole = re2.compile(rf"{word}\.?")
 
@@ -150,9 +152,9 @@ class LetterPatterns:
 
 
 def _bounded(pattern: Pattern, *roles: str) -> Pattern:
-    """For a place in an answer: a word is whole there, of those that end the pattern (or ``roles``).
+    """For a place in an answer: a word that begins or ends the pattern is whole there.
 
-    ``roles``: in braces; all where none is given.
+    ``roles``: those words, in braces; all where none is given.
     """
     start = r"(?:^|[^\pL\pN_])" if pattern.source.startswith(roles or "{") else ""
     end = r"(?:$|[^\pL\pN_])" if pattern.source.endswith(roles or "}") else ""
