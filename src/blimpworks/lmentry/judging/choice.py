@@ -138,7 +138,7 @@ def _words(declared: AnswerPatterns, found: TaskPatterns) -> frozenset[str]:
 class Question:
     """What answers to one prompt are judged by."""
 
-    known: list[Argument]
+    known: Sequence[Argument]
     forms: list[str]
     """How the gold answer may be written; the first as in the prompt."""
     hidden: bool

@@ -165,7 +165,7 @@ def _translate(pattern: str, roles: Roles) -> str:
 def _literal(text: str, passed: str) -> str:
     """Expression of a text, with what may stand behind each character of it."""
     if not passed:
-        return re2.escape(text)
+        return str(re2.escape(text))
     return "".join(f"(?:{re2.escape(character)}{passed})" for character in text)
 
 
