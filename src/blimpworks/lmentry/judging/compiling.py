@@ -11,7 +11,7 @@ from typing import NamedTuple
 import re2
 
 from blimpworks.errors import UserError
-from blimpworks.lmentry.judging.brackets import PASSED, between, bracketed_roles
+from blimpworks.lmentry.judging.brackets import BRACKETS, PASSED, between, bracketed_roles
 from blimpworks.lmentry.judging.roles import CLASSES, ROLE
 
 _ROLE = re.compile(r"\{(\w*)\}")
@@ -90,7 +90,8 @@ def bracketed_expressions(
         for name, expression in bracketed_roles(marks).items()
     }
     member = f"(?:{between(ROLE['answer'])}|{between(ROLE['other'])})"
-    listed = f"{GAP}*(?:{member}{GAP}*(?:{_translate(conjunction, passed)}{GAP}+)?)+"
+    gap = "[^a-z0-9]"
+    listed = f"{gap}*(?:{member}{gap}+(?:{_translate(conjunction, passed)}{gap}+)?)+"
     return found | {"words": listed} | passed
 
 
@@ -133,7 +134,9 @@ def _translate(pattern: str, roles: Roles) -> str:
     parts, passed = [], roles.get("~", "")
     for token in _TOKEN.findall(pattern):
         role = _ROLE.fullmatch(token)
-        if role:
+        if token == r"\s":
+            parts.append(rf"[\s{BRACKETS}]+" if passed else " ")
+        elif role:
             parts.append(roles[role[1]])
         elif token in "()|?":
             parts.append("(?:" if token == "(" else token)
@@ -146,7 +149,7 @@ def _translate(pattern: str, roles: Roles) -> str:
 def _literal(text: str, passed: str) -> str:
     """Expression of a text, with what may stand behind each character of it."""
     if not passed:
-        return re2.escape(text)
+        return str(re2.escape(text))
     return "".join(f"(?:{re2.escape(character)}{passed})" for character in text)
 
 
@@ -161,7 +164,7 @@ def expression_of(pattern: str, roles: Roles) -> str:
         raise UserError(
             f"pattern {pattern!r} has the role {{{unknown[0]}}}; expected one of {known}."
         )
-    if _TOUCHED.search(pattern):
+    if "~" not in roles and _TOUCHED.search(pattern):
         raise UserError(
             f"pattern {pattern!r} has a mark (\"'.,) beside a role, which never matches: marks "
             "there are taken off answers; leave it out."
