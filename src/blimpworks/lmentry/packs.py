@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 from blimpworks.config import parse_yaml
 from blimpworks.config.base import Strict
 from blimpworks.errors import UserError
+from blimpworks.lmentry.declarations import PARENTS
 from blimpworks.lmentry.judging.declared import AnswerPatterns
 
 Templates = Annotated[tuple[str, ...], Field(min_length=1)]
@@ -83,6 +84,9 @@ class Pack(Strict):
     """Templates of each task, in order; arguments stand in braces."""
     corrected: dict[str, str] = Field(default={})
     """Templates in their place in the variant corrected, by task and number: ``task.2``."""
+    slips: dict[str, str] = Field(default={})
+    """Those that a subset of the release has in the place of its task's, by subset and number; not
+    in the variant corrected."""
     answers: AnswerPatterns | None = None
     """How answers are judged; null where nobody has written that yet."""
 
@@ -92,22 +96,31 @@ class Pack(Strict):
             for text in texts:
                 _check_fields(f"template of {task!r}", task, text)
         for key, text in self.corrected.items():
-            task = key.rpartition(".")[0]
-            numbers = range(1, len(self.templates.get(task, ())) + 1)
-            if key not in [f"{task}.{number}" for number in numbers]:
-                raise ValueError(
-                    f"corrected {key!r}: no such template; expected a task of 'templates' and the "
-                    "number of one of its templates, such as first_word.2"
-                )
-            _check_fields(f"corrected {key!r}", task, text)
+            self._check_key("corrected", key, key.rpartition(".")[0], text)
+        for key, text in self.slips.items():
+            self._check_key("slips", key, PARENTS.get(key.rpartition(".")[0], ""), text)
         if self.yes_no is None and any("words_from_category" in task for task in self.templates):
             raise ValueError("yes_no is missing; expected the words for yes and no")
         return self
 
-    def template(self, task: str, number: int, *, corrected: bool) -> str:
-        """A task's template; ``number`` counts from 1."""
+    def _check_key(self, kind: str, key: str, task: str, text: str) -> None:
+        """Raise ValueError where a template stands in no other's place or lacks its fields."""
+        number = key.rpartition(".")[2]
+        if number not in [str(n + 1) for n in range(len(self.templates.get(task, ())))]:
+            whose = "subset of a task" if kind == "slips" else "task"
+            raise ValueError(
+                f"{kind} {key!r}: no such template; expected a {whose} of 'templates' and the "
+                "number of one of its templates, such as first_word.2"
+            )
+        _check_fields(f"{kind} {key!r}", task, text)
+
+    def template(self, name: str, number: int, *, corrected: bool) -> str:
+        """The template of a task or subset; ``number`` counts from 1."""
+        task = PARENTS.get(name, name)
         usual = self.templates[task][number - 1]
-        return self.corrected.get(f"{task}.{number}", usual) if corrected else usual
+        if corrected:
+            return self.corrected.get(f"{task}.{number}", usual)
+        return self.slips.get(f"{name}.{number}", usual)
 
 
 def _check_fields(key: str, task: str, text: str) -> None:

@@ -8,6 +8,10 @@ the release's patterns have is still there. Patterns are compiled once for a tas
 """
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import re2
 
 from blimpworks.lmentry.judging.roles import CLASSES, INFLECTED, NAMES, ROLE, Argument, bounded
 
@@ -22,17 +26,53 @@ PASSED = f"[{BRACKETS}]*"
 _UNBOUNDED = (ROLE["sentence"],)
 
 
-def _places(text: str, argument: Argument, anywhere: bool) -> Iterator[tuple[int, int]]:
-    """Start and end of each occurrence of an argument, as a word but for sentences."""
-    word, role = argument
-    start = text.find(word)
+def _boundary(text: str, place: int) -> bool:
+    """Whether a word begins or ends there."""
+    before = place > 0 and text[place - 1].isalnum()
+    return before != (place < len(text) and text[place].isalnum())
+
+
+@lru_cache(maxsize=1024)
+def _compiled(expression: str) -> Any:
+    """A compiled expression; None where it is none, and the release would fail."""
+    try:
+        return re2.compile(expression)
+    except re2.error:
+        return None
+
+
+def _found(text: str, argument: Argument, bare: bool) -> Iterator[tuple[int, int]]:
+    """Start and end of each place where an argument fits; ``bare``: also inside words."""
+    if argument.syntax:
+        compiled = _compiled(argument.text)
+        yield from (found.span() for found in (compiled.finditer(text) if compiled else ()))
+        return
+    start = text.find(argument.text)
     while start >= 0:
-        end = start + len(word)
-        if anywhere or role in _UNBOUNDED or bounded(text, start, end, ()) >= 0:
+        end = start + len(argument.text)
+        yield start, end
+        start = text.find(argument.text, end if bare else start + 1)
+
+
+def places(
+    text: str,
+    argument: Argument,
+    particles: tuple[str, ...] = (),
+    *,
+    anywhere: bool = False,
+) -> Iterator[tuple[int, int]]:
+    """Start and end of each occurrence of an argument, as a word but for sentences.
+
+    ``anywhere``: inside longer words too.
+    """
+    bare = anywhere or argument.role in _UNBOUNDED
+    for start, end in _found(text, argument, bare):
+        if (
+            bare
+            or (_boundary(text, start) and _boundary(text, end))
+            or (particles and bounded(text, start, end, particles) >= 0)
+        ):
             yield start, end
-            start = text.find(word, end)
-        else:
-            start = text.find(word, start + 1)
 
 
 def bracketed(text: str, arguments: Iterable[Argument], *, anywhere: bool = False) -> str:
@@ -44,7 +84,7 @@ def bracketed(text: str, arguments: Iterable[Argument], *, anywhere: bool = Fals
     edges: dict[tuple[int, str], int] = {}
     for argument in arguments:
         opening = OPEN[argument.role]
-        for start, end in _places(text, argument, anywhere):
+        for start, end in places(text, argument, anywhere=anywhere):
             edges.setdefault((start, opening), end)
     if not edges:
         return text

@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 
 from blimpworks.lmentry.judging import context, wording
 from blimpworks.lmentry.judging.arguments import Arguments, arguments_of, in_order, number_forms
-from blimpworks.lmentry.judging.brackets import bracketed
+from blimpworks.lmentry.judging.brackets import bracketed, places
 from blimpworks.lmentry.judging.cases import inflected
 from blimpworks.lmentry.judging.compiling import (
     Pattern,
@@ -198,7 +198,7 @@ class ChoiceJudge:
     ) -> Question:
         """``known``: in the order in which they are replaced."""
         gold = str(arguments["answer"])
-        forms = [text for text, role in known if role == ANSWER]
+        forms = [each.text for each in known if each.role == ANSWER]
         published = self._variant == "published"
         also = () if published else self._both(named, known)
         return Question(
@@ -223,9 +223,9 @@ class ChoiceJudge:
 
         And roles whose text another role has, with that other.
         """
-        role_of = dict(reversed(known))
-        words = [each for each in known if each.text in self._words]
-        lost = [(role, role_of[x]) for x, role in named if role_of.get(x, role) != role]
+        role_of = {text: role for text, role, _ in reversed(known)}
+        words = [each[:2] for each in known if each.text in self._words]
+        lost = [(role, role_of[x]) for x, role, _ in named if role_of.get(x, role) != role]
         return tuple(dict.fromkeys((*words, *lost)))
 
     def _counts(self, number: int, declared: AnswerPatterns) -> dict[str, str]:
@@ -261,7 +261,7 @@ class ChoiceJudge:
 
     def _published_wrong(self, question: Question, answer: str) -> Verdict | None:
         rules, forms = self._rules, question.forms
-        if rules.absent and (question.hidden or not any(find_word(answer, form) for form in forms)):
+        if rules.absent and (question.hidden or not _stands(answer, question.known)):
             return Verdict(False, True, "absent")
         if rules.echo and _bare(answer) == question.sentence:
             return Verdict(False, True, "echo")
@@ -329,6 +329,11 @@ def _line(masked: str, patterns: Compiled) -> Verdict | None:
     rest = masked.replace(ANSWER, "")
     speaks = wording.has_letter_or_digit(rest) or any(role in rest for role in ANY_ROLE)
     return None if speaks else Verdict(True, True, "repeated")
+
+
+def _stands(answer: str, known: Sequence[Argument]) -> bool:
+    """Whether the gold answer is there as a word."""
+    return any(True for each in known if each.role == ANSWER for _ in places(answer, each))
 
 
 def _bare(answer: str) -> str:

@@ -106,7 +106,8 @@ def bracketed_expressions(
         for name, expression in bracketed_roles(marks, once=once).items()
     }
     member = f"(?:{between(ROLE['answer'])}|{between(ROLE['other'])})"
-    listed = f"{GAP}*(?:{member}{GAP}*(?:{_translate(conjunction, passed)}{GAP}+)?)+"
+    gap = "[^a-z0-9]"
+    listed = f"{gap}*(?:{member}{gap}+(?:{_translate(conjunction, passed)}{gap}+)?)+"
     stop = {"any": ANY_CHARACTER["published"] + PASSED}
     return found | {"words": listed} | stop | passed
 
@@ -152,7 +153,9 @@ def _translate(pattern: str, roles: Roles) -> str:
     parts, passed = [], roles.get("~", "")
     for token in _TOKEN.findall(pattern):
         role = _ROLE.fullmatch(token)
-        if role:
+        if token == r"\s":
+            parts.append(rf"[\s{BRACKETS}]+" if passed else " ")
+        elif role:
             parts.append(roles[role[1]])
         elif token in "()|?":
             parts.append("(?:" if token == "(" else token)
@@ -180,7 +183,7 @@ def expression_of(pattern: str, roles: Roles) -> str:
         raise UserError(
             f"pattern {pattern!r} has the role {{{unknown[0]}}}; expected one of {known}."
         )
-    if _TOUCHED.search(pattern):
+    if "~" not in roles and _TOUCHED.search(pattern):
         raise UserError(
             f"pattern {pattern!r} has a mark (\"'.,) beside a role, which never matches: marks "
             "there are taken off answers; leave it out."

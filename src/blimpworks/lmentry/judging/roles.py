@@ -40,11 +40,13 @@ CLASSES = dict.fromkeys(("word1", "word2", "n1", "n2"), EITHER)
 
 
 class Argument(NamedTuple):
-    """What is replaced in an answer, and by which role."""
+    """What is looked for in an answer, and its role there."""
 
     text: str
     role: str
     """Character of the role."""
+    syntax: bool = False
+    """Whether the text is an expression of RE2, as the release takes it."""
 
 
 def bounded(text: str, start: int, end: int, particles: tuple[str, ...]) -> int:
@@ -76,7 +78,7 @@ def replace_word(text: str, argument: Argument, marks: str, particles: tuple[str
 
     A particle stays behind the role: it says who is longer than whom.
     """
-    word, role = argument
+    word, role = argument.text, argument.role
     start = text.find(word)
     if start < 0:
         return text
