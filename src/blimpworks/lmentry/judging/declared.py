@@ -162,7 +162,7 @@ class AnswerPatterns(Strict):
     case (``{query_genitive}``); published verdicts decline the argument as the release does."""
     published_anywhere: bool = False
     """Whether the release takes a sentence whose last word is asked for with that word anywhere
-    behind another."""
+    behind another, and finds the word inside longer ones."""
     published_scorers: dict[str, str] = Field(default={})
     """Tasks that the release scores with the patterns of another language, by that language's ISO
     639-3 code: published verdicts take the pack that stands beside this one."""

@@ -140,6 +140,7 @@ class EdgeJudge:
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
         """Compile its patterns, which have ``{text}`` for the sentence itself."""
         self._first, self._variant = task == "starts_with_word", variant
+        self._anywhere = declared.published_anywhere
         self._particles = declared.particles
         word = introduced(declared.article.get("word", "{}"), f"{MARKS}{WORD}{MARKS}")
         single = declared.published_single.get(task, declared.single)
@@ -171,7 +172,10 @@ class EdgeJudge:
         answer = wording.published(text)
         if not has_bounded(answer, word):
             return Verdict(False, True, "absent")
-        masked = replace_word(answer, Argument(word, WORD), "")
+        if self._anywhere:
+            masked = answer.replace(word, WORD)
+        else:
+            masked = replace_word(answer, Argument(word, WORD), "")
         if self._whole.fullmatch(masked):
             return Verdict(True, True, "made")
         if not wording.has_ascii_token(answer):
