@@ -80,7 +80,13 @@ class Compiled:
             self._roles |= counts
             alone = bare = self._roles
         reject = [self._rejected(pattern, bare) for pattern in found.reject]
-        exact = [self._read(pattern, "whole", alone) for pattern in ("{answer}", *found.exact)]
+        # What is a sentence of the release too has the marks that its sentences have.
+        sentences = {framed.pattern for framed in found.accept} if published else set()
+        exact = [
+            self._read(pattern, "whole", alone)
+            for pattern in ("{answer}", *found.exact)
+            if pattern not in sentences
+        ]
         accept = [self._framed(framed) for framed in found.accept]
         self._either = context.either_of(declared.corrected.either)
         self._whole = PatternSet([*reject, *exact, *accept], whole=True, end=END[variant])
