@@ -49,7 +49,7 @@ SEQUENCES = {
     "eus": "631ccd89b042c5f1",
     "glg": "edf16c00b3b2c14c",
     "ita": "133201675cc04529",
-    "kor": "a76753c98aef7b28",
+    "kor": "53b9043cc67442b4",
     "por": "40964c6282722d78",
     "spa": "0e6ff02e5b191f31",
 }
@@ -312,6 +312,20 @@ def test_the_placeholder_sentence_is_asked_in_the_published_variant_alone(store)
         return {asked["sentence"] for asked in drawn_of("deu", variant, store)["first_word"][0]}
 
     assert asked("published") - asked("corrected") >= {"german sentence"}
+
+
+@needs_mirror
+@pytest.mark.xdist_group("prompts-kor")
+def test_korean_sentences_lose_marks_in_first_word_alone_as_published(store):
+    drawn = drawn_of("kor", "published", store)
+    sentences = {
+        task: [asked["sentence"] for asked in drawn[task][0]]
+        for task in ("first_word", "last_word")
+    }
+    marked = {t: sum(any(c in s for c in '",:') for s in every) for t, every in sentences.items()}
+    assert marked == {"first_word": 0, "last_word": 35}
+    stripped = [s.translate(str.maketrans("", "", '",:')) for s in sentences["last_word"]]
+    assert sentences["first_word"] == stripped
 
 
 @needs_mirror

@@ -1,6 +1,7 @@
 """Answering: one job loads one checkpoint and asks it every prompt, then answers are judged."""
 
 from blimpworks.answering.jobs import answering_options, system_prompts
+from blimpworks.lmentry.packs import pack_files
 from blimpworks.provenance.verbs import answer_verb
 
 
@@ -99,6 +100,14 @@ for suffix, place, languages, models in ANSWER_BLOCKS:
                 for lang in languages
             ],
             packs=[str(pack_file(CAMPAIGN, lang)) for lang in languages],
+            # Patterns of other languages that the release scores some of its tasks with.
+            lenders=lambda w, languages=languages: [
+                str(file)
+                for lang in languages
+                for file in pack_files(
+                    pack_file(CAMPAIGN, lang.format(lang=w.get("lang")))
+                )[1:]
+            ],
         output:
             [
                 f"<results>/judgements/{LMENTRY}/{lang}/{{model}}.parquet"

@@ -25,9 +25,10 @@ def judge_answers(
 ) -> None:
     """Judge the answers to Multi-LMentry's prompts, by published and corrected rules."""
     from blimpworks.lmentry.judging import answers as library
+    from blimpworks.lmentry.packs import pack_files
 
     for table, found, language, target in zip(items, answers, pack, output, strict=True):
-        inputs, params = [table, found, language], {"variant": variant}
+        inputs, params = [table, found, *pack_files(language)], {"variant": variant}
         with (
             suppress(Planned),
             Job("judge_answers", inputs=inputs, outputs=[target], params=params) as job,

@@ -6,11 +6,18 @@ nouns (Hualde and Ortiz de Urbina, A Grammar of Basque, 2003, chapter 3.2).
 
 from typing import Literal, NamedTuple
 
-Case = Literal["absolutive_singular", "absolutive_plural", "comitative_singular", "genitive"]
+Case = Literal[
+    "absolutive_singular",
+    "absolutive_plural",
+    "comitative_singular",
+    "comitative_plural",
+    "ergative",
+    "genitive",
+]
 
 
 class Endings(NamedTuple):
-    """What a stem takes: in -a, in another vowel, in a consonant."""
+    """What a stem takes: in -a (which it replaces), in another vowel, in a consonant."""
 
     after_a: str
     after_vowel: str
@@ -18,11 +25,13 @@ class Endings(NamedTuple):
 
 
 ENDINGS: dict[Case, Endings] = {
-    "absolutive_singular": Endings("", "a", "a"),
-    "absolutive_plural": Endings("k", "ak", "ak"),
-    "comitative_singular": Endings("rekin", "arekin", "arekin"),
-    # Possessive and indefinite.
-    "genitive": Endings("ren", "ren", "en"),
+    "absolutive_singular": Endings("a", "a", "a"),
+    "absolutive_plural": Endings("ak", "ak", "ak"),
+    "comitative_singular": Endings("arekin", "arekin", "arekin"),
+    "comitative_plural": Endings("ekin", "ekin", "ekin"),
+    # Both indefinite, the genitive possessive.
+    "ergative": Endings("ak", "k", "ek"),
+    "genitive": Endings("aren", "ren", "en"),
 }
 
 
@@ -30,7 +39,7 @@ def decline(noun: str, case: Case) -> str:
     """A noun phrase in a case, its last word declined; r is doubled before an ending."""
     endings = ENDINGS[case]
     if noun.endswith("a"):
-        return noun + endings.after_a
+        return noun[:-1] + endings.after_a
     if noun.endswith(("e", "i", "o", "u")):
         return noun + endings.after_vowel
     return noun + ("r" if noun.endswith("r") else "") + endings.after_consonant
@@ -39,6 +48,14 @@ def decline(noun: str, case: Case) -> str:
 def _related(category: str, have: str) -> str:
     """What an abstract category's words are called: words that have to do with it."""
     return f"{decline(category, 'comitative_singular')} zerikusia {have} hitz"
+
+
+def category_related(category: str) -> tuple[str, ...]:
+    """What the release takes for an abstract category's words; the first is that of prompts."""
+    having = ("zerikusia duten", "lotura duten", "erlazioa duten")
+    being = ("lotuta dauden", "erlazionatuta dauden")
+    stem = decline(category, "comitative_singular")
+    return tuple(f"{stem} {each} hitzak" for each in (*having, *being))
 
 
 def category_name(

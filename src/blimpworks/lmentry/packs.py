@@ -14,6 +14,8 @@ from pydantic import Field, model_validator
 
 from blimpworks.config import parse_yaml
 from blimpworks.config.base import Strict
+from blimpworks.errors import UserError
+from blimpworks.lmentry.declarations import PARENTS
 from blimpworks.lmentry.judging.declared import AnswerPatterns
 
 Templates = Annotated[tuple[str, ...], Field(min_length=1)]
@@ -86,6 +88,9 @@ class Pack(Strict):
     """Templates of each task, in order; arguments stand in braces."""
     corrected: dict[str, str] = Field(default={})
     """Templates in their place in the variant corrected, by task and number: ``task.2``."""
+    slips: dict[str, str] = Field(default={})
+    """Those that a subset of the release has in the place of its task's, by subset and number; not
+    in the variant corrected."""
     answers: AnswerPatterns | None = None
     """How answers are judged; null where nobody has written that yet."""
 
@@ -95,22 +100,31 @@ class Pack(Strict):
             for text in texts:
                 _check_fields(f"template of {task!r}", task, text)
         for key, text in self.corrected.items():
-            task = key.rpartition(".")[0]
-            numbers = range(1, len(self.templates.get(task, ())) + 1)
-            if key not in [f"{task}.{number}" for number in numbers]:
-                raise ValueError(
-                    f"corrected {key!r}: no such template; expected a task of 'templates' and the "
-                    "number of one of its templates, such as first_word.2"
-                )
-            _check_fields(f"corrected {key!r}", task, text)
+            self._check_key("corrected", key, key.rpartition(".")[0], text)
+        for key, text in self.slips.items():
+            self._check_key("slips", key, PARENTS.get(key.rpartition(".")[0], ""), text)
         if self.yes_no is None and any("words_from_category" in task for task in self.templates):
             raise ValueError("yes_no is missing; expected the words for yes and no")
         return self
 
-    def template(self, task: str, number: int, *, corrected: bool) -> str:
-        """A task's template; ``number`` counts from 1."""
+    def _check_key(self, kind: str, key: str, task: str, text: str) -> None:
+        """Raise ValueError where a template stands in no other's place or lacks its fields."""
+        number = key.rpartition(".")[2]
+        if number not in [str(n + 1) for n in range(len(self.templates.get(task, ())))]:
+            whose = "subset of a task" if kind == "slips" else "task"
+            raise ValueError(
+                f"{kind} {key!r}: no such template; expected a {whose} of 'templates' and the "
+                "number of one of its templates, such as first_word.2"
+            )
+        _check_fields(f"{kind} {key!r}", task, text)
+
+    def template(self, name: str, number: int, *, corrected: bool) -> str:
+        """The template of a task or subset; ``number`` counts from 1."""
+        task = PARENTS.get(name, name)
         usual = self.templates[task][number - 1]
-        return self.corrected.get(f"{task}.{number}", usual) if corrected else usual
+        if corrected:
+            return self.corrected.get(f"{task}.{number}", usual)
+        return self.slips.get(f"{name}.{number}", usual)
 
 
 def _check_fields(key: str, task: str, text: str) -> None:
@@ -163,6 +177,39 @@ def read_texts(paths: Sequence[Path]) -> pd.DataFrame:
     return pd.DataFrame([row for path in paths for row in texts_of(read_pack(path))], dtype=object)
 
 
+def _lenders(pack: Pack, folder: Path) -> dict[str, Path]:
+    """Packs of the languages whose patterns the release scores some of a pack's tasks with."""
+    scorers = pack.answers.published_scorers if pack.answers else {}
+    return {lang: folder / f"{lang}.yaml" for lang in sorted({*scorers.values()})}
+
+
+def pack_files(path: Path) -> list[Path]:
+    """A pack, and the packs beside it whose patterns its published verdicts take.
+
+    Raises UserError, with the file and the key, where the pack is missing or wrong.
+    """
+    return [path, *_lenders(parse_yaml(Pack, path, "language pack"), path.parent).values()]
+
+
+def _patterns_in(path: Path) -> AnswerPatterns:
+    found = parse_yaml(Pack, path, "language pack").answers
+    if found is None:
+        raise UserError(
+            f"{path}: key 'answers' is missing, and 'published_scorers' of another pack takes its "
+            "patterns; add them, or take the language out of that key."
+        )
+    return found
+
+
 def read_pack(path: Path) -> Pack:
-    """The pack in a YAML file. Raises UserError, with the file and the key, where it is wrong."""
-    return parse_yaml(Pack, path, "language pack")
+    """The pack in a YAML file, with the patterns of packs beside it that it takes.
+
+    Raises UserError, with the file and the key, where one of them is missing or wrong.
+    """
+    pack = parse_yaml(Pack, path, "language pack")
+    lenders = _lenders(pack, path.parent)
+    if pack.answers is None or not lenders:
+        return pack
+    lent = {lang: _patterns_in(file) for lang, file in lenders.items()}
+    answers = pack.answers.model_copy(update={"lent": lent})
+    return pack.model_copy(update={"answers": answers})

@@ -38,4 +38,4 @@ def prompt_of(pack: Pack, name: str, number: int, arguments: Arguments, *, corre
     if "category" in arguments:
         named = arguments["category"]
         shown["category"] = category_of(pack, named, task, number, corrected=corrected)
-    return pack.template(task, number, corrected=corrected).format_map(shown)
+    return pack.template(name, number, corrected=corrected).format_map(shown)

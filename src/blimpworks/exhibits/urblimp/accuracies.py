@@ -147,7 +147,7 @@ def accuracy_cell(
         "judgements" if single else "accuracies",
         where_of(rows),
         n=None if rows["n"].isna().any() else int(rows["n"].sum()),
-        ties=int(rows["ties"].sum()) if judged else None,
+        ties=int(rows["ties"].sum()) if judged and rows["model"].nunique() == 1 else None,
         low=100 * low if bounded else None,
         high=100 * high if bounded else None,
         stands_for=stands_for,

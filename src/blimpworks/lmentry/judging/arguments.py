@@ -8,11 +8,11 @@ from typing import Any
 from num2words import num2words
 
 from blimpworks.lmentry.judging import wording
-from blimpworks.lmentry.judging.basque_numbers import spelled
+from blimpworks.lmentry.judging.basque_numbers import SPELLED
 from blimpworks.lmentry.judging.roles import ROLE, Argument
 
 Arguments = Mapping[str, Any]
-_SYNTAX = re.compile(r"[?*+()\[\]{}|^$\\]")
+_SYNTAX = re.compile(r"[.?*+()\[\]{}|^$\\]")
 _LISTED = ("distractors", "words")
 
 
@@ -22,20 +22,22 @@ def number_forms(number: int, language: str | None) -> tuple[str, ...]:
     digits = str(number)
     if language is None:
         return (digits,)
-    words = spelled(number) if language == "eu" else str(num2words(number, lang=language)).lower()
+    own = SPELLED.get(language)
+    words = own(number) if own else str(num2words(number, lang=language)).lower()
     return tuple(dict.fromkeys((digits, words, words.replace("-", " "))))
 
 
-def taken(text: str, *, bounded: bool) -> tuple[str, ...]:
-    """What the release finds for an argument, which it takes for a regular expression.
+def taken(text: str, role: str) -> Iterator[Argument]:
+    """What the release looks for in the place of an argument, which it takes for an expression.
 
-    ``bounded``: between boundaries of words, of which marks at an end have none.
+    Of a last letter with a question mark behind it, it takes the longer form first.
     """
     plain = text.replace("(", "").replace(")", "")
     forms = (plain[:-1], plain[:-2]) if plain.endswith("?") else (plain,)
-    if _SYNTAX.search(forms[0]) or (bounded and not (plain[:1] + forms[-1][-1:]).isalnum()):
-        return ()
-    return forms
+    if _SYNTAX.search(forms[0]):
+        yield Argument(text, role, syntax=True)
+    else:
+        yield from (Argument(form, role) for form in forms)
 
 
 def _plain(
@@ -45,9 +47,10 @@ def _plain(
     for name in ("answer", "distractor", "query", "word", "category", "sentence"):
         if arguments.get(name):
             text = lower(str(arguments[name]))
-            bounded = name != "sentence"
-            for form in taken(text, bounded=bounded) if published else (text,):
-                yield Argument(form, ROLE[name])
+            if published:
+                yield from taken(text, ROLE[name])
+            else:
+                yield Argument(text, ROLE[name])
 
 
 def _others(arguments: Arguments, lower: Callable[[str], str]) -> list[Argument]:
@@ -82,5 +85,5 @@ def arguments_of(
 
 def in_order(found: Sequence[Argument]) -> list[Argument]:
     """What to replace in an answer, the longest first; of equal texts the first role."""
-    first = dict(reversed(found))
+    first = {text: role for text, role, _ in reversed(found)}
     return [Argument(text, first[text]) for text in sorted(first, key=lambda t: (-len(t), t))]

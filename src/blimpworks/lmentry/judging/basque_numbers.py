@@ -26,3 +26,12 @@ def spelled(number: int) -> str:
     if not scores:
         return _UNITS[units]
     return f"{_SCORES[scores]}ta {_UNITS[units]}" if units else _SCORES[scores]
+
+
+def spelled_as_released(number: int) -> str:
+    """``number``, 0 to 999, in the words of the release, which has an older form of eighteen."""
+    return spelled(number).replace("hemezortzi", "hamazortzi")
+
+
+SPELLED = {"eu": spelled, "eu-release": spelled_as_released}
+"""What packs name in the place of a language of num2words."""

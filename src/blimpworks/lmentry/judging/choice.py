@@ -9,12 +9,17 @@ from functools import lru_cache, partial
 
 from blimpworks.lmentry.judging import context, wording
 from blimpworks.lmentry.judging.arguments import Arguments, arguments_of, in_order, number_forms
+from blimpworks.lmentry.judging.brackets import bracketed, places
+from blimpworks.lmentry.judging.cases import inflected
 from blimpworks.lmentry.judging.compiling import (
     Pattern,
     PatternSet,
+    Roles,
     around,
+    bracketed_expressions,
     counts_of,
     expression_of,
+    passing,
     role_expressions,
     words_of,
     words_that_are,
@@ -48,8 +53,8 @@ class Compiled:
         ``arguments``: those, with their role, that are words of patterns too. Raises UserError,
         with the pattern, where one cannot be read.
         """
-        rules = RULES_OF[task]
-        if variant == "published" and not rules.inside:
+        rules, published = RULES_OF[task], variant == "published"
+        if published and not rules.inside:
             declared = declared.model_copy(update={"shared": ()})
         found = task_patterns(declared, task, variant)
         kinds, also = dict(rules.kinds), words_that_are(arguments)
@@ -58,12 +63,30 @@ class Compiled:
         self.followers = context.followers(
             [*found.exact, *found.reject, *(each for more in framed for each in more)]
         )
-        self._roles = role_expressions(declared.article, kinds, declared.conjunction, also) | counts
-        # The release looks for wrong differences in lower case, for articles with a capital.
-        articles = declared.article if variant == "corrected" else {}
-        bare = role_expressions(articles, kinds, declared.conjunction, also) | counts
+        if published:
+            marks = declared.published_marks.get(task, wording.PUBLISHED_MARKS)
+            once = task in declared.published_unbounded
+            roles = partial(bracketed_expressions, kinds=kinds, conjunction=declared.conjunction)
+            articles = {} if once else declared.article
+            self._roles = roles(articles, marks=marks, once=once) | passing(counts)
+            alone = roles(declared.article, marks=wording.PUBLISHED_MARKS) | passing(counts)
+            # It looks for wrong differences in lower case, for articles with a capital.
+            uncased = {kind: x for kind, x in articles.items() if x.upper() == x}
+            bare = roles(uncased, marks=marks, once=once) | passing(counts)
+        else:
+            self._roles = role_expressions(
+                declared.article, kinds, declared.conjunction, also, declared.endings
+            )
+            self._roles |= counts
+            alone = bare = self._roles
         reject = [self._rejected(pattern, bare) for pattern in found.reject]
-        exact = [self._read(pattern, "whole") for pattern in ("{answer}", *found.exact)]
+        # What is a sentence of the release too has the marks that its sentences have.
+        sentences = {framed.pattern for framed in found.accept} if published else set()
+        exact = [
+            self._read(pattern, "whole", alone)
+            for pattern in ("{answer}", *found.exact)
+            if pattern not in sentences
+        ]
         accept = [self._framed(framed) for framed in found.accept]
         self._either = context.either_of(declared.corrected.either)
         self._whole = PatternSet([*reject, *exact, *accept], whole=True, end=END[variant])
@@ -89,8 +112,9 @@ class Compiled:
             return Verdict(False, False, "both", found.pattern)
         return found
 
-    def _read(self, pattern: str, rule: str = "pattern") -> Pattern:
-        return Pattern(pattern, expression_of(pattern, self._roles), rule)
+    def _read(self, pattern: str, rule: str = "pattern", roles: Roles | None = None) -> Pattern:
+        roles = roles or self._roles
+        return Pattern(pattern, roles.get("~", "") + expression_of(pattern, roles), rule)
 
     def _framed(self, framed: Framed) -> Pattern:
         """A pattern with what may stand around it."""
@@ -103,9 +127,10 @@ class Compiled:
 
     def _rejected(self, pattern: str, roles: dict[str, str]) -> Pattern:
         """A wrong difference, in ``roles``, is wrong whatever follows."""
-        if "{m}" not in pattern:
+        if "{m}" not in pattern and "{d}" not in pattern:
             return self._read(pattern, "reject")
-        return Pattern(pattern, expression_of(pattern, roles) + r"(?s:.*)", "reject")
+        found = self._read(pattern, "reject", roles)
+        return found._replace(expression=found.expression + r"(?s:.*)")
 
 
 def _words(declared: AnswerPatterns, found: TaskPatterns) -> frozenset[str]:
@@ -119,7 +144,7 @@ def _words(declared: AnswerPatterns, found: TaskPatterns) -> frozenset[str]:
 class Question:
     """What answers to one prompt are judged by."""
 
-    known: list[Argument]
+    known: Sequence[Argument]
     forms: list[str]
     """How the gold answer may be written; the first as in the prompt."""
     hidden: bool
@@ -142,8 +167,8 @@ class ChoiceJudge:
         if variant == "published":
             self._marks = declared.published_marks.get(task, self._marks)
         self._numbers = "number" in dict(self._rules.kinds).values()
-        known = variant == "corrected" or task in declared.published_particles
-        self._particles = declared.particles if known else ()
+        self._particles = declared.particles if variant == "corrected" else ()
+        self._anywhere = variant == "published" and task in declared.published_unbounded
         self._letter = dict(self._rules.kinds).get("answer") == "letter" and variant == "corrected"
         self._plain = wording.plain_letters(declared.accents)
         self._language = declared.number_words
@@ -161,25 +186,36 @@ class ChoiceJudge:
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
         """What gives verdicts on answers to a prompt with some arguments."""
-        gold = str(arguments["answer"])
         named = arguments_of(
             arguments, self._variant, numbers=self._numbers, language=self._language
         )
+        if self._variant == "published":
+            if self._anywhere:
+                named += inflected(arguments, prompt)
+            return partial(self._published, self._asked(arguments, named, named))
         known = in_order(named)
         if self._letter:
-            known.append(Argument(gold.lower().translate(self._plain), ANSWER))
-        forms = [text for text, role in known if role == ANSWER]
-        question = Question(
+            gold = str(arguments["answer"]).lower()
+            known.append(Argument(gold.translate(self._plain), ANSWER))
+        return partial(self._corrected, self._asked(arguments, named, known))
+
+    def _asked(
+        self, arguments: Arguments, named: Sequence[Argument], known: Sequence[Argument]
+    ) -> Question:
+        """``known``: in the order in which they are replaced."""
+        gold = str(arguments["answer"])
+        forms = [each.text for each in known if each.role == ANSWER]
+        published = self._variant == "published"
+        also = () if published else self._both(named, known)
+        return Question(
             known,
             forms,
             self._rules.absent != "any" and gold != gold.lower(),
             str(arguments.get("sentence", "")).lower(),
-            self._compiled(self._difference(arguments), self._both(named, known)),
-            self._article(forms),
+            self._compiled(self._difference(arguments), also),
+            "" if published else self._article(forms),
             self._follow,
         )
-        judge = self._published if self._variant == "published" else self._corrected
-        return partial(judge, question)
 
     def _article(self, forms: Sequence[str]) -> str:
         """The gold answer, where it is a word by itself in the language or of its patterns."""
@@ -193,9 +229,9 @@ class ChoiceJudge:
 
         And roles whose text another role has, with that other.
         """
-        role_of = dict(reversed(known))
-        words = [each for each in known if each.text in self._words]
-        lost = [(role, role_of[x]) for x, role in named if role_of.get(x, role) != role]
+        role_of = {text: role for text, role, _ in reversed(known)}
+        words = [each[:2] for each in known if each.text in self._words]
+        lost = [(role, role_of[x]) for x, role, _ in named if role_of.get(x, role) != role]
         return tuple(dict.fromkeys((*words, *lost)))
 
     def _counts(self, number: int, declared: AnswerPatterns) -> dict[str, str]:
@@ -217,8 +253,8 @@ class ChoiceJudge:
         wrong = self._published_wrong(question, answer)
         if wrong:
             return wrong
-        masked = mask(answer, question.known, self._marks, self._particles)
-        found = question.patterns.whole(masked) or self._bare_answer(question, answer)
+        told = bracketed(answer, question.known, anywhere=self._anywhere)
+        found = question.patterns.whole(told)
         if found:
             return found
         if not wording.has_ascii_token(answer):
@@ -227,11 +263,11 @@ class ChoiceJudge:
         tokens = wording.ascii_tokens(answer)
         if not question.hidden and all(token in question.forms for token in tokens):
             return Verdict(True, True, "repeated")
-        return question.patterns.inside(masked) or NOTHING
+        return question.patterns.inside(told) or NOTHING
 
     def _published_wrong(self, question: Question, answer: str) -> Verdict | None:
         rules, forms = self._rules, question.forms
-        if rules.absent and (question.hidden or not any(find_word(answer, form) for form in forms)):
+        if rules.absent and (question.hidden or not _stands(answer, question.known)):
             return Verdict(False, True, "absent")
         if rules.echo and _bare(answer) == question.sentence:
             return Verdict(False, True, "echo")
@@ -243,13 +279,6 @@ class ChoiceJudge:
         written = next(filter(str.isdigit, forms) if self._numbers else iter(forms), "")
         wrong = lone is not None and (question.hidden or lone != written)
         return Verdict(False, True, "lone") if wrong else None
-
-    def _bare_answer(self, question: Question, answer: str) -> Verdict | None:
-        """An answer by itself may have all marks, where those in sentences are fewer."""
-        if self._marks == wording.PUBLISHED_MARKS:
-            return None
-        found = question.patterns.whole(mask(answer, question.known, wording.PUBLISHED_MARKS))
-        return found if found and found.pattern == "{answer}" else None
 
     # As it should
 
@@ -306,6 +335,11 @@ def _line(masked: str, patterns: Compiled) -> Verdict | None:
     rest = masked.replace(ANSWER, "")
     speaks = wording.has_letter_or_digit(rest) or any(role in rest for role in ANY_ROLE)
     return None if speaks else Verdict(True, True, "repeated")
+
+
+def _stands(answer: str, known: Sequence[Argument]) -> bool:
+    """Whether the gold answer is there as a word."""
+    return any(True for each in known if each.role == ANSWER for _ in places(answer, each))
 
 
 def _bare(answer: str) -> str:

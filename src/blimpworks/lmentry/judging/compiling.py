@@ -11,16 +11,22 @@ from typing import NamedTuple
 import re2
 
 from blimpworks.errors import UserError
-from blimpworks.lmentry.judging.roles import CLASSES, ROLE
+from blimpworks.lmentry.judging.brackets import BRACKETS, PASSED, between, bracketed_roles
+from blimpworks.lmentry.judging.roles import CLASSES, INFLECTED, ROLE
 
 _ROLE = re.compile(r"\{(\w*)\}")
 _LITERAL = r"[^\W\d_]+"
-_TOKEN = re.compile(rf"\{{\w*\}}|\\.|[()|?]|{_LITERAL}|.", re.DOTALL)
+_TOKEN = re.compile(rf"\{{\w*\}}|\\.|[()|?]|{_LITERAL}(?!\?)|.", re.DOTALL)
 _WORD = re.compile(_LITERAL)
 Roles = Mapping[str, str]
-"""Expressions of roles; and those of words that are arguments too, by ``=`` and the word."""
+"""Expressions of roles; those of words that are arguments too, by ``=`` and the word; and, by
+``~``, that of what may stand behind each character."""
 _TOUCHED = re.compile(r"[\"'.,]\{\w+\}|\{\w+\}[\"'.,]")
 GAP = r"[^\pL\pN]"
+ANY_CHARACTER = {"published": rf"[^\n{BRACKETS}]", "corrected": r"[. ]"}
+"""What a full stop in a pattern of the release stands for, and what it was meant to."""
+NEVER = r"[^\x00-\x{10FFFF}]"
+"""Expression that nothing fits."""
 
 
 class Pattern(NamedTuple):
@@ -56,11 +62,12 @@ def role_expressions(
     kinds: Mapping[str, str],
     conjunction: str,
     words: Roles | None = None,
+    endings: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """Expression of each role of a task: its character with its article.
 
     ``kinds`` says of roles whether they are a letter, number or sentence; others are words.
-    ``words``: of words that are arguments.
+    ``words``: of words that are arguments. ``endings``: patterns of the endings of each case.
     """
     plain = ROLE | CLASSES
     joined = (words or {}).get(f"={conjunction}", re.escape(conjunction))
@@ -73,15 +80,50 @@ def role_expressions(
         for name, expression in plain.items()
         if name != "other"
     }
+    for name, (base, case) in INFLECTED.items():
+        found[name] = found[base] + _translate(f"({(endings or {}).get(case, '')})", words or {})
     member = f"[{ROLE['answer']}{ROLE['other']}]"
     listed = f"{GAP}*(?:{member}{GAP}*(?:{joined}{GAP}+)?)+"
-    return found | {"words": listed} | dict(words or {})
+    stop = {"any": ANY_CHARACTER["corrected"]}
+    return found | {"words": listed} | stop | dict(words or {})
+
+
+def bracketed_expressions(
+    articles: Mapping[str, str],
+    kinds: Mapping[str, str],
+    conjunction: str,
+    marks: str,
+    *,
+    once: bool = False,
+) -> dict[str, str]:
+    """The same for answers in which arguments stand between brackets, with ``marks`` around.
+
+    ``once``: one mark at most on either side.
+    """
+    passed = {"~": PASSED}
+    found = {
+        name: introduced(articles.get(kinds.get(name, "word"), "{}"), expression, passed)
+        for name, expression in bracketed_roles(marks, once=once).items()
+    }
+    member = f"(?:{between(ROLE['answer'])}|{between(ROLE['other'])})"
+    gap = "[^a-z0-9]"
+    listed = f"{gap}*(?:{member}{gap}+(?:{_translate(conjunction, passed)}{gap}+)?)+"
+    stop = {"any": ANY_CHARACTER["published"] + PASSED}
+    return found | {"words": listed} | stop | passed
+
+
+def passing(expressions: Mapping[str, str]) -> dict[str, str]:
+    """Expressions of numbers and words, for answers with brackets."""
+    return {
+        name: "(?:" + expression.replace("\\ ", f"{PASSED}\\ {PASSED}") + ")" + PASSED
+        for name, expression in expressions.items()
+    }
 
 
 def counts_of(
     true: int, numerals: Sequence[str], written: Sequence[str] | None = None
 ) -> dict[str, str]:
-    """Expressions of the roles n and m: the number ``true`` and any other.
+    """Expressions of numbers: n is ``true``, w ``true`` in words; m any other, d one in digits.
 
     ``numerals`` [numbers from one]: words for each, ``|`` between them. ``written``: words for
     ``true``, where it has others than those, which are then all wrong.
@@ -94,6 +136,8 @@ def counts_of(
     return {
         "n": f"(?:{'|'.join([str(true), *right])})",
         "m": f"(?:{'|'.join([*_other_digits(true), *others])})",
+        "d": f"(?:{'|'.join(_other_digits(true))})",
+        "w": f"(?:{'|'.join(right or [NEVER])})",
     }
 
 
@@ -106,17 +150,26 @@ def _other_digits(true: int) -> list[str]:
 
 
 def _translate(pattern: str, roles: Roles) -> str:
-    parts = []
+    parts, passed = [], roles.get("~", "")
     for token in _TOKEN.findall(pattern):
         role = _ROLE.fullmatch(token)
-        if role:
+        if token == r"\s":
+            parts.append(rf"[\s{BRACKETS}]+" if passed else " ")
+        elif role:
             parts.append(roles[role[1]])
         elif token in "()|?":
             parts.append("(?:" if token == "(" else token)
         else:
             plain = token.removeprefix("\\")
-            parts.append(roles.get(f"={plain}") or re2.escape(plain))
+            parts.append(roles.get(f"={plain}") or _literal(plain, passed))
     return "".join(parts)
+
+
+def _literal(text: str, passed: str) -> str:
+    """Expression of a text, with what may stand behind each character of it."""
+    if not passed:
+        return str(re2.escape(text))
+    return "".join(f"(?:{re2.escape(character)}{passed})" for character in text)
 
 
 def expression_of(pattern: str, roles: Roles) -> str:
@@ -130,7 +183,7 @@ def expression_of(pattern: str, roles: Roles) -> str:
         raise UserError(
             f"pattern {pattern!r} has the role {{{unknown[0]}}}; expected one of {known}."
         )
-    if _TOUCHED.search(pattern):
+    if "~" not in roles and _TOUCHED.search(pattern):
         raise UserError(
             f"pattern {pattern!r} has a mark (\"'.,) beside a role, which never matches: marks "
             "there are taken off answers; leave it out."

@@ -126,7 +126,8 @@ class AnswerPatterns(Strict):
     numerals: Patterns = ()
     """Words for the numbers from one, in order: how an answer may say a difference."""
     number_words: str | None = None
-    """Language of num2words for numbers in words, or eu (Basque); None where it has none."""
+    """Language of num2words for numbers in words, or eu (Basque, and eu-release as the release
+    spells it); None where it has none."""
     published_number_words: str | None = None
     """The one that the release's rules take, where it is another: none of ``numerals`` is then a
     right difference there."""
@@ -138,8 +139,7 @@ class AnswerPatterns(Strict):
     """Letters that count as the plain ones in corrected verdicts ("áéíóúü"; not "ñ")."""
     particles: Patterns = ()
     """Endings that an argument may have in an answer (Korean particles, Basque cases), which
-    patterns have behind roles; but for ``published_particles`` corrected verdicts alone know
-    them."""
+    patterns have behind roles; corrected verdicts alone know them."""
     yes_words: Annotated[Patterns, Field(min_length=1)]
     """Answers that mean yes; the first is the one that prompts offer."""
     no_words: Annotated[Patterns, Field(min_length=1)]
@@ -154,11 +154,20 @@ class AnswerPatterns(Strict):
     """Whether the release's rule for words with a letter wants the letter twice."""
     published_marks: dict[str, str] = Field(default={})
     """Marks that an argument may have in the release's sentences, by task, where they are fewer."""
-    published_particles: tuple[str, ...] = ()
-    """Tasks whose patterns with particles behind a role are the release's too."""
+    published_unbounded: tuple[str, ...] = ()
+    """Tasks in whose sentences the release finds an argument inside longer words too, each of
+    ``published_marks`` at most once on either side, and nothing that introduces it."""
+    endings: dict[str, str] = Field(default={})
+    """Patterns of the endings of each case, which corrected verdicts take for an argument in that
+    case (``{query_genitive}``); published verdicts decline the argument as the release does."""
     published_anywhere: bool = False
     """Whether the release takes a sentence whose last word is asked for with that word anywhere
-    behind another."""
+    behind another, and finds the word inside longer ones."""
+    published_scorers: dict[str, str] = Field(default={})
+    """Tasks that the release scores with the patterns of another language, by that language's ISO
+    639-3 code: published verdicts take the pack that stands beside this one."""
+    lent: dict[str, "AnswerPatterns"] = Field(default={}, exclude=True)
+    """Those packs' patterns, by language; ``read_pack`` puts them here."""
     copulas: Patterns = ()
     """Words for "is" that are written on to another word (Korean 입니다); of a word's letters
     they are none, in corrected verdicts."""
@@ -170,6 +179,7 @@ class AnswerPatterns(Strict):
     def _asks_of_tasks(self) -> Self:
         _check_tasks([key.rpartition(".")[0] for key in self.asks])
         _check_tasks(self.asks.values())
+        _check_tasks(self.published_scorers)
         return self
 
     def of(self, variant: str) -> Self:
@@ -179,3 +189,11 @@ class AnswerPatterns(Strict):
             both = {"shared": self.shared + more.shared, "article": self.article | more.article}
             return self.model_copy(update=both)
         return self.model_copy(update=self.published.model_dump(exclude_none=True))
+
+    def scoring(self, task: str, variant: str) -> "AnswerPatterns":
+        """The patterns by which a variant of the rules judges ``task``.
+
+        They are another language's, where the release takes those.
+        """
+        lender = self.published_scorers.get(task) if variant == "published" else None
+        return (self.lent[lender] if lender else self).of(variant)

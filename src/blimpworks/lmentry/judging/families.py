@@ -31,9 +31,14 @@ class TaskPatterns(NamedTuple):
 
 
 def exchange(pattern: str, roles: Sequence[str]) -> str:
-    """``pattern`` with two roles in each other's place."""
+    """``pattern`` with two roles in each other's place, whatever case they are in."""
     other = dict(zip(roles, reversed(roles), strict=True))
-    return _ROLE.sub(lambda found: "{" + other.get(found[1], found[1]) + "}", pattern)
+
+    def exchanged(found: re.Match[str]) -> str:
+        name, mark, case = found[1].partition("_")
+        return "{" + other.get(name, name) + mark + case + "}"
+
+    return _ROLE.sub(exchanged, pattern)
 
 
 def fill(pattern: str, family: Family, number: int) -> str:

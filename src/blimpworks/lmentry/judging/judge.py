@@ -43,7 +43,7 @@ class Judge:
 
         Patterns of a task are compiled when it is first met.
         """
-        self._declared, self._variant = declared.of(variant), variant
+        self._declared, self._variant = declared, variant
         self._asks = declared.asks if variant == "corrected" and prompts == "published" else {}
         self._judges: dict[str, TaskJudge] = {}
 
@@ -55,7 +55,8 @@ class Judge:
                     f"task {task!r} has no rules; expected one of {', '.join(RULES_OF)}."
                 )
             kind = _KINDS[RULES_OF[task].kind]
-            self._judges[task] = kind(self._declared, task, self._variant)
+            declared = self._declared.scoring(task, self._variant)
+            self._judges[task] = kind(declared, task, self._variant)
         return self._judges[task]
 
     def ask(self, phenomenon: str, template: int, arguments: Arguments, prompt: str) -> Ask:

@@ -17,9 +17,20 @@ NAMES = (
     "sentence",
     "category",
     "other",
+    "answer_ergative",
+    "answer_comitative",
+    "answer_genitive",
+    "query_ergative",
+    "query_comitative",
+    "query_genitive",
+    "category_absolutive",
+    "category_comitative",
 )
 ROLE = {name: chr(0xE000 + number) for number, name in enumerate(NAMES)}
-"""Character of each role. other: a word of a list that is not the answer."""
+"""Character of each role. other: a word of a list that is not the answer; names with a case behind
+them: the argument in that case, as published patterns have it."""
+INFLECTED = {name: tuple(name.split("_")) for name in NAMES if "_" in name}
+"""Of each such role the argument and the case."""
 ANY_ROLE = "".join(ROLE.values())
 HIDDEN = chr(0xE000 + len(NAMES))
 """Stands for a word that is no argument where it stands, though it is written as one."""
@@ -29,14 +40,16 @@ CLASSES = dict.fromkeys(("word1", "word2", "n1", "n2"), EITHER)
 
 
 class Argument(NamedTuple):
-    """What is replaced in an answer, and by which role."""
+    """What is looked for in an answer, and its role there."""
 
     text: str
     role: str
     """Character of the role."""
+    syntax: bool = False
+    """Whether the text is an expression of RE2, as the release takes it."""
 
 
-def _bounded(text: str, start: int, end: int, particles: tuple[str, ...]) -> int:
+def bounded(text: str, start: int, end: int, particles: tuple[str, ...]) -> int:
     """Where the word that begins at ``start`` ends, a particle included; -1 where it is none."""
     if start and text[start].isalnum() and text[start - 1].isalnum():
         return -1
@@ -54,7 +67,7 @@ def find_word(text: str, word: str, particles: tuple[str, ...] = ()) -> bool:
     """Whether ``word`` stands in ``text`` as a word of its own."""
     start = text.find(word)
     while start >= 0:
-        if _bounded(text, start, start + len(word), particles) >= 0:
+        if bounded(text, start, start + len(word), particles) >= 0:
             return True
         start = text.find(word, start + 1)
     return False
@@ -65,14 +78,14 @@ def replace_word(text: str, argument: Argument, marks: str, particles: tuple[str
 
     A particle stays behind the role: it says who is longer than whom.
     """
-    word, role = argument
+    word, role = argument.text, argument.role
     start = text.find(word)
     if start < 0:
         return text
     parts, done = [], 0
     while start >= 0:
         end = start + len(word)
-        if role != ROLE["sentence"] and _bounded(text, start, end, particles) < 0:
+        if role != ROLE["sentence"] and bounded(text, start, end, particles) < 0:
             start = text.find(word, start + 1)
             continue
         while start > done and text[start - 1] in marks:

@@ -10,7 +10,14 @@ import re2
 
 from blimpworks.lmentry.judging import wording
 from blimpworks.lmentry.judging.arguments import Arguments
-from blimpworks.lmentry.judging.compiling import Pattern, PatternSet, expression_of, introduced
+from blimpworks.lmentry.judging.compiling import (
+    ANY_CHARACTER,
+    NEVER,
+    Pattern,
+    PatternSet,
+    expression_of,
+    introduced,
+)
 from blimpworks.lmentry.judging.declared import AnswerPatterns
 from blimpworks.lmentry.judging.families import task_patterns
 from blimpworks.lmentry.judging.roles import (
@@ -27,7 +34,6 @@ MARKS = r"[\"'.,]*"
 BREAK = rf"[^a-z0-9{WORD}]"
 """What the release takes for the space between words."""
 _ENDS = " :.\"'\n"
-NEVER = r"[^\x00-\x{10FFFF}]"
 
 
 _LEAD = re.compile(r"[^\n]*:\n|[^\n:\"]*\"[^\n:]*:")
@@ -41,6 +47,16 @@ def without_lead(answer: str) -> str:
     found = _LEAD.match(answer)
     rest = answer[found.end() :] if found else ""
     return rest if len(wording.words(rest)) > 1 else answer
+
+
+def has_bounded(text: str, word: str) -> bool:
+    """Whether ``word`` stands in ``text`` between boundaries, as the release looks for it.
+
+    At a mark, such as the tilde of "~까지", there is none unless a letter or digit is beside it.
+    """
+    if word[:1].isalnum() and word[-1:].isalnum():
+        return find_word(text, word)
+    return re.search(rf"\b{re.escape(word)}\b", text) is not None
 
 
 def repeats(answer: str, prompt: str) -> bool:
@@ -77,14 +93,14 @@ class SentenceJudge:
         """Published: it stands in a line that has anything else, or "the sentence" does."""
         answer = wording.published(text)
         lines = answer.split("\n")
-        found = any(find_word(line, word) and len(line) > len(word) for line in lines)
+        found = any(has_bounded(line, word) and len(line) > len(word) for line in lines)
         found = found or self._named.search(answer) is not None
         return Verdict(found, True, "made" if found else "absent")
 
     def _without(self, word: str, text: str) -> Verdict:
         """Published: it doesn't stand there, and two words of ASCII letters do."""
         answer = wording.published(text)
-        if find_word(answer, word):
+        if has_bounded(answer, word):
             return Verdict(False, True, "present")
         number = len(wording.ascii_words(answer))
         if number < 2:
@@ -124,6 +140,7 @@ class EdgeJudge:
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
         """Compile its patterns, which have ``{text}`` for the sentence itself."""
         self._first, self._variant = task == "starts_with_word", variant
+        self._anywhere = declared.published_anywhere
         self._particles = declared.particles
         word = introduced(declared.article.get("word", "{}"), f"{MARKS}{WORD}{MARKS}")
         single = declared.published_single.get(task, declared.single)
@@ -135,7 +152,7 @@ class EdgeJudge:
             else f"[^\n]*{valid}{BREAK}+{word}{BREAK}*"
         )
         self._whole = re2.compile(self._text)
-        roles = {"text": self._text, "word": word}
+        roles = {"text": self._text, "word": word, "any": ANY_CHARACTER[variant]}
         found = task_patterns(declared.model_copy(update={"shared": ()}), task, variant).accept
         patterns = [Pattern(each.pattern, expression_of(each.pattern, roles)) for each in found]
         self._patterns = PatternSet(patterns, whole=True, end=r"\.?" if self._first else "")
@@ -153,9 +170,12 @@ class EdgeJudge:
 
     def _published(self, word: str, text: str) -> Verdict:
         answer = wording.published(text)
-        if not find_word(answer, word):
+        if not has_bounded(answer, word):
             return Verdict(False, True, "absent")
-        masked = replace_word(answer, Argument(word, WORD), "")
+        if self._anywhere:
+            masked = answer.replace(word, WORD)
+        else:
+            masked = replace_word(answer, Argument(word, WORD), "")
         if self._whole.fullmatch(masked):
             return Verdict(True, True, "made")
         if not wording.has_ascii_token(answer):

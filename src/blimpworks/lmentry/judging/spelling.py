@@ -16,6 +16,7 @@ from blimpworks.lmentry.judging import wording
 from blimpworks.lmentry.judging.arguments import Arguments
 from blimpworks.lmentry.judging.choice import NOTHING
 from blimpworks.lmentry.judging.compiling import (
+    ANY_CHARACTER,
     Pattern,
     PatternSet,
     expression_of,
@@ -89,13 +90,16 @@ class LetterPatterns:
             made = made_word(task, letter, single, twice=twice)
         word = self._introduced("word", made)
         named = self._introduced("letter", re2.escape(letter))
-        self._roles = {"word": word, "answer": word, "letter": named}
+        stop = ANY_CHARACTER["corrected" if corrected else "published"]
+        self._roles = {"word": word, "answer": word, "letter": named, "any": stop}
         if not corrected and task in declared.published_marks:
             marks = "".join(f"{re2.escape(mark)}?" for mark in declared.published_marks[task])
             self._roles |= dict.fromkeys(("word", "answer"), f"(?:{marks}{made}{marks})")
+            if marks:
+                self._roles["letter"] = f"(?:{marks}{re2.escape(letter)}{marks})"
         elif not corrected:
             marked = {name: x.removesuffix("*)") + "+)" for name, x in self._roles.items()}
-            self._roles |= {f"{name}_": x for name, x in marked.items()}
+            self._roles |= {f"{name}_": x for name, x in marked.items() if name != "any"}
         self.bare = re2.compile(made)
         self.whole = re2.compile(rf"{word}\.?")
 
@@ -111,9 +115,18 @@ class LetterPatterns:
             declared = declared.model_copy(update={"shared": ()})
         found = task_patterns(declared, self._task, self._variant).accept
         patterns = [self._read(each.pattern) for each in found]
-        bounded = self._apart if self._variant == "corrected" else _bounded
-        inside = [bounded(pattern) for pattern in patterns]
+        inside = [self._placed(pattern) for pattern in patterns]
         return PatternSet(patterns, whole=True), PatternSet(inside, whole=False)
+
+    def _placed(self, pattern: Pattern) -> Pattern:
+        """For a place in an answer."""
+        if self._variant == "corrected":
+            return self._apart(pattern)
+        marks = self._declared.published_marks.get(self._task)
+        if marks is None:
+            return _bounded(pattern)
+        # The release has no boundaries at this word, and at the letter only without own marks.
+        return pattern if marks else _bounded(pattern, "{letter}")
 
     def _apart(self, pattern: Pattern) -> Pattern:
         """The word asked for begins or ends a clause: of others, such as "that", none does."""
@@ -138,10 +151,13 @@ class LetterPatterns:
         return Pattern(pattern, expression_of(text, self._roles))
 
 
-def _bounded(pattern: Pattern) -> Pattern:
-    """For a place in an answer: a word is whole there."""
-    start = r"(?:^|[^\pL\pN_])" if pattern.source.startswith("{") else ""
-    end = r"(?:$|[^\pL\pN_])" if pattern.source.endswith("}") else ""
+def _bounded(pattern: Pattern, *roles: str) -> Pattern:
+    """For a place in an answer: a word that begins or ends the pattern is whole there.
+
+    ``roles``: those words, in braces; all where none is given.
+    """
+    start = r"(?:^|[^\pL\pN_])" if pattern.source.startswith(roles or "{") else ""
+    end = r"(?:$|[^\pL\pN_])" if pattern.source.endswith(roles or "}") else ""
     return pattern._replace(expression=start + pattern.expression + end)
 
 

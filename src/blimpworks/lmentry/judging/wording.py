@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from blimpworks.lmentry.judging.brackets import CLOSE, OPEN
 from blimpworks.lmentry.judging.roles import ANY_ROLE, HIDDEN
 
 PUBLISHED_MARKS = "\"'.,"
@@ -12,10 +13,11 @@ _SPACES = re.compile(" +")
 _BLANK = re.compile(r"\s+")
 _MARKUP = "*`#_\u200b\u200c\u200d\u2060\ufeff"
 # An answer may hold the characters of roles, and is not to be taken for one then.
-_NO_ROLES = str.maketrans(dict.fromkeys(ANY_ROLE, " "))
+_PRIVATE = "".join((ANY_ROLE, *CLOSE.values(), *OPEN.values()))
+_NO_ROLES = str.maketrans(dict.fromkeys(_PRIVATE, " "))
 _STRAIGHT = str.maketrans(dict.fromkeys("“”„", '"') | {"’": "'"})
 _PLAIN = str.maketrans(dict.fromkeys(_MARKUP) | {HIDDEN: " "}) | _NO_ROLES | _STRAIGHT
-_ODD_TEXT = re.compile(rf"[^\S ]|  | [!?:;]|[{re.escape(_MARKUP)}“”„’«»{ANY_ROLE}{HIDDEN}]")
+_ODD_TEXT = re.compile(rf"[^\S ]|  | [!?:;]|[{re.escape(_MARKUP)}“”„’«»{_PRIVATE}{HIDDEN}]")
 _FRENCH = (("« ", '"'), ("«", '"'), (" »", '"'), ("»", '"'), *((f" {x}", x) for x in "!?:;"))
 _ASCII_WORD = re.compile(r"\b[a-z]+\b")
 _ASCII_TOKEN = re.compile(r"\b[a-z\d]+\b")

@@ -4,12 +4,15 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and Tables 15 
 """
 
 import re
+from collections.abc import Sequence
 from functools import partial
 
 import re2
 
 from blimpworks.lmentry.judging import wording
 from blimpworks.lmentry.judging.arguments import Arguments
+from blimpworks.lmentry.judging.brackets import bracketed
+from blimpworks.lmentry.judging.cases import categories
 from blimpworks.lmentry.judging.choice import END, NOTHING, Compiled
 from blimpworks.lmentry.judging.declared import AnswerPatterns
 from blimpworks.lmentry.judging.roles import ROLE, Argument, find_word, mask
@@ -33,6 +36,7 @@ class YesNoJudge:
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
         """Compile its patterns. Raises UserError where one cannot be read."""
         self._task, self._variant = task, variant
+        self._declined = bool(declared.endings)
         yes, no = declared.yes_words, declared.no_words
         if variant == "published":
             known = declared.published_yes_no or (yes[0], no[0])
@@ -55,16 +59,19 @@ class YesNoJudge:
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
         """What gives verdicts on answers to a prompt with some arguments."""
         judge = self._published if self._variant == "published" else self._corrected
-        category = Argument(str(arguments.get("category", "")).lower(), ROLE["category"])
-        return partial(judge, gold_of(self._task, arguments), category)
+        named = str(arguments.get("category", "")).lower()
+        found: Sequence[Argument] = [Argument(named, ROLE["category"])] if named else []
+        if named and self._variant == "published" and self._declined:
+            found = categories(named, prompt)
+        return partial(judge, gold_of(self._task, arguments), found)
 
-    def _masked(self, answer: str, gold: bool, category: Argument) -> str:
+    def _masked(self, answer: str, gold: bool, category: Sequence[Argument]) -> str:
         known = [Argument(form, ANSWER) for form in self._forms[gold]]
         known += [Argument(form, DISTRACTOR) for form in self._forms[not gold]]
-        known = [category, *sorted(known, key=lambda a: -len(a.text))]
+        known = [*category, *sorted(known, key=lambda a: -len(a.text))]
         return mask(answer, (a for a in known if a.text), wording.CORRECTED_MARKS)
 
-    def _published(self, gold: bool, category: Argument, text: str) -> Verdict:
+    def _published(self, gold: bool, category: Sequence[Argument], text: str) -> Verdict:
         answer = wording.published(text)
         right, wrong = self._forms[gold][0], self._forms[not gold][0]
         if re.fullmatch(re.escape(wrong) + END["published"], answer):
@@ -77,9 +84,9 @@ class YesNoJudge:
             return Verdict(True, True, "vacuous")
         if all(token == right for token in wording.ascii_tokens(answer)):
             return Verdict(True, True, "repeated")
-        masked = mask(answer, [category] if category.text else [], "")
+        told = bracketed(answer, category, anywhere=True)
         begins = answer.startswith(right) and find_word(answer[: len(right) + 1], right)
-        return self._by_pattern(gold, masked, begins)
+        return self._by_pattern(gold, told, begins)
 
     def _by_pattern(self, gold: bool, masked: str, begins: bool) -> Verdict:
         found = self._patterns[gold].whole(masked)
@@ -89,7 +96,7 @@ class YesNoJudge:
             return Verdict(True, False, "begins", "{answer}")
         return self._patterns[gold].inside(masked) or NOTHING
 
-    def _corrected(self, gold: bool, category: Argument, text: str) -> Verdict:
+    def _corrected(self, gold: bool, category: Sequence[Argument], text: str) -> Verdict:
         answer = wording.corrected(text)
         if not wording.has_letter_or_digit(answer):
             return Verdict(False, True, "empty")
