@@ -76,7 +76,7 @@ def test_the_declarations_name_a_decision_for_each_difference_between_the_varian
 def test_a_pack_is_short_and_complete(lang):
     pack = read_pack(PACKS[lang])
     assert pack.lang == lang
-    assert len(PACKS[lang].read_text(encoding="utf-8").splitlines()) <= 150
+    assert len(PACKS[lang].read_text(encoding="utf-8").splitlines()) <= 170
     assert {*pack.templates} == {*TASKS} - ({"homophones"} if lang == "eus" else set())
     assert all(len(texts) == 3 for texts in pack.templates.values())
 
