@@ -11,6 +11,7 @@ from blimpworks.config import Campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.shared import counted
 from blimpworks.files import sha256_of
+from blimpworks.provenance.evidence import FOLDERS, SUFFIXES
 from blimpworks.provenance.lineage import Record, record_of
 
 CELLS = ".cells.parquet"
@@ -61,16 +62,31 @@ class Trace:
         record = self.records[path]
         return [Path(entry["path"]) for entry in record["inputs"]] if record else []
 
+    def behind(self, path: Path) -> set[Path]:
+        """All that a file was made from."""
+        waiting, seen = self.inputs(path), set[Path]()
+        while waiting:
+            source = waiting.pop()
+            if source not in seen:
+                seen.add(source)
+                waiting += self.inputs(source)
+        return seen
+
     def nearest(self, path: Path, kind: str) -> list[Path]:
         """The nearest tables of one kind behind a file: a directory above them is called so.
 
-        Those at the least number of steps: further off are others, such as all the items
-        that a sample was drawn from, or those that a model's training text leaves out.
+        Those at the least number of steps, and of these none that another was made from:
+        further off are others, such as all the items that a sample was drawn from, or those
+        that a model's training text leaves out.
         """
+        folder = f"/{FOLDERS.get(kind, kind)}/"
+        suffixes = SUFFIXES.get(kind, (".parquet",))
         level, seen = self.inputs(path), set[Path]()
         while level:
-            if found := [f for f in level if kind in f.parts and f.suffix in (".parquet", ".csv")]:
-                return list(dict.fromkeys(found))
+            tables = [f for f in level if folder in f"/{f.as_posix()}" and f.suffix in suffixes]
+            if tables:
+                behind = {source for table in tables for source in self.behind(table)}
+                return [table for table in dict.fromkeys(tables) if table not in behind]
             seen |= {*level}
             behind = (source for file in level for source in self.inputs(file))
             level = [source for source in dict.fromkeys(behind) if source not in seen]

@@ -11,6 +11,9 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from blimpworks.interop.crate.select import Shown, Trace
+from blimpworks.lmentry.packs import read_texts
+from blimpworks.provenance.evidence import FOLDERS as EVIDENCE_FOLDERS
+from blimpworks.provenance.evidence import PACKS
 
 WITH_JUDGEMENTS = ("items", "accuracies")
 """Kinds of tables that go with judgements, though the cells need them not: what was judged."""
@@ -21,10 +24,13 @@ FOLDERS = {
     "agreement": ("benchmark", "lang"),
     "agreement_counts": ("benchmark", "lang"),
     "sentences": ("lang",),
+    "tokens": ("lang",),
+    "candidates": ("benchmark", "lang"),
+    "lexicon": ("lang",),
 }
 """What the path of a table says and its rows don't, by kind of table."""
-# Treebank text stays where its licence put it: cells count sentences.
-LEFT_OUT = {"sentences": ("text", "comments")}
+# Treebank text stays where its licence put it: cells count sentences and words.
+LEFT_OUT = {"sentences": ("text", "comments"), "tokens": ("form", "lemma", "misc")}
 PLACES = {"items": "items", "published": "printed"}
 """Folder in the crate of a kind of table, where it is not in tables/."""
 
@@ -47,7 +53,8 @@ class Copied:
 def _below(kind: str, original: Path) -> tuple[str, ...]:
     """What of a table's path stands below the directory of its kind."""
     parts = original.with_suffix("").parts
-    return parts[len(parts) - parts[::-1].index(kind) :]
+    folder = EVIDENCE_FOLDERS.get(kind, kind).rpartition("/")[2]
+    return parts[len(parts) - parts[::-1].index(folder) :]
 
 
 def place_of(kind: str, original: Path, suffix: str = ".csv") -> Path:
@@ -66,6 +73,8 @@ def _plain(value: Any) -> str:
 
 def read_table(kind: str, original: Path) -> pd.DataFrame:
     """A table with what its path says as columns, labels as strings, and lists as JSON."""
+    if kind == PACKS:
+        return read_texts([original])
     frame: pd.DataFrame = pq.read_table(original).to_pandas()
     frame = frame.drop(columns=list(LEFT_OUT.get(kind, ())))
     frame = frame.astype(dict.fromkeys(frame.select_dtypes("category"), object))
