@@ -52,9 +52,13 @@ def _plain(
                 yield Argument(text, ROLE[name])
 
 
-def _others(arguments: Arguments, lower: Callable[[str], str]) -> list[Argument]:
-    """Words of a list beside the answer."""
+def _others(
+    arguments: Arguments, lower: Callable[[str], str], *, published: bool
+) -> list[Argument]:
+    """Words of a list beside the answer; published, the answer too."""
     listed = next((arguments[name] for name in _LISTED if name in arguments), ())
+    if published and listed and "category" in arguments:
+        listed = sorted([*listed, arguments["answer"]], key=len, reverse=True)
     return [Argument(lower(str(word)), ROLE["other"]) for word in listed]
 
 
@@ -78,7 +82,10 @@ def arguments_of(
     else:
         published = variant == "published"
         lower = str.lower if published else wording.corrected
-        found = [*_plain(arguments, lower, published=published), *_others(arguments, lower)]
+        found = [
+            *_plain(arguments, lower, published=published),
+            *_others(arguments, lower, published=published),
+        ]
     return [argument for argument in found if argument.text]
 
 

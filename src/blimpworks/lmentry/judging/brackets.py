@@ -23,7 +23,7 @@ BRACKETS = f"{CLOSE[ROLE[NAMES[0]]]}-{OPEN[ROLE[NAMES[-1]]]}"
 """All of them, as a range in a class of an expression."""
 PASSED = f"[{BRACKETS}]*"
 """Expression of brackets of arguments that a pattern does not ask for at a place."""
-_UNBOUNDED = (ROLE["sentence"],)
+_UNBOUNDED = (ROLE["sentence"], ROLE["other"])
 
 
 def _boundary(text: str, place: int) -> bool:
@@ -57,7 +57,7 @@ def _found(text: str, argument: Argument, bare: bool) -> Iterator[tuple[int, int
 def places(
     text: str, argument: Argument, particles: tuple[str, ...] = ()
 ) -> Iterator[tuple[int, int]]:
-    """Start and end of each occurrence of an argument, as a word but for sentences."""
+    """Start and end of each occurrence of an argument, as a word but for sentences and lists."""
     bare = argument.role in _UNBOUNDED
     for start, end in _found(text, argument, bare):
         if (

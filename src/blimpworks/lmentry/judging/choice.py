@@ -24,7 +24,7 @@ from blimpworks.lmentry.judging.compiling import (
     words_that_are,
 )
 from blimpworks.lmentry.judging.declared import AnswerPatterns
-from blimpworks.lmentry.judging.families import Framed, TaskPatterns, task_patterns
+from blimpworks.lmentry.judging.families import Framed, TaskPatterns, rewrites_of, task_patterns
 from blimpworks.lmentry.judging.roles import ANY_ROLE, ROLE, Argument, find_word, mask
 from blimpworks.lmentry.judging.settings import RULES_OF
 from blimpworks.lmentry.judging.verdict import Ask, Verdict
@@ -49,14 +49,15 @@ class Compiled:
     ) -> None:
         """``counts``: expressions of the roles n and m, numbers that are right and wrong.
 
-        ``arguments``: those, with their role, that are words of patterns too. Raises UserError,
-        with the pattern, where one cannot be read.
+        ``arguments``: corrected, those, with their role, that are words of patterns too;
+        published, names of roles that the release changes, with what it exchanges in them. Raises
+        UserError, with the pattern, where one cannot be read.
         """
         rules, published = RULES_OF[task], variant == "published"
         if published and not rules.inside:
             declared = declared.model_copy(update={"shared": ()})
-        found = task_patterns(declared, task, variant)
-        kinds, also = dict(rules.kinds), words_that_are(arguments)
+        found = task_patterns(declared, task, variant, arguments if published else ())
+        kinds = dict(rules.kinds)
         self.words = _words(declared, found)
         framed = [(each.pattern, *each.after) for each in found.accept]
         self.followers = context.followers(
@@ -70,6 +71,7 @@ class Compiled:
             # It looks for wrong differences in lower case, for articles with a capital.
             bare = roles({}, marks=marks) | passing(counts)
         else:
+            also = words_that_are(arguments)
             self._roles = role_expressions(declared.article, kinds, declared.conjunction, also)
             self._roles |= counts
             alone = bare = self._roles
@@ -168,6 +170,7 @@ class ChoiceJudge:
             lambda n, known: Compiled(declared, task, variant, self._counts(n, declared), known)
         )
         self._words = self._compiled(1, ()).words
+        self._rewrites = rewrites_of(declared, task)
         self._single = frozenset(declared.single) if self._letter else frozenset()
         reasons = declared.corrected.reasons
         self._reason = context.reason_of(reasons)
@@ -179,27 +182,51 @@ class ChoiceJudge:
             arguments, self._variant, numbers=self._numbers, language=self._language
         )
         if self._variant == "published":
-            return partial(self._published, self._asked(arguments, named, named))
+            changed = self._changed(named) if self._rewrites else ()
+            known = [*named, *self._rewritten(named)] if changed else named
+            return partial(self._published, self._asked(arguments, known, changed))
         known = in_order(named)
         if self._letter:
             gold = str(arguments["answer"]).lower()
             known.append(Argument(gold.translate(self._plain), ANSWER))
-        return partial(self._corrected, self._asked(arguments, named, known))
+        return partial(self._corrected, self._asked(arguments, known, self._both(named, known)))
+
+    def _changed(self, named: Sequence[Argument]) -> tuple[tuple[str, str], ...]:
+        """Roles of arguments that the release changes in converses, with what it exchanges."""
+        return tuple(
+            (role, old)
+            for old in self._rewrites
+            for role in ("answer", "distractor")
+            if any(old in each.text for each in named if each.role == ROLE[role])
+        )
+
+    def _rewritten(self, named: Sequence[Argument]) -> list[Argument]:
+        """Those arguments as they are then."""
+        return [
+            Argument(each.text.replace(old, form), ROLE[f"{role}_rewritten"])
+            for old, new in self._rewrites.items()
+            for form in new.strip("()").split("|")
+            for role in ("answer", "distractor")
+            for each in named
+            if each.role == ROLE[role] and old in each.text
+        ]
 
     def _asked(
-        self, arguments: Arguments, named: Sequence[Argument], known: Sequence[Argument]
+        self,
+        arguments: Arguments,
+        known: Sequence[Argument],
+        special: tuple[tuple[str, str], ...],
     ) -> Question:
-        """``known``: in the order in which they are replaced."""
+        """``known``: in the order in which they are looked for; ``special``: see Compiled."""
         gold = str(arguments["answer"])
         forms = [each.text for each in known if each.role == ANSWER]
         published = self._variant == "published"
-        also = () if published else self._both(named, known)
         return Question(
             known,
             forms,
             self._rules.absent != "any" and gold != gold.lower(),
             str(arguments.get("sentence", "")).lower(),
-            self._compiled(self._difference(arguments), also),
+            self._compiled(self._difference(arguments), special),
             "" if published else self._article(forms),
             self._follow,
         )

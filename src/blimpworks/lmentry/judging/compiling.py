@@ -89,9 +89,10 @@ def bracketed_expressions(
         name: introduced(articles.get(kinds.get(name, "word"), "{}"), expression, passed)
         for name, expression in bracketed_roles(marks).items()
     }
-    member = f"(?:{between(ROLE['answer'])}|{between(ROLE['other'])})"
     gap = "[^a-z0-9]"
-    listed = f"{gap}*(?:{member}{gap}+(?:{_translate(conjunction, passed)}{gap}+)?)+"
+    listed = (
+        f"{gap}*(?:{between(ROLE['other'])}{gap}+(?:{_translate(conjunction, passed)}{gap}+)?)+"
+    )
     return found | {"words": listed} | passed
 
 

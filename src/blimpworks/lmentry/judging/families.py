@@ -51,7 +51,31 @@ def _converse(pattern: str, family: Family, number: int, variant: str) -> Iterat
     yield fill(exchange(pattern, family.swap), family, 1 - number)
 
 
-def _accepted(family: Family, number: int, variant: str) -> Iterator[str]:
+Changed = Sequence[tuple[str, str]]
+"""Roles whose argument has what the release exchanges, each with that."""
+
+
+def _rewritten(own: Sequence[str], family: Family, number: int, changed: Changed) -> list[str]:
+    """Converses of patterns as the release makes them, where arguments change on the way."""
+    found, swap = list(own), family.swap or ()
+    for old, new in family.rewrites[family.tasks[number]].items():
+        roles = [f"{{{role}}}" for role, text in changed if text == old]
+        for pattern in tuple(found):
+            if old.strip("()") in pattern or any(role in pattern for role in roles):
+                other = exchange(pattern, swap).replace(old.strip("()"), new)
+                for role in roles:
+                    other = other.replace(role, role[:-1] + "_rewritten}")
+                found.append(other)
+    return found
+
+
+def _accepted(family: Family, number: int, variant: str, changed: Changed) -> Iterator[str]:
+    if changed and family.converse:
+        return
+    if changed and family.tasks[number] in family.rewrites:
+        filled = [fill(pattern, family, number) for pattern in family.accept + family.published]
+        yield from _rewritten(filled, family, number, changed)
+        return
     more = family.corrected if variant == "corrected" else family.published
     for pattern in family.accept + more:
         own = fill(pattern, family, number)
@@ -96,20 +120,30 @@ def _framed(
     declared: AnswerPatterns,
     families: Sequence[tuple[Family, int]],
     variant: str,
+    changed: Changed,
     *,
     shared: bool,
 ) -> Iterator[Framed]:
     for family, number in families:
-        for pattern in _accepted(family, number, variant):
+        for pattern in _accepted(family, number, variant, changed):
             yield Framed(pattern, *_ends(family, number))
     ends = _ends(*families[0]) if families else ((), ())
     if shared:
         yield from (Framed(pattern, *ends) for pattern in declared.shared)
 
 
-def task_patterns(declared: AnswerPatterns, task: str, variant: str) -> TaskPatterns:
+def rewrites_of(declared: AnswerPatterns, task: str) -> dict[str, str]:
+    """What the release exchanges inside arguments too, where it makes converses."""
+    found = (family.rewrites.get(task, {}) for family in declared.families)
+    return {old: new for each in found for old, new in each.items()}
+
+
+def task_patterns(
+    declared: AnswerPatterns, task: str, variant: str, changed: Changed = ()
+) -> TaskPatterns:
     """Patterns of ``task`` in a variant, published or corrected, from all its families.
 
+    ``changed``: roles of arguments that the release changes on the way, in published ones.
     Corrected verdicts also reject what says the contrary in any of the accepted forms.
     """
     families = [(f, f.tasks.index(task)) for f in declared.families if task in f.tasks]
@@ -118,6 +152,6 @@ def task_patterns(declared: AnswerPatterns, task: str, variant: str) -> TaskPatt
     shared = variant == "corrected" or task not in UNSHARED
     return TaskPatterns(
         tuple(dict.fromkeys(exact)),
-        tuple(dict.fromkeys(_framed(declared, families, variant, shared=shared))),
+        tuple(dict.fromkeys(_framed(declared, families, variant, changed, shared=shared))),
         tuple(dict.fromkeys(reject)),
     )

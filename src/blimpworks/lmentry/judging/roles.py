@@ -17,9 +17,12 @@ NAMES = (
     "sentence",
     "category",
     "other",
+    "answer_rewritten",
+    "distractor_rewritten",
 )
 ROLE = {name: chr(0xE000 + number) for number, name in enumerate(NAMES)}
-"""Character of each role. other: a word of a list that is not the answer."""
+"""Character of each role. other: a word of a list that is not the answer; rewritten: a word as the
+release has it where it exchanges "more" for "less" inside words too."""
 ANY_ROLE = "".join(ROLE.values())
 HIDDEN = chr(0xE000 + len(NAMES))
 """Stands for a word that is no argument where it stands, though it is written as one."""

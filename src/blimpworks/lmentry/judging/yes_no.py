@@ -4,13 +4,14 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and Tables 15 
 """
 
 import re
+from collections.abc import Sequence
 from functools import partial
 
 import re2
 
 from blimpworks.lmentry.judging import wording
-from blimpworks.lmentry.judging.arguments import Arguments
-from blimpworks.lmentry.judging.brackets import bracketed
+from blimpworks.lmentry.judging.arguments import Arguments, taken
+from blimpworks.lmentry.judging.brackets import between, bracketed
 from blimpworks.lmentry.judging.choice import END, NOTHING, Compiled
 from blimpworks.lmentry.judging.declared import AnswerPatterns
 from blimpworks.lmentry.judging.roles import ROLE, Argument, find_word, mask
@@ -48,16 +49,23 @@ class YesNoJudge:
         }
 
     def _answer(self, gold: bool) -> dict[str, str]:
-        """Expression of the answer: the release's is no whole word ("no" stands in "not" too)."""
+        """Expressions of the answer and the category, which are no whole words in the release.
+
+        So "no" stands in "not" too. Nor have they articles or marks.
+        """
         if self._variant != "published":
             return {}
-        return {"answer": re2.escape(self._forms[gold][0])}
+        return {"answer": re2.escape(self._forms[gold][0]), "category": between(ROLE["sentence"])}
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
         """What gives verdicts on answers to a prompt with some arguments."""
-        judge = self._published if self._variant == "published" else self._corrected
-        category = Argument(str(arguments.get("category", "")).lower(), ROLE["category"])
-        return partial(judge, gold_of(self._task, arguments), category)
+        category = str(arguments.get("category", "")).lower()
+        if self._variant == "published":
+            # As a sentence, it may be part of a word.
+            told = [*taken(category, ROLE["sentence"])] if category else []
+            return partial(self._published, gold_of(self._task, arguments), told)
+        known = Argument(category, ROLE["category"])
+        return partial(self._corrected, gold_of(self._task, arguments), known)
 
     def _masked(self, answer: str, gold: bool, category: Argument) -> str:
         known = [Argument(form, ANSWER) for form in self._forms[gold]]
@@ -65,7 +73,7 @@ class YesNoJudge:
         known = [category, *sorted(known, key=lambda a: -len(a.text))]
         return mask(answer, (a for a in known if a.text), wording.CORRECTED_MARKS)
 
-    def _published(self, gold: bool, category: Argument, text: str) -> Verdict:
+    def _published(self, gold: bool, category: Sequence[Argument], text: str) -> Verdict:
         answer = wording.published(text)
         right, wrong = self._forms[gold][0], self._forms[not gold][0]
         if re.fullmatch(re.escape(wrong) + END["published"], answer):
@@ -78,7 +86,7 @@ class YesNoJudge:
             return Verdict(True, True, "vacuous")
         if all(token == right for token in wording.ascii_tokens(answer)):
             return Verdict(True, True, "repeated")
-        told = bracketed(answer, [category] if category.text else [])
+        told = bracketed(answer, category)
         begins = answer.startswith(right) and find_word(answer[: len(right) + 1], right)
         return self._by_pattern(gold, told, begins)
 
