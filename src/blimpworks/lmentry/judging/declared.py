@@ -155,6 +155,8 @@ class AnswerPatterns(Strict):
     """Words and sentences that corrected verdicts know beside what is above."""
     published_yes_no: Roles | None = None
     """Yes and no of the release's rules, where they are not the first of those."""
+    published_categories: dict[str, Patterns] = Field(default={})
+    """Other names of categories that the release's sentences on all words may have."""
     published_twice: bool = False
     """Whether the release's rule for words with a letter wants the letter twice."""
     published_marks: dict[str, str] = Field(default={})

@@ -35,6 +35,8 @@ class YesNoJudge:
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
         """Compile its patterns. Raises UserError where one cannot be read."""
         self._task, self._variant = task, variant
+        known_names = declared.published_categories if task != BASIC else {}
+        self._categories = {name.lower(): other for name, other in known_names.items()}
         yes, no = declared.yes_words, declared.no_words
         if variant == "published":
             known = declared.published_yes_no or (yes[0], no[0])
@@ -62,7 +64,8 @@ class YesNoJudge:
         category = str(arguments.get("category", "")).lower()
         if self._variant == "published":
             # As a sentence, it may be part of a word.
-            told = [*taken(category, ROLE["sentence"])] if category else []
+            names = (*self._categories.get(category, ()), category)
+            told = [each for name in names if name for each in taken(name, ROLE["sentence"])]
             return partial(self._published, gold_of(self._task, arguments), told)
         known = Argument(category, ROLE["category"])
         return partial(self._corrected, gold_of(self._task, arguments), known)
