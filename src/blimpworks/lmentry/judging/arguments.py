@@ -91,5 +91,5 @@ def arguments_of(
 
 def in_order(found: Sequence[Argument]) -> list[Argument]:
     """What to replace in an answer, the longest first; of equal texts the first role."""
-    first = {text: role for text, role, _ in reversed(found)}
+    first = {each.text: each.role for each in reversed(found)}
     return [Argument(text, first[text]) for text in sorted(first, key=lambda t: (-len(t), t))]

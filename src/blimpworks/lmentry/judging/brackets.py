@@ -58,7 +58,7 @@ def places(
     text: str, argument: Argument, particles: tuple[str, ...] = ()
 ) -> Iterator[tuple[int, int]]:
     """Start and end of each occurrence of an argument, as a word but for sentences and lists."""
-    bare = argument.role in _UNBOUNDED
+    bare = argument.bare or argument.role in _UNBOUNDED
     for start, end in _found(text, argument, bare):
         if (
             bare

@@ -46,12 +46,15 @@ class Compiled:
         variant: str,
         counts: dict[str, str],
         arguments: Sequence[tuple[str, str]] = (),
+        *,
+        brackets: bool,
     ) -> None:
         """``counts``: expressions of the roles n and m, numbers that are right and wrong.
 
         ``arguments``: corrected, those, with their role, that are words of patterns too;
-        published, names of roles that the release changes, with what it exchanges in them. Raises
-        UserError, with the pattern, where one cannot be read.
+        published, names of roles that the release changes, with what it exchanges in them.
+        ``brackets``: whether arguments stand between brackets in answers, rather than roles in
+        their place. Raises UserError, with the pattern, where one cannot be read.
         """
         rules, published = RULES_OF[task], variant == "published"
         if published and not rules.inside:
@@ -63,13 +66,14 @@ class Compiled:
         self.followers = context.followers(
             [*found.exact, *found.reject, *(each for more in framed for each in more)]
         )
-        if published:
-            marks = declared.published_marks.get(task, wording.PUBLISHED_MARKS)
+        marks = MARKS[variant]
+        if brackets:
             roles = partial(bracketed_expressions, kinds=kinds, conjunction=declared.conjunction)
-            self._roles = roles(declared.article, marks=marks) | passing(counts)
-            alone = roles(declared.article, marks=wording.PUBLISHED_MARKS) | passing(counts)
-            # It looks for wrong differences in lower case, for articles with a capital.
-            bare = roles({}, marks=marks) | passing(counts)
+            some = declared.published_marks.get(task, marks) if published else marks
+            self._roles = roles(declared.article, marks=some) | passing(counts)
+            alone = roles(declared.article, marks=marks) | passing(counts)
+            # The release looks for wrong differences in lower case, for articles with a capital.
+            bare = roles({} if published else declared.article, marks=some) | passing(counts)
         else:
             also = words_that_are(arguments)
             self._roles = role_expressions(declared.article, kinds, declared.conjunction, also)
@@ -146,6 +150,8 @@ class Question:
     """The gold answer, where it may be an article too; else nothing."""
     follow: frozenset[str]
     """Words that may follow it."""
+    difference: int
+    """Of the lengths of two words, where answers may name it."""
 
 
 class ChoiceJudge:
@@ -167,14 +173,17 @@ class ChoiceJudge:
             self._language = declared.published_number_words
         self._counted = task in COUNTED
         self._compiled = lru_cache(maxsize=512)(
-            lambda n, known: Compiled(declared, task, variant, self._counts(n, declared), known)
+            lambda n, special, brackets: Compiled(
+                declared, task, variant, self._counts(n, declared), special, brackets=brackets
+            )
         )
-        self._words = self._compiled(1, ()).words
+        published = variant == "published"
+        self._words = self._compiled(1, (), published).words
         self._rewrites = rewrites_of(declared, task)
         self._single = frozenset(declared.single) if self._letter else frozenset()
         reasons = declared.corrected.reasons
         self._reason = context.reason_of(reasons)
-        self._follow = self._compiled(1, ()).followers | {declared.conjunction, *reasons}
+        self._follow = self._compiled(1, (), published).followers | {declared.conjunction, *reasons}
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
         """What gives verdicts on answers to a prompt with some arguments."""
@@ -226,9 +235,10 @@ class ChoiceJudge:
             forms,
             self._rules.absent != "any" and gold != gold.lower(),
             str(arguments.get("sentence", "")).lower(),
-            self._compiled(self._difference(arguments), special),
+            self._compiled(self._difference(arguments), special, published),
             "" if published else self._article(forms),
             self._follow,
+            self._difference(arguments),
         )
 
     def _article(self, forms: Sequence[str]) -> str:
@@ -243,9 +253,13 @@ class ChoiceJudge:
 
         And roles whose text another role has, with that other.
         """
-        role_of = {text: role for text, role, _ in reversed(known)}
+        role_of = {each.text: each.role for each in reversed(known)}
         words = [each[:2] for each in known if each.text in self._words]
-        lost = [(role, role_of[x]) for x, role, _ in named if role_of.get(x, role) != role]
+        lost = [
+            (each.role, role_of[each.text])
+            for each in named
+            if role_of.get(each.text, each.role) != each.role
+        ]
         return tuple(dict.fromkeys((*words, *lost)))
 
     def _counts(self, number: int, declared: AnswerPatterns) -> dict[str, str]:
@@ -311,7 +325,17 @@ class ChoiceJudge:
                 return Verdict(found.correct, False, "line", found.pattern)
         found = self._with_reason(question, masked) if len(lines) == 1 else None
         found = found or question.patterns.unopposed(masked.replace("\n", " "))
-        return found or self._missing(question, answer, masked)
+        return found or self._reread(question, answer) or self._missing(question, answer, masked)
+
+    def _reread(self, question: Question, answer: str) -> Verdict | None:
+        """A verdict on a whole answer in which words of a pattern are arguments too.
+
+        "L'última lletra és l": the first l is no answer.
+        """
+        if self._words.isdisjoint(words_of(each.text for each in question.known)):
+            return None
+        told = bracketed(answer, question.known, self._particles)
+        return self._compiled(question.difference, (), True).whole(told)
 
     def _with_reason(self, question: Question, masked: str) -> Verdict | None:
         """A verdict on what stands before a reason or a remark."""

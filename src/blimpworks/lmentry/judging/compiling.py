@@ -143,11 +143,11 @@ def _translate(pattern: str, roles: Roles) -> str:
             parts.append("(?:" if token == "(" else token)
         else:
             plain = token.removeprefix("\\")
-            parts.append(roles.get(f"={plain}") or _literal(plain, passed))
+            parts.append(roles.get(f"={plain}") or literal(plain, passed))
     return "".join(parts)
 
 
-def _literal(text: str, passed: str) -> str:
+def literal(text: str, passed: str) -> str:
     """Expression of a text, with what may stand behind each character of it."""
     if not passed:
         return str(re2.escape(text))

@@ -39,6 +39,8 @@ class Argument(NamedTuple):
     """Character of the role."""
     syntax: bool = False
     """Whether the text is an expression of RE2, as the release takes it."""
+    bare: bool = False
+    """Whether it may be part of a word."""
 
 
 def bounded(text: str, start: int, end: int, particles: tuple[str, ...]) -> int:

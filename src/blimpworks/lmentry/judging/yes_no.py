@@ -7,18 +7,19 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-import re2
-
 from blimpworks.lmentry.judging import wording
 from blimpworks.lmentry.judging.arguments import Arguments, taken
-from blimpworks.lmentry.judging.brackets import between, bracketed
+from blimpworks.lmentry.judging.brackets import PASSED, between, bracketed
 from blimpworks.lmentry.judging.choice import END, NOTHING, Compiled
+from blimpworks.lmentry.judging.compiling import literal
 from blimpworks.lmentry.judging.declared import AnswerPatterns
 from blimpworks.lmentry.judging.roles import ROLE, Argument, find_word, mask
 from blimpworks.lmentry.judging.verdict import Ask, Verdict
 
 ANSWER, DISTRACTOR = ROLE["answer"], ROLE["distractor"]
 BASIC = "any_words_from_category"
+_NAMES = [role for name, role in ROLE.items() if name != "answer"]
+"""Roles of a category's names, one for each: one name may begin another."""
 
 
 def gold_of(task: str, arguments: Arguments) -> bool:
@@ -46,8 +47,10 @@ class YesNoJudge:
         joined = "|".join(rf"{re.escape(word)}\s" for word in joins)
         forms = "|".join(re.escape(each[0].lower()) for each in (yes, no))
         self._both = re.compile(rf"\W*(?:{forms})\W*(?:/|{joined})\W*(?:{forms})\b")
+        published = variant == "published"
         self._patterns = {
-            gold: Compiled(declared, task, variant, self._answer(gold)) for gold in self._forms
+            gold: Compiled(declared, task, variant, self._answer(gold), brackets=published)
+            for gold in self._forms
         }
 
     def _answer(self, gold: bool) -> dict[str, str]:
@@ -57,15 +60,20 @@ class YesNoJudge:
         """
         if self._variant != "published":
             return {}
-        return {"answer": re2.escape(self._forms[gold][0]), "category": between(ROLE["sentence"])}
+        category = "|".join(between(role) for role in _NAMES)
+        return {"answer": literal(self._forms[gold][0], PASSED), "category": category}
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
         """What gives verdicts on answers to a prompt with some arguments."""
         category = str(arguments.get("category", "")).lower()
         if self._variant == "published":
-            # As a sentence, it may be part of a word.
             names = (*self._categories.get(category, ()), category)
-            told = [each for name in names if name for each in taken(name, ROLE["sentence"])]
+            told = [
+                each._replace(bare=True)
+                for name, role in zip(names, _NAMES, strict=False)
+                if name
+                for each in taken(name, role)
+            ]
             return partial(self._published, gold_of(self._task, arguments), told)
         known = Argument(category, ROLE["category"])
         return partial(self._corrected, gold_of(self._task, arguments), known)
