@@ -128,9 +128,8 @@ TASKS = {
     "first_word": ("answer", "sentence"),
     "first_letter": ("answer", "word"),
 }
-texts = st.sampled_from(
-    "the/cat/word/first/is/is the/a-cat/cat-a/the cat/comes/l'cat/cat is/é/by/letter".split("/")
-)
+WORDS = ("the", "cat", "word", "first", "is", "comes", "é", "by", "letter")
+texts = st.sampled_from((*WORDS, "is the", "the cat", "cat is", "a-cat", "cat-a", "l'cat"))
 
 
 def written(name, arguments, task):
