@@ -53,9 +53,13 @@ def _plain(
                 yield Argument(text, ROLE[name])
 
 
-def _others(arguments: Arguments, lower: Callable[[str], str]) -> list[Argument]:
-    """Words of a list beside the answer."""
+def _others(
+    arguments: Arguments, lower: Callable[[str], str], *, published: bool
+) -> list[Argument]:
+    """Words of a list beside the answer; published, the answer too."""
     listed = next((arguments[name] for name in _LISTED if name in arguments), ())
+    if published and listed and "category" in arguments:
+        listed = sorted([*listed, arguments["answer"]], key=len, reverse=True)
     return [Argument(lower(str(word)), ROLE["other"]) for word in listed]
 
 
@@ -79,11 +83,41 @@ def arguments_of(
     else:
         published = variant == "published"
         lower = str.lower if published else wording.corrected
-        found = [*_plain(arguments, lower, published=published), *_others(arguments, lower)]
+        found = [
+            *_plain(arguments, lower, published=published),
+            *_others(arguments, lower, published=published),
+        ]
     return [argument for argument in found if argument.text]
 
 
 def in_order(found: Sequence[Argument]) -> list[Argument]:
     """What to replace in an answer, the longest first; of equal texts the first role."""
-    first = {text: role for text, role, _ in reversed(found)}
+    first = {each.text: each.role for each in reversed(found)}
     return [Argument(text, first[text]) for text in sorted(first, key=lambda t: (-len(t), t))]
+
+
+def changed_roles(
+    named: Sequence[Argument], rewrites: Mapping[str, str]
+) -> tuple[tuple[str, str], ...]:
+    """Roles of arguments that the release changes in converses, with what it exchanges.
+
+    ``rewrites``: what it exchanges, inside arguments too, for what.
+    """
+    return tuple(
+        (role, old)
+        for old in rewrites
+        for role in ("answer", "distractor")
+        if any(old in each.text for each in named if each.role == ROLE[role])
+    )
+
+
+def rewritten(named: Sequence[Argument], rewrites: Mapping[str, str]) -> list[Argument]:
+    """Arguments that the release changes in converses, as they are then."""
+    return [
+        Argument(each.text.replace(old, form), ROLE[f"{role}_rewritten"])
+        for old, new in rewrites.items()
+        for form in new.strip("()").split("|")
+        for role in ("answer", "distractor")
+        for each in named
+        if each.role == ROLE[role] and old in each.text
+    ]

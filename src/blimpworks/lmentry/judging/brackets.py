@@ -23,7 +23,9 @@ BRACKETS = f"{CLOSE[ROLE[NAMES[0]]]}-{OPEN[ROLE[NAMES[-1]]]}"
 """All of them, as a range in a class of an expression."""
 PASSED = f"[{BRACKETS}]*"
 """Expression of brackets of arguments that a pattern does not ask for at a place."""
-_UNBOUNDED = (ROLE["sentence"],)
+SPACE = rf"(?:[^a-z0-9{BRACKETS}]{PASSED})"
+"""Expression of what the release takes for the space between words."""
+_UNBOUNDED = (ROLE["sentence"], ROLE["other"])
 
 
 def _boundary(text: str, place: int) -> bool:
@@ -61,11 +63,11 @@ def places(
     *,
     anywhere: bool = False,
 ) -> Iterator[tuple[int, int]]:
-    """Start and end of each occurrence of an argument, as a word but for sentences.
+    """Start and end of each occurrence of an argument, as a word but for sentences and lists.
 
-    ``anywhere``: inside longer words too.
+    ``anywhere``: inside longer words too. ``particles``: endings that a word may have.
     """
-    bare = anywhere or argument.role in _UNBOUNDED
+    bare = anywhere or argument.bare or argument.role in _UNBOUNDED
     for start, end in _found(text, argument, bare):
         if (
             bare
@@ -75,16 +77,22 @@ def places(
             yield start, end
 
 
-def bracketed(text: str, arguments: Iterable[Argument], *, anywhere: bool = False) -> str:
+def bracketed(
+    text: str,
+    arguments: Iterable[Argument],
+    particles: tuple[str, ...] = (),
+    *,
+    anywhere: bool = False,
+) -> str:
     """``text`` with brackets around each occurrence of each argument.
 
-    ``anywhere``: inside longer words too. Of two texts of one role that begin at one place the one
-    that comes first counts.
+    ``particles`` stay outside. ``anywhere``: inside longer words too. Of two texts of one role that
+    begin at one place the one that comes first counts.
     """
     edges: dict[tuple[int, str], int] = {}
     for argument in arguments:
         opening = OPEN[argument.role]
-        for start, end in places(text, argument, anywhere=anywhere):
+        for start, end in places(text, argument, particles, anywhere=anywhere):
             edges.setdefault((start, opening), end)
     if not edges:
         return text

@@ -1,7 +1,5 @@
 """Arguments in the Basque cases that the release's patterns have them in."""
 
-from collections.abc import Sequence
-
 from blimpworks.lmentry.basque import Case, category_related, decline
 from blimpworks.lmentry.judging.arguments import Arguments
 from blimpworks.lmentry.judging.roles import INFLECTED, ROLE, Argument
@@ -38,9 +36,8 @@ def inflected(arguments: Arguments, prompt: str) -> list[Argument]:
     return found
 
 
-def categories(category: str, prompt: str) -> Sequence[Argument]:
+def categories(category: str, prompt: str) -> tuple[str, ...]:
     """A category as the release looks for it in answers to *all words from category*."""
     either = category.replace(" eta ", " edo ").lower()
     related = category_related(either)
-    forms = related if related[0] in prompt.lower() else (decline(either, "absolutive_plural"),)
-    return [Argument(form, ROLE["category"]) for form in forms]
+    return related if related[0] in prompt.lower() else (decline(either, "absolutive_plural"),)

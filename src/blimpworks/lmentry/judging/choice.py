@@ -3,12 +3,19 @@
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from blimpworks.lmentry.judging import context, wording
-from blimpworks.lmentry.judging.arguments import Arguments, arguments_of, in_order, number_forms
+from blimpworks.lmentry.judging.arguments import (
+    Arguments,
+    arguments_of,
+    changed_roles,
+    in_order,
+    number_forms,
+    rewritten,
+)
 from blimpworks.lmentry.judging.brackets import bracketed, places
 from blimpworks.lmentry.judging.cases import inflected
 from blimpworks.lmentry.judging.compiling import (
@@ -25,7 +32,7 @@ from blimpworks.lmentry.judging.compiling import (
     words_that_are,
 )
 from blimpworks.lmentry.judging.declared import AnswerPatterns
-from blimpworks.lmentry.judging.families import Framed, TaskPatterns, task_patterns
+from blimpworks.lmentry.judging.families import Framed, TaskPatterns, rewrites_of, task_patterns
 from blimpworks.lmentry.judging.roles import ANY_ROLE, ROLE, Argument, find_word, mask
 from blimpworks.lmentry.judging.settings import RULES_OF
 from blimpworks.lmentry.judging.verdict import Ask, Verdict
@@ -47,33 +54,32 @@ class Compiled:
         variant: str,
         counts: dict[str, str],
         arguments: Sequence[tuple[str, str]] = (),
+        *,
+        brackets: bool,
     ) -> None:
         """``counts``: expressions of the roles n and m, numbers that are right and wrong.
 
-        ``arguments``: those, with their role, that are words of patterns too. Raises UserError,
-        with the pattern, where one cannot be read.
+        ``arguments``: corrected, those, with their role, that are words of patterns too;
+        published, names of roles that the release changes, with what it exchanges in them.
+        ``brackets``: whether arguments stand between brackets in answers, rather than roles in
+        their place. Raises UserError, with the pattern, where one cannot be read.
         """
         rules, published = RULES_OF[task], variant == "published"
         if published and not rules.inside:
             declared = declared.model_copy(update={"shared": ()})
-        found = task_patterns(declared, task, variant)
-        kinds, also = dict(rules.kinds), words_that_are(arguments)
+        found = task_patterns(declared, task, variant, arguments if published else ())
+        kinds = dict(rules.kinds)
         self.words = _words(declared, found)
         framed = [(each.pattern, *each.after) for each in found.accept]
         self.followers = context.followers(
             [*found.exact, *found.reject, *(each for more in framed for each in more)]
         )
-        if published:
-            marks = declared.published_marks.get(task, wording.PUBLISHED_MARKS)
-            once = task in declared.published_unbounded
-            roles = partial(bracketed_expressions, kinds=kinds, conjunction=declared.conjunction)
-            articles = {} if once else declared.article
-            self._roles = roles(articles, marks=marks, once=once) | passing(counts)
-            alone = roles(declared.article, marks=wording.PUBLISHED_MARKS) | passing(counts)
-            # It looks for wrong differences in lower case, for articles with a capital.
-            uncased = {kind: x for kind, x in articles.items() if x.upper() == x}
-            bare = roles(uncased, marks=marks, once=once) | passing(counts)
+        if brackets:
+            self._roles, alone, bare = (
+                each | passing(counts) for each in _bracketed(declared, task, kinds, variant)
+            )
         else:
+            also = words_that_are(arguments)
             self._roles = role_expressions(
                 declared.article, kinds, declared.conjunction, also, declared.endings
             )
@@ -133,6 +139,26 @@ class Compiled:
         return found._replace(expression=found.expression + r"(?s:.*)")
 
 
+def _bracketed(
+    declared: AnswerPatterns, task: str, kinds: Mapping[str, str], variant: str
+) -> tuple[dict[str, str], ...]:
+    """Expressions of roles between brackets: in sentences, alone, and in wrong differences."""
+    marks, articles = MARKS[variant], declared.article
+    roles = partial(bracketed_expressions, kinds=kinds, conjunction=declared.conjunction)
+    if variant == "corrected":
+        return (roles(articles, marks=marks, endings=declared.endings),) * 3
+    some = declared.published_marks.get(task, marks)
+    once = task in declared.published_unbounded
+    inside = {} if once else articles
+    # It looks for wrong differences in lower case, for articles with a capital.
+    uncased = {kind: x for kind, x in inside.items() if x.upper() == x}
+    return (
+        roles(inside, marks=some, once=once),
+        roles(articles, marks=marks),
+        roles(uncased, marks=some, once=once),
+    )
+
+
 def _words(declared: AnswerPatterns, found: TaskPatterns) -> frozenset[str]:
     """Words of a task's patterns and what may stand before, behind and inside them."""
     framed = [(each.pattern, *each.before, *each.after) for each in found.accept]
@@ -155,6 +181,8 @@ class Question:
     """The gold answer, where it may be an article too; else nothing."""
     follow: frozenset[str]
     """Words that may follow it."""
+    difference: int
+    """Of the lengths of two words, where answers may name it."""
 
 
 class ChoiceJudge:
@@ -176,13 +204,17 @@ class ChoiceJudge:
             self._language = declared.published_number_words
         self._counted = task in COUNTED
         self._compiled = lru_cache(maxsize=512)(
-            lambda n, known: Compiled(declared, task, variant, self._counts(n, declared), known)
+            lambda n, special, brackets: Compiled(
+                declared, task, variant, self._counts(n, declared), special, brackets=brackets
+            )
         )
-        self._words = self._compiled(1, ()).words
+        published = variant == "published"
+        self._words = self._compiled(1, (), published).words
+        self._rewrites = rewrites_of(declared, task)
         self._single = frozenset(declared.single) if self._letter else frozenset()
         reasons = declared.corrected.reasons
         self._reason = context.reason_of(reasons)
-        self._follow = self._compiled(1, ()).followers | {declared.conjunction, *reasons}
+        self._follow = self._compiled(1, (), published).followers | {declared.conjunction, *reasons}
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
         """What gives verdicts on answers to a prompt with some arguments."""
@@ -192,29 +224,34 @@ class ChoiceJudge:
         if self._variant == "published":
             if self._anywhere:
                 named += inflected(arguments, prompt)
-            return partial(self._published, self._asked(arguments, named, named))
+            changed = changed_roles(named, self._rewrites)
+            known = [*named, *rewritten(named, self._rewrites)] if changed else named
+            return partial(self._published, self._asked(arguments, known, changed))
         known = in_order(named)
         if self._letter:
             gold = str(arguments["answer"]).lower()
             known.append(Argument(gold.translate(self._plain), ANSWER))
-        return partial(self._corrected, self._asked(arguments, named, known))
+        return partial(self._corrected, self._asked(arguments, known, self._both(named, known)))
 
     def _asked(
-        self, arguments: Arguments, named: Sequence[Argument], known: Sequence[Argument]
+        self,
+        arguments: Arguments,
+        known: Sequence[Argument],
+        special: tuple[tuple[str, str], ...],
     ) -> Question:
-        """``known``: in the order in which they are replaced."""
+        """``known``: in the order in which they are looked for; ``special``: see Compiled."""
         gold = str(arguments["answer"])
         forms = [each.text for each in known if each.role == ANSWER]
         published = self._variant == "published"
-        also = () if published else self._both(named, known)
         return Question(
             known,
             forms,
             self._rules.absent != "any" and gold != gold.lower(),
             str(arguments.get("sentence", "")).lower(),
-            self._compiled(self._difference(arguments), also),
+            self._compiled(self._difference(arguments), special, published),
             "" if published else self._article(forms),
             self._follow,
+            self._difference(arguments),
         )
 
     def _article(self, forms: Sequence[str]) -> str:
@@ -229,9 +266,13 @@ class ChoiceJudge:
 
         And roles whose text another role has, with that other.
         """
-        role_of = {text: role for text, role, _ in reversed(known)}
+        role_of = {each.text: each.role for each in reversed(known)}
         words = [each[:2] for each in known if each.text in self._words]
-        lost = [(role, role_of[x]) for x, role, _ in named if role_of.get(x, role) != role]
+        lost = [
+            (each.role, role_of[each.text])
+            for each in named
+            if role_of.get(each.text, each.role) != each.role
+        ]
         return tuple(dict.fromkeys((*words, *lost)))
 
     def _counts(self, number: int, declared: AnswerPatterns) -> dict[str, str]:
@@ -297,7 +338,17 @@ class ChoiceJudge:
                 return Verdict(found.correct, False, "line", found.pattern)
         found = self._with_reason(question, masked) if len(lines) == 1 else None
         found = found or question.patterns.unopposed(masked.replace("\n", " "))
-        return found or self._missing(question, answer, masked)
+        return found or self._reread(question, answer) or self._missing(question, answer, masked)
+
+    def _reread(self, question: Question, answer: str) -> Verdict | None:
+        """A verdict on a whole answer in which words of a pattern are arguments too.
+
+        "L'última lletra és l": the first l is no answer.
+        """
+        if self._words.isdisjoint(words_of(each.text for each in question.known)):
+            return None
+        told = bracketed(answer, question.known, self._particles)
+        return self._compiled(question.difference, (), True).whole(told)
 
     def _with_reason(self, question: Question, masked: str) -> Verdict | None:
         """A verdict on what stands before a reason or a remark."""

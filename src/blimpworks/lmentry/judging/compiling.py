@@ -11,7 +11,7 @@ from typing import NamedTuple
 import re2
 
 from blimpworks.errors import UserError
-from blimpworks.lmentry.judging.brackets import BRACKETS, PASSED, between, bracketed_roles
+from blimpworks.lmentry.judging.brackets import BRACKETS, PASSED, SPACE, between, bracketed_roles
 from blimpworks.lmentry.judging.roles import CLASSES, INFLECTED, ROLE
 
 _ROLE = re.compile(r"\{(\w*)\}")
@@ -80,8 +80,7 @@ def role_expressions(
         for name, expression in plain.items()
         if name != "other"
     }
-    for name, (base, case) in INFLECTED.items():
-        found[name] = found[base] + _translate(f"({(endings or {}).get(case, '')})", words or {})
+    found |= _in_cases(found, endings or {}, words or {})
     member = f"[{ROLE['answer']}{ROLE['other']}]"
     listed = f"{GAP}*(?:{member}{GAP}*(?:{joined}{GAP}+)?)+"
     stop = {"any": ANY_CHARACTER["corrected"]}
@@ -95,21 +94,32 @@ def bracketed_expressions(
     marks: str,
     *,
     once: bool = False,
+    endings: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """The same for answers in which arguments stand between brackets, with ``marks`` around.
 
-    ``once``: one mark at most on either side.
+    ``once``: one mark at most on either side. ``endings``: as above; None where arguments in a case
+    have brackets of their own, as in published verdicts.
     """
     passed = {"~": PASSED}
     found = {
         name: introduced(articles.get(kinds.get(name, "word"), "{}"), expression, passed)
         for name, expression in bracketed_roles(marks, once=once).items()
     }
-    member = f"(?:{between(ROLE['answer'])}|{between(ROLE['other'])})"
-    gap = "[^a-z0-9]"
-    listed = f"{gap}*(?:{member}{gap}+(?:{_translate(conjunction, passed)}{gap}+)?)+"
-    stop = {"any": ANY_CHARACTER["published"] + PASSED}
+    joined = _translate(conjunction, passed)
+    listed = f"{PASSED}{SPACE}*(?:{between(ROLE['other'])}{PASSED}{SPACE}+(?:{joined}{SPACE}+)?)+"
+    if endings is not None:
+        found |= _in_cases(found, endings, passed)
+    stop = {"any": ANY_CHARACTER["published" if endings is None else "corrected"] + PASSED}
     return found | {"words": listed} | stop | passed
+
+
+def _in_cases(found: Roles, endings: Mapping[str, str], words: Roles) -> dict[str, str]:
+    """Expressions of arguments in each case, from those without one."""
+    return {
+        name: found[base] + _translate(f"({endings.get(case, '')})", words)
+        for name, (base, case) in INFLECTED.items()
+    }
 
 
 def passing(expressions: Mapping[str, str]) -> dict[str, str]:
@@ -161,11 +171,11 @@ def _translate(pattern: str, roles: Roles) -> str:
             parts.append("(?:" if token == "(" else token)
         else:
             plain = token.removeprefix("\\")
-            parts.append(roles.get(f"={plain}") or _literal(plain, passed))
+            parts.append(roles.get(f"={plain}") or literal(plain, passed))
     return "".join(parts)
 
 
-def _literal(text: str, passed: str) -> str:
+def literal(text: str, passed: str) -> str:
     """Expression of a text, with what may stand behind each character of it."""
     if not passed:
         return str(re2.escape(text))

@@ -49,6 +49,11 @@ class Family(Strict):
     """Two roles: exchanged, and with the other task's words, a pattern says the same."""
     never: tuple[str, ...] = ()
     """Slots whose patterns the release means to exchange so, but does not."""
+    rewrites: dict[str, dict[str, str]] = Field(default={})
+    """By task, what the release exchanges for what to make the converse of a pattern, one after the
+    other, inside arguments too: "además" becomes "ademenos". In brackets: not inside them."""
+    converse: bool = False
+    """Whether these patterns are such converses of another family's."""
     same: Roles | None = None
     """Two roles that may be exchanged with no other change ("X rhymes with Y")."""
     reject: Patterns = ()
@@ -150,6 +155,8 @@ class AnswerPatterns(Strict):
     """Words and sentences that corrected verdicts know beside what is above."""
     published_yes_no: Roles | None = None
     """Yes and no of the release's rules, where they are not the first of those."""
+    published_categories: dict[str, Patterns] = Field(default={})
+    """Other names of categories that the release's sentences on all words may have."""
     published_twice: bool = False
     """Whether the release's rule for words with a letter wants the letter twice."""
     published_marks: dict[str, str] = Field(default={})

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from blimpworks.lmentry.judging.declared import AnswerPatterns, Family, Patterns
+from blimpworks.lmentry.judging.roles import INFLECTED
 
 _ROLE = re.compile(r"\{(\w+)\}")
 _SLOT = re.compile(r"<(\w+)>")
@@ -33,12 +34,10 @@ class TaskPatterns(NamedTuple):
 def exchange(pattern: str, roles: Sequence[str]) -> str:
     """``pattern`` with two roles in each other's place, whatever case they are in."""
     other = dict(zip(roles, reversed(roles), strict=True))
-
-    def exchanged(found: re.Match[str]) -> str:
-        name, mark, case = found[1].partition("_")
-        return "{" + other.get(name, name) + mark + case + "}"
-
-    return _ROLE.sub(exchanged, pattern)
+    for name, (base, case) in INFLECTED.items():
+        if base in roles:
+            other[name] = f"{other[base]}_{case}"
+    return _ROLE.sub(lambda found: "{" + other.get(found[1], found[1]) + "}", pattern)
 
 
 def fill(pattern: str, family: Family, number: int) -> str:
@@ -56,7 +55,31 @@ def _converse(pattern: str, family: Family, number: int, variant: str) -> Iterat
     yield fill(exchange(pattern, family.swap), family, 1 - number)
 
 
-def _accepted(family: Family, number: int, variant: str) -> Iterator[str]:
+Changed = Sequence[tuple[str, str]]
+"""Roles whose argument has what the release exchanges, each with that."""
+
+
+def _rewritten(own: Sequence[str], family: Family, number: int, changed: Changed) -> list[str]:
+    """Converses of patterns as the release makes them, where arguments change on the way."""
+    found, swap = list(own), family.swap or ()
+    for old, new in family.rewrites[family.tasks[number]].items():
+        roles = [f"{{{role}}}" for role, text in changed if text == old]
+        for pattern in tuple(found):
+            if old.strip("()") in pattern or any(role in pattern for role in roles):
+                other = exchange(pattern, swap).replace(old.strip("()"), new)
+                for role in roles:
+                    other = other.replace(role, role[:-1] + "_rewritten}")
+                found.append(other)
+    return found
+
+
+def _accepted(family: Family, number: int, variant: str, changed: Changed) -> Iterator[str]:
+    if changed and family.converse:
+        return
+    if changed and family.tasks[number] in family.rewrites:
+        filled = [fill(pattern, family, number) for pattern in family.accept + family.published]
+        yield from _rewritten(filled, family, number, changed)
+        return
     more = family.corrected if variant == "corrected" else family.published
     for pattern in family.accept + more:
         own = fill(pattern, family, number)
@@ -101,20 +124,30 @@ def _framed(
     declared: AnswerPatterns,
     families: Sequence[tuple[Family, int]],
     variant: str,
+    changed: Changed,
     *,
     shared: bool,
 ) -> Iterator[Framed]:
     for family, number in families:
-        for pattern in _accepted(family, number, variant):
+        for pattern in _accepted(family, number, variant, changed):
             yield Framed(pattern, *_ends(family, number))
     ends = _ends(*families[0]) if families else ((), ())
     if shared:
         yield from (Framed(pattern, *ends) for pattern in declared.shared)
 
 
-def task_patterns(declared: AnswerPatterns, task: str, variant: str) -> TaskPatterns:
+def rewrites_of(declared: AnswerPatterns, task: str) -> dict[str, str]:
+    """What the release exchanges inside arguments too, where it makes converses."""
+    found = (family.rewrites.get(task, {}) for family in declared.families)
+    return {old: new for each in found for old, new in each.items()}
+
+
+def task_patterns(
+    declared: AnswerPatterns, task: str, variant: str, changed: Changed = ()
+) -> TaskPatterns:
     """Patterns of ``task`` in a variant, published or corrected, from all its families.
 
+    ``changed``: roles of arguments that the release changes on the way, in published ones.
     Corrected verdicts also reject what says the contrary in any of the accepted forms.
     """
     families = [(f, f.tasks.index(task)) for f in declared.families if task in f.tasks]
@@ -123,6 +156,6 @@ def task_patterns(declared: AnswerPatterns, task: str, variant: str) -> TaskPatt
     shared = variant == "corrected" or task not in UNSHARED
     return TaskPatterns(
         tuple(dict.fromkeys(exact)),
-        tuple(dict.fromkeys(_framed(declared, families, variant, shared=shared))),
+        tuple(dict.fromkeys(_framed(declared, families, variant, changed, shared=shared))),
         tuple(dict.fromkeys(reject)),
     )

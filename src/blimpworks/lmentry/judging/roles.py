@@ -25,12 +25,19 @@ NAMES = (
     "query_genitive",
     "category_absolutive",
     "category_comitative",
+    "answer_rewritten",
+    "distractor_rewritten",
 )
 ROLE = {name: chr(0xE000 + number) for number, name in enumerate(NAMES)}
 """Character of each role. other: a word of a list that is not the answer; names with a case behind
-them: the argument in that case, as published patterns have it."""
-INFLECTED = {name: tuple(name.split("_")) for name in NAMES if "_" in name}
-"""Of each such role the argument and the case."""
+them: the argument in that case, as published patterns have it; rewritten: a word as the release has
+it where it exchanges "more" for "less" inside words too."""
+INFLECTED = {
+    name: tuple(name.split("_"))
+    for name in NAMES
+    if "_" in name and not name.endswith("_rewritten")
+}
+"""Of each role of an argument in a case the argument and the case."""
 ANY_ROLE = "".join(ROLE.values())
 HIDDEN = chr(0xE000 + len(NAMES))
 """Stands for a word that is no argument where it stands, though it is written as one."""
@@ -47,6 +54,8 @@ class Argument(NamedTuple):
     """Character of the role."""
     syntax: bool = False
     """Whether the text is an expression of RE2, as the release takes it."""
+    bare: bool = False
+    """Whether it may be part of a word."""
 
 
 def bounded(text: str, start: int, end: int, particles: tuple[str, ...]) -> int:

@@ -4,17 +4,20 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and Tables 9, 
 """
 
 import re
+from collections.abc import Sequence
 from functools import partial
 
 import re2
 
 from blimpworks.lmentry.judging import wording
-from blimpworks.lmentry.judging.arguments import Arguments
+from blimpworks.lmentry.judging.arguments import Arguments, taken
+from blimpworks.lmentry.judging.brackets import BRACKETS, PASSED, SPACE, between, bracketed, places
 from blimpworks.lmentry.judging.compiling import (
     ANY_CHARACTER,
     NEVER,
     Pattern,
     PatternSet,
+    Roles,
     expression_of,
     introduced,
 )
@@ -33,6 +36,7 @@ WORD = ROLE["word"]
 MARKS = r"[\"'.,]*"
 BREAK = rf"[^a-z0-9{WORD}]"
 """What the release takes for the space between words."""
+WORDS = rf"[\pL\pN](?:{PASSED}[\pL\pN])+"
 _ENDS = " :.\"'\n"
 
 
@@ -142,46 +146,59 @@ class EdgeJudge:
         self._first, self._variant = task == "starts_with_word", variant
         self._anywhere = declared.published_anywhere
         self._particles = declared.particles
-        word = introduced(declared.article.get("word", "{}"), f"{MARKS}{WORD}{MARKS}")
         single = declared.published_single.get(task, declared.single)
-        short = f"[{single}]|" if single else ""
-        valid = rf"(?:{short}{WORD}|[\pL\pN][\pL\pN]+)"
+        named, listed, short = WORD, BREAK, [f"[{single}]"] if single else []
+        roles: dict[str, str] = {}
+        if variant == "published":
+            named, listed, roles = between(WORD), SPACE, {"~": PASSED}
+        else:
+            short.append(WORD)
+        marks = MARKS.replace("]", f"{BRACKETS}]")
+        word = introduced(declared.article.get("word", "{}"), f"{marks}{named}{marks}", roles)
+        valid = f"{PASSED}(?:{'|'.join([*short, WORDS])})"
         self._text = (
-            f"{BREAK}*{word}{BREAK}+{valid}[^\n]*"
+            f"{PASSED}{listed}*{word}{listed}+{valid}[^\n]*"
             if self._first
-            else f"[^\n]*{valid}{BREAK}+{word}{BREAK}*"
+            else f"[^\n]*{valid}{PASSED}{listed}+{word}{listed}*"
         )
         self._whole = re2.compile(self._text)
-        roles = {"text": self._text, "word": word, "any": ANY_CHARACTER[variant]}
+        start = roles.get("~", "")
+        roles |= {"any": ANY_CHARACTER[variant] + start}
+        text = self._text if variant == "corrected" else self._shared(declared.shared, roles)
+        roles |= {"text": text, "word": word}
         found = task_patterns(declared.model_copy(update={"shared": ()}), task, variant).accept
-        patterns = [Pattern(each.pattern, expression_of(each.pattern, roles)) for each in found]
+        patterns = [
+            Pattern(each.pattern, start + expression_of(each.pattern, roles)) for each in found
+        ]
         self._patterns = PatternSet(patterns, whole=True, end=r"\.?" if self._first else "")
         end = "" if self._first or declared.published_anywhere else "$"
         self._inside = PatternSet(
             [Pattern(p.source, p.expression + end) for p in patterns], whole=False
         )
 
+    def _shared(self, patterns: Sequence[str], roles: Roles) -> str:
+        """The sentence, also in the place of the answer in what all tasks accept."""
+        roles = {**roles, "answer": self._text}
+        return "(?:" + "|".join([self._text, *(expression_of(x, roles) for x in patterns)]) + ")"
+
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
         """What gives verdicts on answers to a prompt with some arguments."""
         word = str(arguments["word"]).lower()
         if self._variant == "published":
-            return partial(self._published, word)
+            return partial(self._published, [*taken(word, WORD)])
         return partial(self._corrected, wording.corrected(word), wording.corrected(prompt))
 
-    def _published(self, word: str, text: str) -> Verdict:
+    def _published(self, argument: Sequence[Argument], text: str) -> Verdict:
         answer = wording.published(text)
-        if not has_bounded(answer, word):
+        if not any(True for each in argument for _ in places(answer, each)):
             return Verdict(False, True, "absent")
-        if self._anywhere:
-            masked = answer.replace(word, WORD)
-        else:
-            masked = replace_word(answer, Argument(word, WORD), "")
-        if self._whole.fullmatch(masked):
+        told = bracketed(answer, argument, anywhere=self._anywhere)
+        if self._whole.fullmatch(told):
             return Verdict(True, True, "made")
         if not wording.has_ascii_token(answer):
             return Verdict(True, True, "vacuous")
         for patterns, certain in ((self._patterns, True), (self._inside, False)):
-            found = patterns.first(masked)
+            found = patterns.first(told)
             if found:
                 return Verdict(True, certain, "pattern" if certain else "inside", found.source)
         return Verdict(False, False, "none")

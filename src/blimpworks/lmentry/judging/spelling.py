@@ -60,7 +60,7 @@ def made_word(task: str, letter: str, single: str, *, twice: bool) -> str:
     alone = letter in single
     more = "*" if alone else "+"
     if task == "starts_with_letter":
-        return f"{one}-?{ANY}{more}"
+        return f"{one}(?:-?{ANY}+){'?' if alone else ''}"
     if task == "ends_with_letter":
         return f"{ANY}{more}{one}"
     if task == "word_not_containing":

@@ -7,19 +7,20 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-import re2
-
 from blimpworks.lmentry.judging import wording
-from blimpworks.lmentry.judging.arguments import Arguments
-from blimpworks.lmentry.judging.brackets import bracketed
+from blimpworks.lmentry.judging.arguments import Arguments, taken
+from blimpworks.lmentry.judging.brackets import PASSED, between, bracketed
 from blimpworks.lmentry.judging.cases import categories
 from blimpworks.lmentry.judging.choice import END, NOTHING, Compiled
+from blimpworks.lmentry.judging.compiling import literal
 from blimpworks.lmentry.judging.declared import AnswerPatterns
 from blimpworks.lmentry.judging.roles import ROLE, Argument, find_word, mask
 from blimpworks.lmentry.judging.verdict import Ask, Verdict
 
 ANSWER, DISTRACTOR = ROLE["answer"], ROLE["distractor"]
 BASIC = "any_words_from_category"
+_NAMES = [role for name, role in ROLE.items() if name != "answer"]
+"""Roles of a category's names, one for each: one name may begin another."""
 
 
 def gold_of(task: str, arguments: Arguments) -> bool:
@@ -36,6 +37,8 @@ class YesNoJudge:
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
         """Compile its patterns. Raises UserError where one cannot be read."""
         self._task, self._variant = task, variant
+        known_names = declared.published_categories if task != BASIC else {}
+        self._categories = {name.lower(): other for name, other in known_names.items()}
         self._declined = bool(declared.endings)
         yes, no = declared.yes_words, declared.no_words
         if variant == "published":
@@ -46,29 +49,46 @@ class YesNoJudge:
         joined = "|".join(rf"{re.escape(word)}\s" for word in joins)
         forms = "|".join(re.escape(each[0].lower()) for each in (yes, no))
         self._both = re.compile(rf"\W*(?:{forms})\W*(?:/|{joined})\W*(?:{forms})\b")
+        published = variant == "published"
         self._patterns = {
-            gold: Compiled(declared, task, variant, self._answer(gold)) for gold in self._forms
+            gold: Compiled(declared, task, variant, self._answer(gold), brackets=published)
+            for gold in self._forms
         }
 
     def _answer(self, gold: bool) -> dict[str, str]:
-        """Expression of the answer: the release's is no whole word ("no" stands in "not" too)."""
+        """Expressions of the answer and the category, which are no whole words in the release.
+
+        So "no" stands in "not" too. Nor have they articles or marks.
+        """
         if self._variant != "published":
             return {}
-        return {"answer": re2.escape(self._forms[gold][0])}
+        category = "|".join(between(role) for role in _NAMES)
+        return {"answer": literal(self._forms[gold][0], PASSED), "category": category}
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
         """What gives verdicts on answers to a prompt with some arguments."""
-        judge = self._published if self._variant == "published" else self._corrected
-        named = str(arguments.get("category", "")).lower()
-        found: Sequence[Argument] = [Argument(named, ROLE["category"])] if named else []
-        if named and self._variant == "published" and self._declined:
-            found = categories(named, prompt)
-        return partial(judge, gold_of(self._task, arguments), found)
+        category = str(arguments.get("category", "")).lower()
+        gold = gold_of(self._task, arguments)
+        if self._variant == "published":
+            return partial(self._published, gold, self._named(category, prompt))
+        return partial(self._corrected, gold, Argument(category, ROLE["category"]))
 
-    def _masked(self, answer: str, gold: bool, category: Sequence[Argument]) -> str:
+    def _named(self, category: str, prompt: str) -> list[Argument]:
+        """A category by each name that the release looks for, inside longer words too."""
+        names = (*self._categories.get(category, ()), category)
+        if category and self._declined:
+            names = categories(category, prompt)
+        return [
+            each._replace(bare=True)
+            for name, role in zip(names, _NAMES, strict=False)
+            if name
+            for each in taken(name, role)
+        ]
+
+    def _masked(self, answer: str, gold: bool, category: Argument) -> str:
         known = [Argument(form, ANSWER) for form in self._forms[gold]]
         known += [Argument(form, DISTRACTOR) for form in self._forms[not gold]]
-        known = [*category, *sorted(known, key=lambda a: -len(a.text))]
+        known = [category, *sorted(known, key=lambda a: -len(a.text))]
         return mask(answer, (a for a in known if a.text), wording.CORRECTED_MARKS)
 
     def _published(self, gold: bool, category: Sequence[Argument], text: str) -> Verdict:
@@ -84,7 +104,7 @@ class YesNoJudge:
             return Verdict(True, True, "vacuous")
         if all(token == right for token in wording.ascii_tokens(answer)):
             return Verdict(True, True, "repeated")
-        told = bracketed(answer, category, anywhere=True)
+        told = bracketed(answer, category)
         begins = answer.startswith(right) and find_word(answer[: len(right) + 1], right)
         return self._by_pattern(gold, told, begins)
 
@@ -96,7 +116,7 @@ class YesNoJudge:
             return Verdict(True, False, "begins", "{answer}")
         return self._patterns[gold].inside(masked) or NOTHING
 
-    def _corrected(self, gold: bool, category: Sequence[Argument], text: str) -> Verdict:
+    def _corrected(self, gold: bool, category: Argument, text: str) -> Verdict:
         answer = wording.corrected(text)
         if not wording.has_letter_or_digit(answer):
             return Verdict(False, True, "empty")
