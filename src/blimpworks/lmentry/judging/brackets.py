@@ -109,6 +109,12 @@ def between(role: str) -> str:
     return f"{OPEN[role]}[^{CLOSE[role]}]*{CLOSE[role]}"
 
 
+def member(role: str) -> str:
+    """Expression of one argument of a role that has several, of which one may be in another."""
+    own = f"{OPEN[role]}{CLOSE[role]}"
+    return f"{OPEN[role]}(?:[^{own}]|{OPEN[role]}[^{own}]*{CLOSE[role]})*{CLOSE[role]}"
+
+
 def bracketed_roles(marks: str, *, once: bool = False) -> dict[str, str]:
     """Expression of each role but *other*, with ``marks`` around it as the release has them.
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import re2
 
 from blimpworks.errors import UserError
-from blimpworks.lmentry.judging.brackets import BRACKETS, PASSED, SPACE, between, bracketed_roles
+from blimpworks.lmentry.judging.brackets import BRACKETS, PASSED, SPACE, bracketed_roles, member
 from blimpworks.lmentry.judging.roles import CLASSES, INFLECTED, ROLE
 
 _ROLE = re.compile(r"\{(\w*)\}")
@@ -81,8 +81,8 @@ def role_expressions(
         if name != "other"
     }
     found |= _in_cases(found, endings or {}, words or {})
-    member = f"[{ROLE['answer']}{ROLE['other']}]"
-    listed = f"{GAP}*(?:{member}{GAP}*(?:{joined}{GAP}+)?)+"
+    named = f"[{ROLE['answer']}{ROLE['other']}]"
+    listed = f"{GAP}*(?:{named}{GAP}*(?:{joined}{GAP}+)?)+"
     stop = {"any": ANY_CHARACTER["corrected"]}
     return found | {"words": listed} | stop | dict(words or {})
 
@@ -107,7 +107,7 @@ def bracketed_expressions(
         for name, expression in bracketed_roles(marks, once=once).items()
     }
     joined = _translate(conjunction, passed)
-    listed = f"{PASSED}{SPACE}*(?:{between(ROLE['other'])}{PASSED}{SPACE}+(?:{joined}{SPACE}+)?)+"
+    listed = f"{PASSED}{SPACE}*(?:{member(ROLE['other'])}{PASSED}{SPACE}+(?:{joined}{SPACE}+)?)+"
     if endings is not None:
         found |= _in_cases(found, endings, passed)
     stop = {"any": ANY_CHARACTER["published" if endings is None else "corrected"] + PASSED}
