@@ -85,8 +85,8 @@ class Trace:
         while level:
             tables = [f for f in level if folder in f"/{f.as_posix()}" and f.suffix in suffixes]
             if tables:
-                behind = {source for table in tables for source in self.behind(table)}
-                return [table for table in dict.fromkeys(tables) if table not in behind]
+                origins = {source for table in tables for source in self.behind(table)}
+                return [table for table in dict.fromkeys(tables) if table not in origins]
             seen |= {*level}
             behind = (source for file in level for source in self.inputs(file))
             level = [source for source in dict.fromkeys(behind) if source not in seen]
