@@ -6,7 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from blimp_kit import evaluate
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from blimpworks.analysis.bins import (
@@ -46,6 +46,7 @@ def test_equal_values_share_a_bin(values, most):
 
 
 @given(unlike, st.integers(2, 12))
+@example([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 0.5, 0.25, 0.125, 0.0625], 5)
 def test_bins_of_unlike_values_are_equally_large(values, most):
     sizes = bins_of(pd.Series(values), most).value_counts()
     assert sizes.max() - sizes.min() <= 1

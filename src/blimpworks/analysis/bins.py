@@ -62,9 +62,14 @@ def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
 
 def bins_of(values: pd.Series, most: int) -> pd.Series:
     """The bin of each value, from 0: at most so many, by quantiles; equal values share one."""
-    edges = np.unique(np.quantile(values, np.linspace(0, 1, most + 1)))
-    found = np.searchsorted(edges[1:-1], values.to_numpy(), side="right")
-    return pd.Series(pd.factorize(found, sort=True)[0], index=values.index)
+    ordered = np.sort(values.to_numpy())
+    # Positions of the quantiles as whole numbers and parts of `most`: a float such as 0.6 * 10
+    # lies a little above the value that it stands for, which would then change its bin.
+    whole, part = np.divmod(np.arange(most + 1) * (len(ordered) - 1), most)
+    after = ordered[np.minimum(whole + 1, len(ordered) - 1)]
+    edges = np.unique(ordered[whole] + part / most * (after - ordered[whole]))
+    numbers = np.searchsorted(edges[1:-1], values.to_numpy(), side="right")
+    return pd.Series(pd.factorize(numbers, sort=True)[0], index=values.index)
 
 
 def binned(rows: pd.DataFrame, most: int) -> Iterator[dict[str, object]]:
