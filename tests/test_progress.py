@@ -196,7 +196,7 @@ def test_short_allocations_end_with_the_bytes_of_a_long_one(score, tmp_path, eng
     manifest = score(long, "long", engine, options)
     runs = []
     while not (tmp_path / "short/manifest.json").exists():
-        runs.append(Near(0.08))
+        runs.append(Near(0.02))
         with suppress(OutOfTime):
             again = score(runs[-1], "short", engine, options)
         assert runs[-1].parts, "each allocation adds something"
