@@ -19,6 +19,7 @@ MODULES = {
     "sample/__init__.py": "from blimpworks.sample.tools import reexported\n",
     "sample/main.py": '''"""Entry."""
 from blimpworks import sample
+from blimpworks.errors import UserError
 from blimpworks.sample import tools
 from blimpworks.sample import reexported
 from blimpworks.sample.tools import CONSTANT, Base
@@ -30,8 +31,13 @@ def entry(x):
     from blimpworks.sample.late import late
     return helper(x) + late() + tools.by_module() + sample.reexported() + CONSTANT
 
-def helper(x):
-    return outside(Child().run(x))
+def helper(x: int) -> int:
+    value = outside(Child().run(x))
+    if value < LOW:
+        raise UserError(f"{value} is low")
+    return value
+
+LOW, HIGH = 0, 1
 
 class Child(Base):
     """A class."""
@@ -52,7 +58,7 @@ def deep(x):
     return x
 
 def by_module():
-    return encoded(TABLE)
+    return encoded(TABLE) + len(REGISTRY)
 
 def encoded(name):
     import json as encoder
@@ -97,7 +103,12 @@ def digest_after(tmp_path):
     (root / "sample").mkdir(parents=True)
     (root / "provenance").mkdir()
     names = ("__init__.py", "errors.py", "files.py", "provenance/__init__.py")
-    for name in (*names, "provenance/digest.py", "provenance/known.py"):
+    for name in (
+        *names,
+        "provenance/digest.py",
+        "provenance/known.py",
+        "provenance/normal_form.py",
+    ):
         shutil.copy(PACKAGE / name, root / name)
 
     def digest(*edits):
@@ -115,7 +126,7 @@ def digest_after(tmp_path):
 @pytest.mark.parametrize(
     "edits",
     [
-        [("main", "def helper(x):\n", "def helper(x):\n    # a comment\n")],
+        [("main", "-> int:\n", "-> int:\n    # a comment\n")],
         [("main", '"""Do it."""', '"""Do it otherwise."""')],
         [("main", '    """Its field."""\n', "")],
         [("main", "return helper(x) +", "return (\n        helper( x ) )+")],
@@ -124,6 +135,33 @@ def digest_after(tmp_path):
         [("alone", "return 6", "return 0")],
         [("main", "import floor as", "import trunc as")],
         [("stranger.tsv", "PL", "DU")],
+        [("main", "x: int) -> int", "x: float) -> float")],
+        [("main", "value", "outcome")],
+        [("main", "is low", "is too low")],
+        [("main", "helper", "aid")],
+        [("main", "Child", "Descendant")],
+        [("tools", "deep", "deepest")],
+        [("tools", "CONSTANT", "NUMBER"), ("main", "CONSTANT", "NUMBER")],
+        [
+            ("main", "import ceil as outside", "import ceil as rounded"),
+            ("main", "outside(", "rounded("),
+        ],
+        [
+            (
+                "tools",
+                "\ndef deep(x):\n    return x\n",
+                "from blimpworks.sample.alone import deep\n",
+            ),
+            ("alone", "def alone", "def deep(x):\n    return x\n\ndef alone"),
+        ],
+        [
+            (
+                "tools",
+                "REGISTRY = {}\nREGISTRY.update(a=1)\n",
+                "from blimpworks.sample.late import REGISTRY\n",
+            ),
+            ("late", "def late", "REGISTRY = {}\nREGISTRY.update(a=1)\ndef late"),
+        ],
     ],
     ids=[
         "comment",
@@ -135,6 +173,16 @@ def digest_after(tmp_path):
         "elsewhere",
         "unused-import",
         "other-file",
+        "types",
+        "local-variable",
+        "message",
+        "renamed-function",
+        "renamed-class",
+        "renamed-elsewhere",
+        "renamed-constant",
+        "renamed-import",
+        "moved",
+        "moved-with-a-statement",
     ],
 )
 def test_an_edit_that_changes_no_number_keeps_the_digest(digest_after, edits):
@@ -145,6 +193,12 @@ def test_an_edit_that_changes_no_number_keeps_the_digest(digest_after, edits):
     "edit",
     [
         ("main", "return helper(x)", "return 1 + helper(x)"),
+        ("main", "value < LOW", "value < HIGH"),
+        (
+            "main",
+            "tools.by_module() + sample.reexported()",
+            "sample.reexported() + tools.by_module()",
+        ),
         ("main", "Child().run(x)", "Child().run(-x)"),
         ("main", "field: int = 1", "field: int = 2"),
         ("tools", "return x", "return x + 1"),
@@ -160,6 +214,8 @@ def test_an_edit_that_changes_no_number_keeps_the_digest(digest_after, edits):
     ],
     ids=[
         "entry",
+        "other-of-two-constants",
+        "order-of-two-mentions",
         "helper",
         "field",
         "base-class-method",

@@ -2,9 +2,10 @@
 
 Snakemake reruns a rule when one of its params changes, but it never looks inside imported
 modules. Each rule therefore carries, as a param, the digest of every definition its entry
-point can reach: functions, classes and constants, followed by name through the package's
-modules. An edit reruns exactly the dependants; comments, docstrings, formatting, time
-stamps and code that the rule never calls change nothing.
+point can reach: functions, classes and constants, followed by name through the packages'
+modules. An edit reruns exactly the dependants; comments, docstrings, types, formatting, time
+stamps, messages of errors and code that the rule never calls change nothing, and neither does
+moving or renaming a definition (``normal_form``).
 
 What is followed is what is written: names, ``module.name`` and imports, also inside
 functions. Dispatch by string must therefore pass its targets as entry points itself.
@@ -13,203 +14,187 @@ functions. Dispatch by string must therefore pass its targets as entry points it
 import ast
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from blimpworks.provenance.known import recall, remember
+from blimpworks.provenance.normal_form import (
+    MENTION,
+    NormalForm,
+    Symbol,
+    normal_form,
+    strip_docstrings,
+)
 
 PACKAGE = "blimpworks"
-ROOT = Path(__file__).resolve().parent.parent
 # Records, messages, the command line and what a cluster is asked for decide no number;
 # settings do, but their values are params of the rules that read them.
-EXCLUDED = tuple(
-    f"{PACKAGE}.{name}" for name in ("provenance", "errors", "cli", "config", "cluster")
-)
+EXCLUDED = re.compile(rf"{PACKAGE}\.(provenance|errors|cli|config|cluster)(\..*)?")
 
 # A string that names a file beside the module stands for that file's content.
 DATA_FILE = re.compile(r"[\w./-]+\.(tsv|csv|json|yaml|js|css|jinja|md)")
+EVERYTHING = "*"
+"""In place of a name: all definitions of a module."""
 
-Symbol = tuple[str, str]
-"""A module and the name of a definition in it; the name "" stands for its other statements."""
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def module_path(module: str) -> Path | None:
     """Source file of a dotted ``module`` of this package, or None if it is no module of it."""
-    if module != PACKAGE and not module.startswith(f"{PACKAGE}."):
-        return None
-    base = ROOT.joinpath(*module.split(".")[1:])
+    package, *inside = module.split(".")
+    base = ROOT.joinpath(*inside)
     for candidate in (base.with_suffix(".py"), base / "__init__.py"):
-        if candidate.is_file():
+        if package == PACKAGE and candidate.is_file():
             return candidate
     return None
 
 
-def _excluded(module: str) -> bool:
-    return any(module == prefix or module.startswith(f"{prefix}.") for prefix in EXCLUDED)
-
-
 @dataclass
 class _Module:
-    """Definitions of one module by name, and what its imported names stand for."""
+    """A module's definitions by name, and what its imported names stand for."""
 
     definitions: dict[str, list[ast.stmt]] = field(default_factory=dict)
+    effects: list[ast.stmt] = field(default_factory=list)
+    """Statements that define nothing, but run on import; not those that run only if the module
+    is a program, or for type checkers."""
     imports: dict[str, Symbol] = field(default_factory=dict)
+    """Of packages that are followed."""
     outside: dict[str, str] = field(default_factory=dict)
-    """Local names of what is imported from other packages, and what they stand for."""
+    """Full names of what is imported from other packages."""
 
 
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
-def _strip_docstrings(tree: ast.Module) -> ast.Module:
-    """Remove docstrings (of attributes too) in place: like comments, they decide no number."""
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            node.body = [child for child in body if not _is_text(child)]  # type: ignore[attr-defined]
-    return tree
-
-
-def _names(node: ast.stmt) -> list[str]:
-    """Names that a module-level statement defines; [""] for one run for its effect."""
+def _defined_names(node: ast.stmt) -> list[str]:
+    """Names that a module-level statement defines."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return [node.name]
     if isinstance(node, ast.Assign):
         return [n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)]
     if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
         return [node.target.id]
-    return [""]
+    return []
 
 
-def _imports(tree: ast.Module) -> Iterator[tuple[str, Symbol]]:
-    """Local name and meaning of every import from this package, functions' own included."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            for alias in node.names:
-                local, inner = alias.asname or alias.name, f"{node.module}.{alias.name}"
-                if module_path(inner):
-                    yield local, (inner, "*")
-                elif module_path(node.module):
-                    yield local, (node.module, alias.name)
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                if alias.asname and module_path(alias.name):
-                    yield alias.asname, (alias.name, "*")
-
-
-def _outside(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Local name and full name of every import from elsewhere."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom | ast.Import):
-            prefix = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-            for alias in node.names:
-                if not prefix.startswith(PACKAGE):
-                    yield alias.asname or alias.name.partition(".")[0], prefix + alias.name
+def _add_import(module: _Module, node: ast.ImportFrom | ast.Import) -> None:
+    """Note what the names that an import statement binds stand for."""
+    for alias in node.names:
+        if isinstance(node, ast.Import):
+            local, full = alias.asname or alias.name.partition(".")[0], alias.name
+            symbol = (full, EVERYTHING) if alias.asname and module_path(full) else None
+        else:
+            origin = node.module or ""
+            local, full = alias.asname or alias.name, f"{origin}.{alias.name}"
+            symbol = (full, EVERYTHING) if module_path(full) else (origin, alias.name)
+            symbol = symbol if module_path(symbol[0]) else None
+        if symbol:
+            module.imports[local] = symbol
+        else:
+            module.outside[local] = full
 
 
 @cache
-def _module(module: str) -> _Module:
-    path = module_path(module)
+def _module(name: str) -> _Module:
+    path = module_path(name)
     if path is None:
-        raise ModuleNotFoundError(f"{module} is not a module of {PACKAGE}")
-    tree = _strip_docstrings(ast.parse(path.read_text(encoding="utf-8")))
-    found = _Module(imports=dict(_imports(tree)), outside=dict(_outside(tree)))
+        raise ModuleNotFoundError(f"{name} is not a module of {PACKAGE} or of a paper's package")
+    tree = strip_docstrings(ast.parse(path.read_text(encoding="utf-8")))
+    module = _Module()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom | ast.Import):
+            _add_import(module, node)
     for node in tree.body:
-        if not isinstance(node, ast.Import | ast.ImportFrom):
-            for name in _names(node):
-                found.definitions.setdefault(name, []).append(node)
-    return found
+        names = _defined_names(node)
+        for defined in names:
+            module.definitions.setdefault(defined, []).append(node)
+        if not names and not isinstance(node, ast.ImportFrom | ast.Import | ast.If):
+            module.effects.append(node)
+    return module
 
 
 def definitions(source: str) -> dict[str, str]:
-    """Normalised text of every definition in a module's ``source``, by name.
+    """Text of every definition in a module's ``source``, by name, without comments and layout.
 
-    Comments, docstrings and layout are gone from it. Statements that run on import stand
-    under "". Raises SyntaxError for what is no Python.
+    Statements that run on import stand under "". Raises SyntaxError for what is no Python.
     """
-    found: dict[str, str] = {}
-    for node in _strip_docstrings(ast.parse(source)).body:
+    texts: dict[str, str] = {}
+    for node in strip_docstrings(ast.parse(source)).body:
         if not isinstance(node, ast.Import | ast.ImportFrom):
-            for name in _names(node):
-                found[name] = found.get(name, "") + ast.dump(node) + "\n"
-    return found
+            for name in _defined_names(node) or [""]:
+                texts[name] = texts.get(name, "") + ast.dump(node) + "\n"
+    return texts
 
 
-def _targets(module: str, node: ast.AST) -> Iterator[Symbol]:
-    """Symbols of this package that one definition mentions."""
-    known = _module(module)
-    qualified: set[int] = set()
-    for part in ast.walk(node):
-        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
-            target = known.imports.get(part.value.id)
-            if target and target[1] == "*":
-                qualified.add(id(part.value))
-                yield target[0], part.attr
-    for part in ast.walk(node):
-        if isinstance(part, ast.Name) and id(part) not in qualified:
-            if part.id in known.definitions:
-                yield module, part.id
-            elif part.id in known.imports:
-                yield known.imports[part.id]
-
-
-def _resolve(symbol: Symbol) -> list[Symbol]:
-    """The definitions behind a mention: re-exports followed, a whole module spelt out."""
+def _resolve(symbol: Symbol) -> Symbol | str | None:
+    """The definition behind a mention, re-exports followed; its name if it is excluded."""
     module, name = symbol
-    if _excluded(module):
-        return []
-    known = _module(module)
-    if name == "*":
-        return [(module, each) for each in known.definitions]
-    if name in known.definitions:
-        return [(module, name)]
-    if name in known.imports:
-        return _resolve(known.imports[name])
+    if EXCLUDED.fullmatch(module):
+        return name
+    if name == EVERYTHING or name in _module(module).definitions:
+        return symbol
+    if name in _module(module).imports:
+        return _resolve(_module(module).imports[name])
     inner = f"{module}.{name}"
-    return _resolve((inner, "*")) if name and module_path(inner) else []
+    return (inner, EVERYTHING) if module_path(inner) else _module(module).outside.get(name)
 
 
-def _companions(module: str, node: ast.AST) -> Iterator[str]:
-    """What a definition uses beside the package's code: outside names, its data files."""
-    outside, directory = _module(module).outside, (module_path(module) or ROOT).parent
-    for part in ast.walk(node):
-        if isinstance(part, ast.Name) and part.id in outside:
-            yield f"{part.id} is {outside[part.id]}"
-        elif isinstance(part, ast.Constant) and isinstance(part.value, str):
-            data = directory / part.value
-            if DATA_FILE.fullmatch(part.value) and data.is_file():
-                yield f"{part.value} {hashlib.sha256(data.read_bytes()).hexdigest()}"
+def _meaning(module: str, node: ast.expr) -> Symbol | str | None:
+    """What a name or ``module.name`` in a module stands for."""
+    known = _module(module)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        target = known.imports.get(node.value.id)
+        if target is None or target[1] != EVERYTHING:
+            return None
+        return _resolve((target[0], node.attr))
+    if not isinstance(node, ast.Name):
+        return None
+    if node.id in known.definitions:
+        return module, node.id
+    if node.id in known.imports:
+        return _resolve(known.imports[node.id])
+    return known.outside.get(node.id)
+
+
+def _is_error(meaning: Symbol | str) -> bool:
+    """Whether it is one of the exceptions that carry a message for people."""
+    return meaning == "UserError"
+
+
+def _statements(module: str, name: str) -> list[ast.stmt]:
+    """The statements that define a name, and those that run on import and mention it."""
+    known = _module(module)
+    effects = [node for node in known.effects if name in _mentioned(node, known)]
+    return [*known.definitions.get(name, []), *effects]
+
+
+def _mentioned(node: ast.stmt, module: _Module) -> Collection[str]:
+    """Definitions of a module that a statement run on import is about: all, if it names none."""
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return names & module.definitions.keys() or module.definitions.keys()
+
+
+def _data_files(module: str, strings: tuple[str, ...]) -> Iterator[str]:
+    """Names and checksums of the files beside a module that its strings name."""
+    path = module_path(module)
+    for name in sorted({*strings}):
+        if path and DATA_FILE.fullmatch(name) and (path.parent / name).is_file():
+            content = (path.parent / name).read_bytes()
+            yield f"{name} {hashlib.sha256(content).hexdigest()}"
 
 
 @cache
-def _direct(symbol: Symbol) -> tuple[str, frozenset[Symbol]]:
-    """Normalised source of a definition, and the definitions it mentions."""
+def _direct(symbol: Symbol) -> NormalForm:
+    """Normal form of a definition, with the data files that it reads."""
     module, name = symbol
-    nodes = _module(module).definitions.get(name, [])
-    texts = [ast.dump(node, include_attributes=False) for node in nodes]
-    texts += sorted({found for node in nodes for found in _companions(module, node)})
-    text = "\n".join(texts)
-    targets = (target for node in nodes for target in _targets(module, node))
-    return text, frozenset(found for target in targets for found in _resolve(target))
-
-
-def reachable(*entries: str) -> list[Symbol]:
-    """Every definition that the entry points (``module:name``) can reach, sorted.
-
-    Statements that a reached module runs on import count too. Raises ModuleNotFoundError
-    or KeyError for an entry point that does not exist.
-    """
-    waiting = [_entry(entry) for entry in entries]
-    seen: set[Symbol] = set()
-    while waiting:
-        symbol = waiting.pop()
-        if symbol not in seen:
-            seen.add(symbol)
-            waiting += [*_direct(symbol)[1], (symbol[0], "")]
-    return sorted(seen)
+    if name == EVERYTHING:
+        names = _module(module).definitions
+        return NormalForm(EVERYTHING + MENTION * len(names), tuple((module, n) for n in names))
+    form = normal_form(
+        _statements(module, name), name, lambda node: _meaning(module, node), _is_error
+    )
+    data = "\n".join(_data_files(module, form.strings))
+    return NormalForm(f"{form.text}\n{data}", form.mentions)
 
 
 def _entry(entry: str) -> Symbol:
@@ -217,6 +202,26 @@ def _entry(entry: str) -> Symbol:
     if name not in _module(module).definitions:
         raise KeyError(f"{entry}: {module} defines no {name!r}")
     return module, name
+
+
+def _numbered(*entries: str) -> dict[Symbol, int]:
+    """Every definition that the entry points reach, numbered in the order of mention."""
+    numbers: dict[Symbol, int] = {}
+    waiting = [_entry(entry) for entry in reversed(entries)]
+    while waiting:
+        symbol = waiting.pop()
+        if symbol not in numbers:
+            numbers[symbol] = len(numbers)
+            waiting += reversed(_direct(symbol).mentions)
+    return numbers
+
+
+def reachable(*entries: str) -> list[Symbol]:
+    """Every definition that the entry points (``module:name``) can reach, sorted.
+
+    Raises ModuleNotFoundError or KeyError for an entry point that does not exist.
+    """
+    return sorted(symbol for symbol in _numbered(*entries) if symbol[1] != EVERYTHING)
 
 
 def reached_modules(*entries: str) -> list[str]:
@@ -233,9 +238,12 @@ def _code(entries: tuple[str, ...]) -> tuple[str, list[str]]:
     """Digest and modules of what the entry points reach, computed once for each state of it."""
     known = recall(entries)
     if known is None:
-        digest, symbols = hashlib.sha256(), reachable(*entries)
-        for symbol in symbols:
-            digest.update(f"{symbol}\n{_direct(symbol)[0]}\n".encode())
-        known = digest.hexdigest()[:16], sorted({module for module, _ in symbols})
+        numbers = _numbered(*entries)
+        digest = hashlib.sha256()
+        for symbol, number in numbers.items():
+            form = _direct(symbol)
+            mentioned = [numbers[each] for each in form.mentions]
+            digest.update(f"{number}{mentioned}{form.text}\n".encode())
+        known = digest.hexdigest()[:16], sorted({module for module, _ in numbers})
         remember(entries, *known)
     return known
