@@ -16,7 +16,7 @@ import numpy as np
 import scoring_kit as kit
 import tiny
 
-from blimpworks.config import ScoringOptions
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.scoring.engine import Encoded
 from blimpworks.scoring.passes import packed_passes, padded_passes
 from blimpworks.scoring.plan import Request, in_order, requests_of

@@ -23,7 +23,12 @@ sys.path.insert(0, str(REPOSITORY / "tests"))
 
 from mirror_kit import generate, rows_of  # noqa: E402
 
-from blimpworks.catalogue import UNIMORPH_KINDS, LanguageRow, SourceRow, TreebankRow  # noqa: E402
+from blimpworks.campaign.catalogue import (
+    UNIMORPH_KINDS,
+    LanguageRow,
+    SourceRow,
+    TreebankRow,
+)
 
 __all__ = ["MIRROR", "complete_languages", "generate", "languages"]
 

@@ -24,7 +24,7 @@ import tiny
 import torch
 from safetensors.torch import save_file
 
-from blimpworks.config import ScoringOptions
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.models.lstm import END, END_ID, UNKNOWN, LstmModel, LstmSettings, load_lstm
 from blimpworks.models.threads import one_thread
 from blimpworks.scoring.engine import load_engine

@@ -24,7 +24,8 @@ sys.path.insert(0, str(REPOSITORY / "tests"))
 
 import tiny  # noqa: E402
 
-from blimpworks.config import ScoringOptions, TransformerRecipe  # noqa: E402
+from blimpworks.campaign.settings.scoring import ScoringOptions  # noqa: E402
+from blimpworks.campaign.settings.training import TransformerRecipe  # noqa: E402
 from blimpworks.scoring import run  # noqa: E402
 from blimpworks.scoring.collect import collect_scores  # noqa: E402
 from blimpworks.scoring.engine import load_engine  # noqa: E402

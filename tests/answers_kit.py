@@ -4,10 +4,10 @@ import pyarrow as pa
 import tiny
 from transformers import AutoTokenizer
 
-from blimpworks.config import VllmOptions
-from blimpworks.config.lmentry import AnsweringOptions
-from blimpworks.lmentry.tables import PROMPTS
+from blimpworks.campaign.settings.scoring import VllmOptions
 from blimpworks.models.checkpoint import read_description, seal
+from blimpworks.papers.lmentry.settings import AnsweringOptions
+from blimpworks.papers.lmentry.tables import PROMPTS
 from blimpworks.tables import write_table
 
 # vLLM's attention on CPUs takes heads of a width of 32 or more.

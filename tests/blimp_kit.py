@@ -9,23 +9,19 @@ import pyarrow as pa
 from mirror_kit import CONFIG, fetch, rows_of
 
 from blimpworks.analysis.accuracy import wilson
-from blimpworks.analysis.bins import Evaluation, bin_accuracies
-from blimpworks.blimp.items import ITEM_SCHEMA
-from blimpworks.blimp.paradigms import (
-    ONE_PREFIX,
-    PHENOMENON_OF,
-    TWO_PREFIX,
-)
-from blimpworks.catalogue import ModelRow, SourceRow, read_rows
-from blimpworks.exhibits.blimp.specs import SPECS
+from blimpworks.campaign.catalogue import ModelRow, SourceRow, read_rows
+from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.spec import FORMATS
+from blimpworks.judging.judge import Rules, judge
+from blimpworks.papers.blimp.analysis.bins import Evaluation, bin_accuracies
+from blimpworks.papers.blimp.exhibits.specs import SPECS
+from blimpworks.papers.blimp.items.build import ITEM_SCHEMA
+from blimpworks.papers.blimp.paradigms import ONE_PREFIX, PHENOMENON_OF, TWO_PREFIX
+from blimpworks.papers.blimp.released_ratings import read_ratings
+from blimpworks.papers.blimp.released_results import MODELS, RERUN_MODELS, read_blimp_release
 from blimpworks.reproduction.accuracies import read_published
-from blimpworks.reproduction.blimp_ratings import read_ratings
-from blimpworks.reproduction.blimp_release import MODELS, RERUN_MODELS, read_blimp_release
 from blimpworks.reproduction.published import Paper, compare
-from blimpworks.scoring.judge import Rules, judge
 from blimpworks.tables import ACCURACIES, ITEMS, SCORES, write_table
 
 PRINTED = CONFIG / "published" / "blimp"

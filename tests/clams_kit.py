@@ -5,14 +5,14 @@ from pathlib import Path
 import pandas as pd
 from mirror_kit import fetch, rows_of
 
-from blimpworks.analysis.wals import build_morphology
-from blimpworks.catalogue import SourceRow, read_rows
-from blimpworks.clams.evaluation_sets import count_sets
+from blimpworks.campaign.catalogue import SourceRow, read_rows
+from blimpworks.campaign.reference import PublishedRow
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.catalogue import EXHIBITS
-from blimpworks.exhibits.clams.facts import PRINTED
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.reference import PublishedRow
+from blimpworks.papers.clams.analysis.wals import build_morphology
+from blimpworks.papers.clams.exhibits.facts import PRINTED
+from blimpworks.papers.clams.items.evaluation_sets import count_sets
 from blimpworks.reproduction.accuracies import read_published
 from blimpworks.reproduction.published import Paper, compare
 from blimpworks.tables import ACCURACIES, EVALUATION_SETS, MORPHOLOGY, read_table

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.config import MultiblimpOptions
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 # One thread: two workers' threads that wait for each other on two cores take ten times as long.

@@ -4,8 +4,8 @@ import io
 
 from hypothesis import strategies as st
 
-from blimpworks.treebanks.conllu import parse_conllu
-from blimpworks.treebanks.reference import parse_with_conllu
+from blimpworks.linguistics.treebanks.conllu import parse_conllu
+from blimpworks.linguistics.treebanks.reference import parse_with_conllu
 
 
 def by_sentence(data, *options):

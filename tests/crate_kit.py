@@ -18,7 +18,7 @@ from urllib3 import HTTPResponse
 
 from blimpworks.cli import app
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
-from blimpworks.provenance.record import Job
+from blimpworks.records.job import Job
 
 CONTEXT = ROOT / "tests/data/ro-crate-1.1-context.json"
 CONTEXT_URL = "https://w3id.org/ro/crate/1.1/context"

@@ -4,9 +4,9 @@ from functools import cache, lru_cache
 
 from mirror_kit import CONFIG
 
-from blimpworks.blimp.generator.declarations import read_declaration
-from blimpworks.blimp.generator.generate import Generator
-from blimpworks.blimp.lexicon.load import read_lexicon
+from blimpworks.papers.blimp.items.generator.declarations import read_declaration
+from blimpworks.papers.blimp.items.generator.generate import Generator
+from blimpworks.papers.blimp.items.lexicon.load import read_lexicon
 
 BLIMP = CONFIG / "blimp"
 PATHS = {path.stem: path for path in sorted((BLIMP / "paradigms").glob("*.yaml"))}

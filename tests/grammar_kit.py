@@ -7,9 +7,9 @@ from textwrap import dedent
 
 import pytest
 
-from blimpworks.clams.grammar.generator import generate, lines_of
-from blimpworks.clams.grammar.parser import read_grammar
 from blimpworks.errors import UserError
+from blimpworks.papers.clams.items.grammar.generator import generate, lines_of
+from blimpworks.papers.clams.items.grammar.parser import read_grammar
 
 LANGUAGES = ("de", "fr", "he", "ru")
 

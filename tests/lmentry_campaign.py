@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.annotation.spreadsheet import read_sheet, write_sheet
-from blimpworks.lmentry.tables import ANSWERS, PROMPTS, SHEET_KEY
-from blimpworks.lmentry.tasks import ORDERED, SUBSETS, TASKS
-from blimpworks.lmentry.verdicts import Evaluation
+from blimpworks.papers.lmentry.analysis.verdicts import Evaluation
+from blimpworks.papers.lmentry.tables import ANSWERS, PROMPTS, SHEET_KEY
+from blimpworks.papers.lmentry.tasks import ORDERED, SUBSETS, TASKS
 from blimpworks.tables import JUDGEMENTS, read_table, write_table
 
 METHODS = ("published", "corrected")

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from blimpworks.catalogue import ModelRow, read_rows
+from blimpworks.campaign.catalogue import ModelRow, read_rows
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.lmentry.names import LANGUAGES
-from blimpworks.lmentry.settings import count_prompts
+from blimpworks.papers.lmentry.exhibits.names import LANGUAGES
+from blimpworks.papers.lmentry.items.counts import count_prompts
 from blimpworks.reproduction.accuracies import read_published
 
 CONFIG = Path(__file__).resolve().parents[1] / "config"

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.catalogue import SourceRow, read_rows
-from blimpworks.config import LmentryOptions
-from blimpworks.lmentry.declarations import declaration_of, read_declarations
-from blimpworks.lmentry.draws import Source
-from blimpworks.lmentry.packs import read_pack
-from blimpworks.lmentry.prompts import names_of, nominal_of, prompts_of
-from blimpworks.lmentry.resources import cleaned, read_resources
-from blimpworks.lmentry.sampling import draw
-from blimpworks.lmentry.sets import RESOURCE
+from blimpworks.campaign.catalogue import SourceRow, read_rows
+from blimpworks.papers.lmentry.items.declarations import declaration_of, read_declarations
+from blimpworks.papers.lmentry.items.draws import Source
+from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.items.prompts import names_of, nominal_of, prompts_of
+from blimpworks.papers.lmentry.items.resources import cleaned, read_resources
+from blimpworks.papers.lmentry.items.sampling import draw
+from blimpworks.papers.lmentry.items.sets import RESOURCE
+from blimpworks.papers.lmentry.settings import LmentryOptions
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIG = ROOT / "config/lmentry"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from blimpworks.download import Patience
+from blimpworks.retrieval.download import Patience
 
 DATA = bytes(range(256)) * 4096  # 1 MiB
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

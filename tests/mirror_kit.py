@@ -6,11 +6,18 @@ from pathlib import Path
 
 from treebank_kit import Language
 
-from blimpworks.catalogue import UNIMORPH_KINDS, LanguageRow, SourceRow, TreebankRow, read_rows
-from blimpworks.config import MultiblimpOptions, TreebankOptions
-from blimpworks.multiblimp.lexicon import build_lexicon
-from blimpworks.multiblimp.sampling import sample_items
-from blimpworks.treebanks.build import build_tokens
+from blimpworks.campaign.catalogue import (
+    UNIMORPH_KINDS,
+    LanguageRow,
+    SourceRow,
+    TreebankRow,
+    read_rows,
+)
+from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.linguistics.treebanks.build import build_tokens
+from blimpworks.papers.multiblimp.items.lexicon import build_lexicon
+from blimpworks.papers.multiblimp.items.sampling import sample_items
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 
 CONFIG = Path(__file__).resolve().parents[1] / "config"
 PUBLISHED = MultiblimpOptions()

@@ -5,9 +5,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from treebank_kit import DOGS_SING, FIN, SEEN, UNIMORPH
 
-from blimpworks.config import AgreementOptions, MultiblimpOptions
-from blimpworks.multiblimp.agreement import count_agreement, label_of, load_evidence
-from blimpworks.multiblimp.phenomena import PHENOMENA
+from blimpworks.papers.multiblimp.items.agreement import count_agreement, label_of, load_evidence
+from blimpworks.papers.multiblimp.items.phenomena import PHENOMENA
+from blimpworks.papers.multiblimp.settings import AgreementOptions, MultiblimpOptions
 from blimpworks.tables import AGREEMENT_COUNTS, CANDIDATES, read_table
 
 # Agreement (notes 2.7)

@@ -21,12 +21,17 @@ from blimpworks.annotation.spreadsheet import (
     write_sheet,
 )
 from blimpworks.cli import app
-from blimpworks.config import SheetOptions
 from blimpworks.errors import UserError
-from blimpworks.lmentry.annotation.agreement import compare, kappa, measure_agreement, read_key
-from blimpworks.lmentry.annotation.labels import read_labels
-from blimpworks.lmentry.annotation.sheet import COLUMNS, write_annotation_sheet
-from blimpworks.lmentry.tables import ANNOTATION_AGREEMENT, ANSWERS, PROMPTS, SHEET_KEY
+from blimpworks.papers.lmentry.annotation.agreement import (
+    compare,
+    kappa,
+    measure_agreement,
+    read_key,
+)
+from blimpworks.papers.lmentry.annotation.labels import read_labels
+from blimpworks.papers.lmentry.annotation.sheet import COLUMNS, write_annotation_sheet
+from blimpworks.papers.lmentry.settings import SheetOptions
+from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, ANSWERS, PROMPTS, SHEET_KEY
 from blimpworks.tables import JUDGEMENTS, read_table
 
 pytestmark = pytest.mark.xdist_group("annotation")  # they share what is made once

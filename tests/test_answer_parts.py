@@ -4,12 +4,13 @@ import pandas as pd
 import pytest
 
 from blimpworks.analysis.accuracy import summarise
+from blimpworks.audit.evidence import spread
+from blimpworks.audit.wording import _item_lines
+from blimpworks.campaign.parts import Part
+from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.cluster.dry_run import read_dry_run
-from blimpworks.cluster.parts import Part
 from blimpworks.cluster.wording import named
-from blimpworks.config import Campaign, LmentryOptions
-from blimpworks.provenance.evidence import spread
-from blimpworks.provenance.wording import _item_lines
+from blimpworks.papers.lmentry.settings import LmentryOptions
 
 
 def judgements(*groups):

@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoModelForCausalLM
 
-from blimpworks.answering.collect import answer_shards, collect_answers
-from blimpworks.answering.conversation import Asked, Conversation, pin_date
-from blimpworks.answering.engine import load_answering
-from blimpworks.answering.reasoning import END, START, strip_reasoning
-from blimpworks.answering.run import answer_items
-from blimpworks.answering.transformers_answers import TransformersAnswers
 from blimpworks.errors import UserError
+from blimpworks.generation.collect import answer_shards, collect_answers
+from blimpworks.generation.conversation import Asked, Conversation, pin_date
+from blimpworks.generation.engine import load_answering
+from blimpworks.generation.reasoning import END, START, strip_reasoning
+from blimpworks.generation.run import answer_items
+from blimpworks.generation.transformers_answers import TransformersAnswers
 from blimpworks.models.checkpoint import read_description, seal
 from blimpworks.scoring.watch import Watch
 
@@ -378,7 +378,7 @@ def test_an_answer_without_reasoning_is_the_end_of_the_text_and_has_no_mark(text
 
 def test_reasoning_is_stripped_without_heavy_imports():
     code = (
-        "import sys, blimpworks.answering.reasoning as r; "
+        "import sys, blimpworks.generation.reasoning as r; "
         "assert not {'torch', 'transformers', 'pyarrow', 'numpy'} & {*sys.modules}"
     )
     subprocess.run([sys.executable, "-c", code], check=True, env=os.environ)

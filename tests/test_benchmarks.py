@@ -5,14 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.benchmarks import benchmarks_of, check_benchmarks, declared_paradigms, paper_of
-from blimpworks.blimp.paradigms import PHENOMENON_OF
-from blimpworks.catalogue import load_catalogue
+from blimpworks.campaign.benchmarks import (
+    benchmarks_of,
+    check_benchmarks,
+    declared_paradigms,
+    paper_of,
+)
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.settings.campaign import load_campaign
 from blimpworks.cluster.expectations import expected_pairs
-from blimpworks.config import BlimpOptions, load_campaign
 from blimpworks.errors import UserError
-from blimpworks.exhibits.blimp.trained import blimp_training
 from blimpworks.exhibits.catalogue import of_benchmarks
+from blimpworks.papers.blimp.exhibits.trained import blimp_training
+from blimpworks.papers.blimp.paradigms import PHENOMENON_OF
+from blimpworks.papers.blimp.settings import BlimpOptions
 
 ROOT = Path(__file__).resolve().parents[1]
 

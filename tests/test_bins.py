@@ -9,7 +9,9 @@ from blimp_kit import evaluate
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from blimpworks.analysis.bins import (
+from blimpworks.analysis_tables import BINS
+from blimpworks.errors import UserError
+from blimpworks.papers.blimp.analysis.bins import (
     CONFIDENCE,
     FACTORS,
     LENGTH,
@@ -21,9 +23,7 @@ from blimpworks.analysis.bins import (
     bins_of,
     factors,
 )
-from blimpworks.analysis_tables import BINS
-from blimpworks.blimp.paradigms import PHENOMENON_OF
-from blimpworks.errors import UserError
+from blimpworks.papers.blimp.paradigms import PHENOMENON_OF
 from blimpworks.tables import read_table
 
 numbers = st.lists(st.integers(-20, 20).map(float), min_size=1, max_size=80)

@@ -7,13 +7,13 @@ import pytest
 from blimp_kit import PRINTED as PRINT
 from blimp_kit import labels_of_print, ratings, release, write_release
 
-from blimpworks.blimp.paradigms import PHENOMENON_OF
 from blimpworks.errors import UserError
-from blimpworks.exhibits.blimp.humans import humans
-from blimpworks.exhibits.blimp.specs import SPECS
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
-from blimpworks.reproduction.blimp_ratings import (
+from blimpworks.papers.blimp.exhibits.humans import humans
+from blimpworks.papers.blimp.exhibits.specs import SPECS
+from blimpworks.papers.blimp.paradigms import PHENOMENON_OF
+from blimpworks.papers.blimp.released_ratings import (
     ATTENTION,
     NO_ENGLISH,
     NO_SPEAKER,
@@ -22,7 +22,7 @@ from blimpworks.reproduction.blimp_ratings import (
     UNANSWERED,
     read_ratings,
 )
-from blimpworks.reproduction.blimp_release import read_blimp_release
+from blimpworks.papers.blimp.released_results import read_blimp_release
 
 LABELS = labels_of_print()
 CAUSATIVE, ISLAND = "causative", "wh_island"

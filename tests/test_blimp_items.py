@@ -6,12 +6,12 @@ import pyarrow as pa
 import pytest
 from mirror_kit import fetch, rows_of
 
-from blimpworks.blimp.items import build_items
-from blimpworks.blimp.paradigms import ONE_PREFIX, PARADIGMS, PHENOMENON_OF, TWO_PREFIX
-from blimpworks.blimp.release import read_records
-from blimpworks.catalogue import SourceRow
+from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.errors import UserError
-from blimpworks.scoring.judge import Rules, judge
+from blimpworks.judging.judge import Rules, judge
+from blimpworks.papers.blimp.items.build import build_items
+from blimpworks.papers.blimp.items.release import read_records
+from blimpworks.papers.blimp.paradigms import ONE_PREFIX, PARADIGMS, PHENOMENON_OF, TWO_PREFIX
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
 
 PLAIN = {

@@ -9,11 +9,11 @@ from generator_kit import BLIMP, lexicon
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blimpworks.blimp.lexicon import inflection
-from blimpworks.blimp.lexicon.classes import read_classes
-from blimpworks.blimp.lexicon.entries import Noun, Sounds
-from blimpworks.blimp.lexicon.load import FILES, read_lexicon
 from blimpworks.errors import UserError
+from blimpworks.papers.blimp.items.lexicon import inflection
+from blimpworks.papers.blimp.items.lexicon.classes import read_classes
+from blimpworks.papers.blimp.items.lexicon.entries import Noun, Sounds
+from blimpworks.papers.blimp.items.lexicon.load import FILES, read_lexicon
 
 FEATURES = {
     "third": "V;PRS;3;SG",

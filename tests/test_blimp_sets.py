@@ -5,10 +5,10 @@ import pyarrow as pa
 import pytest
 from blimp_kit import campaign
 
-from blimpworks.exhibits.blimp.generated import generated
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.exhibits.shared import read_plain
+from blimpworks.papers.blimp.exhibits.generated import generated
 from blimpworks.tables import ACCURACIES, read_table, write_table
 
 LABELS = Labels({"eng": "English"}, {"a": "A"}, "full_sentence")

@@ -10,7 +10,7 @@ import pytest
 from checkout import fresh, told
 from generator_kit import pairs
 
-from blimpworks.catalogue import SourceRow
+from blimpworks.campaign.catalogue import SourceRow
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("blimp")]
 # One for each method, of two phenomena, and one without any.

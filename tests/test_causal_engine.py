@@ -6,7 +6,7 @@ import tiny
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
-from blimpworks.config import ScoringOptions
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.scoring.decoder import Decoder
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.passes import padded_passes

@@ -7,15 +7,15 @@ import pyarrow as pa
 import pytest
 import tiny
 
-from blimpworks.config import ScoringOptions
+from blimpworks.analysis.scoring_variants import parse_variant
+from blimpworks.campaign.engines import CHOICES, COMPARISONS, ENGINES, obstacle, settle
+from blimpworks.campaign.methods import find_method
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
+from blimpworks.judging.sides import Side, totals
 from blimpworks.models.checkpoint import read_checkpoint, seal
 from blimpworks.scoring.engine import load_engine
-from blimpworks.scoring.engines import CHOICES, COMPARISONS, ENGINES, obstacle, settle
-from blimpworks.scoring.methods import find_method
 from blimpworks.scoring.run import score_items
-from blimpworks.scoring.sides import Side, totals
-from blimpworks.scoring.variants import parse_variant
 
 ENGINE_OF = {"ngram": "kenlm", "lstm": "lstm"}
 MAKERS = {

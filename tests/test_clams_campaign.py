@@ -4,21 +4,22 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.catalogue import load_catalogue
-from blimpworks.clams.decisions import counts_one_more, methods_of
-from blimpworks.clams.sets import grammars_of, set_files
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.parts import item_sets, languages_of, score_parts
+from blimpworks.campaign.reference import groups_of_models
+from blimpworks.campaign.retrieved import retrieved_files
+from blimpworks.campaign.seeds import for_seeds, from_seeds
+from blimpworks.campaign.settings.campaign import Campaign, load_campaign
+from blimpworks.campaign.settings.site import ModelNeeds, Site
 from blimpworks.cluster.estimate import speed_of
 from blimpworks.cluster.expectations import expected_items, expected_pairs
 from blimpworks.cluster.needs import needs_of
-from blimpworks.cluster.parts import item_sets, languages_of, score_parts
 from blimpworks.cluster.plan import make_plan
-from blimpworks.cluster.sources import retrieved_files
-from blimpworks.config import Campaign, ClamsDecisions, ClamsOptions, load_campaign
-from blimpworks.config.site import ModelNeeds, Site
 from blimpworks.errors import UserError
-from blimpworks.exhibits.clams.facts import clams_models, clams_training
-from blimpworks.reference import groups_of_models
-from blimpworks.seeds import for_seeds, from_seeds
+from blimpworks.papers.clams.decisions import counts_one_more, methods_of
+from blimpworks.papers.clams.exhibits.facts import clams_models, clams_training
+from blimpworks.papers.clams.items.sets import grammars_of, set_files
+from blimpworks.papers.clams.settings import ClamsDecisions, ClamsOptions
 
 ROOT = Path(__file__).resolve().parents[1]
 FIVE = ("deu", "eng", "fra", "heb", "rus")

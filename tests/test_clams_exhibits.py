@@ -7,19 +7,20 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.exhibits.build import build_exhibit
-from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS
-from blimpworks.exhibits.clams.bert import table2, table3
-from blimpworks.exhibits.clams.facts import clams_models
-from blimpworks.exhibits.clams.figures import fig2, fig3
-from blimpworks.exhibits.clams.known import english, lstm_sets
-from blimpworks.exhibits.clams.lstm import table1, table4, table5
-from blimpworks.exhibits.clams.sets import fig1, table6, table7
-from blimpworks.exhibits.clams.statements import text
-from blimpworks.exhibits.clams.variants import variants
+from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.exhibits.render import markdown_text
+from blimpworks.papers.clams.exhibits.bert import table2, table3
+from blimpworks.papers.clams.exhibits.facts import clams_models
+from blimpworks.papers.clams.exhibits.figures import fig2, fig3
+from blimpworks.papers.clams.exhibits.known import english, lstm_sets
+from blimpworks.papers.clams.exhibits.lstm import table1, table4, table5
+from blimpworks.papers.clams.exhibits.sets import fig1, table6, table7
+from blimpworks.papers.clams.exhibits.statements import text
+from blimpworks.papers.clams.exhibits.variants import variants
 from blimpworks.tables import ACCURACIES, ITEMS, MORPHOLOGY, PERPLEXITIES, write_table
 
 LANGUAGES = {"deu": "German", "eng": "English", "fra": "French"}

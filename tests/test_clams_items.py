@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mirror_kit import CONFIG, fetch, rows_of
 
-from blimpworks.catalogue import SourceRow
-from blimpworks.clams.constructions import CAPITALS, CONSTRUCTIONS, phenomenon_of
-from blimpworks.clams.items import build_items, capitalise, regions_of
-from blimpworks.config import ClamsDecisions, ClamsOptions
+from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.errors import UserError
-from blimpworks.exhibits.clams.sets import table6
 from blimpworks.exhibits.exhibit import Labels
+from blimpworks.papers.clams.exhibits.sets import table6
+from blimpworks.papers.clams.items.build import build_items, capitalise, regions_of
+from blimpworks.papers.clams.items.constructions import CAPITALS, CONSTRUCTIONS, phenomenon_of
+from blimpworks.papers.clams.settings import ClamsDecisions, ClamsOptions
 from blimpworks.tables import ITEMS, read_table
 
 WORDS = st.lists(st.sampled_from("abcd"), min_size=1, max_size=5).map(" ".join)

@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
-from blimpworks.analysis.wals import SCALES, Category, build_morphology
-from blimpworks.clams.evaluation_sets import count_sets, focus_of, read_pairs
-from blimpworks.clams.vocabulary import infer_vocabulary
 from blimpworks.errors import UserError
+from blimpworks.papers.clams.analysis.wals import SCALES, Category, build_morphology
+from blimpworks.papers.clams.items.evaluation_sets import count_sets, focus_of, read_pairs
+from blimpworks.papers.clams.items.vocabulary import infer_vocabulary
 from blimpworks.tables import EVALUATION_SETS, MORPHOLOGY, read_table
 
 

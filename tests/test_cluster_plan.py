@@ -11,7 +11,9 @@ import yaml
 from checkout import fresh, told
 from typer.testing import CliRunner
 
-from blimpworks.catalogue import load_catalogue
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.settings.campaign import load_campaign
+from blimpworks.campaign.settings.site import load_site
 from blimpworks.cluster.dry_run import DryRun, read_dry_run
 from blimpworks.cluster.expectations import PROMPTS, SENTENCE
 from blimpworks.cluster.plan import ANSWER_BYTES, STORE_BYTES, make_plan
@@ -20,8 +22,6 @@ from blimpworks.cluster.plan_text import LONGEST, number, plan_text, size
 from blimpworks.cluster.present import stored
 from blimpworks.cluster.slurm import ANSWERS
 from blimpworks.cluster.wording import named
-from blimpworks.config import load_campaign
-from blimpworks.config.site import load_site
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 EXAMPLE = "config/site.example.yaml"

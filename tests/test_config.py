@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from blimpworks.catalogue import (
+from blimpworks.campaign.catalogue import (
     LanguageRow,
     ModelRow,
     SourceRow,
@@ -14,17 +14,19 @@ from blimpworks.catalogue import (
     load_catalogue,
     read_rows,
 )
-from blimpworks.config import (
+from blimpworks.campaign.settings.campaign import (
     Campaign,
-    LexiconOptions,
-    MultiblimpOptions,
-    SamplingOptions,
     check_campaign,
     load_campaign,
     parse_options,
 )
 from blimpworks.errors import UserError
-from blimpworks.multiblimp.decisions import corrected
+from blimpworks.papers.multiblimp.decisions import corrected
+from blimpworks.papers.multiblimp.settings import (
+    LexiconOptions,
+    MultiblimpOptions,
+    SamplingOptions,
+)
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CAMPAIGNS = [

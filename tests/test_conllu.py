@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from blimpworks.config import TreebankOptions
+from blimpworks.campaign.settings.campaign import TreebankOptions
 from blimpworks.errors import UserError
+from blimpworks.linguistics.treebanks.build import build_tokens, read_treebank
+from blimpworks.linguistics.treebanks.conllu import parse_conllu
 from blimpworks.tables import SENTENCES, TOKENS, read_table
-from blimpworks.treebanks.build import build_tokens, read_treebank
-from blimpworks.treebanks.conllu import parse_conllu
 
 PATH = Path("UD_Test-X/x.conllu")
 ALL_TREEBANKS = "BLIMPWORKS_ALL_TREEBANKS"

@@ -13,20 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from blimpworks.catalogue import load_catalogue
-from blimpworks.cli import app
-from blimpworks.cluster.parts import score_parts
-from blimpworks.cluster.requests import train_request
-from blimpworks.cluster.trainings import multiplied_weights, plan_trainings, training_retries
-from blimpworks.config import (
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.parts import score_parts
+from blimpworks.campaign.reference import groups_of_models
+from blimpworks.campaign.settings.campaign import check_campaign, load_campaign
+from blimpworks.campaign.settings.site import GpuKind, Site
+from blimpworks.campaign.settings.training import (
     CorpusOptions,
     CorpusShares,
     LstmRecipe,
     TrainingOptions,
-    check_campaign,
-    load_campaign,
 )
-from blimpworks.config.site import GpuKind, Site
+from blimpworks.cli import app
+from blimpworks.cluster.requests import train_request
+from blimpworks.cluster.trainings import multiplied_weights, plan_trainings, training_retries
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Trained, seal, trained_checkpoint
 from blimpworks.models.corpus import (
@@ -42,8 +42,7 @@ from blimpworks.models.corpus_build import build_corpus, split_corpus, tokenised
 from blimpworks.models.lstm import LstmModel, LstmSettings, _save, mean_loss
 from blimpworks.models.perplexity import measure_perplexity
 from blimpworks.models.text import join_text
-from blimpworks.provenance.record import sidecar_path
-from blimpworks.reference import groups_of_models
+from blimpworks.records.job import sidecar_path
 from blimpworks.tables import PERPLEXITIES, SENTENCES, TOKENS, read_table, write_table
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -14,14 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from blimpworks.analysis.curves import DOUBLING, TO_HUMAN, fit_curve, fit_curves, tokens_to_reach
-from blimpworks.blimp.paradigms import PARADIGMS, PHENOMENON_OF
-from blimpworks.catalogue import load_catalogue
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.seeds import curves_of, row_called, size_name
+from blimpworks.campaign.settings.campaign import check_campaign, load_campaign
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.cli import app
-from blimpworks.config import ScoringOptions, check_campaign, load_campaign
 from blimpworks.errors import UserError
-from blimpworks.exhibits.blimp.curves import fig5, slopes
-from blimpworks.exhibits.blimp.facts import blimp_curves
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.models.checkpoint import read_checkpoint
@@ -30,10 +28,19 @@ from blimpworks.models.corpus_sample import draw_sentences, sample_corpus
 from blimpworks.models.tokenizer import word_tokenizer
 from blimpworks.models.transformer import train_transformer
 from blimpworks.models.words import split_words
-from blimpworks.provenance.record import sidecar_path
-from blimpworks.reproduction.blimp_release import INDIVIDUAL, read_blimp_release
+from blimpworks.papers.blimp.analysis.curves import (
+    DOUBLING,
+    TO_HUMAN,
+    fit_curve,
+    fit_curves,
+    tokens_to_reach,
+)
+from blimpworks.papers.blimp.exhibits.curves import fig5, slopes
+from blimpworks.papers.blimp.exhibits.facts import blimp_curves
+from blimpworks.papers.blimp.paradigms import PARADIGMS, PHENOMENON_OF
+from blimpworks.papers.blimp.released_results import INDIVIDUAL, read_blimp_release
+from blimpworks.records.job import sidecar_path
 from blimpworks.scoring.transformers_engine import TransformersEngine
-from blimpworks.seeds import curves_of, row_called, size_name
 from blimpworks.tables import ACCURACIES, PERPLEXITIES, REGRESSIONS, read_table, write_table
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -8,7 +8,7 @@ import pytest
 from blimp_kit import write_release
 from checkout import fresh, told
 
-from blimpworks.blimp.paradigms import PARADIGMS
+from blimpworks.papers.blimp.paradigms import PARADIGMS
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("curves")]
 HEAD = ("name", "kind", "lang", "version", "sha256", "bytes", "licence", "url", "mirror")

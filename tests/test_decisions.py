@@ -12,9 +12,9 @@ import pytest
 from treebank_kit import DOGS_SING, FIN, IS_FIRST, LONG, UNIMORPH, Language
 
 from blimpworks.analysis.comparisons import compare_models
-from blimpworks.config import Decisions, MultiblimpOptions
-from blimpworks.multiblimp.agreement import label_of
-from blimpworks.multiblimp.sampling import sample_items
+from blimpworks.papers.multiblimp.items.agreement import label_of
+from blimpworks.papers.multiblimp.items.sampling import sample_items
+from blimpworks.papers.multiblimp.settings import Decisions, MultiblimpOptions
 from blimpworks.tables import COMPARISONS, ITEMS, JUDGEMENTS, read_table, write_table
 
 RULES = Path(__file__).resolve().parents[1] / "workflow" / "rules"
@@ -292,7 +292,7 @@ PACKAGES = {"compare_models": "blimpworks.analysis"}
 
 def decisions_read(stage):
     texts = [
-        resources.files(PACKAGES.get(stage, "blimpworks.multiblimp"))
+        resources.files(PACKAGES.get(stage, "blimpworks.papers.multiblimp"))
         .joinpath(f"{name}.py")
         .read_text("utf-8")
         for name in MODULES[stage]

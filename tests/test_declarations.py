@@ -8,13 +8,13 @@ import pytest
 from generator_kit import BLIMP, PATHS, lexicon, pairs
 from typer.testing import CliRunner
 
-from blimpworks.blimp.generator.builder import Builder
-from blimpworks.blimp.generator.declarations import read_declaration
-from blimpworks.blimp.generator.generate import Generator, generate_paradigms
-from blimpworks.blimp.generator.preview import preview
-from blimpworks.blimp.release import read_records
 from blimpworks.cli import app
 from blimpworks.errors import UserError
+from blimpworks.papers.blimp.items.generator.builder import Builder
+from blimpworks.papers.blimp.items.generator.declarations import read_declaration
+from blimpworks.papers.blimp.items.generator.generate import Generator, generate_paradigms
+from blimpworks.papers.blimp.items.generator.preview import preview
+from blimpworks.papers.blimp.items.release import read_records
 
 HEAD = "term: t\nfield: syntax\nlexically_identical: false\n"
 BODY = """

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.catalogue import load_catalogue
-from blimpworks.config import load_campaign
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.settings.campaign import load_campaign
 from blimpworks.files import sha256_of
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from blimpworks.catalogue import load_catalogue
-from blimpworks.cluster.parts import benchmarks_of
-from blimpworks.config import check_campaign
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.parts import benchmarks_of
+from blimpworks.campaign.settings.campaign import check_campaign
 from blimpworks.errors import UserError
-from blimpworks.lmentry.arguments import MADE, VARIED, Pool, answer_to, vary
-from blimpworks.lmentry.dialogues import build_dialogues, make_dialogues
-from blimpworks.lmentry.packs import read_pack
-from blimpworks.lmentry.tables import PROMPTS
 from blimpworks.models import instruct
 from blimpworks.models.tokenizer import EOS_ID
+from blimpworks.papers.lmentry.items.arguments import MADE, VARIED, Pool, answer_to, vary
+from blimpworks.papers.lmentry.items.dialogues import build_dialogues, make_dialogues
+from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.tables import PROMPTS
 from blimpworks.tables import write_table
 
 pytestmark = pytest.mark.xdist_group("dialogues")  # they share what is made once

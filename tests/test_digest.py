@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.provenance.digest import code_digest, reachable
-from blimpworks.provenance.verbs import VERBS, verb_code
+from blimpworks.audit.verbs import VERBS, verb_code
+from blimpworks.records.digest import code_digest, reachable
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "blimpworks"
 
@@ -85,7 +85,7 @@ REGISTRY.update(a=1)
 
 def digest_in(source, entry):
     """Digest of an entry point by the package below a directory."""
-    code = "import sys; from blimpworks.provenance.digest import code_digest as d; "
+    code = "import sys; from blimpworks.records.digest import code_digest as d; "
     done = subprocess.run(
         [sys.executable, "-c", code + "print(d(sys.argv[1]))", entry],
         env={**os.environ, "PYTHONPATH": str(source)},
@@ -237,7 +237,10 @@ def test_an_edit_that_can_change_a_number_changes_the_digest(digest_after, edit)
 @pytest.mark.parametrize(
     ("file", "entry"),
     [
-        ("multiblimp/unimorph_tags.tsv", "blimpworks.multiblimp.lexicon:build_lexicon"),
+        (
+            "multiblimp/unimorph_tags.tsv",
+            "blimpworks.papers.multiblimp.items.lexicon:build_lexicon",
+        ),
         ("report/assets/report.css", "blimpworks.report.site:build_report"),
         ("interop/crate/README.template.md", "blimpworks.interop.crate.export:write_crate"),
     ],
@@ -260,8 +263,10 @@ def test_an_entry_point_that_does_not_exist_is_refused():
 
 
 def test_records_messages_settings_and_the_command_line_are_no_part_of_the_code():
-    modules = {module for module, _ in reachable("blimpworks.multiblimp.pairs:build_pairs")}
-    assert "blimpworks.multiblimp.swaps" in modules
+    modules = {
+        module for module, _ in reachable("blimpworks.papers.multiblimp.items.pairs:build_pairs")
+    }
+    assert "blimpworks.papers.multiblimp.items.swaps" in modules
     outside = tuple(f"blimpworks.{name}" for name in ("provenance", "errors", "cli", "config"))
     assert not [m for m in modules if m.startswith(outside)]
 

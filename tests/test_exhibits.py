@@ -7,16 +7,17 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
+from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit, exhibit_spec
-from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS, of_benchmarks
+from blimpworks.exhibits.catalogue import EXHIBITS, of_benchmarks
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.exhibits.html import html_text
-from blimpworks.exhibits.multiblimp.data import funnel, table2
-from blimpworks.exhibits.multiblimp.evaluation import table5
-from blimpworks.exhibits.multiblimp.languages import fig3
 from blimpworks.exhibits.render import csv_text, latex_text, markdown_text, render
+from blimpworks.papers.multiblimp.exhibits.data import funnel, table2
+from blimpworks.papers.multiblimp.exhibits.evaluation import table5
+from blimpworks.papers.multiblimp.exhibits.languages import fig3
 from blimpworks.tables import ACCURACIES, CELLS, FUNNEL, ITEMS, read_table, write_table
 
 METHOD = "full_sentence"
@@ -352,10 +353,10 @@ def test_table5_stars_an_accuracy_over_fewer_pairs_than_another_models(accuracie
 
 
 def test_no_two_papers_give_one_name_to_formulas_of_their_own():
-    from blimpworks.exhibits.blimp.formulas import FORMULAS as BLIMP
-    from blimpworks.exhibits.clams.formulas import FORMULAS as CLAMS
-    from blimpworks.exhibits.lmentry.formulas import LMENTRY
-    from blimpworks.exhibits.urblimp.formulas import FORMULAS as URBLIMP
+    from blimpworks.papers.blimp.exhibits.formulas import FORMULAS as BLIMP
+    from blimpworks.papers.clams.exhibits.formulas import FORMULAS as CLAMS
+    from blimpworks.papers.lmentry.exhibits.formulas import LMENTRY
+    from blimpworks.papers.urblimp.exhibits.formulas import FORMULAS as URBLIMP
 
     names = [name for part in (BLIMP, CLAMS, LMENTRY, URBLIMP) for name in part]
     assert len(names) == len({*names})

@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from blimpworks.cli import app
 from blimpworks.errors import UserError
-from blimpworks.multiblimp.export import export_items, released_row
-from blimpworks.multiblimp.sampling import sample_items
+from blimpworks.papers.multiblimp.items.export import export_items, released_row
+from blimpworks.papers.multiblimp.items.sampling import sample_items
 from blimpworks.tables import ITEMS, read_table
 
 TREE = f"""

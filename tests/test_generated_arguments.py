@@ -8,8 +8,8 @@ import pytest
 from generator_kit import PATHS, lexicon, pairs
 from sentence_kit import gender_of, noun_at
 
-from blimpworks.blimp.generator.declarations import read_declaration
-from blimpworks.blimp.generator.pools import Pools
+from blimpworks.papers.blimp.items.generator.declarations import read_declaration
+from blimpworks.papers.blimp.items.generator.pools import Pools
 
 STRICT = {"intransitive", "clause", "raising", "control", "object_control"}
 """Frames of verbs that stand without an object."""

@@ -17,7 +17,7 @@ from clauses_kit import (
 )
 from generator_kit import lexicon, pairs
 
-from blimpworks.blimp.lexicon.inflection import possessive
+from blimpworks.papers.blimp.items.lexicon.inflection import possessive
 
 ADJUNCT, COMPLEX_NP = "adjunct_island", "complex_NP_island"
 LEFT_OF_TWO = "coordinate_structure_constraint_complex_left_branch"

@@ -6,9 +6,9 @@ from functools import cache
 import pytest
 from generator_kit import PATHS, lexicon, pairs
 
-from blimpworks.blimp.generator.declarations import read_declaration
-from blimpworks.blimp.generator.pools import Pools
-from blimpworks.blimp.lexicon.inflection import regular_plurals
+from blimpworks.papers.blimp.items.generator.declarations import read_declaration
+from blimpworks.papers.blimp.items.generator.pools import Pools
+from blimpworks.papers.blimp.items.lexicon.inflection import regular_plurals
 
 DEMONSTRATIVES = {"this": "sg", "that": "sg", "these": "pl", "those": "pl"}
 COUNTERPARTS = {"this": "these", "these": "this", "that": "those", "those": "that"}

@@ -3,7 +3,7 @@
 import pytest
 from mirror_kit import CONFIG, generate
 
-from blimpworks.catalogue import LanguageRow, read_rows
+from blimpworks.campaign.catalogue import LanguageRow, read_rows
 
 # Pairs of all six phenomena, and items after the limit of 100 in each condition. Middle
 # French and Albanian have more items than pairs: some stand in two conditions.

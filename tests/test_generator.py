@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 from generator_kit import PATHS, lexicon, pairs
 
-from blimpworks.blimp.release import span_of
+from blimpworks.papers.blimp.items.release import span_of
 
 MARKS = (".", "?")
 ORDER, ENTRY, BOTH = "in order", "in one entry", "in both"

@@ -5,8 +5,8 @@ import random
 import pytest
 from generator_kit import lexicon
 
-from blimpworks.blimp.generator.builder import Builder
-from blimpworks.blimp.generator.declarations import Scheme
+from blimpworks.papers.blimp.items.generator.builder import Builder
+from blimpworks.papers.blimp.items.generator.declarations import Scheme
 
 DRAWS = 60
 

@@ -5,11 +5,11 @@ import random
 import pytest
 from generator_kit import PATHS, lexicon
 
-from blimpworks.blimp.generator.builder import Builder
-from blimpworks.blimp.generator.checks import PARTS
-from blimpworks.blimp.generator.constituents import DeterminerForm, NounForm, Phrase
-from blimpworks.blimp.generator.declarations import Scheme, read_declaration
-from blimpworks.blimp.generator.sentences import make_sentence
+from blimpworks.papers.blimp.items.generator.builder import Builder
+from blimpworks.papers.blimp.items.generator.checks import PARTS
+from blimpworks.papers.blimp.items.generator.constituents import DeterminerForm, NounForm, Phrase
+from blimpworks.papers.blimp.items.generator.declarations import Scheme, read_declaration
+from blimpworks.papers.blimp.items.generator.sentences import make_sentence
 
 
 def phrase(noun, number="sg", determiner=None):

@@ -9,10 +9,10 @@ import pytest
 from grammar_kit import GOOD, mistake
 from typer.testing import CliRunner
 
-from blimpworks.clams.grammar.generator import generate_sets
 from blimpworks.cli import app
 from blimpworks.errors import UserError
-from blimpworks.provenance.record import sidecar_path
+from blimpworks.papers.clams.items.grammar.generator import generate_sets
+from blimpworks.records.job import sidecar_path
 
 
 @pytest.fixture

@@ -12,8 +12,13 @@ from grammar_kit import told
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from blimpworks.clams.grammar.generator import count_template, generate, generate_sets, lines_of
-from blimpworks.clams.grammar.parser import read_grammar
+from blimpworks.papers.clams.items.grammar.generator import (
+    count_template,
+    generate,
+    generate_sets,
+    lines_of,
+)
+from blimpworks.papers.clams.items.grammar.parser import read_grammar
 
 
 @pytest.fixture

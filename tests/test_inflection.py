@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from blimpworks.multiblimp.inflection import (
+from blimpworks.papers.multiblimp.items.inflection import (
     Wanted,
     contrasting,
     load_lexicon,

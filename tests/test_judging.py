@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from blimpworks.analysis.accuracy import compute_accuracies, wilson
 from blimpworks.cli import app
 from blimpworks.errors import UserError
+from blimpworks.judging.judge import UNKNOWN_ID, Rules, judge
 from blimpworks.models.corpus import SPECIALS
-from blimpworks.provenance.record import sidecar_path
-from blimpworks.scoring.judge import UNKNOWN_ID, Rules, judge
+from blimpworks.records.job import sidecar_path
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, SCORES, read_table, write_table
 
 

@@ -5,10 +5,15 @@ from importlib import resources
 
 import pytest
 
-from blimpworks.config import LexiconOptions, MultiblimpOptions
 from blimpworks.errors import UserError
-from blimpworks.multiblimp import lexicon
-from blimpworks.multiblimp.features import alternatives, parse_tags, tag_features, to_unimorph
+from blimpworks.papers.multiblimp.items import lexicon
+from blimpworks.papers.multiblimp.items.features import (
+    alternatives,
+    parse_tags,
+    tag_features,
+    to_unimorph,
+)
+from blimpworks.papers.multiblimp.settings import LexiconOptions, MultiblimpOptions
 
 # The lexicon of a treebank (notes 2.4)
 
@@ -180,7 +185,11 @@ def test_tags_are_parsed_in_all_their_notations(tags, readings):
 
 
 def test_a_tag_stands_for_one_feature_alone():
-    text = resources.files("blimpworks.multiblimp").joinpath("unimorph_tags.tsv").read_text("utf-8")
+    text = (
+        resources.files("blimpworks.papers.multiblimp.items")
+        .joinpath("unimorph_tags.tsv")
+        .read_text("utf-8")
+    )
     tags = [tag for line in text.splitlines()[1:] for tag in line.split("\t")[1].split()]
     assert len(tags) == len(set(tags)) == len(tag_features())
 

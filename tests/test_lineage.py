@@ -6,18 +6,18 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from blimpworks.audit.causes import Cause
+from blimpworks.audit.cells import find_comparison, read_numbered
+from blimpworks.audit.changes import ABSENT, changed_code, changed_values
+from blimpworks.audit.check import audit
+from blimpworks.audit.diff import compare_runs
+from blimpworks.audit.evidence import TABLE, printed_evidence, token_pieces
+from blimpworks.audit.lineage import Node, concerns
+from blimpworks.audit.plan import PlannedJob, planned_jobs
+from blimpworks.audit.run import load_run
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
-from blimpworks.provenance.causes import Cause
-from blimpworks.provenance.cells import find_comparison, read_numbered
-from blimpworks.provenance.changes import ABSENT, changed_code, changed_values
-from blimpworks.provenance.check import audit
-from blimpworks.provenance.diff import compare_runs
-from blimpworks.provenance.evidence import TABLE, printed_evidence, token_pieces
-from blimpworks.provenance.lineage import Node, concerns
-from blimpworks.provenance.plan import PlannedJob, planned_jobs
-from blimpworks.provenance.record import Job, Planned, planning
-from blimpworks.provenance.run import load_run
+from blimpworks.records.job import Job, Planned, planning
 from blimpworks.reproduction.accuracies import READERS, read_published
 from blimpworks.tables import ACCURACIES, CELLS, FUNNEL, read_table, write_table
 

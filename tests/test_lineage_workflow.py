@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from checkout import copy_of, told
 
-from blimpworks.provenance.explain import explain as explain_cell
+from blimpworks.audit.explain import explain as explain_cell
 
 RESULTS = "results/demo"
 EXHIBITS = f"{RESULTS}/exhibits/multiblimp"
@@ -170,7 +170,15 @@ def test_explaining_needs_neither_settings_nor_statistics_nor_plots(built):
     assert "(the same)" in done.stdout
     loaded = {*done.stderr.split()}
     assert "pandas" in loaded
-    heavy = {"blimpworks.config", "scipy", "statsmodels", "matplotlib", "seaborn", "torch", "rich"}
+    heavy = {
+        "blimpworks.campaign.settings.campaign",
+        "scipy",
+        "statsmodels",
+        "matplotlib",
+        "seaborn",
+        "torch",
+        "rich",
+    }
     assert not loaded & heavy
 
 
@@ -237,7 +245,7 @@ def test_check_names_an_altered_input_outside_the_results(scratch):
 
 
 def test_one_edited_function_makes_its_own_products_stale_and_is_named(scratch):
-    module = "src/blimpworks/multiblimp/sampling.py"
+    module = "src/blimpworks/papers/multiblimp/items/sampling.py"
     scratch.edit(module, "digest_size=8", "digest_size=7")
     scratch.edit(module, "import math\n", "import math  # logarithms\n")
     found = findings(scratch)

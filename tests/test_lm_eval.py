@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from blimpworks.analysis.accuracy import compute_accuracies
-from blimpworks.blimp.paradigms import ONE_PREFIX
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.interop.lm_eval_import import differing_words, import_items
+from blimpworks.papers.blimp.paradigms import ONE_PREFIX
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
 
 PAIRS = [

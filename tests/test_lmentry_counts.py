@@ -4,14 +4,15 @@ import pytest
 from lmentry_kit import PRINTED, SPECS, build
 from lmentry_prompts_kit import DECLARATIONS, MIRROR, PACKS, ROOT, needs_mirror, write_resources
 
-from blimpworks.catalogue import SourceRow, load_catalogue, read_rows
-from blimpworks.cluster.parts import languages_of
-from blimpworks.config import LmentryOptions, check_campaign
+from blimpworks.campaign.catalogue import SourceRow, load_catalogue, read_rows
+from blimpworks.campaign.parts import languages_of
+from blimpworks.campaign.settings.campaign import check_campaign
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.lmentry.facts import LMENTRY_FACTS
-from blimpworks.lmentry import sets
-from blimpworks.lmentry.prompts import build_prompts
-from blimpworks.sources import Pin, retrieve
+from blimpworks.papers.lmentry.exhibits.facts import LMENTRY_FACTS
+from blimpworks.papers.lmentry.items import sets
+from blimpworks.papers.lmentry.items.prompts import build_prompts
+from blimpworks.papers.lmentry.settings import LmentryOptions
+from blimpworks.retrieval.sources import Pin, retrieve
 
 BASE = {"campaign": "counts", "benchmarks": ["lmentry"], "models": []}
 

@@ -11,20 +11,25 @@ from lmentry_campaign import Campaign, fill, write
 from lmentry_kit import NAMES, PRINTED, SIZES, SPECS, build
 
 from blimpworks.analysis.accuracy import ALL, summarise
-from blimpworks.analysis.robustness import aspects, lmentry_score, mean_accuracy, robustness
-from blimpworks.config import SheetOptions
 from blimpworks.errors import UserError
 from blimpworks.exhibits.catalogue import of_benchmarks
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
-from blimpworks.exhibits.lmentry.artefacts import GROUPS
 from blimpworks.exhibits.shared import read_plain
-from blimpworks.lmentry.annotation.agreement import measure_agreement
-from blimpworks.lmentry.annotation.sheet import write_annotation_sheet
-from blimpworks.lmentry.packs import FIELDS, read_texts
-from blimpworks.lmentry.tables import ANNOTATION_AGREEMENT, PROMPTS, VERDICTS
-from blimpworks.lmentry.tasks import TASKS, WHOLE
-from blimpworks.lmentry.verdicts import compare_verdicts
+from blimpworks.papers.lmentry.analysis.robustness import (
+    aspects,
+    lmentry_score,
+    mean_accuracy,
+    robustness,
+)
+from blimpworks.papers.lmentry.analysis.verdicts import compare_verdicts
+from blimpworks.papers.lmentry.annotation.agreement import measure_agreement
+from blimpworks.papers.lmentry.annotation.sheet import write_annotation_sheet
+from blimpworks.papers.lmentry.exhibits.artefacts import GROUPS
+from blimpworks.papers.lmentry.items.packs import FIELDS, read_texts
+from blimpworks.papers.lmentry.settings import SheetOptions
+from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, PROMPTS, VERDICTS
+from blimpworks.papers.lmentry.tasks import TASKS, WHOLE
 from blimpworks.reproduction.measured import compare
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table
 

@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blimpworks.errors import UserError
-from blimpworks.lmentry.judging import wording
-from blimpworks.lmentry.judging.answers import judge_answers
-from blimpworks.lmentry.judging.compiling import counts_of, expression_of
-from blimpworks.lmentry.judging.declared import AnswerPatterns, Family
-from blimpworks.lmentry.judging.judge import Judge
-from blimpworks.lmentry.judging.roles import ROLE, Argument, find_word, replace_word
-from blimpworks.lmentry.judging.settings import RULES_OF
-from blimpworks.lmentry.packs import read_pack
-from blimpworks.lmentry.tables import ANSWERS, PROMPTS
+from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.judging import wording
+from blimpworks.papers.lmentry.judging.answers import judge_answers
+from blimpworks.papers.lmentry.judging.compiling import counts_of, expression_of
+from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Family
+from blimpworks.papers.lmentry.judging.judge import Judge
+from blimpworks.papers.lmentry.judging.roles import ROLE, Argument, find_word, replace_word
+from blimpworks.papers.lmentry.judging.scorer_settings import RULES_OF
+from blimpworks.papers.lmentry.tables import ANSWERS, PROMPTS
 from blimpworks.tables import JUDGEMENTS, read_table, write_table
 
 PACK = Path(__file__).resolve().parents[1] / "config/lmentry/languages/eng.yaml"
@@ -286,7 +286,7 @@ def test_judgements_are_the_same_in_batches_of_any_size(tmp_path, monkeypatch):
     texts = ["drink", "city", None, "Drink.", "한국어", "the word drink"]
     found = []
     for size in (1, 4, 6):
-        monkeypatch.setattr("blimpworks.lmentry.judging.answers.BATCH", size)
+        monkeypatch.setattr("blimpworks.papers.lmentry.judging.answers.BATCH", size)
         output = tmp_path / f"{size}.parquet"
         judge_answers(*tables(tmp_path, texts), PACK, "published", output)
         found.append(output.read_bytes())

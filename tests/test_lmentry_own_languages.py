@@ -12,15 +12,16 @@ from itertools import combinations
 import pytest
 from lmentry_prompts_kit import CONFIG, DECLARATIONS, LANGUAGES, PACKS
 
-from blimpworks.catalogue import load_catalogue
-from blimpworks.config import LmentryOptions, check_campaign
-from blimpworks.lmentry import sets
-from blimpworks.lmentry.judging.judge import Judge
-from blimpworks.lmentry.packs import read_pack
-from blimpworks.lmentry.prompts import build_prompts
-from blimpworks.lmentry.resources import read_resources
-from blimpworks.lmentry.tables import PROMPTS
-from blimpworks.lmentry.tasks import SUBSETS, TASKS
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.settings.campaign import check_campaign
+from blimpworks.papers.lmentry.items import sets
+from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.items.prompts import build_prompts
+from blimpworks.papers.lmentry.items.resources import read_resources
+from blimpworks.papers.lmentry.judging.judge import Judge
+from blimpworks.papers.lmentry.settings import LmentryOptions
+from blimpworks.papers.lmentry.tables import PROMPTS
+from blimpworks.papers.lmentry.tasks import SUBSETS, TASKS
 from blimpworks.tables import read_table
 
 OWN = sorted({*PACKS} - {*LANGUAGES})

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.lmentry.judging.families import task_patterns
-from blimpworks.lmentry.judging.judge import Judge
-from blimpworks.lmentry.judging.settings import RULES_OF
-from blimpworks.lmentry.packs import read_pack
+from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.judging.families import task_patterns
+from blimpworks.papers.lmentry.judging.judge import Judge
+from blimpworks.papers.lmentry.judging.scorer_settings import RULES_OF
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKS = {p.stem: p for p in sorted((ROOT / "config/lmentry/languages").glob("*.yaml"))}

@@ -21,18 +21,18 @@ from lmentry_prompts_kit import (
 from typer.testing import CliRunner
 
 from blimpworks.cli import app
-from blimpworks.config import LmentryOptions
 from blimpworks.errors import UserError
-from blimpworks.lmentry.alphabet import Alphabet, spell
-from blimpworks.lmentry.declarations import PARENTS, declaration_of, read_declarations
-from blimpworks.lmentry.draws import Source
-from blimpworks.lmentry.packs import read_pack
-from blimpworks.lmentry.prompts import build_prompts, nominal_of, prompts_of
-from blimpworks.lmentry.resources import cleaned, read_resources
-from blimpworks.lmentry.sampling import draw
-from blimpworks.lmentry.sampling_categories import _others
-from blimpworks.lmentry.tables import PROMPTS
-from blimpworks.lmentry.tasks import ORDERED, SUBSETS, TASKS
+from blimpworks.papers.lmentry.items.alphabet import Alphabet, spell
+from blimpworks.papers.lmentry.items.declarations import PARENTS, declaration_of, read_declarations
+from blimpworks.papers.lmentry.items.draws import Source
+from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.items.prompts import build_prompts, nominal_of, prompts_of
+from blimpworks.papers.lmentry.items.resources import cleaned, read_resources
+from blimpworks.papers.lmentry.items.sampling import draw
+from blimpworks.papers.lmentry.items.sampling_categories import _others
+from blimpworks.papers.lmentry.settings import LmentryOptions
+from blimpworks.papers.lmentry.tables import PROMPTS
+from blimpworks.papers.lmentry.tasks import ORDERED, SUBSETS, TASKS
 from blimpworks.tables import read_table
 
 VARIANTS = ("published", "corrected")

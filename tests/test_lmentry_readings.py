@@ -7,11 +7,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from lmentry_prompts_kit import PACKS, needs_mirror, rows_of
 
-from blimpworks.lmentry.judging.brackets import CLOSE, OPEN, bracketed
-from blimpworks.lmentry.judging.families import task_patterns
-from blimpworks.lmentry.judging.judge import Judge
-from blimpworks.lmentry.judging.roles import ROLE, Argument
-from blimpworks.lmentry.packs import Pack, read_pack
+from blimpworks.papers.lmentry.items.packs import Pack, read_pack
+from blimpworks.papers.lmentry.judging.brackets import CLOSE, OPEN, bracketed
+from blimpworks.papers.lmentry.judging.families import task_patterns
+from blimpworks.papers.lmentry.judging.judge import Judge
+from blimpworks.papers.lmentry.judging.roles import ROLE, Argument
 
 METHODS = ("published", "corrected")
 JUDGES = {

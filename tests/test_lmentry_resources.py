@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from lmentry_prompts_kit import DECLARATIONS, PACKS, write_resources
 
 from blimpworks.errors import UserError
-from blimpworks.lmentry.alphabet import Alphabet, spell
-from blimpworks.lmentry.basque import category_name, decline
-from blimpworks.lmentry.declarations import read_declarations
-from blimpworks.lmentry.packs import read_pack
-from blimpworks.lmentry.resources import PLACEHOLDERS, cleaned, read_resources
-from blimpworks.lmentry.wording import prompt_of, row_of
+from blimpworks.papers.lmentry.items.alphabet import Alphabet, spell
+from blimpworks.papers.lmentry.items.basque import category_name, decline
+from blimpworks.papers.lmentry.items.declarations import read_declarations
+from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.items.resources import PLACEHOLDERS, cleaned, read_resources
+from blimpworks.papers.lmentry.items.wording import prompt_of, row_of
 
 ABSTRACT = frozenset({"gizarte", "espazio eta kopuru"})
 

@@ -7,21 +7,21 @@ import yaml
 from lmentry_campaign import write
 from lmentry_kit import PACKS, PRINTED, PUBLISHED, SPECS, build
 
+from blimpworks.audit import cells as cells_of_lineage
+from blimpworks.audit.evidence import nearest, read_tables
+from blimpworks.audit.lineage import Node
+from blimpworks.campaign.reference import TEXT, PublishedRow
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.html import html_text
-from blimpworks.exhibits.lmentry.names import TEMPLATE_TABLES
-from blimpworks.exhibits.lmentry.templates import ENGLISH
 from blimpworks.exhibits.render import latex_text
-from blimpworks.lmentry.packs import read_pack
-from blimpworks.lmentry.prompts import item_id
-from blimpworks.lmentry.tables import PROMPTS
-from blimpworks.lmentry.tasks import TASKS
-from blimpworks.lmentry.wording import prompt_of
-from blimpworks.provenance import cells as cells_of_lineage
-from blimpworks.provenance.evidence import nearest, read_tables
-from blimpworks.provenance.lineage import Node
-from blimpworks.reference import TEXT, PublishedRow
+from blimpworks.papers.lmentry.exhibits.names import TEMPLATE_TABLES
+from blimpworks.papers.lmentry.exhibits.templates import ENGLISH
+from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.items.prompts import item_id
+from blimpworks.papers.lmentry.items.wording import prompt_of
+from blimpworks.papers.lmentry.tables import PROMPTS
+from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.report.evidence import Number
 from blimpworks.reproduction.measured import verdict_of
 from blimpworks.reproduction.published import status_of

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file
 
-from blimpworks.config import ScoringOptions
+from blimpworks.campaign.methods import find_method
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
+from blimpworks.judging.sides import Side, totals, without_end
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.models.lstm import END_ID
 from blimpworks.models.threads import one_thread
 from blimpworks.models.words import split_at_spaces
 from blimpworks.scoring.engine import load_engine
-from blimpworks.scoring.methods import find_method
-from blimpworks.scoring.sides import Side, totals, without_end
 from blimpworks.scoring.store import EMPTY
 
 # Few words, so that prefixes and repeats come about by themselves; two of them are unknown.

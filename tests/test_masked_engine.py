@@ -21,7 +21,7 @@ from transformers import (
     XmodConfig,
 )
 
-from blimpworks.config import ScoringOptions
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import read_checkpoint, seal
 from blimpworks.models.tokenizer import BERT, save_tokenizer

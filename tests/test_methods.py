@@ -9,14 +9,16 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from test_judging import judged, write_scores
 
-from blimpworks.config import MultiblimpOptions, ScoringOptions, check_campaign
+from blimpworks.campaign.methods import METHODS, find_method, parse_method, regional
+from blimpworks.campaign.settings.campaign import check_campaign
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
+from blimpworks.judging.judge import Rules, judge
+from blimpworks.judging.sides import Side, shown, totals
+from blimpworks.judging.ties import POLICIES, tie_policy
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.scoring.collect import Shards, collect_scores
-from blimpworks.scoring.judge import Rules, judge
-from blimpworks.scoring.methods import METHODS, find_method, parse_method, regional
 from blimpworks.scoring.run import score_items
-from blimpworks.scoring.sides import Side, shown, totals
-from blimpworks.scoring.ties import POLICIES, tie_policy
 from blimpworks.tables import JUDGEMENTS, read_table
 
 

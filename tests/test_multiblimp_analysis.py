@@ -12,15 +12,19 @@ from hypothesis import strategies as st
 from scipy.stats import binom, chi2
 
 from blimpworks.analysis.comparisons import EXACT_BELOW, compare, compare_models, mcnemar_p
-from blimpworks.analysis.frequencies import (
+from blimpworks.analysis.linear import ordinary_least_squares, standardise
+from blimpworks.campaign.catalogue import LanguageRow, ModelRow, read_rows, whole_catalogue
+from blimpworks.campaign.reference import PublishedRow, language_groups
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.errors import UserError
+from blimpworks.papers.multiblimp.analysis.frequencies import (
     UNITS,
     frequencies,
     read_totals,
     resource_group,
 )
-from blimpworks.analysis.leaders import leaders, leads
-from blimpworks.analysis.linear import ordinary_least_squares, standardise
-from blimpworks.analysis.margins import (
+from blimpworks.papers.multiblimp.analysis.leaders import leaders, leads
+from blimpworks.papers.multiblimp.analysis.margins import (
     ANALYSIS,
     COLLINEAR,
     COMPARED,
@@ -33,22 +37,11 @@ from blimpworks.analysis.margins import (
     factors,
     fit_margin,
 )
-from blimpworks.analysis.regressions import fit_frequency, fit_size, logistic
-from blimpworks.catalogue import LanguageRow, ModelRow, read_rows, whole_catalogue
-from blimpworks.config import Campaign
-from blimpworks.errors import UserError
-from blimpworks.exhibits.multiblimp.models import PRINTED as PAPER_MODELS
-from blimpworks.exhibits.multiblimp.models import rivals
-from blimpworks.reference import PublishedRow, language_groups
+from blimpworks.papers.multiblimp.analysis.regressions import fit_frequency, fit_size, logistic
+from blimpworks.papers.multiblimp.exhibits.models import PRINTED as PAPER_MODELS
+from blimpworks.papers.multiblimp.exhibits.models import rivals
 from blimpworks.reproduction.accuracies import read_published
-from blimpworks.tables import (
-    ACCURACIES,
-    COMPARISONS,
-    JUDGEMENTS,
-    SCORES,
-    read_table,
-    write_table,
-)
+from blimpworks.tables import ACCURACIES, COMPARISONS, JUDGEMENTS, SCORES, read_table, write_table
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIG = ROOT / "config"

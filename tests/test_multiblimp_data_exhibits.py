@@ -7,20 +7,21 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from blimpworks.catalogue import Catalogue, LanguageRow, SourceRow, TreebankRow, read_rows
-from blimpworks.config import Campaign, ExhibitOptions, MultiblimpOptions
+from blimpworks.campaign.catalogue import Catalogue, LanguageRow, SourceRow, TreebankRow, read_rows
+from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
-from blimpworks.exhibits.multiblimp.agreement import table1
-from blimpworks.exhibits.multiblimp.data import funnel, table2, table4
-from blimpworks.exhibits.multiblimp.facts import FACTS, REASONS
-from blimpworks.exhibits.multiblimp.items import abbreviation
-from blimpworks.exhibits.multiblimp.languages import fig3, fig4, figb1
-from blimpworks.exhibits.multiblimp.regeneration import ALL, regeneration
-from blimpworks.exhibits.multiblimp.sample import choose_languages, fig8
 from blimpworks.exhibits.render import csv_text, latex_text, markdown_text
 from blimpworks.exhibits.shared import marked, read_printed
+from blimpworks.papers.multiblimp.exhibits.agreement import table1
+from blimpworks.papers.multiblimp.exhibits.data import funnel, table2, table4
+from blimpworks.papers.multiblimp.exhibits.facts import FACTS, REASONS
+from blimpworks.papers.multiblimp.exhibits.items import abbreviation
+from blimpworks.papers.multiblimp.exhibits.languages import fig3, fig4, figb1
+from blimpworks.papers.multiblimp.exhibits.regeneration import ALL, regeneration
+from blimpworks.papers.multiblimp.exhibits.sample import choose_languages, fig8
+from blimpworks.papers.multiblimp.settings import ExhibitOptions, MultiblimpOptions
 from blimpworks.tables import (
     AGREEMENT,
     AGREEMENT_COUNTS,

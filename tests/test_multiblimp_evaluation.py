@@ -10,8 +10,15 @@ import pytest
 
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.analysis.comparisons import compare_models
-from blimpworks.analysis.frequencies import resource_group
-from blimpworks.analysis.margins import (
+from blimpworks.campaign.catalogue import ModelRow, read_rows, whole_catalogue
+from blimpworks.campaign.reference import PublishedRow
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.errors import UserError
+from blimpworks.exhibits.build import build_exhibit, exhibit_spec
+from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.papers.multiblimp.analysis.frequencies import resource_group
+from blimpworks.papers.multiblimp.analysis.margins import (
     COLLINEAR,
     COMPARED,
     CONSTANT,
@@ -21,19 +28,12 @@ from blimpworks.analysis.margins import (
     UNKNOWN,
     fit_margins,
 )
-from blimpworks.analysis.regressions import fit_regressions
-from blimpworks.catalogue import ModelRow, read_rows, whole_catalogue
-from blimpworks.config import Campaign
-from blimpworks.errors import UserError
-from blimpworks.exhibits.build import build_exhibit, exhibit_spec
-from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.formulas import FORMULAS, select_rows
-from blimpworks.exhibits.multiblimp.contrasts import fig6, fig7
-from blimpworks.exhibits.multiblimp.evaluation import table3, table5, tableb2
-from blimpworks.exhibits.multiblimp.models import EVALUATION_FACTS, PRINTED
-from blimpworks.exhibits.multiblimp.statements import text72_73
-from blimpworks.exhibits.multiblimp.trends import fig1, fig5
-from blimpworks.reference import PublishedRow
+from blimpworks.papers.multiblimp.analysis.regressions import fit_regressions
+from blimpworks.papers.multiblimp.exhibits.contrasts import fig6, fig7
+from blimpworks.papers.multiblimp.exhibits.evaluation import table3, table5, tableb2
+from blimpworks.papers.multiblimp.exhibits.models import EVALUATION_FACTS, PRINTED
+from blimpworks.papers.multiblimp.exhibits.statements import text72_73
+from blimpworks.papers.multiblimp.exhibits.trends import fig1, fig5
 from blimpworks.reproduction.accuracies import read_published
 from blimpworks.tables import (
     ACCURACIES,

@@ -8,25 +8,26 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import FancyBboxPatch
 from treebank_kit import FIN, SEEN, UNIMORPH
 
-from blimpworks.benchmarks import check_benchmarks
-from blimpworks.catalogue import load_catalogue
-from blimpworks.config import SamplingOptions, check_campaign
+from blimpworks.audit.evidence import nearest
+from blimpworks.audit.lineage import Node
+from blimpworks.campaign.benchmarks import check_benchmarks
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.campaign.settings.campaign import check_campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit, exhibit_spec
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
-from blimpworks.exhibits.multiblimp import stage_boxes
-from blimpworks.exhibits.multiblimp.facts import figure2_choice
-from blimpworks.exhibits.multiblimp.pipeline import fig2
-from blimpworks.exhibits.multiblimp.stage_cells import ALL_ITEMS
-from blimpworks.exhibits.multiblimp.stage_tree import Column, fitting_columns
-from blimpworks.exhibits.multiblimp.stages import LONGEST, choose_pair, follow_pair
 from blimpworks.exhibits.pen import Run, words_of, wrapped
 from blimpworks.exhibits.render import PNG_DPI
-from blimpworks.exhibits.spec import FORMATS
-from blimpworks.multiblimp.sampling import sample_items
-from blimpworks.provenance.evidence import nearest
-from blimpworks.provenance.lineage import Node
+from blimpworks.papers.multiblimp.exhibits import stage_boxes
+from blimpworks.papers.multiblimp.exhibits.facts import figure2_choice
+from blimpworks.papers.multiblimp.exhibits.pipeline import fig2
+from blimpworks.papers.multiblimp.exhibits.stage_cells import ALL_ITEMS
+from blimpworks.papers.multiblimp.exhibits.stage_tree import Column, fitting_columns
+from blimpworks.papers.multiblimp.exhibits.stages import LONGEST, choose_pair, follow_pair
+from blimpworks.papers.multiblimp.items.sampling import sample_items
+from blimpworks.papers.multiblimp.settings import SamplingOptions
 from blimpworks.tables import ITEMS, read_table
 
 ROOT = Path(__file__).parent.parent

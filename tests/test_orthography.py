@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from blimpworks.catalogue import LanguageRow
+from blimpworks.campaign.catalogue import LanguageRow
 from blimpworks.errors import UserError
-from blimpworks.multiblimp.orthography import (
+from blimpworks.papers.multiblimp.items.orthography import (
     TREATMENTS,
     UYGHUR_LATIN,
     normalise_tokens,

@@ -6,12 +6,12 @@ from pathlib import Path
 import grammar_kit as kit
 import pytest
 
-from blimpworks.clams.constructions import CONSTRUCTIONS, construction_of
-from blimpworks.clams.evaluation_sets import focus_of
-from blimpworks.clams.grammar.generator import generate
-from blimpworks.clams.grammar.parser import common_beside, read_grammar
-from blimpworks.clams.grammar.preview import remarks
 from blimpworks.errors import UserError
+from blimpworks.papers.clams.items.constructions import CONSTRUCTIONS, construction_of
+from blimpworks.papers.clams.items.evaluation_sets import focus_of
+from blimpworks.papers.clams.items.grammar.generator import generate
+from blimpworks.papers.clams.items.grammar.parser import common_beside, read_grammar
+from blimpworks.papers.clams.items.grammar.preview import remarks
 
 ROOT = Path(__file__).resolve().parents[1]
 GRAMMARS = [p for p in sorted(ROOT.glob("config/grammars/*/*.avg")) if p.stem != "common"]

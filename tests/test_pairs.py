@@ -5,7 +5,7 @@ import random
 import pytest
 from treebank_kit import DOGS_SING, FIN, IS_FIRST, LONG, SEEN, UNIMORPH
 
-from blimpworks.multiblimp.pairs import ALL_REASONS, capitalised_like
+from blimpworks.papers.multiblimp.items.pairs import ALL_REASONS, capitalised_like
 from blimpworks.tables import FUNNEL, read_table
 
 # Copied features (notes 2.2, item 7)

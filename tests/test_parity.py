@@ -11,23 +11,23 @@ from statsmodels.stats.proportion import proportion_confint
 from test_judging import write_scores
 from typer.testing import CliRunner
 
-from blimpworks.cli import app
-from blimpworks.config import NearTies, ParityOptions
-from blimpworks.errors import UserError
-from blimpworks.models.checkpoint import read_description, seal
-from blimpworks.provenance.check import check_tree
-from blimpworks.provenance.record import sidecar_path
-from blimpworks.scoring import variants
-from blimpworks.scoring.engines import COMPARISONS, comparison_of
-from blimpworks.scoring.methods import find_method
-from blimpworks.scoring.parity import (
+from blimpworks.analysis import scoring_variants as variants
+from blimpworks.analysis.parity import (
     Compared,
     decision_differences,
     sample_items,
     score_differences,
 )
-from blimpworks.scoring.parity_report import _impossible
-from blimpworks.scoring.variants import parse_variant
+from blimpworks.analysis.parity_report import _impossible
+from blimpworks.analysis.scoring_variants import parse_variant
+from blimpworks.audit.check import check_tree
+from blimpworks.campaign.engines import COMPARISONS, comparison_of
+from blimpworks.campaign.methods import find_method
+from blimpworks.campaign.settings.scoring import NearTies, ParityOptions
+from blimpworks.cli import app
+from blimpworks.errors import UserError
+from blimpworks.models.checkpoint import read_description, seal
+from blimpworks.records.job import sidecar_path
 from blimpworks.tables import ITEMS, PARITY, SCORES, read_table, write_table
 
 METHOD = find_method("full_sentence")

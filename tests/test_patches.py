@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from blimpworks.errors import UserError
-from blimpworks.multiblimp import patches
-from blimpworks.multiblimp.features import parse_tags, tag_features
-from blimpworks.multiblimp.patches import DROPPED, patch_line, patch_rows, patches_of
+from blimpworks.papers.multiblimp.items import patches
+from blimpworks.papers.multiblimp.items.features import parse_tags, tag_features
+from blimpworks.papers.multiblimp.items.patches import DROPPED, patch_line, patch_rows, patches_of
 
 CONFIG = Path(__file__).resolve().parents[1] / "config"
 PATCHED = {

@@ -8,7 +8,7 @@ import pytest
 import tiny
 from transformers import AutoTokenizer
 
-from blimpworks.config import ScoringOptions
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.scoring.engine import load_engine
 
 TEXTS = tiny.sentences(60, seed=5)

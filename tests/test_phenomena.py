@@ -3,7 +3,7 @@
 import pytest
 from treebank_kit import FIN
 
-from blimpworks.multiblimp.phenomena import PHENOMENA
+from blimpworks.papers.multiblimp.items.phenomena import PHENOMENA
 
 SHE = "1 she she PRON Case=Nom|Gender=Fem|Number=Sing|Person=3"
 FULL = "Gender=Fem|Number=Sing|Person=3"

@@ -6,9 +6,9 @@ import pytest
 from loopback import COMMIT, DATA, QUICK, serving
 from typer.testing import CliRunner
 
-from blimpworks import pinning
 from blimpworks.cli import app
 from blimpworks.errors import UserError
+from blimpworks.retrieval import pinning
 
 
 @pytest.fixture(autouse=True)

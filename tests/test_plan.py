@@ -4,7 +4,7 @@ import tiny
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blimpworks.config import ScoringOptions
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.scoring.engine import Encoded
 from blimpworks.scoring.plan import Request, by_prefix, in_order, requests_of, shared_characters

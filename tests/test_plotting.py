@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import seaborn as sns
 
-from blimpworks.exhibits.blimp.bars import draw_groups
 from blimpworks.exhibits.exhibit import Cell
 from blimpworks.exhibits.plotting import BARS, POINTS, frame_of, with_ends
 from blimpworks.exhibits.style import PALETTE, colours, house_style, new_figure
+from blimpworks.papers.blimp.exhibits.bars import draw_groups
 
 
 def cell(row, column, value, low=None, high=None):

@@ -9,8 +9,8 @@ from itertools import pairwise
 import pytest
 import tiny
 
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.cluster.deadline import DEADLINE, RESERVE, Deadline, deadline_of
-from blimpworks.config import ScoringOptions
 from blimpworks.errors import OutOfTime, UserError
 from blimpworks.scoring import progress
 from blimpworks.scoring.progress import ATTEMPT, Progress, read_progress

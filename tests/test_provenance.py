@@ -9,14 +9,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from blimpworks.audit.cells import cells_file, find_cell
+from blimpworks.audit.check import check_tree
+from blimpworks.audit.explain import Explanation
+from blimpworks.audit.lineage import Node, lineage, read_record, record_of
+from blimpworks.audit.verbs import verb_code
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
-from blimpworks.provenance.cells import cells_file, find_cell
-from blimpworks.provenance.check import check_tree
-from blimpworks.provenance.explain import Explanation
-from blimpworks.provenance.lineage import Node, lineage, read_record, record_of
-from blimpworks.provenance.record import Job, sidecar_path
-from blimpworks.provenance.verbs import verb_code
+from blimpworks.records.job import Job, sidecar_path
 from blimpworks.tables import FUNNEL, METADATA_KEY, write_table
 
 # Records
@@ -59,7 +59,7 @@ def test_a_sidecar_says_what_made_the_product_from_what():
     assert record["code"] == verb_code("sample_items")
     assert record["notes"] == {"counts": {"n": 1}}
     assert set(record["packages"]) >= {"python", "pyarrow"}
-    assert "blimpworks.multiblimp.sampling" in record["sources"]
+    assert "blimpworks.papers.multiblimp.items.sampling" in record["sources"]
     assert record["started"] <= record["ended"]
     assert {"git", "host"} <= set(record)
 

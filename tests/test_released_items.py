@@ -9,21 +9,25 @@ from loopback import COMMIT, QUICK, serving
 from treebank_kit import FIN, UNIMORPH
 from typer.testing import CliRunner
 
-from blimpworks.benchmarks import check_benchmarks
-from blimpworks.catalogue import LanguageRow, SourceRow, load_catalogue, read_rows
+from blimpworks.campaign.benchmarks import check_benchmarks
+from blimpworks.campaign.catalogue import LanguageRow, SourceRow, load_catalogue, read_rows
+from blimpworks.campaign.parts import every_part, exhibits_of
+from blimpworks.campaign.reference import groups_of_models
+from blimpworks.campaign.retrieved import retrieved_files
+from blimpworks.campaign.settings.campaign import check_campaign, load_campaign
 from blimpworks.cli import app
-from blimpworks.cluster.parts import every_part, exhibits_of
-from blimpworks.cluster.sources import retrieved_files
-from blimpworks.config import check_campaign, load_campaign
 from blimpworks.errors import UserError
-from blimpworks.multiblimp.export import export_items
-from blimpworks.multiblimp.items import ITEM_SCHEMA
-from blimpworks.multiblimp.release import RELEASED_ITEMS, origin_of_items, released_file
-from blimpworks.multiblimp.released import build_released_items
-from blimpworks.multiblimp.sampling import sample_items
-from blimpworks.pinning import is_fixed, pin_row
-from blimpworks.reference import groups_of_models
-from blimpworks.sources import Pin, retrieve
+from blimpworks.papers.multiblimp.items.export import export_items
+from blimpworks.papers.multiblimp.items.release import (
+    RELEASED_ITEMS,
+    origin_of_items,
+    released_file,
+)
+from blimpworks.papers.multiblimp.items.released import build_released_items
+from blimpworks.papers.multiblimp.items.sampling import sample_items
+from blimpworks.papers.multiblimp.items.schema import ITEM_SCHEMA
+from blimpworks.retrieval.pinning import is_fixed, pin_row
+from blimpworks.retrieval.sources import Pin, retrieve
 from blimpworks.tables import ITEMS, read_table
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 from checkout import copy_of, told
 
-from blimpworks.multiblimp.items import ITEM_SCHEMA
+from blimpworks.papers.multiblimp.items.schema import ITEM_SCHEMA
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
 NAME = "config/released.yaml"

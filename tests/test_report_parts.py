@@ -18,12 +18,7 @@ from blimpworks.report.names import names_from
 from blimpworks.report.papers import exhibit_label
 from blimpworks.report.products import Products
 from blimpworks.report.summary import STATUSES, bar
-from blimpworks.report.views import (
-    plain_view,
-    printed_view,
-    read_form,
-    recomputed_view,
-)
+from blimpworks.report.views import plain_view, printed_view, read_form, recomputed_view
 from blimpworks.reproduction.accuracies import read_published
 from blimpworks.reproduction.published import Paper, compare
 

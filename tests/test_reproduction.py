@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blimpworks.catalogue import read_rows
+from blimpworks.campaign.catalogue import read_rows
+from blimpworks.campaign.reference import PublishedRow, ReasonRow
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import COMPLEMENT as COMPLEMENT_FORMULA
 from blimpworks.exhibits.formulas import (
@@ -27,8 +28,7 @@ from blimpworks.exhibits.formulas import (
     truncate,
     truncated,
 )
-from blimpworks.exhibits.urblimp.formulas import IMPLIED, SIGNED_RANK
-from blimpworks.reference import PublishedRow, ReasonRow
+from blimpworks.papers.urblimp.exhibits.formulas import IMPLIED, SIGNED_RANK
 from blimpworks.reproduction import measured, published
 from blimpworks.reproduction.accuracies import READERS, read_published
 from blimpworks.reproduction.measured import AGREES, NOT_RUN, compare_measured, verdict_of

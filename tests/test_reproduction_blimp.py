@@ -7,10 +7,10 @@ import pyarrow.parquet as pq
 import pytest
 from blimp_kit import PRINTED, published, release, statuses, write_release
 
-from blimpworks.blimp.paradigms import PARADIGMS, PHENOMENON_OF, RERUN
 from blimpworks.errors import UserError
-from blimpworks.reproduction.blimp import MISPLACED, accuracies
-from blimpworks.reproduction.blimp_release import INDIVIDUAL, read_blimp_release
+from blimpworks.papers.blimp.paradigms import PARADIGMS, PHENOMENON_OF, RERUN
+from blimpworks.papers.blimp.published import MISPLACED, accuracies
+from blimpworks.papers.blimp.released_results import INDIVIDUAL, read_blimp_release
 from blimpworks.reproduction.printed import read_printed_numbers
 from blimpworks.reproduction.published import recomputations, status_of
 from blimpworks.reproduction.rounding import rounded

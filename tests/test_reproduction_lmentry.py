@@ -11,17 +11,17 @@ import pytest
 from lmentry_kit import PACKS, PRINTED, PUBLISHED, SPECS, build, tables_of
 from mirror_kit import fetch, rows_of
 
-from blimpworks.catalogue import SourceRow, read_rows
+from blimpworks.campaign.catalogue import SourceRow, read_rows
+from blimpworks.campaign.reference import PublishedRow
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import FORMULAS, QUOTIENT, select_rows
-from blimpworks.exhibits.lmentry.formulas import LEAD
-from blimpworks.exhibits.lmentry.names import LANGUAGES, MODELS, PARTS, TASK_TABLES
-from blimpworks.lmentry.packs import read_texts
-from blimpworks.lmentry.sets import RESOURCE
-from blimpworks.lmentry.settings import RESOURCES
-from blimpworks.lmentry.tables import PROMPT_COUNTS
-from blimpworks.lmentry.tasks import TASKS
-from blimpworks.reference import PublishedRow
+from blimpworks.papers.lmentry.exhibits.formulas import LEAD
+from blimpworks.papers.lmentry.exhibits.names import LANGUAGES, MODELS, PARTS, TASK_TABLES
+from blimpworks.papers.lmentry.items.counts import RESOURCES
+from blimpworks.papers.lmentry.items.packs import read_texts
+from blimpworks.papers.lmentry.items.sets import RESOURCE
+from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
+from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.reproduction.accuracies import read_published
 from blimpworks.reproduction.published import Paper, compare
 from blimpworks.tables import ACCURACIES, read_table

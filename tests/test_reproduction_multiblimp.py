@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.analysis.frequencies import build_frequencies
-from blimpworks.catalogue import LanguageRow, ModelRow, read_rows
+from blimpworks.campaign.catalogue import LanguageRow, ModelRow, read_rows
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.multiblimp.overall import PAIRS
+from blimpworks.papers.multiblimp.analysis.frequencies import build_frequencies
+from blimpworks.papers.multiblimp.exhibits.overall import PAIRS
 from blimpworks.reproduction.accuracies import read_published
 from blimpworks.reproduction.published import Paper, compare
 from blimpworks.tables import FREQUENCIES, read_table

@@ -8,16 +8,17 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from blimpworks.catalogue import whole_catalogue
-from blimpworks.config import Campaign
+from blimpworks.campaign.catalogue import whole_catalogue
+from blimpworks.campaign.reference import PublishedRow
+from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS
-from blimpworks.exhibits.urblimp.formulas import EACH_OTHER, SIGNED_RANK, holm_of
-from blimpworks.exhibits.urblimp.models import model_facts
-from blimpworks.reference import PublishedRow
+from blimpworks.papers.urblimp.exhibits.formulas import EACH_OTHER, SIGNED_RANK, holm_of
+from blimpworks.papers.urblimp.exhibits.models import model_facts
+from blimpworks.papers.urblimp.published import accuracies
 from blimpworks.reproduction.accuracies import read_published
 from blimpworks.reproduction.published import (
     DEVIATES,
@@ -28,7 +29,6 @@ from blimpworks.reproduction.published import (
     recomputations,
     status_of,
 )
-from blimpworks.reproduction.urblimp import accuracies
 from blimpworks.tables import CELLS
 
 pytestmark = pytest.mark.xdist_group("urblimp-print")  # they share what is made once

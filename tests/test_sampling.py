@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blimpworks.config import MultiblimpOptions, SamplingOptions
-from blimpworks.multiblimp.sampling import conditions, draw, members, sample, weights
+from blimpworks.papers.multiblimp.items.sampling import conditions, draw, members, sample, weights
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions, SamplingOptions
 
 # Conditions and sampling (notes 2.8)
 

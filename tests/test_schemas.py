@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from blimpworks.campaign.schemas import MODELS, drifted, write_schemas
 from blimpworks.cli import app
-from blimpworks.schemas import MODELS, drifted, write_schemas
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 

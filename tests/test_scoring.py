@@ -17,14 +17,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
-from blimpworks.config import ScoringOptions
+from blimpworks.audit.verbs import VERBS, score_verb
+from blimpworks.campaign.engines import ENGINES
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.words import split_words
-from blimpworks.provenance import digest
-from blimpworks.provenance.verbs import VERBS, score_verb
+from blimpworks.records import digest
 from blimpworks.scoring.collect import Shards, collect_scores
 from blimpworks.scoring.engine import load_engine
-from blimpworks.scoring.engines import ENGINES
 from blimpworks.scoring.hub_tokenizer import complete_characters
 from blimpworks.scoring.kenlm_engine import KenlmEngine
 from blimpworks.scoring.passes import make_batches

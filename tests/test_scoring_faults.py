@@ -10,8 +10,8 @@ import tiny
 from safetensors.torch import load_file, save_file
 from transformers import AutoTokenizer
 
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.cli import main
-from blimpworks.config import ScoringOptions
 from blimpworks.scoring.collect import Shards, collect_scores
 from blimpworks.scoring.run import score_items
 

@@ -7,7 +7,7 @@ import tiny
 import torch
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, T5Config, T5ForConditionalGeneration
 
-from blimpworks.config import ScoringOptions
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.scoring.engine import Encoded, load_engine

@@ -7,10 +7,10 @@ import jsonschema
 import pytest
 import yaml
 
-from blimpworks.catalogue import load_catalogue
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.settings.campaign import Campaign, check_campaign, load_campaign
+from blimpworks.campaign.settings.site import GpuKind, Site, find_site, load_site
 from blimpworks.cluster.needs import needs_of
-from blimpworks.config import Campaign, check_campaign, load_campaign
-from blimpworks.config.site import GpuKind, Site, find_site, load_site
 from blimpworks.errors import UserError
 
 REPOSITORY = Path(__file__).resolve().parents[1]

@@ -16,11 +16,11 @@ import pytest
 from loopback import DATA, QUICK, serving
 from typer.testing import CliRunner
 
-from blimpworks import sources
 from blimpworks.cli import app
-from blimpworks.download import PIECE, part_path
 from blimpworks.errors import UserError
-from blimpworks.sources import Pin
+from blimpworks.retrieval import sources
+from blimpworks.retrieval.download import PIECE, part_path
+from blimpworks.retrieval.sources import Pin
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -152,7 +152,7 @@ def test_a_server_without_ranges_starts_anew(pin, output, server):
 KILLED = """
 import sys
 from pathlib import Path
-from blimpworks.sources import Pin, retrieve
+from blimpworks.retrieval.sources import Pin, retrieve
 name, url, digest, size, output = sys.argv[1:]
 retrieve(Pin(name, url, digest, int(size), name), Path(output), None)
 """

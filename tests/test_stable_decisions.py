@@ -6,9 +6,9 @@ import pytest
 import tiny
 import torch
 
-from blimpworks.config import ScoringOptions
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.judging.judge import Rules, judge
 from blimpworks.scoring.collect import Shards, collect_scores
-from blimpworks.scoring.judge import Rules, judge
 from blimpworks.scoring.run import score_items
 from blimpworks.tables import JUDGEMENTS, read_table
 

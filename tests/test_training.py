@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from typer.testing import CliRunner
 
+from blimpworks.campaign.settings.training import TrainingOptions
 from blimpworks.cli import app
-from blimpworks.config import TrainingOptions
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models import encoder_decoder, fitting, lstm, masked, snapshot, text, transformer
@@ -27,7 +27,7 @@ from blimpworks.models.corpus_build import make_vocabulary
 from blimpworks.models.ngram import END, UNKNOWN, tool
 from blimpworks.models.tokenizer import train_pieces, train_wordpiece
 from blimpworks.models.words import split_words
-from blimpworks.provenance.record import sidecar_path
+from blimpworks.records.job import sidecar_path
 from blimpworks.tables import SENTENCES, TOKENS, write_table
 
 NETWORKS = (

@@ -10,9 +10,9 @@ from conllu_kit import READERS, generated_sentence, name
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blimpworks.config import TreebankOptions
-from blimpworks.treebanks import reference
-from blimpworks.treebanks.build import build_tokens
+from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.linguistics.treebanks import reference
+from blimpworks.linguistics.treebanks.build import build_tokens
 
 ROOT = Path(__file__).parents[1]
 DEMO = sorted((ROOT / "config/demo/data/ud").glob("*/*.conllu"))

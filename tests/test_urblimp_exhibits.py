@@ -8,22 +8,23 @@ import pyarrow as pa
 import pytest
 
 from blimpworks.analysis.accuracy import compute_accuracies
-from blimpworks.analysis.signed_rank import signed_rank_p
-from blimpworks.cluster.parts import VALIDATED
+from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.campaign.parts import VALIDATED
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit
-from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS, of_benchmarks
+from blimpworks.exhibits.catalogue import EXHIBITS, of_benchmarks
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
-from blimpworks.exhibits.urblimp.data import table1, table2, table3, table10
-from blimpworks.exhibits.urblimp.evaluation import table4, table7, table8
-from blimpworks.exhibits.urblimp.figures import fig1, fig2
-from blimpworks.exhibits.urblimp.models import GEMMA, TUNED
-from blimpworks.exhibits.urblimp.significance import table5, table6
-from blimpworks.exhibits.urblimp.significance import tests as paradigm_tests
-from blimpworks.exhibits.urblimp.statements import text
+from blimpworks.papers.urblimp.analysis.signed_rank import signed_rank_p
+from blimpworks.papers.urblimp.exhibits.data import table1, table2, table3, table10
+from blimpworks.papers.urblimp.exhibits.evaluation import table4, table7, table8
+from blimpworks.papers.urblimp.exhibits.figures import fig1, fig2
+from blimpworks.papers.urblimp.exhibits.models import GEMMA, TUNED
+from blimpworks.papers.urblimp.exhibits.significance import table5, table6
+from blimpworks.papers.urblimp.exhibits.significance import tests as paradigm_tests
+from blimpworks.papers.urblimp.exhibits.statements import text
+from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA, PHENOMENON_OF
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
-from blimpworks.urblimp.phenomena import PARADIGMS, PHENOMENA, PHENOMENON_OF
 
 METHOD = "perplexity"
 N = 20

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 from urblimp_kit import urdu, word
 
-from blimpworks.urblimp.inflection import Inflection, cell_of
+from blimpworks.papers.urblimp.items.inflection import Inflection, cell_of
 
 CASES = ("Masc", "Sing"), ("Masc", "Plur"), ("Fem", "Sing"), ("Fem", "Plur")
 PARTICIPLES = [

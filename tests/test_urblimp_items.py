@@ -24,11 +24,11 @@ from urblimp_kit import (
 from urblimp_kit import check_counts as check_matches
 
 from blimpworks.errors import UserError
-from blimpworks.urblimp.items import BEYOND, KEPT
-from blimpworks.urblimp.orthography import INVISIBLE, ZWNJ
-from blimpworks.urblimp.phenomena import PARADIGMS
-from blimpworks.urblimp.rules import read_declaration
-from blimpworks.urblimp.trees import read_trees
+from blimpworks.papers.urblimp.items.build import BEYOND, KEPT
+from blimpworks.papers.urblimp.items.orthography import INVISIBLE, ZWNJ
+from blimpworks.papers.urblimp.items.rules import read_declaration
+from blimpworks.papers.urblimp.items.trees import read_trees
+from blimpworks.papers.urblimp.phenomena import PARADIGMS
 
 GOLDEN = golden()
 TRAINED = "ur_own-ud-train.conllu"

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from urblimp_kit import LETTERS, tables_of, urdu
 
-from blimpworks.urblimp.orthography import INVISIBLE, ZWNJ, Orthography
-from blimpworks.urblimp.trees import plain_trees, read_trees
+from blimpworks.papers.urblimp.items.orthography import INVISIBLE, ZWNJ, Orthography
+from blimpworks.papers.urblimp.items.trees import plain_trees, read_trees
 
 URDU = urdu().orthography
 FOREIGN = "يىكهةۀەڪ"

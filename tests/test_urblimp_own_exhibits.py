@@ -16,26 +16,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 from urblimp_results_kit import HINDI, LABELS, METHODS, OBJECT, PRONOUN, URDU, campaign
 
-from blimpworks.config import UrblimpOptions
+from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.errors import UserError
 from blimpworks.exhibits import fonts
 from blimpworks.exhibits.build import build_exhibit
-from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS
+from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.exhibits.html import html_text
 from blimpworks.exhibits.render import csv_text, latex_text, markdown_text
 from blimpworks.exhibits.shared import read_printed
-from blimpworks.exhibits.urblimp.accuracies import by_method, read_paradigms
-from blimpworks.exhibits.urblimp.data import table2, table10
-from blimpworks.exhibits.urblimp.evaluation import table4, table7
-from blimpworks.exhibits.urblimp.examples import examples_fig
-from blimpworks.exhibits.urblimp.lengths import lengths, lengths_fig
-from blimpworks.exhibits.urblimp.rules import rules
-from blimpworks.exhibits.urblimp.samples import samples
+from blimpworks.papers.urblimp.analysis.length_tables import LENGTHS, SURPRISALS
+from blimpworks.papers.urblimp.analysis.lengths import (
+    Evaluation,
+    compare_lengths,
+    telling_pair,
+    words_of,
+)
+from blimpworks.papers.urblimp.exhibits.accuracies import by_method, read_paradigms
+from blimpworks.papers.urblimp.exhibits.data import table2, table10
+from blimpworks.papers.urblimp.exhibits.evaluation import table4, table7
+from blimpworks.papers.urblimp.exhibits.examples import examples_fig
+from blimpworks.papers.urblimp.exhibits.lengths import lengths, lengths_fig
+from blimpworks.papers.urblimp.exhibits.rules import rules
+from blimpworks.papers.urblimp.exhibits.samples import samples
+from blimpworks.papers.urblimp.settings import UrblimpOptions
+from blimpworks.papers.urblimp.tables import RULE_COUNTS
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
-from blimpworks.urblimp.length_tables import LENGTHS, SURPRISALS
-from blimpworks.urblimp.lengths import Evaluation, compare_lengths, telling_pair, words_of
-from blimpworks.urblimp.tables import RULE_COUNTS
 
 PRINTED = sorted((Path(__file__).parents[1] / "config/published/urblimp").glob("*.csv"))
 OWN = {

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from urblimp_kit import tree, word
 
 from blimpworks.errors import UserError
-from blimpworks.urblimp.matching import holds, matches
-from blimpworks.urblimp.patterns import parse_pattern
-from blimpworks.urblimp.trees import tree_of
+from blimpworks.papers.urblimp.items.matching import holds, matches
+from blimpworks.papers.urblimp.items.patterns import parse_pattern
+from blimpworks.papers.urblimp.items.trees import tree_of
 
 # The boy gave the girl a book.
 GAVE = tree(

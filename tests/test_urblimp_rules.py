@@ -4,7 +4,7 @@ import pytest
 from urblimp_kit import build, check_counts, check_items, outcomes, tree, urdu, write_rules
 
 from blimpworks.errors import UserError
-from blimpworks.urblimp.rules import read_declaration
+from blimpworks.papers.urblimp.items.rules import read_declaration
 
 GIRL = tree(
     "لڑکی/NOUN/3/nsubj/Gender=Fem|Number=Sing|lemma=لڑکی گھر/NOUN/3/obl آتی/VERB/0/root/lemma=آنا "

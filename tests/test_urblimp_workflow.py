@@ -9,8 +9,8 @@ import pytest
 from checkout import fresh, told
 from urblimp_kit import OWN
 
-from blimpworks.catalogue import SourceRow, TreebankRow
-from blimpworks.urblimp.phenomena import PARADIGMS, PHENOMENA, PHENOMENON_OF
+from blimpworks.campaign.catalogue import SourceRow, TreebankRow
+from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA, PHENOMENON_OF
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("urblimp")]
 TEST, TRAIN = "ur_own-ud-test.conllu", "ur_own-ud-train.conllu"

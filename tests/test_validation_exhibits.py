@@ -7,21 +7,22 @@ import pytest
 from test_urblimp_exhibits import LABELS, SKILL, cell, simulate
 from validation_kit import fill, items, write_items
 
-from blimpworks.config import ValidationOptions
+from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.exhibits.build import build_exhibit
-from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS
+from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.exhibits.shared import read_plain
-from blimpworks.exhibits.urblimp.evaluation import table4, table9
-from blimpworks.exhibits.urblimp.validation import validation
+from blimpworks.papers.urblimp.exhibits.evaluation import table4, table9
+from blimpworks.papers.urblimp.exhibits.validation import validation
+from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA
+from blimpworks.papers.urblimp.settings import ValidationOptions
+from blimpworks.papers.urblimp.validation import kappas
+from blimpworks.papers.urblimp.validation.lists import CHECK
+from blimpworks.papers.urblimp.validation.results import read_validation
+from blimpworks.papers.urblimp.validation.sheets import write_lists
+from blimpworks.papers.urblimp.validation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.tables import ACCURACIES, read_table, write_table
-from blimpworks.urblimp.phenomena import PARADIGMS, PHENOMENA
-from blimpworks.urblimp.validation import kappas
-from blimpworks.urblimp.validation.lists import CHECK
-from blimpworks.urblimp.validation.results import read_validation
-from blimpworks.urblimp.validation.sheets import write_lists
-from blimpworks.urblimp.validation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 
 OPTIONS = ValidationOptions(participants=6, per_paradigm=8, checks=4, practice=2)
 EXHIBIT_OF = {"table4": table4, "table9": table9, "validation": validation}

@@ -15,14 +15,20 @@ from typer.testing import CliRunner
 from validation_kit import END, WORDS, items, key_of, rows_of, write_items
 
 from blimpworks.cli import app
-from blimpworks.config import ValidationOptions
 from blimpworks.errors import UserError
-from blimpworks.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
-from blimpworks.urblimp.validation.balance import apart, halve, spread
-from blimpworks.urblimp.validation.checks import scrambled, suits
-from blimpworks.urblimp.validation.design import Pair, deal
-from blimpworks.urblimp.validation.lists import CHECK, PAIR, PRACTICE, make_lists, read_pairs
-from blimpworks.urblimp.validation.sheets import write_lists
+from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
+from blimpworks.papers.urblimp.settings import ValidationOptions
+from blimpworks.papers.urblimp.validation.balance import apart, halve, spread
+from blimpworks.papers.urblimp.validation.checks import scrambled, suits
+from blimpworks.papers.urblimp.validation.design import Pair, deal
+from blimpworks.papers.urblimp.validation.lists import (
+    CHECK,
+    PAIR,
+    PRACTICE,
+    make_lists,
+    read_pairs,
+)
+from blimpworks.papers.urblimp.validation.sheets import write_lists
 
 KINDS = [*PARADIGMS]
 SMALL = {"participants": 5, "per_paradigm": 7, "checks": 3, "practice": 4}

@@ -16,15 +16,15 @@ from validation_kit import fill, items, key_of, rows_of, write_items
 
 from blimpworks.annotation.spreadsheet import write_sheet
 from blimpworks.cli import app
-from blimpworks.config import ValidationOptions
 from blimpworks.errors import UserError
+from blimpworks.papers.urblimp.settings import ValidationOptions
+from blimpworks.papers.urblimp.validation import kappas
+from blimpworks.papers.urblimp.validation.choices import read_choices, read_key
+from blimpworks.papers.urblimp.validation.lists import CHECK, PAIR
+from blimpworks.papers.urblimp.validation.results import read_validation
+from blimpworks.papers.urblimp.validation.sheets import SHEET, write_lists
+from blimpworks.papers.urblimp.validation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.tables import ACCURACIES, read_table
-from blimpworks.urblimp.validation import kappas
-from blimpworks.urblimp.validation.choices import read_choices, read_key
-from blimpworks.urblimp.validation.lists import CHECK, PAIR
-from blimpworks.urblimp.validation.results import read_validation
-from blimpworks.urblimp.validation.sheets import SHEET, write_lists
-from blimpworks.urblimp.validation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 
 OPTIONS = ValidationOptions(participants=5, per_paradigm=6, checks=4, practice=2)
 TABLE_9 = Path(__file__).resolve().parents[1] / "config/published/urblimp/table9.csv"

@@ -4,7 +4,7 @@ import pytest
 from checkout import fresh, told
 from validation_kit import fill, items, write_items
 
-from blimpworks.provenance.cells import read_cells
+from blimpworks.audit.cells import read_cells
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("validation")]
 PEOPLE = 4

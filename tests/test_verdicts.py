@@ -10,12 +10,7 @@ from typer.testing import CliRunner
 
 from blimpworks.cli import app
 from blimpworks.errors import UserError
-from blimpworks.lmentry.judging.answers import METHODS
-from blimpworks.lmentry.judging.judge import Judge
-from blimpworks.lmentry.judging.verdict import RULES
-from blimpworks.lmentry.packs import read_pack
-from blimpworks.lmentry.tables import ANSWERS, PROMPTS, VERDICTS
-from blimpworks.lmentry.verdicts import (
+from blimpworks.papers.lmentry.analysis.verdicts import (
     ASKED,
     FITTING,
     REASONS,
@@ -25,6 +20,11 @@ from blimpworks.lmentry.verdicts import (
     compare_verdicts,
     reasons,
 )
+from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.judging.answers import METHODS
+from blimpworks.papers.lmentry.judging.judge import Judge
+from blimpworks.papers.lmentry.judging.verdict import RULES
+from blimpworks.papers.lmentry.tables import ANSWERS, PROMPTS, VERDICTS
 from blimpworks.tables import JUDGEMENTS, read_table
 
 PACKS = Path(__file__).resolve().parents[1] / "config/lmentry/languages"

@@ -9,9 +9,9 @@ import pytest
 import vllm_kit
 from answers_kit import OPTIONS, QUESTIONS, SYSTEM
 
-from blimpworks.answering.conversation import Asked
-from blimpworks.answering.engine import load_answering, open_answering
-from blimpworks.answering.run import answer_items
+from blimpworks.generation.conversation import Asked
+from blimpworks.generation.engine import load_answering, open_answering
+from blimpworks.generation.run import answer_items
 from blimpworks.models.threads import one_thread
 
 pytest.importorskip("vllm", reason="no vLLM here: `make vllm`, then .vllm/bin/python -m pytest")

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from safetensors.numpy import save_file
 from transformers import Gemma3Config, Gemma3TextConfig
 
-from blimpworks.answering.vllm_answers import make_answer_setup
-from blimpworks.config.lmentry import AnsweringOptions
 from blimpworks.errors import UserError
-from blimpworks.provenance.digest import reachable
+from blimpworks.generation.vllm_answers import make_answer_setup
+from blimpworks.papers.lmentry.settings import AnsweringOptions
+from blimpworks.records.digest import reachable
 from blimpworks.scoring import vllm_supervisor
 from blimpworks.scoring.engine import Encoded, load_engine
 from blimpworks.scoring.vllm_batches import run_batches

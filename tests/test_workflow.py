@@ -63,7 +63,7 @@ def test_running_again_does_nothing(built):
 
 
 def test_a_comment_or_a_touched_file_reruns_nothing(scratch):
-    sampling = "src/blimpworks/multiblimp/sampling.py"
+    sampling = "src/blimpworks/papers/multiblimp/items/sampling.py"
     scratch.edit(sampling, "import math\n", "import math  # logarithms\n")
     for file in (scratch.path / "src").rglob("*.py"):
         file.touch()
@@ -71,7 +71,7 @@ def test_a_comment_or_a_touched_file_reruns_nothing(scratch):
 
 
 def test_editing_the_sampling_reruns_it_and_its_dependants_only(scratch):
-    sampling = "src/blimpworks/multiblimp/sampling.py"
+    sampling = "src/blimpworks/papers/multiblimp/items/sampling.py"
     scratch.edit(sampling, "digest_size=8", "digest_size=7")
     scratch.edit(sampling, "2**64", "2**56")
     planned = scratch.planned()

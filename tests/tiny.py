@@ -6,7 +6,7 @@ import random
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from blimpworks.config import (
+from blimpworks.campaign.settings.training import (
     CorpusOptions,
     EncoderDecoderRecipe,
     InstructRecipe,

@@ -7,17 +7,14 @@ lines of "lemma form tags".
 from collections import Counter
 from dataclasses import dataclass
 
-from blimpworks.config import (
-    LexiconOptions,
-    MultiblimpOptions,
-    TreebankOptions,
-)
-from blimpworks.multiblimp.agreement import measure_agreement
-from blimpworks.multiblimp.candidates import find_candidates
-from blimpworks.multiblimp.lexicon import build_lexicon
-from blimpworks.multiblimp.pairs import PairInputs, build_pairs
+from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.linguistics.treebanks.build import build_tokens
+from blimpworks.papers.multiblimp.items.agreement import measure_agreement
+from blimpworks.papers.multiblimp.items.candidates import find_candidates
+from blimpworks.papers.multiblimp.items.lexicon import build_lexicon
+from blimpworks.papers.multiblimp.items.pairs import PairInputs, build_pairs
+from blimpworks.papers.multiblimp.settings import LexiconOptions, MultiblimpOptions
 from blimpworks.tables import AGREEMENT, CANDIDATES, ITEMS, LEXICON, read_table
-from blimpworks.treebanks.build import build_tokens
 
 FIN = "Mood=Ind|VerbForm=Fin"
 UNIMORPH = """

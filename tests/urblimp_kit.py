@@ -9,14 +9,15 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 import yaml
 
-from blimpworks.config import TreebankOptions, UrblimpOptions
-from blimpworks.treebanks.build import build_tokens
-from blimpworks.urblimp.attested import Attested
-from blimpworks.urblimp.items import KEPT, Products, Sources, build_items
-from blimpworks.urblimp.pairs import Maker
-from blimpworks.urblimp.phenomena import PHENOMENON_OF
-from blimpworks.urblimp.rules import Language, read_declaration, read_language
-from blimpworks.urblimp.trees import Word, tree_of
+from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.linguistics.treebanks.build import build_tokens
+from blimpworks.papers.urblimp.items.attested import Attested
+from blimpworks.papers.urblimp.items.build import KEPT, Products, Sources, build_items
+from blimpworks.papers.urblimp.items.pairs import Maker
+from blimpworks.papers.urblimp.items.rules import Language, read_declaration, read_language
+from blimpworks.papers.urblimp.items.trees import Word, tree_of
+from blimpworks.papers.urblimp.phenomena import PHENOMENON_OF
+from blimpworks.papers.urblimp.settings import UrblimpOptions
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "tests/data/urblimp"

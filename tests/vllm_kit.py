@@ -6,7 +6,7 @@ from pathlib import Path
 
 import tiny
 
-from blimpworks.config import ScoringOptions, VllmOptions
+from blimpworks.campaign.settings.scoring import ScoringOptions, VllmOptions
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PYTHON = REPOSITORY / ".vllm" / "bin" / "python"

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
-from blimpworks.provenance.record import current_job
+from blimpworks.records.job import current_job
 
 METADATA_KEY = b"blimpworks"
 STRING = pa.string()

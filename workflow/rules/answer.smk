@@ -1,8 +1,8 @@
 """Answering: one job loads one checkpoint and asks it every prompt, then answers are judged."""
 
-from blimpworks.answering.jobs import answering_options, system_prompts
-from blimpworks.lmentry.packs import pack_files
-from blimpworks.provenance.verbs import answer_verb
+from blimpworks.generation.jobs import answering_options, system_prompts
+from blimpworks.papers.lmentry.items.packs import pack_files
+from blimpworks.audit.verbs import answer_verb
 
 
 rule answer:

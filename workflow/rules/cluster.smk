@@ -5,16 +5,11 @@ import functools
 from blimpworks.cluster.needs import needs_of
 from blimpworks.cluster.expectations import expected_items
 from blimpworks.cluster.packs import pack_parts
-from blimpworks.cluster.parts import answer_parts, score_parts
-from blimpworks.cluster.requests import (
-    cpu_request,
-    longest_hours,
-    score_request,
-    train_request,
-)
+from blimpworks.campaign.parts import answer_parts, score_parts
+from blimpworks.cluster.requests import cpu_request, longest_hours, score_request, train_request
 from blimpworks.cluster.trainings import training_retries
-from blimpworks.config.site import find_site
-from blimpworks.seeds import for_seeds
+from blimpworks.campaign.settings.site import find_site
+from blimpworks.campaign.seeds import for_seeds
 
 SCHEDULER = (
     "slurm_partition",

@@ -6,7 +6,7 @@ import re
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
-from blimpworks.benchmarks import (
+from blimpworks.campaign.benchmarks import (
     BLIMP,
     GENERATED_OF,
     LMENTRY,
@@ -18,24 +18,26 @@ from blimpworks.benchmarks import (
     paper_of,
     rules_folder,
 )
-from blimpworks.catalogue import UNIMORPH_KINDS, load_catalogue, whole_catalogue
-from blimpworks.clams import sets as clams_sets
-from blimpworks.clams.decisions import counts_one_more, variant_of
-from blimpworks.clams.decisions import methods_of as clams_methods
-from blimpworks.cluster import parts
-from blimpworks.config import HOW_MANY, check_campaign
+from blimpworks.campaign.catalogue import UNIMORPH_KINDS, load_catalogue, whole_catalogue
+from blimpworks.papers.clams.items import sets as clams_sets
+from blimpworks.papers.clams.decisions import counts_one_more, variant_of
+from blimpworks.papers.clams.decisions import methods_of as clams_methods
+from blimpworks.campaign import parts
+from blimpworks.campaign.settings.training import HOW_MANY
+from blimpworks.campaign.settings.campaign import check_campaign
 from blimpworks.errors import UserError
-from blimpworks.exhibits.blimp.facts import FACTS as BLIMP_FACTS
-from blimpworks.exhibits.catalogue import EVALUATION, EXHIBITS, FORMATS
-from blimpworks.exhibits.blimp.trained import FACTS as TRAINED_FACTS
-from blimpworks.exhibits.clams.facts import FACTS as CLAMS_FACTS
-from blimpworks.exhibits.lmentry.facts import LMENTRY_FACTS
-from blimpworks.exhibits.lmentry.names import LANGUAGES as LMENTRY_LANGUAGES
-from blimpworks.exhibits.multiblimp.facts import FACTS
-from blimpworks.exhibits.multiblimp.models import EVALUATION_FACTS, margin_models
-from blimpworks.exhibits.urblimp.models import FACTS as URBLIMP_FACTS
-from blimpworks.multiblimp.release import BENCHMARK as MULTIBLIMP
-from blimpworks.multiblimp.release import (
+from blimpworks.papers.blimp.exhibits.facts import FACTS as BLIMP_FACTS
+from blimpworks.exhibits.catalogue import EVALUATION, EXHIBITS
+from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.papers.blimp.exhibits.trained import FACTS as TRAINED_FACTS
+from blimpworks.papers.clams.exhibits.facts import FACTS as CLAMS_FACTS
+from blimpworks.papers.lmentry.exhibits.facts import LMENTRY_FACTS
+from blimpworks.papers.lmentry.exhibits.names import LANGUAGES as LMENTRY_LANGUAGES
+from blimpworks.papers.multiblimp.exhibits.facts import FACTS
+from blimpworks.papers.multiblimp.exhibits.models import EVALUATION_FACTS, margin_models
+from blimpworks.papers.urblimp.exhibits.models import FACTS as URBLIMP_FACTS
+from blimpworks.papers.multiblimp.items.release import BENCHMARK as MULTIBLIMP
+from blimpworks.papers.multiblimp.items.release import (
     FROM_TREEBANKS,
     RELEASED_ITEMS,
     is_released,
@@ -44,12 +46,12 @@ from blimpworks.multiblimp.release import (
     released_file,
     why_not,
 )
-from blimpworks.reference import groups_of_models
-from blimpworks.scoring.engines import comparison_of, settle
-from blimpworks.scoring.methods import find_method, regional
-from blimpworks.scoring.ties import tie_policy
-from blimpworks.seeds import curves_of
-from blimpworks.provenance.verbs import exhibit_verb, score_verb, verb_code
+from blimpworks.campaign.reference import groups_of_models
+from blimpworks.campaign.engines import comparison_of, settle
+from blimpworks.campaign.methods import find_method, regional
+from blimpworks.judging.ties import tie_policy
+from blimpworks.campaign.seeds import curves_of
+from blimpworks.audit.verbs import exhibit_verb, score_verb, verb_code
 
 CAMPAIGN_FILE = os.path.relpath(
     (workflow.overwrite_configfiles or ["config/config.yaml"])[-1]

@@ -1,8 +1,8 @@
 """BLiMP: pairs of its paradigms, released or generated, and their items."""
 
-from blimpworks.benchmarks import declared_paradigms
-from blimpworks.blimp.lexicon.load import FILES as LEXICON_FILES
-from blimpworks.blimp.paradigms import RELEASED_PAIRS
+from blimpworks.campaign.benchmarks import declared_paradigms
+from blimpworks.papers.blimp.items.lexicon.load import FILES as LEXICON_FILES
+from blimpworks.papers.blimp.paradigms import RELEASED_PAIRS
 
 DECLARED = declared_paradigms(CAMPAIGN)
 

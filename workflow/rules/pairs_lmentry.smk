@@ -1,7 +1,7 @@
 """Multi-LMentry: prompts of its tasks."""
 
-from blimpworks.exhibits.lmentry.names import LANGUAGES as LMENTRY_LANGUAGES
-from blimpworks.lmentry import sets as lmentry_sets
+from blimpworks.papers.lmentry.exhibits.names import LANGUAGES as LMENTRY_LANGUAGES
+from blimpworks.papers.lmentry.items import sets as lmentry_sets
 
 LMENTRY_RESOURCES = [
     row for row in available(lmentry_sets.RESOURCE) if row.lang in LMENTRY_LANGUAGES

@@ -9,9 +9,9 @@ import pandas as pd
 import pyarrow as pa
 from scipy.stats import binomtest
 
+from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.errors import UserError
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table, write_table
-from blimpworks.variants import PUBLISHED
 
 log = logging.getLogger(__name__)
 

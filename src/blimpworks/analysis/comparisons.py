@@ -18,9 +18,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from statsmodels.stats.contingency_tables import mcnemar
 
-from blimpworks.config import MultiblimpOptions
 from blimpworks.errors import UserError
-from blimpworks.multiblimp.decisions import corrected
+from blimpworks.papers.multiblimp.decisions import corrected
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.tables import COMPARISONS, JUDGEMENTS, read_table, write_table
 
 log = logging.getLogger(__name__)

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
+from blimpworks.campaign.settings.campaign import parse_options
 from blimpworks.cli.scoring import Evaluated, Tables, tables_below
-from blimpworks.config import MultiblimpOptions, parse_options
-from blimpworks.provenance.record import Job
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions
+from blimpworks.records.job import Job
 
 Output = Annotated[Path, typer.Option(help="Table to write.")]
 Benchmark = Annotated[str, typer.Option(help="Name of the benchmark.")]
@@ -23,7 +24,7 @@ def build_frequencies(
     output: Output,
 ) -> None:
     """Count how much text there is of each language, and rank them by it."""
-    from blimpworks.analysis import frequencies
+    from blimpworks.papers.multiblimp.analysis import frequencies
 
     inputs = [totals, languages, codes]
     with Job("build_frequencies", inputs=inputs, outputs=[output], params={}) as job:
@@ -38,7 +39,7 @@ def build_morphology(
     output: Output,
 ) -> None:
     """Quantify the morphology of languages by their WALS features."""
-    from blimpworks.analysis import wals
+    from blimpworks.papers.clams.analysis import wals
 
     inputs = [values, elements, languages]
     with Job("build_morphology", inputs=inputs, outputs=[output], params={}) as job:
@@ -74,7 +75,7 @@ def fit_regressions(
     frequencies: Frequencies = None,
 ) -> None:
     """Fit accuracy on models' size and tuning, and on languages' frequency."""
-    from blimpworks.analysis import regressions
+    from blimpworks.papers.multiblimp.analysis import regressions
 
     tables, facts = frequencies or [], json.loads(models)
     made = [output, residuals]
@@ -95,7 +96,7 @@ def fit_margins(
     frequencies: Frequencies = None,
 ) -> None:
     """Fit the models' margins on properties of the pairs."""
-    from blimpworks.analysis import margins
+    from blimpworks.papers.multiblimp.analysis import margins
 
     tables, found = frequencies or [], tables_below(scores, models)
     scored = [(model, items / f"{lang}.parquet", path) for model, lang, path in found]
@@ -114,7 +115,7 @@ def bin_accuracies(
     bins: Annotated[int, typer.Option(min=2, help="Bins of each factor, at most.")],
 ) -> None:
     """Compute accuracy by length, perplexity, probability and confidence of pairs, in bins."""
-    from blimpworks.analysis import bins as library
+    from blimpworks.papers.blimp.analysis import bins as library
 
     found = [
         library.Evaluation(
@@ -141,8 +142,8 @@ def fit_curves(
     humans: Annotated[Path | None, typer.Option(help="Accuracies table with humans.")] = None,
 ) -> None:
     """Fit the accuracy of models trained on samples on the logarithm of their size."""
-    from blimpworks.analysis import curves as library
-    from blimpworks.reproduction.blimp_release import INDIVIDUAL
+    from blimpworks.papers.blimp.analysis import curves as library
+    from blimpworks.papers.blimp.released_results import INDIVIDUAL
 
     sizes, inputs = json.loads(curves), [path for path in (accuracies, humans) if path]
     params = {"curves": sizes, "method": method}

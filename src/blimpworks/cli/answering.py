@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
+from blimpworks.audit.verbs import answer_verb
+from blimpworks.campaign.settings.campaign import parse_options
 from blimpworks.cli.scoring import Each, Outputs, pairs_of
-from blimpworks.config import parse_options
-from blimpworks.config.lmentry import AnsweringOptions
 from blimpworks.errors import UserError
-from blimpworks.provenance.record import Job, Planned
-from blimpworks.provenance.verbs import answer_verb
+from blimpworks.papers.lmentry.settings import AnsweringOptions
+from blimpworks.records.job import Job, Planned
 
 Manifest = Annotated[Path, typer.Option(help="Manifest of the model's answers.")]
 Store = Annotated[Path, typer.Option(help="Directory of the model's shards.")]
@@ -43,10 +43,10 @@ def answer(
     ] = None,
 ) -> None:
     """Ask one model all prompts of the items, each once; resumes where it was killed."""
-    from blimpworks.answering.engines import find_answering
-    from blimpworks.answering.run import answer_items
+    from blimpworks.campaign.answering_engines import find_answering
     from blimpworks.cluster.deadline import deadline_of
     from blimpworks.cluster.journal import progress_path
+    from blimpworks.generation.run import answer_items
     from blimpworks.models.checkpoint import read_description
     from blimpworks.scoring.progress import Progress
     from blimpworks.scoring.watch import Watch, Watches
@@ -73,7 +73,7 @@ def collect_answers(
     systems: Systems = "{}",
 ) -> None:
     """Slice a model's shards into answers tables, one for each table of prompts."""
-    from blimpworks.answering import collect
+    from blimpworks.generation import collect
 
     shards, said = collect.answer_shards(manifest, store), _systems(systems)
     for table, target in pairs_of(items, output):

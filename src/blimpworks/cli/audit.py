@@ -27,9 +27,9 @@ def explain(
     Without row and column, list the exhibit's cells. Of a comparison with what the papers
     print (reproduction/published.csv, measured.csv), trace the number compared.
     """
-    from blimpworks.provenance.cells import is_comparison, list_cells
-    from blimpworks.provenance.explain import explain as trace
-    from blimpworks.provenance.explain import explain_comparison
+    from blimpworks.audit.cells import is_comparison, list_cells
+    from blimpworks.audit.explain import explain as trace
+    from blimpworks.audit.explain import explain_comparison
 
     if is_comparison(exhibit):
         wanted = {"paper": paper, "exhibit": printed_in, "row": row, "column": column}
@@ -42,7 +42,7 @@ def explain(
     if json:
         typer.echo(found.as_json())
         return
-    from blimpworks.provenance.wording import as_text
+    from blimpworks.audit.wording import as_text
 
     typer.echo(as_text(found, whole))
 
@@ -60,9 +60,9 @@ def check(
     Stale are products of inputs or code that have changed since, and, with a campaign's
     configuration, of other parameters or inputs than the campaign would use now.
     """
-    from blimpworks.provenance.check import audit
-    from blimpworks.provenance.plan import planned_jobs
-    from blimpworks.provenance.verdict import Meter, as_json, as_text
+    from blimpworks.audit.check import audit
+    from blimpworks.audit.plan import planned_jobs
+    from blimpworks.audit.verdict import Meter, as_json, as_text
 
     plan = None if configfile is None else planned_jobs(configfile)
     found = audit(root, plan, Meter())
@@ -77,8 +77,8 @@ def diff(
     json: Json = False,
 ) -> None:
     """Tell what two runs did differently, and which numbers moved because of it."""
-    from blimpworks.provenance.diff import compare_runs
-    from blimpworks.provenance.diff_text import as_json, as_text
+    from blimpworks.audit.diff import compare_runs
+    from blimpworks.audit.diff_text import as_json, as_text
 
     found = compare_runs(first, second)
     typer.echo(as_json(found) if json else as_text(found, whole))

@@ -22,12 +22,12 @@ def plan(
     as_json: Annotated[bool, typer.Option("--json", help="The same as data.")] = False,
 ) -> None:
     """Say what a run would do and take before anything is submitted; exit 2 if it cannot."""
-    from blimpworks.catalogue import load_catalogue
+    from blimpworks.campaign.catalogue import load_catalogue
+    from blimpworks.campaign.settings.campaign import load_campaign
+    from blimpworks.campaign.settings.site import load_site, site_file
     from blimpworks.cluster.dry_run import DryRun, dry_run
     from blimpworks.cluster.plan import make_plan
     from blimpworks.cluster.plan_text import plan_text
-    from blimpworks.config import load_campaign
-    from blimpworks.config.site import load_site, site_file
 
     campaign = load_campaign(configfile)
     catalogue = load_catalogue(campaign)

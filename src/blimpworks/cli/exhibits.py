@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from blimpworks.audit.verbs import exhibit_verb
 from blimpworks.errors import UserError
-from blimpworks.provenance.record import Job, Planned
-from blimpworks.provenance.verbs import exhibit_verb
+from blimpworks.records.job import Job, Planned
 
 
 def _needs(pairs: list[str]) -> dict[str, list[Path]]:
@@ -50,8 +50,9 @@ def build_published(
     labels: Annotated[str, typer.Option(help="Printed names and all facts, as JSON.")],
 ) -> None:
     """Build every table and figure of a paper that its printed numbers make."""
+    from blimpworks.campaign.exhibit_spec import FORMATS
     from blimpworks.exhibits.build import build_exhibit as build
-    from blimpworks.exhibits.catalogue import EXHIBITS, FORMATS
+    from blimpworks.exhibits.catalogue import EXHIBITS
     from blimpworks.exhibits.exhibit import Labels
 
     tables, names = _needs(inputs), json.loads(labels)

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from blimpworks.config import Benchmark
+from blimpworks.campaign.settings.campaign import Benchmark
 from blimpworks.errors import UserError
-from blimpworks.provenance.record import Job
+from blimpworks.records.job import Job
 
 exporting = typer.Typer(help="Write files that other tools read.", no_args_is_help=True)
 importing = typer.Typer(help="Read files that other tools wrote.", no_args_is_help=True)
@@ -20,7 +20,7 @@ def export_multiblimp(
     output: Folder,
 ) -> None:
     """Write items in the layout of the released data set, for loaders made for it."""
-    from blimpworks.multiblimp.export import export_items
+    from blimpworks.papers.multiblimp.items.export import export_items
 
     found = sorted(items.glob("*.parquet"))
     if not found:

@@ -7,14 +7,15 @@ from typing import Annotated
 
 import typer
 
-from blimpworks.config import ParityOptions, ScoringOptions, parse_options
+from blimpworks.campaign.settings.campaign import parse_options
+from blimpworks.campaign.settings.scoring import ParityOptions, ScoringOptions
 from blimpworks.errors import UserError
-from blimpworks.provenance.record import Job
+from blimpworks.records.job import Job
 
 
 def _pythons(given: list[str]) -> dict[str, str]:
     """Interpreters by engine, from ``ENGINE=PATH``."""
-    from blimpworks.scoring.variants import default_pythons
+    from blimpworks.analysis.scoring_variants import default_pythons
 
     found = default_pythons()
     for text in given:
@@ -55,9 +56,9 @@ def parity(
 
     Reference and variants that are not named are those that suit the model's architecture.
     """
+    from blimpworks.analysis.parity import measure_parity
+    from blimpworks.campaign.engines import comparison_of
     from blimpworks.models.checkpoint import read_description
-    from blimpworks.scoring.engines import comparison_of
-    from blimpworks.scoring.parity import measure_parity
 
     parse_options(ScoringOptions, options)
     architecture = read_description(checkpoint).architecture

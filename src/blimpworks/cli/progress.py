@@ -14,13 +14,13 @@ DEFAULT = Path("config/config.yaml")
 
 
 def _told(configfile: Path, model: str | None, *, json: bool) -> str:
-    from blimpworks.catalogue import load_catalogue
+    from blimpworks.campaign.catalogue import load_catalogue
+    from blimpworks.campaign.parts import every_part
+    from blimpworks.campaign.reference import groups_of_models
+    from blimpworks.campaign.settings.campaign import load_campaign
     from blimpworks.cluster import status_text
-    from blimpworks.cluster.parts import every_part
     from blimpworks.cluster.slurm import read_queue
     from blimpworks.cluster.status import read_status
-    from blimpworks.config import load_campaign
-    from blimpworks.reference import groups_of_models
 
     campaign = load_campaign(configfile)
     catalogue = load_catalogue(campaign)
@@ -65,13 +65,13 @@ def efficiency(
     json: Json = False,
 ) -> None:
     """Tell what a campaign asked the cluster for, held and used, and what to change."""
-    from blimpworks.catalogue import load_catalogue
+    from blimpworks.campaign.catalogue import load_catalogue
+    from blimpworks.campaign.reference import groups_of_models
+    from blimpworks.campaign.settings.campaign import load_campaign
     from blimpworks.cluster import efficiency_text
     from blimpworks.cluster.efficiency import Efficiency, account_for, read_models, read_rules
     from blimpworks.cluster.slurm import accounting
-    from blimpworks.config import load_campaign
     from blimpworks.files import write_text
-    from blimpworks.reference import groups_of_models
 
     campaign = load_campaign(configfile)
     catalogue = load_catalogue(campaign)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from blimpworks.provenance.record import Job
+from blimpworks.records.job import Job
 
 
 def build_report(

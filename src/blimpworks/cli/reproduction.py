@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from blimpworks.provenance.record import Job
+from blimpworks.records.job import Job
 
 Output = Annotated[Path, typer.Option(help="Table to write.")]
 Printed = Annotated[Path, typer.Option(help="Directory of printed numbers, one below per paper.")]
@@ -39,7 +39,7 @@ def read_blimp_release(
     output: Output,
 ) -> None:
     """Make a table of the accuracies that BLiMP's authors released."""
-    from blimpworks.reproduction import blimp_release
+    from blimpworks.papers.blimp import released_results as blimp_release
 
     inputs = [results, humans, rerun]
     with Job("read_blimp_release", inputs=inputs, outputs=[output], params={}) as job:
@@ -51,7 +51,7 @@ def read_blimp_ratings(
     output: Output,
 ) -> None:
     """Make a table of the single human judgements that BLiMP's authors released."""
-    from blimpworks.reproduction import blimp_ratings
+    from blimpworks.papers.blimp import released_ratings as blimp_ratings
 
     with Job("read_blimp_ratings", inputs=[responses], outputs=[output], params={}) as job:
         job.note(**blimp_ratings.read_ratings(responses, output))

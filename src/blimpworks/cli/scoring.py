@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from blimpworks.config import ScoringOptions, Strict, parse_options, parse_rows
-from blimpworks.config.base import Positive
+from blimpworks.audit.verbs import score_verb
+from blimpworks.campaign.settings.base import Positive, Strict
+from blimpworks.campaign.settings.campaign import parse_options, parse_rows
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
-from blimpworks.provenance.record import Job, Planned, is_planning
-from blimpworks.provenance.verbs import score_verb
+from blimpworks.records.job import Job, Planned, is_planning
 
 if TYPE_CHECKING:
     from blimpworks.cluster.pack_run import Member
@@ -171,8 +172,8 @@ def judge(
     ] = None,
 ) -> None:
     """Judge for each item whether the model prefers the good sentence."""
-    from blimpworks.scoring import judge as library
-    from blimpworks.scoring.methods import find_method
+    from blimpworks.campaign.methods import find_method
+    from blimpworks.judging import judge as library
 
     methods = {m.name: asdict(m) for m in map(find_method, method)}
     params = {"methods": methods, "ties": ties, "near_tie": near_tie}

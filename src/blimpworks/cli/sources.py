@@ -7,7 +7,7 @@ import typer
 
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import FirstToken
-from blimpworks.provenance.record import Job
+from blimpworks.records.job import Job
 
 SCHEMAS = Path("workflow/schemas")
 
@@ -25,7 +25,7 @@ def retrieve(
     ] = "",
 ) -> None:
     """Copy one pinned file from the mirror, or download it, and verify it."""
-    from blimpworks import sources
+    from blimpworks.retrieval import sources
 
     pin = sources.Pin(name, url, sha256, _size(size), mirror_path, catalogue)
     params = {
@@ -50,7 +50,7 @@ def pin(
     names: Annotated[list[str] | None, typer.Argument(help="Rows to pin; all by default.")] = None,
 ) -> None:
     """Download rows that have no checksum and record their sha256 and bytes."""
-    from blimpworks.pinning import pin_row, unpinned_names
+    from blimpworks.retrieval.pinning import pin_row, unpinned_names
 
     for name in names or unpinned_names(catalogue):
         filled = pin_row(catalogue, name)
@@ -93,7 +93,7 @@ def schemas(
     check: Annotated[bool, typer.Option("--check", help="Only compare; exit 1 on drift.")] = False,
 ) -> None:
     """Write the JSON Schemas of campaigns and catalogues to workflow/schemas."""
-    from blimpworks.schemas import drifted, write_schemas
+    from blimpworks.campaign.schemas import drifted, write_schemas
 
     if not check:
         write_schemas(SCHEMAS)

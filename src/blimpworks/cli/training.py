@@ -8,7 +8,8 @@ from typing import Annotated, NamedTuple
 import typer
 from pydantic import BaseModel
 
-from blimpworks.config import (
+from blimpworks.campaign.settings.campaign import parse_options
+from blimpworks.campaign.settings.training import (
     HOW_MANY,
     CorpusOptions,
     EncoderDecoderRecipe,
@@ -18,9 +19,8 @@ from blimpworks.config import (
     NgramRecipe,
     TrainingOptions,
     TransformerRecipe,
-    parse_options,
 )
-from blimpworks.provenance.record import Job
+from blimpworks.records.job import Job
 
 Text = Annotated[
     Path,
@@ -83,7 +83,7 @@ def build_dialogues(
     per_template: Annotated[int, typer.Option(min=1, help="At most so many of each template.")],
 ) -> None:
     """Make dialogues of Multi-LMentry's prompts, to train a model that follows instructions."""
-    from blimpworks.lmentry import dialogues as library
+    from blimpworks.papers.lmentry.items import dialogues as library
 
     inputs, params = [*practice, *items, *pack], {"seed": seed, "per_template": per_template}
     with Job("build_dialogues", inputs=inputs, outputs=[output], params=params) as job:

@@ -22,9 +22,9 @@ def build_tokens(
     """Read the treebanks of a language into tables of tokens and sentences."""
     import logging
 
-    from blimpworks.config import TreebankOptions, parse_options
-    from blimpworks.provenance.record import Job
-    from blimpworks.treebanks.build import build_tokens as build
+    from blimpworks.campaign.settings.campaign import TreebankOptions, parse_options
+    from blimpworks.linguistics.treebanks.build import build_tokens as build
+    from blimpworks.records.job import Job
 
     parsed = parse_options(TreebankOptions, options)
     named = [(path.absolute().parent.name, path) for path in files]

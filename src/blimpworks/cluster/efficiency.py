@@ -6,17 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from blimpworks.catalogue import Catalogue
-from blimpworks.cluster.journal import (
-    Attempt,
-    Scored,
-    journal_path,
-    progress_path,
-    read_attempts,
-)
-from blimpworks.cluster.parts import Groups, every_part
+from blimpworks.campaign.catalogue import Catalogue
+from blimpworks.campaign.parts import Groups, every_part
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.cluster.journal import Attempt, Scored, journal_path, progress_path, read_attempts
 from blimpworks.cluster.slurm import Accounted
-from blimpworks.config import Campaign
 from blimpworks.errors import UserError
 from blimpworks.scoring.progress import Progressed, read_progress
 

@@ -6,10 +6,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from blimpworks.catalogue import ModelRow
+from blimpworks.campaign.catalogue import ModelRow
+from blimpworks.campaign.settings.site import ModelNeeds, Site
 from blimpworks.cluster.expectations import SENTENCE, Expectation
 from blimpworks.cluster.needs import Needs
-from blimpworks.config.site import ModelNeeds, Site
 
 CORE_TERAFLOPS = 0.025
 """What one core does in float32 (an assumption: half of 3 GHz × 16 operations a cycle)."""

@@ -4,15 +4,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from blimpworks.benchmarks import LMENTRY, URBLIMP, declared_paradigms, paper_of
-from blimpworks.blimp.paradigms import GENERATED, PHENOMENON_OF, RELEASED_PAIRS
-from blimpworks.catalogue import Catalogue, ModelRow
-from blimpworks.clams.decisions import methods_of as clams_methods
-from blimpworks.cluster.parts import Part, items_table
-from blimpworks.config import Campaign
-from blimpworks.config.clams import ClamsOptions
-from blimpworks.scoring.methods import regional
-from blimpworks.urblimp.phenomena import PARADIGMS
+from blimpworks.campaign.benchmarks import LMENTRY, URBLIMP, declared_paradigms, paper_of
+from blimpworks.campaign.catalogue import Catalogue, ModelRow
+from blimpworks.campaign.methods import regional
+from blimpworks.campaign.parts import Part, items_table
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.papers.blimp.paradigms import GENERATED, PHENOMENON_OF, RELEASED_PAIRS
+from blimpworks.papers.clams.decisions import methods_of as clams_methods
+from blimpworks.papers.clams.settings import ClamsOptions
+from blimpworks.papers.urblimp.phenomena import PARADIGMS
 
 PAIRS = 1240
 """Pairs of a language of MultiBLiMP whose number the paper does not give: its mean (about

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, Field, NonNegativeInt, TypeAdapter, ValidationError
 
-from blimpworks.config.base import Strict
+from blimpworks.campaign.settings.base import Strict
 from blimpworks.errors import UserError
 
 Cause = Literal["done", "walltime", "memory", "gpu_memory", "cancelled", "input", "error", "killed"]

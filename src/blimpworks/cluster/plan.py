@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from blimpworks.catalogue import Catalogue, SourceRow, TreebankRow
+from blimpworks.campaign.catalogue import Catalogue, SourceRow, TreebankRow
+from blimpworks.campaign.engines import settle
+from blimpworks.campaign.parts import Part, engine_of, every_part, item_sets, items_table
+from blimpworks.campaign.reference import groups_of_models
+from blimpworks.campaign.seeds import for_seeds
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.settings.site import Site
 from blimpworks.cluster.dry_run import DryRun
 from blimpworks.cluster.estimate import Expected, expected_work, score_seconds, speed_of
 from blimpworks.cluster.expectations import (
@@ -19,19 +25,13 @@ from blimpworks.cluster.expectations import (
 )
 from blimpworks.cluster.needs import Needs, needs_of, weights_gb
 from blimpworks.cluster.packs import Pack, pack_parts
-from blimpworks.cluster.parts import Part, engine_of, every_part, item_sets, items_table
 from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, PackPlan, Plan, Present, TrainingPlan
 from blimpworks.cluster.present import NOTHING, is_done, stored
 from blimpworks.cluster.requests import Request
 from blimpworks.cluster.sizing import pack_request, sized_request
 from blimpworks.cluster.slurm import ANSWERS
 from blimpworks.cluster.trainings import plan_trainings, training_notes
-from blimpworks.config import Campaign
-from blimpworks.config.site import Site
 from blimpworks.errors import UserError
-from blimpworks.reference import groups_of_models
-from blimpworks.scoring.engines import settle
-from blimpworks.seeds import for_seeds
 
 STORE_BYTES, TABLE_BYTES = 10, 8
 """Of a token in shards, and in tables of scores (measured on the demo: 10 and 7.5)."""

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 
 from tabulate import tabulate
 
+from blimpworks.campaign.settings.site import GpuKind, Site
 from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, Plan, Present
 from blimpworks.cluster.wording import named
-from blimpworks.config.site import GpuKind, Site
 
 WIDTH = 100
 LONGEST = 22

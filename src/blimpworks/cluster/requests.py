@@ -1,7 +1,7 @@
 """What jobs ask SLURM for, under the names that Snakemake's executor knows."""
 
+from blimpworks.campaign.settings.site import CpuNodes, GpuKind, Site
 from blimpworks.cluster.needs import Needs
-from blimpworks.config.site import CpuNodes, GpuKind, Site
 from blimpworks.errors import UserError
 
 Request = dict[str, int | str]

@@ -5,7 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from blimpworks.catalogue import ModelRow
+from blimpworks.campaign.catalogue import ModelRow
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.campaign.settings.site import Site
 from blimpworks.cluster.estimate import expected_work, minutes_to_ask, score_seconds, speed_of
 from blimpworks.cluster.expectations import Expectation
 from blimpworks.cluster.growth import Growth, growth
@@ -14,8 +16,6 @@ from blimpworks.cluster.needs import Needs, needs_of
 from blimpworks.cluster.packs import Pack
 from blimpworks.cluster.requests import Request, longest_hours, score_request
 from blimpworks.cluster.slurm import slurm_states
-from blimpworks.config import ScoringOptions
-from blimpworks.config.site import Site
 from blimpworks.errors import UserError
 
 

@@ -5,12 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from blimpworks.catalogue import Catalogue
-from blimpworks.cluster.estimate import count_pairs
-from blimpworks.cluster.expectations import expected_items
-from blimpworks.cluster.journal import now
-from blimpworks.cluster.looks import Look, look_at
-from blimpworks.cluster.parts import (
+from blimpworks.campaign.catalogue import Catalogue
+from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.campaign.parts import (
     Groups,
     Kind,
     Part,
@@ -19,10 +16,13 @@ from blimpworks.cluster.parts import (
     item_sets,
     items_table,
 )
+from blimpworks.campaign.retrieved import retrieved_files
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.cluster.estimate import count_pairs
+from blimpworks.cluster.expectations import expected_items
+from blimpworks.cluster.journal import now
+from blimpworks.cluster.looks import Look, look_at
 from blimpworks.cluster.slurm import Queue
-from blimpworks.cluster.sources import retrieved_files
-from blimpworks.config import Campaign
-from blimpworks.exhibits.catalogue import FORMATS
 from blimpworks.files import Listing
 
 

@@ -4,8 +4,9 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.errors import UserError
-from blimpworks.exhibits.catalogue import EXHIBITS, ExhibitSpec
+from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.exhibits.exhibit import Exhibit, Labels
 from blimpworks.exhibits.few_pairs import show_few_pairs
 from blimpworks.exhibits.render import render

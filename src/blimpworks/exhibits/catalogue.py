@@ -5,13 +5,13 @@ Plain data without heavy imports, because the Snakefile reads it each time it is
 
 from collections.abc import Collection
 
-from blimpworks.benchmarks import benchmarks_of
-from blimpworks.exhibits.blimp.specs import SPECS as BLIMP
-from blimpworks.exhibits.clams.specs import SPECS as CLAMS
-from blimpworks.exhibits.lmentry.specs import SPECS as LMENTRY
-from blimpworks.exhibits.multiblimp.specs import SPECS as MULTIBLIMP
-from blimpworks.exhibits.spec import FORMATS, ExhibitSpec
-from blimpworks.exhibits.urblimp.specs import SPECS as URBLIMP
+from blimpworks.campaign.benchmarks import benchmarks_of
+from blimpworks.campaign.exhibit_spec import FORMATS, ExhibitSpec
+from blimpworks.papers.blimp.exhibits.specs import SPECS as BLIMP
+from blimpworks.papers.clams.exhibits.specs import SPECS as CLAMS
+from blimpworks.papers.lmentry.exhibits.specs import SPECS as LMENTRY
+from blimpworks.papers.multiblimp.exhibits.specs import SPECS as MULTIBLIMP
+from blimpworks.papers.urblimp.exhibits.specs import SPECS as URBLIMP
 
 __all__ = ["EXHIBITS", "FORMATS", "ExhibitSpec", "of_benchmarks"]
 

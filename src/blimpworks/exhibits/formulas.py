@@ -12,12 +12,12 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.analysis.leaders import LEAD_BELOW, leads
-from blimpworks.exhibits.blimp.formulas import FORMULAS as BLIMP
-from blimpworks.exhibits.clams.formulas import FORMULAS as CLAMS
-from blimpworks.exhibits.clams.formulas import parametric as clams_parametric
-from blimpworks.exhibits.lmentry.formulas import LMENTRY
-from blimpworks.exhibits.urblimp import formulas as urblimp
+from blimpworks.papers.blimp.exhibits.formulas import FORMULAS as BLIMP
+from blimpworks.papers.clams.exhibits.formulas import FORMULAS as CLAMS
+from blimpworks.papers.clams.exhibits.formulas import parametric as clams_parametric
+from blimpworks.papers.lmentry.exhibits.formulas import LMENTRY
+from blimpworks.papers.multiblimp.analysis.leaders import LEAD_BELOW, leads
+from blimpworks.papers.urblimp.exhibits import formulas as urblimp
 
 ENOUGH_PAIRS = 10
 COUNT = "number of rows"

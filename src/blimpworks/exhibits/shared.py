@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.catalogue import read_rows
+from blimpworks.campaign.catalogue import read_rows
+from blimpworks.campaign.reference import PublishedRow
 from blimpworks.exhibits.exhibit import Cell
 from blimpworks.exhibits.formulas import TEXT, of_row
-from blimpworks.reference import PublishedRow
 from blimpworks.tables import TableSchema, read_table
 
 Tables = Mapping[str, Sequence[Path]]

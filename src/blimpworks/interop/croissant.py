@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.benchmarks import paper_of
+from blimpworks.campaign.benchmarks import paper_of
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
 from blimpworks.interop.crate.tables import read_csv, read_table, write_csv

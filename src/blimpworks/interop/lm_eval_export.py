@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from blimpworks import __version__
+from blimpworks.audit.lineage import Record, record_of
+from blimpworks.campaign.methods import PREFIXES
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
-from blimpworks.provenance.lineage import Record, record_of
-from blimpworks.scoring.judge import PREFIX_METHODS
-from blimpworks.scoring.methods import PREFIXES
+from blimpworks.judging.judge import PREFIX_METHODS
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table
 
 # The harness's names of methods that it has too; its acc_norm divides by characters.

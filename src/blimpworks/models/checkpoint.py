@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from blimpworks.config import Strict
+from blimpworks.campaign.settings.base import Strict
 from blimpworks.errors import UserError
 from blimpworks.files import expand, sha256_of, write_text
 

@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import ValidationError
 
-from blimpworks.config import CorpusOptions, Strict
+from blimpworks.campaign.settings.base import Strict
+from blimpworks.campaign.settings.training import CorpusOptions
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, sha256_of, write_text
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from blimpworks.config import CorpusOptions, CorpusShares
+from blimpworks.campaign.settings.training import CorpusOptions, CorpusShares
 from blimpworks.errors import UserError
 from blimpworks.models.corpus import (
     SPECIALS,

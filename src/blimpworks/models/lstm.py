@@ -11,7 +11,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch.nn.functional import cross_entropy
 
-from blimpworks.config import LstmRecipe, Strict
+from blimpworks.campaign.settings.base import Strict
+from blimpworks.campaign.settings.training import LstmRecipe
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, write_text
 from blimpworks.models.checkpoint import (

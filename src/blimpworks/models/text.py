@@ -11,11 +11,11 @@ from typing import TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from blimpworks.config import TrainingOptions
+from blimpworks.campaign.settings.training import TrainingOptions
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
+from blimpworks.papers.urblimp.items.orthography import read_orthography
 from blimpworks.tables import ITEMS, SENTENCES, TOKENS, read_table
-from blimpworks.urblimp.orthography import read_orthography
 
 HEADING = re.compile(r"^\s*=\s.*\s=\s*$")
 # Sentence ends: a full stop and a space, unless a lower-case letter follows or the stop

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.catalogue import read_rows
+from blimpworks.campaign.catalogue import read_rows
+from blimpworks.campaign.reference import PublishedRow
 from blimpworks.errors import UserError
-from blimpworks.reference import PublishedRow
 
 Place = tuple[str, str, str]
 """Exhibit, row and column of a printed number."""

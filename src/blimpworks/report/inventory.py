@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from blimpworks.catalogue import read_rows
-from blimpworks.config.base import Strict
+from blimpworks.campaign.catalogue import read_rows
+from blimpworks.campaign.exhibit_spec import ExhibitSpec
+from blimpworks.campaign.settings.base import Strict
 from blimpworks.errors import UserError
-from blimpworks.exhibits.catalogue import EXHIBITS, ExhibitSpec
+from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.report.papers import exhibit_label, paper_facts
 
 LIST = "exhibits.tsv"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.exhibits.multiblimp.common import PHENOMENA
+from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA
 from blimpworks.report.evidence import Place
 from blimpworks.reproduction.published import Paper
 

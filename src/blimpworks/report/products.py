@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from blimpworks.provenance.lineage import Record, output_hash, record_of
+from blimpworks.audit.lineage import Record, output_hash, record_of
 
 NOTED = ("origin", "source", "engine")
 """What jobs note that says where a file from outside comes from, or what scored."""

@@ -7,8 +7,8 @@ from functools import cached_property
 from html import escape
 from pathlib import Path
 
+from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.exhibits.catalogue import EXHIBITS
-from blimpworks.exhibits.spec import ExhibitSpec
 from blimpworks.report.evidence import Evidence
 from blimpworks.report.grid import caption_of
 from blimpworks.report.names import Names

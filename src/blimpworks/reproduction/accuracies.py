@@ -7,9 +7,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from blimpworks.analysis.accuracy import wilson
+from blimpworks.campaign.reference import PublishedRow
 from blimpworks.errors import UserError
-from blimpworks.reference import PublishedRow
-from blimpworks.reproduction import blimp, clams, lmentry, multiblimp, urblimp
+from blimpworks.papers.blimp import published as blimp
+from blimpworks.papers.clams import published as clams
+from blimpworks.papers.lmentry import published as lmentry
+from blimpworks.papers.multiblimp import published as multiblimp
+from blimpworks.papers.urblimp import published as urblimp
 from blimpworks.reproduction.printed import PrintedAccuracy, read_printed_numbers
 from blimpworks.tables import ACCURACIES, write_table
 

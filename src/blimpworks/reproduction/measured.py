@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 
+from blimpworks.campaign.reference import PublishedRow
 from blimpworks.files import write_text
-from blimpworks.reference import PublishedRow
 from blimpworks.reproduction.printed import read_printed_numbers
 from blimpworks.reproduction.rounding import TOLERANCE, agreement
 from blimpworks.reproduction.texts import same_wording

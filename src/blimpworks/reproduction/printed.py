@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.catalogue import read_rows
+from blimpworks.campaign.catalogue import read_rows
+from blimpworks.campaign.reference import PublishedRow
 from blimpworks.errors import UserError
-from blimpworks.reference import PublishedRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,13 +21,13 @@ import pandas as pd
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from blimpworks.catalogue import read_rows
+from blimpworks.campaign.catalogue import read_rows
+from blimpworks.campaign.reference import PublishedRow, ReasonRow
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import COMPLEMENT as COMPLEMENT_FORMULA
 from blimpworks.exhibits.formulas import FORMULAS, takes_as_printed
 from blimpworks.exhibits.shared import read_plain
 from blimpworks.files import write_text
-from blimpworks.reference import PublishedRow, ReasonRow
 from blimpworks.reproduction.printed import read_printed_numbers
 from blimpworks.reproduction.rounding import TOLERANCE, agreement, rounded, slack
 from blimpworks.reproduction.texts import same_wording

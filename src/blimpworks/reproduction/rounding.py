@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from blimpworks.reference import PublishedRow
+from blimpworks.campaign.reference import PublishedRow
 
 TOLERANCE = 1e-9
 """Floating point: what is meant to lie on the border of rounding may lie this far beyond."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from blimpworks.config import Strict
+from blimpworks.campaign.settings.base import Strict
 from blimpworks.errors import UserError
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from blimpworks.config import ScoringOptions
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.lstm import (

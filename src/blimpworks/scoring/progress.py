@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import AwareDatetime, NonNegativeInt, ValidationError
 
+from blimpworks.campaign.settings.base import Strict
 from blimpworks.cluster.journal import AttemptId, Scored, now
-from blimpworks.config.base import Strict
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.scoring.watch import Watch

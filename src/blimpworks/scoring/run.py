@@ -9,7 +9,8 @@ from typing import Annotated, TypeVar
 
 from pydantic import Field, ValidationError
 
-from blimpworks.config import ScoringOptions, Strict
+from blimpworks.campaign.settings.base import Strict
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
 from blimpworks.scoring.engine import open_engine

@@ -13,19 +13,13 @@ import pandas as pd
 import yaml
 
 from blimpworks import __version__
-from blimpworks.benchmarks import GENERATED_OF
-from blimpworks.config import Campaign, load_campaign
+from blimpworks.campaign.benchmarks import GENERATED_OF
+from blimpworks.campaign.settings.campaign import Campaign, load_campaign
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.interop.crate.code import formulas_text
 from blimpworks.interop.crate.graph import WORKFLOW, About, Graph, write_graph
-from blimpworks.interop.crate.licences import (
-    CODE,
-    DATA,
-    UNSTATED,
-    licences_of,
-    sources_behind,
-)
+from blimpworks.interop.crate.licences import CODE, DATA, UNSTATED, licences_of, sources_behind
 from blimpworks.interop.crate.select import (
     Shown,
     Trace,
@@ -44,7 +38,7 @@ from blimpworks.interop.crate.tables import (
 )
 from blimpworks.interop.crate.words import dictionary, readme
 from blimpworks.interop.croissant import Facts, export_items, write_croissant
-from blimpworks.provenance.record import REPOSITORY
+from blimpworks.records.job import REPOSITORY
 
 REPRODUCTION = ("published.csv", "measured.csv")
 """Comparisons with the printed numbers, where they were built."""

@@ -18,11 +18,11 @@ from urllib.parse import quote
 from rocrate.model import ContextEntity, Person
 from rocrate.rocrate import ROCrate
 
-from blimpworks.catalogue import Pinned
+from blimpworks.audit.lineage import Record
+from blimpworks.campaign.catalogue import Pinned
 from blimpworks.files import sha256_of
 from blimpworks.interop.crate.licences import licence_name, licence_url
 from blimpworks.interop.crate.select import Trace
-from blimpworks.provenance.lineage import Record
 
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",

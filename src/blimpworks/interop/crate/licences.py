@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from blimpworks.catalogue import Pinned, load_catalogue
-from blimpworks.config import Campaign
+from blimpworks.campaign.catalogue import Pinned, load_catalogue
+from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.interop.crate.select import Trace
 
 UNSTATED = "licence not stated by the source"

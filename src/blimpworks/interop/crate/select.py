@@ -7,12 +7,12 @@ from typing import Any
 
 from tqdm import tqdm
 
-from blimpworks.config import Campaign
+from blimpworks.audit.evidence import FOLDERS, SUFFIXES
+from blimpworks.audit.lineage import Record, record_of
+from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.shared import counted
 from blimpworks.files import sha256_of
-from blimpworks.provenance.evidence import FOLDERS, SUFFIXES
-from blimpworks.provenance.lineage import Record, record_of
 
 CELLS = ".cells.parquet"
 FORMS = {"measured": "exhibits", "published": "published"}

@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 
+from blimpworks.audit.evidence import FOLDERS as EVIDENCE_FOLDERS
+from blimpworks.audit.evidence import PACKS
 from blimpworks.interop.crate.select import Shown, Trace
-from blimpworks.lmentry.packs import read_texts
-from blimpworks.provenance.evidence import FOLDERS as EVIDENCE_FOLDERS
-from blimpworks.provenance.evidence import PACKS
+from blimpworks.papers.lmentry.items.packs import read_texts
 
 WITH_JUDGEMENTS = ("items", "accuracies")
 """Kinds of tables that go with judgements, though the cells need them not: what was judged."""

@@ -1,0 +1,104 @@
+"""A comparison of two runs, for people and for programs."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from blimpworks.audit.causes import Cause
+from blimpworks.audit.diff import Comparison, Move
+
+FEW = 8
+"""So many numbers of a group are named."""
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def as_json(found: Comparison) -> str:
+    """The comparison as one JSON object; moves name their causes by number."""
+    number = {cause: place for place, cause in enumerate(found.causes)}
+    extra = sorted({cause for move in found.moves for cause in move.causes} - number.keys())
+    number |= {cause: len(number) + place for place, cause in enumerate(extra)}
+    moved = Counter(cause for move in found.moves for cause in move.causes)
+    document = {
+        "a": str(found.first.root),
+        "b": str(found.second.root),
+        "causes": [
+            {"kind": c.kind, "text": c.text, "jobs": found.causes.get(c, []), "moved": moved[c]}
+            for c in number
+        ],
+        "same": found.same,
+        "moved": [
+            {
+                "exhibit": move.exhibit,
+                "row": move.row,
+                "column": move.column,
+                "before": _number(move.before),
+                "after": _number(move.after),
+                "text": [move.text_before, move.text_after],
+                "causes": sorted(number[cause] for cause in move.causes),
+            }
+            for move in found.moves
+        ],
+        "only": found.only,
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False)
+
+
+def _cause_lines(found: Comparison) -> list[str]:
+    """What was done differently, by whom, and how many numbers it may have moved."""
+    if not found.causes:
+        return ["No job does anything differently."]
+    moved = Counter(cause for move in found.moves for cause in move.causes)
+    width = max(len(cause.kind) for cause in found.causes)
+    return [
+        "Done differently:",
+        *(
+            f"   {cause.kind:{width}}  {cause.text}  ({_jobs(jobs)}; {_effect(moved[cause])})"
+            for cause, jobs in found.causes.items()
+        ),
+    ]
+
+
+def _jobs(jobs: Sequence[str]) -> str:
+    return f"{len(jobs)} jobs" if len(jobs) > 1 else jobs[0].removeprefix("results/")
+
+
+def _effect(moved: int) -> str:
+    return f"behind {moved} of the numbers that moved" if moved else "moved no number"
+
+
+def _move_line(move: Move) -> str:
+    texts = f"{move.text_before} → {move.text_after}"
+    if move.text_before == move.text_after:
+        texts = f"{move.before:.6g} → {move.after:.6g}"
+    by = "" if math.isnan(move.by) else f"  ({move.by:+.4g})"
+    return f"      {move.exhibit}  {move.row} / {move.column}: {texts}{by}"
+
+
+def _group_lines(causes: frozenset[Cause], moves: list[Move], whole: bool) -> list[str]:
+    moves = sorted(moves, key=lambda move: -abs(move.by) if not math.isnan(move.by) else 0)
+    shown = moves if whole else moves[:FEW]
+    names = "; ".join(f"{cause.kind}: {cause.text}" for cause in sorted(causes)) or "nothing known"
+    lines = [f"   {len(moves)} because of {names}", *map(_move_line, shown)]
+    rest = len(moves) - len(shown)
+    return [*lines, f"      … and {rest} that moved less (--all)"] if rest else lines
+
+
+def as_text(found: Comparison, whole: bool = False) -> str:
+    """The comparison for people; without ``whole`` only the numbers that moved most."""
+    lines = [f"A {found.first.root}", f"B {found.second.root}", "", *_cause_lines(found), ""]
+    total = found.same + len(found.moves)
+    lines.append(f"{len(found.moves)} of {total} numbers that both have moved.")
+    groups: dict[frozenset[Cause], list[Move]] = {}
+    for move in found.moves:
+        groups.setdefault(move.causes, []).append(move)
+    for causes, moves in sorted(groups.items(), key=lambda group: -len(group[1])):
+        lines += _group_lines(causes, moves, whole)
+    for name, counts in found.only.items():
+        if counts:
+            listed = ", ".join(f"{exhibit} {n}" for exhibit, n in counts.items())
+            lines.append(f"{counts.total()} numbers only in {name}: {listed}")
+    return "\n".join(lines)

@@ -1,0 +1,65 @@
+"""Products that the working tree would now make otherwise: other code, parameters, inputs."""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from blimpworks.audit.changes import changed_code, changed_values, text_now, texts_of, told
+from blimpworks.audit.plan import PlannedJob
+from blimpworks.audit.verbs import VERBS, verb_code
+from blimpworks.files import expand
+from blimpworks.records.digest import reachable
+from blimpworks.records.job import verb_sources
+
+FEW = 5
+
+
+def _few(texts: list[str]) -> str:
+    rest = len(texts) - FEW
+    return ", ".join(texts[:FEW]) + (f" and {rest} more" if rest > 0 else "")
+
+
+class Codes:
+    """Why the code of recorded jobs is no longer what their verbs run now."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], str | None] = {}
+
+    def reason(self, record: Mapping[str, Any]) -> str | None:
+        """What changed in the code of a job's verb since, or None."""
+        key = (record["verb"], record["code"])
+        if key not in self._known:
+            self._known[key] = self._changed(record)
+        return self._known[key]
+
+    def _changed(self, record: Mapping[str, Any]) -> str | None:
+        verb = record["verb"]
+        if verb not in VERBS:
+            return f"there is no verb {verb!r} any more"
+        now = verb_code(verb)
+        if now == record["code"]:
+            return None
+        reached = reachable(*VERBS[verb].entries)
+        found = changed_code(
+            record["sources"], verb_sources(verb), texts_of(record), text_now, set(reached)
+        )
+        what = _few(found) or "what it starts from, or a data file beside it"
+        return f"the code of {verb} has changed: {what}"
+
+
+def plan_reasons(record: Mapping[str, Any], planned: PlannedJob) -> Iterator[str]:
+    """What the campaign would now make a product from or with that it was not made from."""
+    if planned.verb != record["verb"]:
+        yield f"the campaign makes it by {planned.verb!r}, it was made by {record['verb']!r}"
+    changed = changed_values(record["params"], planned.params)
+    if changed:
+        yield "parameters have changed: " + _few(
+            [f"{path} is now {told(new)}, was {told(old)}" for path, (old, new) in changed.items()]
+        )
+    before = {os.path.normpath(entry["path"]) for entry in record["inputs"]}
+    after = {os.path.normpath(path) for path in expand([*map(Path, planned.inputs)])}
+    if added := sorted(after - before):
+        yield f"the campaign now makes it from {_few(added)} too"
+    if gone := sorted(before - after):
+        yield f"the campaign no longer makes it from {_few(gone)}"

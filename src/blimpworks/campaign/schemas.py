@@ -1,0 +1,81 @@
+"""The JSON Schemas in ``workflow/schemas``: generated from the models, never edited."""
+
+import ast
+import inspect
+import json
+import sys
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from blimpworks.campaign.catalogue import LanguageRow, ModelRow, SourceRow, TreebankRow
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.settings.site import Site
+from blimpworks.files import write_text
+
+MODELS: dict[str, type[BaseModel]] = {
+    "campaign": Campaign,
+    "site": Site,
+    "languages": LanguageRow,
+    "treebanks": TreebankRow,
+    "sources": SourceRow,
+    "models": ModelRow,
+}
+
+
+@cache
+def _documented(module: str) -> dict[str, dict[str, str]]:
+    """Docstrings below the annotated attributes of a module's classes: class, attribute, text."""
+    found: dict[str, dict[str, str]] = {}
+    for node in ast.parse(inspect.getsource(sys.modules[module])).body:
+        if isinstance(node, ast.ClassDef):
+            fields = found.setdefault(node.name, {})
+            for field, text in pairwise(node.body):
+                match field, text:
+                    case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(
+                        value=ast.Constant(value=str(words))
+                    ):
+                        fields[name] = inspect.cleandoc(words)
+    return found
+
+
+def _describe(schema: dict[str, Any], kind: type) -> None:
+    """Give a model's properties the docstrings of its fields, inherited ones included."""
+    for base in kind.__mro__:
+        if base.__module__.startswith("blimpworks."):
+            for name, text in _documented(base.__module__).get(base.__name__, {}).items():
+                schema["properties"][name].setdefault("description", text)
+
+
+def render_schema(kind: type[BaseModel]) -> str:
+    """JSON Schema of ``kind``, as the text that belongs in ``workflow/schemas``."""
+    schema = kind.model_json_schema()
+    _describe(schema, kind)
+    for name, inner in schema.get("$defs", {}).items():
+        if "properties" in inner:
+            _describe(inner, getattr(sys.modules[kind.__module__], name))
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def schema_files(directory: Path) -> dict[Path, str]:
+    """The text that belongs in each schema file of ``directory``."""
+    return {directory / f"{n}.schema.json": render_schema(m) for n, m in MODELS.items()}
+
+
+def write_schemas(directory: Path) -> None:
+    """Write all schema files into ``directory``."""
+    for path, text in schema_files(directory).items():
+        write_text(path, text)
+
+
+def drifted(directory: Path) -> list[Path]:
+    """Schema files of ``directory`` that are missing or not what the models say."""
+    return [
+        path
+        for path, text in schema_files(directory).items()
+        if not path.is_file() or path.read_text(encoding="utf-8") != text
+    ]

@@ -1,0 +1,137 @@
+"""Tables 34 to 51: accuracy of each model on each task, two tables for each language.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), appendix A.5.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from blimpworks.analysis.accuracy import ALL
+from blimpworks.campaign.variants import PUBLISHED
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.formulas import ACCURACY
+from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
+from blimpworks.papers.lmentry.exhibits.common import (
+    judged_by,
+    model_name,
+    models_of,
+    read_accuracies,
+    read_exhibit,
+    sections_of,
+    selection,
+)
+from blimpworks.papers.lmentry.exhibits.formulas import NOMINAL
+from blimpworks.papers.lmentry.exhibits.names import (
+    HEADS,
+    LANGUAGES,
+    MODELS,
+    PARTS,
+    TASK_TABLES,
+    task_name,
+)
+
+NOTES = {
+    "kor": "In print a reply in Hangul alone has no token that the scorers check, so it counts as "
+    "right in most tasks (the three subsets of any words have opposite answers and yet nearly "
+    "100 % each) and as wrong where a letter or a sentence is asked for: the words that start "
+    "or end with a letter are 0 for every model.",
+    "deu": "In print the scorers compare replies in lower case with nouns in upper case: "
+    "associated words, rhymes, homophones and first letters are near 0 for most models. There "
+    "are three rhyme groups only.",
+    "por": "In print the two tasks of words with or without a letter are divided by 78, though "
+    "there are 81 prompts (but for Minerva), which gives up to 103.85 %; and two models, "
+    "Qwen2.5-14B and SmolLM2-1.7B, are not there.",
+    "glg": "Homophones are not in print, although Table 54 has 792 prompts.",
+    "eus": "Basque has no homophones.",
+}
+"""What is odd about a language in print."""
+CEILING = (
+    " In print the sentences that start with a word are divided by 3,000, though only some 500 "
+    "words remain: no model can have more than 19 %."
+)
+CEILED = ("ita", "spa", "glg", "cat", "eus", "por", "deu")
+"""Languages whose words for that task were filtered by part of speech."""
+
+
+def _measured(rows: pd.DataFrame, table: str, labels: Labels) -> Iterator[Cell]:
+    """A cell for each accuracy of the table's language and columns."""
+    lang = TASK_TABLES[table]
+    columns = PARTS[LANGUAGES[lang].tables.index(table)]
+    inside = rows[(rows["lang"] == lang) & (rows["paradigm"] == ALL)]
+    places = {task: place for place, task in enumerate(columns)}
+    inside = inside[inside["phenomenon"].isin(places)]
+    inside = inside.sort_values("phenomenon", key=lambda tasks: tasks.astype(str).map(places))
+    formula = NOMINAL if labels.method == PUBLISHED else ACCURACY
+    for _, row in inside.iterrows():
+        model, task = row["model"], row["phenomenon"]
+        yield Cell(
+            model_name(model, labels),
+            task_name(task),
+            100 * row["accuracy"],
+            f"{100 * row['accuracy']:.2f}",
+            formula,
+            "judgements",
+            selection(lang, model, labels, phenomenon=task),
+            n=int(row["n"]),
+            low=100 * row["low"],
+            high=100 * row["high"],
+            stands_for=(model, task),
+        )
+
+
+def _printed(printed: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
+    """The printed numbers; what our copy has lost is not there."""
+    for _, row in printed[printed["value"].notna()].iterrows():
+        yield printed_cell(row, (model_name(row["row"], labels), task_name(row["column"])))
+
+
+def _lost(printed: pd.DataFrame, labels: Labels) -> str:
+    """A sentence on the numbers that our copy has lost."""
+    lost = printed[printed["fault"] == "garbled"]
+    told = [
+        f"{model_name(model, labels)} "
+        + ", ".join(map(task_name, lost["column"][lost["row"] == model]))
+        for model in dict.fromkeys(lost["row"])
+    ]
+    return f" Lost in our copy: {'; '.join(told)}." if told else ""
+
+
+def _columns(cells: Sequence[Cell], table: str) -> list[str]:
+    present = {cell.column for cell in cells}
+    part = PARTS[LANGUAGES[TASK_TABLES[table]].tables.index(table)]
+    return [task_name(task) for task in part if task_name(task) in present]
+
+
+def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
+    """One of Tables 34 to 51, from measured accuracies or as printed."""
+    lang = TASK_TABLES[table]
+    language = LANGUAGES[lang]
+    part = language.tables.index(table)
+    if labels.source == "published":
+        printed = read_exhibit(read_printed(tables), table)
+        models, cells = [*MODELS], list(_printed(printed, labels))
+        note = NOTES.get(lang, "") + (CEILING if lang in CEILED and not part else "")
+        note += _lost(printed, labels)
+    else:
+        rows = read_accuracies(tables, labels)
+        models, cells = models_of(rows), list(_measured(rows, table, labels))
+        note = judged_by(labels).strip() if cells else "Without any answer here."
+        if cells and labels.method == PUBLISHED:
+            note += " Divided, as in print, by the number of prompts that the settings ask for."
+    shown = {cell.row for cell in cells}
+    models = [model for model in models if model_name(model, labels) in shown]
+    columns = _columns(cells, table)
+    subsets = (
+        "The columns after the last letter are subsets of the arguments (Table 8), with prompts "
+        "of their own. "
+    )
+    return Exhibit(
+        f"Accuracy on each task in {language.name}, part {part + 1}",
+        "Percentage of answers that a task's patterns accept, over all prompts of its three "
+        f"templates. {subsets if part else ''}{note}".strip(),
+        cells,
+        row_title="Model",
+        heads={task_name(task): head for task, head in HEADS.items() if task_name(task) in columns},
+        sections=sections_of(models, labels, columns, {}),
+    )

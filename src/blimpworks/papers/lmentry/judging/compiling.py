@@ -1,0 +1,244 @@
+"""From patterns of a language pack to sets of expressions, compiled once.
+
+RE2 matches in time proportional to the answer's length, whatever the expressions and the answer
+are, and says which of a set of expressions fits.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import re2
+
+from blimpworks.errors import UserError
+from blimpworks.papers.lmentry.judging.brackets import (
+    BRACKETS,
+    PASSED,
+    SPACE,
+    bracketed_roles,
+    member,
+)
+from blimpworks.papers.lmentry.judging.roles import CLASSES, INFLECTED, ROLE
+
+_ROLE = re.compile(r"\{(\w*)\}")
+_LITERAL = r"[^\W\d_]+"
+_TOKEN = re.compile(rf"\{{\w*\}}|\\.|[()|?]|{_LITERAL}(?!\?)|.", re.DOTALL)
+_WORD = re.compile(_LITERAL)
+Roles = Mapping[str, str]
+"""Expressions of roles; those of words that are arguments too, by ``=`` and the word; and, by
+``~``, that of what may stand behind each character."""
+_TOUCHED = re.compile(r"[\"'.,]\{\w+\}|\{\w+\}[\"'.,]")
+GAP = r"[^\pL\pN]"
+ANY_CHARACTER = {"published": rf"[^\n{BRACKETS}]", "corrected": r"[. ]"}
+"""What a full stop in a pattern of the release stands for, and what it was meant to."""
+NEVER = r"[^\x00-\x{10FFFF}]"
+"""Expression that nothing fits."""
+
+
+class Pattern(NamedTuple):
+    """An expression, and the text in the pack that it comes from."""
+
+    source: str
+    expression: str
+    rule: str = "pattern"
+    """What a verdict by it is called."""
+
+
+def introduced(article: str, expression: str, words: Roles | None = None) -> str:
+    """The expression of a role with what may introduce it; ``article`` has ``{}`` for it."""
+    return "(?:" + _translate(article, {**(words or {}), "": expression}) + ")"
+
+
+def words_of(patterns: Iterable[str]) -> frozenset[str]:
+    """Words that stand in patterns."""
+    return frozenset(word for each in patterns for word in _WORD.findall(_ROLE.sub(" ", each)))
+
+
+def words_that_are(arguments: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Expressions of words of patterns that are arguments [text and role's character].
+
+    In answers the role stands for the word there too ("the first word is *the*"), or for another
+    role with the same text.
+    """
+    return {f"={text}": f"(?:{re2.escape(text)}|{role})" for text, role in arguments}
+
+
+def role_expressions(
+    articles: Mapping[str, str],
+    kinds: Mapping[str, str],
+    conjunction: str,
+    words: Roles | None = None,
+    endings: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """Expression of each role of a task: its character with its article.
+
+    ``kinds`` says of roles whether they are a letter, number or sentence; others are words.
+    ``words``: of words that are arguments. ``endings``: patterns of the endings of each case.
+    """
+    plain = ROLE | CLASSES
+    joined = (words or {}).get(f"={conjunction}", re.escape(conjunction))
+    found = {
+        name: introduced(
+            articles.get(kinds.get(name, "word"), "{}"),
+            (words or {}).get(f"={expression}", expression),
+            words,
+        )
+        for name, expression in plain.items()
+        if name != "other"
+    }
+    found |= _in_cases(found, endings or {}, words or {})
+    named = f"[{ROLE['answer']}{ROLE['other']}]"
+    listed = f"{GAP}*(?:{named}{GAP}*(?:{joined}{GAP}+)?)+"
+    stop = {"any": ANY_CHARACTER["corrected"]}
+    return found | {"words": listed} | stop | dict(words or {})
+
+
+def bracketed_expressions(
+    articles: Mapping[str, str],
+    kinds: Mapping[str, str],
+    conjunction: str,
+    marks: str,
+    *,
+    once: bool = False,
+    endings: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """The same for answers in which arguments stand between brackets, with ``marks`` around.
+
+    ``once``: one mark at most on either side. ``endings``: as above; None where arguments in a case
+    have brackets of their own, as in published verdicts.
+    """
+    passed = {"~": PASSED}
+    found = {
+        name: introduced(articles.get(kinds.get(name, "word"), "{}"), expression, passed)
+        for name, expression in bracketed_roles(marks, once=once).items()
+    }
+    joined = _translate(conjunction, passed)
+    listed = f"{PASSED}{SPACE}*(?:{member(ROLE['other'])}{PASSED}{SPACE}+(?:{joined}{SPACE}+)?)+"
+    if endings is not None:
+        found |= _in_cases(found, endings, passed)
+    stop = {"any": ANY_CHARACTER["published" if endings is None else "corrected"] + PASSED}
+    return found | {"words": listed} | stop | passed
+
+
+def _in_cases(found: Roles, endings: Mapping[str, str], words: Roles) -> dict[str, str]:
+    """Expressions of arguments in each case, from those without one."""
+    return {
+        name: found[base] + _translate(f"({endings.get(case, '')})", words)
+        for name, (base, case) in INFLECTED.items()
+    }
+
+
+def passing(expressions: Mapping[str, str]) -> dict[str, str]:
+    """Expressions of numbers and words, for answers with brackets."""
+    return {
+        name: "(?:" + expression.replace("\\ ", f"{PASSED}\\ {PASSED}") + ")" + PASSED
+        for name, expression in expressions.items()
+    }
+
+
+def counts_of(
+    true: int, numerals: Sequence[str], written: Sequence[str] | None = None
+) -> dict[str, str]:
+    """Expressions of numbers: n is ``true``, w ``true`` in words; m any other, d one in digits.
+
+    ``numerals`` [numbers from one]: words for each, ``|`` between them. ``written``: words for
+    ``true``, where it has others than those, which are then all wrong.
+    """
+    named = [[re2.escape(word) for word in each.split("|")] for each in numerals]
+    right = named[true - 1] if 0 < true <= len(named) else []
+    if written is not None:
+        right = [re2.escape(word) for word in written]
+    others = [word for words in named for word in words if word not in right]
+    return {
+        "n": f"(?:{'|'.join([str(true), *right])})",
+        "m": f"(?:{'|'.join([*_other_digits(true), *others])})",
+        "d": f"(?:{'|'.join(_other_digits(true))})",
+        "w": f"(?:{'|'.join(right or [NEVER])})",
+    }
+
+
+def _other_digits(true: int) -> list[str]:
+    """Expressions of all numbers in digits but one, by where they part from it."""
+    digits = str(true)
+    found = [rf"{digits[:i]}[^\D{digits[i]}]\d*" for i in range(len(digits))]
+    shorter = [rf"{digits[:i]}" for i in range(1, len(digits))]
+    return [*found, *shorter, rf"{digits}\d+"]
+
+
+def _translate(pattern: str, roles: Roles) -> str:
+    parts, passed = [], roles.get("~", "")
+    for token in _TOKEN.findall(pattern):
+        role = _ROLE.fullmatch(token)
+        if token == r"\s":
+            parts.append(rf"[\s{BRACKETS}]+" if passed else " ")
+        elif role:
+            parts.append(roles[role[1]])
+        elif token in "()|?":
+            parts.append("(?:" if token == "(" else token)
+        else:
+            plain = token.removeprefix("\\")
+            parts.append(roles.get(f"={plain}") or literal(plain, passed))
+    return "".join(parts)
+
+
+def literal(text: str, passed: str) -> str:
+    """Expression of a text, with what may stand behind each character of it."""
+    if not passed:
+        return str(re2.escape(text))
+    return "".join(f"(?:{re2.escape(character)}{passed})" for character in text)
+
+
+def expression_of(pattern: str, roles: Roles) -> str:
+    """A pattern as an expression of RE2.
+
+    Raises UserError for an unknown role, a mark beside a role, or brackets that don't match.
+    """
+    unknown = [name for name in _ROLE.findall(pattern) if name not in roles]
+    if unknown:
+        known = ", ".join(sorted(role for role in roles if role.isalnum()))
+        raise UserError(
+            f"pattern {pattern!r} has the role {{{unknown[0]}}}; expected one of {known}."
+        )
+    if "~" not in roles and _TOUCHED.search(pattern):
+        raise UserError(
+            f"pattern {pattern!r} has a mark (\"'.,) beside a role, which never matches: marks "
+            "there are taken off answers; leave it out."
+        )
+    found = _translate(pattern, roles)
+    try:
+        re2.compile(found)
+    except re2.error as error:
+        raise UserError(f"pattern {pattern!r} cannot be read ({error}); correct it.") from error
+    return found
+
+
+def around(before: Sequence[str], base: str, after: Sequence[str]) -> str:
+    """An expression with one of some others perhaps before, and one perhaps behind it."""
+    start = f"(?:{'|'.join(before)})?" if before else ""
+    end = f"(?:{'|'.join(after)})?" if after else ""
+    return f"{start}(?:{base}){end}"
+
+
+class PatternSet:
+    """Patterns that are looked for together."""
+
+    def __init__(self, patterns: Iterable[Pattern], *, whole: bool, end: str = r"\.?") -> None:
+        """Compile them: for whole answers, with ``end`` behind, or for any place in one."""
+        self._patterns = list(patterns)
+        self._whole = whole
+        if not self._patterns:
+            return
+        options = re2.Options()
+        options.max_mem = 1 << 26
+        make = re2.Set.FullMatchSet if whole else re2.Set.SearchSet
+        self._set = make(options)
+        for pattern in self._patterns:
+            self._set.Add(f"(?:{pattern.expression}){end}" if whole else pattern.expression)
+        self._set.Compile()
+
+    def first(self, text: str) -> Pattern | None:
+        """The first pattern, in their order, that fits; None where none does."""
+        if not self._patterns:
+            return None
+        found = self._set.Match(text)
+        return self._patterns[min(found)] if found else None

@@ -1,0 +1,282 @@
+"""Verdicts on words that are to have a letter, or not, or at an end.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and Tables 11, 12, 29 and 30.
+"""
+
+import re
+import string
+import unicodedata
+from collections.abc import Callable
+from functools import cached_property, lru_cache, partial
+
+import re2
+from jamo import h2j, j2hcj
+
+from blimpworks.papers.lmentry.judging import wording
+from blimpworks.papers.lmentry.judging.arguments import Arguments
+from blimpworks.papers.lmentry.judging.choice import NOTHING
+from blimpworks.papers.lmentry.judging.compiling import (
+    ANY_CHARACTER,
+    Pattern,
+    PatternSet,
+    expression_of,
+    introduced,
+)
+from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
+from blimpworks.papers.lmentry.judging.families import task_patterns
+from blimpworks.papers.lmentry.judging.verdict import Ask, Verdict
+
+ANY = r"[\pL\pN_]"
+_MADE = ("{word}", "{answer}")
+_MARKS = r"[\"'.,]*"
+_INSIDE = str.maketrans(dict.fromkeys("-'’·"))
+_WRITTEN_ON = re.compile(r"\{(\w+)\}(?=\(*[^\W_])")
+
+
+def is_jamo(letter: str) -> bool:
+    """Whether a letter is one of Hangul's."""
+    return unicodedata.name(letter[:1], "").startswith("HANGUL LETTER")
+
+
+def in_letters(word: str) -> str:
+    """Hangul syllables taken apart into letters; other scripts as they are."""
+    return str(j2hcj(h2j(word)))
+
+
+def pattern_in_letters(pattern: str) -> str:
+    """The same of a pattern, where ``?`` still stands behind a whole syllable."""
+    return in_letters(re.sub(r"([가-힣])\?", r"(\1)?", pattern))
+
+
+def copulas_of(declared: AnswerPatterns) -> re.Pattern[str]:
+    """Finds copulas at the end of a word."""
+    copulas = "|".join(map(re.escape, declared.copulas)) or "(?!)"
+    return re.compile(rf"(?:{copulas})(?![^\W_])")
+
+
+def made_word(task: str, letter: str, single: str, *, twice: bool) -> str:
+    """Expression of words that the release counts as right; ``twice`` is German's."""
+    one = re2.escape(letter)
+    alone = letter in single
+    more = "*" if alone else "+"
+    if task == "starts_with_letter":
+        return f"{one}(?:-?{ANY}+){'?' if alone else ''}"
+    if task == "ends_with_letter":
+        return f"{ANY}{more}{one}"
+    if task == "word_not_containing":
+        others = string.ascii_lowercase.replace(letter, "")
+        short = "".join(f"|{x}" for x in single if x != letter)
+        return f"(?:[{others}]{{2,}}{short})"
+    inside = f"(?:{ANY}+{one}{ANY}*|{ANY}*{one}{ANY}+|{one}-{ANY}+)"
+    if twice:
+        return f"{ANY}*{one}{ANY}*{inside}"
+    return f"{ANY}*{one}{ANY}*" if alone else inside
+
+
+class LetterPatterns:
+    """What answers about one letter are compared with."""
+
+    def __init__(self, declared: AnswerPatterns, task: str, variant: str, letter: str) -> None:
+        """Raises UserError, with the pattern, where one cannot be read."""
+        self._declared, self._task, self._variant = declared, task, variant
+        corrected = variant == "corrected"
+        self._spell = pattern_in_letters if corrected and is_jamo(letter) else str
+        if corrected and task == "word_not_containing":
+            made = rf"[^\PL{letter}]{{2,}}"
+        else:
+            known = {} if corrected else declared.published_single
+            single = known.get(task, declared.single)
+            twice = declared.published_twice and not corrected
+            made = made_word(task, letter, single, twice=twice)
+        word = self._introduced("word", made)
+        named = self._introduced("letter", re2.escape(letter))
+        stop = ANY_CHARACTER["corrected" if corrected else "published"]
+        self._roles = {"word": word, "answer": word, "letter": named, "any": stop}
+        if not corrected and task in declared.published_marks:
+            marks = "".join(f"{re2.escape(mark)}?" for mark in declared.published_marks[task])
+            self._roles |= dict.fromkeys(("word", "answer"), f"(?:{marks}{made}{marks})")
+            if marks:
+                self._roles["letter"] = f"(?:{marks}{re2.escape(letter)}{marks})"
+        elif not corrected:
+            marked = {name: x.removesuffix("*)") + "+)" for name, x in self._roles.items()}
+            self._roles |= {f"{name}_": x for name, x in marked.items() if name != "any"}
+        self.bare = re2.compile(made)
+        self.whole = re2.compile(rf"{word}\.?")
+
+    def _introduced(self, kind: str, expression: str) -> str:
+        article = self._spell(self._declared.article.get(kind, "{}"))
+        return introduced(article, f"{_MARKS}{expression}{_MARKS}")
+
+    @cached_property
+    def accept(self) -> tuple[PatternSet, PatternSet]:
+        """Patterns of whole answers, and of places in them."""
+        declared = self._declared
+        if self._task == "word_not_containing":
+            declared = declared.model_copy(update={"shared": ()})
+        found = task_patterns(declared, self._task, self._variant).accept
+        patterns = [self._read(each.pattern) for each in found]
+        inside = [self._placed(pattern) for pattern in patterns]
+        return PatternSet(patterns, whole=True), PatternSet(inside, whole=False)
+
+    def _placed(self, pattern: Pattern) -> Pattern:
+        """For a place in an answer."""
+        if self._variant == "corrected":
+            return self._apart(pattern)
+        marks = self._declared.published_marks.get(self._task)
+        if marks is None:
+            return _bounded(pattern)
+        # The release has no boundaries at this word, and at the letter only without own marks.
+        return pattern if marks else _bounded(pattern, "{letter}")
+
+    def _apart(self, pattern: Pattern) -> Pattern:
+        """The word asked for begins or ends a clause: of others, such as "that", none does."""
+        found, source = _bounded(pattern), pattern.source
+        start = end = ""
+        if source.startswith(_MADE):
+            start = r"(?:^|\n|[^\pL\pN_\s]) *"
+        if source.endswith(_MADE):
+            reasons = "".join(rf"|\s{re2.escape(x)}\b" for x in self._declared.corrected.reasons)
+            end = rf"(?:$| *[^\pL\pN_ ]{reasons})"
+        if start or end:
+            found = pattern._replace(expression=f"{start}(?:{pattern.expression}){end}")
+        return found
+
+    def _read(self, pattern: str) -> Pattern:
+        """The release wants marks between a word and what is written on to it."""
+        text = pattern
+        if self._variant == "corrected":
+            text = self._spell(copulas_of(self._declared).sub("", text))
+        if "word_" in self._roles:
+            text = _WRITTEN_ON.sub(r"{\1_}", text)
+        return Pattern(pattern, expression_of(text, self._roles))
+
+
+def _bounded(pattern: Pattern, *roles: str) -> Pattern:
+    """For a place in an answer: a word that begins or ends the pattern is whole there.
+
+    ``roles``: those words, in braces; all where none is given.
+    """
+    start = r"(?:^|[^\pL\pN_])" if pattern.source.startswith(roles or "{") else ""
+    end = r"(?:$|[^\pL\pN_])" if pattern.source.endswith(roles or "}") else ""
+    return pattern._replace(expression=start + pattern.expression + end)
+
+
+class SpellingJudge:
+    """Judges a task of this kind in one language."""
+
+    def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
+        """Patterns are compiled for each letter when it is first met."""
+        self._declared, self._task, self._variant = declared, task, variant
+        self._of_letter = lru_cache(maxsize=None)(
+            lambda letter: LetterPatterns(declared, task, variant, letter)
+        )
+        self._without = task == "word_not_containing"
+        self._copulas = copulas_of(declared)
+        self._plain = wording.plain_letters(declared.accents)
+
+    def _spell(self, word: str) -> str:
+        return word.translate(self._plain)
+
+    def ask(self, arguments: Arguments, prompt: str) -> Ask:
+        """What gives verdicts on answers to a prompt with some arguments."""
+        letter = str(arguments["letter"]).lower()
+        if self._variant == "published":
+            return partial(self._published, letter, wording.published(prompt))
+        spell = in_letters if is_jamo(letter) else self._spell
+        return partial(self._corrected, letter, spell, wording.corrected(prompt))
+
+    # As the release judges
+
+    def _published_wrong(self, letter: str, prompt: str, answer: str) -> Verdict | None:
+        if self._without:
+            if _echoes(answer, prompt, letter):
+                return Verdict(False, True, "echo")
+            if not re2.search(r"[^\pL\pN_]", answer) and letter in answer:
+                return Verdict(False, True, "present")
+            return None
+        place = {"starts_with_letter": 0, "ends_with_letter": -1}.get(self._task)
+        if place is None:
+            return None
+        if all(word[place] != letter for word in wording.ascii_words(answer)):
+            return Verdict(False, True, "absent")
+        return None
+
+    def _published(self, letter: str, prompt: str, text: str) -> Verdict:
+        answer = wording.published(text)
+        wrong = self._published_wrong(letter, prompt, answer)
+        if wrong:
+            return wrong
+        if not wording.has_letter_or_digit(answer):
+            return Verdict(False, False, "empty")
+        patterns = self._of_letter(letter)
+        if patterns.whole.fullmatch(answer):
+            return Verdict(True, True, "whole", "{word}")
+        if not self._without:
+            if not wording.has_ascii_token(answer):
+                return Verdict(True, True, "vacuous")
+            if all(patterns.bare.fullmatch(token) for token in wording.ascii_tokens(answer)):
+                return Verdict(True, True, "repeated")
+        return self._by_pattern(patterns, answer)
+
+    @staticmethod
+    def _by_pattern(patterns: LetterPatterns, answer: str) -> Verdict:
+        if patterns.whole.fullmatch(answer):
+            return Verdict(True, True, "whole", "{word}")
+        whole, inside = patterns.accept
+        found = whole.first(answer)
+        if found:
+            return Verdict(True, True, "pattern", found.source)
+        found = inside.first(answer)
+        return Verdict(True, False, "inside", found.source) if found else NOTHING
+
+    # As it should
+
+    def _corrected(
+        self, letter: str, spell: Callable[[str], str], prompt: str, text: str
+    ) -> Verdict:
+        """A single word has the letter where it should; of more the patterns say which."""
+        answer = self._copulas.sub("", wording.corrected(text))
+        if not wording.has_letter_or_digit(answer):
+            return Verdict(False, True, "empty")
+        if _echoes(answer, prompt, letter):
+            return Verdict(False, True, "echo")
+        words = wording.words(answer)
+        distinct = set(words)
+        if len(distinct) == 1:
+            right = self._right(words[0], letter, spell)
+            return Verdict(right, True, "whole" if right else "absent", "{word}" if right else None)
+        if not self._without and not any(self._right(word, letter, spell) for word in distinct):
+            return Verdict(False, True, "absent")
+        return self._of_sentence(letter, spell, answer)
+
+    def _of_sentence(self, letter: str, spell: Callable[[str], str], answer: str) -> Verdict:
+        """A line, or what follows a colon, may be the word; else the patterns say which is."""
+        for line in (answer.split("\n", maxsplit=1)[0], answer.rpartition(":")[2]):
+            only = wording.words(line)
+            if len(only) == 1 and line != answer:
+                return Verdict(self._right(only[0], letter, spell), False, "line")
+        told = in_letters(answer) if spell is in_letters else answer
+        patterns = self._of_letter(letter)
+        if patterns.whole.fullmatch(told):
+            return Verdict(True, True, "whole", "{word}")
+        return self._by_pattern(patterns, told)
+
+    def _right(self, word: str, letter: str, spell: Callable[[str], str]) -> bool:
+        spelled = spell(word)
+        if self._task == "starts_with_letter":
+            fits = spelled.startswith(letter)
+        elif self._task == "ends_with_letter":
+            fits = spelled.endswith(letter)
+        else:
+            fits = (letter in spelled) != self._without
+        long = len(spelled) > 1 or word in self._declared.single
+        return fits and long and spelled.translate(_INSIDE).isalpha()
+
+
+def _echoes(answer: str, prompt: str, letter: str) -> bool:
+    """Whether it repeats the prompt, perhaps with another letter."""
+    before, quoted, after = prompt.partition(f'"{letter}"')
+    if not quoted:
+        return answer == prompt
+    shape = re.escape(before) + r'"\w"' + re.escape(after)
+    return re.fullmatch(shape, answer) is not None

@@ -1,0 +1,107 @@
+"""Where MultiBLiMP's released items lie: pinned files of the hub, or a directory of that layout.
+
+Without heavy imports, because the Snakefile asks each time it is parsed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from blimpworks.errors import UserError
+
+if TYPE_CHECKING:  # the catalogue imports the configuration, and both are imported by everything
+    from blimpworks.campaign.catalogue import Catalogue, SourceRow
+    from blimpworks.campaign.settings.campaign import Campaign
+
+BENCHMARK = "multiblimp"
+RELEASED_ITEMS = "multiblimp_data"
+"""Kind of the sources that are the released items, one file per language."""
+FROM_TREEBANKS = frozenset({"agreement", "agreement_counts", "funnel", "sentences"})
+"""Kinds of tables that MultiBLiMP has only where its items are made from treebanks."""
+
+
+def is_released(campaign: Campaign) -> bool:
+    """Whether the campaign's items of MultiBLiMP are the release's own."""
+    return BENCHMARK in campaign.benchmarks and campaign.multiblimp.items == "released"
+
+
+def is_regenerated(campaign: Campaign) -> bool:
+    """Whether the campaign makes items of MultiBLiMP from treebanks."""
+    return BENCHMARK in campaign.benchmarks and campaign.multiblimp.items == "regenerated"
+
+
+def pinned_items(campaign: Campaign, catalogue: Catalogue, lang: str) -> SourceRow | None:
+    """The row of a language's released file on the hub; None for a campaign that reads none."""
+    if not is_released(campaign) or campaign.multiblimp.released != "hub":
+        return None
+    return next(iter(catalogue.sources_of(RELEASED_ITEMS, lang)), None)
+
+
+def released_file(campaign: Campaign, catalogue: Catalogue, lang: str) -> Path:
+    """The file that a language's released items are read from, retrieved or in its directory."""
+    row = pinned_items(campaign, catalogue, lang)
+    if row is None:
+        return Path(campaign.multiblimp.released) / lang / "data.tsv"
+    return Path(campaign.pathvars.resources, "sources", row.name)
+
+
+def origin_of_items(campaign: Campaign, catalogue: Catalogue) -> str:
+    """What the campaign's items are, in words for captions and records of exhibits."""
+    if campaign.multiblimp.items == "regenerated":
+        return "regenerated"
+    if campaign.multiblimp.released != "hub":
+        return f"released (read from {campaign.multiblimp.released})"
+    rows = (r for r in catalogue.sources.values() if r.kind == RELEASED_ITEMS)
+    versions = dict.fromkeys(row.version for row in rows if row.lang in catalogue.languages)
+    return f"released (jumelet/multiblimp at {', '.join(versions)})"
+
+
+def why_not(key: str) -> str:
+    """Why a campaign of released items cannot build an exhibit of the treebanks, in a sentence."""
+    return (
+        f"exhibit {key} is made from treebanks and their statistics, which a campaign with "
+        "multiblimp.items: released does not read; build it in one with items: regenerated, such "
+        "as config/regeneration.yaml."
+    )
+
+
+def check_release(campaign: Campaign, catalogue: Catalogue) -> None:
+    """See that each language of MultiBLiMP has a released file, where the campaign wants them.
+
+    Raises UserError for a directory, a file of it, a row of the table of sources or a checksum
+    that is missing.
+    """
+    if not is_released(campaign):
+        return
+    folder = campaign.multiblimp.released
+    if folder != "hub" and not Path(folder).is_dir():
+        raise UserError(
+            f"multiblimp.released is {str(folder)!r}, which is no directory; expected 'hub', or a "
+            "directory with a LANG/data.tsv of each language (`blimpworks export multiblimp`)."
+        )
+    for lang in catalogue.languages_of(BENCHMARK):
+        _check_language(campaign, catalogue, lang)
+
+
+def _check_language(campaign: Campaign, catalogue: Catalogue, lang: str) -> None:
+    """See that one language has its released file, or a row that can be retrieved."""
+    table, row = campaign.catalogue.sources, pinned_items(campaign, catalogue, lang)
+    if campaign.multiblimp.released != "hub":
+        path = released_file(campaign, catalogue, lang)
+        if not path.is_file():
+            raise UserError(
+                f"multiblimp.released: {path} does not exist; add it, or take {lang!r} out of "
+                "languages."
+            )
+    elif row is None:
+        raise UserError(
+            f"{table} has no row of kind {RELEASED_ITEMS!r} and lang {lang!r}, expected the file "
+            "of its released items; add that of config/sources.tsv, or take the language out."
+        )
+    elif not row.sha256 and campaign.unpinned == "skip":
+        raise UserError(
+            f"{table}: the released items of {lang!r} ({row.name}) have no checksum, and the "
+            f"campaign skips such files; run `blimpworks pin {table} {row.name}`, or take the "
+            "language out of languages."
+        )

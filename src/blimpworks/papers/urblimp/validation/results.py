@@ -1,0 +1,168 @@
+"""From filled lists to ratings, and people's accuracies, in tables like those of models.
+
+Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3 and Table 9.
+"""
+
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+from statsmodels.stats.proportion import proportion_confint
+
+from blimpworks.errors import UserError
+from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN, LANG
+from blimpworks.papers.urblimp.settings import ValidationOptions
+from blimpworks.papers.urblimp.validation.choices import Key, read_choices, read_key
+from blimpworks.papers.urblimp.validation.lists import CHECK, PAIR
+from blimpworks.papers.urblimp.validation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
+from blimpworks.tables import ACCURACIES, TableSchema, write_table
+
+log = logging.getLogger(__name__)
+
+METHOD = "choice"
+"""What stands for a method where people have judged."""
+
+
+def _wilson(right: float, n: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a mean of ``n`` shares whose sum is ``right``."""
+    if not n:
+        return float("nan"), float("nan")
+    low, high = proportion_confint(right, n, method="wilson")
+    return float(low), float(high)
+
+
+def _participant(name: str, rows: pd.DataFrame, key: Key, threshold: float) -> dict[str, object]:
+    """What a participant has done; a check that was not answered is not passed."""
+    pairs, checks = rows[rows["part"] == PAIR], rows[rows["part"] == CHECK]
+    of = rows["list"].iloc[0]
+    many = sum(row["part"] == CHECK and row["list"] == of for row in key.values())
+    right, n, passed = int(pairs["chose_good"].sum()), len(pairs), int(checks["chose_good"].sum())
+    low, high = _wilson(right, n)
+    return {
+        "participant": name,
+        "n": n,
+        "correct": right,
+        "accuracy": right / n if n else float("nan"),
+        "low": low,
+        "high": high,
+        "checks": many,
+        "passed": passed,
+        "left_out": many > 0 and passed < threshold * many,
+    }
+
+
+def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.DataFrame:
+    """A row for each participant, those who pass too few attention checks marked.
+
+    Says in a warning who these are.
+    """
+    rows = [
+        _participant(str(n), some, key, threshold) for n, some in choices.groupby("participant")
+    ]
+    found = pd.DataFrame(rows, columns=VALIDATION_PARTICIPANTS.names)
+    failed = found[found["left_out"].astype(bool)]
+    if len(failed):
+        told = ", ".join(f"{r.participant} ({r.passed} of {r.checks})" for r in failed.itertuples())
+        log.warning(
+            "%d of %d participants are left out, who passed less than %.0f %% of their attention "
+            "checks: %s",
+            *(len(failed), len(found), 100 * threshold, told),
+        )
+    return found
+
+
+def ratings_of(choices: pd.DataFrame, counted: Collection[str]) -> pd.DataFrame:
+    """Choices between the sentences of pairs, of the participants that are ``counted``."""
+    kept = choices[(choices["part"] == PAIR) & choices["participant"].isin([*counted])]
+    return kept.sort_values(["participant", "place"])[VALIDATION_RATINGS.names]
+
+
+def accuracies_of(ratings: pd.DataFrame) -> pd.DataFrame:
+    """People's accuracy on each paradigm, as a table of accuracies: the mean over judged pairs.
+
+    Of a pair it is the share of right choices. ``n`` counts pairs, and the interval is Wilson's for
+    so many: judgements of one pair are not independent.
+    """
+    keys = ["phenomenon", "paradigm"]
+    pairs = ratings.groupby([*keys, "item_id"])["chose_good"].mean().reset_index()
+    found = pairs.groupby(keys)["chose_good"].agg(["sum", "count"]).reset_index()
+    found = found.rename(columns={"sum": "correct", "count": "n"})
+    bounds = [_wilson(right, n) for right, n in zip(found["correct"], found["n"], strict=True)]
+    return found.assign(
+        benchmark=BENCHMARK,
+        model=HUMAN,
+        lang=LANG,
+        method=METHOD,
+        skipped=0,
+        ties=0,
+        near_ties=0,
+        accuracy=found["correct"] / found["n"],
+        low=[low for low, _ in bounds],
+        high=[high for _, high in bounds],
+        rounding=None,
+        origin=None,
+    )
+
+
+def _write(frame: pd.DataFrame, schema: TableSchema, path: Path) -> None:
+    table = pa.Table.from_pandas(frame[schema.names], preserve_index=False)
+    write_table(table.replace_schema_metadata(None), schema, path)
+
+
+def read_validation(
+    sheets: Sequence[Path],
+    keys: Sequence[Path],
+    outputs: tuple[Path, Path, Path],
+    options: ValidationOptions,
+) -> Mapping[str, float]:
+    """Write the ratings, the participants and the accuracies of filled lists.
+
+    ``outputs`` are the paths of the three tables. Returns what a job's record says of them. Raises
+    UserError for lists that ``read_choices`` refuses, for keys that are missing or of another
+    schema, and where no participant passes the attention checks.
+    """
+    key = read_key(keys)
+    choices = read_choices(sheets, key)
+    people = participants_of(choices, key, options.check_threshold)
+    counted = people["participant"][~people["left_out"].astype(bool)]
+    ratings = ratings_of(choices, [*counted])
+    if ratings.empty:
+        raise UserError(
+            f"no pair is judged by any of {len(people)} participants who pass "
+            f"{options.check_threshold:.0%} of their attention checks; expected some. Look whether "
+            "the choices stand in the right rows, or lower urblimp.validation.check_threshold."
+        )
+    accuracies = accuracies_of(ratings)
+    made = (
+        (ratings, VALIDATION_RATINGS),
+        (people, VALIDATION_PARTICIPANTS),
+        (accuracies, ACCURACIES),
+    )
+    for (frame, schema), path in zip(made, outputs, strict=True):
+        _write(frame, schema, path)
+    return _noted(ratings, people, accuracies, options)
+
+
+def _noted(
+    ratings: pd.DataFrame,
+    people: pd.DataFrame,
+    accuracies: pd.DataFrame,
+    options: ValidationOptions,
+) -> dict[str, float]:
+    each = ratings.groupby("item_id").size()
+    lacking = int((each != options.per_pair).sum())
+    if lacking:
+        log.warning(
+            "%d of %d pairs have not just %d judgements and enter no kappa",
+            *(lacking, len(each), options.per_pair),
+        )
+    return {
+        "participants": len(people),
+        "left_out": int(people["left_out"].sum()),
+        "judgements": len(ratings),
+        "pairs": len(each),
+        "incomplete": lacking,
+        "accuracy": float(accuracies["accuracy"].mean()),
+    }

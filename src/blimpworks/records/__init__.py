@@ -1,0 +1,1 @@
+"""What every job writes about itself, and the digests of code that it names."""
