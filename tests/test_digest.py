@@ -101,13 +101,13 @@ def digest_after(tmp_path):
     """Digest of ``sample.main:entry`` in a copy of the package after (module, old, new) edits."""
     root = tmp_path / "src" / "blimpworks"
     (root / "sample").mkdir(parents=True)
-    (root / "provenance").mkdir()
-    names = ("__init__.py", "errors.py", "files.py", "provenance/__init__.py")
+    (root / "records").mkdir()
+    names = ("__init__.py", "errors.py", "files.py", "records/__init__.py")
     for name in (
         *names,
-        "provenance/digest.py",
-        "provenance/known.py",
-        "provenance/normal_form.py",
+        "records/digest.py",
+        "records/kept_digests.py",
+        "records/normal_form.py",
     ):
         shutil.copy(PACKAGE / name, root / name)
 
@@ -238,7 +238,7 @@ def test_an_edit_that_can_change_a_number_changes_the_digest(digest_after, edit)
     ("file", "entry"),
     [
         (
-            "multiblimp/unimorph_tags.tsv",
+            "papers/multiblimp/items/unimorph_tags.tsv",
             "blimpworks.papers.multiblimp.items.lexicon:build_lexicon",
         ),
         ("report/assets/report.css", "blimpworks.report.site:build_report"),
@@ -267,7 +267,9 @@ def test_records_messages_settings_and_the_command_line_are_no_part_of_the_code(
         module for module, _ in reachable("blimpworks.papers.multiblimp.items.pairs:build_pairs")
     }
     assert "blimpworks.papers.multiblimp.items.swaps" in modules
-    outside = tuple(f"blimpworks.{name}" for name in ("provenance", "errors", "cli", "config"))
+    outside = tuple(
+        f"blimpworks.{name}" for name in ("records", "errors", "cli", "campaign.settings")
+    )
     assert not [m for m in modules if m.startswith(outside)]
 
 

@@ -20,27 +20,26 @@ import typer
 from blimpworks.errors import OutOfTime, UserError
 
 MODULES = (
-    "sources",
-    "treebanks",
-    "multiblimp",
-    "blimp",
-    "clams",
-    "lmentry",
-    "urblimp",
-    "annotation",
-    "urblimp",
-    "training",
-    "scoring",
-    "answering",
-    "cluster",
-    "parity",
-    "analysis",
-    "exhibits",
-    "reproduction",
-    "report",
-    "interop",
-    "audit",
-    "progress",
+    "cli.sources",
+    "cli.treebanks",
+    "papers.multiblimp.commands",
+    "papers.blimp.commands",
+    "papers.clams.commands",
+    "papers.lmentry.commands",
+    "papers.urblimp.commands",
+    "papers.lmentry.annotation_commands",
+    "cli.training",
+    "cli.scoring",
+    "cli.answering",
+    "cli.cluster",
+    "cli.parity",
+    "cli.analysis",
+    "cli.exhibits",
+    "cli.reproduction",
+    "cli.report",
+    "cli.interop",
+    "cli.audit",
+    "cli.progress",
 )
 # Settings and their checks take a fifth of a second to import, and auditors need none.
 AUDITS = {"explain", "check", "diff"}
@@ -56,7 +55,7 @@ def command_line(modules: Sequence[str] = MODULES) -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     for name in modules:
-        importlib.import_module(f"blimpworks.cli.{name}").register(app)
+        importlib.import_module(f"blimpworks.{name}").register(app)
     return app
 
 
@@ -137,7 +136,7 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     try:
         _attempt(sys.argv[1:])
-        command_line(("audit",) if AUDITS & {*sys.argv[1:2]} else MODULES)()
+        command_line(("cli.audit",) if AUDITS & {*sys.argv[1:2]} else MODULES)()
     except UserError as error:
         print(f"blimpworks: {error}", file=sys.stderr)
         sys.exit(2)

@@ -19,7 +19,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from blimpworks.records.normal_form import MENTION, NormalForm, Symbol, normal_form, strip_docstrings
+from blimpworks.records.normal_form import (
+    MENTION,
+    NormalForm,
+    Symbol,
+    normal_form,
+    strip_docstrings,
+)
 from blimpworks.records.kept_digests import recall, remember
 
 PACKAGE = "blimpworks"

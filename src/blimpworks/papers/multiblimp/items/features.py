@@ -43,7 +43,9 @@ _FROM_UNIMORPH = {unimorph: ud for ud, unimorph in UD_TO_UNIMORPH.items()}
 @cache
 def tag_features() -> dict[str, str]:
     """Feature name of every UniMorph tag known here; "pos" for parts of speech."""
-    table = files("blimpworks.papers.multiblimp.items").joinpath("unimorph_tags.tsv").read_text("utf-8")
+    table = (
+        files("blimpworks.papers.multiblimp.items").joinpath("unimorph_tags.tsv").read_text("utf-8")
+    )
     found: dict[str, str] = {}
     for line in table.splitlines()[1:]:
         feature, tags = line.split("\t")
