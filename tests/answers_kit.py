@@ -6,14 +6,14 @@ from transformers import AutoTokenizer
 
 from blimpworks.campaign.settings.scoring import VllmOptions
 from blimpworks.models.checkpoint import read_description, seal
-from blimpworks.papers.lmentry.settings import AnsweringOptions
-from blimpworks.papers.lmentry.tables import PROMPTS
+from blimpworks.campaign.settings.generation import GenerationJobOptions
+from blimpworks.prompt_tables import PROMPTS
 from blimpworks.tables import write_table
 
 # vLLM's attention on CPUs takes heads of a width of 32 or more.
 RECIPE = tiny.RECIPE.model_copy(update={"hidden": 64, "context": 128})
 VLLM = VllmOptions(kv_cache_mib=128, start_timeout=300, answer_timeout=120)
-OPTIONS = AnsweringOptions(max_tokens=12, batch=4, shard=5, vllm=VLLM)
+OPTIONS = GenerationJobOptions(max_tokens=12, batch=4, shard=5, vllm=VLLM)
 SYSTEM = "the dog is a nurse"
 LOOP = "{% for m in messages %}{{ '[' + m.role + '] ' + m.content + '\n' }}{% endfor %}"
 TEMPLATES = {

@@ -31,7 +31,8 @@ from blimpworks.papers.lmentry.annotation.agreement import (
 from blimpworks.papers.lmentry.annotation.labels import read_labels
 from blimpworks.papers.lmentry.annotation.sheet import COLUMNS, write_annotation_sheet
 from blimpworks.papers.lmentry.settings import SheetOptions
-from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, ANSWERS, PROMPTS, SHEET_KEY
+from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, SHEET_KEY
+from blimpworks.prompt_tables import ANSWERS, PROMPTS
 from blimpworks.tables import JUDGEMENTS, read_table
 
 pytestmark = pytest.mark.xdist_group("annotation")  # they share what is made once

@@ -12,7 +12,7 @@ from blimpworks.campaign.benchmarks import (
     paper_of,
 )
 from blimpworks.campaign.catalogue import load_catalogue
-from blimpworks.campaign.settings.campaign import load_campaign
+from blimpworks.campaign.load import load_campaign
 from blimpworks.cluster.expectations import expected_pairs
 from blimpworks.errors import UserError
 from blimpworks.exhibits.catalogue import of_benchmarks

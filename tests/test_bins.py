@@ -9,7 +9,7 @@ from blimp_kit import evaluate
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from blimpworks.analysis_tables import BINS
+from blimpworks.papers.blimp.tables import BINS
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.analysis.bins import (
     CONFIDENCE,

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from blimp_kit import campaign, evaluate, published, write_release
 
-from blimpworks.analysis_tables import BINS
+from blimpworks.papers.blimp.tables import BINS
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels

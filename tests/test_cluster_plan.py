@@ -12,7 +12,7 @@ from checkout import fresh, told
 from typer.testing import CliRunner
 
 from blimpworks.campaign.catalogue import load_catalogue
-from blimpworks.campaign.settings.campaign import load_campaign
+from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.settings.site import load_site
 from blimpworks.cluster.dry_run import DryRun, read_dry_run
 from blimpworks.cluster.expectations import PROMPTS, SENTENCE

@@ -14,12 +14,9 @@ from blimpworks.campaign.catalogue import (
     load_catalogue,
     read_rows,
 )
-from blimpworks.campaign.settings.campaign import (
-    Campaign,
-    check_campaign,
-    load_campaign,
-    parse_options,
-)
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.load import check_campaign, load_campaign
+from blimpworks.campaign.settings.parsing import parse_options
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.decisions import corrected
 from blimpworks.papers.multiblimp.settings import (

@@ -26,7 +26,7 @@ from blimpworks.interop.crate.export import Wish, _facts, plan_crate, write_crat
 from blimpworks.interop.crate.licences import licence_name, licence_url
 from blimpworks.interop.crate.tables import LEFT_OUT, place_of, read_csv, read_table
 from blimpworks.interop.croissant import write_croissant
-from blimpworks.papers.lmentry.tables import PROMPTS
+from blimpworks.prompt_tables import PROMPTS
 from blimpworks.papers.multiblimp.items.released import RELEASED_SCHEMA
 from blimpworks.tables import TableSchema
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from blimpworks.campaign.catalogue import load_catalogue
-from blimpworks.campaign.settings.campaign import load_campaign
+from blimpworks.campaign.load import load_campaign
 from blimpworks.files import sha256_of
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -13,14 +13,14 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.parts import benchmarks_of
-from blimpworks.campaign.settings.campaign import check_campaign
+from blimpworks.campaign.load import check_campaign
 from blimpworks.errors import UserError
 from blimpworks.models import instruct
 from blimpworks.models.tokenizer import EOS_ID
 from blimpworks.papers.lmentry.items.arguments import MADE, VARIED, Pool, answer_to, vary
 from blimpworks.papers.lmentry.items.dialogues import build_dialogues, make_dialogues
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.tables import PROMPTS
+from blimpworks.prompt_tables import PROMPTS
 from blimpworks.tables import write_table
 
 pytestmark = pytest.mark.xdist_group("dialogues")  # they share what is made once

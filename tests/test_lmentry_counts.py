@@ -6,7 +6,7 @@ from lmentry_prompts_kit import DECLARATIONS, MIRROR, PACKS, ROOT, needs_mirror,
 
 from blimpworks.campaign.catalogue import SourceRow, load_catalogue, read_rows
 from blimpworks.campaign.parts import languages_of
-from blimpworks.campaign.settings.campaign import check_campaign
+from blimpworks.campaign.load import check_campaign
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.papers.lmentry.exhibits.facts import LMENTRY_FACTS
 from blimpworks.papers.lmentry.items import sets

@@ -28,7 +28,8 @@ from blimpworks.papers.lmentry.annotation.sheet import write_annotation_sheet
 from blimpworks.papers.lmentry.exhibits.artefacts import GROUPS
 from blimpworks.papers.lmentry.items.packs import FIELDS, read_texts
 from blimpworks.papers.lmentry.settings import SheetOptions
-from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, PROMPTS, VERDICTS
+from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, VERDICTS
+from blimpworks.prompt_tables import PROMPTS
 from blimpworks.papers.lmentry.tasks import TASKS, WHOLE
 from blimpworks.reproduction.measured import compare
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table

@@ -19,7 +19,7 @@ from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Family
 from blimpworks.papers.lmentry.judging.judge import Judge
 from blimpworks.papers.lmentry.judging.roles import ROLE, Argument, find_word, replace_word
 from blimpworks.papers.lmentry.judging.scorer_settings import RULES_OF
-from blimpworks.papers.lmentry.tables import ANSWERS, PROMPTS
+from blimpworks.prompt_tables import ANSWERS, PROMPTS
 from blimpworks.tables import JUDGEMENTS, read_table, write_table
 
 PACK = Path(__file__).resolve().parents[1] / "config/lmentry/languages/eng.yaml"

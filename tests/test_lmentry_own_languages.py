@@ -13,14 +13,14 @@ import pytest
 from lmentry_prompts_kit import CONFIG, DECLARATIONS, LANGUAGES, PACKS
 
 from blimpworks.campaign.catalogue import load_catalogue
-from blimpworks.campaign.settings.campaign import check_campaign
+from blimpworks.campaign.load import check_campaign
 from blimpworks.papers.lmentry.items import sets
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import build_prompts
 from blimpworks.papers.lmentry.items.resources import read_resources
 from blimpworks.papers.lmentry.judging.judge import Judge
 from blimpworks.papers.lmentry.settings import LmentryOptions
-from blimpworks.papers.lmentry.tables import PROMPTS
+from blimpworks.prompt_tables import PROMPTS
 from blimpworks.papers.lmentry.tasks import SUBSETS, TASKS
 from blimpworks.tables import read_table
 

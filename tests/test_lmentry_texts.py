@@ -20,7 +20,7 @@ from blimpworks.papers.lmentry.exhibits.templates import ENGLISH
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import item_id
 from blimpworks.papers.lmentry.items.wording import prompt_of
-from blimpworks.papers.lmentry.tables import PROMPTS
+from blimpworks.prompt_tables import PROMPTS
 from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.report.evidence import Number
 from blimpworks.reproduction.measured import verdict_of

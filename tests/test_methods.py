@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from test_judging import judged, write_scores
 
 from blimpworks.campaign.methods import METHODS, find_method, parse_method, regional
-from blimpworks.campaign.settings.campaign import check_campaign
+from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.judging.judge import Rules, judge

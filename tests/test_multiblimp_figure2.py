@@ -13,7 +13,7 @@ from blimpworks.audit.lineage import Node
 from blimpworks.campaign.benchmarks import check_benchmarks
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.exhibit_spec import FORMATS
-from blimpworks.campaign.settings.campaign import check_campaign
+from blimpworks.campaign.load import check_campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit, exhibit_spec
 from blimpworks.exhibits.exhibit import Labels

@@ -17,7 +17,7 @@ from blimpworks import cli
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.parts import score_parts
 from blimpworks.campaign.reference import groups_of_models
-from blimpworks.campaign.settings.campaign import load_campaign
+from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.campaign.settings.site import load_site
 from blimpworks.cluster.allocation import Allocation

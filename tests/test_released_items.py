@@ -14,7 +14,7 @@ from blimpworks.campaign.catalogue import LanguageRow, SourceRow, load_catalogue
 from blimpworks.campaign.parts import every_part, exhibits_of
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.retrieved import retrieved_files
-from blimpworks.campaign.settings.campaign import check_campaign, load_campaign
+from blimpworks.campaign.load import check_campaign, load_campaign
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.items.export import export_items

@@ -21,7 +21,7 @@ from blimpworks import cli
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.parts import Part, score_parts
 from blimpworks.campaign.reference import groups_of_models
-from blimpworks.campaign.settings.campaign import check_campaign, load_campaign
+from blimpworks.campaign.load import check_campaign, load_campaign
 from blimpworks.cluster import wording
 from blimpworks.cluster.efficiency import account_for, read_models
 from blimpworks.cluster.efficiency_text import advice

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from urblimp_kit import LETTERS, tables_of, urdu
 
-from blimpworks.papers.urblimp.items.orthography import INVISIBLE, ZWNJ, Orthography
+from blimpworks.linguistics.orthography import INVISIBLE, ZWNJ, Orthography
 from blimpworks.papers.urblimp.items.trees import plain_trees, read_trees
 
 URDU = urdu().orthography

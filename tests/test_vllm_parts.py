@@ -21,7 +21,7 @@ from transformers import Gemma3Config, Gemma3TextConfig
 
 from blimpworks.errors import UserError
 from blimpworks.generation.vllm_answers import make_answer_setup
-from blimpworks.papers.lmentry.settings import AnsweringOptions
+from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.records.digest import reachable
 from blimpworks.scoring import vllm_supervisor
 from blimpworks.scoring.engine import Encoded, load_engine
@@ -131,7 +131,7 @@ def test_only_answers_on_gpus_use_graphs_and_share_prefixes(tmp_path, monkeypatc
     monkeypatch.setattr("blimpworks.scoring.vllm_setup.find_machine", lambda: machine)
     Gemma3TextConfig(vocab_size=300).save_pretrained(tmp_path)
     save_file({"w": np.zeros(1, dtype=np.float32)}, tmp_path / "model.safetensors")
-    setup = make_answer_setup(tmp_path, "bfloat16", AnsweringOptions())
+    setup = make_answer_setup(tmp_path, "bfloat16", GenerationJobOptions())
     assert flags <= {*command_line(setup, "127.0.0.1", 1)}
     scores = make_setup(tmp_path, "bfloat16", setup.options)
     assert {"--enforce-eager", "--no-enable-prefix-caching"} <= {

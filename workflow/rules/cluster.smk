@@ -5,7 +5,6 @@ import functools
 from blimpworks.cluster.needs import needs_of
 from blimpworks.cluster.expectations import expected_items
 from blimpworks.cluster.packs import pack_parts
-from blimpworks.campaign.parts import answer_parts, score_parts
 from blimpworks.cluster.requests import cpu_request, longest_hours, score_request, train_request
 from blimpworks.cluster.trainings import training_retries
 from blimpworks.campaign.settings.site import find_site
@@ -51,7 +50,7 @@ def train_job(kind):
 def score_needs(model, step=0):
     """What scoring with a model needs on this site."""
     row, options = CATALOGUE.models[model], CAMPAIGN.scoring
-    engine, dtype = engine_of(model), dtype_of(model)
+    engine, dtype = layout.engine_of(model), layout.dtype_of(model)
     return needs_of(row, engine, dtype, SITE, step, options=options)
 
 
@@ -83,7 +82,7 @@ def _requested(part, _age):
     return sized_request(
         CATALOGUE.models[part.model],
         part.engine,
-        dtype_of(part.model),
+        layout.dtype_of(part.model),
         SITE,
         CAMPAIGN.scoring,
         expected(part),
@@ -163,7 +162,7 @@ def packed(pack):
     for part in pack.parts:
         kinds = {"whole": [], "regions": []}
         for benchmark, lang in part.sets:
-            partial = regional(judged_by(benchmark, part.model))
+            partial = regional(layout.judged_by(benchmark, part.model))
             kinds["regions" if partial else "whole"].append(f"{benchmark}/{lang}")
         members.append(
             {
@@ -183,7 +182,7 @@ def scored_alone(engine):
     return [
         name
         for name in CATALOGUE.models
-        if name not in packs and (engine_of(name) == "vllm") == (engine == "vllm")
+        if name not in packs and (layout.engine_of(name) == "vllm") == (engine == "vllm")
     ]
 
 
@@ -223,7 +222,6 @@ except UserError as error:
 os.environ.update(BLIMPWORKS_CACHE=str(SITE.cache or "") if SITE else "")
 if refused := impossible():
     raise WorkflowError("\n".join(refused))
-PARTS = {(p.model, p.part): p for p in score_parts(CAMPAIGN, CATALOGUE, GROUPS)}
-ANSWERING = {(p.model, p.part): p for p in answer_parts(CAMPAIGN, CATALOGUE, GROUPS)}
+PARTS, ANSWERING = layout.score_parts, layout.answer_parts
 PACKS = pack_parts([*PARTS.values()], CATALOGUE.models, score_needs, SITE, expected)
 VLLM_ENVIRONMENT = f"vllm-{CAMPAIGN.scoring.vllm.build}"

@@ -5,10 +5,10 @@ rule export_crate:
     """Exhibits, their tables and their provenance, for readers without blimpworks."""
     input:
         exhibits=[
-            f"{RESULTS}/exhibits/{s.key}.cells.parquet" for s in CAMPAIGN_EXHIBITS
+            f"{RESULTS}/exhibits/{s.key}.cells.parquet" for s in layout.exhibits
         ],
         published=[
-            f"{RESULTS}/published/{s.key}.cells.parquet" for s in PUBLISHED_EXHIBITS
+            f"{RESULTS}/published/{s.key}.cells.parquet" for s in layout.published
         ],
         reproduction=[
             "<results>/reproduction/published.csv",

@@ -16,7 +16,7 @@ import yaml
 
 import blimpworks
 from blimpworks.campaign.engines import obstacle
-from blimpworks.campaign.settings.campaign import parse_options
+from blimpworks.campaign.settings.parsing import parse_options
 from blimpworks.campaign.settings.scoring import Dtype, EngineName, ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.files import write_text

@@ -112,9 +112,11 @@ def read_tables(nodes: Sequence[Node]) -> pd.DataFrame:
 def _texts(path: Path) -> pd.DataFrame:
     """The templates of a language pack."""
     # Settings are slow to import, and few cells lead to a language pack.
-    from blimpworks.papers.lmentry.items.packs import read_texts
+    from blimpworks.campaign.exhibits import file_reader
 
-    return read_texts([path])
+    read = file_reader(PACKS)
+    assert read is not None
+    return read([path])
 
 
 def spread(rows: pd.DataFrame, count: int) -> pd.DataFrame:

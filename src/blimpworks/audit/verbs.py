@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from blimpworks.campaign.answering_engines import ANSWERING
 from blimpworks.campaign.engines import ENGINES, find_engine
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
-from blimpworks.exhibits.catalogue import EXHIBITS
+from blimpworks.campaign.exhibits import exhibits
 from blimpworks.records.digest import code_digest
 
 
@@ -209,7 +209,7 @@ def exhibit_verb(spec: ExhibitSpec) -> str:
     return f"build_exhibit {spec.key}"
 
 
-for _spec in EXHIBITS.values():
+for _spec in exhibits().values():
     VERBS[exhibit_verb(_spec)] = Verb(
         (_spec.function, "blimpworks.exhibits.build:build_exhibit"),
         (

@@ -18,12 +18,12 @@ from blimpworks.campaign.catalogue_checks import (
     check_treebanks,
     keyed,
 )
+from blimpworks.campaign.registry import papers_of
 from blimpworks.campaign.seeds import Seed, from_seeds, row_called
 from blimpworks.campaign.settings.base import Strict
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.training import follows_instructions
 from blimpworks.errors import UserError
-from blimpworks.papers.multiblimp.items.release import is_regenerated
 
 Lang = Annotated[str, Field(pattern=r"^[a-z]{3}$")]
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
@@ -43,7 +43,7 @@ def _blank(value: Any) -> Any:
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Constructions = Annotated[tuple[Literal["sv", "sp"], ...], BeforeValidator(_split)]
-# The treatments of ``multiblimp.orthography``, perhaps for one way of working alone.
+# Treatments of spelling, perhaps for one way of working alone.
 Treatments = Annotated[
     tuple[
         Annotated[
@@ -63,7 +63,7 @@ OptionalFloat = Annotated[float | None, BeforeValidator(_blank)]
 
 
 class LanguageRow(Strict):
-    """A language: those of MultiBLiMP (paper, Table 5 and appendix A.1), and of other papers."""
+    """A language, whichever papers have it."""
 
     lang: Lang
     """ISO 639-3 code, as in the released data set."""
@@ -78,10 +78,8 @@ class LanguageRow(Strict):
     unimorph: Names
     """UniMorph tables used (codes); empty when only the treebank lexicon serves."""
     paper_n: OptionalInt
-    """Pairs in the release, by the table of its dataset card on Hugging Face
-    (``jumelet/multiblimp``), which lm-evaluation-harness repeats in the README of its task. The
-    paper's Table 5 has the same number of all languages that are legible in our copy (71 of 101).
-    They add up to 121,305, not to the 128,321 of section 5."""
+    """Pairs in the release of the paper that covers most languages, where known; config/README.md
+    has the source."""
     untested: Constructions
     """Constructions (sv, sp) whose agreement statistics the release did not apply: its number
     of pairs is that of all conditions, those without agreement included."""
@@ -90,7 +88,7 @@ class LanguageRow(Strict):
     excluded_treebanks: str
     """UD treebanks left out, each with its reason."""
     papers: Names
-    """Papers that alone have the language; empty: it is one of MultiBLiMP's."""
+    """Papers that alone have the language; empty: any paper may."""
     note: str
 
     def is_of(self, paper: str) -> bool:
@@ -151,7 +149,7 @@ class ModelRow(Strict):
     family: str
     papers: Names
     """Papers that evaluate it; empty for a model of our own, which a campaign must name and
-    which then is run on each of its benchmarks (on Multi-LMentry alone if it is trained to follow
+    which then is run on each of its benchmarks (on prompts alone if it is trained to follow
     instructions)."""
     hf_id: str
     """Hugging Face id; may hold {lang}, {script}; empty for a model trained here."""
@@ -298,7 +296,7 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     known = keyed(read_rows(LanguageRow, files.languages), "lang", files.languages)
     languages = _select(campaign.languages, known, "language", files.languages)
     if campaign.languages == "all":
-        mine = {*campaign.benchmarks}
+        mine = {paper.name for paper in papers_of(campaign)}
         rows = languages.items()
         languages = {lang: row for lang, row in rows if not row.papers or mine & {*row.papers}}
     every = keyed(read_rows(ModelRow, files.models), "name", files.models)
@@ -311,15 +309,17 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
         if row.lang in treebanks:
             treebanks[row.lang].append(row)
     sources = keyed(read_rows(SourceRow, files.sources), "name", files.sources)
-    recipes = campaign.training.recipes
-    texts = (row.recipe for row in models.values() if not follows_instructions(recipes, row.recipe))
-    if is_regenerated(campaign) or any(texts):
-        needed = {x: rows for x, rows in treebanks.items() if not languages[x].papers}
-        check_treebanks(campaign, needed)
     check_sources(campaign, sources)
     check_models(campaign, models)
     trained, seeds = from_seeds(campaign, models, every)
-    return Catalogue(languages, trained, treebanks, sources, seeds)
+    catalogue = Catalogue(languages, trained, treebanks, sources, seeds)
+    active = papers_of(campaign)
+    read = {lang for paper in active for lang in paper.treebanks(campaign, catalogue)}
+    named = (row.recipe for row in models.values() if row.recipe)
+    if not all(follows_instructions(campaign.training.recipes, name) for name in named):
+        read |= {lang for lang, row in languages.items() if not row.papers}
+    check_treebanks(campaign, {lang: rows for lang, rows in treebanks.items() if lang in read})
+    return catalogue
 
 
 def whole_catalogue(campaign: Campaign) -> Catalogue:

@@ -36,16 +36,13 @@ class ExhibitSpec:
     argument: str = ""
     language_fact: str = ""
     """The fact that names, under ``language``, the one language whose tables it is made of."""
+    of_samples: bool = False
+    """Whether it shows models that are trained on samples, and no others."""
 
     @property
     def key(self) -> str:
         """Paper and name, as in the path of the files."""
         return f"{self.paper}/{self.name}"
-
-    @property
-    def of_samples(self) -> bool:
-        """Whether it shows models that are trained on samples, and no others."""
-        return "blimp_curves" in self.facts
 
     @property
     def alias(self) -> str:

@@ -9,29 +9,16 @@ from pathlib import Path
 from typing import Literal
 
 from blimpworks.campaign.answering_engines import can_answer
-from blimpworks.campaign.benchmarks import (
-    BLIMP,
-    LANG,
-    LMENTRY,
-    URBLIMP,
-    has_rules,
-    pack_file,
-    paper_of,
-)
 from blimpworks.campaign.catalogue import Catalogue, ModelRow
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
+from blimpworks.campaign.exhibits import of_benchmarks
+from blimpworks.campaign.registry import find_benchmark, paper_of
 from blimpworks.campaign.seeds import curves_of
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.training import follows_instructions
-from blimpworks.cluster.slurm import ANSWERS
-from blimpworks.exhibits.catalogue import of_benchmarks
-from blimpworks.papers.clams.items import sets as clams_sets
-from blimpworks.papers.multiblimp.items.release import FROM_TREEBANKS, is_released
 
-ANNOTATED = "annotation_agreement"
-"""The kind of table that only a campaign with filled annotation sheets has."""
-VALIDATED = ("people", "validation_participants", "validation_ratings")
-"""Kinds of tables that only a campaign with filled validation sheets has."""
+ANSWERS = " (answers)"
+"""Behind the name of a model where its answers are told apart from its scores."""
 Groups = Mapping[str, Sequence[str]]
 """Languages of each group of the reference data."""
 
@@ -108,20 +95,11 @@ def engine_of(campaign: Campaign, row: ModelRow) -> str:
 
 
 def languages_of(campaign: Campaign, catalogue: Catalogue, benchmark: str) -> tuple[str, ...]:
-    """Languages of the campaign that a benchmark has items in, in the catalogue's order."""
-    if benchmark == "clams":
-        return clams_sets.languages(campaign, catalogue)
-    if paper_of(benchmark) == BLIMP:
-        return tuple(lang for lang in catalogue.languages if lang == LANG)
-    if benchmark == LMENTRY:
-        wanted = campaign.lmentry.languages
-        had = (lang for lang in catalogue.languages if pack_file(campaign, lang).exists())
-        return tuple(lang for lang in had if wanted == "all" or lang in wanted)
-    if benchmark == URBLIMP:
-        wanted = campaign.urblimp.languages
-        had = (lang for lang in catalogue.languages if has_rules(campaign, lang))
-        return tuple(lang for lang in had if wanted == "all" or lang in wanted)
-    return tuple(catalogue.languages_of(benchmark))
+    """Languages of the campaign that a benchmark has items in, in the catalogue's order.
+
+    Raises UserError for an unknown benchmark.
+    """
+    return tuple(find_benchmark(benchmark).languages(campaign, catalogue))
 
 
 def item_sets(campaign: Campaign, catalogue: Catalogue) -> list[tuple[str, str]]:
@@ -132,13 +110,18 @@ def item_sets(campaign: Campaign, catalogue: Catalogue) -> list[tuple[str, str]]
 def benchmarks_of(campaign: Campaign, row: ModelRow) -> tuple[str, ...]:
     """Benchmarks of the campaign that a model is run on: prompts only if it can answer.
 
-    One that was trained to follow the instructions of Multi-LMentry is run on nothing else.
+    One that was trained to follow instructions is run on prompts alone.
     """
-    taught = follows_instructions(campaign.training.recipes, row.recipe)
-    papers = (LMENTRY,) if taught else row.papers
-    found = (b for b in campaign.benchmarks if not papers or paper_of(b) in papers)
     able = can_answer(engine_of(campaign, row), row.architecture)
-    return tuple(b for b in found if b != LMENTRY or able)
+    units = {"pair", "prompt"} if able else {"pair"}
+    if follows_instructions(campaign.training.recipes, row.recipe):
+        units = units - {"pair"}
+    return tuple(
+        name
+        for name in campaign.benchmarks
+        if find_benchmark(name).unit in units
+        and (not row.papers or paper_of(name).name in row.papers)
+    )
 
 
 def covered_by(
@@ -166,7 +149,7 @@ def _parts(campaign: Campaign, catalogue: Catalogue, groups: Groups, kind: Kind)
     for name, row in catalogue.models.items():
         shares: dict[str, list[tuple[str, str]]] = {}
         for benchmark in benchmarks_of(campaign, row):
-            if (benchmark == LMENTRY) != (kind == "answer"):
+            if (find_benchmark(benchmark).unit == "prompt") != (kind == "answer"):
                 continue
             for lang in covered_by(campaign, catalogue, groups, row, benchmark):
                 shares.setdefault(part_of(campaign, row, lang), []).append((benchmark, lang))
@@ -199,9 +182,4 @@ def exhibits_of(
     evaluated: dict[bool, set[str]] = {True: set(), False: set()}
     for part in parts:
         evaluated[part.model in curved] |= {benchmark for benchmark, _ in part.sets}
-    absent = {
-        *(FROM_TREEBANKS if is_released(campaign) else ()),
-        *(() if campaign.lmentry.annotations else (ANNOTATED,)),
-        *(() if campaign.urblimp.annotations else VALIDATED),
-    }
-    return of_benchmarks(having, evaluated=evaluated[False], sampled=evaluated[True], absent=absent)
+    return of_benchmarks(having, campaign, evaluated=evaluated[False], sampled=evaluated[True])

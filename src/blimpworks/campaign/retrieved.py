@@ -1,22 +1,19 @@
 """The files that a campaign retrieves before it works, models apart."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from blimpworks.campaign.benchmarks import URBLIMP
 from blimpworks.campaign.catalogue import UNIMORPH_KINDS, Catalogue, Pinned, SourceRow, TreebankRow
-from blimpworks.campaign.parts import Part, exhibits_of, languages_of
+from blimpworks.campaign.exhibits import table_kind
+from blimpworks.campaign.parts import Part, exhibits_of
+from blimpworks.campaign.registry import papers_of
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.training import InstructRecipe, LstmRecipe
-from blimpworks.papers.clams.items.sets import GRAMMAR, SET
-from blimpworks.papers.multiblimp.items.release import is_regenerated, pinned_items
 
-CORPUS, TEXT, RULES_TEXT = "corpus", "text", "urblimp_text"
-"""Kinds of sources: CLAMS's corpora, plain text to train on, and to make pairs of."""
-OPTIONAL = {"morphology": "wals", "frequencies": "frequency"}
-"""Kinds of the sources of tables that exhibits do without where they cannot be had."""
+CORPUS, TEXT = "corpus", "text"
+"""Kinds of sources: released corpora of sentences, and plain text to train on."""
 
 
-def _usable(campaign: Campaign, row: Pinned) -> bool:
+def is_usable(campaign: Campaign, row: Pinned) -> bool:
     """Whether a row can be retrieved, or the campaign insists that it is."""
     return bool(row.sha256) or campaign.unpinned == "error"
 
@@ -24,52 +21,40 @@ def _usable(campaign: Campaign, row: Pinned) -> bool:
 def released_corpus(
     campaign: Campaign, catalogue: Catalogue, recipe: LstmRecipe, lang: str
 ) -> list[SourceRow]:
-    """Files of CLAMS's own corpus of a language, where a recipe trains on those; or none."""
-    chosen = campaign.training.corpora[recipe.corpus]
+    """Files of the released corpus of a language, where a recipe trains on those; or none."""
+    options = campaign.training.corpora[recipe.corpus]
     rows = catalogue.sources_of(CORPUS, lang)
-    wanted = chosen.released and chosen.words == "whitespace"
-    return rows if wanted and all(_usable(campaign, row) for row in rows) else []
+    suits = options.released and options.words == "whitespace"
+    return rows if suits and all(is_usable(campaign, row) for row in rows) else []
 
 
-def _available(campaign: Campaign, catalogue: Catalogue, kind: str) -> list[SourceRow]:
+def available(campaign: Campaign, catalogue: Catalogue, kind: str) -> list[SourceRow]:
     """All sources of a kind if all can be had, for tables that a campaign can do without."""
     rows = [row for row in catalogue.sources.values() if row.kind == kind]
-    had = all(row.sha256 and (row.url or campaign.mirror) for row in rows)
-    return rows if had else []
+    at_hand = all(row.sha256 and (row.url or campaign.mirror) for row in rows)
+    return rows if at_hand else []
 
 
-def _by_rules(campaign: Campaign, catalogue: Catalogue, lang: str) -> bool:
-    """Whether rules of UrBLiMP make pairs of a language's treebanks."""
-    return URBLIMP in campaign.benchmarks and lang in languages_of(campaign, catalogue, URBLIMP)
+def named_sources(
+    campaign: Campaign, catalogue: Catalogue, names: Sequence[str]
+) -> list[SourceRow]:
+    """Sources by their names, if the catalogue has all and all can be had; else none."""
+    rows = [catalogue.sources.get(name) for name in names]
+    usable = [row for row in rows if row is not None and is_usable(campaign, row)]
+    return usable if len(usable) == len(names) else []
 
 
-def _from_treebanks(campaign: Campaign, catalogue: Catalogue, lang: str) -> bool:
-    """Whether pairs are made of a language's treebanks."""
-    here = is_regenerated(campaign) and not catalogue.languages[lang].papers
-    return here or _by_rules(campaign, catalogue, lang)
+def substituted(campaign: Campaign, catalogue: Catalogue, row: SourceRow) -> SourceRow:
+    """The source that the campaign uses in place of a row, mostly the row itself."""
+    return catalogue.sources[campaign.substitutes.get(row.name, row.name)]
 
 
-def _lexicons(campaign: Campaign, catalogue: Catalogue, lang: str) -> Iterable[SourceRow]:
-    """UniMorph's tables of a language, which pairs from treebanks are made with."""
-    if not _from_treebanks(campaign, catalogue, lang) or not catalogue.languages[lang].unimorph:
+def lexicon_sources(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[SourceRow]:
+    """UniMorph's tables of a language, or those in their place, in the catalogue's order."""
+    if not catalogue.languages[lang].unimorph:
         return []
-    found = (row for kind in UNIMORPH_KINDS for row in catalogue.sources_of(kind, lang))
-    return [catalogue.sources[campaign.substitutes.get(row.name, row.name)] for row in found]
-
-
-def _evaluation_sets(campaign: Campaign, catalogue: Catalogue) -> list[SourceRow]:
-    """CLAMS's released sets, and the grammars of languages whose sets are generated by them."""
-    if "clams" not in campaign.benchmarks:
-        return []
-    # All sets are counted, whatever the languages; without that table, the campaign's are read.
-    rows = _available(campaign, catalogue, SET)
-    generated = campaign.clams.grammars
-    for lang in catalogue.languages:
-        if lang not in generated:
-            rows += catalogue.sources_of(SET, lang)
-        elif not any((campaign.catalogue.grammars / lang).glob("*.avg")):
-            rows += catalogue.sources_of(GRAMMAR, lang)
-    return rows
+    rows = (row for kind in UNIMORPH_KINDS for row in catalogue.sources_of(kind, lang))
+    return [substituted(campaign, catalogue, row) for row in rows]
 
 
 def _trained_on(
@@ -82,32 +67,38 @@ def _trained_on(
         recipe = campaign.training.recipes.get(catalogue.models[part.model].recipe)
         reads_text = recipe is not None and not isinstance(recipe, InstructRecipe)
         for lang in part.languages if reads_text else ():
-            found: list[SourceRow] = []
+            files: list[SourceRow] = []
             if isinstance(recipe, LstmRecipe):
-                found = released_corpus(campaign, catalogue, recipe, lang)
-            corpora += found
-            own |= set() if found else {lang}
+                files = released_corpus(campaign, catalogue, recipe, lang)
+            corpora += files
+            own |= set() if files else {lang}
     return own, corpora
 
 
-def retrieved_files(campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part]) -> list[str]:
-    """Names of treebanks, lexicons, texts, corpora and sets that the campaign retrieves."""
+def read_files(
+    campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part]
+) -> list[TreebankRow | SourceRow]:
+    """Treebanks, lexicons, texts, corpora and sets that a campaign reads, without repetition.
+
+    Some may have no checksum: those a campaign does without, or insists on (``unpinned``).
+    """
     trained, corpora = _trained_on(campaign, catalogue, parts)
+    active = papers_of(campaign)
+    read = {lang for paper in active for lang in paper.treebanks(campaign, catalogue)} | trained
     rows: list[Pinned] = []
     for lang in catalogue.languages:
-        if _from_treebanks(campaign, catalogue, lang) or lang in trained:
-            rows += catalogue.treebanks[lang]
-        rows += _lexicons(campaign, catalogue, lang)
-        released = pinned_items(campaign, catalogue, lang)
-        rows += [released] if released else []
-        if _by_rules(campaign, catalogue, lang):
-            rows += catalogue.sources_of(RULES_TEXT, lang)
+        rows += catalogue.treebanks[lang] if lang in read else []
         rows += catalogue.sources_of(TEXT, lang) if lang in trained else []
-    rows += [*corpora, *_evaluation_sets(campaign, catalogue)]
-    exhibits = exhibits_of(campaign, catalogue, parts)
-    tables = {table for spec in exhibits for table in (*spec.needs, *spec.optional)}
-    for table, kind in OPTIONAL.items():
-        rows += _available(campaign, catalogue, kind) if table in tables else []
-    usable = (row for row in rows if _usable(campaign, row))
-    names = (row.name for row in usable if isinstance(row, TreebankRow | SourceRow))
-    return list(dict.fromkeys(names))
+    rows += [row for paper in active for row in paper.sources(campaign, catalogue)]
+    rows += corpora
+    for spec in exhibits_of(campaign, catalogue, parts):
+        for kind in (*spec.needs, *spec.optional):
+            rows += table_kind(spec.paper, kind).sources(campaign, catalogue)
+    named = {row.name: row for row in rows if isinstance(row, TreebankRow | SourceRow)}
+    return list(named.values())
+
+
+def retrieved_files(campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part]) -> list[str]:
+    """Names of the files that a campaign retrieves."""
+    rows = read_files(campaign, catalogue, parts)
+    return [row.name for row in rows if is_usable(campaign, row)]

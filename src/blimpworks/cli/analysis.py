@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from blimpworks.campaign.settings.campaign import parse_options
+from blimpworks.campaign.variants import Variant
 from blimpworks.cli.scoring import Evaluated, Tables, tables_below
-from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.records.job import Job
 
 Output = Annotated[Path, typer.Option(help="Table to write.")]
@@ -52,18 +51,16 @@ def compare_models(
     benchmark: Benchmark,
     method: Method,
     output: Output,
-    options: Annotated[str, typer.Option(help="Settings of this stage, as JSON.")] = "{}",
+    mcnemar: Annotated[Variant, typer.Option(help="Form of the test.")] = "published",
 ) -> None:
     """Compare every two models on each language by McNemar's test."""
     from blimpworks.analysis import comparisons
 
-    settings = parse_options(MultiblimpOptions, options)
-    chosen = settings.model_dump(mode="json", exclude_unset=True)
-    params = {"benchmark": benchmark, "method": method, "options": chosen}
+    params = {"benchmark": benchmark, "method": method, "mcnemar": mcnemar}
     found = tables_below(judgements, models)
     paths = [path for _, _, path in found]
     with Job("compare_models", inputs=paths, outputs=[output], params=params) as job:
-        job.note(rows=comparisons.compare_models(found, benchmark, method, output, settings))
+        job.note(rows=comparisons.compare_models(found, benchmark, method, output, mcnemar))
 
 
 def fit_regressions(

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from blimpworks.audit.verbs import answer_verb
-from blimpworks.campaign.settings.campaign import parse_options
+from blimpworks.campaign.settings.generation import GenerationJobOptions
+from blimpworks.campaign.settings.parsing import parse_options
 from blimpworks.cli.scoring import Each, Outputs, pairs_of
 from blimpworks.errors import UserError
-from blimpworks.papers.lmentry.settings import AnsweringOptions
 from blimpworks.records.job import Job, Planned
 
 Manifest = Annotated[Path, typer.Option(help="Manifest of the model's answers.")]
@@ -51,7 +51,11 @@ def answer(
     from blimpworks.scoring.progress import Progress
     from blimpworks.scoring.watch import Watch, Watches
 
-    chosen, said, tables = parse_options(AnsweringOptions, options), _systems(systems), items or []
+    chosen, said, tables = (
+        parse_options(GenerationJobOptions, options),
+        _systems(systems),
+        items or [],
+    )
     find_answering(engine, read_description(checkpoint).architecture)
     params = chosen.model_dump() | {"engine": engine, "systems": said}
     outputs = [manifest, store]

@@ -23,7 +23,7 @@ def plan(
 ) -> None:
     """Say what a run would do and take before anything is submitted; exit 2 if it cannot."""
     from blimpworks.campaign.catalogue import load_catalogue
-    from blimpworks.campaign.settings.campaign import load_campaign
+    from blimpworks.campaign.load import load_campaign
     from blimpworks.campaign.settings.site import load_site, site_file
     from blimpworks.cluster.dry_run import DryRun, dry_run
     from blimpworks.cluster.plan import make_plan

@@ -31,11 +31,11 @@ def build_exhibit(
     labels: Annotated[str, typer.Option(help="Printed names, as JSON.")],
 ) -> None:
     """Build a table or figure from the campaign's tables."""
+    from blimpworks.campaign.exhibits import find_exhibit
     from blimpworks.exhibits.build import build_exhibit as build
-    from blimpworks.exhibits.build import exhibit_spec
     from blimpworks.exhibits.exhibit import Labels
 
-    spec, tables, names = exhibit_spec(key), _needs(inputs), json.loads(labels)
+    spec, tables, names = find_exhibit(key), _needs(inputs), json.loads(labels)
     sources = [path for paths in tables.values() for path in paths]
     params = {"exhibit": key, "labels": names}
     made = [cells, *outputs]
@@ -51,12 +51,12 @@ def build_published(
 ) -> None:
     """Build every table and figure of a paper that its printed numbers make."""
     from blimpworks.campaign.exhibit_spec import FORMATS
+    from blimpworks.campaign.exhibits import exhibits
     from blimpworks.exhibits.build import build_exhibit as build
-    from blimpworks.exhibits.catalogue import EXHIBITS
     from blimpworks.exhibits.exhibit import Labels
 
     tables, names = _needs(inputs), json.loads(labels)
-    for spec in EXHIBITS.values():
+    for spec in exhibits().values():
         if spec.paper != paper or not spec.published:
             continue
         used = {kind: tables.get(kind, []) for kind in (*spec.published, *spec.optional)}

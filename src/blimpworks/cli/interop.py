@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from blimpworks.campaign.settings.campaign import Benchmark
+from blimpworks.campaign.registry import find_benchmark
 from blimpworks.errors import UserError
 from blimpworks.records.job import Job
 
@@ -38,7 +38,7 @@ def export_multiblimp(
 def export_lm_eval(
     results: Annotated[Path, typer.Argument(help="Directory of a campaign's results.")],
     output: Folder,
-    benchmark: Annotated[Benchmark, typer.Option(help="Name of the benchmark.")],
+    benchmark: Annotated[str, typer.Option(help="Name of the benchmark.")],
     model: Annotated[
         list[str] | None, typer.Option(help="Model; repeatable; all that were judged by default.")
     ] = None,
@@ -46,6 +46,7 @@ def export_lm_eval(
     """Write accuracies and per-item results as lm-evaluation-harness does."""
     from blimpworks.interop.lm_eval_export import Source, export_model
 
+    find_benchmark(benchmark)
     judged = sorted((results / "judgements" / benchmark).glob("*/*.parquet"))
     chosen = model or sorted({path.stem for path in judged})
     for name in chosen:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from blimpworks.campaign.settings.campaign import parse_options
+from blimpworks.campaign.settings.parsing import parse_options
 from blimpworks.campaign.settings.scoring import ParityOptions, ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.records.job import Job

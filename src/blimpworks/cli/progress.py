@@ -15,9 +15,9 @@ DEFAULT = Path("config/config.yaml")
 
 def _told(configfile: Path, model: str | None, *, json: bool) -> str:
     from blimpworks.campaign.catalogue import load_catalogue
+    from blimpworks.campaign.load import load_campaign
     from blimpworks.campaign.parts import every_part
     from blimpworks.campaign.reference import groups_of_models
-    from blimpworks.campaign.settings.campaign import load_campaign
     from blimpworks.cluster import status_text
     from blimpworks.cluster.slurm import read_queue
     from blimpworks.cluster.status import read_status
@@ -66,8 +66,8 @@ def efficiency(
 ) -> None:
     """Tell what a campaign asked the cluster for, held and used, and what to change."""
     from blimpworks.campaign.catalogue import load_catalogue
+    from blimpworks.campaign.load import load_campaign
     from blimpworks.campaign.reference import groups_of_models
-    from blimpworks.campaign.settings.campaign import load_campaign
     from blimpworks.cluster import efficiency_text
     from blimpworks.cluster.efficiency import Efficiency, account_for, read_models, read_rules
     from blimpworks.cluster.slurm import accounting

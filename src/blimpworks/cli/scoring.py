@@ -11,7 +11,7 @@ import typer
 
 from blimpworks.audit.verbs import score_verb
 from blimpworks.campaign.settings.base import Positive, Strict
-from blimpworks.campaign.settings.campaign import parse_options, parse_rows
+from blimpworks.campaign.settings.parsing import parse_options, parse_rows
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.records.job import Job, Planned, is_planning

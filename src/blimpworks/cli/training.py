@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 import typer
 from pydantic import BaseModel
 
-from blimpworks.campaign.settings.campaign import parse_options
+from blimpworks.campaign.settings.parsing import parse_options
 from blimpworks.campaign.settings.training import (
     HOW_MANY,
     CorpusOptions,

@@ -22,7 +22,8 @@ def build_tokens(
     """Read the treebanks of a language into tables of tokens and sentences."""
     import logging
 
-    from blimpworks.campaign.settings.campaign import TreebankOptions, parse_options
+    from blimpworks.campaign.settings.campaign import TreebankOptions
+    from blimpworks.campaign.settings.parsing import parse_options
     from blimpworks.linguistics.treebanks.build import build_tokens as build
     from blimpworks.records.job import Job
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from blimpworks.campaign.catalogue import ModelRow
+from blimpworks.campaign.paper import SENTENCE
 from blimpworks.campaign.settings.site import ModelNeeds, Site
-from blimpworks.cluster.expectations import SENTENCE, Expectation
+from blimpworks.cluster.expectations import Expectation
 from blimpworks.cluster.needs import Needs
 
 CORE_TERAFLOPS = 0.025

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from blimpworks.cluster.slurm import ANSWERS
+from blimpworks.campaign.parts import ANSWERS
 
 WIDTH = 100
 """Columns of a terminal."""

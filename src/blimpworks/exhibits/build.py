@@ -6,18 +6,10 @@ from pathlib import Path
 
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.errors import UserError
-from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.exhibits.exhibit import Exhibit, Labels
 from blimpworks.exhibits.few_pairs import show_few_pairs
 from blimpworks.exhibits.render import render
 from blimpworks.tables import CELLS, write_table
-
-
-def exhibit_spec(key: str) -> ExhibitSpec:
-    """The exhibit called ``paper/name``. Raises UserError for an unknown one."""
-    if key not in EXHIBITS:
-        raise UserError(f"there is no exhibit {key!r}; there are: {', '.join(EXHIBITS)}.")
-    return EXHIBITS[key]
 
 
 def _make(spec: ExhibitSpec, tables: Mapping[str, Sequence[Path]], labels: Labels) -> Exhibit:

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from blimpworks.generation.manifest import AnswerManifest
 from blimpworks.generation.run import Systems, requests_of
 from blimpworks.generation.store import FAILED, answer_keys
-from blimpworks.papers.lmentry.tables import ANSWERS, PROMPTS
+from blimpworks.prompt_tables import ANSWERS, PROMPTS
 from blimpworks.scoring.collect import Shards, broken
 from blimpworks.scoring.shards import OK
 from blimpworks.tables import read_table, write_table

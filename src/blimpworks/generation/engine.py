@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Literal, Protocol, cast
 
 from blimpworks.campaign.answering_engines import find_answering
+from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.generation.conversation import Conversation, Ready
 from blimpworks.models.checkpoint import Checkpoint, read_checkpoint
-from blimpworks.papers.lmentry.settings import AnsweringOptions
 from blimpworks.records.digest import code_digest
 from blimpworks.scoring.engine import Failure, chosen_settings
 from blimpworks.scoring.loading import loading
@@ -61,7 +61,7 @@ def answer_key(
     checkpoint: Path,
     described: Checkpoint,
     conversation: Conversation,
-    options: AnsweringOptions,
+    options: GenerationJobOptions,
     entries: Sequence[str],
 ) -> str:
     """Identity of an engine with a checkpoint: what content keys of its answers start with.
@@ -74,7 +74,7 @@ def answer_key(
     return "|".join((software, code, described.dtype, sha256_of(checkpoint), asked))
 
 
-def load_answering(checkpoint: Path, name: str, options: AnsweringOptions) -> AnswerEngine:
+def load_answering(checkpoint: Path, name: str, options: GenerationJobOptions) -> AnswerEngine:
     """The engine ``name`` with a checkpoint (a ``checkpoint.json``), ready to answer.
 
     Raises UserError when the checkpoint is missing, altered, or cannot answer.
@@ -93,7 +93,7 @@ def load_answering(checkpoint: Path, name: str, options: AnsweringOptions) -> An
 
 @contextmanager
 def open_answering(
-    checkpoint: Path, name: str, options: AnsweringOptions
+    checkpoint: Path, name: str, options: GenerationJobOptions
 ) -> Iterator[AnswerEngine]:
     """``load_answering``, closed at the end whatever happens."""
     engine = load_answering(checkpoint, name, options)

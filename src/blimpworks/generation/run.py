@@ -5,14 +5,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.generation.conversation import Asked
 from blimpworks.generation.engine import AnswerEngine, open_answering
 from blimpworks.generation.manifest import AnswerManifest
 from blimpworks.generation.store import FAILED, UNWATCHED, AnswerStore, answer_keys
-from blimpworks.papers.lmentry.settings import AnsweringOptions
-from blimpworks.papers.lmentry.tables import PROMPTS
+from blimpworks.prompt_tables import PROMPTS
 from blimpworks.scoring.run import warn_of_failures, write_manifest
 from blimpworks.scoring.watch import Watch
 from blimpworks.tables import read_table
@@ -65,7 +65,7 @@ def answer_items(
     store: Path,
     manifest: Path,
     engine: str,
-    options: AnsweringOptions,
+    options: GenerationJobOptions,
     *,
     watch: Watch = UNWATCHED,
 ) -> AnswerManifest:

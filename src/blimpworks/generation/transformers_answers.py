@@ -12,10 +12,10 @@ from typing import Any
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig, PreTrainedModel
 
+from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.generation.conversation import Conversation, Ready
 from blimpworks.generation.engine import Answer, answer_key
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.papers.lmentry.settings import AnsweringOptions
 from blimpworks.scoring.engine import Failure
 from blimpworks.scoring.loading import loading
 from blimpworks.scoring.logits import device_name, find_dtype, versions
@@ -35,7 +35,9 @@ class TransformersAnswers:
     Only local files, only safetensors, no code from the checkpoint, in the checkpoint's dtype.
     """
 
-    def __init__(self, checkpoint: Path, described: Checkpoint, options: AnsweringOptions) -> None:
+    def __init__(
+        self, checkpoint: Path, described: Checkpoint, options: GenerationJobOptions
+    ) -> None:
         """Load the tokenizer; the weights follow with the first batch.
 
         Raises UserError when the dtype is unknown or the chat template no use.

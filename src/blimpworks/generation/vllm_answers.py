@@ -7,10 +7,10 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.generation.conversation import Conversation, Ready
 from blimpworks.generation.engine import Answer, answer_key
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.papers.lmentry.settings import AnsweringOptions
 from blimpworks.scoring.engine import Failure
 from blimpworks.scoring.vllm_client import Served
 from blimpworks.scoring.vllm_in_process import Loaded
@@ -67,7 +67,7 @@ class ServerSetup(AnswerSetup):
         return found
 
 
-def make_answer_setup(model: Path, dtype: str, options: AnsweringOptions) -> ServerSetup:
+def make_answer_setup(model: Path, dtype: str, options: GenerationJobOptions) -> ServerSetup:
     """How to answer with the model in directory ``model``: room for the longest text and answer.
 
     Raises UserError as ``make_setup`` does.
@@ -157,7 +157,9 @@ class VllmAnswers:
     Only local files, only safetensors, no code from the checkpoint.
     """
 
-    def __init__(self, checkpoint: Path, described: Checkpoint, options: AnsweringOptions) -> None:
+    def __init__(
+        self, checkpoint: Path, described: Checkpoint, options: GenerationJobOptions
+    ) -> None:
         """Load the tokenizer; vLLM starts with the first batch.
 
         Raises UserError where vLLM is not installed, or the chat template is no use.
@@ -183,7 +185,7 @@ class VllmAnswers:
         return str(path)
 
     def _runner(
-        self, setup: ServerSetup, options: AnsweringOptions
+        self, setup: ServerSetup, options: GenerationJobOptions
     ) -> ServedAnswers | LoadedAnswers:
         if options.vllm.mode == "served":
             return ServedAnswers(setup, self.conversation, options.in_flight)

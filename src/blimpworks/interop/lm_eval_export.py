@@ -21,6 +21,7 @@ import numpy as np
 from blimpworks import __version__
 from blimpworks.audit.lineage import Record, record_of
 from blimpworks.campaign.methods import PREFIXES
+from blimpworks.campaign.registry import find_benchmark
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
 from blimpworks.judging.judge import PREFIX_METHODS
@@ -28,9 +29,6 @@ from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table
 
 # The harness's names of methods that it has too; its acc_norm divides by characters.
 METRICS = {"full_sentence": "acc", "per_character": "acc_norm", "per_byte": "acc_bytes"}
-# Names of the two sentences in its tasks' documents.
-SENTENCES = {"multiblimp": ("sen", "wrong_sen")}
-OTHERS = ("sentence_good", "sentence_bad")
 KEPT = ("item_id", "lang", "phenomenon", "paradigm")
 SPANS = ("good_start", "good_end", "bad_start", "bad_end")
 DTYPE_IN_KEY = -3
@@ -60,7 +58,7 @@ class Source:
     @property
     def names(self) -> tuple[str, str]:
         """What its documents call the good and the bad sentence."""
-        return SENTENCES.get(self.benchmark, OTHERS)
+        return find_benchmark(self.benchmark).document_keys
 
 
 def metric_name(method: str) -> str:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from blimpworks.campaign.settings.training import TrainingOptions
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
-from blimpworks.papers.urblimp.items.orthography import read_orthography
+from blimpworks.linguistics.orthography import read_orthography
 from blimpworks.tables import ITEMS, SENTENCES, TOKENS, read_table
 
 HEADING = re.compile(r"^\s*=\s.*\s=\s*$")

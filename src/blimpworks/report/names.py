@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA
+from blimpworks.campaign.registry import find_paper, load
 from blimpworks.report.evidence import Place
 from blimpworks.reproduction.published import Paper
 
@@ -56,6 +56,6 @@ def names_from(languages: Mapping[str, str], models: Mapping[str, str], printed:
     table = printed.tables["accuracies"].table
     keys = dict.fromkeys([*table["phenomenon"], *table["paradigm"]])
     phenomena = {str(key): str(key).replace("_", " ") for key in keys if key and key != ALL}
-    if printed.name == "multiblimp":
-        phenomena |= {key: ", ".join(pair) for key, pair in PHENOMENA.items()}
+    if address := find_paper(printed.name).names:
+        phenomena |= cast(Mapping[str, str], load(address))
     return Names({"lang": languages, "model": models, "phenomenon": phenomena})

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
-from blimpworks.exhibits.catalogue import EXHIBITS
+from blimpworks.campaign.exhibits import exhibits
 from blimpworks.report.evidence import Evidence
 from blimpworks.report.grid import caption_of
 from blimpworks.report.names import Names
@@ -178,7 +178,7 @@ def section(
 ) -> Section:
     """An exhibit with all its views; ``advice`` says, per variant, how to get its numbers."""
     paper = printed.name
-    spec = EXHIBITS.get(f"{paper}/{name}")
+    spec = exhibits().get(f"{paper}/{name}")
     forms = read_forms(spec, trees, printed) if spec else {}
     title = spec.title if spec else "Printed numbers"
     views = {"printed": _printed(forms, name, title, evidence, names)}
@@ -218,7 +218,7 @@ def exhibit_names(paper: str, evidence: Evidence, trees: Trees) -> Iterator[str]
     """Exhibits of a paper in its order, then those that only printed numbers are known of."""
     shown = [
         spec.name
-        for spec in EXHIBITS.values()
+        for spec in exhibits().values()
         if spec.paper == paper and (spec.published or spec.key in trees.measured)
     ]
     yield from dict.fromkeys((*shown, *(place[0] for place in evidence)))

@@ -15,14 +15,14 @@ from itables.javascript import generate_init_offline_itables_html
 from jinja2 import Environment, FileSystemLoader
 from sphinx.application import Sphinx
 
+from blimpworks.campaign.exhibits import exhibits
+from blimpworks.campaign.registry import find_paper
 from blimpworks.errors import UserError
-from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.files import write_text
 from blimpworks.report.data import paper_script, products_script
 from blimpworks.report.evidence import Evidence, gather, read_comparison
 from blimpworks.report.listing import MEASURED, PUBLISHED, listing_html
 from blimpworks.report.names import Names, names_from
-from blimpworks.report.papers import paper_facts
 from blimpworks.report.products import Products
 from blimpworks.report.sections import (
     VIEWS,
@@ -132,17 +132,17 @@ def _raw(file: str) -> str:
 
 def _paper_source(page: PaperPage, folder: Path) -> None:
     """A paper's page, and the pieces of HTML that it consists of."""
-    facts = paper_facts(page.paper)
+    citation = find_paper(page.paper).citation
     pieces = folder / "_pieces" / page.paper
     write_text(
         pieces / "head.html",
-        _render("paper", page=page, facts=facts, statuses=STATUSES, verdicts=VERDICTS),
+        _render("paper", page=page, citation=citation, statuses=STATUSES, verdicts=VERDICTS),
     )
     for found in page.sections:
         for view, content in found.views.items():
             write_text(pieces / f"{found.name}.{view}.html", content)
     body = _render("exhibits", page=page, plain=_plain, views=VIEWS, missing=missing)
-    source = _titled(facts.name, _raw(f"_pieces/{page.paper}/head.html"), body)
+    source = _titled(citation.label, _raw(f"_pieces/{page.paper}/head.html"), body)
     write_text(folder / f"{page.paper}.rst", source)
     for file, address in pictures(page.sections):
         target = folder / address
@@ -153,7 +153,7 @@ def _paper_source(page: PaperPage, folder: Path) -> None:
 def _index_source(campaign: Campaign, pages: Sequence[PaperPage], folder: Path) -> None:
     lines = [
         (
-            paper_line(paper_facts(page.paper).name, f"{page.paper}.html", page.sections),
+            paper_line(find_paper(page.paper).citation.label, f"{page.paper}.html", page.sections),
             [exhibit_line(found) for found in page.sections if found.statuses],
         )
         for page in pages
@@ -273,7 +273,7 @@ def inputs(campaign: Campaign, trees: Trees) -> list[Path]:
     for paper in campaign.papers:
         found += printed_files(campaign.printed, paper)
         found.append(trees.results / f"accuracies/printed/{paper}.parquet")
-    for key, spec in EXHIBITS.items():
+    for key, spec in exhibits().items():
         for tree in forms_of(spec, trees):
             files = trees.files(tree, key)
             suffixes = ("cells.parquet", "html", *(["svg"] if spec.kind == "figure" else []))

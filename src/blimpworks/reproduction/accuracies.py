@@ -3,31 +3,20 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 import pyarrow as pa
 
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.campaign.reference import PublishedRow
+from blimpworks.campaign.registry import find_paper, load
 from blimpworks.errors import UserError
-from blimpworks.papers.blimp import published as blimp
-from blimpworks.papers.clams import published as clams
-from blimpworks.papers.lmentry import published as lmentry
-from blimpworks.papers.multiblimp import published as multiblimp
-from blimpworks.papers.urblimp import published as urblimp
 from blimpworks.reproduction.printed import PrintedAccuracy, read_printed_numbers
 from blimpworks.tables import ACCURACIES, write_table
 
 PRINTED = "printed"
 """What stands for the method."""
 Reader = Callable[[Sequence[PublishedRow]], Iterator[PrintedAccuracy]]
-READERS: dict[str, Reader] = {
-    "clams": clams.accuracies,
-    "multiblimp": multiblimp.accuracies,
-    "blimp": blimp.accuracies,
-    "lmentry": lmentry.accuracies,
-    "urblimp": urblimp.accuracies,
-}
-"""By benchmark: which of its paper's printed numbers are accuracies, and of what."""
 # A millisecond each, and thousands of accuracies are over the same number of prompts.
 _interval = cache(wilson)
 
@@ -65,11 +54,11 @@ def read_published(printed: Sequence[Path], benchmark: str, output: Path) -> int
     Raises UserError for a malformed table, an accuracy that is printed twice (it would count
     twice in means), or a benchmark whose print is not known.
     """
-    if benchmark not in READERS:
-        known = ", ".join(READERS)
-        raise UserError(f"no printed accuracies of {benchmark!r} are known; expected {known}.")
+    address = find_paper(benchmark).printed_accuracies
+    if not address:
+        raise UserError(f"no printed accuracies of {benchmark!r} are known; its paper prints none.")
     numbers = read_printed_numbers(printed)
-    found = list(READERS[benchmark](numbers))
+    found = list(cast(Reader, load(address))(numbers))
     _check_single(found)
     rows = [_row(benchmark, accuracy) for accuracy in found]
     write_table(pa.Table.from_pylist(rows, schema=ACCURACIES.arrow()), ACCURACIES, output)

@@ -11,7 +11,8 @@ from typing import Annotated
 from pydantic import Field, ValidationError, model_validator
 
 from blimpworks.campaign.settings.base import Positive, Strict
-from blimpworks.campaign.settings.campaign import Campaign, complaints, read_settings
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.settings.parsing import complaints, read_settings
 from blimpworks.errors import UserError
 
 DEFAULT_SITE = Path("config/site.yaml")

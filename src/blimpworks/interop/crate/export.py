@@ -13,8 +13,9 @@ import pandas as pd
 import yaml
 
 from blimpworks import __version__
-from blimpworks.campaign.benchmarks import GENERATED_OF
-from blimpworks.campaign.settings.campaign import Campaign, load_campaign
+from blimpworks.campaign.load import load_campaign
+from blimpworks.campaign.registry import find_benchmark
+from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.interop.crate.code import formulas_text
@@ -222,7 +223,7 @@ def _facts(plan: Plan, benchmark: str, licences: Sequence[str]) -> Facts:
         f"{plan.campaign.description}".strip(),
         authors_of(plan.wish),
         # Whatever else the campaign is made of, these pairs are of our own words.
-        [DATA] if benchmark in GENERATED_OF.values() else licences,
+        [DATA] if find_benchmark(benchmark).own_words else licences,
         _ended(plan.trace),
         __version__,
     )

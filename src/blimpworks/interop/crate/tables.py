@@ -11,9 +11,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from blimpworks.audit.evidence import FOLDERS as EVIDENCE_FOLDERS
-from blimpworks.audit.evidence import PACKS
+from blimpworks.campaign.exhibits import file_reader
 from blimpworks.interop.crate.select import Shown, Trace
-from blimpworks.papers.lmentry.items.packs import read_texts
 
 WITH_JUDGEMENTS = ("items", "accuracies")
 """Kinds of tables that go with judgements, though the cells need them not: what was judged."""
@@ -73,8 +72,9 @@ def _plain(value: Any) -> str:
 
 def read_table(kind: str, original: Path) -> pd.DataFrame:
     """A table with what its path says as columns, labels as strings, and lists as JSON."""
-    if kind == PACKS:
-        return read_texts([original])
+    read = file_reader(kind)
+    if read is not None:
+        return read([original])
     frame: pd.DataFrame = pq.read_table(original).to_pandas()
     frame = frame.drop(columns=list(LEFT_OUT.get(kind, ())))
     frame = frame.astype(dict.fromkeys(frame.select_dtypes("category"), object))

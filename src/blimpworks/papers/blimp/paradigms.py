@@ -5,27 +5,15 @@ told by the released data (Table 4 marks as many of each: 20 and 20).
 Without heavy imports: the printed accuracies are read by it, too.
 """
 
-from blimpworks.campaign.benchmarks import BLIMP, GENERATED_OF, LANG
+from blimpworks.campaign.settings.campaign import Campaign
 
-__all__ = [
-    "BENCHMARK",
-    "GENERATED",
-    "HUMAN",
-    "LANG",
-    "ONE_PREFIX",
-    "PARADIGMS",
-    "PHENOMENA",
-    "PHENOMENON_OF",
-    "RELEASED_PAIRS",
-    "RERUN",
-    "TWO_PREFIX",
-]
-
-BENCHMARK, HUMAN = BLIMP, "human"
+BENCHMARK, LANG, HUMAN = "blimp", "eng", "human"
 RERUN = "rerun_full_sentence"
 """What stands for the method of the authors' run of 2021, which has whole sentences alone."""
-GENERATED = GENERATED_OF[BLIMP]
+GENERATED = "blimp_generated"
 """The benchmark of the same paradigms with pairs that are generated here."""
+RELEASED_DATA = "blimp_data"
+"""Kind of the sources that are the released pairs."""
 RELEASED_PAIRS = 1000
 """Pairs of each paradigm that are released, and that models are judged on."""
 PHENOMENA: dict[str, tuple[str, str]] = {
@@ -186,3 +174,8 @@ TWO_PREFIX = (
     "irregular_plural_subject_verb_agreement_2",
     "regular_plural_subject_verb_agreement_2",
 )
+
+
+def declared_paradigms(campaign: Campaign) -> list[str]:
+    """Paradigms that are declared for the generator, in the order of their names."""
+    return sorted(path.stem for path in campaign.folder("blimp").glob("paradigms/*.yaml"))

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from blimpworks.analysis_tables import RATINGS
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.paradigms import PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import REJECTED
+from blimpworks.papers.blimp.tables import RATINGS
 from blimpworks.tables import write_table
 
 SLOTS = range(1, 6)

@@ -39,7 +39,7 @@ def build_clams_items(
     options: Annotated[str, typer.Option(help="Options of CLAMS, as JSON.")],
 ) -> None:
     """Turn a language's evaluation sets into items with critical regions."""
-    from blimpworks.campaign.settings.campaign import parse_options
+    from blimpworks.campaign.settings.parsing import parse_options
     from blimpworks.papers.clams.items import build as items
     from blimpworks.papers.clams.settings import ClamsOptions
 

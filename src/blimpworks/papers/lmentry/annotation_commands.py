@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from blimpworks.campaign.settings.campaign import parse_options
+from blimpworks.campaign.settings.parsing import parse_options
 from blimpworks.cli.scoring import Evaluated, tables_below
 from blimpworks.papers.lmentry.settings import SheetOptions
 from blimpworks.records.job import Job

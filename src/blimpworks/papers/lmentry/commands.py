@@ -44,7 +44,7 @@ def build_lmentry_items(
     options: Annotated[str, typer.Option(help="Options of Multi-LMentry, as JSON.")],
 ) -> None:
     """Make the prompts of all tasks in a language from its annotated resources."""
-    from blimpworks.campaign.settings.campaign import parse_options
+    from blimpworks.campaign.settings.parsing import parse_options
     from blimpworks.papers.lmentry.items import prompts
     from blimpworks.papers.lmentry.settings import LmentryOptions
 

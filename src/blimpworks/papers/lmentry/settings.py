@@ -3,30 +3,9 @@
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
-
 from blimpworks.campaign.settings.base import Positive, Strict, Variant
-from blimpworks.campaign.settings.scoring import VllmOptions
+from blimpworks.campaign.settings.generation import GenerationOptions
 from blimpworks.campaign.variants import CORRECTED, PUBLISHED, VARIANTS
-
-
-class AnswerOptions(Strict):
-    """How models answer: greedily, each prompt once."""
-
-    max_tokens: Positive = 128
-    """Most tokens of an answer (the paper's runs; its code has had 1,024 since)."""
-    system: bool = True
-    """Say the language's system prompt (Table 7) to models that have a chat template."""
-    chat: Literal["template", "raw"] = "template"
-    """Put prompts into the model's chat template where it has one, or send them as they are."""
-    batch: Positive = 64
-    """Prompts that the transformers engine answers side by side."""
-    in_flight: Positive = 64
-    """Prompts that are under way at one time where vLLM serves the model."""
-    shard: int = Field(1000, ge=1, le=1000)
-    """Answers per shard; a killed job loses at most one shard."""
-    retry_failed: bool = False
-    """When a job runs again, ask once more what failed."""
 
 
 class SheetOptions(Strict):
@@ -36,15 +15,6 @@ class SheetOptions(Strict):
     """Answers of each task and subset, drawn over all models (section 3.3: 1,000)."""
     seed: int = 1407
     """Of the draw."""
-
-
-class AnsweringOptions(AnswerOptions):
-    """What a job that answers is told: how to answer, and what it shares with scoring."""
-
-    dtype: Literal["model", "float32", "bfloat16", "float16"] = "model"
-    """Number format: the one that the catalogue gives each model, or another."""
-    vllm: VllmOptions = VllmOptions()
-    """How the engine vllm runs models."""
 
 
 class LmentryOptions(Strict):
@@ -60,7 +30,8 @@ class LmentryOptions(Strict):
     """At most so many prompts of each template; null for all (about 1,000)."""
     seed: int = 1407
     """Of the arguments, drawn anew for each template."""
-    answers: AnswerOptions = AnswerOptions()
+    answers: GenerationOptions = GenerationOptions()
+    """How models answer. The paper's runs have at most 128 tokens; its code has had 1,024 since."""
     sheet: SheetOptions = SheetOptions()
     annotations: tuple[Path, ...] = ()
     """Filled annotation sheets; with any, agreement with the verdicts is measured."""

@@ -1,25 +1,7 @@
-"""Tables of Multi-LMentry: prompts and answers; see ``blimpworks.tables``."""
+"""Tables of Multi-LMentry: counts, verdicts and annotations; see ``blimpworks.tables``."""
 
-from blimpworks.tables import BOOL, FLOAT, INT, LABEL, STRING, declare
+from blimpworks.tables import FLOAT, INT, LABEL, STRING, declare
 
-# phenomenon: a task or one of its subsets; paradigm: `template=1`, and where one of two
-# arguments is right, which: `template=1/answer=2`. number counts the prompts of a template from
-# 1, nominal is how many the release's settings say it has. arguments: JSON object of what the
-# templates and the judge want to know: word, sentence, letter, query, words, category, answer,
-# distractor …; answer is the gold answer, null where many are right.
-PROMPTS = declare(
-    "prompts",
-    item_id=STRING,
-    lang=LABEL,
-    phenomenon=LABEL,
-    paradigm=LABEL,
-    template=INT,
-    number=INT,
-    nominal=INT,
-    prompt=STRING,
-    answer=STRING,
-    arguments=STRING,
-)
 # How many prompts the release's settings give a task or subset: nominal of each of its templates,
 # prompts of all. basis: `settings` (declarations and language pack), or `resources` where these
 # decide.
@@ -31,18 +13,6 @@ PROMPT_COUNTS = declare(
     nominal=INT,
     prompts=INT,
     basis=LABEL,
-)
-# text is the whole of what the model wrote, reasoning included; status: `ok`, or why there is
-# no text. finish: `stop`, or `length` where it ran into the limit. tokens: that it wrote.
-# opened: whether the chat template had begun reasoning (`<think>`), so that text begins inside it.
-ANSWERS = declare(
-    "answers",
-    item_id=STRING,
-    status=LABEL,
-    text=STRING,
-    finish=LABEL,
-    tokens=INT,
-    opened=BOOL,
 )
 # The verdicts of both methods on the same answers. reason is `all`: n answers were judged, nominal
 # prompts there are by the settings, published and corrected are the right ones by each method; or

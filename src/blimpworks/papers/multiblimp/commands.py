@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from blimpworks.campaign.settings.campaign import TreebankOptions, parse_options
+from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.campaign.settings.parsing import parse_options
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.records.job import Job
 

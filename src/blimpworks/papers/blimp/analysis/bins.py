@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.analysis.accuracy import wilson
-from blimpworks.analysis_tables import BINS
 from blimpworks.errors import UserError
 from blimpworks.judging.judge import align_scores
+from blimpworks.papers.blimp.tables import BINS
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
 
 log = logging.getLogger(__name__)

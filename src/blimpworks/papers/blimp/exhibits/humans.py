@@ -11,7 +11,6 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.accuracy import wilson
-from blimpworks.analysis_tables import RATINGS
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, FORMULAS, select_rows
@@ -27,6 +26,7 @@ from blimpworks.papers.blimp.paradigms import HUMAN, NAMES, PARADIGMS, PHENOMENO
 from blimpworks.papers.blimp.published import paradigm_of
 from blimpworks.papers.blimp.released_ratings import ATTENTION, OTHERS, REASONS, UNVALIDATED
 from blimpworks.papers.blimp.released_results import INDIVIDUAL, MAJORITY, REJECTED
+from blimpworks.papers.blimp.tables import RATINGS
 
 RATED = "ratings"
 """Name of the table of single ratings."""

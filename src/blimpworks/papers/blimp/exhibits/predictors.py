@@ -10,7 +10,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from blimpworks.analysis_tables import BINS
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import UNWEIGHTED, of_row
@@ -20,6 +19,7 @@ from blimpworks.papers.blimp.analysis.bins import CONFIDENCE, LENGTH, PERPLEXITY
 from blimpworks.papers.blimp.exhibits.accuracies import pairs_told, told_of_training
 from blimpworks.papers.blimp.exhibits.bars import CHANCE
 from blimpworks.papers.blimp.paradigms import LANG
+from blimpworks.papers.blimp.tables import BINS
 
 TITLE = "Shallow predictors of accuracy"
 BINNED = "bins"

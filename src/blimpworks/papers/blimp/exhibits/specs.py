@@ -65,6 +65,7 @@ SPECS = (
         ("accuracies",),
         f"{_HERE}.curves:fig5",
         facts=("blimp_curves",),
+        of_samples=True,
     ),
     ExhibitSpec(
         "blimp",
@@ -74,6 +75,7 @@ SPECS = (
         ("curves", "printed"),
         f"{_HERE}.curves:slopes",
         facts=("blimp_curves",),
+        of_samples=True,
         optional=("perplexities",),
         published=("printed",),
     ),

@@ -12,6 +12,7 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.training import LstmRecipe
 from blimpworks.judging.ties import tie_policy
 from blimpworks.papers.clams.decisions import methods_of, variant_of
+from blimpworks.papers.clams.settings import ClamsOptions
 
 BENCHMARK = "clams"
 MONO, MULTI, BERT, MBERT = "mono", "multi", "bert", "mbert"
@@ -52,7 +53,7 @@ def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str
 
 def clams_counting(campaign: Campaign, catalogue: Catalogue) -> str:
     """Whether the LSTMs' correct items are counted as ``published`` or ``corrected``."""
-    return variant_of(campaign.clams, "counting")
+    return variant_of(campaign.section(ClamsOptions), "counting")
 
 
 def _corpus(campaign: Campaign, catalogue: Catalogue, name: str) -> str:
@@ -93,7 +94,7 @@ UNKNOWN = {
 
 def clams_scoring(campaign: Campaign, catalogue: Catalogue) -> str:
     """How the LSTMs' decisions were made and counted, in sentences for a caption."""
-    options = campaign.clams
+    options = campaign.section(ClamsOptions)
     method = find_method(methods_of(options, "lstm")[0])
     ties = clams_ties(campaign, catalogue)[method.name]
     told = [UNKNOWN[options.unknown_words]]
@@ -107,7 +108,7 @@ def clams_scoring(campaign: Campaign, catalogue: Catalogue) -> str:
 
 def clams_ties(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
     """What ties of LSTMs count as, by the name of each method that they are judged by."""
-    options = campaign.clams
+    options = campaign.section(ClamsOptions)
     names = [find_method(named).name for named in methods_of(options, "lstm")]
     return {name: options.ties or tie_policy(BENCHMARK, options.variant, name) for name in names}
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from blimpworks.campaign.catalogue import Catalogue, SourceRow
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
+from blimpworks.papers.clams.settings import ClamsOptions
 
 COMMON = "common"
 """Stem of the grammar that all others of a language share words with."""
@@ -34,7 +35,7 @@ def grammars_of(campaign: Campaign, catalogue: Catalogue, lang: str) -> Grammars
 
     Raises UserError when there are none.
     """
-    folder = campaign.catalogue.grammars / lang
+    folder = campaign.folder("grammars") / lang
     found = sorted(folder.glob("*.avg"))
     found = found or _retrieved(campaign, catalogue.sources_of(GRAMMAR, lang))
     cases = tuple(path for path in found if path.stem != COMMON)
@@ -53,7 +54,7 @@ def generated_set(campaign: Campaign, lang: str, case: Path) -> Path:
 
 def set_files(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[Path]:
     """The evaluation sets of a language, generated or released; empty where there are none."""
-    if lang in campaign.clams.grammars:
+    if lang in campaign.section(ClamsOptions).grammars:
         cases = grammars_of(campaign, catalogue, lang).cases
         return [generated_set(campaign, lang, case) for case in cases]
     return _retrieved(campaign, catalogue.sources_of(SET, lang))
@@ -62,5 +63,5 @@ def set_files(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[Path]
 def languages(campaign: Campaign, catalogue: Catalogue) -> tuple[str, ...]:
     """Languages of the campaign that have evaluation sets, in the catalogue's order."""
     released = {row.lang for row in catalogue.sources.values() if row.kind == SET}
-    having = released.union(campaign.clams.grammars)
+    having = released.union(campaign.section(ClamsOptions).grammars)
     return tuple(lang for lang in catalogue.languages if lang in having)

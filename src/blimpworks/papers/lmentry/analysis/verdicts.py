@@ -19,7 +19,8 @@ from blimpworks.campaign.variants import CORRECTED, PUBLISHED
 from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import strip_reasoning
 from blimpworks.papers.lmentry.judging.answers import METHODS
-from blimpworks.papers.lmentry.tables import ANSWERS, PROMPTS, VERDICTS
+from blimpworks.papers.lmentry.tables import VERDICTS
+from blimpworks.prompt_tables import ANSWERS, PROMPTS
 from blimpworks.tables import JUDGEMENTS, read_table, write_table
 
 VACUOUS, CASE, SCRIPT, YES_NO, WORDING, OTHER = (

@@ -19,7 +19,8 @@ from blimpworks.generation.reasoning import strip_reasoning
 from blimpworks.papers.lmentry.items.declarations import PARENTS
 from blimpworks.papers.lmentry.items.packs import Pack, read_pack
 from blimpworks.papers.lmentry.settings import SheetOptions
-from blimpworks.papers.lmentry.tables import ANSWERS, PROMPTS, SHEET_KEY
+from blimpworks.papers.lmentry.tables import SHEET_KEY
+from blimpworks.prompt_tables import ANSWERS, PROMPTS
 from blimpworks.scoring.shards import OK
 from blimpworks.tables import read_table, write_table
 

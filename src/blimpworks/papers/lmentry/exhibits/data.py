@@ -20,7 +20,8 @@ from blimpworks.papers.lmentry.exhibits.common import (
     read_exhibit,
 )
 from blimpworks.papers.lmentry.exhibits.names import BENCHMARK, LANGUAGES, task_name
-from blimpworks.papers.lmentry.tables import PROMPT_COUNTS, PROMPTS
+from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
+from blimpworks.prompt_tables import PROMPTS
 from blimpworks.tables import read_table
 
 SAMPLES, TOTAL, EVERY = "Prompts", "Total", "all"

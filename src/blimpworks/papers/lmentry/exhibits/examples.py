@@ -21,8 +21,8 @@ from blimpworks.papers.lmentry.exhibits.names import BENCHMARK, long_name
 from blimpworks.papers.lmentry.exhibits.texts import pack_cell, unlike_print
 from blimpworks.papers.lmentry.items.packs import Pack, read_pack
 from blimpworks.papers.lmentry.items.wording import prompt_of
-from blimpworks.papers.lmentry.tables import PROMPTS
 from blimpworks.papers.lmentry.tasks import TASKS
+from blimpworks.prompt_tables import PROMPTS
 from blimpworks.reproduction.texts import as_typed
 from blimpworks.tables import read_table
 

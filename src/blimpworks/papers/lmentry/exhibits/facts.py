@@ -7,6 +7,7 @@ from blimpworks.campaign.catalogue import Catalogue, read_rows
 from blimpworks.campaign.settings.base import Strict, Variant
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.papers.lmentry.exhibits.names import BENCHMARK
+from blimpworks.papers.lmentry.settings import LmentryOptions
 
 DIFFERENCES = "count_differences.tsv"
 
@@ -30,17 +31,17 @@ class CountDifference(Strict):
 
 def counts(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
     """Which prompts the campaign makes, and why their numbers are not those of Table 54."""
-    rows = read_rows(CountDifference, campaign.catalogue.lmentry / DIFFERENCES)
+    rows = read_rows(CountDifference, campaign.folder("lmentry") / DIFFERENCES)
     return {
-        "variant": campaign.lmentry.variant,
-        "per_template": campaign.lmentry.per_template,
+        "variant": campaign.section(LmentryOptions).variant,
+        "per_template": campaign.section(LmentryOptions).per_template,
         "differences": [row.model_dump() for row in rows],
     }
 
 
 def variant(campaign: Campaign, catalogue: Catalogue) -> Variant:
     """Which wording of the prompts the campaign asks."""
-    return campaign.lmentry.variant
+    return campaign.section(LmentryOptions).variant
 
 
 LMENTRY_FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {

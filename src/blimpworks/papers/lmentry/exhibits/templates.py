@@ -15,7 +15,7 @@ from blimpworks.papers.lmentry.exhibits.data import SAMPLES, count_of, language_
 from blimpworks.papers.lmentry.exhibits.names import BENCHMARK, TEMPLATE_TABLES, long_name
 from blimpworks.papers.lmentry.exhibits.texts import pack_cell, shown_template, unlike_print
 from blimpworks.papers.lmentry.items.packs import Pack, read_pack, read_texts
-from blimpworks.papers.lmentry.tables import PROMPTS
+from blimpworks.prompt_tables import PROMPTS
 from blimpworks.tables import read_table
 
 ENGLISH = "eng"

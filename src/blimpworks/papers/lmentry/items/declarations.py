@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from blimpworks.campaign.settings.base import Positive, Strict, Variant
-from blimpworks.campaign.settings.campaign import complaints, parse_yaml
+from blimpworks.campaign.settings.parsing import complaints, parse_yaml
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.tasks import SUBSETS, TASKS
 

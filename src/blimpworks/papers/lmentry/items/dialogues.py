@@ -18,8 +18,8 @@ from blimpworks.errors import UserError
 from blimpworks.files import atomic
 from blimpworks.papers.lmentry.items.arguments import Pool, answer_to, vary
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.tables import PROMPTS
 from blimpworks.papers.lmentry.tasks import TASKS
+from blimpworks.prompt_tables import PROMPTS
 from blimpworks.tables import read_table
 
 TRIES = 20

@@ -13,7 +13,7 @@ import pandas as pd
 from pydantic import Field, model_validator
 
 from blimpworks.campaign.settings.base import Strict
-from blimpworks.campaign.settings.campaign import parse_yaml
+from blimpworks.campaign.settings.parsing import parse_yaml
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.items.declarations import PARENTS
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns

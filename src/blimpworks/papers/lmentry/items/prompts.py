@@ -25,8 +25,8 @@ from blimpworks.papers.lmentry.items.resources import Resources, cleaned, read_r
 from blimpworks.papers.lmentry.items.sampling import draw
 from blimpworks.papers.lmentry.items.wording import prompt_of
 from blimpworks.papers.lmentry.settings import LmentryOptions
-from blimpworks.papers.lmentry.tables import PROMPTS
 from blimpworks.papers.lmentry.tasks import ORDERED, TASKS
+from blimpworks.prompt_tables import PROMPTS
 from blimpworks.tables import write_table
 
 PHENOMENA = (*TASKS, *PARENTS)

@@ -1,4 +1,4 @@
-"""Where a campaign's declarations and annotated resources of Multi-LMentry lie.
+"""Where a campaign's declarations, language packs and annotated resources of Multi-LMentry lie.
 
 Without heavy imports, because the Snakefile asks each time it is parsed.
 """
@@ -13,9 +13,14 @@ RESOURCE = "lmentry_resource"
 """Kind of the sources that are annotated resources."""
 
 
+def pack_file(campaign: Campaign, lang: str) -> Path:
+    """The language pack of a language, whether it exists or not."""
+    return campaign.folder("lmentry") / "languages" / f"{lang}.yaml"
+
+
 def declarations_file(campaign: Campaign) -> Path:
     """The declarations of the tasks."""
-    return campaign.catalogue.lmentry / "tasks.yaml"
+    return campaign.folder("lmentry") / "tasks.yaml"
 
 
 def resource_files(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[Path]:
@@ -27,7 +32,7 @@ def resource_files(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[
     rows = catalogue.sources_of(RESOURCE, lang)
     if rows:
         return [Path(campaign.pathvars.resources, "sources", row.name) for row in rows]
-    folder = campaign.catalogue.lmentry / "resources" / lang
+    folder = campaign.folder("lmentry") / "resources" / lang
     found = sorted(path for path in folder.glob("*") if path.suffix in (".json", ".csv"))
     if not found:
         raise UserError(

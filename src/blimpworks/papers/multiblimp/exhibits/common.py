@@ -14,3 +14,5 @@ PHENOMENA = {
     for sign in "#PG"
 }
 """The six agreement types: code, construction and feature, in the order of Table 3."""
+NAMES = {key: ", ".join(pair) for key, pair in PHENOMENA.items()}
+"""Printed name of each agreement type."""

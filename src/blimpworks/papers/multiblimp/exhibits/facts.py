@@ -12,6 +12,7 @@ from blimpworks.campaign.catalogue import UNIMORPH_KINDS, Catalogue, SourceRow
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.decisions import corrected
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 
 REASONS = "multiblimp_regeneration_notes.tsv"
 COMPLETE = "none"
@@ -19,7 +20,7 @@ COMPLETE = "none"
 
 def table1_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
     """Languages and phenomenon that Table 1 shows: those wanted that the campaign has."""
-    wanted = campaign.multiblimp.exhibits
+    wanted = campaign.section(MultiblimpOptions).exhibits
     languages = [lang for lang in wanted.table1_languages if lang in catalogue.languages]
     return {"languages": languages, "phenomenon": wanted.table1_phenomenon}
 
@@ -35,7 +36,7 @@ def figure2_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
     pairs of several values; ``null`` and ``limit`` are the probability that agreement is tested
     against and the most pairs of a condition. The language is None where there is none.
     """
-    settings = campaign.multiblimp
+    settings = campaign.section(MultiblimpOptions)
     had = catalogue.languages_of("multiblimp")
     chosen = settings.exhibits.figure2_language or (READABLE if READABLE in had else None)
     return {

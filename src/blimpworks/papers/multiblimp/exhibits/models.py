@@ -9,6 +9,8 @@ from typing import Any
 from blimpworks.campaign.catalogue import Catalogue, ModelRow
 from blimpworks.campaign.reference import language_groups
 from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.papers.multiblimp.decisions import variant_of
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 
 BENCHMARK = "multiblimp"
 LLAMA, LLAMA_CHAT = "llama-3.1-8b", "llama-3.1-8b-instruct"
@@ -88,7 +90,7 @@ def rivals(campaign: Campaign, catalogue: Catalogue) -> list[str]:
 
 def mcnemar(campaign: Campaign, catalogue: Catalogue) -> str:
     """Form of McNemar's test: as published or corrected (decision ``mcnemar``)."""
-    return campaign.multiblimp.decisions.mcnemar or campaign.multiblimp.variant
+    return variant_of(campaign.section(MultiblimpOptions), "mcnemar")
 
 
 def sized_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:

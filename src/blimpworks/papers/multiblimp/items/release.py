@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from blimpworks.errors import UserError
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 
 if TYPE_CHECKING:  # the catalogue imports the configuration, and both are imported by everything
     from blimpworks.campaign.catalogue import Catalogue, SourceRow
@@ -21,19 +22,23 @@ FROM_TREEBANKS = frozenset({"agreement", "agreement_counts", "funnel", "sentence
 """Kinds of tables that MultiBLiMP has only where its items are made from treebanks."""
 
 
+def _options(campaign: Campaign) -> MultiblimpOptions:
+    return campaign.section(MultiblimpOptions)
+
+
 def is_released(campaign: Campaign) -> bool:
     """Whether the campaign's items of MultiBLiMP are the release's own."""
-    return BENCHMARK in campaign.benchmarks and campaign.multiblimp.items == "released"
+    return BENCHMARK in campaign.benchmarks and _options(campaign).items == "released"
 
 
 def is_regenerated(campaign: Campaign) -> bool:
     """Whether the campaign makes items of MultiBLiMP from treebanks."""
-    return BENCHMARK in campaign.benchmarks and campaign.multiblimp.items == "regenerated"
+    return BENCHMARK in campaign.benchmarks and _options(campaign).items == "regenerated"
 
 
 def pinned_items(campaign: Campaign, catalogue: Catalogue, lang: str) -> SourceRow | None:
     """The row of a language's released file on the hub; None for a campaign that reads none."""
-    if not is_released(campaign) or campaign.multiblimp.released != "hub":
+    if not is_released(campaign) or _options(campaign).released != "hub":
         return None
     return next(iter(catalogue.sources_of(RELEASED_ITEMS, lang)), None)
 
@@ -42,28 +47,19 @@ def released_file(campaign: Campaign, catalogue: Catalogue, lang: str) -> Path:
     """The file that a language's released items are read from, retrieved or in its directory."""
     row = pinned_items(campaign, catalogue, lang)
     if row is None:
-        return Path(campaign.multiblimp.released) / lang / "data.tsv"
+        return Path(_options(campaign).released) / lang / "data.tsv"
     return Path(campaign.pathvars.resources, "sources", row.name)
 
 
 def origin_of_items(campaign: Campaign, catalogue: Catalogue) -> str:
     """What the campaign's items are, in words for captions and records of exhibits."""
-    if campaign.multiblimp.items == "regenerated":
+    if _options(campaign).items == "regenerated":
         return "regenerated"
-    if campaign.multiblimp.released != "hub":
-        return f"released (read from {campaign.multiblimp.released})"
+    if _options(campaign).released != "hub":
+        return f"released (read from {_options(campaign).released})"
     rows = (r for r in catalogue.sources.values() if r.kind == RELEASED_ITEMS)
     versions = dict.fromkeys(row.version for row in rows if row.lang in catalogue.languages)
     return f"released (jumelet/multiblimp at {', '.join(versions)})"
-
-
-def why_not(key: str) -> str:
-    """Why a campaign of released items cannot build an exhibit of the treebanks, in a sentence."""
-    return (
-        f"exhibit {key} is made from treebanks and their statistics, which a campaign with "
-        "multiblimp.items: released does not read; build it in one with items: regenerated, such "
-        "as config/regeneration.yaml."
-    )
 
 
 def check_release(campaign: Campaign, catalogue: Catalogue) -> None:
@@ -74,7 +70,7 @@ def check_release(campaign: Campaign, catalogue: Catalogue) -> None:
     """
     if not is_released(campaign):
         return
-    folder = campaign.multiblimp.released
+    folder = _options(campaign).released
     if folder != "hub" and not Path(folder).is_dir():
         raise UserError(
             f"multiblimp.released is {str(folder)!r}, which is no directory; expected 'hub', or a "
@@ -87,7 +83,7 @@ def check_release(campaign: Campaign, catalogue: Catalogue) -> None:
 def _check_language(campaign: Campaign, catalogue: Catalogue, lang: str) -> None:
     """See that one language has its released file, or a row that can be retrieved."""
     table, row = campaign.catalogue.sources, pinned_items(campaign, catalogue, lang)
-    if campaign.multiblimp.released != "hub":
+    if _options(campaign).released != "hub":
         path = released_file(campaign, catalogue, lang)
         if not path.is_file():
             raise UserError(

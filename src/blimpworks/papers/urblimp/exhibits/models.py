@@ -10,7 +10,7 @@ from typing import Any
 from blimpworks.campaign.catalogue import Catalogue
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN
-from blimpworks.papers.urblimp.settings import GUESSING
+from blimpworks.papers.urblimp.settings import GUESSING, UrblimpOptions
 
 BERT, ALIF, DEEPSEEK = (
     "bert-base-multilingual-cased",
@@ -86,7 +86,7 @@ def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str,
 
 def validation_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
     """How many people judge a pair."""
-    return campaign.urblimp.validation.model_dump(include={"per_pair"})
+    return campaign.section(UrblimpOptions).validation.model_dump(include={"per_pair"})
 
 
 def left_to_right(campaign: Campaign, catalogue: Catalogue) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import wordfreq
 
 from blimpworks.errors import UserError
-from blimpworks.papers.urblimp.items.orthography import Orthography
+from blimpworks.linguistics.orthography import Orthography
 from blimpworks.papers.urblimp.items.trees import Tree
 from blimpworks.tables import LEXICON, read_table
 

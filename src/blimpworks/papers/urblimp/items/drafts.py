@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from blimpworks.papers.urblimp.items.orthography import Orthography
+from blimpworks.linguistics.orthography import Orthography
 from blimpworks.papers.urblimp.items.trees import Tree, Word
 
 

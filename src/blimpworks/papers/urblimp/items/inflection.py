@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 from pydantic import Field, model_validator
 
 from blimpworks.campaign.settings.base import Strict
-from blimpworks.papers.urblimp.items.orthography import regular
+from blimpworks.linguistics.orthography import regular
 from blimpworks.papers.urblimp.items.trees import Word
 
 JOINT = "+"

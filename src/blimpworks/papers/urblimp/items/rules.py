@@ -20,10 +20,10 @@ from pydantic import (
 )
 
 from blimpworks.campaign.settings.base import Strict, Variant
-from blimpworks.campaign.settings.campaign import parse_yaml
+from blimpworks.campaign.settings.parsing import parse_yaml
 from blimpworks.errors import UserError
+from blimpworks.linguistics.orthography import Orthography, regular
 from blimpworks.papers.urblimp.items.inflection import Inflection
-from blimpworks.papers.urblimp.items.orthography import Orthography, regular
 from blimpworks.papers.urblimp.items.patterns import Pattern, parse_pattern
 from blimpworks.papers.urblimp.phenomena import PARADIGMS
 

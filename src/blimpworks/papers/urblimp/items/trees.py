@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from blimpworks.papers.urblimp.items.orthography import Orthography
+from blimpworks.linguistics.orthography import Orthography
 from blimpworks.tables import SENTENCES, TOKENS, read_table
 
 AUX = "aux"

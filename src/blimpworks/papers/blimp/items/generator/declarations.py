@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from blimpworks.campaign.settings.base import Strict
-from blimpworks.campaign.settings.campaign import complaints, read_settings
+from blimpworks.campaign.settings.parsing import complaints, read_settings
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.items.generator.checks import check_scheme, section
 from blimpworks.papers.blimp.items.lexicon.entries import Frame, Number, Restriction, VerbTag

@@ -5,7 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from blimpworks.campaign.settings.campaign import read_settings
+from blimpworks.campaign.settings.parsing import read_settings
 from blimpworks.errors import UserError
 
 EXCLUDED = "!"

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from blimpworks.campaign.settings.campaign import read_settings
+from blimpworks.campaign.settings.parsing import read_settings
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.items.lexicon.classes import Classes, read_classes
 from blimpworks.papers.blimp.items.lexicon.entries import (

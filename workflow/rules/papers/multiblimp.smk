@@ -1,0 +1,356 @@
+"""MultiBLiMP: released items, or candidates, agreement statistics, pairs, sampling; analyses."""
+
+from blimpworks.papers.multiblimp.exhibits.models import margin_models, model_facts
+from blimpworks.papers.multiblimp.items.release import is_released, pinned_items, released_file
+from blimpworks.papers.multiblimp.paper import FREQUENCIES as FREQUENCY_KIND
+from blimpworks.papers.multiblimp.paper import frequency_tables
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions
+
+MULTIBLIMP = CAMPAIGN.section(MultiblimpOptions)
+FREQUENCIES = frequency_tables(layout, "multiblimp")
+
+
+# Only what a stage reads is among its options, so that a change reruns no other stage.
+def stage(*sections, decisions=()):
+    """Settings with everything but the named parts left out."""
+    included = dict.fromkeys(sections, True)
+    if decisions:
+        included |= {"variant": True, "decisions": {*decisions}}
+    return MULTIBLIMP.model_dump_json(include=included)
+
+
+def pinned_arguments(wildcards):
+    """Of a released file of the hub its revision, and how many pairs the paper says it has."""
+    row = pinned_items(CAMPAIGN, CATALOGUE, wildcards.lang)
+    if row is None:
+        return []
+    pairs = CATALOGUE.languages[wildcards.lang].paper_n
+    counted = [f"--pairs={pairs}"] if pairs is not None else []
+    return [f"--revision={row.version}", *counted]
+
+
+def special(wildcards):
+    """Treatments of a language's spelling, as its option."""
+    return ",".join(CATALOGUE.languages[wildcards.lang].special)
+
+
+def accuracies_of(wildcards):
+    """Accuracies that regressions are fitted to: measured, or printed in the paper."""
+    folder = "printed/" if wildcards.source == "printed" else ""
+    return f"{RESULTS}/accuracies/{folder}{wildcards.benchmark}.parquet"
+
+
+def method_of(wildcards):
+    """The method that the accuracies of a source are by."""
+    if wildcards.source == "printed":
+        return "printed"
+    return layout.methods_of(wildcards.benchmark)[0]
+
+
+def regression_models(wildcards):
+    """Size, family and tuning of models; too few are printed to fit anything on them."""
+    printed = wildcards.source == "printed"
+    return {} if printed else model_facts(CAMPAIGN, CATALOGUE)
+
+
+rule build_lexicon:
+    """UniMorph and the treebanks' own words to the lexicon of one language."""
+    input:
+        tokens="<resources>/tokens/{lang}.parquet",
+        unimorph=unimorph_tables,
+    output:
+        "<results>/lexicon/{lang}.parquet",
+    log:
+        "<logs>/build_lexicon/{lang}.log",
+    benchmark:
+        "<benchmarks>/build_lexicon/{lang}.tsv"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        **cpu_job(2000),
+    params:
+        code=verb_code("build_lexicon"),
+        options=stage(
+            "lexicon",
+            decisions=(
+                "marked_sentences",
+                "rare_readings",
+                "first_entry",
+                "missing_words",
+                "scripts",
+            ),
+        ),
+        special=special,
+    message:
+        "Build the lexicon of {wildcards.lang}"
+    shell:
+        "python -m blimpworks build-lexicon {input.unimorph:q} --tokens {input.tokens:q} "
+        "--output {output:q} --lang {wildcards.lang} --special={params.special:q} "
+        "--options {params.options:q} > {log:q} 2>&1"
+if is_released(CAMPAIGN):
+
+    rule build_released_items:
+        """A language's released pairs, checked row by row."""
+        input:
+            lambda w: str(released_file(CAMPAIGN, CATALOGUE, w.lang)),
+        output:
+            "<results>/items/multiblimp/{lang}.parquet",
+        log:
+            "<logs>/build_items/multiblimp/{lang}.log",
+        benchmark:
+            "<benchmarks>/build_items/multiblimp/{lang}.tsv"
+        conda:
+            "../../envs/core.yaml"
+        resources:
+            **cpu_job(2000),
+        params:
+            code=verb_code("build_released_items"),
+            options=stage("phenomena"),
+            pinned=pinned_arguments,
+        message:
+            "Read the released items of {wildcards.lang}"
+        shell:
+            "python -m blimpworks build-released-items {input:q} --output {output:q} "
+            "--lang {wildcards.lang} --options {params.options:q} {params.pinned:q} > {log:q} 2>&1"
+
+
+else:
+
+    rule find_candidates:
+        """Subjects and verbs of the treebanks that could agree."""
+        input:
+            "<resources>/tokens/{lang}.parquet",
+        output:
+            table="<results>/candidates/multiblimp/{lang}.parquet",
+            funnel="<results>/funnel/multiblimp/candidates/{lang}.parquet",
+        log:
+            "<logs>/find_candidates/multiblimp/{lang}.log",
+        benchmark:
+            "<benchmarks>/find_candidates/multiblimp/{lang}.tsv"
+        conda:
+            "../../envs/core.yaml"
+        resources:
+            **cpu_job(2000),
+        params:
+            code=verb_code("find_candidates"),
+            options=stage(
+                decisions=(
+                    "finiteness",
+                    "first_word_auxiliary",
+                    "attractor_window",
+                    "marked_sentences",
+                    "scripts",
+                )
+            ),
+            special=special,
+            treebanks=CAMPAIGN.treebanks.model_dump_json(include={"max_words"}),
+        message:
+            "Find agreement candidates of {wildcards.lang}"
+        shell:
+            "python -m blimpworks find-candidates --tokens {input:q} --output {output.table:q} "
+            "--funnel {output.funnel:q} --lang {wildcards.lang} "
+            "--special={params.special:q} --options {params.options:q} "
+            "--treebanks {params.treebanks:q} > {log:q} 2>&1"
+
+
+    rule measure_agreement:
+        """Agreement counts of a language and their binomial tests."""
+        input:
+            candidates="<results>/candidates/multiblimp/{lang}.parquet",
+            lexicon="<results>/lexicon/{lang}.parquet",
+        output:
+            table="<results>/agreement/multiblimp/{lang}.parquet",
+            counts="<results>/agreement_counts/multiblimp/{lang}.parquet",
+        log:
+            "<logs>/measure_agreement/multiblimp/{lang}.log",
+        benchmark:
+            "<benchmarks>/measure_agreement/multiblimp/{lang}.tsv"
+        conda:
+            "../../envs/core.yaml"
+        resources:
+            **cpu_job(2000),
+        params:
+            code=verb_code("measure_agreement"),
+            options=stage(
+                "phenomena",
+                "agreement",
+                decisions=(
+                    "agreement_evidence",
+                    "verb_types",
+                    "bonferroni",
+                    "labels",
+                    "letter_case",
+                ),
+            ),
+        message:
+            "Measure agreement in {wildcards.lang}"
+        shell:
+            "python -m blimpworks measure-agreement --candidates {input.candidates:q} "
+            "--lexicon {input.lexicon:q} --output {output.table:q} --counts {output.counts:q} "
+            "--lang {wildcards.lang} --options {params.options:q} "
+            "> {log:q} 2>&1"
+
+
+    rule build_pairs:
+        """Every minimal pair of a language that passes the checks."""
+        input:
+            candidates="<results>/candidates/multiblimp/{lang}.parquet",
+            lexicon="<results>/lexicon/{lang}.parquet",
+            agreement="<results>/agreement/multiblimp/{lang}.parquet",
+            tokens="<resources>/tokens/{lang}.parquet",
+            sentences="<resources>/sentences/{lang}.parquet",
+        output:
+            table="<results>/items/multiblimp/all/{lang}.parquet",
+            funnel="<results>/funnel/multiblimp/pairs/{lang}.parquet",
+        log:
+            "<logs>/build_pairs/multiblimp/{lang}.log",
+        benchmark:
+            "<benchmarks>/build_pairs/multiblimp/{lang}.tsv"
+        conda:
+            "../../envs/core.yaml"
+        resources:
+            **cpu_job(2000),
+        params:
+            code=verb_code("build_pairs"),
+            options=stage(
+                "phenomena",
+                decisions=(
+                    "contractions",
+                    "copied_features",
+                    "letter_case",
+                    "capitals",
+                    "scripts",
+                ),
+            ),
+            special=special,
+        message:
+            "Build minimal pairs of {wildcards.lang}"
+        shell:
+            "python -m blimpworks build-pairs --candidates {input.candidates:q} "
+            "--lexicon {input.lexicon:q} --agreement {input.agreement:q} "
+            "--tokens {input.tokens:q} --sentences {input.sentences:q} "
+            "--output {output.table:q} --funnel {output.funnel:q} --lang {wildcards.lang} "
+            "--special={params.special:q} --options {params.options:q} > {log:q} 2>&1"
+
+
+    rule sample_items:
+        """The balanced sample of a language's pairs."""
+        input:
+            "<results>/items/multiblimp/all/{lang}.parquet",
+        output:
+            table="<results>/items/multiblimp/{lang}.parquet",
+            funnel="<results>/funnel/multiblimp/sampling/{lang}.parquet",
+        log:
+            "<logs>/sample_items/multiblimp/{lang}.log",
+        benchmark:
+            "<benchmarks>/sample_items/multiblimp/{lang}.tsv"
+        conda:
+            "../../envs/core.yaml"
+        resources:
+            **cpu_job(2000),
+        params:
+            code=verb_code("sample_items"),
+            options=stage(
+                "sampling", decisions=("lost_statistics", "balance", "memberships")
+            ),
+            untested=lambda w: ",".join(CATALOGUE.languages[w.lang].untested),
+        message:
+            "Sample items of {wildcards.lang}"
+        shell:
+            "python -m blimpworks sample-items --pairs {input:q} --output {output.table:q} "
+            "--funnel {output.funnel:q} --lang {wildcards.lang} "
+            "--untested={params.untested:q} --options {params.options:q} > {log:q} 2>&1"
+
+
+rule build_frequencies:
+    """How much text the web has of each language of the catalogue."""
+    input:
+        totals=[
+            f"<resources>/sources/{row.name}"
+            for row in CATALOGUE.sources.values()
+            if row.kind == FREQUENCY_KIND
+        ],
+        languages=str(CAMPAIGN.catalogue.languages),
+        codes=str(CAMPAIGN.catalogue.frequency_codes),
+    output:
+        "<results>/frequencies/languages.parquet",
+    log:
+        "<logs>/build_frequencies.log",
+    benchmark:
+        "<benchmarks>/build_frequencies.tsv"
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=verb_code("build_frequencies"),
+    message:
+        "Rank languages by their text on the web"
+    shell:
+        "python -m blimpworks build-frequencies {input.totals:q} "
+        "--languages {input.languages:q} --codes {input.codes:q} --output {output:q} "
+        "> {log:q} 2>&1"
+
+
+rule fit_regressions:
+    """Accuracy by models' size and tuning, and by languages' frequency."""
+    input:
+        accuracies=accuracies_of,
+        frequencies=FREQUENCIES,
+    output:
+        table="<results>/regressions/{benchmark}/{source}.parquet",
+        residuals="<results>/residuals/{benchmark}/{source}.parquet",
+    log:
+        "<logs>/fit_regressions/{benchmark}/{source}.log",
+    benchmark:
+        "<benchmarks>/fit_regressions/{benchmark}/{source}.tsv"
+    wildcard_constraints:
+        source="measured|printed",
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=verb_code("fit_regressions"),
+        models=lambda w: json.dumps(regression_models(w)),
+        method=method_of,
+        frequencies=[f"--frequencies={path}" for path in FREQUENCIES],
+    message:
+        "Fit accuracies on {wildcards.benchmark} ({wildcards.source})"
+    shell:
+        "python -m blimpworks fit-regressions {input.accuracies:q} {params.frequencies:q} "
+        "--models {params.models:q} --method {params.method} --output {output.table:q} "
+        "--residuals {output.residuals:q} > {log:q} 2>&1"
+
+
+rule fit_margins:
+    """Margins of single pairs by properties of the pairs."""
+    input:
+        scores=lambda w: layout.evaluations(
+            "scores", w.benchmark, margin_models(CAMPAIGN, CATALOGUE)
+        ),
+        pairs=lambda w: layout.items_tables(w.benchmark),
+        frequencies=FREQUENCIES,
+    output:
+        "<results>/regressions/{benchmark}/margins.parquet",
+    log:
+        "<logs>/fit_margins/{benchmark}.log",
+    benchmark:
+        "<benchmarks>/fit_margins/{benchmark}.tsv"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        **cpu_job(16000, minutes=120),
+    params:
+        code=verb_code("fit_margins"),
+        root=f"{RESULTS}/scores/{{benchmark}}",
+        pairs=f"{RESULTS}/items/{{benchmark}}",
+        models=lambda w: layout.evaluated(w.benchmark, margin_models(CAMPAIGN, CATALOGUE)),
+        frequencies=[f"--frequencies={path}" for path in FREQUENCIES],
+    message:
+        "Fit margins on {wildcards.benchmark}"
+    shell:
+        "python -m blimpworks fit-margins {params.root:q} "
+        "--items {params.pairs:q} "
+        "--models={params.models:q} {params.frequencies:q} --benchmark {wildcards.benchmark} --output {output:q} "
+        "> {log:q} 2>&1"
+
+
