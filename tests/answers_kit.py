@@ -4,9 +4,9 @@ import pyarrow as pa
 import tiny
 from transformers import AutoTokenizer
 
+from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.campaign.settings.scoring import VllmOptions
 from blimpworks.models.checkpoint import read_description, seal
-from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.prompt_tables import PROMPTS
 from blimpworks.tables import write_table
 

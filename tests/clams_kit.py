@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pandas as pd
+from blimpworks.exhibits.catalogue import EXHIBITS
 from mirror_kit import fetch, rows_of
 
 from blimpworks.campaign.catalogue import SourceRow, read_rows
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.exhibits.build import build_exhibit
-from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.papers.clams.analysis.wals import build_morphology
 from blimpworks.papers.clams.exhibits.facts import PRINTED

@@ -5,7 +5,8 @@ import uuid
 from datetime import timedelta
 from itertools import count
 
-from blimpworks.cluster.journal import (
+from blimpworks.files import write_text
+from blimpworks.records.journal import (
     Asked,
     Attempt,
     Ended,
@@ -17,7 +18,6 @@ from blimpworks.cluster.journal import (
     now,
     progress_path,
 )
-from blimpworks.files import write_text
 from blimpworks.scoring.progress import LanguageProgress, Progressed
 
 ASKED = Asked(mem_mb=64000, minutes=240, gpus=2, cores=8)

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from blimpworks.exhibits.catalogue import EXHIBITS
+
 from blimpworks.campaign.catalogue import ModelRow, read_rows
 from blimpworks.exhibits.build import build_exhibit
-from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.papers.lmentry.exhibits.names import LANGUAGES
 from blimpworks.papers.lmentry.items.counts import count_prompts

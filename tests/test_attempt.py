@@ -14,7 +14,7 @@ import tiny
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.cluster.allocation import Allocation, read_job
 from blimpworks.cluster.attempt import Ending, cause_of
-from blimpworks.cluster.journal import journal_path, read_attempts
+from blimpworks.records.journal import journal_path, read_attempts
 from blimpworks.scoring.progress import ATTEMPT
 
 SUPERVISED = """

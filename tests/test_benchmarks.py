@@ -4,18 +4,18 @@ import shutil
 from pathlib import Path
 
 import pytest
-
 from blimpworks.campaign.benchmarks import (
     benchmarks_of,
     check_benchmarks,
     declared_paradigms,
     paper_of,
 )
+from blimpworks.exhibits.catalogue import of_benchmarks
+
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import load_campaign
 from blimpworks.cluster.expectations import expected_pairs
 from blimpworks.errors import UserError
-from blimpworks.exhibits.catalogue import of_benchmarks
 from blimpworks.papers.blimp.exhibits.trained import blimp_training
 from blimpworks.papers.blimp.paradigms import PHENOMENON_OF
 from blimpworks.papers.blimp.settings import BlimpOptions

@@ -9,7 +9,6 @@ from blimp_kit import evaluate
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from blimpworks.papers.blimp.tables import BINS
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.analysis.bins import (
     CONFIDENCE,
@@ -24,6 +23,7 @@ from blimpworks.papers.blimp.analysis.bins import (
     factors,
 )
 from blimpworks.papers.blimp.paradigms import PHENOMENON_OF
+from blimpworks.papers.blimp.tables import BINS
 from blimpworks.tables import read_table
 
 numbers = st.lists(st.integers(-20, 20).map(float), min_size=1, max_size=80)

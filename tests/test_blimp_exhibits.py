@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from blimp_kit import campaign, evaluate, published, write_release
 
-from blimpworks.papers.blimp.tables import BINS
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
@@ -16,6 +15,7 @@ from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.papers.blimp.exhibits.specs import SPECS
 from blimpworks.papers.blimp.paradigms import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import read_blimp_release
+from blimpworks.papers.blimp.tables import BINS
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
 
 MODELS = {"lstm-gulordava": "LSTM", "transformer-xl-wt103": "TXL", "gpt2-large": "GPT-2"}

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.parts import item_sets, languages_of, score_parts
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.retrieved import retrieved_files
 from blimpworks.campaign.seeds import for_seeds, from_seeds
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.settings.site import ModelNeeds, Site
 from blimpworks.cluster.estimate import speed_of
 from blimpworks.cluster.expectations import expected_items, expected_pairs

@@ -6,10 +6,10 @@ from statistics import mean
 import pandas as pd
 import pyarrow as pa
 import pytest
+from blimpworks.exhibits.catalogue import EXHIBITS
 
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.exhibits.build import build_exhibit
-from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.exhibits.render import markdown_text

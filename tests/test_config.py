@@ -14,8 +14,8 @@ from blimpworks.campaign.catalogue import (
     load_catalogue,
     read_rows,
 )
-from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.load import check_campaign, load_campaign
+from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.parsing import parse_options
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.decisions import corrected

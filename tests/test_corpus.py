@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.load import check_campaign, load_campaign
 from blimpworks.campaign.parts import score_parts
 from blimpworks.campaign.reference import groups_of_models
-from blimpworks.campaign.load import check_campaign, load_campaign
 from blimpworks.campaign.settings.site import GpuKind, Site
 from blimpworks.campaign.settings.training import (
     CorpusOptions,

@@ -26,8 +26,8 @@ from blimpworks.interop.crate.export import Wish, _facts, plan_crate, write_crat
 from blimpworks.interop.crate.licences import licence_name, licence_url
 from blimpworks.interop.crate.tables import LEFT_OUT, place_of, read_csv, read_table
 from blimpworks.interop.croissant import write_croissant
-from blimpworks.prompt_tables import PROMPTS
 from blimpworks.papers.multiblimp.items.released import RELEASED_SCHEMA
+from blimpworks.prompt_tables import PROMPTS
 from blimpworks.tables import TableSchema
 
 pytestmark = pytest.mark.slow

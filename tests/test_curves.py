@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from blimpworks.campaign.catalogue import load_catalogue
-from blimpworks.campaign.seeds import curves_of, row_called, size_name
 from blimpworks.campaign.load import check_campaign, load_campaign
+from blimpworks.campaign.seeds import curves_of, row_called, size_name
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.cli import app
 from blimpworks.errors import UserError

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from blimpworks.campaign.catalogue import load_catalogue
-from blimpworks.campaign.parts import benchmarks_of
 from blimpworks.campaign.load import check_campaign
+from blimpworks.campaign.parts import benchmarks_of
 from blimpworks.errors import UserError
 from blimpworks.models import instruct
 from blimpworks.models.tokenizer import EOS_ID

@@ -6,11 +6,11 @@ import matplotlib as mpl
 import pyarrow as pa
 import pyarrow.csv
 import pytest
+from blimpworks.exhibits.catalogue import EXHIBITS, of_benchmarks
 
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit, exhibit_spec
-from blimpworks.exhibits.catalogue import EXHIBITS, of_benchmarks
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.exhibits.html import html_text

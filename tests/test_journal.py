@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 from journal_kit import attempt, scored, started
 
 from blimpworks.cluster.growth import MOST, UNKNOWN, Growth, growth
-from blimpworks.cluster.journal import (
+from blimpworks.cluster.slurm import slurm_states
+from blimpworks.errors import UserError
+from blimpworks.records.journal import (
     Attempt,
     append_entry,
     journal_path,
     progress_path,
     read_attempts,
 )
-from blimpworks.cluster.slurm import slurm_states
-from blimpworks.errors import UserError
 
 NOTHING = ("cancelled", "error", "input", "killed")
 CAUSES = st.sampled_from(["memory", "walltime", "gpu_memory", "lost", *NOTHING])

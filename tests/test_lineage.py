@@ -322,4 +322,4 @@ def test_a_part_of_a_results_tree_is_no_run(here):
 
 def test_a_campaign_file_that_is_not_there_has_no_plan(tmp_path):
     with pytest.raises(UserError, match=r"nowhere\.yaml does not exist; expected a campaign file"):
-        planned_jobs(tmp_path / "nowhere.yaml")
+        planned_jobs(tmp_path / "nowhere.yaml", print)

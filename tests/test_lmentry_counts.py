@@ -5,8 +5,8 @@ from lmentry_kit import PRINTED, SPECS, build
 from lmentry_prompts_kit import DECLARATIONS, MIRROR, PACKS, ROOT, needs_mirror, write_resources
 
 from blimpworks.campaign.catalogue import SourceRow, load_catalogue, read_rows
-from blimpworks.campaign.parts import languages_of
 from blimpworks.campaign.load import check_campaign
+from blimpworks.campaign.parts import languages_of
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.papers.lmentry.exhibits.facts import LMENTRY_FACTS
 from blimpworks.papers.lmentry.items import sets

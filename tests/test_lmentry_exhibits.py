@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from blimpworks.exhibits.catalogue import of_benchmarks
 from lmentry_campaign import Campaign, fill, write
 from lmentry_kit import NAMES, PRINTED, SIZES, SPECS, build
 
 from blimpworks.analysis.accuracy import ALL, summarise
 from blimpworks.errors import UserError
-from blimpworks.exhibits.catalogue import of_benchmarks
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.exhibits.shared import read_plain
@@ -29,8 +29,8 @@ from blimpworks.papers.lmentry.exhibits.artefacts import GROUPS
 from blimpworks.papers.lmentry.items.packs import FIELDS, read_texts
 from blimpworks.papers.lmentry.settings import SheetOptions
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, VERDICTS
-from blimpworks.prompt_tables import PROMPTS
 from blimpworks.papers.lmentry.tasks import TASKS, WHOLE
+from blimpworks.prompt_tables import PROMPTS
 from blimpworks.reproduction.measured import compare
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table
 

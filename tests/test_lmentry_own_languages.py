@@ -20,8 +20,8 @@ from blimpworks.papers.lmentry.items.prompts import build_prompts
 from blimpworks.papers.lmentry.items.resources import read_resources
 from blimpworks.papers.lmentry.judging.judge import Judge
 from blimpworks.papers.lmentry.settings import LmentryOptions
-from blimpworks.prompt_tables import PROMPTS
 from blimpworks.papers.lmentry.tasks import SUBSETS, TASKS
+from blimpworks.prompt_tables import PROMPTS
 from blimpworks.tables import read_table
 
 OWN = sorted({*PACKS} - {*LANGUAGES})

@@ -31,8 +31,8 @@ from blimpworks.papers.lmentry.items.resources import cleaned, read_resources
 from blimpworks.papers.lmentry.items.sampling import draw
 from blimpworks.papers.lmentry.items.sampling_categories import _others
 from blimpworks.papers.lmentry.settings import LmentryOptions
-from blimpworks.prompt_tables import PROMPTS
 from blimpworks.papers.lmentry.tasks import ORDERED, SUBSETS, TASKS
+from blimpworks.prompt_tables import PROMPTS
 from blimpworks.tables import read_table
 
 VARIANTS = ("published", "corrected")

@@ -20,8 +20,8 @@ from blimpworks.papers.lmentry.exhibits.templates import ENGLISH
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import item_id
 from blimpworks.papers.lmentry.items.wording import prompt_of
-from blimpworks.prompt_tables import PROMPTS
 from blimpworks.papers.lmentry.tasks import TASKS
+from blimpworks.prompt_tables import PROMPTS
 from blimpworks.report.evidence import Number
 from blimpworks.reproduction.measured import verdict_of
 from blimpworks.reproduction.published import status_of

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from test_judging import judged, write_scores
 
-from blimpworks.campaign.methods import METHODS, find_method, parse_method, regional
 from blimpworks.campaign.load import check_campaign
+from blimpworks.campaign.methods import METHODS, find_method, parse_method, regional
 from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.campaign.ties import POLICIES, tie_policy
 from blimpworks.errors import UserError
 from blimpworks.judging.judge import Rules, judge
 from blimpworks.judging.sides import Side, shown, totals
-from blimpworks.judging.ties import POLICIES, tie_policy
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.scoring.collect import Shards, collect_scores
 from blimpworks.scoring.run import score_items

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from blimpworks.campaign.benchmarks import check_benchmarks
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import FancyBboxPatch
 from treebank_kit import FIN, SEEN, UNIMORPH
 
 from blimpworks.audit.evidence import nearest
 from blimpworks.audit.lineage import Node
-from blimpworks.campaign.benchmarks import check_benchmarks
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.campaign.load import check_campaign

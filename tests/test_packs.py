@@ -15,20 +15,20 @@ from journal_kit import attempt, write_attempts
 
 from blimpworks import cli
 from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.parts import score_parts
 from blimpworks.campaign.reference import groups_of_models
-from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.campaign.settings.site import load_site
 from blimpworks.cluster.allocation import Allocation
 from blimpworks.cluster.attempt import PACKED, _own_share
 from blimpworks.cluster.expectations import expected_items
-from blimpworks.cluster.journal import read_attempts
 from blimpworks.cluster.needs import needs_of
 from blimpworks.cluster.pack_run import Member, _give_up
 from blimpworks.cluster.packs import pack_parts
 from blimpworks.errors import UserError
 from blimpworks.records.job import planning
+from blimpworks.records.journal import read_attempts
 from blimpworks.scoring.collect import Shards
 
 EXAMPLE = load_site(Path("config/site.example.yaml"))

@@ -5,16 +5,16 @@ import json
 from pathlib import Path
 
 import pytest
+from blimpworks.campaign.benchmarks import check_benchmarks
 from loopback import COMMIT, QUICK, serving
 from treebank_kit import FIN, UNIMORPH
 from typer.testing import CliRunner
 
-from blimpworks.campaign.benchmarks import check_benchmarks
 from blimpworks.campaign.catalogue import LanguageRow, SourceRow, load_catalogue, read_rows
+from blimpworks.campaign.load import check_campaign, load_campaign
 from blimpworks.campaign.parts import every_part, exhibits_of
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.retrieved import retrieved_files
-from blimpworks.campaign.load import check_campaign, load_campaign
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.items.export import export_items

@@ -6,10 +6,10 @@ from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
+from blimpworks.exhibits.catalogue import EXHIBITS
 
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit
-from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.files import sha256_of
 from blimpworks.report.evidence import gather, read_comparison

@@ -4,10 +4,10 @@ import shutil
 
 import clams_kit
 import pytest
+from blimpworks.exhibits.catalogue import EXHIBITS
 
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.errors import UserError
-from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.exhibits.render import render
 from blimpworks.reproduction.accuracies import read_published

@@ -5,10 +5,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from blimpworks.exhibits.catalogue import EXHIBITS
 
 from blimpworks.campaign.catalogue import LanguageRow, ModelRow, read_rows
 from blimpworks.exhibits.build import build_exhibit
-from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.papers.multiblimp.analysis.frequencies import build_frequencies
 from blimpworks.papers.multiblimp.exhibits.overall import PAIRS

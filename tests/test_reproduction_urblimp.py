@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from blimpworks.exhibits.catalogue import EXHIBITS
 
 from blimpworks.campaign.catalogue import whole_catalogue
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit
-from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS
 from blimpworks.papers.urblimp.exhibits.formulas import EACH_OTHER, SIGNED_RANK, holm_of

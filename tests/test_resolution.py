@@ -14,9 +14,9 @@ from test_judging import judged
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
-from blimpworks.judging.resolution import ROUNDINGS, UNIT, exact_sums, rounding_errors, rounding_of
 from blimpworks.models import ngram
 from blimpworks.scoring.engine import load_engine
+from blimpworks.scoring.resolution import ROUNDINGS, UNIT, exact_sums, rounding_errors, rounding_of
 
 PAIR = ("a b", "b a")
 FLOATS = st.floats(-80, 0, width=32)

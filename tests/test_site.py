@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from blimpworks.campaign.catalogue import load_catalogue
-from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.load import check_campaign, load_campaign
+from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.site import GpuKind, Site, find_site, load_site
 from blimpworks.cluster.needs import needs_of
 from blimpworks.errors import UserError

@@ -19,19 +19,19 @@ from typer.testing import CliRunner
 
 from blimpworks import cli
 from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.load import check_campaign, load_campaign
 from blimpworks.campaign.parts import Part, score_parts
 from blimpworks.campaign.reference import groups_of_models
-from blimpworks.campaign.load import check_campaign, load_campaign
 from blimpworks.cluster import wording
 from blimpworks.cluster.efficiency import account_for, read_models
 from blimpworks.cluster.efficiency_text import advice
-from blimpworks.cluster.journal import Asked, Attempt, Ended, journal_path, now, progress_path
 from blimpworks.cluster.looks import last_words, look_at
 from blimpworks.cluster.slurm import Accounted, Queue, accounting, read_queue
 from blimpworks.cluster.status import read_status
 from blimpworks.cluster.status_text import as_text
 from blimpworks.errors import UserError
 from blimpworks.files import Listing
+from blimpworks.records.journal import Asked, Attempt, Ended, journal_path, now, progress_path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 LANGUAGES = ("deu", "eng", "fra")

@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
+from blimpworks.exhibits.catalogue import EXHIBITS, of_benchmarks
 
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.campaign.parts import VALIDATED
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit
-from blimpworks.exhibits.catalogue import EXHIBITS, of_benchmarks
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.papers.urblimp.analysis.signed_rank import signed_rank_p

@@ -24,8 +24,8 @@ from urblimp_kit import (
 from urblimp_kit import check_counts as check_matches
 
 from blimpworks.errors import UserError
-from blimpworks.papers.urblimp.items.build import BEYOND, KEPT
 from blimpworks.linguistics.orthography import INVISIBLE, ZWNJ
+from blimpworks.papers.urblimp.items.build import BEYOND, KEPT
 from blimpworks.papers.urblimp.items.rules import read_declaration
 from blimpworks.papers.urblimp.items.trees import read_trees
 from blimpworks.papers.urblimp.phenomena import PARADIGMS

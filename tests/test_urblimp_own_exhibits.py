@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import matplotlib as mpl
 import pandas as pd
 import pytest
+from blimpworks.exhibits.catalogue import EXHIBITS
 from hypothesis import given
 from hypothesis import strategies as st
 from urblimp_results_kit import HINDI, LABELS, METHODS, OBJECT, PRONOUN, URDU, campaign
@@ -20,7 +21,6 @@ from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.errors import UserError
 from blimpworks.exhibits import fonts
 from blimpworks.exhibits.build import build_exhibit
-from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.exhibits.html import html_text
 from blimpworks.exhibits.render import csv_text, latex_text, markdown_text

@@ -4,12 +4,12 @@ import json
 from dataclasses import replace
 
 import pytest
+from blimpworks.exhibits.catalogue import EXHIBITS
 from test_urblimp_exhibits import LABELS, SKILL, cell, simulate
 from validation_kit import fill, items, write_items
 
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.exhibits.build import build_exhibit
-from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.exhibits.shared import read_plain

@@ -24,8 +24,8 @@ from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging.answers import METHODS
 from blimpworks.papers.lmentry.judging.judge import Judge
 from blimpworks.papers.lmentry.judging.verdict import RULES
-from blimpworks.prompt_tables import ANSWERS, PROMPTS
 from blimpworks.papers.lmentry.tables import VERDICTS
+from blimpworks.prompt_tables import ANSWERS, PROMPTS
 from blimpworks.tables import JUDGEMENTS, read_table
 
 PACKS = Path(__file__).resolve().parents[1] / "config/lmentry/languages"

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from safetensors.numpy import save_file
 from transformers import Gemma3Config, Gemma3TextConfig
 
+from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.errors import UserError
 from blimpworks.generation.vllm_answers import make_answer_setup
-from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.records.digest import reachable
 from blimpworks.scoring import vllm_supervisor
 from blimpworks.scoring.engine import Encoded, load_engine

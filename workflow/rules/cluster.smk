@@ -66,7 +66,7 @@ def request_of(part):
 
 def _age(log):
     """What tells one state of a job's journal from another."""
-    from blimpworks.cluster.journal import journal_path
+    from blimpworks.records.journal import journal_path
 
     try:
         return journal_path(log).stat().st_mtime_ns

@@ -25,9 +25,9 @@ from blimpworks.campaign.methods import Method, find_method
 from blimpworks.campaign.settings.scoring import NearTies
 from blimpworks.errors import UserError
 from blimpworks.judging.judge import align_scores, margins, side_of
-from blimpworks.judging.resolution import Floats
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.scoring.engine import chosen_settings
+from blimpworks.scoring.resolution import Floats
 from blimpworks.tables import ITEMS, PARITY, SCORES, read_table, write_table
 
 log = logging.getLogger(__name__)

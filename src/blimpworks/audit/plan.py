@@ -10,7 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,24 +68,14 @@ def _jobs_of(command: str, run: Callable[[list[str]], Any]) -> list[PlannedJob]:
     ]
 
 
-def _jobs(campaign: Path) -> Iterator[PlannedJob]:
-    import typer
-
-    from blimpworks.cli import command_line
-
-    command = typer.main.get_command(command_line())
-    for text in _commands(campaign):
-        yield from _jobs_of(
-            text, lambda words: command.main(words, "blimpworks", standalone_mode=False)
-        )
-
-
-def planned_jobs(campaign: Path) -> dict[str, PlannedJob]:
+def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict[str, PlannedJob]:
     """What the campaign's jobs would be now, by their first output.
 
-    ``campaign`` is its configuration; the current directory must be the workflow's. Raises
+    ``campaign`` is its configuration, ``run`` runs a command line of this package in this process;
+    the current directory must be the workflow's. Raises
     UserError when there is no such file, or Snakemake cannot plan it.
     """
     if not campaign.is_file():
         raise UserError(f"{campaign} does not exist; expected a campaign file.")
-    return {os.path.normpath(job.outputs[0]): job for job in _jobs(campaign)}
+    jobs = (job for text in _commands(campaign) for job in _jobs_of(text, run))
+    return {os.path.normpath(job.outputs[0]): job for job in jobs}

@@ -20,10 +20,10 @@ from blimpworks.campaign.catalogue_checks import (
 )
 from blimpworks.campaign.registry import papers_of
 from blimpworks.campaign.seeds import Seed, from_seeds, row_called
-from blimpworks.campaign.settings.base import Strict
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.training import follows_instructions
 from blimpworks.errors import UserError
+from blimpworks.strict import Strict
 
 Lang = Annotated[str, Field(pattern=r"^[a-z]{3}$")]
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]

@@ -40,9 +40,9 @@ from blimpworks.campaign.retrieved import is_usable
 from blimpworks.campaign.seeds import curves_of
 from blimpworks.campaign.settings.base import TiePolicy, Variant
 from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.ties import tie_policy
 from blimpworks.campaign.training_layout import TrainingLayout
 from blimpworks.errors import UserError
-from blimpworks.judging.ties import tie_policy
 
 WHOLE_WORDS = ("ngram", "lstm")
 """Architectures that know words, not pieces of them."""

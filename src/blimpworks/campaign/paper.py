@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
-from blimpworks.campaign.settings.base import Strict, TiePolicy
+from blimpworks.campaign.settings.base import TiePolicy
 from blimpworks.campaign.variants import Variant
+from blimpworks.strict import Strict
 
 if TYPE_CHECKING:  # both ask the registry, which loads the papers
     from blimpworks.campaign.catalogue import Catalogue, Pinned

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from blimpworks.campaign.catalogue import Catalogue, Lang, Names, OptionalFloat, Slug, read_rows
-from blimpworks.campaign.settings.base import Strict
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
+from blimpworks.strict import Strict
 
 
 class GroupRow(Strict):

@@ -59,6 +59,12 @@ def command_line(modules: Sequence[str] = MODULES) -> typer.Typer:
     return app
 
 
+def run_here(arguments: Sequence[str]) -> None:
+    """Run a command in this process; errors are raised as they are."""
+    command = typer.main.get_command(command_line())
+    command.main([*arguments], "blimpworks", standalone_mode=False)
+
+
 def __getattr__(name: str) -> typer.Typer:
     """``app``: the whole command line, made when it is asked for."""
     if name != "app":

@@ -45,9 +45,9 @@ def answer(
     """Ask one model all prompts of the items, each once; resumes where it was killed."""
     from blimpworks.campaign.answering_engines import find_answering
     from blimpworks.cluster.deadline import deadline_of
-    from blimpworks.cluster.journal import progress_path
     from blimpworks.generation.run import answer_items
     from blimpworks.models.checkpoint import read_description
+    from blimpworks.records.journal import progress_path
     from blimpworks.scoring.progress import Progress
     from blimpworks.scoring.watch import Watch, Watches
 

@@ -63,8 +63,9 @@ def check(
     from blimpworks.audit.check import audit
     from blimpworks.audit.plan import planned_jobs
     from blimpworks.audit.verdict import Meter, as_json, as_text
+    from blimpworks.cli import run_here
 
-    plan = None if configfile is None else planned_jobs(configfile)
+    plan = None if configfile is None else planned_jobs(configfile, run_here)
     found = audit(root, plan, Meter())
     typer.echo(as_json(found) if json else as_text(found, root, whole))
     raise typer.Exit(1 if found.findings else 0)

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from blimpworks.audit.verbs import score_verb
-from blimpworks.campaign.settings.base import Positive, Strict
+from blimpworks.campaign.settings.base import Positive
 from blimpworks.campaign.settings.parsing import parse_options, parse_rows
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.records.job import Job, Planned, is_planning
+from blimpworks.strict import Strict
 
 if TYPE_CHECKING:
     from blimpworks.cluster.pack_run import Member
@@ -67,7 +68,7 @@ def score(
 ) -> None:
     """Score all sentences of the items with one model; resumes where it was killed."""
     from blimpworks.cluster.deadline import deadline_of
-    from blimpworks.cluster.journal import progress_path
+    from blimpworks.records.journal import progress_path
     from blimpworks.scoring.progress import Progress
     from blimpworks.scoring.run import score_items
     from blimpworks.scoring.watch import Watch, Watches

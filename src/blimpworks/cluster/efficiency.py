@@ -9,9 +9,9 @@ from pathlib import Path
 from blimpworks.campaign.catalogue import Catalogue
 from blimpworks.campaign.parts import Groups, every_part
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.cluster.journal import Attempt, Scored, journal_path, progress_path, read_attempts
 from blimpworks.cluster.slurm import Accounted
 from blimpworks.errors import UserError
+from blimpworks.records.journal import Attempt, Scored, journal_path, progress_path, read_attempts
 from blimpworks.scoring.progress import Progressed, read_progress
 
 HOUR = 3600.0

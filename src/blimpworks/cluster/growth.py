@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from blimpworks.cluster.journal import Attempt, Cause
+from blimpworks.records.journal import Attempt, Cause
 
 MOST = 8.0
 """A job that eight times the memory or time does not help will not be helped by more."""

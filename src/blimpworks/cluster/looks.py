@@ -12,10 +12,10 @@ from pydantic import ValidationError
 
 from blimpworks.campaign.parts import Kind, Part
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.cluster.journal import Attempt, journal_path, progress_path, read_attempts
 from blimpworks.cluster.present import read_kind
 from blimpworks.cluster.slurm import Queue
 from blimpworks.files import Listing
+from blimpworks.records.journal import Attempt, journal_path, progress_path, read_attempts
 from blimpworks.scoring.failed import Failed
 from blimpworks.scoring.progress import Progressed, read_progress
 

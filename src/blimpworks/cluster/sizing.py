@@ -11,12 +11,12 @@ from blimpworks.campaign.settings.site import Site
 from blimpworks.cluster.estimate import expected_work, minutes_to_ask, score_seconds, speed_of
 from blimpworks.cluster.expectations import Expectation
 from blimpworks.cluster.growth import Growth, growth
-from blimpworks.cluster.journal import journal_path, read_attempts
 from blimpworks.cluster.needs import Needs, needs_of
 from blimpworks.cluster.packs import Pack
 from blimpworks.cluster.requests import Request, longest_hours, score_request
 from blimpworks.cluster.slurm import slurm_states
 from blimpworks.errors import UserError
+from blimpworks.records.journal import journal_path, read_attempts
 
 
 def node_memory_mb(site: Site | None, needs: Needs) -> int | None:

@@ -20,10 +20,10 @@ from blimpworks.campaign.retrieved import retrieved_files
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.cluster.estimate import count_pairs
 from blimpworks.cluster.expectations import expected_items
-from blimpworks.cluster.journal import now
 from blimpworks.cluster.looks import Look, look_at
 from blimpworks.cluster.slurm import Queue
 from blimpworks.files import Listing
+from blimpworks.records.journal import now
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.campaign.methods import PREFIXES, Method, find_method
+from blimpworks.campaign.ties import TIES
 from blimpworks.errors import UserError
-from blimpworks.judging.resolution import Floats
 from blimpworks.judging.sides import (
     Mask,
     Side,
@@ -22,7 +22,7 @@ from blimpworks.judging.sides import (
     totals,
     with_common_scores,
 )
-from blimpworks.judging.ties import TIES
+from blimpworks.scoring.resolution import Floats
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
 
 log = logging.getLogger(__name__)

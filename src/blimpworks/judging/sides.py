@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from blimpworks.campaign.methods import Method
-from blimpworks.judging.resolution import Floats, Integers, exact_sums, rounding_errors
+from blimpworks.scoring.resolution import Floats, Integers, exact_sums, rounding_errors
 from blimpworks.scoring.spans import joined, joint, overlaps
 
 Mask = NDArray[np.bool_]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field, field_validator
 
-from blimpworks.campaign.settings.base import Strict
 from blimpworks.campaign.settings.parsing import parse_yaml
+from blimpworks.strict import Strict
 
 # Marks of direction say nothing that the letters don't, and tatweel only stretches them.
 INVISIBLE = dict.fromkeys(

@@ -11,7 +11,6 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch.nn.functional import cross_entropy
 
-from blimpworks.campaign.settings.base import Strict
 from blimpworks.campaign.settings.training import LstmRecipe
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, write_text
@@ -36,6 +35,7 @@ from blimpworks.models.fitting import (
     training_of,
 )
 from blimpworks.models.words import split_at_spaces, split_words
+from blimpworks.strict import Strict
 
 log = logging.getLogger(__name__)
 

@@ -12,9 +12,9 @@ from blimpworks.campaign.catalogue import read_rows
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.campaign.exhibits import exhibits
 from blimpworks.campaign.registry import find_paper
-from blimpworks.campaign.settings.base import Strict
 from blimpworks.errors import UserError
 from blimpworks.report.papers import exhibit_label
+from blimpworks.strict import Strict
 
 LIST = "exhibits.tsv"
 """Name of the list, among the printed numbers."""

@@ -9,7 +9,6 @@ from typing import Annotated, TypeVar
 
 from pydantic import Field, ValidationError
 
-from blimpworks.campaign.settings.base import Strict
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
@@ -17,6 +16,7 @@ from blimpworks.scoring.engine import open_engine
 from blimpworks.scoring.plan import Request, by_prefix, requests_of
 from blimpworks.scoring.store import FAILED, UNWATCHED, Store, sentence_keys
 from blimpworks.scoring.watch import Watch
+from blimpworks.strict import Strict
 
 log = logging.getLogger(__name__)
 

@@ -2,11 +2,11 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from blimpworks.campaign.variants import Variant
 
-__all__ = ["Fraction", "Method", "Positive", "Strict", "TiePolicy", "Variant", "distinct"]
+__all__ = ["Fraction", "Method", "Positive", "TiePolicy", "Variant", "distinct"]
 
 TiePolicy = Literal["wrong", "right", "half"]
 Method = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]* *(=.*)?$")]
@@ -17,17 +17,6 @@ what makes pairs, whose settings stand beside.
 """
 Positive = Annotated[int, Field(gt=0)]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
-
-
-class Strict(BaseModel):
-    """Base of all settings: immutable, unknown keys refused.
-
-    The docstrings of fields become descriptions in the schemas (see ``schemas.py``; having
-    pydantic read them would cost each command a tenth of a second).
-    """
-
-    # Models are built when first used: most commands use a few of them.
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 def distinct(values: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,9 +10,10 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
-from blimpworks.campaign.settings.base import Positive, Strict
+from blimpworks.campaign.settings.base import Positive
 from blimpworks.campaign.settings.scoring import EngineName, ParityOptions, ScoringOptions
 from blimpworks.campaign.settings.training import TrainingOptions
+from blimpworks.strict import Strict
 
 Section = TypeVar("Section", bound=BaseModel)
 

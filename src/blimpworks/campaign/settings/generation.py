@@ -4,8 +4,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from blimpworks.campaign.settings.base import Positive, Strict
+from blimpworks.campaign.settings.base import Positive
 from blimpworks.campaign.settings.scoring import VllmOptions
+from blimpworks.strict import Strict
 
 
 class GenerationOptions(Strict):

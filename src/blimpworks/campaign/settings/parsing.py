@@ -10,8 +10,8 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from blimpworks.campaign.settings.base import Strict
 from blimpworks.errors import UserError
+from blimpworks.strict import Strict
 
 Options = TypeVar("Options", bound=BaseModel)
 LONGEST = 300

@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
-from blimpworks.campaign.settings.base import Positive, Strict
+from blimpworks.campaign.settings.base import Positive
+from blimpworks.strict import Strict
 
 EngineName = Literal["vllm", "transformers", "kenlm", "lstm"]
 Dtype = Literal["float32", "bfloat16", "float16"]

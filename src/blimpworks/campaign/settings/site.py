@@ -10,10 +10,11 @@ from typing import Annotated
 
 from pydantic import Field, ValidationError, model_validator
 
-from blimpworks.campaign.settings.base import Positive, Strict
+from blimpworks.campaign.settings.base import Positive
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.parsing import complaints, read_settings
 from blimpworks.errors import UserError
+from blimpworks.strict import Strict
 
 DEFAULT_SITE = Path("config/site.yaml")
 """Read where neither a campaign nor a command names another."""

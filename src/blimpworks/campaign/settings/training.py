@@ -6,7 +6,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from blimpworks.campaign.settings.base import Fraction, Positive, Strict
+from blimpworks.campaign.settings.base import Fraction, Positive
+from blimpworks.strict import Strict
 
 CORPUS_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 """Names of corpora: they are names of directories."""

@@ -4,14 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from blimpworks.campaign.settings.base import (
-    Method,
-    Positive,
-    Strict,
-    TiePolicy,
-    Variant,
-    distinct,
-)
+from blimpworks.campaign.settings.base import Method, Positive, TiePolicy, Variant, distinct
+from blimpworks.strict import Strict
 
 Lang = Annotated[str, Field(pattern=r"^[a-z]{3}$")]
 Methods = Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)]

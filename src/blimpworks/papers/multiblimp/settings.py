@@ -9,11 +9,11 @@ from blimpworks.campaign.settings.base import (
     Fraction,
     Method,
     Positive,
-    Strict,
     TiePolicy,
     Variant,
     distinct,
 )
+from blimpworks.strict import Strict
 
 Phenomenon = Literal["sv#", "svG", "svP", "sp#", "spG", "spP"]
 

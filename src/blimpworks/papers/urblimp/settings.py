@@ -5,14 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from blimpworks.campaign.settings.base import (
-    Method,
-    Positive,
-    Strict,
-    TiePolicy,
-    Variant,
-    distinct,
-)
+from blimpworks.campaign.settings.base import Method, Positive, TiePolicy, Variant, distinct
+from blimpworks.strict import Strict
 
 NotNegative = Annotated[int, Field(ge=0)]
 Methods = Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)]

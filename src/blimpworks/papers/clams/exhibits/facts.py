@@ -10,7 +10,7 @@ from blimpworks.campaign.catalogue import Catalogue, ModelRow
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.training import LstmRecipe
-from blimpworks.judging.ties import tie_policy
+from blimpworks.campaign.ties import tie_policy
 from blimpworks.papers.clams.decisions import methods_of, variant_of
 from blimpworks.papers.clams.settings import ClamsOptions
 

@@ -6,10 +6,10 @@ Source: Mueller et al. (2020), section 5.2, and the script that counts (docs/cla
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from blimpworks.campaign.ties import TIES
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import FORMULAS
 from blimpworks.exhibits.shared import Tables
-from blimpworks.judging.ties import TIES
 from blimpworks.papers.clams.exhibits.common import (
     HEADINGS,
     Found,

@@ -10,10 +10,11 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from blimpworks.campaign.settings.base import Positive, Strict, Variant
+from blimpworks.campaign.settings.base import Positive, Variant
 from blimpworks.campaign.settings.parsing import complaints, parse_yaml
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.tasks import SUBSETS, TASKS
+from blimpworks.strict import Strict
 
 ALL = "all"
 """Key of a decision that concerns every task."""

@@ -12,11 +12,11 @@ from typing import Annotated, Literal, Self
 import pandas as pd
 from pydantic import Field, model_validator
 
-from blimpworks.campaign.settings.base import Strict
 from blimpworks.campaign.settings.parsing import parse_yaml
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.items.declarations import PARENTS
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
+from blimpworks.strict import Strict
 
 Templates = Annotated[tuple[str, ...], Field(min_length=1)]
 FIELDS: dict[str, frozenset[str]] = {

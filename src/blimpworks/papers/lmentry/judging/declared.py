@@ -14,8 +14,8 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from blimpworks.campaign.settings.base import Strict
 from blimpworks.papers.lmentry.tasks import TASKS
+from blimpworks.strict import Strict
 
 Patterns = tuple[str, ...]
 Roles = Annotated[tuple[str, ...], Field(min_length=2, max_length=2)]

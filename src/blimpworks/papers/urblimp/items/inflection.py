@@ -12,9 +12,9 @@ from typing import NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from blimpworks.campaign.settings.base import Strict
 from blimpworks.linguistics.orthography import regular
 from blimpworks.papers.urblimp.items.trees import Word
+from blimpworks.strict import Strict
 
 JOINT = "+"
 OTHER = "other"

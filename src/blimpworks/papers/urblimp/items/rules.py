@@ -19,13 +19,14 @@ from pydantic import (
     model_validator,
 )
 
-from blimpworks.campaign.settings.base import Strict, Variant
+from blimpworks.campaign.settings.base import Variant
 from blimpworks.campaign.settings.parsing import parse_yaml
 from blimpworks.errors import UserError
 from blimpworks.linguistics.orthography import Orthography, regular
 from blimpworks.papers.urblimp.items.inflection import Inflection
 from blimpworks.papers.urblimp.items.patterns import Pattern, parse_pattern
 from blimpworks.papers.urblimp.phenomena import PARADIGMS
+from blimpworks.strict import Strict
 
 LANGUAGE = "language"
 """Name of a language's pack among its files; all others are called after paradigms."""

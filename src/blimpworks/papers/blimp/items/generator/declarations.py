@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal, cast, get_args
 from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from blimpworks.campaign.settings.base import Strict
 from blimpworks.campaign.settings.parsing import complaints, read_settings
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.items.generator.checks import check_scheme, section
 from blimpworks.papers.blimp.items.lexicon.entries import Frame, Number, Restriction, VerbTag
+from blimpworks.strict import Strict
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 """Of something that is drawn."""

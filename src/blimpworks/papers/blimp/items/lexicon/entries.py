@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from blimpworks.campaign.settings.base import Strict
 from blimpworks.papers.blimp.items.lexicon import inflection
+from blimpworks.strict import Strict
 
 
 def _words(value: Any) -> Any:

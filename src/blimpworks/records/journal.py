@@ -16,8 +16,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, Field, NonNegativeInt, TypeAdapter, ValidationError
 
-from blimpworks.campaign.settings.base import Strict
 from blimpworks.errors import UserError
+from blimpworks.strict import Strict
 
 Cause = Literal["done", "walltime", "memory", "gpu_memory", "cancelled", "input", "error", "killed"]
 AttemptId = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]

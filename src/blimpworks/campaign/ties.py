@@ -1,7 +1,7 @@
 """What a pair counts as when its two sentences tie, by benchmark, variant and method.
 
 A policy is data, so a reader can compare them; a campaign may set another. Near ties are no
-matter of policy: they count as what they are, and are reported beside (see ``judge``).
+matter of policy: they count as what they are, and are reported beside (see ``judging.judge``).
 """
 
 from blimpworks.campaign.paper import ANY
