@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pandas as pd
-from blimpworks.exhibits.catalogue import EXHIBITS
 from mirror_kit import fetch, rows_of
 
 from blimpworks.campaign.catalogue import SourceRow, read_rows
@@ -52,7 +51,7 @@ def reproduce(directory, beside, folder=FOLDER):
     read_published(printed, "clams", accuracies)
     tables = {"accuracies": [accuracies], "printed": printed, **beside}
     exhibits, cells = {}, {}
-    for spec in EXHIBITS.values():
+    for spec in exhibits().values():
         if spec.paper == "clams" and spec.published:
             cells[spec.name] = directory / f"{spec.name}.cells.parquet"
             exhibits[spec.name] = build_exhibit(spec, tables, LABELS, cells[spec.name], [])

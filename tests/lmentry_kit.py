@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from blimpworks.exhibits.catalogue import EXHIBITS
-
 from blimpworks.campaign.catalogue import ModelRow, read_rows
+from blimpworks.campaign.exhibits import exhibits
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.papers.lmentry.exhibits.names import LANGUAGES
@@ -19,7 +18,7 @@ NAMES = {name: row.label for name, row in MODELS.items()}
 FACTS = {"lmentry_sizes": SIZES, "lmentry_variant": "published"}
 PUBLISHED = Labels({}, NAMES, "printed", FACTS, "published")
 PACKS = [CONFIG / f"lmentry/languages/{lang}.yaml" for lang in LANGUAGES]
-SPECS = {spec.name: spec for spec in EXHIBITS.values() if spec.paper == "lmentry"}
+SPECS = {spec.name: spec for spec in exhibits().values() if spec.paper == "lmentry"}
 
 
 def tables_of(root, resources=None):

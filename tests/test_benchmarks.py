@@ -10,9 +10,9 @@ from blimpworks.campaign.benchmarks import (
     declared_paradigms,
     paper_of,
 )
-from blimpworks.exhibits.catalogue import of_benchmarks
 
 from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.exhibits import of_benchmarks
 from blimpworks.campaign.load import load_campaign
 from blimpworks.cluster.expectations import expected_pairs
 from blimpworks.errors import UserError

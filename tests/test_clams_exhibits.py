@@ -6,9 +6,9 @@ from statistics import mean
 import pandas as pd
 import pyarrow as pa
 import pytest
-from blimpworks.exhibits.catalogue import EXHIBITS
 
 from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.campaign.exhibits import exhibits
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
@@ -330,9 +330,9 @@ def test_correlations_are_of_average_accuracy_with_the_order_of_complexity(tmp_p
     }
 
 
-@pytest.mark.parametrize("name", [s.name for s in EXHIBITS.values() if s.paper == "clams"])
+@pytest.mark.parametrize("name", [s.name for s in exhibits().values() if s.paper == "clams"])
 def test_every_exhibit_is_built_from_a_campaigns_tables(tables, tmp_path, name):
-    spec = EXHIBITS[f"clams/{name}"]
+    spec = exhibits()[f"clams/{name}"]
     tables |= items_of(tmp_path, prep_anim=3)
     outputs = [tmp_path / f"{name}.{suffix}" for suffix in FORMATS[spec.kind]]
     build_exhibit(spec, tables, LABELS, tmp_path / "cells", outputs)

@@ -6,11 +6,11 @@ import matplotlib as mpl
 import pyarrow as pa
 import pyarrow.csv
 import pytest
-from blimpworks.exhibits.catalogue import EXHIBITS, of_benchmarks
 
 from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.campaign.exhibits import exhibits, find_exhibit, of_benchmarks
 from blimpworks.errors import UserError
-from blimpworks.exhibits.build import build_exhibit, exhibit_spec
+from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.exhibits.html import html_text
@@ -311,7 +311,7 @@ def test_an_exhibit_is_built_with_its_cells_and_all_its_formats(items, tmp_path)
     tables = items((10, "cym", "SG", "SV", "+"))
     outputs = [tmp_path / f"table2.{suffix}" for suffix in FORMATS["table"]]
     cells = tmp_path / "table2.cells.parquet"
-    exhibit = build_exhibit(exhibit_spec("multiblimp/table2"), tables, LABELS, cells, outputs)
+    exhibit = build_exhibit(find_exhibit("multiblimp/table2"), tables, LABELS, cells, outputs)
     assert read_table(CELLS, cells).num_rows == len(exhibit.cells)
     assert all(path.stat().st_size for path in outputs)
     assert pa.csv.read_csv(outputs[0]).column_names[0] == "Agreement"
@@ -319,12 +319,12 @@ def test_an_exhibit_is_built_with_its_cells_and_all_its_formats(items, tmp_path)
 
 def test_an_exhibit_without_its_tables_says_what_it_needs(tmp_path):
     with pytest.raises(UserError, match="exhibit multiblimp/table2 needs items"):
-        build_exhibit(exhibit_spec("multiblimp/table2"), {}, LABELS, tmp_path / "c", [])
+        build_exhibit(find_exhibit("multiblimp/table2"), {}, LABELS, tmp_path / "c", [])
 
 
 def test_an_unknown_exhibit_lists_those_there_are():
     with pytest.raises(UserError, match=r"no exhibit 'x/y'; there are: multiblimp/fig1"):
-        exhibit_spec("x/y")
+        find_exhibit("x/y")
 
 
 def test_a_campaign_has_the_exhibits_of_its_benchmarks():
@@ -337,7 +337,7 @@ def test_a_campaign_without_models_has_the_exhibits_of_its_data():
     names = {spec.name for spec in of_benchmarks(("multiblimp",), evaluated=())}
     assert {"table2", "fig3", "regeneration"} < names
     assert not {"table3", "table5", "fig1", "fig7"} & names
-    assert all(key == spec.key for key, spec in EXHIBITS.items())
+    assert all(key == spec.key for key, spec in exhibits().items())
 
 
 def test_table5_refuses_a_method_that_nothing_was_judged_by(accuracies):

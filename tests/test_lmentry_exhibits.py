@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from blimpworks.exhibits.catalogue import of_benchmarks
 from lmentry_campaign import Campaign, fill, write
 from lmentry_kit import NAMES, PRINTED, SIZES, SPECS, build
 
 from blimpworks.analysis.accuracy import ALL, summarise
+from blimpworks.campaign.exhibits import of_benchmarks
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows

@@ -11,10 +11,11 @@ import pytest
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.analysis.comparisons import compare_models
 from blimpworks.campaign.catalogue import ModelRow, read_rows, whole_catalogue
+from blimpworks.campaign.exhibits import find_exhibit
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
-from blimpworks.exhibits.build import build_exhibit, exhibit_spec
+from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.papers.multiblimp.analysis.frequencies import resource_group
@@ -452,7 +453,7 @@ def test_a_campaign_of_one_model_still_has_every_exhibit(lonely, tmp_path, name)
     facts |= {"pairs": [], "groups": FACTS["groups"], "trend_model": "a", "models": models}
     facts |= {"rivals": ["a"], "mcnemar": "published"}
     labels = Labels(LANGUAGES, {"a": "Model A"}, METHOD, facts)
-    spec = exhibit_spec(f"multiblimp/{name}")
+    spec = find_exhibit(f"multiblimp/{name}")
     suffixes = ("md", "tex", "csv") if spec.kind == "table" else ("png",)
     outputs = [tmp_path / f"x.{suffix}" for suffix in suffixes]
     build_exhibit(spec, lonely, labels, tmp_path / "cells.parquet", outputs)
@@ -607,4 +608,4 @@ def test_the_texts_shares_follow_from_its_counts(published, printed_labels):
 
 def test_an_exhibit_of_which_nothing_is_printed_has_no_published_form(tmp_path, printed_labels):
     with pytest.raises(UserError, match="multiblimp/fig7 has no published form"):
-        build_exhibit(exhibit_spec("multiblimp/fig7"), {}, printed_labels, tmp_path / "c", [])
+        build_exhibit(find_exhibit("multiblimp/fig7"), {}, printed_labels, tmp_path / "c", [])

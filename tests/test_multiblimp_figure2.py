@@ -13,9 +13,10 @@ from blimpworks.audit.evidence import nearest
 from blimpworks.audit.lineage import Node
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.campaign.exhibits import find_exhibit
 from blimpworks.campaign.load import check_campaign
 from blimpworks.errors import UserError
-from blimpworks.exhibits.build import build_exhibit, exhibit_spec
+from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
 from blimpworks.exhibits.pen import Run, words_of, wrapped
@@ -400,7 +401,7 @@ def test_a_language_without_pairs_says_so(tables):
 
 
 def test_all_formats_are_written(tables, tmp_path):
-    spec = exhibit_spec("multiblimp/fig2")
+    spec = find_exhibit("multiblimp/fig2")
     files = [tmp_path / f"fig2.{suffix}" for suffix in FORMATS["figure"]]
     build_exhibit(spec, tables(DOGS), labels(), tmp_path / "fig2.cells.parquet", files)
     assert all(file.stat().st_size > 5000 for file in files)
@@ -408,7 +409,7 @@ def test_all_formats_are_written(tables, tmp_path):
 
 
 def test_the_exhibit_needs_the_tables_of_one_language_that_a_fact_names(tables):
-    spec = exhibit_spec("multiblimp/fig2")
+    spec = find_exhibit("multiblimp/fig2")
     assert {*spec.needs} == {*FILES}
     assert spec.language_fact in spec.facts
     assert not spec.published

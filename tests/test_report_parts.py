@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
-from blimpworks.exhibits.catalogue import EXHIBITS
 
+from blimpworks.campaign.exhibits import exhibits
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
@@ -50,7 +50,7 @@ def paper(tmp_path):
     cells = files.with_name("table3.cells.parquet")
     tables = {"accuracies": [accuracies], "printed": [folder / "tables.csv"]}
     build_exhibit(
-        EXHIBITS["multiblimp/table3"], tables, labels, cells, [files.with_suffix(".html")]
+        exhibits()["multiblimp/table3"], tables, labels, cells, [files.with_suffix(".html")]
     )
     return Paper(
         "multiblimp",

@@ -5,9 +5,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from blimpworks.exhibits.catalogue import EXHIBITS
 
 from blimpworks.campaign.catalogue import LanguageRow, ModelRow, read_rows
+from blimpworks.campaign.exhibits import exhibits
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.papers.multiblimp.analysis.frequencies import build_frequencies
@@ -39,7 +39,7 @@ def comparison(tmp_path_factory):
     tables = {"printed": printed, "accuracies": [accuracies]}
     cells = {name: root / f"{name}.cells.parquet" for name in BUILT}
     for name, path in cells.items():
-        spec = EXHIBITS[f"multiblimp/{name}"]
+        spec = exhibits()[f"multiblimp/{name}"]
         build_exhibit(spec, {need: tables[need] for need in spec.published}, labels, path, [])
     paper = Paper("multiblimp", printed, PRINTED / "reasons.tsv", cells, accuracies)
     return {(row["exhibit"], row["row"], row["column"]): row for row in compare(paper)}

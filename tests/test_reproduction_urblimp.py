@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from blimpworks.exhibits.catalogue import EXHIBITS
 
 from blimpworks.campaign.catalogue import whole_catalogue
+from blimpworks.campaign.exhibits import exhibits
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.xdist_group("urblimp-print")  # they share what is made
 
 ROOT = Path(__file__).resolve().parents[1]
 PRINTED = ROOT / "config/published/urblimp"
-SPECS = {s.name: s for s in EXHIBITS.values() if s.paper == "urblimp" and s.published}
+SPECS = {s.name: s for s in exhibits().values() if s.paper == "urblimp" and s.published}
 GEMMA = [f"gemma-3-{size}" for size in ("1b", "4b", "12b", "27b")]
 MBERT = "bert-base-multilingual-cased"
 

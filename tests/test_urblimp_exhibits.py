@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from blimpworks.exhibits.catalogue import EXHIBITS, of_benchmarks
 
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.campaign.exhibits import exhibits, of_benchmarks
 from blimpworks.campaign.parts import VALIDATED
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit
@@ -62,7 +62,7 @@ MEASURED = {
 }
 OWN = {"rules", "samples", "lengths", "lengths_fig", "examples_fig"}
 """Exhibits that the paper has not; test_urblimp_own_exhibits has their tests."""
-SPECS = {spec.name: spec for spec in EXHIBITS.values() if spec.paper == "urblimp"}
+SPECS = {spec.name: spec for spec in exhibits().values() if spec.paper == "urblimp"}
 
 
 def item(paradigm, number):

@@ -12,12 +12,12 @@ from xml.etree import ElementTree
 import matplotlib as mpl
 import pandas as pd
 import pytest
-from blimpworks.exhibits.catalogue import EXHIBITS
 from hypothesis import given
 from hypothesis import strategies as st
 from urblimp_results_kit import HINDI, LABELS, METHODS, OBJECT, PRONOUN, URDU, campaign
 
 from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.campaign.exhibits import exhibits
 from blimpworks.errors import UserError
 from blimpworks.exhibits import fonts
 from blimpworks.exhibits.build import build_exhibit
@@ -92,7 +92,7 @@ def test_each_cell_can_be_computed_again_from_the_rows_it_names(request, name, l
 @pytest.mark.parametrize("languages", ["tables", "two"])
 @pytest.mark.parametrize("name", OWN)
 def test_each_exhibit_can_be_written_in_all_formats(request, tmp_path, name, languages):
-    spec = EXHIBITS[f"urblimp/{name}"]
+    spec = exhibits()[f"urblimp/{name}"]
     outputs = [tmp_path / f"{name}.{suffix}" for suffix in FORMATS[spec.kind]]
     found = request.getfixturevalue(languages)
     build_exhibit(spec, found, LABELS, tmp_path / "cells.parquet", outputs)
@@ -373,7 +373,7 @@ def test_a_campaign_where_nothing_parts_has_a_figure_that_says_so(tmp_path):
     )
     exhibit = examples_fig(found, LABELS)
     assert exhibit.cells == []
-    spec = EXHIBITS["urblimp/examples_fig"]
+    spec = exhibits()["urblimp/examples_fig"]
     outputs = [tmp_path / f"e.{suffix}" for suffix in FORMATS[spec.kind]]
     build_exhibit(spec, found, LABELS, tmp_path / "cells.parquet", outputs)
 

@@ -4,11 +4,11 @@ import json
 from dataclasses import replace
 
 import pytest
-from blimpworks.exhibits.catalogue import EXHIBITS
 from test_urblimp_exhibits import LABELS, SKILL, cell, simulate
 from validation_kit import fill, items, write_items
 
 from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.campaign.exhibits import exhibits
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import FORMULAS, select_rows
@@ -86,7 +86,7 @@ def test_each_cell_can_be_computed_again_from_the_rows_it_names(tables, labels, 
 
 @pytest.mark.parametrize("name", EXHIBIT_OF)
 def test_each_exhibit_can_be_written_in_all_formats(tables, labels, tmp_path, name):
-    spec = EXHIBITS[f"urblimp/{name}"]
+    spec = exhibits()[f"urblimp/{name}"]
     outputs = [tmp_path / f"{name}.{suffix}" for suffix in FORMATS[spec.kind]]
     build_exhibit(spec, tables, labels, tmp_path / "cells.parquet", outputs)
     assert all(path.stat().st_size > 50 for path in outputs)
