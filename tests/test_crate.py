@@ -34,8 +34,8 @@ pytestmark = pytest.mark.slow
 # No exhibit's cells are computed from these.
 WITHIN = {"tokens", "lexicon", "candidates", "parity", "prompts"}
 DECLARING = [m.name for m in iter_modules(blimpworks.__path__) if m.name.endswith("tables")]
-DECLARING += ["lmentry.tables", "urblimp.tables", "urblimp.length_tables"]
-DECLARING += ["urblimp.validation.tables"]
+DECLARING += ["papers.lmentry.tables", "papers.urblimp.tables"]
+DECLARING += ["papers.urblimp.analysis.length_tables", "papers.urblimp.validation.tables"]
 SCHEMAS = [
     found
     for name in DECLARING
