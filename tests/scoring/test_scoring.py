@@ -325,7 +325,7 @@ def edit(tmp_path, monkeypatch):
         ("scoring/kenlm_engine.py", "# The last id", "# The final id", False),
         ("scoring/transformers_engine.py", "CACHED = 1024", "CACHED = 512", False),
         (
-            "scoring/engines.py",
+            "campaign/engines.py",
             '("lstm", "lstm"):',
             '("x", "y"): "a:B", ("lstm", "lstm"):',
             False,

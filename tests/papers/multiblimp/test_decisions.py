@@ -292,7 +292,7 @@ PACKAGES = {"compare_models": "blimpworks.analysis"}
 
 def decisions_read(stage):
     texts = [
-        resources.files(PACKAGES.get(stage, "blimpworks.papers.multiblimp"))
+        resources.files(PACKAGES.get(stage, "blimpworks.papers.multiblimp.items"))
         .joinpath(f"{name}.py")
         .read_text("utf-8")
         for name in MODULES[stage]
