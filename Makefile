@@ -2,7 +2,7 @@
 CORES ?= 2
 PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PATH
-VLLM_TESTS := .vllm/bin/python -m pytest tests/test_vllm.py tests/test_vllm_answers.py
+VLLM_TESTS := .vllm/bin/python -m pytest tests/scoring/test_vllm.py tests/generation/test_vllm_answers.py
 PACKAGE := src tests benchmarks notebooks config/demo/authoring
 
 .PHONY: demo test test-slurm test-vllm vllm lint lint-types lint-style format schemas envs clean

@@ -20,7 +20,6 @@ from pathlib import Path
 
 import numpy as np
 import scoring_kit as kit
-import tiny
 import torch
 from safetensors.torch import save_file
 
@@ -32,6 +31,7 @@ from blimpworks.scoring.logits import target_logprobs
 from blimpworks.scoring.passes import make_batches
 from blimpworks.scoring.transformers_engine import WIDTH
 from blimpworks.scoring.trie import build_trie, plan_rows
+from support import tiny
 
 SETS = ("fr_evalset/subj_rel", "en_evalset/obj_rel_across_anim", "en_evalset/prep_anim")
 SHARD = 1000

@@ -14,7 +14,7 @@ from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.methods import regional
 from blimpworks.campaign.reference import groups_of_models
-from blimpworks.campaign.registry import benchmarks, papers, papers_of
+from blimpworks.campaign.registry import benchmarks, check_papers, papers, papers_of
 from blimpworks.campaign.retrieved import available, lexicon_sources, read_files
 from blimpworks.campaign.training_layout import CORPUS_PARTS, text_arguments
 from blimpworks.errors import UserError
@@ -25,8 +25,7 @@ CAMPAIGN_FILE = os.path.relpath(
 try:
     CAMPAIGN = check_campaign(config, CAMPAIGN_FILE)
     CATALOGUE = load_catalogue(CAMPAIGN)
-    for paper in papers_of(CAMPAIGN):
-        paper.check(CAMPAIGN, CATALOGUE)
+    check_papers(CAMPAIGN, CATALOGUE)
     # What the papers print is the same in every campaign.
     WHOLE = whole_catalogue(CAMPAIGN)
     layout = Layout(

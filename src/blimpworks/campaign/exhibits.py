@@ -62,6 +62,13 @@ def table_kind(paper: str, kind: str) -> TableKind:
     return find_paper(paper).tables.get(kind) or CORE_TABLES[kind]
 
 
+def judged_benchmarks(spec: ExhibitSpec) -> tuple[str, ...]:
+    """Benchmarks that models must have judged for an exhibit."""
+    if any(table_kind(spec.paper, kind).of_all_benchmarks for kind in spec.needs):
+        return tuple(benchmark.name for benchmark in find_paper(spec.paper).benchmarks)
+    return (spec.paper,) if is_evaluated(spec) else ()
+
+
 def is_evaluated(spec: ExhibitSpec) -> bool:
     """Whether an exhibit shows what models make of the items."""
     return any(table_kind(spec.paper, kind).evaluated for kind in spec.needs)
@@ -90,7 +97,7 @@ def of_benchmarks(
     def measurable(spec: ExhibitSpec) -> bool:
         if spec.of_samples:
             return spec.paper in sampled
-        return spec.paper in evaluated or not is_evaluated(spec)
+        return {*judged_benchmarks(spec)} <= {*evaluated}
 
     return [
         spec

@@ -101,6 +101,8 @@ class TableKind:
     """The same as a function."""
     evaluated: bool = False
     """Whether only a campaign with models has it."""
+    of_all_benchmarks: bool = False
+    """Whether models must have judged all benchmarks of the paper."""
     absent: Callable[[Campaign], bool] = lambda _: False
     """Whether a campaign cannot have it."""
     why_absent: str = ""

@@ -8,16 +8,22 @@ distribution registers one with an entry point of the group ``blimpworks.papers`
     kablimp = "kablimp.paper:PAPER"
 """
 
+from __future__ import annotations
+
 import importlib
 import pkgutil
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from blimpworks.campaign.paper import Benchmark, Paper
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
+
+if TYPE_CHECKING:  # the catalogue asks the registry
+    from blimpworks.campaign.catalogue import Catalogue
 
 GROUP = "blimpworks.papers"
 
@@ -97,6 +103,12 @@ def paper_of(benchmark: str) -> Paper:
 def papers_of(campaign: Campaign) -> list[Paper]:
     """Papers whose benchmarks a campaign has."""
     return [p for p in papers().values() if {b.name for b in p.benchmarks} & {*campaign.benchmarks}]
+
+
+def check_papers(campaign: Campaign, catalogue: Catalogue) -> None:
+    """See that a campaign has what its benchmarks are made of. Raises UserError else."""
+    for paper in papers_of(campaign):
+        paper.check(campaign, catalogue)
 
 
 def load(address: str) -> object:

@@ -142,7 +142,7 @@ PAPER = Paper(
                 f"{layout.results}/accuracies/{name}.parquet" for name in (BENCHMARK, GENERATED)
             ],
             evaluated=True,
-            absent=lambda campaign: not {BENCHMARK, GENERATED} <= {*campaign.benchmarks},
+            of_all_benchmarks=True,
         ),
         "bins": TableKind(template="{results}/bins/{paper}.parquet", evaluated=True),
         "curves": TableKind(
