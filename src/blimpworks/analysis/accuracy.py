@@ -19,7 +19,7 @@ ALL = "all"
 KEYS = ["phenomenon", "paradigm", "method"]
 COLUMNS = [*KEYS, "correct", "tie", "near_tie"]
 NOMINAL = "nominal"
-"""How many prompts a template has by the release's settings, in judgements of Multi-LMentry.
+"""How many prompts a template has by the release's settings, in judgements of responses.
 
 Accuracies by the published method are shares of those numbers, as in the release's scripts."""
 TEMPLATE = r"^template=(\d+)$"
@@ -59,7 +59,7 @@ def _with_totals(rows: pd.DataFrame) -> pd.DataFrame:
 def _plus_one(found: pd.DataFrame) -> pd.Series:
     """Accuracies of paradigms as if there were one more item and it correct; others as they are.
 
-    CLAMS's script for LSTMs counts so in each file of sentences.
+    The script of Mueller et al. (2020) for LSTMs counts so in each file of sentences.
     """
     more = found["paradigm"] != ALL
     accuracy: pd.Series = (found["correct"] + more) / (found["n"] + more)
@@ -97,13 +97,13 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
     """Accuracies of one model and language, by phenomenon, paradigm and method.
 
     Paradigm ``all`` and phenomenon ``all`` are micro averages: every row counts once, so a
-    pair that stands in two paradigms counts in both (MultiBLiMP, section 6). Rows without a
+    pair that stands in two paradigms counts in both (Jumelet et al. 2025, section 6). Rows without a
     judgement are skipped: they don't count but are counted. Where nothing was judged there is
     no row. With ``one_more`` the accuracy of a paradigm is (correct + 1) / (n + 1); everything
     else in its row, the interval too, is of the pairs there are.
 
     Where there is a column ``nominal``, accuracies and intervals by the method ``published``
-    are shares of the nominal numbers of prompts instead (Multi-LMentry's script: of a template
+    are shares of the nominal numbers of prompts instead (Moroni et al. 2025: of a template
     correct ÷ nominal, of a task correct ÷ the sum over its templates); n stays what was judged.
     """
     rows = judgements.assign(skipped=judgements["correct"].isna())

@@ -29,24 +29,24 @@ AGGREGATES = ("sum", "mean", "only")
 TOKENS = ("all", "text", "region")
 LENGTHS = ("characters", "bytes")
 PREFIXES = ("one_prefix", "two_prefix")
-"""Methods of BLiMP that only some of its paradigms allow."""
+"""Methods that need a prefix, which only some pairs have."""
 
 METHODS: dict[str, str] = {
-    # BLiMP section 4.1, MultiBLiMP section 6.
+    # Warstadt et al. (2020), section 4.1; Jumelet et al. (2025), section 6.
     "full_sentence": "sum(all)",
-    # CLAMS's LSTM code: the final <eos> is not among the words summed.
+    # LSTM code of Mueller et al. (2020): the final <eos> is not among the words summed.
     "without_end": "sum(text)",
     "critical_region": "sum(region)",
-    # BLiMP section 4.2: one prefix and two critical words, or two prefixes and one word. What
+    # Warstadt et al. (2020), section 4.2: one prefix and two critical words, or two prefixes and one word. What
     # follows the region is out; the prefix is what its tokens are conditioned on.
     "one_prefix": "sum(region)",
     "two_prefix": "sum(region)",
-    # CLAMS's BERT: the masked word, where the vocabulary has it whole.
+    # BERT in Mueller et al. (2020): the masked word, where the vocabulary has it whole.
     "masked_critical_word": "only(region)",
     "per_token": "mean(all)",
     "per_character": "sum(all) / characters",
     "per_byte": "sum(all) / bytes",
-    # UrBLiMP: of causal models and, over pseudo-log-likelihoods, of masked ones.
+    # Adeeba et al. (2025): of causal models and, over pseudo-log-likelihoods, of masked ones.
     "perplexity": "lower exp(-mean(all))",
     "pseudo_perplexity": "lower exp(-mean(all))",
 }

@@ -38,8 +38,8 @@ SENTENCE_BYTES = 40
 ANSWER_BYTES = 250
 """Of an answer, in shards and again in a table (an assumption: 128 tokens, compressed)."""
 PREPARED = 1.0
-"""Size of prepared inputs and pairs, to that of the files they are made from (MultiBLiMP's
-101 languages: 0.7)."""
+"""Size of prepared inputs and pairs, to that of the files they are made from (101
+languages: 0.7)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from blimpworks.cluster.plan_data import TrainingPlan
 from blimpworks.cluster.requests import train_needs, train_request
 
 RELEASED_WORDS = 80_000_000
-"""Words to train on of each corpus that CLAMS's authors released (section 5.1)."""
+"""Words to train on of each corpus that Mueller et al. (2020) released (section 5.1)."""
 OPERATIONS = 6
 """Of a word in training, for each weight it is multiplied with: two forwards, four backwards."""
 SPARE, LEAST = 1.5, 2

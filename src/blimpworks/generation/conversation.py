@@ -139,7 +139,7 @@ class Conversation:
         except TemplateError as error:
             raise UserError(
                 f"{self.directory}: its chat template refuses a user's message ({error}); set "
-                "lmentry.answers.chat: raw to send prompts as they are."
+                "answers.chat: raw in the benchmark's settings to send prompts as they are."
             ) from error
         try:
             if PROBE in self._render([{"role": "system", "content": PROBE}, user]):

@@ -93,6 +93,6 @@ def answer_items(
     result = result.model_copy(update={"system": system})
     write_manifest(result, manifest)
     log.info("%s: %d prompts, %d of them new", manifest, result.sentences, new)
-    setting = "lmentry.answers.retry_failed"
+    setting = "answers.retry_failed"
     warn_of_failures(result, manifest, FAILED, "prompts without answers", setting)
     return result

@@ -1,7 +1,7 @@
 """Items from what lm-evaluation-harness and data sets of its tasks hold: JSON documents.
 
 A line of a samples file has the document under ``doc``; a line of a data set, such as a
-paradigm of BLiMP, is the document itself. Three spellings of a pair are known.
+paradigm, is the document itself. Three spellings of a pair are known.
 """
 
 import hashlib
@@ -70,7 +70,7 @@ def _after(text: str, prefix: Any, word: Any) -> Span:
 def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
     """The critical regions of a document's two sentences, in code points.
 
-    As it gives them; else the critical words of BLiMP's prefix methods; else the words that
+    As it gives them; else the critical words of prefix methods; else the words that
     differ.
     """
     if doc.get("good_start") is not None and doc.get("bad_start") is not None:

@@ -1,4 +1,4 @@
-"""Word-level LSTM language models, as CLAMS trains them (Mueller et al. 2020, section 5.2)."""
+"""Word-level LSTM language models, as in Mueller et al. (2020), section 5.2."""
 
 import json
 import logging

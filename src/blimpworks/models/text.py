@@ -220,7 +220,7 @@ def build_text(
 ) -> dict[str, int]:
     """Write training text for one model to ``output``: UTF-8, one sentence per line.
 
-    With ``language``, a pack of UrBLiMP's rules, in the spelling that its pairs have.
+    With ``language``, a pack that says how pairs are spelled, in that spelling.
 
     From the plain text files and, with ``options.treebank_text``, the treebank of ``tokens``
     and ``sentences``. Left out, whether or not the treebank is a source: treebank sentences

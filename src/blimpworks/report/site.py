@@ -103,7 +103,9 @@ def _read(campaign: Campaign, trees: Trees) -> list[PaperPage]:
     published = read_comparison(folder / "published.csv", PUBLISHED)
     measured = read_comparison(folder / "measured.csv", MEASURED)
     advice = {
-        variant: _render("advice", variant=variant, campaign=campaign, trees=trees)
+        variant: _render(
+            "advice", variant=variant, campaign=campaign, trees=trees, paper=printed.name
+        )
         for variant in ("published", "corrected")
     }
     pages = []

@@ -48,19 +48,19 @@ class CorpusShares(Strict):
 class CorpusOptions(Strict):
     """Corpora of LSTMs: one per language, and their concatenation.
 
-    Defaults as CLAMS has them (Mueller et al. 2020, section 5.1).
+    Defaults as in Mueller et al. (2020), section 5.1.
     """
 
     words: Literal["split", "whitespace"] = "split"
     """What a word is: runs of letters and single punctuation marks of running text; or what
-    stands between white space in text that is tokenised already (as CLAMS's sets are), and the
+    stands between white space in text that is tokenised already (as released evaluation sets may be), and the
     tokens of treebanks."""
     released: bool = True
-    """Use CLAMS's own corpora as they are for the languages whose files the sources have (kind
+    """Use released corpora as they are for the languages whose files the sources have (kind
     ``corpus``). They are tokenised, so only with ``words: whitespace``."""
     segmented: tuple[str, ...] = ("heb",)
     """Languages whose treebanks give syntactic words in place of surface tokens (``whitespace``):
-    CLAMS's Hebrew sets the article and prepositions apart."""
+    the Hebrew of Mueller et al. (2020) sets the article and prepositions apart."""
     vocabulary: Positive = 50_000
     """Most words, ``<unk>`` and ``<eos>`` included: the most frequent of train and valid; the
     others are ``<unk>``."""
@@ -163,7 +163,7 @@ class EncoderDecoderRecipe(NetworkRecipe):
 class InstructRecipe(NetworkRecipe):
     """A small Llama-architecture model that follows instructions, trained on dialogues alone.
 
-    They are made of Multi-LMentry's prompts with other arguments than the benchmark's.
+    They are made of a benchmark's prompts with other arguments than the benchmark's own.
     """
 
     kind: Literal["instruct"]
@@ -175,13 +175,13 @@ class InstructRecipe(NetworkRecipe):
     max_steps: Positive = 4600
     learning_rate: float = Field(2e-3, gt=0)
     practice_seed: int = 1
-    """Of the arguments that dialogues are about; must not be ``lmentry.seed``."""
+    """Of the arguments that dialogues are about; must not be the benchmark's seed."""
     per_template: Positive = 120
     """At most so many dialogues of each language, task and template."""
 
 
 class LstmRecipe(Strict):
-    """A word-level LSTM language model; defaults as CLAMS trains them (section 5.2)."""
+    """A word-level LSTM language model; defaults as in Mueller et al. (2020), section 5.2."""
 
     kind: Literal["lstm"]
     corpus: str = DEFAULT_CORPUS

@@ -59,8 +59,8 @@ def _below(kind: str, original: Path) -> tuple[str, ...]:
 def place_of(kind: str, original: Path, suffix: str = ".csv") -> Path:
     """Where in a crate the copy of a table stands.
 
-    >>> place_of("judgements", Path("results/judgements/blimp/eng/gpt2.parquet")).as_posix()
-    'tables/judgements/blimp/eng/gpt2.csv'
+    >>> place_of("judgements", Path("results/judgements/pairs/eng/gpt2.parquet")).as_posix()
+    'tables/judgements/pairs/eng/gpt2.csv'
     """
     *folders, name = _below(kind, original)
     return Path(PLACES.get(kind, f"tables/{kind}"), *folders, name + suffix)

@@ -68,7 +68,7 @@ def read_dictionary() -> dict[tuple[str, str], Column]:
 def describe(known: Mapping[tuple[str, str], Column], table: str, column: str) -> Column:
     """The description of a column of a kind of table; empty where there is none.
 
-    A kind such as items/multiblimp/all is described as its first part is.
+    A kind such as items/BENCHMARK/all is described as its first part is.
     """
     kind = table.partition("/")[0]
     found = known.get((kind, column)) or known.get((ANY, column))
