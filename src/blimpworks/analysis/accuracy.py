@@ -97,10 +97,10 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
     """Accuracies of one model and language, by phenomenon, paradigm and method.
 
     Paradigm ``all`` and phenomenon ``all`` are micro averages: every row counts once, so a
-    pair that stands in two paradigms counts in both (Jumelet et al. 2025, section 6). Rows without a
-    judgement are skipped: they don't count but are counted. Where nothing was judged there is
-    no row. With ``one_more`` the accuracy of a paradigm is (correct + 1) / (n + 1); everything
-    else in its row, the interval too, is of the pairs there are.
+    pair that stands in two paradigms counts in both (Jumelet et al. 2025, section 6). Rows
+    without a judgement are skipped: they don't count but are counted. Where nothing was judged
+    there is no row. With ``one_more`` the accuracy of a paradigm is (correct + 1) / (n + 1);
+    everything else in its row, the interval too, is of the pairs there are.
 
     Where there is a column ``nominal``, accuracies and intervals by the method ``published``
     are shares of the nominal numbers of prompts instead (Moroni et al. 2025: of a template

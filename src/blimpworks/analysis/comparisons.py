@@ -1,9 +1,9 @@
 """Which of two models is better on a language: McNemar's test over its pairs.
 
-Source: Jumelet et al. (2025), sections 7.1 (footnote 7) and 7.3. The text names McNemar's test but not
-its form; the p-values of Table B.2 do. Albanian's 0.041 (241 of 243 pairs right against 235)
-comes from chi-squared with continuity correction alone, which can also give each of the other
-18 that Table 5 lets one check; the exact test and chi-squared without correction can't. As
+Source: Jumelet et al. (2025), sections 7.1 (footnote 7) and 7.3. The text names McNemar's test
+but not its form; the p-values of Table B.2 do. Albanian's 0.041 (241 of 243 pairs right against
+235) comes from chi-squared with continuity correction alone, which can also give each of the
+other 18 that Table 5 lets one check; the exact test and chi-squared without correction can't. As
 correctness asks (``mcnemar`` corrected), few pairs are tested exactly.
 """
 

@@ -37,8 +37,8 @@ METHODS: dict[str, str] = {
     # LSTM code of Mueller et al. (2020): the final <eos> is not among the words summed.
     "without_end": "sum(text)",
     "critical_region": "sum(region)",
-    # Warstadt et al. (2020), section 4.2: one prefix and two critical words, or two prefixes and one word. What
-    # follows the region is out; the prefix is what its tokens are conditioned on.
+    # Warstadt et al. (2020), section 4.2: one prefix and two critical words, or two prefixes and
+    # one word. What follows the region is out; the prefix is what its tokens are conditioned on.
     "one_prefix": "sum(region)",
     "two_prefix": "sum(region)",
     # BERT in Mueller et al. (2020): the masked word, where the vocabulary has it whole.

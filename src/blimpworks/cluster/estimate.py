@@ -21,8 +21,9 @@ LSTM_MULTIPLIED = 0.55
 """Share of an LSTM's parameters that a token is multiplied with: all but the embeddings, which
 are looked up (50 of 90 million at 2 × 800 units and 50,000 words, 210 of 410 at 250,000)."""
 LSTM_COMPUTED = 0.25
-"""Share of an LSTM's tokens that are computed, since prefixes are shared (counted over all of
-the sets of Mueller et al. 2020: 0.22 to 0.26 by language, most of them the two last tokens of each sentence)."""
+"""Share of an LSTM's tokens that are computed, since prefixes are shared (counted over all sets
+of Mueller et al. 2020: 0.22 to 0.26 by language, most of them the two last tokens of each
+sentence)."""
 FLOAT32 = 1 / 16
 """Peak of a GPU in float32 to that in bfloat16 (data sheets: A100 1/16, H100 1/15)."""
 SMALLEST = 0.005

@@ -97,17 +97,19 @@ def _plain(text: str) -> str:
     return re.sub(r"([\\*`|_<>])", r"\\\1", text)
 
 
+def _advice(campaign: Campaign, trees: Trees, paper: str) -> dict[str, str]:
+    """How to get a paper's measured numbers of each variant."""
+    return {
+        variant: _render("advice", variant=variant, campaign=campaign, trees=trees, paper=paper)
+        for variant in ("published", "corrected")
+    }
+
+
 def _read(campaign: Campaign, trees: Trees) -> list[PaperPage]:
     """All that the pages of papers show."""
     folder = trees.results / "reproduction"
     published = read_comparison(folder / "published.csv", PUBLISHED)
     measured = read_comparison(folder / "measured.csv", MEASURED)
-    advice = {
-        variant: _render(
-            "advice", variant=variant, campaign=campaign, trees=trees, paper=printed.name
-        )
-        for variant in ("published", "corrected")
-    }
     pages = []
     for paper in campaign.papers:
         files = printed_files(campaign.printed, paper)
@@ -117,7 +119,7 @@ def _read(campaign: Campaign, trees: Trees) -> list[PaperPage]:
         evidence = gather(paper, files, published, measured)
         names = names_from(campaign.languages, campaign.models, printed)
         sections = [
-            section(printed, name, trees, evidence, names, advice)
+            section(printed, name, trees, evidence, names, _advice(campaign, trees, paper))
             for name in exhibit_names(paper, evidence, trees)
         ]
         pages.append(PaperPage(paper, sections, evidence, names))

@@ -53,8 +53,8 @@ class CorpusOptions(Strict):
 
     words: Literal["split", "whitespace"] = "split"
     """What a word is: runs of letters and single punctuation marks of running text; or what
-    stands between white space in text that is tokenised already (as released evaluation sets may be), and the
-    tokens of treebanks."""
+    stands between white space in text that is tokenised already (as released evaluation sets may
+    be), and the tokens of treebanks."""
     released: bool = True
     """Use released corpora as they are for the languages whose files the sources have (kind
     ``corpus``). They are tokenised, so only with ``words: whitespace``."""
