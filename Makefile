@@ -38,6 +38,7 @@ lint-style:
 	ruff format --check $(PACKAGE)
 	snakefmt --check Snakefile workflow
 	snakemake --lint --configfile config/demo/config.yaml
+	lint-imports --no-cache
 
 format: .venv/.dev
 	ruff check --fix $(PACKAGE)

@@ -71,7 +71,10 @@ for block in layout.blocks("prompt"):
         name:
             f"collect_answers_{block.benchmark}{block.suffix}"
         input:
-            prompts=[f"<results>/items/{block.benchmark}/{lang}.parquet" for lang in block.languages],
+            prompts=[
+                f"<results>/items/{block.benchmark}/{lang}.parquet"
+                for lang in block.languages
+            ],
             manifest=lambda w: layout.manifest_of(
                 w.model, w.get("lang"), "answers_store"
             ),

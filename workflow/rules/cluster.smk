@@ -5,7 +5,12 @@ import functools
 from blimpworks.cluster.needs import needs_of
 from blimpworks.cluster.expectations import expected_items
 from blimpworks.cluster.packs import pack_parts
-from blimpworks.cluster.requests import cpu_request, longest_hours, score_request, train_request
+from blimpworks.cluster.requests import (
+    cpu_request,
+    longest_hours,
+    score_request,
+    train_request,
+)
 from blimpworks.cluster.trainings import training_retries
 from blimpworks.campaign.settings.site import find_site
 from blimpworks.campaign.seeds import for_seeds
@@ -182,7 +187,8 @@ def scored_alone(engine):
     return [
         name
         for name in CATALOGUE.models
-        if name not in packs and (layout.engine_of(name) == "vllm") == (engine == "vllm")
+        if name not in packs
+        and (layout.engine_of(name) == "vllm") == (engine == "vllm")
     ]
 
 

@@ -12,7 +12,11 @@ rule all:
 rule items:
     """The item sets of all languages."""
     input:
-        [path for benchmark in CAMPAIGN.benchmarks for path in layout.items_tables(benchmark)],
+        [
+            path
+            for benchmark in CAMPAIGN.benchmarks
+            for path in layout.items_tables(benchmark)
+        ],
     localrule: True
 
 
@@ -30,10 +34,7 @@ for spec in [*layout.exhibits, *map(find_exhibit, layout.refused)]:
 rule published:
     """The exhibits as the papers' printed numbers make them."""
     input:
-        [
-            f"{RESULTS}/published/{s.key}.{FORMATS[s.kind][0]}"
-            for s in layout.published
-        ],
+        [f"{RESULTS}/published/{s.key}.{FORMATS[s.kind][0]}" for s in layout.published],
     localrule: True
 
 

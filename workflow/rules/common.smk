@@ -4,7 +4,6 @@ import json
 import re
 
 from snakemake.exceptions import WorkflowError
-from snakemake.utils import validate
 
 from blimpworks.audit.verbs import exhibit_verb, score_verb, verb_code
 from blimpworks.campaign.catalogue import load_catalogue, whole_catalogue
@@ -28,12 +27,9 @@ try:
     check_papers(CAMPAIGN, CATALOGUE)
     # What the papers print is the same in every campaign.
     WHOLE = whole_catalogue(CAMPAIGN)
-    layout = Layout(
-        CAMPAIGN, CATALOGUE, WHOLE, groups_of_models(CAMPAIGN, CATALOGUE)
-    )
+    layout = Layout(CAMPAIGN, CATALOGUE, WHOLE, groups_of_models(CAMPAIGN, CATALOGUE))
 except UserError as error:
     raise WorkflowError(str(error)) from None
-validate(config, str(ROOT / "workflow/schemas/campaign.schema.json"), set_default=False)
 
 # Jobs run `python -m blimpworks`: with the interpreter that runs Snakemake, unless a
 # rule's own environment puts its python first. Where a mirror lies decides no content, so

@@ -39,7 +39,9 @@ for kind in FORMATS:
             code=lambda w: verb_code(
                 exhibit_verb(find_exhibit(f"{w.paper}/{w.exhibit}"))
             ),
-            inputs=lambda w: [f"--input={kind}={path}" for kind, path in exhibit_tables(w)],
+            inputs=lambda w: [
+                f"--input={kind}={path}" for kind, path in exhibit_tables(w)
+            ],
             labels=lambda w: layout.labels_of(find_exhibit(f"{w.paper}/{w.exhibit}")),
         message:
             "Build {wildcards.paper} {wildcards.exhibit}"

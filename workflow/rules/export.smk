@@ -4,9 +4,7 @@
 rule export_crate:
     """Exhibits, their tables and their provenance, for readers without blimpworks."""
     input:
-        exhibits=[
-            f"{RESULTS}/exhibits/{s.key}.cells.parquet" for s in layout.exhibits
-        ],
+        exhibits=[f"{RESULTS}/exhibits/{s.key}.cells.parquet" for s in layout.exhibits],
         published=[
             f"{RESULTS}/published/{s.key}.cells.parquet" for s in layout.published
         ],

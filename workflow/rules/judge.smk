@@ -6,7 +6,10 @@ for block in layout.blocks("pair"):
         name:
             f"judge_{block.benchmark}{block.suffix}"
         input:
-            pairs=[f"<results>/items/{block.benchmark}/{lang}.parquet" for lang in block.languages],
+            pairs=[
+                f"<results>/items/{block.benchmark}/{lang}.parquet"
+                for lang in block.languages
+            ],
             scores=[
                 f"<results>/scores/{block.benchmark}/{lang}/{{model}}.parquet"
                 for lang in block.languages
@@ -38,7 +41,9 @@ for block in layout.blocks("pair"):
             ties=lambda w, benchmark=block.benchmark: [
                 f"--ties={policy}" for policy in layout.ties_of(benchmark, w.model)
             ],
-            unknown=lambda w, benchmark=block.benchmark: layout.unknown_of(benchmark, w.model),
+            unknown=lambda w, benchmark=block.benchmark: layout.unknown_of(
+                benchmark, w.model
+            ),
             near_tie=lambda w: CAMPAIGN.scoring.near_tie.of(
                 layout.engine_of(w.model), layout.dtype_of(w.model)
             ),

@@ -28,7 +28,10 @@ rule parity:
         folder=lambda w, output: str(Path(output[0]).parent),
         variants=lambda w: [
             f"--variant={name}"
-            for name in (layout.engine_of(w.model), *layout.compared_with(w.model).variants)
+            for name in (
+                layout.engine_of(w.model),
+                *layout.compared_with(w.model).variants,
+            )
         ],
         reference=lambda w: layout.compared_with(w.model).reference,
         pairs=CAMPAIGN.parity.pairs,

@@ -5,11 +5,11 @@ rule report:
     """What is printed, recomputed and measured, as a site that opens from a file."""
     input:
         measured=[f"{RESULTS}/exhibits/{spec.key}.html" for spec in layout.exhibits],
-        published=[
-            f"{RESULTS}/published/{spec.key}.html" for spec in layout.published
-        ],
+        published=[f"{RESULTS}/published/{spec.key}.html" for spec in layout.published],
         corrected=corrected_exhibits(),
-        printed=[path for paper in layout.papers for path in layout.printed_tables(paper)],
+        printed=[
+            path for paper in layout.papers for path in layout.printed_tables(paper)
+        ],
         comparisons=expand(
             "<results>/reproduction/{name}.csv", name=("published", "measured")
         ),

@@ -30,11 +30,16 @@ rule compare_published:
             f"{RESULTS}/published/{spec.key}.cells.parquet"
             for spec in layout.published
         ],
-        printed=[path for paper in layout.papers for path in layout.printed_tables(paper)],
-        reasons=[
-            f"{CAMPAIGN.catalogue.published}/{paper}/reasons.tsv" for paper in layout.papers
+        printed=[
+            path for paper in layout.papers for path in layout.printed_tables(paper)
         ],
-        accuracies=expand("<results>/accuracies/printed/{paper}.parquet", paper=layout.papers),
+        reasons=[
+            f"{CAMPAIGN.catalogue.published}/{paper}/reasons.tsv"
+            for paper in layout.papers
+        ],
+        accuracies=expand(
+            "<results>/accuracies/printed/{paper}.parquet", paper=layout.papers
+        ),
     output:
         report(
             "<results>/reproduction/published.csv",
@@ -65,10 +70,11 @@ rule compare_measured:
     """The campaign's own numbers beside the printed ones."""
     input:
         cells=[
-            f"{RESULTS}/exhibits/{spec.key}.cells.parquet"
-            for spec in layout.exhibits
+            f"{RESULTS}/exhibits/{spec.key}.cells.parquet" for spec in layout.exhibits
         ],
-        printed=[path for paper in layout.papers for path in layout.printed_tables(paper)],
+        printed=[
+            path for paper in layout.papers for path in layout.printed_tables(paper)
+        ],
     output:
         report(
             "<results>/reproduction/measured.csv",

@@ -93,7 +93,10 @@ for block in layout.blocks("pair"):
         name:
             f"collect_scores_{block.benchmark}{block.suffix}"
         input:
-            pairs=[f"<results>/items/{block.benchmark}/{lang}.parquet" for lang in block.languages],
+            pairs=[
+                f"<results>/items/{block.benchmark}/{lang}.parquet"
+                for lang in block.languages
+            ],
             manifest=lambda w: layout.manifest_of(w.model, w.get("lang")),
         output:
             [

@@ -26,5 +26,3 @@ rule build_tokens:
         "python -m blimpworks build-tokens {input:q} --tokens {output.tokens:q} "
         "--sentences {output.sentences:q} --malformed {output.malformed:q} "
         "--options {params.options:q} > {log:q} 2>&1"
-
-

@@ -23,7 +23,9 @@ def campaign_model() -> type[Campaign]:
         for paper in papers().values()
         for name, (path, text) in paper.folders.items()
     }
-    catalogue = create_model("CatalogueFiles", __base__=CatalogueFiles, **folders)
+    catalogue = create_model(
+        "CatalogueFiles", __base__=CatalogueFiles, __doc__=CatalogueFiles.__doc__, **folders
+    )
     sections: dict[str, Any] = {p.name: (p.settings, p.settings()) for p in papers().values()}
     names = tuple(benchmarks())
     known: Any = Literal[names]

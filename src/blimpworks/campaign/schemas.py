@@ -4,20 +4,21 @@ import ast
 import inspect
 import json
 import sys
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel
 
 from blimpworks.campaign.catalogue import LanguageRow, ModelRow, SourceRow, TreebankRow
-from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.settings.site import Site
 from blimpworks.files import write_text
 
 MODELS: dict[str, type[BaseModel]] = {
-    "campaign": Campaign,
+    "campaign": campaign_model(),
     "site": Site,
     "languages": LanguageRow,
     "treebanks": TreebankRow,
@@ -50,13 +51,24 @@ def _describe(schema: dict[str, Any], kind: type) -> None:
                 schema["properties"][name].setdefault("description", text)
 
 
+def _nested(annotation: object) -> Iterator[type[BaseModel]]:
+    """Models that a type is made of, and those that their fields are made of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+        for field in annotation.model_fields.values():
+            yield from _nested(field.annotation)
+    for part in get_args(annotation):
+        yield from _nested(part)
+
+
 def render_schema(kind: type[BaseModel]) -> str:
     """JSON Schema of ``kind``, as the text that belongs in ``workflow/schemas``."""
     schema = kind.model_json_schema()
     _describe(schema, kind)
+    models = {model.__name__: model for model in _nested(kind)}
     for name, inner in schema.get("$defs", {}).items():
         if "properties" in inner:
-            _describe(inner, getattr(sys.modules[kind.__module__], name))
+            _describe(inner, models[name])
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 

@@ -74,16 +74,14 @@ rule build_blimp_items:
             "blimp": RELEASED_PAIRS,
             "blimp_generated": BLIMP.pairs,
         }[w.benchmark],
-        most=(
-            f"--most={BLIMP.per_paradigm}"
-            if BLIMP.per_paradigm
-            else ""
-        ),
+        most=(f"--most={BLIMP.per_paradigm}" if BLIMP.per_paradigm else ""),
     message:
         "Build the items of {wildcards.benchmark}"
     shell:
         "python -m blimpworks build-blimp-items {input:q} --pairs {params.pairs} {params.most} "
         "--output {output:q} > {log:q} 2>&1"
+
+
 rule read_blimp_release:
     """Accuracies that BLiMP's authors released: of each method, and of humans."""
     input:
@@ -174,7 +172,9 @@ rule fit_curves:
         code=verb_code("fit_curves"),
         curves=lambda w: json.dumps(curves_of(CATALOGUE.seeds)),
         method=lambda w: layout.methods_of(w.benchmark)[0],
-        humans=lambda w: [f"--humans={path}" for path in layout.tables(w.benchmark, "released")],
+        humans=lambda w: [
+            f"--humans={path}" for path in layout.tables(w.benchmark, "released")
+        ],
     message:
         "Fit learning curves on {wildcards.benchmark}"
     shell:

@@ -90,6 +90,8 @@ rule build_clams_items:
     shell:
         "python -m blimpworks build-clams-items {input:q} --lang {wildcards.lang} "
         "--output {output:q} --options {params.options:q} > {log:q} 2>&1"
+
+
 rule build_morphology:
     """How much morphology languages have, by their WALS features."""
     input:
@@ -112,5 +114,3 @@ rule build_morphology:
     shell:
         "python -m blimpworks build-morphology {input.values:q} --elements {input.elements:q} "
         "--languages {input.languages:q} --output {output:q} > {log:q} 2>&1"
-
-

@@ -11,7 +11,8 @@ LMENTRY = CAMPAIGN.section(LmentryOptions)
 LMENTRY_RESOURCES = counted_resources(CAMPAIGN, CATALOGUE)
 SHEETS = layout.item_languages("lmentry") if layout.models_of("lmentry") else []
 TAUGHT = {
-    model: layout.training.recipe_of(model) for model in layout.training.trained_by("instruct")
+    model: layout.training.recipe_of(model)
+    for model in layout.training.trained_by("instruct")
 }
 
 
@@ -35,9 +36,7 @@ rule build_lmentry_items:
         **cpu_job(2000),
     params:
         code=verb_code("build_lmentry_items"),
-        options=LMENTRY.model_dump_json(
-            include={"variant", "per_template", "seed"}
-        ),
+        options=LMENTRY.model_dump_json(include={"variant", "per_template", "seed"}),
     message:
         "Make Multi-LMentry's prompts in {wildcards.lang}"
     shell:
@@ -73,6 +72,8 @@ rule count_lmentry_prompts:
         "python -m blimpworks count-lmentry-prompts {input.packs:q} "
         "--declarations {input.declarations:q} {params.resources:q} --output {output:q} "
         "> {log:q} 2>&1"
+
+
 rule build_lmentry_practice:
     """Prompts of all tasks in a language, with other arguments than the benchmark's."""
     input:
@@ -95,9 +96,7 @@ rule build_lmentry_practice:
         **cpu_job(2000),
     params:
         code=verb_code("build_lmentry_items"),
-        options=lambda w: json.dumps(
-            {"variant": LMENTRY.variant, "seed": int(w.seed)}
-        ),
+        options=lambda w: json.dumps({"variant": LMENTRY.variant, "seed": int(w.seed)}),
     message:
         "Draw other prompts of Multi-LMentry in {wildcards.lang} to practise on"
     shell:
@@ -118,7 +117,8 @@ rule build_dialogues:
             for lang in layout.training.languages_of(w.scope, w.model)
         ],
         packs=lambda w: [
-            str(pack_file(CAMPAIGN, lang)) for lang in layout.training.languages_of(w.scope, w.model)
+            str(pack_file(CAMPAIGN, lang))
+            for lang in layout.training.languages_of(w.scope, w.model)
         ],
     output:
         "<resources>/dialogues/{model}/{scope}.jsonl",
@@ -174,13 +174,18 @@ rule train_instruct:
         "python -m blimpworks train-instruct {input:q} --name {wildcards.model} "
         "--scope {wildcards.scope} --recipe-name={params.recipe_name:q} "
         "--recipe={params.recipe:q} --seed {params.seed} --output {output:q} > {log:q} 2>&1"
+
+
 for block in layout.blocks("prompt"):
 
     rule:
         name:
             f"judge_{block.benchmark}{block.suffix}"
         input:
-            prompts=[f"<results>/items/{block.benchmark}/{lang}.parquet" for lang in block.languages],
+            prompts=[
+                f"<results>/items/{block.benchmark}/{lang}.parquet"
+                for lang in block.languages
+            ],
             answers=[
                 f"<results>/answers/{block.benchmark}/{lang}/{{model}}.parquet"
                 for lang in block.languages
@@ -223,6 +228,8 @@ for block in layout.blocks("prompt"):
         shell:
             "python -m blimpworks judge-answers {params.tables:q} "
             "--variant {params.variant} > {log:q} 2>&1"
+
+
 rule annotation_sheet:
     """Answers of a language for people to judge, and the key that they don't see."""
     input:

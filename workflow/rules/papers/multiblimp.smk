@@ -1,7 +1,11 @@
 """MultiBLiMP: released items, or candidates, agreement statistics, pairs, sampling; analyses."""
 
 from blimpworks.papers.multiblimp.exhibits.models import margin_models, model_facts
-from blimpworks.papers.multiblimp.items.release import is_released, pinned_items, released_file
+from blimpworks.papers.multiblimp.items.release import (
+    is_released,
+    pinned_items,
+    released_file,
+)
 from blimpworks.papers.multiblimp.paper import FREQUENCIES as FREQUENCY_KIND
 from blimpworks.papers.multiblimp.paper import frequency_tables
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
@@ -87,6 +91,8 @@ rule build_lexicon:
         "python -m blimpworks build-lexicon {input.unimorph:q} --tokens {input.tokens:q} "
         "--output {output:q} --lang {wildcards.lang} --special={params.special:q} "
         "--options {params.options:q} > {log:q} 2>&1"
+
+
 if is_released(CAMPAIGN):
 
     rule build_released_items:
@@ -112,7 +118,6 @@ if is_released(CAMPAIGN):
         shell:
             "python -m blimpworks build-released-items {input:q} --output {output:q} "
             "--lang {wildcards.lang} --options {params.options:q} {params.pinned:q} > {log:q} 2>&1"
-
 
 else:
 
@@ -152,7 +157,6 @@ else:
             "--special={params.special:q} --options {params.options:q} "
             "--treebanks {params.treebanks:q} > {log:q} 2>&1"
 
-
     rule measure_agreement:
         """Agreement counts of a language and their binomial tests."""
         input:
@@ -189,7 +193,6 @@ else:
             "--lexicon {input.lexicon:q} --output {output.table:q} --counts {output.counts:q} "
             "--lang {wildcards.lang} --options {params.options:q} "
             "> {log:q} 2>&1"
-
 
     rule build_pairs:
         """Every minimal pair of a language that passes the checks."""
@@ -231,7 +234,6 @@ else:
             "--tokens {input.tokens:q} --sentences {input.sentences:q} "
             "--output {output.table:q} --funnel {output.funnel:q} --lang {wildcards.lang} "
             "--special={params.special:q} --options {params.options:q} > {log:q} 2>&1"
-
 
     rule sample_items:
         """The balanced sample of a language's pairs."""
@@ -343,7 +345,9 @@ rule fit_margins:
         code=verb_code("fit_margins"),
         root=f"{RESULTS}/scores/{{benchmark}}",
         pairs=f"{RESULTS}/items/{{benchmark}}",
-        models=lambda w: layout.evaluated(w.benchmark, margin_models(CAMPAIGN, CATALOGUE)),
+        models=lambda w: layout.evaluated(
+            w.benchmark, margin_models(CAMPAIGN, CATALOGUE)
+        ),
         frequencies=[f"--frequencies={path}" for path in FREQUENCIES],
     message:
         "Fit margins on {wildcards.benchmark}"
@@ -352,5 +356,3 @@ rule fit_margins:
         "--items {params.pairs:q} "
         "--models={params.models:q} {params.frequencies:q} --benchmark {wildcards.benchmark} --output {output:q} "
         "> {log:q} 2>&1"
-
-

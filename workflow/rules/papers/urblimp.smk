@@ -43,6 +43,8 @@ rule build_urblimp_items:
         "--tokens {input.tokens:q} --sentences {input.sentences:q} --lexicon {input.lexicon:q} "
         "{params.text:q} --output {output.pairs:q} --counts {output.counts:q} --rejected {output.rejected:q} "
         "--options {params.options:q} > {log:q} 2>&1"
+
+
 rule compare_lengths:
     """Decisions by the mean per token beside those by the sum, and one pair word by word."""
     input:
@@ -72,6 +74,8 @@ rule compare_lengths:
         "python -m blimpworks compare-lengths {params.root:q} --models={params.models:q} "
         "--benchmark {wildcards.benchmark} --ties {params.ties} --output {output.lengths:q} "
         "--surprisals {output.surprisals:q} > {log:q} 2>&1"
+
+
 rule validation_lists:
     """A list of pairs for each participant, and the key that they don't see."""
     input:
