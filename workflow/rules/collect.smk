@@ -1,14 +1,6 @@
 """Targets that people ask for by name; they run nothing of their own."""
 
 
-rule all:
-    """Every exhibit of the campaign, and accuracies that none is made for."""
-    input:
-        [f"{RESULTS}/exhibits/{s.key}.{FORMATS[s.kind][0]}" for s in layout.exhibits],
-        layout.unshown_tables(),
-    localrule: True
-
-
 rule items:
     """The item sets of all languages."""
     input:

@@ -36,7 +36,9 @@ except UserError as error:
 # it is no param of a rule.
 os.environ.update(
     PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
-    PYTHONPATH=str(ROOT / "src"),
+    PYTHONPATH=os.pathsep.join(
+        filter(None, [str(ROOT / "src"), os.environ.get("PYTHONPATH")])
+    ),
     BLIMPWORKS_MIRROR=str(CAMPAIGN.mirror or ""),
     TYPER_USE_RICH="0",  # a quarter of a second in every job
 )

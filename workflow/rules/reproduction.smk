@@ -34,7 +34,7 @@ rule compare_published:
             path for paper in layout.papers for path in layout.printed_tables(paper)
         ],
         reasons=[
-            f"{CAMPAIGN.catalogue.published}/{paper}/reasons.tsv"
+            str(layout.printed_folder(paper) / "reasons.tsv")
             for paper in layout.papers
         ],
         accuracies=expand(

@@ -35,7 +35,7 @@ from blimpworks.campaign.parts import (
     score_parts,
 )
 from blimpworks.campaign.parts import engine_of as engine_of_row
-from blimpworks.campaign.registry import find_benchmark, find_paper
+from blimpworks.campaign.registry import find_benchmark, find_paper, printed_folder
 from blimpworks.campaign.retrieved import is_usable
 from blimpworks.campaign.seeds import curves_of
 from blimpworks.campaign.settings.base import TiePolicy, Variant
@@ -95,9 +95,13 @@ class Layout:
         names = (getattr(row, "name", "") for row in rows if is_usable(self.campaign, row))
         return [f"{self.resources}/sources/{name}" for name in names]
 
+    def printed_folder(self, paper: str) -> Path:
+        """Folder of a paper's printed numbers."""
+        return printed_folder(self.campaign.catalogue.published, paper)
+
     def printed_tables(self, paper: str) -> list[str]:
         """The numbers that a paper prints, table by table."""
-        return sorted(map(str, Path(self.campaign.catalogue.published, paper).glob("*.csv")))
+        return sorted(map(str, self.printed_folder(paper).glob("*.csv")))
 
     # Benchmarks and models
 

@@ -14,6 +14,8 @@ from blimpworks.campaign.settings.parsing import complaints, read_settings
 from blimpworks.campaign.settings.training import TrainingOptions
 from blimpworks.errors import UserError
 
+REPOSITORY = Path(__file__).resolve().parents[3]
+
 
 @cache
 def campaign_model() -> type[Campaign]:
@@ -55,7 +57,18 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
         except UserError as error:
             raise UserError(f"{source}: {error}") from error
     _check_corpora(campaign.training, source)
-    return campaign
+    return campaign.model_copy(update={"catalogue": _placed(campaign.catalogue)})
+
+
+def _placed(files: CatalogueFiles) -> CatalogueFiles:
+    """The catalogue's files, those of the repository where the current directory lacks them.
+
+    So the workflow runs in any directory, and a campaign can still have tables of its own there.
+    """
+    paths = {name: getattr(files, name) for name in type(files).model_fields}
+    absent = {name: path for name, path in paths.items() if not path.exists()}
+    there = {n: REPOSITORY / path for n, path in absent.items() if (REPOSITORY / path).exists()}
+    return files.model_copy(update=there)
 
 
 def _check_methods(methods: Mapping[str, Sequence[str]], source: str) -> None:

@@ -182,6 +182,8 @@ class Paper:
     """Modules with its commands."""
     rules: str = ""
     """Its rules: path below ``workflow/rules``, or an absolute one; empty without any."""
+    printed: Path | None = None
+    """Folder of its printed numbers and reasons; None for the one below ``catalogue.published``."""
     printed_accuracies: str = ""
     """Function from printed numbers to ``PrintedAccuracy``, as ``module:name``."""
     names: str = ""

@@ -14,18 +14,18 @@ import importlib
 import pkgutil
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from blimpworks.campaign.paper import Benchmark, Paper
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
+from blimpworks.records.packages import GROUP, registered_papers
 
 if TYPE_CHECKING:  # the catalogue asks the registry
     from blimpworks.campaign.catalogue import Catalogue
-
-GROUP = "blimpworks.papers"
 
 
 def _own() -> list[EntryPoint]:
@@ -58,7 +58,7 @@ def papers() -> Mapping[str, Paper]:
     """
     registered: dict[str, Paper] = {}
     taken: set[str] = set()
-    for entry in [*_own(), *sorted(entry_points(group=GROUP), key=lambda e: e.name)]:
+    for entry in [*_own(), *registered_papers()]:
         paper = _load(entry)
         names = {benchmark.name for benchmark in paper.benchmarks}
         twice = sorted(names & taken | {paper.name} & registered.keys())
@@ -109,6 +109,11 @@ def check_papers(campaign: Campaign, catalogue: Catalogue) -> None:
     """See that a campaign has what its benchmarks are made of. Raises UserError else."""
     for paper in papers_of(campaign):
         paper.check(campaign, catalogue)
+
+
+def printed_folder(published: Path, paper: str) -> Path:
+    """Folder of a paper's printed numbers: its own, or the one below ``published``."""
+    return find_paper(paper).printed or published / paper
 
 
 def load(address: str) -> object:

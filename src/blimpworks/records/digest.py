@@ -27,8 +27,8 @@ from blimpworks.records.normal_form import (
     normal_form,
     strip_docstrings,
 )
+from blimpworks.records.packages import PACKAGE, package_folders
 
-PACKAGE = "blimpworks"
 # Records, messages, the command line and what a cluster is asked for decide no number;
 # settings do, but their values are params of the rules that read them.
 EXCLUDED = re.compile(
@@ -42,15 +42,15 @@ EVERYTHING = "*"
 """In place of a name: all definitions of a module."""
 
 
-ROOT = Path(__file__).resolve().parent.parent
-
-
 def module_path(module: str) -> Path | None:
-    """Source file of a dotted ``module`` of this package, or None if it is no module of it."""
+    """Source file of a dotted ``module`` of a package that is followed, or None."""
     package, *inside = module.split(".")
-    base = ROOT.joinpath(*inside)
+    folder = package_folders().get(package)
+    if folder is None:
+        return None
+    base = folder.joinpath(*inside)
     for candidate in (base.with_suffix(".py"), base / "__init__.py"):
-        if package == PACKAGE and candidate.is_file():
+        if candidate.is_file():
             return candidate
     return None
 

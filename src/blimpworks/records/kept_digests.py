@@ -11,23 +11,24 @@ import hashlib
 import json
 import sys
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from blimpworks.files import write_text
+from blimpworks.records.packages import ROOT, package_folders
 
-ROOT = Path(__file__).resolve().parent.parent
 FILE = ROOT / "__pycache__" / f"digests-{sys.implementation.cache_tag}.json"
 _new: dict[str, list[Any]] = {}
 
 
 @cache
 def package_digest() -> str:
-    """SHA-256 over names and bytes of the package's files, as 64 hexadecimal digits."""
+    """SHA-256 over names and bytes of the packages' files, as 64 hexadecimal digits."""
     digest = hashlib.sha256()
-    for path in sorted(p for p in ROOT.rglob("*") if p.is_file() and "__pycache__" not in p.parts):
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
-        digest.update(f"{path.relative_to(ROOT)} {content}\n".encode())
+    for name, folder in package_folders().items():
+        files = (p for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts)
+        for path in sorted(files):
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+            digest.update(f"{name} {path.relative_to(folder)} {content}\n".encode())
     return digest.hexdigest()
 
 

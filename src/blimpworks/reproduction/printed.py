@@ -8,6 +8,7 @@ from pathlib import Path
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.catalogue import read_rows
 from blimpworks.campaign.reference import PublishedRow
+from blimpworks.campaign.registry import printed_folder
 from blimpworks.errors import UserError
 
 
@@ -32,10 +33,11 @@ class PrintedAccuracy:
 
 def printed_files(folder: Path, paper: str) -> list[Path]:
     """The tables of a paper's printed numbers below ``folder``. Raises UserError if none is."""
-    found = sorted((folder / paper).glob("*.csv"))
+    own = printed_folder(folder, paper)
+    found = sorted(own.glob("*.csv"))
     if not found:
         raise UserError(
-            f"{folder / paper} has no tables (*.csv); expected the printed numbers of {paper!r}. "
+            f"{own} has no tables (*.csv); expected the printed numbers of {paper!r}. "
             "Give the directory that has one below for each paper, such as config/published."
         )
     return found
