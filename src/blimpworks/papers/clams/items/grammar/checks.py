@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import NoReturn
 
 from blimpworks.campaign.variants import Variant
-from blimpworks.papers.clams.items.grammar.lexer import fail
 from blimpworks.papers.clams.items.grammar.model import (
     COMMON,
     START,
@@ -14,6 +13,7 @@ from blimpworks.papers.clams.items.grammar.model import (
     Reference,
     Rule,
     Template,
+    fail,
     listed,
 )
 
