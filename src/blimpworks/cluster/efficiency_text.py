@@ -3,12 +3,14 @@
 import csv
 import io
 import json
-import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
+from rich.console import RenderableType
+
 from blimpworks.cluster.efficiency import Efficiency, ModelUse, RuleUse
-from blimpworks.cluster.wording import WIDTH, amount, cut, duration, table
+from blimpworks.cluster.text import WIDTH, Columns, amount, duration, printed
 
 GENEROUS = 2.0
 """Asking for more than this many times what was used is told."""
@@ -83,75 +85,65 @@ def advice(use: ModelUse) -> list[str]:
     return [*_memory_advice(use), *_time_advice(use), *_use_advice(use)]
 
 
-def _advice(models: Sequence[ModelUse]) -> list[str]:
+def _advice(models: Sequence[ModelUse]) -> list[RenderableType]:
     """What stands out, by model; and speeds to ask by, as the site's description has them."""
-    told = [(use.model, found) for use in models if (found := advice(use))]
-    lines = []
-    for model, found in told:
-        text = f"{model}: {'; '.join(found)}."
-        lines += textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
-    if lines:
-        lines = ["What to change", *lines, ""]
+    advised = [(use.model, sentences) for use in models if (sentences := advice(use))]
+    blocks: list[RenderableType] = [
+        f"  {model}: {'; '.join(sentences)}." for model, sentences in advised
+    ]
+    if blocks:
+        blocks = ["What to change", *blocks, ""]
     speeds = [(u.model, u.tokens_per_second) for u in models if u.runs and u.tokens_per_second]
     if speeds:
-        lines += ["So that jobs ask for what was measured here, in config/site.yaml:", "models:"]
-        lines += [f"  {model}: {{tokens_per_second: {speed:.0f}}}" for model, speed in speeds]
-        lines.append("")
-    return lines
-
-
-def _row(use: ModelUse) -> list[str]:
-    memory = f"{_gb(use.rss_mb)}/{_gb(use.mem_mb)}" if use.runs else "-"
-    return [
-        use.model,
-        str(len(use.jobs) or "-"),
-        str(len(use.runs) or "-"),
-        _hours(use.asked),
-        _hours(use.held),
-        _hours(use.scoring),
-        _percent(use.share),
-        amount(use.tokens),
-        amount(use.tokens_per_second),
-        amount(use.tokens_per_second_held),
-        duration(use.load_seconds) if use.load_seconds else "-",
-        memory,
-    ]
+        blocks += ["So that jobs ask for what was measured here, in config/site.yaml:", "models:"]
+        blocks += [f"  {model}: {{tokens_per_second: {speed:.0f}}}" for model, speed in speeds]
+        blocks.append("")
+    return blocks
 
 
 HEAD: tuple[str, ...] = ("model", "jobs", "tries", "asked", "held", "scoring", "share")
 HEAD += ("tokens", "tokens/s", "overall", "loading", "GB")
 
 
-def _totals(models: Sequence[ModelUse]) -> list[str]:
-    if len(models) < 2:
-        return []
-    asked, held, scoring = (
-        sum(getattr(use, name) for use in models) for name in ("asked", "held", "scoring")
+def _hours_row(model: str, uses: Sequence[ModelUse]) -> list[str]:
+    """What several models, or one, took together."""
+    asked, held, scoring, tokens = (
+        sum(getattr(use, name) for use in uses) for name in ("asked", "held", "scoring", "tokens")
     )
-    hours = [
+    return [
+        model,
+        str(sum(len(use.jobs) for use in uses) or "-"),
+        str(sum(len(use.runs) for use in uses) or "-"),
         _hours(asked),
         _hours(held),
         _hours(scoring),
         _percent(scoring / held if held else None),
+        amount(tokens),
     ]
-    jobs, runs = sum(len(u.jobs) for u in models), sum(len(u.runs) for u in models)
-    tokens = amount(sum(use.tokens for use in models))
-    return ["in all", str(jobs or "-"), str(runs or "-"), *hours, tokens, "", "", "", ""]
 
 
-def _of_unit(models: Sequence[ModelUse], unit: str) -> list[str]:
+def _row(use: ModelUse) -> list[str]:
+    return [
+        *_hours_row(use.model, [use]),
+        amount(use.tokens_per_second),
+        amount(use.tokens_per_second_held),
+        duration(use.load_seconds) if use.load_seconds else "-",
+        f"{_gb(use.rss_mb)}/{_gb(use.mem_mb)}" if use.runs else "-",
+    ]
+
+
+def _of_unit(models: Sequence[ModelUse], unit: str) -> list[RenderableType]:
     """A table of the models whose hours are of one unit."""
     own = [use for use in models if use.unit == unit]
-    if not own:
-        return []
-    totals = _totals(own)
-    rows = [_row(use) for use in own] + ([totals] if totals else [])
-    return [f"Scoring, in {unit}-hours", cut(table(HEAD, rows)), ""]
+    rows = [_row(use) for use in own]
+    if len(own) > 1:
+        rows.append([*_hours_row("in all", own), "", "", "", ""])
+    return [f"Scoring, in {unit}-hours", Columns(HEAD, rows), ""] if rows else []
 
 
-def _accounted(models: Sequence[ModelUse]) -> list[str]:
+def _accounted(models: Sequence[ModelUse]) -> list[RenderableType]:
     """What SLURM's accounting says, where it does."""
-    found = [(use.model, _accounts(use)) for use in models]
+    accounts = [(use.model, _accounts(use)) for use in models]
     rows = [
         [
             model,
@@ -160,31 +152,32 @@ def _accounted(models: Sequence[ModelUse]) -> list[str]:
             _gb(facts["sacct_rss_mb"]),
             facts["sacct_states"],
         ]
-        for model, facts in found
+        for model, facts in accounts
         if facts["sacct_jobs"]
     ]
     head = ("model", "jobs", "hours", "GB", "states")
-    return ["By SLURM's accounting", cut(table(head, rows, left=(0, 4))), ""] if rows else []
+    return ["By SLURM's accounting", Columns(head, rows, left=(0, 4)), ""] if rows else []
 
 
-def _rules(rules: Sequence[RuleUse]) -> list[str]:
+def _rules(rules: Sequence[RuleUse]) -> list[RenderableType]:
     rows = [[r.rule, str(r.jobs), duration(3600 * r.hours), _gb(r.rss_mb)] for r in rules]
     head = ("rule", "jobs", "time", "largest GB")
-    return ["All finished jobs, by rule", table(head, rows), ""] if rows else []
+    return ["All finished jobs, by rule", Columns(head, rows), ""] if rows else []
 
 
-def as_text(found: Efficiency) -> str:
+def as_text(campaign: Efficiency, width: int = WIDTH) -> str:
     """Hours, speeds and memory by model, how attempts ended, what to change, and the rules."""
-    lines = [f"Campaign {found.campaign}", ""]
-    lines += [*_of_unit(found.models, "GPU"), *_of_unit(found.models, "core")]
-    if not found.models:
-        lines += ["Nothing was scored yet, or by jobs that kept no journal.", ""]
-    rough = [use for use in found.models if {*use.causes} - {"done"}]
+    models = campaign.models
+    blocks: list[RenderableType] = [f"Campaign {campaign.campaign}", ""]
+    blocks += [*_of_unit(models, "GPU"), *_of_unit(models, "core")]
+    if not models:
+        blocks += ["Nothing was scored yet, or by jobs that kept no journal.", ""]
+    rough = [use for use in models if {*use.causes} - {"done"}]
     if rough:
-        lines += ["How attempts ended, where not all were done"]
-        lines += [cut(f"  {use.model}: {_endings(use)}") for use in rough] + [""]
-    lines += _accounted(found.models)
-    return "\n".join([*lines, *_advice(found.models), *_rules(found.rules)]).rstrip()
+        blocks += ["How attempts ended, where not all were done"]
+        blocks += [f"  {use.model}: {_endings(use)}" for use in rough] + [""]
+    blocks += _accounted(models)
+    return printed([*blocks, *_advice(models), *_rules(campaign.rules)], width)
 
 
 def _accounts(use: ModelUse) -> dict[str, Any]:
@@ -232,11 +225,9 @@ def as_csv(models: Sequence[ModelUse]) -> str:
     return sink.getvalue()
 
 
-def as_json(found: Efficiency) -> str:
+def as_json(efficiency: Efficiency) -> str:
     """Everything, as JSON."""
-    rules = [
-        {"rule": r.rule, "jobs": r.jobs, "hours": r.hours, "rss_mb": r.rss_mb} for r in found.rules
-    ]
-    whole: dict[str, Any] = {"campaign": found.campaign, "rules": rules}
-    whole["models"] = [record(use) for use in found.models]
+    rules = [asdict(rule) for rule in efficiency.rules]
+    models = [record(use) for use in efficiency.models]
+    whole = {"campaign": efficiency.campaign, "rules": rules, "models": models}
     return json.dumps(whole, indent=1, ensure_ascii=False)
