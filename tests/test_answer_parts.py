@@ -83,7 +83,7 @@ def test_a_part_that_answers_has_a_store_and_a_log_of_its_own():
 
 
 def test_in_a_narrow_table_one_still_sees_that_a_model_answers():
-    table = Columns(("model", "tokens"), [["salamandra-2b-instruct (answers)", "12345"]])
+    table = Columns([{"model": "salamandra-2b-instruct (answers)", "tokens": "12345"}])
     assert printed([table], 30).splitlines() == [
         "model                   tokens",
         "salamandra-2b-instruct   12345",

@@ -18,9 +18,10 @@ from blimpworks.cluster.dry_run import DryRun, read_dry_run
 from blimpworks.cluster.expectations import PROMPTS, SENTENCE
 from blimpworks.cluster.plan import ANSWER_BYTES, STORE_BYTES, make_plan
 from blimpworks.cluster.plan_data import Plan
-from blimpworks.cluster.plan_text import number, plan_text
+from blimpworks.cluster.plan_text import plan_text
 from blimpworks.cluster.present import stored
 from blimpworks.cluster.slurm import ANSWERS
+from blimpworks.cluster.text import number
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 EXAMPLE = "config/site.example.yaml"

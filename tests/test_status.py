@@ -23,8 +23,9 @@ from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.parts import Part, score_parts
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.settings.campaign import check_campaign, load_campaign
-from blimpworks.cluster.efficiency import account_for, read_models
+from blimpworks.cluster.efficiency import Efficiency, account_for, in_all, read_models
 from blimpworks.cluster.efficiency_text import advice
+from blimpworks.cluster.efficiency_text import as_text as efficiency_text
 from blimpworks.cluster.journal import Asked, Attempt, Ended, journal_path, now, progress_path
 from blimpworks.cluster.part_status import last_words, read_part_status
 from blimpworks.cluster.slurm import Accounted, Queue, accounting, read_queue
@@ -340,7 +341,10 @@ def test_a_running_job_is_told_with_its_place(tree):
     assert re.match(told, running, re.MULTILINE)
 
 
-ROWS = [["llama-3.1-70b-instruct (answers)", "12,345", "ran out of time"], ["gpt2", "1", "done"]]
+ROWS = [
+    {"model": "llama-3.1-70b-instruct (answers)", "tokens": "12,345", "state": "ran out of time"},
+    {"model": "gpt2", "tokens": "1", "state": "done"},
+]
 
 
 @pytest.mark.parametrize(
@@ -379,12 +383,12 @@ ROWS = [["llama-3.1-70b-instruct (answers)", "12,345", "ran out of time"], ["gpt
     ],
 )
 def test_a_table_loses_nothing_in_a_narrow_terminal(width, lines):
-    columns = Columns(("model", "tokens", "state"), ROWS, left=(0, 2))
+    columns = Columns(ROWS, left=("model", "state"))
     assert printed([columns], width).splitlines() == lines
 
 
 def test_markup_in_what_is_printed_is_text():
-    columns = Columns(("[b]model[/b]",), [["V[3,s] :smile:"]])
+    columns = Columns([{"[b]model[/b]": "V[3,s] :smile:"}], left=("[b]model[/b]",))
     blocks = ["[red]a[/red]", shortened("  [b]"), columns]
     assert printed(blocks, 80) == "[red]a[/red]\n  [b]\n[b]model[/b]\nV[3,s] :smile:"
 
@@ -433,6 +437,19 @@ def test_hours_are_those_of_gpus(tree):
     assert use.tokens_per_second_held == pytest.approx(9 * 2700 / 5400)
     assert (use.load_seconds, use.rss_mb, use.mem_mb) == (60, 9000, 64000)
     assert use.causes == {"walltime": 1, "done": 1}
+
+
+def test_models_are_added_up_with_the_jobs_that_they_share_counted_once(tree):
+    write_attempts(tree.log(), attempt("done", 1800, job="7", seconds=3600, rss_mb=9000))
+    write_attempts(tree.log("gemma-3-27b"), attempt("done", 900, job="7", seconds=1800))
+    models = tree.models()
+    total = in_all(models)
+    assert (total.jobs, len(total.runs)) == (["7"], 2)
+    for name in ("asked", "held", "scoring", "tokens", "load_seconds"):
+        assert getattr(total, name) == sum(getattr(use, name) for use in models)
+    assert (total.rss_mb, total.tokens_per_second) == (9000, 450)
+    text = efficiency_text(Efficiency("x", models, []), 200)
+    assert re.search(r"^in all +1 +2 +16 +3.0 ", text, re.MULTILINE)
 
 
 def test_hours_without_gpus_are_those_of_cores(tree):

@@ -9,8 +9,8 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from blimpworks.cluster.efficiency import Efficiency, ModelUse, RuleUse
-from blimpworks.cluster.text import WIDTH, Columns, amount, duration, printed
+from blimpworks.cluster.efficiency import Efficiency, ModelUse, RuleUse, in_all
+from blimpworks.cluster.text import WIDTH, Columns, amount, duration, number, printed
 
 GENEROUS = 2.0
 """Asking for more than this many times what was used is told."""
@@ -30,12 +30,10 @@ def _gb(megabytes: float | None) -> str:
     return f"{megabytes / 1000:.{0 if megabytes >= 9950 else 1}f}"
 
 
-def _hours(hours: float | None) -> str:
-    if hours is None:
-        return "-"
-    if not 0 < hours < 0.095:
-        return f"{hours:.{0 if hours >= 99.5 else 1 if hours >= 0.95 else 2}f}" if hours else "-"
-    return f"{hours:.3f}"
+def _hours(hours: float) -> str:
+    if 0 < hours < 0.095:
+        return f"{hours:.3f}"
+    return number(hours) if hours else "-"
 
 
 def _percent(share: float | None) -> str:
@@ -101,68 +99,57 @@ def _advice(models: Sequence[ModelUse]) -> list[RenderableType]:
     return blocks
 
 
-HEAD: tuple[str, ...] = ("model", "jobs", "tries", "asked", "held", "scoring", "share")
-HEAD += ("tokens", "tokens/s", "overall", "loading", "GB")
-
-
-def _hours_row(model: str, uses: Sequence[ModelUse]) -> list[str]:
-    """What several models, or one, took together."""
-    asked, held, scoring, tokens = (
-        sum(getattr(use, name) for use in uses) for name in ("asked", "held", "scoring", "tokens")
-    )
-    return [
-        model,
-        str(sum(len(use.jobs) for use in uses) or "-"),
-        str(sum(len(use.runs) for use in uses) or "-"),
-        _hours(asked),
-        _hours(held),
-        _hours(scoring),
-        _percent(scoring / held if held else None),
-        amount(tokens),
-    ]
-
-
-def _row(use: ModelUse) -> list[str]:
-    return [
-        *_hours_row(use.model, [use]),
-        amount(use.tokens_per_second),
-        amount(use.tokens_per_second_held),
-        duration(use.load_seconds) if use.load_seconds else "-",
-        f"{_gb(use.rss_mb)}/{_gb(use.mem_mb)}" if use.runs else "-",
-    ]
+def _row(use: ModelUse) -> dict[str, str]:
+    return {
+        "model": use.model,
+        "jobs": str(len(use.jobs) or "-"),
+        "tries": str(len(use.runs) or "-"),
+        "asked": _hours(use.asked),
+        "held": _hours(use.held),
+        "scoring": _hours(use.scoring),
+        "share": _percent(use.share),
+        "tokens": amount(use.tokens),
+        "tokens/s": amount(use.tokens_per_second),
+        "overall": amount(use.tokens_per_second_held),
+        "loading": duration(use.load_seconds) if use.load_seconds else "-",
+        "GB": f"{_gb(use.rss_mb)}/{_gb(use.mem_mb)}" if use.runs else "-",
+    }
 
 
 def _of_unit(models: Sequence[ModelUse], unit: str) -> list[RenderableType]:
-    """A table of the models whose hours are of one unit."""
+    """A table of the models whose hours are of one unit, and of all of them together."""
     own = [use for use in models if use.unit == unit]
-    rows = [_row(use) for use in own]
-    if len(own) > 1:
-        rows.append([*_hours_row("in all", own), "", "", "", ""])
-    return [f"Scoring, in {unit}-hours", Columns(HEAD, rows), ""] if rows else []
+    rows = [*own, in_all(own)] if len(own) > 1 else own
+    return [f"Scoring, in {unit}-hours", Columns([*map(_row, rows)]), ""] if rows else []
 
 
 def _accounted(models: Sequence[ModelUse]) -> list[RenderableType]:
     """What SLURM's accounting says, where it does."""
-    accounts = [(use.model, _accounts(use)) for use in models]
     rows = [
-        [
-            model,
-            str(facts["sacct_jobs"]),
-            _hours(facts["sacct_hours"]),
-            _gb(facts["sacct_rss_mb"]),
-            facts["sacct_states"],
-        ]
-        for model, facts in accounts
-        if facts["sacct_jobs"]
+        {
+            "model": use.model,
+            "jobs": str(facts["sacct_jobs"]),
+            "hours": _hours(facts["sacct_hours"]),
+            "GB": _gb(facts["sacct_rss_mb"]),
+            "states": facts["sacct_states"],
+        }
+        for use in models
+        if (facts := _accounts(use))["sacct_jobs"]
     ]
-    head = ("model", "jobs", "hours", "GB", "states")
-    return ["By SLURM's accounting", Columns(head, rows, left=(0, 4)), ""] if rows else []
+    return ["By SLURM's accounting", Columns(rows, left=("model", "states")), ""] if rows else []
 
 
 def _rules(rules: Sequence[RuleUse]) -> list[RenderableType]:
-    rows = [[r.rule, str(r.jobs), duration(3600 * r.hours), _gb(r.rss_mb)] for r in rules]
-    head = ("rule", "jobs", "time", "largest GB")
-    return ["All finished jobs, by rule", Columns(head, rows), ""] if rows else []
+    rows = [
+        {
+            "rule": rule.rule,
+            "jobs": str(rule.jobs),
+            "time": duration(3600 * rule.hours),
+            "largest GB": _gb(rule.rss_mb),
+        }
+        for rule in rules
+    ]
+    return ["All finished jobs, by rule", Columns(rows, left=("rule",)), ""] if rows else []
 
 
 def as_text(campaign: Efficiency, width: int = WIDTH) -> str:
@@ -182,13 +169,13 @@ def as_text(campaign: Efficiency, width: int = WIDTH) -> str:
 
 def _accounts(use: ModelUse) -> dict[str, Any]:
     """What SLURM's accounting says, or None for each value where it says nothing."""
-    found = {run.attempt.started.slurm_job: run.accounted for run in use.runs if run.accounted}
-    sizes = [each.rss_mb for each in found.values() if each.rss_mb is not None]
+    jobs = {run.attempt.started.slurm_job: run.accounted for run in use.runs if run.accounted}
+    sizes = [each.rss_mb for each in jobs.values() if each.rss_mb is not None]
     return {
-        "sacct_jobs": len(found) or None,
-        "sacct_hours": sum(e.seconds for e in found.values()) / 3600 if found else None,
+        "sacct_jobs": len(jobs) or None,
+        "sacct_hours": sum(e.seconds for e in jobs.values()) / 3600 if jobs else None,
         "sacct_rss_mb": max(sizes, default=None),
-        "sacct_states": ", ".join(sorted({each.state for each in found.values()})) or None,
+        "sacct_states": ", ".join(sorted({each.state for each in jobs.values()})) or None,
     }
 
 

@@ -9,72 +9,45 @@ from rich.text import Text
 
 from blimpworks.campaign.settings.site import GpuKind, Site
 from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, Plan, Present
-from blimpworks.cluster.text import WIDTH, Columns, printed
+from blimpworks.cluster.text import WIDTH, Columns, number, printed
 
 SHORT = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-HEADINGS = (
-    "model",
-    "engine",
-    "GB",
-    "GPUs",
-    "host",
-    "jobs",
-    "Mtok",
-    "tok/s",
-    "h",
-    "asks",
-    "GPU-h",
-)
-
-
-def number(value: float) -> str:
-    """A number with about two figures that count: 12,345, 12, 1.2 or 0.12."""
-    if value >= 9.95 or value == 0:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 0.95 else f"{value:.2f}"
 
 
 def _rules(plan: Plan) -> Iterator[str]:
     if plan.rules is None:
         yield "Jobs: not counted, because Snakemake refuses the campaign as it is (see the end)."
         return
-    total, asked = sum(plan.rules.values()), plan.dry_run_seconds
+    total, seconds = sum(plan.rules.values()), plan.dry_run_seconds
     if not total:
-        yield f"Jobs: nothing is left to run (Snakemake's dry run, {asked:.0f} s)."
+        yield f"Jobs: nothing is left to run (Snakemake's dry run, {seconds:.0f} s)."
         return
     on_gpus = f"{plan.gpu_jobs:,} of them on GPUs"
-    yield f"Jobs: {total:,} to run, {on_gpus} (Snakemake's dry run, {asked:.0f} s)."
+    yield f"Jobs: {total:,} to run, {on_gpus} (Snakemake's dry run, {seconds:.0f} s)."
     counted = sorted(plan.rules.items(), key=lambda rule: -rule[1])
     yield f"  {', '.join(f'{rule} {count:,}' for rule, count in counted)}"
 
 
-def _row(model: ModelPlan, letters: Mapping[str, str]) -> tuple[str, ...]:
-    gpus = f"{model.gpus} × {letters[model.kind]}" if model.kind else "none"
+def _row(model: ModelPlan, letters: Mapping[str, str]) -> dict[str, str]:
     engine = "hf" if model.engine == "transformers" else model.engine
-    return (
-        model.model,
-        f"{engine} {SHORT[model.dtype]}",
-        f"{model.weights_gb:.1f}",
-        gpus,
-        f"{model.host_memory_mb / 1000:.0f}",
-        f"{model.packed} in {model.packs}" if model.packed else f"{model.jobs}",
-        number(model.tokens / 1e6),
-        f"{number(model.tokens_per_second)} {model.speed[0]}",
-        number(model.hours),
-        number(model.minutes_asked / 60),
-        number(model.gpu_hours) if model.gpus else "-",
-    )
+    return {
+        "model": model.model,
+        "engine": f"{engine} {SHORT[model.dtype]}",
+        "GB": f"{model.weights_gb:.1f}",
+        "GPUs": f"{model.gpus} × {letters[model.kind]}" if model.kind else "none",
+        "host": f"{model.host_memory_mb / 1000:.0f}",
+        "jobs": f"{model.packed} in {model.packs}" if model.packed else f"{model.jobs}",
+        "Mtok": number(model.tokens / 1e6),
+        "tok/s": f"{number(model.tokens_per_second)} {model.speed[0]}",
+        "h": number(model.hours),
+        "asks": number(model.minutes_asked / 60),
+        "GPU-h": number(model.gpu_hours) if model.gpus else "-",
+    }
 
 
-def _kinds(plan: Plan, site: Site, letters: Mapping[str, str]) -> Iterator[str]:
-    used = {model.kind for model in plan.models}
-    for kind in site.gpus:
-        if kind.label in used:
-            yield f"  {letters[kind.label]} = {_place(kind)}"
-
-
-def _place(kind: GpuKind) -> str:
+def _kind(kind: GpuKind) -> str:
+    """Where a kind of GPU is, and for how long a job may have it."""
     limits = [f"partition {kind.partition}"] if kind.partition else []
     limits += [f"constraint {kind.constraint}"] if kind.constraint else []
     limits += [f"{kind.per_node} a node", f"at most {kind.max_hours:g} h a job"]
@@ -94,10 +67,10 @@ def _models(plan: Plan, site: Site | None) -> Iterator[RenderableType]:
         )
     kinds = site.gpus if site else ()
     letters = dict(zip((kind.label for kind in kinds), LETTERS, strict=False))
-    if site:
-        yield from _kinds(plan, site, letters)
+    used = {model.kind for model in plan.models}
+    yield from (f"  {letters[kind.label]} = {_kind(kind)}" for kind in kinds if kind.label in used)
     rows = [_row(model, letters) for model in plan.models]
-    yield Padding(Columns(HEADINGS, rows, left=(0, 1, 3)), (0, 0, 0, 2))
+    yield Padding(Columns(rows, left=("model", "engine", "GPUs")), (0, 0, 0, 2))
     yield (
         "  engine: hf is transformers. GB: weights. GPUs: of each job; the model is spread over "
         "all of them (tensor parallel). host: GB of the host's memory. jobs: of its own, or so "

@@ -40,19 +40,19 @@ def _states(parts: Sequence[PartStatus]) -> str:
     return ", ".join(f"{n} {state}" for state, n in counts.items())
 
 
-def _row(model: ModelStatus) -> list[str]:
+def _row(model: ModelStatus) -> dict[str, str]:
     finished, languages = model.languages
     sentences = f"{'' if model.exact else '~'}{amount(model.sentences)}"
     left = duration(model.left) if model.left else "-" if model.left == 0 else "?"
-    return [
-        model.model,
-        f"{finished}/{languages}",
-        f"{amount(model.done)}/{sentences}" if model.sentences else "-",
-        _share(model.done, model.sentences),
-        amount(model.tokens_per_second),
-        f"{'~' if model.borrowed and model.left else ''}{left}",
-        _states(model.parts),
-    ]
+    return {
+        "model": model.model,
+        "languages": f"{finished}/{languages}",
+        "sentences": f"{amount(model.done)}/{sentences}" if model.sentences else "-",
+        "": _share(model.done, model.sentences),
+        "tokens/s": amount(model.tokens_per_second),
+        "left": f"{'~' if model.borrowed and model.left else ''}{left}",
+        "state": _states(model.parts),
+    }
 
 
 def _place(part: PartStatus) -> str:
@@ -115,12 +115,6 @@ def _section(title: str, entries: Sequence[Sequence[Text]]) -> list[RenderableTy
     return ["", title, *lines, *([f"  … and {more} more (--json has all)"] if more > 0 else [])]
 
 
-def _stages(status: Status) -> Columns:
-    """Each stage's count."""
-    counts = [f"{stage.done}/{stage.expected}" for stage in status.stages]
-    return Columns([stage.name for stage in status.stages], [counts], left=())
-
-
 def _in_all(status: Status) -> list[str]:
     """The sum of what is left, and how long it takes at best."""
     total = sum(model.sentences for model in status.models)
@@ -145,15 +139,14 @@ def _in_all(status: Status) -> list[str]:
 
 def as_text(status: Status, configfile: str, width: int = WIDTH) -> str:
     """The whole campaign: stages, a line for each model, what runs and what is in trouble."""
-    head = ("model", "languages", "sentences", "", "tokens/s", "left", "state")
     parts = [part for model in status.models for part in model.parts]
     blocks: list[RenderableType] = [
         f"Campaign {status.campaign} ({configfile}), {status.moment.astimezone():%a %d %b %H:%M}",
         "",
-        _stages(status),
+        Columns([{stage.name: f"{stage.done}/{stage.expected}" for stage in status.stages}]),
     ]
     if status.models:
-        models = Columns(head, [*map(_row, status.models)], left=(0, 6))
+        models = Columns([*map(_row, status.models)], left=("model", "state"))
         blocks += ["", models, "", *_in_all(status)]
     trouble = [part for part in parts if part.state in ("failed", "lost")]
     paused = [part for part in parts if part.state in ("waiting", "queued") and part.attempts]
@@ -174,13 +167,16 @@ def _of_language(part: PartStatus, lang: str) -> tuple[int | None, int | None]:
     return (known.sentences if part.manifest is not None else known.done), known.sentences
 
 
-def _language_row(part: PartStatus, lang: str) -> list[str]:
+def _language_row(part: PartStatus, lang: str) -> dict[str, str]:
     done, total = _of_language(part, lang)
     state = "done" if part.manifest is not None or (total and done == total) else part.state
-    counts = ["-", "-"] if total is None else [f"{amount(done)}/{amount(total)}", ""]
-    if total:
-        counts[1] = _share(done or 0, total)
-    return [lang, *counts, state, part.part.part]
+    return {
+        "language": lang,
+        "sentences": "-" if total is None else f"{amount(done)}/{amount(total)}",
+        "": "-" if total is None else _share(done or 0, total) if total else "",
+        "state": state,
+        "job": part.part.part,
+    }
 
 
 def find_model(status: Status, name: str) -> ModelStatus:
@@ -197,9 +193,8 @@ def find_model(status: Status, name: str) -> ModelStatus:
 
 def languages_text(model: ModelStatus, width: int = WIDTH) -> str:
     """A line for each language of a model."""
-    head = ("language", "sentences", "", "state", "job")
     rows = [_language_row(part, lang) for part in model.parts for lang in part.part.languages]
-    return printed([model.model, "", Columns(head, rows, left=(0, 3, 4))], width)
+    return printed([model.model, "", Columns(rows, left=("language", "state", "job"))], width)
 
 
 def _part_json(part: PartStatus) -> dict[str, Any]:
@@ -243,5 +238,5 @@ def as_json(status: Status) -> str:
         for model in status.models
     ]
     stages = {s.name: {"done": s.done, "expected": s.expected} for s in status.stages}
-    found = {"campaign": status.campaign, "moment": status.moment.isoformat()}
-    return json.dumps(found | {"stages": stages, "models": models}, indent=1, ensure_ascii=False)
+    heading = {"campaign": status.campaign, "moment": status.moment.isoformat()}
+    return json.dumps(heading | {"stages": stages, "models": models}, indent=1, ensure_ascii=False)

@@ -4,7 +4,7 @@ import io
 import shutil
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -47,6 +47,11 @@ def amount(number: float | None) -> str:
     return tqdm.format_sizeof(number) if number >= 9999.5 else f"{number:.0f}"
 
 
+def number(value: float) -> str:
+    """A number with about two figures that count: 12,345, 12, 1.2 or 0.12."""
+    return f"{value:,.{0 if value >= 9.95 or not value else 1 if value >= 0.95 else 2}f}"
+
+
 def clock(moment: datetime, today: datetime) -> str:
     """Local time of day, with the day where it is another one."""
     local = moment.astimezone()
@@ -68,35 +73,36 @@ class Columns:
     does not do, further columns go into tables below, each with the first column again.
     """
 
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    left: Sequence[int] = (0,)
+    rows: Sequence[Mapping[str, str]]
+    """Cells by heading, all rows with the same headings."""
+    left: Sequence[str] = ("model",)
 
-    def _width(self, column: int) -> int:
-        """Least characters of a column."""
-        longest = max(len(row[column]) for row in (self.head, *self.rows))
-        return min(longest, NARROWEST) if column in self.left else longest
+    def _least(self, heading: str) -> int:
+        """Characters that a column needs, and the two before it."""
+        longest = max(map(len, [heading, *(row[heading] for row in self.rows)]))
+        return 2 + (min(longest, NARROWEST) if heading in self.left else longest)
 
-    def _groups(self, width: int) -> Iterable[list[int]]:
-        """Columns of each table, all of which fit ``width`` characters."""
-        group = [0]
-        for column in range(1, len(self.head)):
-            if sum(2 + self._width(each) for each in (*group, column)) > width + 2:
+    def _groups(self, width: int) -> Iterable[list[str]]:
+        """Headings of each table, all of which fit ``width`` characters."""
+        first, *others = self.rows[0]
+        group = [first]
+        for heading in others:
+            if sum(map(self._least, (*group, heading))) > width + 2:
                 yield group
-                group = [0]
-            group.append(column)
+                group = [first]
+            group.append(heading)
         yield group
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[Table]:
         """The table or tables, as rich asks for them."""
         for group in self._groups(options.max_width):
             table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="none")
-            for column in group:
-                text = column in self.left
+            for heading in group:
+                text = heading in self.left
                 side: Literal["left", "right"] = "left" if text else "right"
-                table.add_column(self.head[column], justify=side, no_wrap=not text, overflow="fold")
+                table.add_column(heading, justify=side, no_wrap=not text, overflow="fold")
             for row in self.rows:
-                table.add_row(*(row[column] for column in group))
+                table.add_row(*(row[heading] for heading in group))
             yield table
 
 
@@ -119,10 +125,16 @@ def printed(blocks: Iterable[RenderableType], width: int) -> str:
     """
     sink = io.StringIO()
     console = Console(
-        file=sink, width=width, force_terminal=False, markup=False, emoji=False, highlight=False
+        file=sink,
+        width=width,
+        force_terminal=False,
+        force_jupyter=False,
+        markup=False,
+        emoji=False,
+        highlight=False,
     )
     for block in blocks:
         content = _wrapped(block, width) if isinstance(block, str) else block
         overflow = content.overflow if isinstance(content, Text) else None
         console.print(content, no_wrap=True, overflow=overflow or "ignore", crop=False)
-    return "\n".join(line.rstrip() for line in sink.getvalue().splitlines()).rstrip()
+    return "\n".join(line.rstrip() for line in sink.getvalue().split("\n")).rstrip()
