@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blimpworks.cluster.growth import MOST, UNKNOWN, Growth, growth
+from blimpworks.cluster.retry_scaling import MOST, UNKNOWN, RetryScaling, retry_scaling
 from blimpworks.cluster.slurm import slurm_states
 from blimpworks.errors import UserError
 from blimpworks.records.journal import (
@@ -25,61 +25,63 @@ ATTEMPTS = st.lists(st.builds(attempt, CAUSES, st.none() | st.integers(0, 3)), m
 
 @given(ATTEMPTS, ATTEMPTS)
 def test_nothing_before_the_last_attempt_that_was_done_counts(before, after):
-    assert growth([*before, attempt("done", 5), *after]) == growth(after)
+    assert retry_scaling([*before, attempt("done", 5), *after]) == retry_scaling(after)
 
 
 @given(ATTEMPTS, st.sampled_from(NOTHING), st.integers(0, 6))
 def test_some_causes_change_nothing_wherever_they_stand(attempts, cause, place):
-    assert growth([*attempts[:place], attempt(cause), *attempts[place:]]) == growth(attempts)
+    assert retry_scaling([*attempts[:place], attempt(cause), *attempts[place:]]) == retry_scaling(
+        attempts
+    )
 
 
 @given(ATTEMPTS)
 def test_want_of_memory_doubles_memory_alone_up_to_eightfold(attempts):
-    before, after = growth(attempts), growth([*attempts, attempt("memory")])
+    before, after = retry_scaling(attempts), retry_scaling([*attempts, attempt("memory")])
     assert after == before._replace(memory=min(2 * before.memory, MOST))
 
 
 @given(ATTEMPTS, st.none() | st.integers(0, 9))
 def test_walltime_doubles_only_for_an_attempt_that_got_nowhere(attempts, new):
-    before, after = growth(attempts), growth([*attempts, attempt("walltime", new)])
+    before, after = retry_scaling(attempts), retry_scaling([*attempts, attempt("walltime", new)])
     factor = 1 if new else 2
     assert after == before._replace(minutes=min(factor * before.minutes, MOST))
 
 
 @given(ATTEMPTS)
 def test_a_full_gpu_asks_for_the_next_size(attempts):
-    before, after = growth(attempts), growth([*attempts, attempt("gpu_memory")])
+    before, after = retry_scaling(attempts), retry_scaling([*attempts, attempt("gpu_memory")])
     assert after == before._replace(gpu_step=before.gpu_step + 1)
 
 
 @pytest.mark.parametrize(
     ("state", "new", "expected"),
     [
-        ("OUT_OF_MEMORY", None, Growth(memory=2)),
-        ("TIMEOUT", None, Growth(minutes=2)),
-        ("TIMEOUT", 0, Growth(minutes=2)),
-        ("TIMEOUT", 3, Growth()),
-        ("NODE_FAIL", None, Growth()),
-        ("PREEMPTED", None, Growth()),
-        ("CANCELLED", None, Growth()),
-        ("RUNNING", None, Growth()),
-        ("FAILED", None, Growth(UNKNOWN, UNKNOWN)),
-        (None, None, Growth(UNKNOWN, UNKNOWN)),
+        ("OUT_OF_MEMORY", None, RetryScaling(memory=2)),
+        ("TIMEOUT", None, RetryScaling(minutes=2)),
+        ("TIMEOUT", 0, RetryScaling(minutes=2)),
+        ("TIMEOUT", 3, RetryScaling()),
+        ("NODE_FAIL", None, RetryScaling()),
+        ("PREEMPTED", None, RetryScaling()),
+        ("CANCELLED", None, RetryScaling()),
+        ("RUNNING", None, RetryScaling()),
+        ("FAILED", None, RetryScaling(UNKNOWN, UNKNOWN)),
+        (None, None, RetryScaling(UNKNOWN, UNKNOWN)),
     ],
 )
 def test_a_lost_attempt_counts_as_slurm_says(state, new, expected):
     states = {"7": state} if state else {}
-    assert growth([attempt("lost", new, job="7")], states) == expected
+    assert retry_scaling([attempt("lost", new, job="7")], states) == expected
 
 
 def test_how_a_job_ended_is_held_against_its_last_attempt_alone():
     """It was queued again after those before."""
     lost = [attempt("lost", job="7") for _ in range(3)]
-    assert growth(lost, {"7": "OUT_OF_MEMORY"}) == Growth(memory=2)
+    assert retry_scaling(lost, {"7": "OUT_OF_MEMORY"}) == RetryScaling(memory=2)
 
 
 def test_an_attempt_lost_without_a_scheduler_changes_nothing():
-    assert growth([Attempt(started())]) == Growth()
+    assert retry_scaling([Attempt(started())]) == RetryScaling()
 
 
 def test_a_journal_gives_back_what_was_appended(tmp_path):

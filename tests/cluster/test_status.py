@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import os
 import re
 import shutil
 import signal
@@ -20,13 +21,14 @@ from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign, load_campaign
 from blimpworks.campaign.parts import Part, score_parts
 from blimpworks.campaign.reference import groups_of_models
-from blimpworks.cluster import wording
-from blimpworks.cluster.efficiency import account_for, read_models
+from blimpworks.cluster.efficiency import Efficiency, account_for, in_all, read_models
 from blimpworks.cluster.efficiency_text import advice
-from blimpworks.cluster.looks import last_words, look_at
+from blimpworks.cluster.efficiency_text import as_text as efficiency_text
+from blimpworks.cluster.part_status import last_words, read_part_status
 from blimpworks.cluster.slurm import Accounted, Queue, accounting, read_queue
 from blimpworks.cluster.status import read_status
 from blimpworks.cluster.status_text import as_text
+from blimpworks.cluster.text import Columns, amount, duration, printed, shortened, terminal_width
 from blimpworks.errors import UserError
 from blimpworks.files import Listing
 from blimpworks.records.journal import Asked, Attempt, Ended, journal_path, now, progress_path
@@ -70,9 +72,9 @@ class Tree:
         facts = {"engine": "e", "checkpoint": "0" * 64, "statuses": {}, "shards": {}}
         path.write_text(json.dumps(facts | {"sentences": sentences}))
 
-    def look(self, queue=None, later=0.0):
+    def part_status(self, queue=None, later=0.0):
         moment = now() + timedelta(seconds=later)
-        return look_at(self.campaign, self.part(), moment, queue or Queue(), Listing())
+        return read_part_status(self.campaign, self.part(), moment, queue or Queue(), Listing())
 
     def status(self, queue=None):
         return read_status(self.campaign, self.catalogue, self.groups, queue)
@@ -98,26 +100,26 @@ def tree(within):
 
 
 def test_a_part_waits_for_what_it_is_made_of(tree):
-    assert (tree.look().state, tree.look().reason) == ("waiting", "for its model")
+    assert (tree.part_status().state, tree.part_status().reason) == ("waiting", "for its model")
     tree.checkpoint()
-    assert (tree.look().state, tree.look().reason) == ("waiting", "for items")
+    assert (tree.part_status().state, tree.part_status().reason) == ("waiting", "for items")
     tree.items()
-    assert (tree.look().state, tree.look().reason) == ("waiting", "")
+    assert (tree.part_status().state, tree.part_status().reason) == ("waiting", "")
 
 
 def test_a_manifest_is_all_that_done_takes(tree):
     tree.manifest(90)
-    look = tree.look()
-    assert (look.state, look.done, look.sentences) == ("done", 90, 90)
-    assert look.finished_languages() == 3
+    status = tree.part_status()
+    assert (status.state, status.done, status.sentences) == ("done", 90, 90)
+    assert status.finished_languages() == 3
 
 
 def test_a_manifest_that_says_why_there_are_no_scores_is_a_failure(tree):
     tree.manifest(90)
     manifest = tree.part().manifest(tree.campaign)
     manifest.write_text(json.dumps({"failed": "CUDA is not there.", "log": str(tree.log())}))
-    look = tree.look()
-    assert (look.state, look.reason, look.done) == ("failed", "CUDA is not there.", 0)
+    status = tree.part_status()
+    assert (status.state, status.reason, status.done) == ("failed", "CUDA is not there.", 0)
     [parts] = [stage for stage in tree.status().stages if stage.name == "parts"]
     assert (parts.done, parts.expected) == (0, 2)
 
@@ -137,7 +139,7 @@ def test_a_manifest_that_says_why_there_are_no_scores_is_a_failure(tree):
 )
 def test_an_attempt_that_ended_says_why(tree, cause, state, reason):
     write_attempts(tree.log(), attempt("done"), attempt(cause))
-    assert (tree.look().state, tree.look().reason) == (state, reason)
+    assert (tree.part_status().state, tree.part_status().reason) == (state, reason)
 
 
 MINUTES = ASKED.minutes * 60
@@ -162,23 +164,23 @@ def test_an_attempt_without_an_end_runs_or_is_lost(tree, queue, ago, heard, stat
     begun = attempt("open", begun=started("7", ago))
     write_attempts(tree.log(), begun)
     write_progress(tree.log(), scored(30), begun, ago=heard)
-    look = tree.look(queue)
-    assert (look.state, look.reason) == (state, reason)
-    assert (look.silent is None) == (heard < 900)
+    status = tree.part_status(queue)
+    assert (status.state, status.reason) == (state, reason)
+    assert (status.silent is None) == (heard < 900)
 
 
 def test_a_log_that_grows_is_a_sign_of_life(tree):
     write_attempts(tree.log(), attempt("open", begun=started("7", 7200)))
-    assert tree.look().silent
+    assert tree.part_status().silent
     tree.log().write_text("loading")
-    assert tree.look().silent is None
-    assert tree.look(later=3600).silent
+    assert tree.part_status().silent is None
+    assert tree.part_status(later=3600).silent
 
 
 def test_a_job_without_a_journal_runs_while_it_is_heard_of(tree):
     write_progress(tree.log(), scored(30), ago=60)
-    assert tree.look().state == "running"
-    assert tree.look(later=3600).state == "lost"
+    assert tree.part_status().state == "running"
+    assert tree.part_status(later=3600).state == "lost"
 
 
 @pytest.mark.parametrize(
@@ -296,11 +298,20 @@ def test_text_fits_a_terminal_and_says_where_to_look(tree):
     ended = attempt("gpu_memory", begun=started("13"))
     write_attempts(tree.log("gemma-3-27b"), ended)
     tree.log("gemma-3-27b").write_text(f"blimpworks: {'no room ' * 30}\n")
-    text = as_text(tree.status(), "x.yaml")
-    assert "attempt 2: its 240 minutes are over" in text
-    assert "gemma-3-27b/multi: ran out of GPU memory" in text
-    assert f"    {tree.log('gemma-3-27b')}  (gpu1, 2x A100, job 13)" in text
-    assert all(len(line) <= 100 for line in text.splitlines())
+    for width in (80, 100, 120):
+        text = as_text(tree.status(), "x.yaml", width)
+        assert "attempt 2: its 240 minutes are over" in text
+        assert "gemma-3-27b/multi: ran out of GPU memory" in text
+        assert f"    {tree.log('gemma-3-27b')}  (gpu1, 2x A100, job 13)" in text
+        assert all(len(line) <= width for line in text.splitlines())
+
+
+def test_a_path_is_there_to_be_copied_however_narrow_the_terminal(tree):
+    write_attempts(tree.log(), attempt("error"))
+    tree.log().write_text(f"blimpworks: {'no room ' * 30}\n")
+    *_, words, path = as_text(tree.status(), "x.yaml", 20).splitlines()
+    assert path.startswith(f"    {tree.log()}  (gpu1")
+    assert words == "    blimpworks: no …"
 
 
 def test_parts_that_failed_alike_are_told_once(within):
@@ -330,9 +341,73 @@ def test_a_running_job_is_told_with_its_place(tree):
     assert re.match(told, running, re.MULTILINE)
 
 
+ROWS = [
+    {"model": "llama-3.1-70b-instruct (answers)", "tokens": "12,345", "state": "ran out of time"},
+    {"model": "gpt2", "tokens": "1", "state": "done"},
+]
+
+
+@pytest.mark.parametrize(
+    ("width", "lines"),
+    [
+        (
+            60,
+            [
+                "model                             tokens  state",
+                "llama-3.1-70b-instruct (answers)  12,345  ran out of time",
+                "gpt2                                   1  done",
+            ],
+        ),
+        (
+            50,
+            [
+                "model                      tokens  state",
+                "llama-3.1-70b-instruct     12,345  ran out of time",
+                "(answers)",
+                "gpt2                            1  done",
+            ],
+        ),
+        (
+            36,
+            [
+                "model                         tokens",
+                "llama-3.1-70b-instruct        12,345",
+                "(answers)",
+                "gpt2                               1",
+                "model                state",
+                "llama-3.1-70b-instr  ran out of time",
+                "uct (answers)",
+                "gpt2                 done",
+            ],
+        ),
+    ],
+)
+def test_a_table_loses_nothing_in_a_narrow_terminal(width, lines):
+    columns = Columns(ROWS, left=("model", "state"))
+    assert printed([columns], width).splitlines() == lines
+
+
+def test_markup_in_what_is_printed_is_text():
+    columns = Columns([{"[b]model[/b]": "V[3,s] :smile:"}], left=("[b]model[/b]",))
+    blocks = ["[red]a[/red]", shortened("  [b]"), columns]
+    assert printed(blocks, 80) == "[red]a[/red]\n  [b]\n[b]model[/b]\nV[3,s] :smile:"
+
+
+@pytest.mark.parametrize(("columns", "width"), [(None, 100), ("72", 72)])
+def test_what_is_not_a_terminal_has_a_hundred_columns_or_as_many_as_are_set(
+    monkeypatch, columns, width
+):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns:
+        monkeypatch.setenv("COLUMNS", columns)
+    with open(os.devnull) as sink:  # noqa: PTH123
+        monkeypatch.setattr(sys, "__stdout__", sink)
+        assert terminal_width() == width
+
+
 @given(st.floats(0, 1e8))
 def test_a_duration_is_right_to_half_a_minute_or_a_few_percent(seconds):
-    text = wording.duration(seconds)
+    text = duration(seconds)
     units = {"s": 1, "min": 60, "h": 3600, "d": 86400}
     parts = re.findall(r"(\d+) (s|min|h|d)(?: (\d\d)$)?", text)
     back = sum(int(n) * units[unit] + int(rest or 0) * 60 for n, unit, rest in parts)
@@ -341,7 +416,7 @@ def test_a_duration_is_right_to_half_a_minute_or_a_few_percent(seconds):
 
 @given(st.integers(0, 10**11))
 def test_an_amount_is_right_to_a_percent(number):
-    text = wording.amount(number)
+    text = amount(number)
     factor = {"k": 1e3, "M": 1e6, "G": 1e9}.get(text[-1], 1)
     assert float(text.rstrip("kMG")) * factor == pytest.approx(number, rel=0.01)
     assert len(text) <= 6
@@ -362,6 +437,19 @@ def test_hours_are_those_of_gpus(tree):
     assert use.tokens_per_second_held == pytest.approx(9 * 2700 / 5400)
     assert (use.load_seconds, use.rss_mb, use.mem_mb) == (60, 9000, 64000)
     assert use.causes == {"walltime": 1, "done": 1}
+
+
+def test_models_are_added_up_with_the_jobs_that_they_share_counted_once(tree):
+    write_attempts(tree.log(), attempt("done", 1800, job="7", seconds=3600, rss_mb=9000))
+    write_attempts(tree.log("gemma-3-27b"), attempt("done", 900, job="7", seconds=1800))
+    models = tree.models()
+    total = in_all(models)
+    assert (total.jobs, len(total.runs)) == (["7"], 2)
+    for name in ("asked", "held", "scoring", "tokens", "load_seconds"):
+        assert getattr(total, name) == sum(getattr(use, name) for use in models)
+    assert (total.rss_mb, total.tokens_per_second) == (9000, 450)
+    text = efficiency_text(Efficiency("x", models, []), 200)
+    assert re.search(r"^in all +1 +2 +16 +3.0 ", text, re.MULTILINE)
 
 
 def test_hours_without_gpus_are_those_of_cores(tree):

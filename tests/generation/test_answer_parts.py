@@ -9,7 +9,7 @@ from blimpworks.audit.wording import _item_lines
 from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.parts import Part
 from blimpworks.cluster.dry_run import read_dry_run
-from blimpworks.cluster.wording import named
+from blimpworks.cluster.text import Columns, printed
 from blimpworks.papers.lmentry.settings import LmentryOptions
 
 
@@ -82,10 +82,13 @@ def test_a_part_that_answers_has_a_store_and_a_log_of_its_own():
     assert (score.title, answer.title) == ("m", "m (answers)")
 
 
-def test_a_long_name_is_cut_so_that_one_sees_that_it_answers():
-    assert named("transformer-small (answers)", 26) == "transformer-small (ans.)"
-    assert named("salamandra-2b-instruct (answers)", 22) == "salamandra-2b-… (ans.)"
-    assert named("transformer-small-of-a-family", 22) == "transformer-small-of-…"
+def test_in_a_narrow_table_one_still_sees_that_a_model_answers():
+    table = Columns([{"model": "salamandra-2b-instruct (answers)", "tokens": "12345"}])
+    assert printed([table], 30).splitlines() == [
+        "model                   tokens",
+        "salamandra-2b-instruct   12345",
+        "(answers)",
+    ]
 
 
 @pytest.mark.parametrize("variant", ["published", "corrected"])

@@ -28,6 +28,7 @@ def plan(
     from blimpworks.cluster.dry_run import DryRun, dry_run
     from blimpworks.cluster.plan import make_plan
     from blimpworks.cluster.plan_text import plan_text
+    from blimpworks.cluster.text import terminal_width
 
     campaign = load_campaign(configfile)
     catalogue = load_catalogue(campaign)
@@ -42,7 +43,11 @@ def plan(
     planned = make_plan(campaign, catalogue, cluster, dry, file)
     if trouble and not planned.refused:
         raise trouble
-    typer.echo(planned.model_dump_json(indent=1) if as_json else plan_text(planned, cluster))
+    typer.echo(
+        planned.model_dump_json(indent=1)
+        if as_json
+        else plan_text(planned, cluster, terminal_width())
+    )
     if planned.refused:
         raise typer.Exit(2)
 

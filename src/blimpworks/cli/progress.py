@@ -21,6 +21,7 @@ def _told(configfile: Path, model: str | None, *, json: bool) -> str:
     from blimpworks.cluster import status_text
     from blimpworks.cluster.slurm import read_queue
     from blimpworks.cluster.status import read_status
+    from blimpworks.cluster.text import terminal_width
 
     campaign = load_campaign(configfile)
     catalogue = load_catalogue(campaign)
@@ -31,8 +32,8 @@ def _told(configfile: Path, model: str | None, *, json: bool) -> str:
     if json:
         return status_text.as_json(found)
     if model:
-        return status_text.languages_text(status_text.find_model(found, model))
-    return status_text.as_text(found, str(configfile))
+        return status_text.languages_text(status_text.find_model(found, model), terminal_width())
+    return status_text.as_text(found, str(configfile), terminal_width())
 
 
 def status(
@@ -71,6 +72,7 @@ def efficiency(
     from blimpworks.cluster import efficiency_text
     from blimpworks.cluster.efficiency import Efficiency, account_for, read_models, read_rules
     from blimpworks.cluster.slurm import accounting
+    from blimpworks.cluster.text import terminal_width
     from blimpworks.files import write_text
 
     campaign = load_campaign(configfile)
@@ -80,7 +82,10 @@ def efficiency(
     found = Efficiency(campaign.campaign, models, read_rules(campaign))
     if output:
         write_text(output, efficiency_text.as_csv(models))
-    typer.echo(efficiency_text.as_json(found) if json else efficiency_text.as_text(found))
+    text = (
+        efficiency_text.as_json(found) if json else efficiency_text.as_text(found, terminal_width())
+    )
+    typer.echo(text)
 
 
 def register(app: typer.Typer) -> None:

@@ -34,7 +34,7 @@ MISTAKES = [
     (GOOD.replace("vary:", "vary"), "1:5", "no colon after vary; expected vary: and a name"),
     (GOOD.replace("V[]\n", "\n"), "1:6", "nothing to vary"),
     (GOOD.replace("V[]\n", "V\n"), "1:7", "'V' in the vary statement"),
-    (GOOD.replace("V[]\n", "V[] N[]\n"), "1:6", "'V[] N[]' in the vary statement"),
+    (GOOD.replace("V[]\n", "V[] N[]\n"), "1:11", "'V[] N[]' in the vary statement"),
     (GOOD + "vary: N[]\n", "6:1", "a second vary statement; expected a single one, which is at"),
     (GOOD.replace("vary: V[]", ""), "1:1", "no vary statement"),
     (GOOD.replace("S[]", "X[]"), "2:9", "a reference to N[s] in an alternative of X[]"),

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import NoReturn
 
 from blimpworks.campaign.variants import Variant
-from blimpworks.papers.clams.items.grammar.lexer import fail
 from blimpworks.papers.clams.items.grammar.model import (
     COMMON,
     START,
@@ -14,6 +13,7 @@ from blimpworks.papers.clams.items.grammar.model import (
     Reference,
     Rule,
     Template,
+    fail,
     listed,
 )
 
@@ -121,13 +121,13 @@ def _check_alternates(grammar: Grammar, reference: Reference, variant: Variant) 
 
 def _check_alignment(rule: Rule, other: Rule) -> None:
     """The n-th alternatives of two attribute sets are forms of one word."""
-    count, wanted = len(other.alternatives), len(rule.alternatives)
-    if count != wanted:
+    count, expected = len(other.alternatives), len(rule.alternatives)
+    if count != expected:
         plural = "s" if count > 1 else ""
         fail(
             other.place,
             f"{count} alternative{plural} of {other.defined}",
-            f"{wanted}, as many as {rule.defined} has at {rule.place}, of which each is replaced "
+            f"{expected}, as many as {rule.defined} has at {rule.place}, of which each is replaced "
             "by the one at its position",
             "add what is missing, in the same order",
         )

@@ -10,8 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import NoReturn
 
 from blimpworks.campaign.variants import Variant
+from blimpworks.errors import UserError
 
 START = "S"
 """Name of the left-hand side of templates."""
@@ -31,6 +33,11 @@ class Place:
     def __str__(self) -> str:
         """As editors and compilers write it."""
         return f"{self.file}:{self.line}:{self.column}"
+
+
+def fail(place: Place, found: str, expected: str, advice: str) -> NoReturn:
+    """Raise the UserError that says in one sentence what is wrong at a place of a grammar."""
+    raise UserError(f"{place}: found {found}; expected {expected}; {advice}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,18 @@ side that comes again adds alternatives. Source: Mueller et al. (2020), section 
 leaves open is as in the grammars that its authors released.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from typing import NoReturn
+
+from lark import Lark, Token, Transformer, v_args
+from lark.exceptions import UnexpectedToken, VisitError
 
 from blimpworks.campaign.variants import Variant
 from blimpworks.errors import UserError
 from blimpworks.papers.clams.items.grammar.checks import check_grammar
-from blimpworks.papers.clams.items.grammar.lexer import BLANKS, Token, fail, tokens_of
 from blimpworks.papers.clams.items.grammar.model import (
     COMMON,
     START,
@@ -23,17 +28,115 @@ from blimpworks.papers.clams.items.grammar.model import (
     Reference,
     Rule,
     Template,
+    fail,
 )
 
-VARY = "vary"
+GRAMMAR = r"""
+start: (_statement? _NEWLINE)*
+_statement: template | rule | vary | _COMMENT
+template: START sentence ("|" sentence)*
+sentence: (WORD | REFERENCE)+
+rule: LEFT words ("|" words)*
+words: WORD+
+vary: VARY ITEM (";" ITEM)*
+
+// Blanks, tabs and carriage returns separate words; other white space, such as a no-break space,
+// is part of a word. A word may hold anything but these and what the language uses itself.
+WORD: /[^ \t\r\n|[\]#][^ \t\r\n|[\]]*(?=[ \t\r\n|])/
+REFERENCE.1: /[^ \t\r\n|[\]#][^ \t\r\n|[\]]*\[[^[\]|\n]*\](?=[ \t\r\n|])/
+LEFT.1: /(?!vary|S\[)[^ \t\r\n|[\]#][^ \t\r\n|[\]]*\[[^[\]|\n]*\](?=[ \t\r\n|])/
+ITEM.-2: /[^ \t\r\n|[\];#][^ \t\r\n|[\];]*\[[^[\]|\n;]*\](?=[ \t\r\n|;])/
+START.2: /S\[[ \t\r]*\](?=[ \t\r\n|])/
+VARY.2: /vary[ \t\r]*:/
+_COMMENT: /#[^\n]*/
+_NEWLINE: /[ \t\r]*\n/
+%ignore /[ \t\r]+(?=[^ \t\r\n])/
+
+// No statement has these: they name what stands where none of the above can.
+mistakes: FOLLOWED | NAMELESS | UNOPENED | UNCLOSED
+FOLLOWED.-1: /[^ \t\r\n|[\]]*\[[^[\]|\n]*\][^ \t\r\n|]+/
+NAMELESS.-1: /\[[^[\]|\n]*\](?=[ \t\r\n|])/
+UNOPENED.-2: /[^ \t\r\n|[\]]*\]/
+UNCLOSED.-2: /[^ \t\r\n|[\]]*\[/
+"""
+BLANKS = " \t\r"
 ARROWS = ("→", "->", "=>", "=", ":", "::=")
 """What other notations have between the two sides of a rule; this one has a space."""
+MISTAKES = {
+    # The authors' program would take the comment for words of the sentence.
+    "_COMMENT": (
+        "a # inside a line",
+        "words, as only lines that begin with # are comments",
+        "move the comment to a line of its own",
+    ),
+    "FOLLOWED": (
+        "{token!r}, where something follows the closing bracket",
+        "a space or | after {closed}",
+        "put a space there",
+    ),
+    "NAMELESS": (
+        "{token} without a name",
+        "a name right before the bracket, as in V[3,s]",
+        "write the name, without a space after it",
+    ),
+    "UNOPENED": (
+        "a closing bracket that nothing opens",
+        "a name and an opening bracket before it, as in V[3,s]",
+        "write the opening bracket or delete the closing one",
+    ),
+    "UNCLOSED": (
+        "a bracket that is not closed",
+        "] after the attributes, before any other bracket or |",
+        "close it, as in V[3,s]",
+    ),
+    "no colon": (
+        "no colon after vary",
+        "vary: and a name, as in vary: V[]",
+        "write the colon (and give no preterminal a name that starts with vary)",
+    ),
+    "attributes of S": (
+        "a template with attributes, {token}",
+        f"{START}[] before each template",
+        "delete the attributes, or give the preterminal another name",
+    ),
+    "no left-hand side": (
+        "{token!r} at the start of a line, which is no rule",
+        "a left-hand side with brackets, as in V[3,s] sings | laughs",
+        "write the brackets (V[] has no attributes), or # before a comment",
+    ),
+    "no item": (
+        "nothing to vary",
+        "names with brackets and a semicolon between any two, as in vary: V[]; N[p]",
+        "write V[] for all attributes of V",
+    ),
+    "item": (
+        "{item!r} in the vary statement",
+        "names with brackets and a semicolon between any two, as in vary: V[]; N[p]",
+        "write V[] for all attributes of V",
+    ),
+    "recursion": (
+        "a reference to {token} in an alternative of {left}",
+        "words alone, as only templates refer to preterminals and nothing is recursive",
+        "write its words out here, or move the reference into the templates",
+    ),
+    "no right-hand side": (
+        "nothing after {left}",
+        "a space and one or more words",
+        "write the words, or delete the line",
+    ),
+    "empty": (
+        "an empty alternative of {left}",
+        "words before and after each |",
+        "write the words or delete a |",
+    ),
+}
+"""What is found, what was expected and what to do, by what is wrong with a token."""
 
 
 def common_beside(path: Path) -> Path | None:
     """The ``common.avg`` in a grammar's directory, if there is one and it isn't the grammar."""
-    found = path.with_name(COMMON)
-    return found if found != path and found.is_file() else None
+    common = path.with_name(COMMON)
+    return common if common != path and common.is_file() else None
 
 
 def read_grammar(path: Path, common: Path | None, variant: Variant) -> Grammar:
@@ -44,8 +147,7 @@ def read_grammar(path: Path, common: Path | None, variant: Variant) -> Grammar:
     """
     draft = _Draft()
     for file in [common, path] if common else [path]:
-        for number, line in enumerate(_read(file).split("\n"), start=1):
-            draft.add_line(line, file, number)
+        draft.add(file)
     grammar = draft.finish(path)
     check_grammar(grammar, variant, path)
     return grammar
@@ -71,6 +173,11 @@ def _read(path: Path) -> str:
         )
 
 
+@cache
+def _parser() -> Lark:
+    return Lark(GRAMMAR, parser="lalr", start=["start", "mistakes"])
+
+
 @dataclass
 class _Draft:
     """A grammar while it is being read."""
@@ -80,127 +187,119 @@ class _Draft:
     vary: list[Reference] = field(default_factory=list)
     varied_at: Place | None = None
 
-    def add_line(self, line: str, file: Path, number: int) -> None:
-        """Take in a line. Raises UserError for one that is no part of a grammar."""
-        text = line.lstrip(BLANKS)
-        place = Place(file, number, len(line) - len(text) + 1)
-        text = text.rstrip(BLANKS)
-        if text.startswith(VARY):
-            self._add_vary(text, place)
-        elif text and not text.startswith("#"):
-            self._add_rule(tokens_of(text, place), place, place.column + len(text))
-
-    def _add_vary(self, text: str, place: Place) -> None:
-        if self.varied_at is not None:
-            fail(
-                place,
-                "a second vary statement",
-                f"a single one, which is at {self.varied_at}",
-                "delete one, and write several names as vary: V[]; N[]",
-            )
-        self.varied_at = place
-        after = text.removeprefix(VARY).lstrip(BLANKS)
-        if not after.startswith(":"):
-            fail(
-                Place(place.file, place.line, place.column + len(VARY)),
-                "no colon after vary",
-                "vary: and a name, as in vary: V[]",
-                "write the colon (and give no preterminal a name that starts with vary)",
-            )
-        column = place.column + len(text) - len(after) + 1
-        for item in after[1:].split(";"):
-            start = Place(place.file, place.line, column)
-            self.vary.append(_vary_item(tokens_of(item, start), start))
-            column += len(item) + 1
-
-    def _add_rule(self, tokens: list[Token], place: Place, end: int) -> None:
-        defined = _left_hand_side(tokens[0], place)
-        alternatives = _split(tokens, Place(place.file, place.line, end))
-        if defined.name == START:
-            self.templates += [_template(tokens) for tokens in alternatives]
-        else:
-            known, _ = self.rules.setdefault(defined, ([], place))
-            known += [_alternative(tokens, defined) for tokens in alternatives]
+    def add(self, file: Path) -> None:
+        """Take in the statements of a file. Raises UserError for the first mistake."""
+        text = f"{_read(file)}\n"
+        try:
+            _Reader(self, file).transform(_parser().parse(text, start="start"))
+        except UnexpectedToken as error:
+            _explain(error.token, error.expected, text.split("\n")[error.line - 1], file)
+        except VisitError as error:
+            raise error.orig_exc from None
 
     def finish(self, file: Path) -> Grammar:
-        """The grammar that the lines so far make up, of a file of its own."""
-        rules = [Rule(name, tuple(found), at) for name, (found, at) in self.rules.items()]
+        """The grammar that the statements so far make up, of a file of its own."""
+        rules = [Rule(name, tuple(words), place) for name, (words, place) in self.rules.items()]
         return Grammar(tuple(self.templates), tuple(rules), tuple(self.vary), file)
 
 
-def _vary_item(tokens: list[Token], place: Place) -> Reference:
-    if len(tokens) == 1 and tokens[0].preterminal:
-        return Reference(tokens[0].preterminal, tokens[0].place)
-    wrong = next((token for token in tokens if token.preterminal is None), None)
-    text = " ".join(token.text for token in tokens)
-    fail(
-        wrong.place if wrong else place,
-        f"{text!r} in the vary statement" if text else "nothing to vary",
-        "names with brackets and a semicolon between any two, as in vary: V[]; N[p]",
-        "write V[] for all attributes of V",
-    )
+@v_args(inline=True)
+class _Reader(Transformer[Token, None]):
+    """Takes the statements of a file's parse tree into a draft, in their order."""
+
+    def __init__(self, draft: _Draft, file: Path) -> None:
+        super().__init__()
+        self.draft = draft
+        self.file = file
+
+    def REFERENCE(self, token: Token) -> Reference:
+        """What ``Name[a,b]`` denotes: blanks around attributes do not count, those inside do."""
+        name, _, inside = token.removesuffix("]").partition("[")
+        inside = inside.strip(BLANKS)
+        attributes = [each.strip(BLANKS) for each in inside.split(",")] if inside else []
+        if "" in attributes:
+            fail(
+                _place(token, self.file),
+                f"{token}, where an attribute is empty",
+                "attributes with single commas between them, as in V[3,s]",
+                "delete a comma or write what is missing",
+            )
+        written = f"{name}[{','.join(attributes)}]"
+        return Reference(
+            Preterminal(name, frozenset(attributes), written), _place(token, self.file)
+        )
+
+    LEFT = ITEM = REFERENCE
+
+    def sentence(self, *parts: Token | Reference) -> Template:
+        first = parts[0]
+        place = first.place if isinstance(first, Reference) else _place(first, self.file)
+        words = (part if isinstance(part, Reference) else str(part) for part in parts)
+        return Template(tuple(words), place)
+
+    def words(self, *words: Token) -> Alternative:
+        return Alternative(" ".join(words), _place(words[0], self.file))
+
+    def template(self, left: Token, *sentences: Template) -> None:
+        _check_arrow(str(left), str(sentences[0].parts[0]), sentences[0].place)
+        self.draft.templates += sentences
+
+    def rule(self, left: Reference, *alternatives: Alternative) -> None:
+        _check_arrow(str(left.target), alternatives[0].text.split(" ")[0], alternatives[0].place)
+        known, _ = self.draft.rules.setdefault(left.target, ([], left.place))
+        known += alternatives
+
+    def vary(self, keyword: Token, *items: Reference) -> None:
+        place = _place(keyword, self.file)
+        if self.draft.varied_at is not None:
+            fail(
+                place,
+                "a second vary statement",
+                f"a single one, which is at {self.draft.varied_at}",
+                "delete one, and write several names as vary: V[]; N[]",
+            )
+        self.draft.varied_at = place
+        self.draft.vary += items
 
 
-def _left_hand_side(token: Token, place: Place) -> Preterminal:
-    defined = token.preterminal
-    if defined is None:
+def _place(token: Token, file: Path, offset: int = 0) -> Place:
+    """Where a token stands, or the character ``offset`` after its start."""
+    return Place(file, token.line or 1, (token.column or 1) + offset)
+
+
+def _check_arrow(left: str, first: str, place: Place) -> None:
+    """Raise UserError where a right-hand side begins as in another notation."""
+    if first in ARROWS:
         fail(
             place,
-            f"{token.text!r} at the start of a line, which is no rule",
-            "a left-hand side with brackets, as in V[3,s] sings | laughs",
-            "write the brackets (V[] has no attributes), or # before a comment",
-        )
-    if defined.name == START and defined.attributes:
-        fail(
-            place,
-            f"a template with attributes, {defined}",
-            f"{START}[] before each template",
-            "delete the attributes, or give the preterminal another name",
-        )
-    return defined
-
-
-def _split(tokens: list[Token], end: Place) -> list[list[Token]]:
-    """The alternatives after the left-hand side. Raises UserError where one is empty."""
-    left, *rest = tokens
-    if rest and rest[0].text in ARROWS:
-        fail(
-            rest[0].place,
-            f"{rest[0].text!r} after {left.text}",
+            f"{first!r} after {left}",
             "the first word right after a space",
-            f"delete {rest[0].text}",
+            f"delete {first}",
         )
-    alternatives: list[list[Token]] = [[]]
-    for token in [*rest, Token("bar", "", end)]:
-        if token.kind != "bar":
-            alternatives[-1].append(token)
-            continue
-        if not alternatives[-1]:
-            fail(
-                token.place,
-                f"an empty alternative of {left.text}" if rest else f"nothing after {left.text}",
-                "words before and after each |" if rest else "a space and one or more words",
-                "write the words" + (" or delete a |" if rest else ", or delete the line"),
-            )
-        alternatives.append([])
-    return alternatives[:-1]
 
 
-def _template(tokens: list[Token]) -> Template:
-    parts = (
-        Reference(token.preterminal, token.place) if token.preterminal else token.text
-        for token in tokens
-    )
-    return Template(tuple(parts), tokens[0].place)
+def _explain(token: Token, expected: Collection[str], line: str, file: Path) -> NoReturn:
+    """Raise the UserError for a token of ``line`` that is none of the ``expected`` terminals."""
+    key = token.type if token.type in MISTAKES else _misplaced(token, expected, line)
+    offsets = {"UNOPENED": len(token) - 1, "UNCLOSED": len(token) - 1, "no colon": len("vary")}
+    facts = {
+        "token": str(token),
+        "closed": f"{token.partition(']')[0]}]",
+        "left": line.partition("]")[0].lstrip(BLANKS) + "]",
+        "item": line.partition(":")[2].strip(BLANKS),
+    }
+    message = (text.format_map(facts) for text in MISTAKES[key])
+    fail(_place(token, file, offsets.get(key, 0)), *message)
 
 
-def _alternative(tokens: list[Token], defined: Preterminal) -> Alternative:
-    for token in tokens:
-        if token.preterminal:
-            fail(
-                token.place,
-                f"a reference to {token.preterminal} in an alternative of {defined}",
-                "words alone, as only templates refer to preterminals and nothing is recursive",
-                "write its words out here, or move the reference into the templates",
-            )
-    return Alternative(" ".join(token.text for token in tokens), tokens[0].place)
+def _misplaced(token: Token, expected: Collection[str], line: str) -> str:
+    """What is wrong with a token that would be right elsewhere, as ``MISTAKES`` has it."""
+    if "LEFT" in expected:
+        if token.startswith("vary"):
+            return "no colon"
+        return "attributes of S" if token.startswith(f"{START}[") else "no left-hand side"
+    if "ITEM" in expected or "SEMICOLON" in expected:
+        return "no item" if token.type == "_NEWLINE" or token == ";" else "item"
+    if token.type == "_NEWLINE" or token == "|":
+        return "empty" if "|" in line else "no right-hand side"
+    return "recursion"

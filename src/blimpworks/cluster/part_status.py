@@ -1,7 +1,7 @@
 """What the files of a part say: how far it is, and what became of its job."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -50,7 +50,7 @@ def last_words(log: Path) -> str:
 
 
 @dataclass(frozen=True)
-class Look:
+class PartStatus:
     """One part, as its files show it at one time."""
 
     part: Part
@@ -191,11 +191,13 @@ def _read(kind: Kind, manifest: Path) -> tuple[int | None, str]:
         return read_kind(kind, manifest).sentences, ""
 
 
-def look_at(campaign: Campaign, part: Part, moment: datetime, queue: Queue, there: Listing) -> Look:
+def read_part_status(
+    campaign: Campaign, part: Part, moment: datetime, queue: Queue, there: Listing
+) -> PartStatus:
     """What the files of a part say. Raises UserError for a file that is not what it should be."""
     log, manifest = part.log(campaign), part.manifest(campaign)
     sentences, given_up = _read(part.kind, manifest) if manifest in there else (None, "")
-    return Look(
+    return PartStatus(
         part,
         log,
         sentences,
@@ -208,8 +210,8 @@ def look_at(campaign: Campaign, part: Part, moment: datetime, queue: Queue, ther
     )
 
 
-def count_states(looks: list[Look]) -> Mapping[State, int]:
+def count_states(parts: Sequence[PartStatus]) -> Mapping[State, int]:
     """How many parts are in each state, the states those that need somebody first."""
     order: tuple[State, ...] = ("failed", "lost", "running", "queued", "waiting", "done")
-    counts = {state: sum(look.state == state for look in looks) for state in order}
+    counts = {state: sum(part.state == state for part in parts) for state in order}
     return {state: n for state, n in counts.items() if n}

@@ -1,4 +1,4 @@
-"""How much more the next attempt of a job asks for, by what its last ones ended of."""
+"""How much more the next attempt of a job asks for, from how earlier attempts failed."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
@@ -9,7 +9,7 @@ from blimpworks.records.journal import Attempt, Cause
 MOST = 8.0
 """A job that eight times the memory or time does not help will not be helped by more."""
 UNKNOWN = 1.5
-"""Growth after an attempt that vanished, which either may have been too small for."""
+"""Factor after an attempt that vanished, which either may have been too small for."""
 CAUSES: Mapping[str, Cause] = {"OUT_OF_MEMORY": "memory", "TIMEOUT": "walltime"}
 """What SLURM's word for the end of a lost job stands for."""
 ENDED = ("NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REVOKED", "CANCELLED", "DEADLINE", "COMPLETED")
@@ -18,7 +18,7 @@ HARMLESS = frozenset((*ENDED, *PRESENT))
 """Its words for an end, or for a job that is still there, which call for nothing larger."""
 
 
-class Growth(NamedTuple):
+class RetryScaling(NamedTuple):
     """Factors on what a job asks for the first time."""
 
     memory: float = 1.0
@@ -42,10 +42,12 @@ def _since_done(attempts: Iterable[Attempt]) -> list[Attempt]:
     return list(takewhile(lambda attempt: attempt.cause != "done", attempts))
 
 
-def growth(attempts: Sequence[Attempt], states: Mapping[str, str] | None = None) -> Growth:
+def retry_scaling(
+    attempts: Sequence[Attempt], states: Mapping[str, str] | None = None
+) -> RetryScaling:
     """What the attempt after ``attempts`` (in order) should ask for.
 
-    Since the last attempt that was done, each that ended for want of memory doubles it; each
+    Since the last attempt that was done, each that ran out of memory doubles it; each
     that ran out of walltime without a new score doubles that (one that scored goes on where
     it was); each that filled a GPU asks for the next size. No other end changes anything, and
     ``states`` (of SLURM jobs by id) says how lost attempts ended. Where it doesn't, memory and
@@ -61,4 +63,4 @@ def growth(attempts: Sequence[Attempt], states: Mapping[str, str] | None = None)
         memory *= 2 if cause == "memory" else UNKNOWN if cause is None else 1
         minutes *= 2 if cause == "walltime" and stuck else UNKNOWN if cause is None else 1
         step += cause == "gpu_memory"
-    return Growth(min(memory, MOST), min(minutes, MOST), step)
+    return RetryScaling(min(memory, MOST), min(minutes, MOST), step)
