@@ -16,12 +16,23 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
     filter(None, [str(REPOSITORY / "src"), os.environ.get("PYTHONPATH")])
 )
 
+MARKERS = {"new_checkout": "workflow", "cluster": "workflow", "mirror": "mirror"}
+
 if find_spec("hypothesis"):  # not in vLLM's environment
     from hypothesis import settings
 
     # How long an example takes is the machine's affair, which others may use too.
     settings.register_profile("patient", deadline=None)
     settings.load_profile("patient")
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers
+def pytest_collection_modifyitems(items):
+    """Mark tests by what their fixtures need, also where these need it themselves."""
+    for item in items:
+        for fixture, marker in MARKERS.items():
+            if fixture in item.fixturenames:
+                item.add_marker(marker)
 
 
 def pytest_sessionstart(session):
@@ -90,19 +101,28 @@ def pairs_of(treebank):
 
 
 @pytest.fixture(scope="session")
-def bare(tmp_path_factory):
-    """A checkout in which a test may build what it needs; nobody damages it."""
+def new_checkout(tmp_path_factory):
+    """A function that makes a checkout in which nothing was built, by the name of its directory.
+
+    Tests that use it, or a checkout that another fixture makes with it, are marked "workflow".
+    """
     from support.checkout import fresh
 
-    return fresh(tmp_path_factory.mktemp("bare"))
+    return lambda name: fresh(tmp_path_factory.mktemp(name))
 
 
 @pytest.fixture(scope="session")
-def printed(tmp_path_factory):
-    """A checkout with what the papers print, drawn and recomputed, and no model: read it only."""
-    from support.checkout import fresh, told
+def bare(new_checkout):
+    """A checkout in which a test may build what it needs; nobody damages it."""
+    return new_checkout("bare")
 
-    checkout = fresh(tmp_path_factory.mktemp("printed"))
+
+@pytest.fixture(scope="session")
+def printed(new_checkout):
+    """A checkout with what the papers print, drawn and recomputed, and no model: read it only."""
+    from support.checkout import told
+
+    checkout = new_checkout("printed")
     done = checkout.snakemake("published", "results/demo/reproduction/published.csv")
     assert done.returncode == 0, told(done)
     return checkout

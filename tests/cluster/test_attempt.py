@@ -15,8 +15,10 @@ from blimpworks.cluster.allocation import Allocation, read_job
 from blimpworks.cluster.attempt import Ending, cause_of
 from blimpworks.records.journal import journal_path, read_attempts
 from blimpworks.scoring.progress import ATTEMPT
+from blimpworks.scoring.run import score_items
 from support import tiny
 
+OPTIONS = ScoringOptions(shard=10, batch_tokens=200)
 SUPERVISED = """
 import sys
 from pathlib import Path
@@ -172,7 +174,7 @@ def command(model, tmp_path):
     texts = tiny.sentences(600)
     pairs = list(zip(texts[::2], texts[1::2], strict=True))
     items = tiny.write_items(tmp_path / "items" / "eng.parquet", pairs)
-    options = ScoringOptions(shard=10, batch_tokens=200).model_dump_json()
+    options = OPTIONS.model_dump_json()
 
     def line(name):
         named = {"checkpoint": model, "engine": "transformers", "options": options}
@@ -188,9 +190,10 @@ def shards(folder):
     return {path.name: path.read_bytes() for path in sorted(folder.glob("part-*"))}
 
 
-def test_a_scoring_job_whose_work_is_killed_loses_a_shard_at_most(command, tmp_path):
-    whole = subprocess.run(command("whole"), check=False, env=without_slurm())
-    assert whole.returncode == 0
+@pytest.mark.slow
+def test_a_scoring_job_whose_work_is_killed_loses_a_shard_at_most(command, model, tmp_path):
+    items, whole = tmp_path / "items" / "eng.parquet", tmp_path / "whole"
+    score_items([items], model, whole / "shards", whole / "manifest", "transformers", OPTIONS)
     process = subprocess.Popen(command("killed"), env=without_slurm())
     folder = tmp_path / "killed" / "shards"
     waited = time.monotonic()

@@ -156,6 +156,7 @@ def test_each_member_of_a_pack_has_a_log_a_journal_and_a_manifest(pack, models, 
         assert attempt.cause == "done"
 
 
+@pytest.mark.slow
 def test_a_member_that_cannot_be_scored_is_given_up_and_the_others_are_scored(
     pack, models, tmp_path
 ):
@@ -174,6 +175,7 @@ def test_a_member_that_cannot_be_scored_is_given_up_and_the_others_are_scored(
     assert Shards(shards / "manifest.json", shards / "shards").described.sentences
 
 
+@pytest.mark.slow
 def test_a_pack_run_again_scores_nothing_twice(pack, models, tmp_path):
     members = [member("ngram", models["ngram"], lang) for lang in ("eng", "deu")]
     assert pack(members).returncode == 0

@@ -22,7 +22,7 @@ from blimpworks.cluster.present import stored
 from blimpworks.cluster.slurm import ANSWERS
 from blimpworks.cluster.text import number
 from blimpworks.papers.lmentry.paper import PROMPTS
-from support.checkout import fresh, told
+from support.checkout import told
 from support.paths import REPOSITORY
 
 EXAMPLE = "config/site.example.yaml"
@@ -45,13 +45,12 @@ def planned(campaign=PAPERS, site=EXAMPLE, dry=None) -> Plan:
 
 
 @pytest.fixture(scope="module")
-def papers(tmp_path_factory):
+def papers(new_checkout):
     """The papers' campaign in a fresh checkout, planned by the command."""
-    checkout = fresh(tmp_path_factory.mktemp("papers"))
+    checkout = new_checkout("papers")
     return checkout.run("blimpworks", "plan", "--site", EXAMPLE, "--json")
 
 
-@pytest.mark.workflow
 @pytest.mark.xdist_group("papers")
 def test_the_papers_campaign_is_planned_for_the_example_cluster(papers):
     assert papers.returncode == 0, told(papers)
@@ -70,7 +69,6 @@ def test_the_papers_campaign_is_planned_for_the_example_cluster(papers):
     assert plan.largest == (large.model, large.host_memory_mb)
 
 
-@pytest.mark.workflow
 @pytest.mark.xdist_group("papers")
 def test_the_text_fits_its_columns_and_says_what_the_data_say(papers):
     plan = Plan.model_validate_json(papers.stdout)
@@ -88,7 +86,6 @@ def test_the_text_fits_its_columns_and_says_what_the_data_say(papers):
     assert "llama-3.1-70b, llama-3.1-70b-instruct" in " ".join(text.split())  # gated
 
 
-@pytest.mark.workflow
 @pytest.mark.xdist_group("workflow")
 def test_of_a_finished_campaign_nothing_is_left_and_all_is_there(built):
     done = built.run("blimpworks", "plan", "--configfile", "config/test.yaml", "--json")
@@ -101,7 +98,6 @@ def test_of_a_finished_campaign_nothing_is_left_and_all_is_there(built):
     assert plan.disk.total == 0
 
 
-@pytest.mark.workflow
 @pytest.mark.xdist_group("workflow")
 def test_a_job_to_be_run_again_is_planned_with_the_tokens_that_were_measured(scratch):
     campaign = load_campaign(scratch.path / "config/test.yaml")
@@ -117,7 +113,6 @@ def test_a_job_to_be_run_again_is_planned_with_the_tokens_that_were_measured(scr
     assert "tokens a sentence: as in what is scored already." in plan.notes
 
 
-@pytest.mark.workflow
 @pytest.mark.xdist_group("workflow")
 def test_targets_limit_the_plan_to_what_they_need(bare):
     done = bare.run("blimpworks", "plan", "items", "--configfile", DEMO)
@@ -126,7 +121,6 @@ def test_targets_limit_the_plan_to_what_they_need(bare):
     assert "Scoring" not in done.stdout
 
 
-@pytest.mark.workflow
 @pytest.mark.xdist_group("workflow")
 def test_a_model_that_fits_nowhere_ends_in_exit_code_2_with_the_reason(bare):
     (bare.path / "config/site.yaml").write_text(
@@ -143,7 +137,6 @@ def test_a_model_that_fits_nowhere_ends_in_exit_code_2_with_the_reason(bare):
     assert "on the cluster of config/site.yaml" in done.stdout
 
 
-@pytest.mark.workflow
 @pytest.mark.xdist_group("workflow")
 def test_what_snakemake_refuses_is_told_in_its_words(bare):
     done = bare.run("blimpworks", "plan", "no_such_target", "--configfile", DEMO)

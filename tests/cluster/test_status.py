@@ -540,7 +540,6 @@ def campaign_of(checkout, monkeypatch, name="config/test.yaml"):
     return campaign, score_parts(campaign, catalogue, groups_of_models(campaign, catalogue))
 
 
-@pytest.mark.workflow
 @pytest.mark.xdist_group("workflow")
 def test_a_finished_campaign_has_everything(built):
     found = json.loads(blimpworks(built, "status", "--json"))
@@ -555,7 +554,6 @@ def test_a_finished_campaign_has_everything(built):
     assert re.search(r"transformer-small +3/3 +1524/1524 +100 %.* done", text)
 
 
-@pytest.mark.workflow
 @pytest.mark.xdist_group("workflow")
 def test_parts_are_those_that_the_workflow_made(built, monkeypatch):
     campaign, parts = campaign_of(built, monkeypatch)
@@ -565,7 +563,6 @@ def test_parts_are_those_that_the_workflow_made(built, monkeypatch):
     assert logs == {*Path("logs/demo/score").rglob("*.log")}
 
 
-@pytest.mark.workflow
 @pytest.mark.xdist_group("workflow")
 def test_parts_by_language_are_those_that_the_workflow_would_make(bare, monkeypatch):
     models = ["ngram-5", MODEL]
@@ -580,7 +577,6 @@ def test_parts_by_language_are_those_that_the_workflow_would_make(bare, monkeypa
     assert {part.engine for part in parts} == {"kenlm", "transformers"}
 
 
-@pytest.mark.workflow
 @pytest.mark.xdist_group("workflow")
 def test_a_part_that_stopped_half_way_is_told_and_goes_on(scratch):
     part = Part("transformer-small", "eng", "transformers", (("multiblimp", "eng"),))
@@ -616,7 +612,6 @@ def test_a_part_that_stopped_half_way_is_told_and_goes_on(scratch):
     assert re.search(rf"{part.model} .* [\d.]+[kM]? +[\d.]+", told)
 
 
-@pytest.mark.workflow
 @pytest.mark.xdist_group("workflow")
 def test_rules_are_those_that_snakemake_measured(built, tmp_path):
     output = tmp_path / "e.csv"

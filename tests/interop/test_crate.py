@@ -148,7 +148,6 @@ def test_every_cell_can_be_computed_again_from_the_tables_of_the_crate(exported)
     assert differing_cells(exported) == []
 
 
-@pytest.mark.workflow
 @pytest.mark.xdist_group("workflow")
 def test_every_cell_of_every_paper_can_be_computed_again_from_a_whole_crate(evidence):
     crate = evidence.path / "results/demo/crate"
@@ -156,13 +155,11 @@ def test_every_cell_of_every_paper_can_be_computed_again_from_a_whole_crate(evid
     assert differing_cells(crate) == []
 
 
-@pytest.mark.workflow
 @pytest.mark.xdist_group("workflow")
 def test_the_validator_accepts_a_whole_crate(evidence, cache):
     assert verdict(evidence.path / "results/demo/crate", cache) == []
 
 
-@pytest.mark.workflow
 @pytest.mark.xdist_group("workflow")
 def test_the_dictionary_describes_every_column_of_a_whole_crate(evidence):
     described = read_csv(evidence.path / "results/demo/crate/dictionary.csv")

@@ -81,17 +81,17 @@ REGISTRY.update(a=1)
 }
 
 
-def digest_in(source, entry):
-    """Digest of an entry point by the package below a directory."""
+def digests_in(source, *entries):
+    """Digests of entry points by the package below a directory."""
     code = "import sys; from blimpworks.records.digest import code_digest as d; "
     done = subprocess.run(
-        [sys.executable, "-c", code + "print(d(sys.argv[1]))", entry],
+        [sys.executable, "-c", code + "print(*map(d, sys.argv[1:]))", *entries],
         env={**os.environ, "PYTHONPATH": str(source)},
         capture_output=True,
         text=True,
         check=True,
     )
-    return done.stdout.strip()
+    return done.stdout.split()
 
 
 @pytest.fixture
@@ -117,7 +117,8 @@ def digest_after(tmp_path):
             path = root / "sample" / (name if "." in name else f"{name}.py")
             assert old in path.read_text()
             path.write_text(path.read_text().replace(old, new))
-        return digest_in(root.parent, "blimpworks.sample.main:entry")
+        [digest] = digests_in(root.parent, "blimpworks.sample.main:entry")
+        return digest
 
     return digest
 
@@ -248,9 +249,9 @@ def test_a_file_beside_a_module_is_part_of_the_code_that_reads_it(tmp_path, file
     root = tmp_path / "blimpworks"
     shutil.copytree(PACKAGE, root, ignore=shutil.ignore_patterns("__pycache__"))
     entries = (entry, "blimpworks.files:sha256_of")
-    before = [digest_in(tmp_path, entry) for entry in entries]
+    before = digests_in(tmp_path, *entries)
     (root / file).write_text((root / file).read_text("utf-8") + "\n", "utf-8")
-    after = [digest_in(tmp_path, entry) for entry in entries]
+    after = digests_in(tmp_path, *entries)
     assert [old == new for old, new in zip(before, after, strict=True)] == [False, True]
 
 

@@ -189,6 +189,7 @@ class Near(Deadline):
         self.parts.append(tuple(part))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["kenlm", "transformers"])
 def test_short_allocations_end_with_the_bytes_of_a_long_one(score, tmp_path, engine):
     options = ScoringOptions(shard=2, batch_tokens=100)

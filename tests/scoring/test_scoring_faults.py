@@ -88,6 +88,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", str(disk)], check=True)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told_and_costs_no_more_than_the_shard_in_hand(
     model, items, tmp_path, small_disk, score_here
 ):
@@ -95,7 +96,7 @@ def test_a_full_disk_is_told_and_costs_no_more_than_the_shard_in_hand(
     assert score_here(items, model, tmp_path / "whole")[0] == 0
     whole = shards(tmp_path / "whole")
 
-    said = last_words(score(items, model, small_disk))
+    said = last_words(score_here(items, model, small_disk))
     assert f"{small_disk}/shards/part-" in said
     assert "no space left on device; nothing half-written is left" in said
     kept = shards(small_disk)

@@ -26,9 +26,14 @@ PINNED = [
 ]
 LANGUAGES = tuple(lang for lang in PACKS if any(row.lang == lang for row in PINNED))
 """Those of the paper; others have resources of our own in the repository."""
-needs_mirror = pytest.mark.skipif(
+without_mirror = pytest.mark.skipif(
     not MIRROR.is_dir(), reason="needs ../shared/mirror with the annotated resources"
 )
+
+
+def needs_mirror(test):
+    """Mark a test that reads the mirror; skip it without one."""
+    return pytest.mark.mirror(without_mirror(test))
 
 
 @cache

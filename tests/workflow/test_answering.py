@@ -12,7 +12,7 @@ from support import answers_kit
 from support.checkout import copy_of, told
 from support.slurm_campaign import SITE
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+pytestmark = pytest.mark.xdist_group("workflow")
 ANSWERS = "results/demo/answers/lmentry/{}/transformer-small.parquet"
 PACK = {
     "name": "English",

@@ -12,7 +12,7 @@ from blimpworks.campaign.catalogue import SourceRow
 from support.checkout import fresh, told
 from support.generator_kit import pairs
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("blimp")]
+pytestmark = pytest.mark.xdist_group("blimp")
 # One for each method, of two phenomena, and one without any.
 PARADIGMS = ("anaphor_gender_agreement", "determiner_noun_agreement_2", "causative", "passive_1")
 PAIRS, TAKEN = 1000, 30

@@ -8,7 +8,7 @@ import pytest
 
 from support.checkout import fresh, told
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("clams")]
+pytestmark = pytest.mark.xdist_group("clams")
 CASES = (
     "simple_agrmt",
     "vp_coord",

@@ -12,7 +12,7 @@ import pytest
 from support.checkout import fresh, told
 
 RESULTS = "results/demo"
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+pytestmark = pytest.mark.xdist_group("workflow")
 
 
 @pytest.mark.parametrize("campaign", ["", "config/mirror.yaml", "config/demo/config.yaml"])

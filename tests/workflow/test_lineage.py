@@ -17,7 +17,7 @@ from support.checkout import copy_of, told
 RESULTS = "results/demo"
 EXHIBITS = f"{RESULTS}/exhibits/multiblimp"
 GERMAN = ("--row", "German", "--column", "5-gram")
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+pytestmark = pytest.mark.xdist_group("workflow")
 
 
 def explain(checkout, *arguments, table=f"{EXHIBITS}/table5.csv"):

@@ -8,7 +8,7 @@ import pytest
 from blimpworks.papers.multiblimp.items.schema import ITEM_SCHEMA
 from support.checkout import copy_of, told
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+pytestmark = pytest.mark.xdist_group("workflow")
 NAME = "config/released.yaml"
 RESULTS, DEMO = "results/released", "results/demo"
 OF_TREEBANKS = {"table1", "table4", "funnel", "regeneration"}

@@ -14,7 +14,6 @@ sync_api = pytest.importorskip("playwright.sync_api")
 expect = sync_api.expect  # waits: panels and lists are filled by scripts that load in their time
 BROWSER = os.environ.get("BLIMPWORKS_CHROMIUM") or shutil.which("chromium")
 pytestmark = [
-    pytest.mark.workflow,
     pytest.mark.browser,
     pytest.mark.xdist_group("workflow"),
     pytest.mark.skipif(not BROWSER, reason="no chromium on the PATH (or in BLIMPWORKS_CHROMIUM)"),

@@ -9,7 +9,7 @@ import pytest
 
 from support.paths import DATA
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+pytestmark = pytest.mark.xdist_group("workflow")
 KEYS = ["paper", "exhibit", "row", "column", "status"]
 
 

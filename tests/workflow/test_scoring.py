@@ -7,7 +7,7 @@ import pytest
 
 from support.checkout import told
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+pytestmark = pytest.mark.xdist_group("workflow")
 HUB = "llama-3.2-1b"
 
 

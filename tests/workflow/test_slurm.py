@@ -13,7 +13,7 @@ import yaml
 from support.checkout import CAMPAIGN, Checkout, fresh, told
 from support.slurm_campaign import JUDGED, POLL, RECIPE, SITE, STORE, Campaign, at_site
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("slurm")]
+pytestmark = pytest.mark.xdist_group("slurm")
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,6 @@ from support.checkout import CAMPAIGN, fresh, told
 from support.slurm_campaign import POLL, SITE, Campaign
 
 pytestmark = [
-    pytest.mark.workflow,
     pytest.mark.slow_slurm,
     pytest.mark.xdist_group("slurm"),
 ]

@@ -12,7 +12,7 @@ from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA, PHENOMENON
 from support.checkout import fresh, told
 from support.urblimp_kit import OWN
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("urblimp")]
+pytestmark = pytest.mark.xdist_group("urblimp")
 TEST, TRAIN = "ur_own-ud-test.conllu", "ur_own-ud-train.conllu"
 MODELS = {"ngram-5": "5-gram", "transformer-small": "Transformer (small)"}
 TREEBANK = "UD_Urdu-Own"

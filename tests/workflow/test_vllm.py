@@ -12,7 +12,6 @@ from support.checkout import fresh, told
 
 pytestmark = [
     pytest.mark.vllm,
-    pytest.mark.workflow,
     pytest.mark.xdist_group("vllm"),
     pytest.mark.skipif(not vllm_kit.PYTHON.exists(), reason="no .vllm (run `make vllm`)"),
 ]

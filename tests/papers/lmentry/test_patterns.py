@@ -2,6 +2,7 @@
 
 import csv
 import json
+from functools import cache
 
 import pytest
 
@@ -14,6 +15,10 @@ from support.paths import DATA, REPOSITORY
 PACKS = {p.stem: p for p in sorted((REPOSITORY / "config/lmentry/languages").glob("*.yaml"))}
 ANSWERS = DATA / "lmentry_answers"
 METHODS = ("published", "corrected")
+# Verdicts are found once: tests that share them are run by one worker.
+each_language = pytest.mark.parametrize(
+    "lang", [pytest.param(lang, marks=pytest.mark.xdist_group(f"answers-{lang}")) for lang in PACKS]
+)
 
 
 def rows_of(lang):
@@ -26,20 +31,24 @@ def judges_of(lang):
     return {method: Judge(declared, method) for method in METHODS}
 
 
+def verdicts_on(row, judges):
+    arguments, prompt = json.loads(row["arguments"]), json.loads(row["arguments"]).get("prompt")
+    answer = row["answer"].replace("\\n", "\n")
+    asked = (row["task"], 1, arguments, prompt or "?")
+    return {method: judge.ask(*asked)(answer) for method, judge in judges.items()}
+
+
+@cache
 def verdicts_of(lang):
     judges = judges_of(lang)
-    for row in rows_of(lang):
-        arguments, prompt = json.loads(row["arguments"]), json.loads(row["arguments"]).get("prompt")
-        answer = row["answer"].replace("\\n", "\n")
-        asked = (row["task"], 1, arguments, prompt or "?")
-        yield row, {method: judge.ask(*asked)(answer) for method, judge in judges.items()}
+    return [(row, verdicts_on(row, judges)) for row in rows_of(lang)]
 
 
 def told(verdict):
     return ("right" if verdict.correct else "wrong") + ("" if verdict.certain else "?")
 
 
-@pytest.mark.parametrize("lang", PACKS)
+@each_language
 def test_each_answer_gets_the_verdict_that_its_author_expects(lang):
     wrong = [
         (row["task"], row["answer"], method, told(found[method]), found[method].rule)
@@ -50,14 +59,14 @@ def test_each_answer_gets_the_verdict_that_its_author_expects(lang):
     assert not wrong, "\n".join(map(str, wrong))
 
 
-@pytest.mark.parametrize("lang", PACKS)
+@each_language
 def test_each_answer_is_decided_by_the_rule_that_its_author_names(lang):
     for row, found in verdicts_of(lang):
         method, _, rule = row["rule"].rpartition(":")
         assert found[method or "published"].rule == rule, row
 
 
-@pytest.mark.parametrize("lang", PACKS)
+@each_language
 def test_every_pattern_of_the_pack_decides_some_answer(lang):
     declared = read_pack(PACKS[lang]).answers
     fired = {(row["task"], v.pattern) for row, found in verdicts_of(lang) for v in found.values()}
@@ -71,7 +80,7 @@ def test_every_pattern_of_the_pack_decides_some_answer(lang):
     assert not unused, "\n".join(map(str, unused))
 
 
-@pytest.mark.parametrize("lang", PACKS)
+@each_language
 def test_every_task_has_right_and_wrong_answers(lang):
     rows = rows_of(lang)
     tasks = {*RULES_OF} - ({"homophones"} if lang == "eus" else set())

@@ -35,7 +35,6 @@ def executed(path, checkout, monkeypatch):
 
 
 @each
-@pytest.mark.workflow
 @pytest.mark.xdist_group("workflow")
 def test_a_notebook_runs_and_leaves_the_results_as_they_were(path, evidence, monkeypatch):
     before = tiny.contents(evidence.path / "results")
@@ -44,7 +43,6 @@ def test_a_notebook_runs_and_leaves_the_results_as_they_were(path, evidence, mon
     assert tiny.contents(evidence.path / "results") == before
 
 
-@pytest.mark.workflow
 @pytest.mark.xdist_group("workflow")
 def test_the_audit_finds_a_table_that_was_changed_in_the_crate(evidence, monkeypatch, tmp_path):
     client = pytest.importorskip("nbclient")
@@ -60,7 +58,6 @@ def test_the_audit_finds_a_table_that_was_changed_in_the_crate(evidence, monkeyp
         table.write_text(content, encoding="utf-8")
 
 
-@pytest.mark.workflow
 @pytest.mark.xdist_group("workflow")
 def test_the_audit_computes_a_number_again_and_shows_where_it_comes_from(evidence, monkeypatch):
     text = printed(executed(REPOSITORY / "notebooks/audit.ipynb", evidence, monkeypatch))
