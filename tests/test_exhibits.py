@@ -12,7 +12,8 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit, exhibit_spec
 from blimpworks.exhibits.catalogue import EXHIBITS, of_benchmarks
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.html import html_text
 from blimpworks.exhibits.render import csv_text, latex_text, markdown_text, render
 from blimpworks.papers.multiblimp.exhibits.data import funnel, table2
@@ -93,7 +94,7 @@ def test_table2_cells_can_be_computed_again_from_what_they_select(items):
     tables = items((12, "cym", "SG", "SV", "+"), (11, "wol", "PL", "VS", "?"))
     rows = read_table(ITEMS, tables["items"][0]).to_pandas()
     for cell in table2(tables, LABELS).cells:
-        assert FORMULAS[cell.formula](select_rows(rows, dict(cell.where))) == cell.value
+        assert formula_of(cell.formula.sentence)(select_rows(rows, dict(cell.where))) == cell.value
 
 
 @pytest.fixture
@@ -350,15 +351,3 @@ def test_table5_stars_an_accuracy_over_fewer_pairs_than_another_models(accuracie
     tables = accuracies(("cym", "a", "all", 0.5, 4), ("cym", "b", "all", 0.5, 2))
     layout = table5(tables, LABELS).layout()
     assert layout.to_numpy().tolist() == [["Welsh", "cym", "4", "50.0", "50.0*"]]
-
-
-def test_no_two_papers_give_one_name_to_formulas_of_their_own():
-    from blimpworks.papers.blimp.exhibits.formulas import FORMULAS as BLIMP
-    from blimpworks.papers.clams.exhibits.formulas import FORMULAS as CLAMS
-    from blimpworks.papers.lmentry.exhibits.formulas import LMENTRY
-    from blimpworks.papers.urblimp.exhibits.formulas import FORMULAS as URBLIMP
-
-    names = [name for part in (BLIMP, CLAMS, LMENTRY, URBLIMP) for name in part]
-    assert len(names) == len({*names})
-    generic = {"number of rows", "mean of value", "number of paradigms", "100 × mean(correct)"}
-    assert not generic & {*names}
