@@ -13,7 +13,7 @@ from blimpworks.exhibits.build import build_exhibit, exhibit_spec
 from blimpworks.exhibits.catalogue import EXHIBITS, of_benchmarks
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formula_lookup import formula_of
-from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.formulas import Formula, select_rows
 from blimpworks.exhibits.html import html_text
 from blimpworks.exhibits.render import csv_text, latex_text, markdown_text, render
 from blimpworks.papers.multiblimp.exhibits.data import funnel, table2
@@ -22,6 +22,7 @@ from blimpworks.papers.multiblimp.exhibits.languages import fig3
 from blimpworks.tables import ACCURACIES, CELLS, FUNNEL, ITEMS, read_table, write_table
 
 METHOD = "full_sentence"
+F = Formula("f", len)
 LABELS = Labels(
     {"cym": "Welsh", "wol": "Wolof", "eng": "English"},
     {"a": "Model A", "b": "Model B"},
@@ -206,9 +207,9 @@ SMALL = Exhibit(
     "Under_score & 50 %",
     "A caption with $ and #.",
     [
-        Cell("A_1", "x|y", 1 / 3, "0.3", "f", "items", {"lang": "a"}),
-        Cell("A_1", "z~", 2.0, "2.0", "f", "items", {"lang": "a"}),
-        Cell("{B}^\\", "x|y", 4.0, "4.0", "f", "items", {"lang": "b"}),
+        Cell("A_1", "x|y", 1 / 3, "0.3", F, "items", {"lang": "a"}),
+        Cell("A_1", "z~", 2.0, "2.0", F, "items", {"lang": "a"}),
+        Cell("{B}^\\", "x|y", 4.0, "4.0", F, "items", {"lang": "b"}),
     ],
     row_title="Row",
     stub={"A_1": {"ISO": "a&b"}, "{B}^\\": {"ISO": "c"}},
@@ -266,7 +267,7 @@ def test_latex_escapes_headings_and_captions():
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_a_latex_table_has_the_columns_of_its_widest_section(order):
     cells = [
-        Cell(row, column, 1.0, "1", "f", "items", {}) for row in "rs" for column in ("x", "y", "z")
+        Cell(row, column, 1.0, "1", F, "items", {}) for row in "rs" for column in ("x", "y", "z")
     ]
     parts = [Section("P", {"r": "r"}, ["x"]), Section("Q", {"s": "s"}, ["x", "y", "z"])]
     exhibit = Exhibit("T", "C", cells, row_title="Row", sections=[parts[i] for i in order])

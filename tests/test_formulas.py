@@ -66,9 +66,9 @@ def test_a_formula_that_is_read_makes_the_same_of_rows():
     rows = pd.DataFrame({"model": ["a", "a", "b"], "value": [1.0, 2.0, 4.0]})
     nested = mean_over_models(mean_of("value"))
     assert formula_of(nested.sentence)(rows) == nested(rows) == 2.75
-    weighted = weighted_values({"x": 1, "y": 3}, 4)
-    columns = pd.DataFrame({"column": ["x", "y"], "value": [10.0, 20.0]})
-    assert formula_of(weighted.sentence)(columns) == weighted(columns) == 17.5
+    weighted = weighted_values(low=1, mid=2, high=5, total=8)
+    columns = pd.DataFrame({"column": ["low", "mid", "high"], "value": [8.0, 16.0, 32.0]})
+    assert formula_of(weighted.sentence)(columns) == weighted(columns) == 25
 
 
 def test_formulas_with_the_same_sentence_are_equal():

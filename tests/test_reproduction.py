@@ -458,7 +458,7 @@ def test_the_comparison_is_written_with_every_column(paper, tmp_path):
     frame = pd.read_csv(tmp_path / "out.csv")
     assert list(frame) == list(published.COLUMNS)
     told = frame.set_index("row").loc["sum"]
-    assert (told["printed"], told["recomputed"], told["rule"]) == (3.1, 3.08, VALUES)
+    assert (told["printed"], told["recomputed"], told["rule"]) == (3.1, 3.08, VALUES.sentence)
 
 
 def test_a_large_count_keeps_all_of_its_digits(paper, tmp_path):

@@ -43,26 +43,6 @@ def _nominal(rows: pd.DataFrame) -> float:
     return float(100 * rows["correct"].sum() / prompts)
 
 
-def _published(rows: pd.DataFrame) -> pd.Series:
-    return 100 * rows["published"] / rows["nominal"]
-
-
-def _corrected(rows: pd.DataFrame) -> pd.Series:
-    return 100 * rows["corrected"] / rows["n"]
-
-
-def _change(rows: pd.DataFrame) -> pd.Series:
-    return _corrected(rows) - _published(rows)
-
-
-def _share(rows: pd.DataFrame) -> pd.Series:
-    return 100 * (rows["corrected"] - rows["published"]) / rows["nominal"]
-
-
-def _denominators(rows: pd.DataFrame) -> pd.Series:
-    return _corrected(rows) - 100 * rows["corrected"] / rows["nominal"]
-
-
 def _over_tasks(rows: pd.DataFrame, each: Callable[[pd.DataFrame], pd.Series]) -> float:
     """Mean over models of the means over their tasks, of what is made of each row."""
     return float(each(rows).groupby(rows["model"].astype(str)).mean().mean())
@@ -85,11 +65,24 @@ CHANGED = Formula(
     "sum of published and of corrected",
     lambda rows: rows["published"].sum() + rows["corrected"].sum(),
 )
-BY_PUBLISHED = _mean_over_tasks("100 × published ÷ nominal", _published)
-BY_CORRECTED = _mean_over_tasks("100 × corrected ÷ n", _corrected)
-CHANGE = _mean_over_tasks("100 × corrected ÷ n − 100 × published ÷ nominal", _change)
-SHARE_OF_CHANGE = _mean_over_tasks("100 × (corrected − published) ÷ nominal", _share)
-DENOMINATORS = _mean_over_tasks("100 × corrected × (1 ÷ n − 1 ÷ nominal)", _denominators)
+BY_PUBLISHED = _mean_over_tasks(
+    "100 × published ÷ nominal", lambda rows: 100 * rows["published"] / rows["nominal"]
+)
+BY_CORRECTED = _mean_over_tasks(
+    "100 × corrected ÷ n", lambda rows: 100 * rows["corrected"] / rows["n"]
+)
+CHANGE = _mean_over_tasks(
+    "100 × corrected ÷ n − 100 × published ÷ nominal",
+    lambda rows: 100 * rows["corrected"] / rows["n"] - 100 * rows["published"] / rows["nominal"],
+)
+SHARE_OF_CHANGE = _mean_over_tasks(
+    "100 × (corrected − published) ÷ nominal",
+    lambda rows: 100 * (rows["corrected"] - rows["published"]) / rows["nominal"],
+)
+DENOMINATORS = _mean_over_tasks(
+    "100 × corrected × (1 ÷ n − 1 ÷ nominal)",
+    lambda rows: 100 * rows["corrected"] / rows["n"] - 100 * rows["corrected"] / rows["nominal"],
+)
 ON_THE_WAY = "rounded on the way as in the release"
 MEAN_ACCURACY = Formula("mean accuracy", mean_accuracy)
 ROBUSTNESS = Formula("mean of the four aspects of robustness", robustness)

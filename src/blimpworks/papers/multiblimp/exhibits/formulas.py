@@ -1,23 +1,12 @@
 """Formulas of MultiBLiMP's exhibits: conditions of agreement, and models that are better."""
 
-from collections.abc import Mapping
-
 import pandas as pd
 
-from blimpworks.exhibits.formulas import PHRASE, Formula, Notation, formula
+from blimpworks.exhibits.formulas import PHRASE, Formula, formula
 from blimpworks.papers.multiblimp.analysis.leaders import LEAD_BELOW, leads
 
 ENOUGH_PAIRS = 10
 """Pairs of a condition with which a language counts (section 6.1)."""
-
-
-def _weighted_sum(weights: Mapping[str, int]) -> str:
-    return " + ".join(f"{weight} × {column}" for column, weight in weights.items())
-
-
-def _weights(text: str) -> dict[str, int]:
-    parts = (part.split(" × ") for part in text.split(" + "))
-    return {column: int(weight) for weight, column in parts}
 
 
 @formula("count where verb_value is {value} ÷ sum of count", value=PHRASE)
@@ -32,11 +21,11 @@ def ratio(rows: pd.DataFrame, n: int) -> float:
     return float(rows["n"].sum() / n)
 
 
-@formula("({weights}) ÷ {total}", weights=Notation(r"\d+ × .+", write=_weighted_sum, read=_weights))
-def weighted_values(rows: pd.DataFrame, weights: Mapping[str, int], total: int) -> float:
-    """The sum of columns' values, each weighted by a number from outside, divided by another."""
+@formula("({low} × low + {mid} × mid + {high} × high) ÷ {total}")
+def weighted_values(rows: pd.DataFrame, low: int, mid: int, high: int, total: int) -> float:
+    """The sum of the resource groups' values, each weighted, divided by the sum of weights."""
     values = rows.set_index("column")["value"]
-    return float(sum(weight * values[column] for column, weight in weights.items()) / total)
+    return float((low * values["low"] + mid * values["mid"] + high * values["high"]) / total)
 
 
 @formula("number of rows where accuracy_a > accuracy_b and p < {below}")

@@ -30,7 +30,7 @@ def overall_cells(printed: pd.DataFrame, model: str, name: str, column: str) -> 
     if model in SOME_LANGUAGES:
         return
     where = {"exhibit": "table3", "row": model, "column": [*PAIRS]}
-    formula = weighted_values(PAIRS, sum(PAIRS.values()))
+    formula = weighted_values(**PAIRS, total=sum(PAIRS.values()))
     rows = select_rows(printed, where)
     if len(rows) == len(PAIRS):
         value = formula(rows)

@@ -1,4 +1,4 @@
-"""Formulas of UrBLiMP's exhibits: scores of models, and tests between them.
+"""Formulas of UrBLiMP's exhibits: scores of models, tests between them, people's ratings.
 
 Those that compare models take either rows of accuracies, or printed numbers with a model as
 row and a phenomenon as column.
@@ -132,3 +132,51 @@ BITS = sum_of("bits")
 BITS_PER_TOKEN = Formula(
     "sum of bits ÷ sum of tokens", lambda rows: rows["bits"].sum() / rows["tokens"].sum()
 )
+
+
+# People's ratings: see ``urblimp.validation.kappas``
+
+OVER_PAIRS = ", over pairs with {per_pair} judgements"
+KAPPAS = {
+    "Fleiss' kappa of the sentence chosen": "published",
+    "Fleiss' kappa of right and wrong": "corrected",
+    "Randolph's free-marginal kappa": "free",
+}
+"""Names of kappas, by what sentences call them."""
+PAIRS = Formula("number of pairs", lambda rows: rows["item_id"].nunique())
+
+
+@formula("{name}" + OVER_PAIRS, name=choice(KAPPAS))
+def kappa(rows: pd.DataFrame, name: str, per_pair: int) -> float:
+    """A kappa, over the pairs that have just so many judgements."""
+    from blimpworks.papers.urblimp.validation import kappas  # heavy: scipy, statsmodels
+
+    return float(getattr(kappas, name)(rows, per_pair))
+
+
+@formula("number of pairs" + OVER_PAIRS)
+def complete(rows: pd.DataFrame, per_pair: int) -> float:
+    """How many pairs have just so many judgements."""
+    return float((rows.groupby("item_id").size() == per_pair).sum())
+
+
+@formula("number of pairs without {per_pair} judgements")
+def incomplete(rows: pd.DataFrame, per_pair: int) -> float:
+    """How many pairs have more or fewer judgements."""
+    return float((rows.groupby("item_id").size() != per_pair).sum())
+
+
+@formula("100 × share of couples of judgements of a pair that agree" + OVER_PAIRS)
+def agreement(rows: pd.DataFrame, per_pair: int) -> float:
+    """How many couples of judgements agree, in percent, mean of the pairs."""
+    from blimpworks.papers.urblimp.validation.kappas import agreements
+
+    return float(100 * agreements(rows, per_pair).mean())
+
+
+@formula("100 × share of unanimous pairs" + OVER_PAIRS)
+def unanimous(rows: pd.DataFrame, per_pair: int) -> float:
+    """How many pairs all judgements agree on, in percent."""
+    from blimpworks.papers.urblimp.validation.kappas import agreements
+
+    return float(100 * (agreements(rows, per_pair) == 1).mean())

@@ -20,7 +20,7 @@ from blimpworks.exhibits.formulas import (
     sum_of,
 )
 from blimpworks.exhibits.shared import Tables, read_plain
-from blimpworks.papers.urblimp.exhibits.rating_formulas import (
+from blimpworks.papers.urblimp.exhibits.formulas import (
     PAIRS,
     agreement,
     complete,
