@@ -2,6 +2,9 @@
 
 Every formula declares its sentence, or a template of sentences. All are looked through, those
 that papers share and those of each paper, and just one of them has to fit.
+
+Papers' modules are loaded by name, so the digest of a command that looks formulas up has none of
+theirs. It need not: the cells that it reads are built anew when their formulas change.
 """
 
 import pkgutil

@@ -99,7 +99,7 @@ class Template(Generic[Arguments]):
 
 
 def formula(
-    text: str, *, takes_as_printed: bool = False, **notations: Notation
+    text: str, /, *, takes_as_printed: bool = False, **notations: Notation
 ) -> Callable[[Callable[Concatenate[pd.DataFrame, Arguments], SupportsFloat]], Template[Arguments]]:
     """Decorator: a function of rows and further parameters becomes a template of formulas.
 

@@ -4,7 +4,7 @@ Those that compare models take either rows of accuracies, or printed numbers wit
 row and a phenomenon as column.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from itertools import combinations
 
 import pandas as pd
@@ -31,7 +31,7 @@ def scores_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
     return 100 * means.unstack()[list(dict.fromkeys(rows["model"]))]
 
 
-def pairs_among(models: Iterable[str], among: str) -> list[tuple[str, str]]:
+def pairs_among(models: Sequence[str], among: str) -> list[tuple[str, str]]:
     """Pairs of ``models`` that are tested: each two, or each base model with its tuned one."""
     if among == EACH_OTHER:
         return list(combinations(models, 2))
@@ -44,7 +44,7 @@ def corrected_tests(rows: pd.DataFrame, among: str, over: str = BY_PHENOMENON) -
     from blimpworks.papers.urblimp.analysis.signed_rank import compare_scores
 
     scores = scores_by(rows, over)
-    return compare_scores(scores, pairs_among(list(scores.columns), among))
+    return compare_scores(scores, pairs_among([*scores.columns], among))
 
 
 # p is no smooth function of rounded cells, and the paper's tests are on those of Table 4: how far
