@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from blimpworks.records.kept_digests import recall, remember
 from blimpworks.records.normal_form import (
     MENTION,
     NormalForm,
@@ -27,6 +26,7 @@ from blimpworks.records.normal_form import (
     normal_form,
     strip_docstrings,
 )
+from blimpworks.records.kept_digests import recall, remember
 
 PACKAGE = "blimpworks"
 # Records, messages, the command line and what a cluster is asked for decide no number;
