@@ -278,6 +278,78 @@ def test_every_verb_has_code(verb):
     assert len(verb_code(verb)) == 16
 
 
+def verb_digests(source):
+    """Digests of all verbs by the package below a directory."""
+    code = (
+        "import json; from blimpworks.audit.verbs import VERBS, verb_code; "
+        "print(json.dumps({verb: verb_code(verb) for verb in VERBS}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(source)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def formulas_of_clams(tmp_path_factory):
+    """A copy of the package: what adds to, or edits, CLAMS's formulas and gives all digests."""
+    source = tmp_path_factory.mktemp("src")
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(PACKAGE, source / "blimpworks", ignore=ignored)
+    module = source / "blimpworks" / "papers" / "clams" / "exhibits" / "formulas.py"
+    text = module.read_text("utf-8")
+
+    def digests(old="", new="", more=""):
+        assert old in text
+        module.write_text((text.replace(old, new) if old else text) + more, "utf-8")
+        return verb_digests(source)
+
+    return digests
+
+
+@pytest.fixture(scope="module")
+def digests_before(formulas_of_clams):
+    return formulas_of_clams()
+
+
+@pytest.mark.slow
+def test_a_new_formula_of_a_paper_changes_no_verbs_digest(formulas_of_clams, digests_before):
+    more = """
+
+SPAN = Formula("range of accuracy", lambda rows: rows["accuracy"].max() - rows["accuracy"].min())
+
+
+@formula("{part} of accuracy")
+def quantile(rows: pd.DataFrame, part: float) -> float:
+    return float(rows["accuracy"].quantile(part))
+"""
+    assert formulas_of_clams(more=more) == digests_before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("LEAD", "100 * (wide.iloc[:, 0]", "10 * (wide.iloc[:, 0]"),
+        ("with_more", '["correct"].sum() + sets)', '["correct"].sum() - sets)'),
+    ],
+    ids=["formula", "formula-with-parameters"],
+)
+def test_a_changed_formula_changes_only_what_uses_it(
+    formulas_of_clams, digests_before, name, old, new
+):
+    after = formulas_of_clams(old, new)
+    symbol = ("blimpworks.papers.clams.exhibits.formulas", name)
+    users = {verb for verb in VERBS if symbol in reachable(*VERBS[verb].entries)}
+    assert {verb for verb in VERBS if after[verb] != digests_before[verb]} == users
+    assert users
+    assert all(verb.startswith("build_exhibit clams/") for verb in users)
+
+
 def kept_digests(tmp_path):
     """Contents of the file of digests of a copied package."""
     [file] = (tmp_path / "src" / "blimpworks" / "__pycache__").glob("digests-*.json")

@@ -14,22 +14,21 @@ from hypothesis import strategies as st
 from blimpworks.campaign.catalogue import read_rows
 from blimpworks.campaign.reference import PublishedRow, ReasonRow
 from blimpworks.errors import UserError
+from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import COMPLEMENT as COMPLEMENT_FORMULA
 from blimpworks.exhibits.formulas import (
     COUNT,
-    FORMULAS,
     MEAN,
     QUOTIENT,
     UNWEIGHTED,
     VALUES,
     of_row,
     select_rows,
-    takes_as_printed,
     truncate,
     truncated,
 )
 from blimpworks.papers.multiblimp import published as multiblimp_published
-from blimpworks.papers.urblimp.exhibits.formulas import IMPLIED, SIGNED_RANK
+from blimpworks.papers.urblimp.exhibits.formulas import IMPLIED, signed_rank
 from blimpworks.reproduction import measured, published
 from blimpworks.reproduction.accuracies import read_published
 from blimpworks.reproduction.measured import AGREES, NOT_RUN, compare_measured, verdict_of
@@ -79,7 +78,7 @@ def cell(place, value, formula=VALUES, where=None, source="published", **fields)
     row, column = place
     found = dict.fromkeys(CELLS.names) | {"row": row, "column": column, "value": float(value)}
     found |= {"printed_row": row, "printed_column": column, "text": str(value)}
-    found |= {"formula": formula, "source": source, "filter": json.dumps(where or {})}
+    found |= {"formula": formula.sentence, "source": source, "filter": json.dumps(where or {})}
     return found | fields
 
 
@@ -131,13 +130,13 @@ def rows_of(*values, reach=0.05):
 
 @given(st.lists(st.floats(-100, 100), min_size=1, max_size=6), st.floats(0.001, 1))
 def test_the_slack_of_a_sum_is_that_of_its_parts_together(values, reach):
-    found = slack(FORMULAS[VALUES], rows_of(*values, reach=reach))
+    found = slack(VALUES, rows_of(*values, reach=reach))
     assert found == pytest.approx(len(values) * reach, rel=1e-6)
 
 
 @given(st.lists(st.floats(-100, 100), min_size=1, max_size=6), st.floats(0.001, 1))
 def test_the_slack_of_a_mean_is_that_of_one_part(values, reach):
-    found = slack(FORMULAS[MEAN], rows_of(*values, reach=reach))
+    found = slack(MEAN, rows_of(*values, reach=reach))
     assert found == pytest.approx(reach, rel=1e-6)
 
 
@@ -148,18 +147,18 @@ def test_the_slack_of_a_mean_is_that_of_one_part(values, reach):
 def test_what_was_rounded_is_never_further_from_a_sum_of_it_than_the_slack(cents, off):
     true = [value + error for value, error in zip(cents, off, strict=False)]
     rows = rows_of(*map(float, cents), reach=0.5)
-    assert abs(sum(true) - sum(cents)) <= slack(FORMULAS[VALUES], rows) + 1e-9
+    assert abs(sum(true) - sum(cents)) <= slack(VALUES, rows) + 1e-9
 
 
 def test_counts_and_numbers_of_unknown_rounding_have_no_slack():
-    assert slack(FORMULAS[VALUES], rows_of(1.0, 2.0, reach=0.0)) == 0
-    assert slack(FORMULAS[VALUES], rows_of(1.0, 2.0, reach=None)) == 0
-    assert slack(FORMULAS[COUNT], rows_of(1.0, 2.0)) == 0
+    assert slack(VALUES, rows_of(1.0, 2.0, reach=0.0)) == 0
+    assert slack(VALUES, rows_of(1.0, 2.0, reach=None)) == 0
+    assert slack(COUNT, rows_of(1.0, 2.0)) == 0
 
 
 def test_accuracies_have_the_slack_of_their_own_rounding():
     rows = pd.DataFrame({"accuracy": [0.5, 0.6], "rounding": [0.005, 0.0005]})
-    assert slack(FORMULAS[UNWEIGHTED], rows) == pytest.approx((0.5 + 0.05) / 2)
+    assert slack(UNWEIGHTED, rows) == pytest.approx((0.5 + 0.05) / 2)
 
 
 @pytest.mark.parametrize(("value", "expected"), [(2.96, 1), (3.04, 1), (2.9, 0), (3.1, 0)])
@@ -175,14 +174,15 @@ def test_rows_that_share_an_index_are_moved_one_by_one():
 def test_slack_leaves_the_rows_as_they_are():
     rows = rows_of(1.0, 2.0)
     before = rows.copy()
-    slack(FORMULAS[QUOTIENT], rows)
+    slack(QUOTIENT, rows)
     pd.testing.assert_frame_equal(rows, before)
 
 
 def test_formulas_about_rounded_numbers_are_not_in_doubt_for_their_rounding():
-    assert takes_as_printed(IMPLIED)
-    assert takes_as_printed(truncated(SIGNED_RANK, 3))
-    assert not takes_as_printed(UNWEIGHTED)
+    assert IMPLIED.takes_as_printed
+    assert truncated(signed_rank(), 3).takes_as_printed
+    assert formula_of(truncated(signed_rank(), 3).sentence).takes_as_printed
+    assert not UNWEIGHTED.takes_as_printed
 
 
 @given(st.floats(0, 1000), st.integers(0, 5))
@@ -460,7 +460,7 @@ def test_the_comparison_is_written_with_every_column(paper, tmp_path):
     frame = pd.read_csv(tmp_path / "out.csv")
     assert list(frame) == list(published.COLUMNS)
     told = frame.set_index("row").loc["sum"]
-    assert (told["printed"], told["recomputed"], told["rule"]) == (3.1, 3.08, VALUES)
+    assert (told["printed"], told["recomputed"], told["rule"]) == (3.1, 3.08, VALUES.sentence)
 
 
 def test_a_large_count_keeps_all_of_its_digits(paper, tmp_path):

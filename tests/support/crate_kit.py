@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 from urllib3 import HTTPResponse
 
 from blimpworks.cli import app
-from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
 from blimpworks.records.job import Job
 from support import tiny
 from support.paths import DATA, REPOSITORY
@@ -160,7 +161,7 @@ def differing_cells(crate):
     return [
         (cell["paper"], cell["form"], cell["exhibit"], cell["row"], cell["column"])
         for _, cell in read(crate / "cells.csv", dtype={"row": str, "column": str}).iterrows()
-        if FORMULAS[cell["formula"]](tables.rows_of(cell))
+        if formula_of(cell["formula"])(tables.rows_of(cell))
         != pytest.approx(cell["value"], rel=1e-9, abs=1e-9)
     ]
 

@@ -32,7 +32,8 @@ from blimpworks.audit.evidence import (
 )
 from blimpworks.audit.lineage import Node, Records, lineage
 from blimpworks.errors import UserError
-from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
 
 WITHOUT_ITEMS = ("funnel", "rules", "lexicon")
 """Tables of counts that do not keep what they counted, and entries of a dictionary."""
@@ -156,7 +157,7 @@ def explain_cell(
     if not tables:
         raise UserError(f"no {cell['source']} table is among the inputs of this cell. Rebuild it.")
     rows = select_rows(read_tables(tables), where)
-    recomputed = FORMULAS[cell["formula"]](rows.drop(columns=TABLE))
+    recomputed = formula_of(cell["formula"])(rows.drop(columns=TABLE))
     shown = _one_item(rows, item) if item else rows
     return Explanation(
         source,

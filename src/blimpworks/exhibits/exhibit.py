@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 from matplotlib.figure import Figure
 
+from blimpworks.exhibits.formulas import Formula
 from blimpworks.tables import CELLS
 
 
@@ -24,7 +25,7 @@ class Cell:
     column: str
     value: float
     text: str
-    formula: str
+    formula: Formula
     source: str
     where: Mapping[str, Any]
     n: int | None = None
@@ -101,10 +102,11 @@ class Exhibit:
 
     def table(self) -> pa.Table:
         """The cells as a ``cells`` table."""
-        names = ("row", "column", "value", "low", "high", "text", "n", "formula", "source")
+        names = ("row", "column", "value", "low", "high", "text", "n", "source")
         columns = {name: [getattr(cell, name) for cell in self.cells] for name in names}
         for place, name in enumerate(("printed_row", "printed_column")):
             columns[name] = [(c.stands_for or (c.row, c.column))[place] for c in self.cells]
+        columns["formula"] = [cell.formula.sentence for cell in self.cells]
         columns["filter"] = [
             json.dumps(dict(c.where), ensure_ascii=False, sort_keys=True) for c in self.cells
         ]

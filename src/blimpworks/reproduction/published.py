@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from blimpworks.campaign.catalogue import read_rows
 from blimpworks.campaign.reference import PublishedRow, ReasonRow
 from blimpworks.errors import UserError
+from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import COMPLEMENT as COMPLEMENT_FORMULA
-from blimpworks.exhibits.formulas import FORMULAS, takes_as_printed
 from blimpworks.exhibits.shared import read_plain
 from blimpworks.files import write_text
 from blimpworks.reproduction.printed import read_printed_numbers
@@ -148,8 +148,9 @@ def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
 
 def _reach(cell: Mapping[str, Any], paper: Paper) -> float:
     """How far the rounding of what a cell is computed from may have moved it."""
-    rows = None if takes_as_printed(cell["formula"]) else selected_rows(cell, paper)
-    return 0.0 if rows is None else slack(FORMULAS[cell["formula"]], rows)
+    formula = formula_of(cell["formula"])
+    rows = None if formula.takes_as_printed else selected_rows(cell, paper)
+    return 0.0 if rows is None else slack(formula, rows)
 
 
 def _status_of_text(row: PublishedRow, reading: str) -> str:
@@ -190,7 +191,7 @@ def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -
     agrees = agreement(value, row, reach)
     if row.fault and (agrees or math.isnan(value) or not _is_corrected(row, value, reach)):
         return DEVIATES
-    if agrees and cell["formula"] == COMPLEMENT_FORMULA:
+    if agrees and cell["formula"] == COMPLEMENT_FORMULA.sentence:
         return COMPLEMENT
     return row.fault or agrees or DEVIATES
 

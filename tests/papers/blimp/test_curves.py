@@ -19,7 +19,8 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.models.corpus import read_corpus, read_words, sentences_of
 from blimpworks.models.corpus_sample import draw_sentences, sample_corpus
@@ -354,7 +355,7 @@ def test_each_cell_can_be_computed_again(make, tables):
     forms = [make(tables, LABELS), *([slopes(tables, published)] if make is slopes else [])]
     for cell in (cell for exhibit in forms for cell in exhibit.cells):
         rows = select_rows(sources[cell.source], json.loads(json.dumps(dict(cell.where))))
-        assert FORMULAS[cell.formula](rows) == pytest.approx(cell.value), cell
+        assert formula_of(cell.formula.sentence)(rows) == pytest.approx(cell.value), cell
 
 
 def test_slopes_are_fitted_over_all_samples_of_a_row(tables):

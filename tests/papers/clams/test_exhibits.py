@@ -11,7 +11,8 @@ from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.campaign.exhibits import exhibits
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.render import markdown_text
 from blimpworks.papers.clams.exhibits.bert import table2, table3
 from blimpworks.papers.clams.exhibits.facts import clams_models
@@ -155,10 +156,10 @@ def test_table_1_has_the_mean_perplexity_of_the_seeds_on_each_languages_test_tex
 def test_where_the_authors_count_one_item_more_a_cell_says_so_and_can_be_computed_again(tables):
     facts = {**LABELS.facts, "clams_counting": "published"}
     exhibit = table1(tables, replace(LABELS, facts=facts))
-    cell = next(c for c in exhibit.cells if c.formula == "(sum(correct) + 2) ÷ (n + 2)")
+    cell = next(c for c in exhibit.cells if c.formula.sentence == "(sum(correct) + 2) ÷ (n + 2)")
     # One seed has all ten right, the other six.
     judgements = pd.DataFrame({"correct": [1.0] * 16 + [0.0] * 4})
-    assert FORMULAS[cell.formula](judgements) == pytest.approx((11 / 11 + 7 / 11) / 2)
+    assert formula_of(cell.formula.sentence)(judgements) == pytest.approx((11 / 11 + 7 / 11) / 2)
 
 
 def test_a_caption_says_that_models_were_trained_here(tables):
@@ -192,7 +193,7 @@ def test_published_and_corrected_ways_to_score_stand_side_by_side(tmp_path):
     )
     for cell in exhibit.cells:
         selected = select_rows(pd.DataFrame(rows), dict(cell.where))
-        assert FORMULAS[cell.formula](selected) == pytest.approx(cell.value)
+        assert formula_of(cell.formula.sentence)(selected) == pytest.approx(cell.value)
 
 
 def test_all_english_sets_stand_under_their_phenomena(tmp_path):
@@ -373,7 +374,7 @@ def test_every_cell_can_be_computed_again_from_its_rows(make, tables):
     assert cells
     for cell in cells:
         rows = select_rows(known[cell.source], dict(cell.where))
-        assert FORMULAS[cell.formula](rows) == pytest.approx(cell.value)
+        assert formula_of(cell.formula.sentence)(rows) == pytest.approx(cell.value)
 
 
 class Row:

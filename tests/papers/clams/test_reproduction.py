@@ -6,7 +6,8 @@ import pytest
 
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.errors import UserError
-from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.render import render
 from blimpworks.reproduction.accuracies import read_published
 from support import clams_kit
@@ -141,7 +142,7 @@ def again(exhibits, tables):
     for exhibit in exhibits.values():
         for cell in exhibit.cells:
             rows = select_rows(tables[cell.source], dict(cell.where))
-            yield cell, FORMULAS[cell.formula](rows)
+            yield cell, formula_of(cell.formula.sentence)(rows)
 
 
 @pytest.mark.mirror

@@ -14,7 +14,8 @@ from blimpworks.campaign.exhibits import of_benchmarks
 from blimpworks.campaign.load import campaign_model
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.shared import read_plain
 from blimpworks.papers.lmentry.analysis.robustness import (
     aspects,
@@ -140,7 +141,9 @@ def test_each_measured_cell_can_be_computed_again(campaign, sources, name, root)
     exhibit, _ = build(name, campaign, LABELS, root)
     for cell in exhibit.cells:
         chosen = select_rows(sources[cell.source], dict(cell.where))
-        assert FORMULAS[cell.formula](chosen) == pytest.approx(cell.value, abs=1e-9), cell
+        assert formula_of(cell.formula.sentence)(chosen) == pytest.approx(cell.value, abs=1e-9), (
+            cell
+        )
     of_others = name[5:] in {"53", *map(str, range(36, 50))}
     assert bool(exhibit.cells) != of_others
 
@@ -280,7 +283,9 @@ def test_published_accuracies_divide_by_what_the_settings_ask_for(campaign, made
     path = made.judgements / "ita/phi-4.parquet"
     rows = read_table(JUDGEMENTS, path).to_pandas()
     rows = rows[(rows["phenomenon"] == "starts_with_word") & (rows["method"] == "published")]
-    assert FORMULAS[found.formula](rows) == pytest.approx(100 * rows["correct"].sum() / (6 * N))
+    assert formula_of(found.formula.sentence)(rows) == pytest.approx(
+        100 * rows["correct"].sum() / (6 * N)
+    )
     assert "settings" in exhibit.caption
 
 

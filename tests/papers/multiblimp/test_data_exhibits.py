@@ -11,7 +11,8 @@ from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.render import csv_text, latex_text, markdown_text
 from blimpworks.exhibits.shared import marked, read_printed
 from blimpworks.papers.multiblimp.exhibits.agreement import table1
@@ -124,7 +125,7 @@ def recomputed(exhibit, frames):
             for (source, lang), frame in frames.items()
             if source == cell.source and (wanted is None or lang in wanted)
         )
-        yield cell, FORMULAS[cell.formula](select_rows(rows, dict(cell.where)))
+        yield cell, formula_of(cell.formula.sentence)(select_rows(rows, dict(cell.where)))
 
 
 def frames(schema, paths):
@@ -559,7 +560,9 @@ def test_cells_of_printed_numbers_can_be_computed_again(build):
     printed = read_printed(PRINTED)
     exhibit = build(PRINTED, languages())
     for cell in exhibit.cells:
-        assert FORMULAS[cell.formula](select_rows(printed, dict(cell.where))) == cell.value
+        assert (
+            formula_of(cell.formula.sentence)(select_rows(printed, dict(cell.where))) == cell.value
+        )
 
 
 def test_the_catalogue_leaves_out_what_the_paper_lists_and_has_its_numbers():

@@ -16,7 +16,8 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
 from blimpworks.papers.multiblimp.analysis.frequencies import resource_group
 from blimpworks.papers.multiblimp.analysis.margins import (
     COLLINEAR,
@@ -205,7 +206,9 @@ def test_each_cell_can_be_computed_again_from_the_rows_it_selects(campaign, name
     assert cells
     for cell in cells:
         chosen = select_rows(rows[cell.source], dict(cell.where))
-        assert FORMULAS[cell.formula](chosen) == pytest.approx(cell.value, abs=1e-9), cell
+        assert formula_of(cell.formula.sentence)(chosen) == pytest.approx(cell.value, abs=1e-9), (
+            cell
+        )
     assert len({(cell.row, cell.column) for cell in cells}) == len(cells)
 
 
@@ -555,7 +558,9 @@ def test_each_published_cell_can_be_computed_again(published, printed_labels, na
     assert cells
     for cell in cells:
         chosen = select_rows(found[cell.source], dict(cell.where))
-        assert FORMULAS[cell.formula](chosen) == pytest.approx(cell.value, abs=1e-9), cell
+        assert formula_of(cell.formula.sentence)(chosen) == pytest.approx(cell.value, abs=1e-9), (
+            cell
+        )
 
 
 def test_table3s_english_column_is_table5s_english_row_for_all_models(published, printed_labels):

@@ -17,7 +17,8 @@ from blimpworks.campaign.registry import check_papers
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.pen import Run, words_of, wrapped
 from blimpworks.exhibits.render import PNG_DPI
 from blimpworks.papers.multiblimp.exhibits import stage_boxes
@@ -242,7 +243,7 @@ def test_every_cell_is_what_its_rows_give(tables):
     }
     for cell in cells:
         rows = select_rows(frame(paths[cell.source]), dict(cell.where))
-        assert FORMULAS[cell.formula](rows) == cell.value, cell
+        assert formula_of(cell.formula.sentence)(rows) == cell.value, cell
 
 
 def test_texts_are_those_of_the_row_that_they_count(tables):

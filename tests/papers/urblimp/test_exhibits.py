@@ -13,7 +13,8 @@ from blimpworks.campaign.exhibits import exhibits, of_benchmarks
 from blimpworks.campaign.load import campaign_model
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit
-from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
 from blimpworks.papers.urblimp.analysis.signed_rank import signed_rank_p
 from blimpworks.papers.urblimp.exhibits.data import table1, table2, table3, table10
 from blimpworks.papers.urblimp.exhibits.evaluation import table4, table7, table8
@@ -83,7 +84,7 @@ def test_each_cell_can_be_computed_again_from_the_rows_it_names(tables, name):
     for found in cells:
         where = json.loads(json.dumps(dict(found.where)))
         source = judgements[where["model"]] if found.source == "judgements" else rows[found.source]
-        again = FORMULAS[found.formula](select_rows(source, where))
+        again = formula_of(found.formula.sentence)(select_rows(source, where))
         assert again == pytest.approx(found.value, abs=1e-9), found
 
 

@@ -20,7 +20,8 @@ from blimpworks.campaign.exhibits import exhibits
 from blimpworks.errors import UserError
 from blimpworks.exhibits import fonts
 from blimpworks.exhibits.build import build_exhibit
-from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.html import html_text
 from blimpworks.exhibits.render import csv_text, latex_text, markdown_text
 from blimpworks.exhibits.shared import read_printed
@@ -86,7 +87,7 @@ def test_each_cell_can_be_computed_again_from_the_rows_it_names(request, name, l
     assert cells
     for one in cells:
         where = json.loads(json.dumps(dict(one.where)))
-        again = FORMULAS[one.formula](select_rows(rows_of(found, one.source), where))
+        again = formula_of(one.formula.sentence)(select_rows(rows_of(found, one.source), where))
         assert again == pytest.approx(one.value), one
 
 

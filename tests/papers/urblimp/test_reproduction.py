@@ -14,8 +14,8 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.formulas import FORMULAS
-from blimpworks.papers.urblimp.exhibits.formulas import EACH_OTHER, SIGNED_RANK, holm_of
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.papers.urblimp.exhibits.formulas import EACH_OTHER, holm_of, signed_rank
 from blimpworks.papers.urblimp.exhibits.models import model_facts
 from blimpworks.papers.urblimp.published import accuracies
 from blimpworks.reproduction.accuracies import read_published
@@ -184,11 +184,11 @@ def test_the_tests_of_table_5_are_these_before_digits_are_cut_off(paper):
 
     def p(formula, *models):
         where = {"exhibit": "table4", "row": [*models], "column": columns}
-        return FORMULAS[formula](table4.select(where))
+        return formula(table4.select(where))
 
-    assert p(SIGNED_RANK, "gemma-3-1b", "gemma-3-4b") == 0.078125
-    assert p(SIGNED_RANK, "gemma-3-12b", "gemma-3-27b") == 0.4609375
-    assert p(SIGNED_RANK, "gemma-3-12b", "llama-3-70b") == 0.23828125
+    assert p(signed_rank(), "gemma-3-1b", "gemma-3-4b") == 0.078125
+    assert p(signed_rank(), "gemma-3-12b", "gemma-3-27b") == 0.4609375
+    assert p(signed_rank(), "gemma-3-12b", "llama-3-70b") == 0.23828125
     holm = holm_of("gemma-3-1b", "gemma-3-27b", EACH_OTHER)
     assert p(holm, *GEMMA) == pytest.approx(6 / 256)
 
@@ -241,7 +241,7 @@ def test_every_cell_can_be_computed_again_from_the_rows_it_names(paper):
     for path in paper.cells.values():
         for cell in pq.read_table(path, schema=CELLS.arrow()).to_pylist():
             rows = paper.tables[cell["source"]].select(json.loads(cell["filter"]))
-            assert FORMULAS[cell["formula"]](rows) == pytest.approx(cell["value"], abs=1e-9), cell
+            assert formula_of(cell["formula"])(rows) == pytest.approx(cell["value"], abs=1e-9), cell
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,11 @@ from blimpworks.interop.crate.tables import Copied
 HERE = Path(__file__).parent
 ANY = "*"
 EXPRESSIONS = {
-    ACCURACY: '100 * rows["correct"].mean()',
-    UNWEIGHTED: '100 * rows["accuracy"].mean()',
-    TOTAL: 'rows["n"].sum()',
-    COUNT: "len(rows)",
-    VALUES: 'rows["value"].sum()',
+    ACCURACY.sentence: '100 * rows["correct"].mean()',
+    UNWEIGHTED.sentence: '100 * rows["accuracy"].mean()',
+    TOTAL.sentence: 'rows["n"].sum()',
+    COUNT.sentence: "len(rows)",
+    VALUES.sentence: 'rows["value"].sum()',
 }
 """How the README writes a formula in pandas, the best example first."""
 

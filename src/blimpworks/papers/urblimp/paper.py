@@ -146,10 +146,7 @@ PAPER = Paper(
         "validation_ratings": _of_people("{results}/validation_ratings/{paper}.parquet"),
         "validation_participants": _of_people("{results}/validation_participants/{paper}.parquet"),
     },
-    formulas=(
-        "blimpworks.papers.urblimp.exhibits.formulas",
-        "blimpworks.papers.urblimp.exhibits.rating_formulas",
-    ),
+    formulas=("blimpworks.papers.urblimp.exhibits.formulas",),
     commands=("blimpworks.papers.urblimp.commands",),
     rules="papers/urblimp.smk",
     printed_accuracies="blimpworks.papers.urblimp.published:accuracies",

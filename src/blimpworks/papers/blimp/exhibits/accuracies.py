@@ -13,7 +13,7 @@ import pandas as pd
 from blimpworks.analysis.accuracy import ALL, wilson
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels
-from blimpworks.exhibits.formulas import FORMULAS, UNWEIGHTED, select_rows
+from blimpworks.exhibits.formulas import UNWEIGHTED, Formula, select_rows
 from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.papers.blimp.exhibits.specs import TRAINING
 from blimpworks.papers.blimp.paradigms import HUMAN, LANG, PARADIGMS, PHENOMENON_OF
@@ -153,14 +153,14 @@ def mean_cell(
 def computed_cell(
     rows: pd.DataFrame,
     place: tuple[str, str],
-    formula: str,
+    formula: Formula,
     source: str = OWN,
     stands_for: tuple[str, str] | None = None,
     form: str = "{:.1f}",
 ) -> Cell:
     """What a formula makes of some rows of accuracies."""
     where = filter_of(rows)
-    value = FORMULAS[formula](select_rows(rows, where))
+    value = formula(select_rows(rows, where))
     # Halves are rounded up, as in the paper; floating point may lie a little below them.
     text = form.format(value + HALF_UP).replace("-", "−")
     return Cell(*place, value, text, formula, source, where, stands_for=stands_for)

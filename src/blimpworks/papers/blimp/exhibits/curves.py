@@ -15,8 +15,7 @@ from matplotlib.lines import Line2D
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.seeds import size_name
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import FORMULAS as ALL_FORMULAS
-from blimpworks.exhibits.formulas import UNWEIGHTED, select_rows
+from blimpworks.exhibits.formulas import PERPLEXITY, UNWEIGHTED, select_rows
 from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed, row_cell
 from blimpworks.exhibits.style import (
     BLUE,
@@ -33,9 +32,8 @@ from blimpworks.exhibits.style import (
 )
 from blimpworks.papers.blimp.analysis.curves import DOUBLING, TO_HUMAN, phenomena_accuracies
 from blimpworks.papers.blimp.exhibits.accuracies import computed_cell, of_phenomenon, read_own
-from blimpworks.papers.blimp.exhibits.formulas import EXTRAPOLATED, FORMULAS
+from blimpworks.papers.blimp.exhibits.formulas import EXTRAPOLATED
 from blimpworks.papers.blimp.paradigms import HUMAN, LANG, NAMES
-from blimpworks.papers.clams.exhibits.formulas import PERPLEXITY
 from blimpworks.tables import PERPLEXITIES, REGRESSIONS
 
 ROWS = {**NAMES, ALL: "Average"}
@@ -209,7 +207,7 @@ def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> Iterator[Ce
                 "row": [found["row"], HUMAN, whole],
                 "column": [found["column"], key, "training tokens"],
             }
-            value = FORMULAS[EXTRAPOLATED](select_rows(printed, where))
+            value = EXTRAPOLATED(select_rows(printed, where))
             place = (NAMES[key], f"printed {name} {TOKENS}")
             yield Cell(*place, value, f"{value:.1f}", EXTRAPOLATED, "published", where)
 
@@ -226,7 +224,7 @@ def _perplexities(tables: Tables, curve: Curve) -> Iterator[Cell]:
         where: dict[str, Any] = {"lang": LANG, "model": models}
         found = select_rows(rows, where)
         if not found.empty:
-            value = ALL_FORMULAS[PERPLEXITY](found)
+            value = PERPLEXITY(found)
             place = (_size_row(size), f"{curve.label} {PERPLEXITIES_AT}")
             cell = Cell(*place, value, f"{value:.1f}", PERPLEXITY, "perplexities", where)
             yield _with_spread(cell, found["perplexity"])

@@ -10,30 +10,13 @@ from functools import partial
 
 import pandas as pd
 
+from blimpworks.exhibits.formulas import Formula, choice, formula
 from blimpworks.papers.blimp.paradigms import HUMAN, PARADIGMS, RERUN
 
 THRESHOLD = 0.8
 """Share of a paradigm's validated pairs that a majority must agree on (section 3.4)."""
 MAJORITY_ABOVE = 0.5
 """Share of right ratings above which the majority of a pair is right (section 3.4)."""
-PEARSON = "Pearson's r of two models' accuracies over paradigms"
-SETS_PEARSON = "Pearson's r of accuracies on two sets of pairs over paradigms"
-DISTANCE = "100 × |difference of two models' mean(accuracy)|"
-SPREAD = "100 × standard deviation of accuracy"
-HIGHEST, LOWEST = "100 × largest accuracy", "100 × smallest accuracy"
-REJECTED = f"number of rows with accuracy below {THRESHOLD}"
-FARTHEST = "largest |difference| of two rows' values, column by column"
-PRODUCT = "product of value"
-RATIO = "first value ÷ second value"
-NUMBER = "number of paradigms"
-INDIVIDUAL_AGREEMENT = "100 × mean over paradigms of the pairs' mean(correct)"
-MAJORITY_AGREEMENT = "100 × mean over paradigms of the share of pairs with mean(correct) > 0.5"
-TIES_WRONG = "100 × mean over paradigms of the share of margin > 0"
-TIES_HALF = "100 × mean over paradigms of the share of margin > 0 + half that of margin = 0"
-JUDGED = "number of rows with a margin"
-CHANGE = "100 × (accuracy of the rerun − accuracy of the published run), means"
-ASSIGNMENTS, WORKERS = "number of assignments", "number of workers"
-EXTRAPOLATED = "log10(training tokens × 2 ^ ((human − model's accuracy) ÷ slope))"
 _NOUNS = PARADIGMS["determiner_noun_agreement"]
 _VERBS = PARADIGMS["subject_verb_agreement"]
 _ATTRACTING = tuple(uid for uid in _VERBS if uid.startswith("distractor"))
@@ -41,29 +24,16 @@ _ATTRACTING = tuple(uid for uid in _VERBS if uid.startswith("distractor"))
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """How much higher accuracy is on one group of paradigms than on another, in points."""
+    """Two groups of paradigms, of which one should be easier."""
 
     what: str
     higher: tuple[str, ...]
     lower: tuple[str, ...]
 
     @property
-    def formula(self) -> str:
-        """Name of the formula."""
-        return f"100 × (mean(accuracy) {self.what})"
-
-    @property
     def paradigms(self) -> tuple[str, ...]:
         """Both groups."""
         return (*self.higher, *self.lower)
-
-    def __call__(self, rows: pd.DataFrame) -> float:
-        """The contrast of the ``rows`` of accuracies, which are of one model."""
-        means = [
-            rows["accuracy"][rows["paradigm"].isin(group)].mean()
-            for group in (self.higher, self.lower)
-        ]
-        return float(100 * (means[0] - means[1]))
 
 
 ADJECTIVE = Contrast(
@@ -86,13 +56,23 @@ IRREGULARITY = Contrast(
 CONTRASTS = {"adjective": ADJECTIVE, "attractor": ATTRACTOR, "irregularity": IRREGULARITY}
 
 
-def extreme(kind: str, contrast: Contrast) -> str:
-    """Formula: the "largest" or "smallest" of some models' contrasts."""
-    return f"{kind}, over models, of {contrast.formula}"
+@formula(
+    "100 × (mean(accuracy) {contrast})",
+    contrast=choice({contrast.what: contrast for contrast in CONTRASTS.values()}),
+)
+def difference(rows: pd.DataFrame, contrast: Contrast) -> float:
+    """How much higher a model's accuracy is on one group than on the other, in points."""
+    means = [
+        rows["accuracy"][rows["paradigm"].isin(group)].mean()
+        for group in (contrast.higher, contrast.lower)
+    ]
+    return float(100 * (means[0] - means[1]))
 
 
-def _extreme(rows: pd.DataFrame, contrast: Contrast, choose: Callable[..., float]) -> float:
-    return choose(contrast(of_model) for _, of_model in rows.groupby("model"))
+@formula("{kind}, over models, of {formula}", kind=choice({"largest": max, "smallest": min}))
+def extreme(rows: pd.DataFrame, kind: Callable[..., float], formula: Formula) -> float:
+    """The largest or the smallest (``max`` or ``min``) of what a formula makes of each model."""
+    return kind(formula(of_model) for _, of_model in rows.groupby("model"))
 
 
 def _aligned(rows: pd.DataFrame, by: str = "model") -> pd.DataFrame:
@@ -160,30 +140,41 @@ def _extrapolated(rows: pd.DataFrame) -> float:
     return math.log10(tokens) + doublings * math.log10(2)
 
 
-FORMULAS: dict[str, Callable[[pd.DataFrame], float]] = {
-    PEARSON: _pearson,
-    SETS_PEARSON: partial(_pearson, by="benchmark"),
-    DISTANCE: _distance,
-    SPREAD: lambda rows: float(100 * rows["accuracy"].std()),
-    HIGHEST: lambda rows: float(100 * rows["accuracy"].max()),
-    LOWEST: lambda rows: float(100 * rows["accuracy"].min()),
-    REJECTED: lambda rows: float((rows["accuracy"] < THRESHOLD).sum()),
-    FARTHEST: _farthest,
-    PRODUCT: lambda rows: math.prod(map(float, rows["value"])),
-    EXTRAPOLATED: _extrapolated,
-    RATIO: lambda rows: float(rows["value"].iloc[0] / rows["value"].iloc[1]),
-    INDIVIDUAL_AGREEMENT: partial(_agreement, majority=False),
-    MAJORITY_AGREEMENT: partial(_agreement, majority=True),
-    TIES_WRONG: partial(_deciding, tie=0),
-    TIES_HALF: partial(_deciding, tie=0.5),
-    JUDGED: lambda rows: float(rows["margin"].notna().sum()),
-    CHANGE: _change,
-    ASSIGNMENTS: lambda rows: float(rows["assignment"].nunique()),
-    WORKERS: lambda rows: float(rows["worker"].nunique()),
-    **{contrast.formula: contrast for contrast in CONTRASTS.values()},
-    **{
-        extreme(kind, contrast): partial(_extreme, contrast=contrast, choose=choose)
-        for contrast in CONTRASTS.values()
-        for kind, choose in {"largest": max, "smallest": min}.items()
-    },
-}
+PEARSON = Formula("Pearson's r of two models' accuracies over paradigms", _pearson)
+SETS_PEARSON = Formula(
+    "Pearson's r of accuracies on two sets of pairs over paradigms",
+    partial(_pearson, by="benchmark"),
+)
+DISTANCE = Formula("100 × |difference of two models' mean(accuracy)|", _distance)
+SPREAD = Formula("100 × standard deviation of accuracy", lambda rows: 100 * rows["accuracy"].std())
+HIGHEST = Formula("100 × largest accuracy", lambda rows: 100 * rows["accuracy"].max())
+LOWEST = Formula("100 × smallest accuracy", lambda rows: 100 * rows["accuracy"].min())
+REJECTED = Formula(
+    f"number of rows with accuracy below {THRESHOLD}",
+    lambda rows: (rows["accuracy"] < THRESHOLD).sum(),
+)
+FARTHEST = Formula("largest |difference| of two rows' values, column by column", _farthest)
+RATIO = Formula(
+    "first value ÷ second value", lambda rows: rows["value"].iloc[0] / rows["value"].iloc[1]
+)
+INDIVIDUAL_AGREEMENT = Formula(
+    "100 × mean over paradigms of the pairs' mean(correct)", partial(_agreement, majority=False)
+)
+MAJORITY_AGREEMENT = Formula(
+    "100 × mean over paradigms of the share of pairs with mean(correct) > 0.5",
+    partial(_agreement, majority=True),
+)
+TIES_WRONG = Formula(
+    "100 × mean over paradigms of the share of margin > 0", partial(_deciding, tie=0)
+)
+TIES_HALF = Formula(
+    "100 × mean over paradigms of the share of margin > 0 + half that of margin = 0",
+    partial(_deciding, tie=0.5),
+)
+JUDGED = Formula("number of rows with a margin", lambda rows: rows["margin"].notna().sum())
+CHANGE = Formula("100 × (accuracy of the rerun − accuracy of the published run), means", _change)
+ASSIGNMENTS = Formula("number of assignments", lambda rows: rows["assignment"].nunique())
+WORKERS = Formula("number of workers", lambda rows: rows["worker"].nunique())
+EXTRAPOLATED = Formula(
+    "log10(training tokens × 2 ^ ((human − model's accuracy) ÷ slope))", _extrapolated
+)

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.exhibits.style import BLUE, GREY, ORANGE, PAGE_INCHES, house_style, new_figure, say
 from blimpworks.papers.blimp.exhibits.accuracies import OWN, filter_of, mean_cell, shown
@@ -72,7 +72,7 @@ def _correlation(rows: pd.DataFrame, model: str) -> list[Cell]:
     if common(rows, "benchmark") < 4:
         return []
     where = filter_of(rows)
-    value = FORMULAS[SETS_PEARSON](select_rows(rows, where))
+    value = SETS_PEARSON(select_rows(rows, where))
     place = (OVERALL, f"{model}: r")
     cell = Cell(*place, value, f"{value:.2f}".replace("-", "−"), SETS_PEARSON, OWN, where)
     low, high = pearson_interval(rows, "benchmark")

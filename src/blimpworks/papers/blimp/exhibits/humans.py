@@ -13,7 +13,7 @@ import pandas as pd
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import COUNT, FORMULAS, select_rows
+from blimpworks.exhibits.formulas import COUNT, Formula, select_rows
 from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed
 from blimpworks.papers.blimp.exhibits.accuracies import HALF_UP, RELEASED, mean_cell, read_released
 from blimpworks.papers.blimp.exhibits.formulas import (
@@ -77,9 +77,9 @@ class _Known:
                 yield _count(rows, (row, COUNTED), COUNT, where)
 
 
-def _agreement(rows: pd.DataFrame, place: tuple[str, str], formula: str, where: Where) -> Cell:
+def _agreement(rows: pd.DataFrame, place: tuple[str, str], formula: Formula, where: Where) -> Cell:
     """Agreement in percent, with the interval of all ratings, or of the pairs of a majority."""
-    value = FORMULAS[formula](rows)
+    value = formula(rows)
     pairs = len(rows[["paradigm", "pair"]].drop_duplicates())
     n = pairs if formula == MAJORITY_AGREEMENT else len(rows)
     low, high = (100 * bound for bound in wilson(value * n / 100, n))
@@ -87,8 +87,8 @@ def _agreement(rows: pd.DataFrame, place: tuple[str, str], formula: str, where: 
     return Cell(*place, value, text, formula, RATED, where, n=n, low=low, high=high)
 
 
-def _count(rows: pd.DataFrame, place: tuple[str, str], formula: str, where: Where) -> Cell:
-    value = FORMULAS[formula](rows)
+def _count(rows: pd.DataFrame, place: tuple[str, str], formula: Formula, where: Where) -> Cell:
+    value = formula(rows)
     return Cell(*place, value, f"{value:,.0f}", formula, RATED, where)
 
 
@@ -161,7 +161,7 @@ def _counts(ratings: pd.DataFrame) -> Iterator[Cell]:
     kinds = {*ratings["phenomenon"]}
     pairs: Where = {"phenomenon": sorted(kinds - {ATTENTION, UNVALIDATED})}
     checks: Where = {"phenomenon": ATTENTION}
-    wanted: dict[str, tuple[str, Where]] = {
+    wanted: dict[str, tuple[Formula, Where]] = {
         "Assignments": (ASSIGNMENTS, {}),
         "Raters": (WORKERS, {}),
         "Ratings of pairs": (COUNT, pairs),

@@ -10,7 +10,7 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT, FORMULAS, UNWEIGHTED, select_rows
+from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, UNWEIGHTED, select_rows
 from blimpworks.exhibits.shared import Tables, best_of_each, printed_cell, read_plain, read_printed
 from blimpworks.papers.blimp.exhibits.accuracies import (
     HALF_UP,
@@ -26,7 +26,6 @@ from blimpworks.papers.blimp.exhibits.accuracies import (
     shown,
     told_of_models,
 )
-from blimpworks.papers.blimp.exhibits.formulas import NUMBER
 from blimpworks.papers.blimp.paradigms import (
     BENCHMARK,
     HUMAN,
@@ -100,8 +99,8 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     for key, name in NAMES.items():
         where = {"paradigm": [*PARADIGMS[key]]}
         found = select_rows(items, where)
-        for column, formula in {"N": NUMBER, "Pairs": COUNT}.items() if len(found) else ():
-            value = FORMULAS[formula](found)
+        for column, formula in {"N": PARADIGM_COUNT, "Pairs": COUNT}.items() if len(found) else ():
+            value = formula(found)
             stands = (key, "N") if column == "N" else None
             cell = Cell(name, column, value, f"{value:,.0f}", formula, "items", where)
             cells.append(replace(cell, stands_for=stands))
@@ -124,7 +123,7 @@ def _published_table2(tables: Tables, labels: Labels) -> Exhibit:
     for key, name in NAMES.items():
         found = rows[rows["paradigm"].isin(PARADIGMS[key])]
         place = (name, "Rows of Table 4")
-        cells.append(computed_cell(found, place, NUMBER, OWN, (key, "N"), "{:.0f}"))
+        cells.append(computed_cell(found, place, PARADIGM_COUNT, OWN, (key, "N"), "{:.0f}"))
     return Exhibit(
         "Phenomena and their paradigms",
         "N: paradigms of the phenomenon, 1,000 pairs each.",

@@ -1,6 +1,6 @@
 """Numbers that BLiMP gives in running text, as a table of statements."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,8 +9,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT, UNWEIGHTED, VALUES, select_rows
-from blimpworks.exhibits.formulas import FORMULAS as ALL_FORMULAS
+from blimpworks.exhibits.formulas import COUNT, PRODUCT, UNWEIGHTED, VALUES, Formula, select_rows
 from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
 from blimpworks.papers.blimp.exhibits.accuracies import (
     OWN,
@@ -29,15 +28,13 @@ from blimpworks.papers.blimp.exhibits.formulas import (
     CONTRASTS,
     DISTANCE,
     FARTHEST,
-    FORMULAS,
     HIGHEST,
     IRREGULARITY,
     LOWEST,
     PEARSON,
-    PRODUCT,
     RATIO,
     REJECTED,
-    Contrast,
+    difference,
     extreme,
     pearson_interval,
 )
@@ -66,7 +63,7 @@ SUBJECTS = {
 """Rows by their keys, and what they are about; others are models."""
 _TEXT = {"exhibit": "text"}
 _AGREEMENT = ["anaphor_agreement", "determiner_noun_agreement", "subject_verb_agreement"]
-ELSEWHERE: dict[Place, tuple[str, dict[str, Any]]] = {
+ELSEWHERE: dict[Place, tuple[Formula, dict[str, Any]]] = {
     ("benchmark", "paradigms"): (VALUES, {"exhibit": "table2", "column": "N"}),
     ("benchmark", "phenomena"): (COUNT, {"exhibit": "table2", "column": "N"}),
     ("benchmark", "pairs"): (
@@ -101,16 +98,16 @@ ELSEWHERE: dict[Place, tuple[str, dict[str, Any]]] = {
 class Statement:
     """What is said of some models' accuracies on the paradigms of a phenomenon (or all)."""
 
-    formula: str
+    formula: Formula
     models: tuple[str, ...]
     paradigms: tuple[str, ...] = tuple(PHENOMENON_OF)
     form: str = "{:.1f}"
 
 
-def _contrast(name: str, *models: str, kind: str = "") -> Statement:
-    """A contrast of one model, or the "largest" or "smallest" of several ones'."""
+def _contrast(name: str, *models: str, kind: Callable[..., float] | None = None) -> Statement:
+    """A contrast of one model, or the largest or smallest (``max``, ``min``) of several ones'."""
     contrast = CONTRASTS[name]
-    formula = extreme(kind, contrast) if kind else contrast.formula
+    formula = extreme(kind, difference(contrast)) if kind else difference(contrast)
     return Statement(formula, models, contrast.paradigms)
 
 
@@ -124,16 +121,14 @@ STATEMENTS: dict[Place, Statement] = {
     ),
     (TXL, f"r with {LSTM}"): Statement(PEARSON, (TXL, LSTM), form="{:.3f}"),
     (NGRAM, "adjective"): _contrast("adjective", NGRAM),
-    ("neural models", "largest adjective"): _contrast("adjective", *NEURAL, kind="largest"),
-    ("neural models", "smallest adjective"): _contrast("adjective", *NEURAL, kind="smallest"),
+    ("neural models", "largest adjective"): _contrast("adjective", *NEURAL, kind=max),
+    ("neural models", "smallest adjective"): _contrast("adjective", *NEURAL, kind=min),
     **{(model, "attractor"): _contrast("attractor", model) for model in (GPT2, LSTM, TXL)},
-    ("sub-word models", "largest irregularity"): _contrast(
-        "irregularity", TXL, GPT2, kind="largest"
-    ),
+    ("sub-word models", "largest irregularity"): _contrast("irregularity", TXL, GPT2, kind=max),
     (LSTM, "irregularity"): _contrast("irregularity", LSTM),
 }
 """Row and column, and what of the accuracies gives the same."""
-OF_MAJORITY: dict[Place, tuple[str, str]] = {
+OF_MAJORITY: dict[Place, tuple[Formula, str]] = {
     (HUMAN, "aggregate"): (UNWEIGHTED, ALL),
     ("validation", "rejected"): (REJECTED, "validated"),
     (HUMAN, "largest majority"): (HIGHEST, ALL),
@@ -153,8 +148,8 @@ def _bounds(statement: Statement, rows: pd.DataFrame) -> tuple[float | None, flo
     """95 % interval of a contrast (Newcombe's) or a correlation (Fisher's z)."""
     if statement.formula == PEARSON:
         return pearson_interval(rows)
-    contrast = FORMULAS.get(statement.formula)
-    if not isinstance(contrast, Contrast) or not counted(rows):
+    contrast = statement.formula.arguments.get("contrast")
+    if contrast is None or not counted(rows):
         return None, None
     sums = [
         rows[rows["paradigm"].isin(group)][["correct", "n"]].sum()
@@ -219,7 +214,7 @@ def _again(
     """A printed number from others that are printed, or from the released results."""
     if place in ELSEWHERE:
         formula, where = ELSEWHERE[place]
-        value = ALL_FORMULAS[formula](select_rows(printed, where))
+        value = formula(select_rows(printed, where))
         at = (_name(place, labels), AGAIN)
         yield Cell(*at, value, f"{value:,.10g}", formula, "published", where, stands_for=place)
     elif place in STATEMENTS:

@@ -14,7 +14,7 @@ import pandas as pd
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT, FORMULAS, select_rows
+from blimpworks.exhibits.formulas import COUNT, Formula, select_rows
 from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.papers.blimp.exhibits.accuracies import HALF_UP
 from blimpworks.papers.blimp.exhibits.formulas import JUDGED, TIES_HALF, TIES_WRONG
@@ -65,15 +65,15 @@ class _Judged:
 
 
 def _count(
-    rows: pd.DataFrame, place: tuple[str, str], formula: str, source: str, where: Where
+    rows: pd.DataFrame, place: tuple[str, str], formula: Formula, source: str, where: Where
 ) -> Cell:
-    value = FORMULAS[formula](rows)
+    value = formula(rows)
     return Cell(*place, value, f"{value:,.0f}", formula, source, where)
 
 
-def _accuracy(rows: pd.DataFrame, place: tuple[str, str], formula: str, where: Where) -> Cell:
+def _accuracy(rows: pd.DataFrame, place: tuple[str, str], formula: Formula, where: Where) -> Cell:
     """An accuracy, with the interval of all its pairs."""
-    value, n = FORMULAS[formula](rows), int(FORMULAS[JUDGED](rows))
+    value, n = formula(rows), int(JUDGED(rows))
     low, high = (100 * bound for bound in wilson(value * n / 100, n))
     text = f"{value + HALF_UP:.2f}"
     return Cell(*place, value, text, formula, "judgements", where, n=n, low=low, high=high)

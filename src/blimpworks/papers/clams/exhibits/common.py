@@ -8,7 +8,7 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.exhibits.exhibit import Cell, Labels
-from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.exhibits.formulas import Formula, select_rows
 from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed
 from blimpworks.papers.clams.exhibits.facts import BENCHMARK, BERT, MBERT, MONO, MULTI, PRINTED
 from blimpworks.papers.clams.exhibits.formulas import CONSTRUCTION, CORRECT, mean_over, with_more
@@ -53,14 +53,14 @@ class Found:
     def cell(
         self,
         place: tuple[str, str],
-        formula: str,
+        formula: Formula,
         *,
         stands_for: tuple[str, str] | None = None,
         text: str | None = None,
         printed: bool = True,
     ) -> Cell:
         """A cell that a formula makes of the rows; two digits unless there is a text."""
-        value = FORMULAS[formula](self.rows)
+        value = formula(self.rows)
         shown = two_digits(value) if text is None else text
         where = self.where
         return Cell(

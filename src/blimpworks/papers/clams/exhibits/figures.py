@@ -11,7 +11,6 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import FORMULAS
 from blimpworks.exhibits.plotting import BARS, frame_of, with_ends
 from blimpworks.exhibits.shared import Tables
 from blimpworks.exhibits.style import (
@@ -158,7 +157,7 @@ def _correlations(found: Accuracies, order: list[list[str]], languages: Mapping[
         rows = rows.assign(construction=rows["paradigm"].map(construction_of))
         shared = scored_everywhere(rows, [*CONSTRUCTIONS], known)
         if shared and len(known) > 2:
-            value = FORMULAS[rho(order)](found.of(part, known, shared).rows)
+            value = rho(order)(found.of(part, known, shared).rows)
             told += [] if math.isnan(value) else [f"{name} {value:.2f}".replace("-", "−")]
     return f" Spearman's ρ: {', '.join(told)}." if told else ""
 

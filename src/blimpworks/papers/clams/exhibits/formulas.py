@@ -1,71 +1,35 @@
 """Formulas of CLAMS's cells: means over constructions, languages and seeds, correlations."""
 
 import math
-import re
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Sequence
 
 import pandas as pd
 
+from blimpworks.exhibits.formulas import Formula, Notation, choice, column_mean, formula
 from blimpworks.papers.clams.items.constructions import CAPITALS, construction_of
 
-Formula = Callable[[pd.DataFrame], float]
-CORRECT = "mean(correct)"
-PERPLEXITY = "mean(perplexity)"
-JUDGED = "sum of n ÷ number of models"
-LEAST, MOST = "least accuracy", "greatest accuracy"
-GAIN = "mean accuracy of the second phenomenon − of the first"
-PRINTED_GAIN = "mean(Table 1 + Table 4) − Table 1's average"
-LEAD = "100 × least difference between first and second model of a language"
-COMPLEXITY = "mean(value)"
-FEWEST, MOST_FEATURES = "fewest values of a language", "most values of a language"
 CONSTRUCTION, LANGUAGE, MODEL = "construction", "lang", "model"
 TABLE_1, AVERAGE_ROW = "table1", "average"
-_ORDER = "Spearman's ρ of mean accuracy and the order "
-_MIXED_ORDER = "Spearman's ρ of mean accuracy, with capitals where there are any, and the order "
-_PART = "sum of value × {} ÷ {}"
-_MORE = "(sum(correct) + {0}) ÷ (n + {0})"
-_COUNTED = "mean over construction of (correct{} ties{}) ÷ (n{})"
+Order = Sequence[Sequence[str]]
+"""Languages, lowest first; those of one rank stand together."""
 
 
-def mean_over(unit: str) -> str:
-    """Formula: mean accuracy over the values of a column, each of which counts once."""
-    return f"mean over {unit} of accuracy"
+def _order(text: str) -> list[list[str]]:
+    return [tied.split(" = ") for tied in text.split(" < ")]
 
 
-def sd_over(unit: str) -> str:
-    """Formula: standard deviation of accuracy over the values of a column, as of all there is."""
-    return f"population SD over {unit} of accuracy"
-
-
-def rho(order: Sequence[Sequence[str]], *, mixed: bool = False) -> str:
-    """Formula: rank correlation of languages' accuracy with an order, lowest first.
-
-    Languages of one rank stand together. ``mixed``: of a language's accuracies those with
-    capitals count, where it has any.
-    """
-    return (_MIXED_ORDER if mixed else _ORDER) + " < ".join(" = ".join(tied) for tied in order)
-
-
-def part(numerator: int, denominator: int) -> str:
-    """Formula: a fraction, known from elsewhere, of a number."""
-    return _PART.format(numerator, denominator)
-
-
-def with_more(sets: int) -> str:
-    """Formula: accuracy with one item too many that is correct in each of some sets of items."""
-    return _MORE.format(sets)
-
-
-def counted(ties: float, more: int) -> str:
-    """Formula: accuracy with another share of ties, and with items that count as correct.
-
-    ``ties`` is added to the correct ones for each tie, ``more`` to them and to all.
-    """
-    sign = "−" if ties < 0 else "+"
-    extra = f" + {more}" if more else ""
-    return _COUNTED.format(f" {sign} {abs(ties):g} ×", extra, extra)
+ORDER = Notation(".+", lambda order: " < ".join(" = ".join(tied) for tied in order), _order)
+MIXED = choice({"": False, ", with capitals where there are any,": True})
+TIES = Notation(
+    r" [−+] [\d.]+ ×",
+    lambda ties: f" {'−' if ties < 0 else '+'} {abs(ties):g} ×",
+    lambda text: float(text.strip(" ×").replace("−", "-").replace(" ", "")),
+)
+MORE = Notation(
+    r"(?: \+ \d+)?",
+    lambda more: f" + {more}" if more else "",
+    lambda text: int(text.removeprefix(" + ") or 0),
+)
 
 
 def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
@@ -113,7 +77,27 @@ def _values(rows: pd.DataFrame) -> pd.Series:
     return rows.dropna(subset="value").groupby(LANGUAGE, observed=True).size()
 
 
-def _rho(rows: pd.DataFrame, order: Sequence[Sequence[str]]) -> float:
+@formula("mean over {unit} of accuracy")
+def mean_over(rows: pd.DataFrame, unit: str) -> float:
+    """Mean accuracy over the values of a column, each of which counts once."""
+    return float(accuracies_by(rows, unit).mean())
+
+
+@formula("population SD over {unit} of accuracy")
+def sd_over(rows: pd.DataFrame, unit: str) -> float:
+    """Standard deviation of accuracy over the values of a column, as of all there is."""
+    return float(accuracies_by(rows, unit).std(ddof=0))
+
+
+@formula("Spearman's ρ of mean accuracy{mixed} and the order {order}", order=ORDER, mixed=MIXED)
+def rho(rows: pd.DataFrame, order: Order, *, mixed: bool = False) -> float:
+    """Rank correlation of languages' accuracy with an order; NaN where all are alike.
+
+    ``mixed``: of a language's accuracies those with capitals count, where it has any.
+    """
+    if mixed:
+        with_capitals = rows["phenomenon"] == CAPITALS
+        rows = rows[with_capitals | ~rows["lang"].isin(rows["lang"][with_capitals])]
     ranks = {lang: rank for rank, tied in enumerate(order) for lang in tied}
     found = accuracies_by(rows, LANGUAGE)
     if found.nunique() < 2:
@@ -123,68 +107,38 @@ def _rho(rows: pd.DataFrame, order: Sequence[Sequence[str]]) -> float:
     return float(both.corr(method="spearman").to_numpy()[0, 1])
 
 
-def _mixed_rho(rows: pd.DataFrame, order: Sequence[Sequence[str]]) -> float:
-    with_capitals = rows["phenomenon"] == CAPITALS
-    known = rows["lang"].isin(rows["lang"][with_capitals])
-    return _rho(rows[with_capitals | ~known], order)
+@formula("sum of value × {numerator} ÷ {denominator}")
+def part(rows: pd.DataFrame, numerator: int, denominator: int) -> float:
+    """A fraction, known from elsewhere, of a number."""
+    return float(rows["value"].item() * (numerator / denominator))
 
 
-def _part(rows: pd.DataFrame, share: float) -> float:
-    return float(rows["value"].item() * share)
-
-
-def parametric(name: str) -> Formula | None:
-    """The formula of a name that holds values of its own; None if it is not one of these."""
-    for start, function in ((_ORDER, _rho), (_MIXED_ORDER, _mixed_rho)):
-        if name.startswith(start):
-            order = [tied.split(" = ") for tied in name.removeprefix(start).split(" < ")]
-            return partial(function, order=order)
-    pattern = re.escape(_COUNTED).replace(r"\{\}", "{}")
-    if found := re.fullmatch(pattern.format(r" ([−+]) ([\d.]+) ×", r"(?: \+ (\d+))?", r".*"), name):
-        ties = float(found[2]) * (-1 if found[1] == "−" else 1)
-        return partial(_counted, ties=ties, more=int(found[3] or 0))
-    if found := re.fullmatch(
-        re.escape(_MORE).replace(r"\{0\}", r"(\d+)", 1).replace(r"\{0\}", r"\1"), name
-    ):
-        return partial(_with_more, sets=int(found[1]))
-    if found := re.fullmatch(_PART.format(r"(\d+)", r"(\d+)"), name):
-        return partial(_part, share=int(found[1]) / int(found[2]))
-    return None
-
-
-def _with_more(rows: pd.DataFrame, sets: int) -> float:
+@formula("(sum(correct) + {sets}) ÷ (n + {sets})")
+def with_more(rows: pd.DataFrame, sets: int) -> float:
+    """Accuracy with one item too many that is correct in each of some sets of items."""
     return float((rows["correct"].sum() + sets) / (rows["correct"].count() + sets))
 
 
-def _counted(rows: pd.DataFrame, ties: float, more: int) -> float:
+@formula("mean over construction of (correct{ties} ties{more}) ÷ (n{more})", ties=TIES, more=MORE)
+def counted(rows: pd.DataFrame, ties: float, more: int) -> float:
+    """Accuracy with another share of ties, and with items that count as correct.
+
+    ``ties`` is added to the correct ones for each tie, ``more`` to them and to all.
+    """
     right = rows["correct"] + ties * rows["ties"] + more
-    return _mean(rows.assign(accuracy=right / (rows["n"] + more)), CONSTRUCTION)
+    again = rows.assign(accuracy=right / (rows["n"] + more))
+    return float(accuracies_by(again, CONSTRUCTION).mean())
 
 
-def _mean(rows: pd.DataFrame, unit: str) -> float:
-    return float(accuracies_by(rows, unit).mean())
-
-
-def _sd(rows: pd.DataFrame, unit: str) -> float:
-    return float(accuracies_by(rows, unit).std(ddof=0))
-
-
-_over: dict[str, Any] = {
-    form(unit): partial(function, unit=unit)
-    for form, function in ((mean_over, _mean), (sd_over, _sd))
-    for unit in (CONSTRUCTION, LANGUAGE, MODEL)
-}
-FORMULAS: dict[str, Formula] = {
-    CORRECT: lambda rows: float(rows["correct"].mean()),
-    PERPLEXITY: lambda rows: float(rows["perplexity"].mean()),
-    JUDGED: lambda rows: float(rows["n"].sum() / rows["model"].nunique()),
-    LEAST: lambda rows: float(rows["accuracy"].min()),
-    MOST: lambda rows: float(rows["accuracy"].max()),
-    GAIN: _gain,
-    PRINTED_GAIN: _printed_gain,
-    LEAD: _lead,
-    COMPLEXITY: lambda rows: float(rows["value"].mean()),
-    FEWEST: lambda rows: float(_values(rows).min()),
-    MOST_FEATURES: lambda rows: float(_values(rows).max()),
-    **_over,
-}
+CORRECT = column_mean("correct")
+COMPLEXITY = column_mean("value")
+JUDGED = Formula(
+    "sum of n ÷ number of models", lambda rows: rows["n"].sum() / rows["model"].nunique()
+)
+LEAST = Formula("least accuracy", lambda rows: rows["accuracy"].min())
+MOST = Formula("greatest accuracy", lambda rows: rows["accuracy"].max())
+GAIN = Formula("mean accuracy of the second phenomenon − of the first", _gain)
+PRINTED_GAIN = Formula("mean(Table 1 + Table 4) − Table 1's average", _printed_gain)
+LEAD = Formula("100 × least difference between first and second model of a language", _lead)
+FEWEST = Formula("fewest values of a language", lambda rows: _values(rows).min())
+MOST_FEATURES = Formula("most values of a language", lambda rows: _values(rows).max())

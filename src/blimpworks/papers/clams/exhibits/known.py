@@ -7,7 +7,6 @@ items too, and sets with inanimate nouns.
 from collections.abc import Mapping
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import FORMULAS
 from blimpworks.exhibits.shared import Tables
 from blimpworks.papers.clams.exhibits.bert import ENG
 from blimpworks.papers.clams.exhibits.common import (
@@ -46,7 +45,7 @@ def _judged(found: Accuracies, columns: Columns) -> list[Cell]:
         for (lang, part), name in columns.names.items():
             inside = found.of(part, lang, key)
             if not inside.rows.empty:
-                n = f"{FORMULAS[JUDGED](inside.rows):.0f}"
+                n = f"{JUDGED(inside.rows):.0f}"
                 here = (key, printed_column(lang, part))
                 cells.append(inside.cell((row, name), JUDGED, stands_for=here, text=n))
     return cells

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import FORMULAS
+from blimpworks.exhibits.formulas import PERPLEXITY
 from blimpworks.exhibits.shared import Tables, best_of_each, read_plain, read_printed
 from blimpworks.papers.clams.exhibits.common import (
     AGAIN,
@@ -25,13 +25,7 @@ from blimpworks.papers.clams.exhibits.common import (
     two_digits,
 )
 from blimpworks.papers.clams.exhibits.facts import MONO, MULTI
-from blimpworks.papers.clams.exhibits.formulas import (
-    GAIN,
-    MODEL,
-    PERPLEXITY,
-    PRINTED_GAIN,
-    sd_over,
-)
+from blimpworks.papers.clams.exhibits.formulas import GAIN, MODEL, PRINTED_GAIN, sd_over
 from blimpworks.papers.clams.items.constructions import (
     AGREEMENT,
     CAPITALISED,
@@ -137,7 +131,7 @@ def _perplexities(tables: Tables, found: Accuracies, columns: Columns) -> list[C
         inside = rows[(rows["lang"] == lang) & rows["model"].isin(found.models[part])]
         if not inside.empty:
             where = {"lang": lang, "model": plain_or_list([*inside["model"]])}
-            value = FORMULAS[PERPLEXITY](inside)
+            value = PERPLEXITY(inside)
             stands_for = (key, printed_column(lang, part))
             place = (name, column)
             text = two_digits(value)
@@ -198,7 +192,7 @@ def _gain(found: Accuracies, construction: str | None) -> Callable[..., Cell | N
         both = found.of(part, lang, wanted, (AGREEMENT, CAPITALS))
         if both.rows["phenomenon"].nunique() < 2 or not both.covers(wanted):
             return None
-        text = signed(FORMULAS[GAIN](both.rows))
+        text = signed(GAIN(both.rows))
         key = construction or AVERAGE_KEY
         return both.cell(place, GAIN, stands_for=(key, printed_column(lang, part)), text=text)
 
@@ -216,7 +210,7 @@ def _printed_gains(tables: Tables, columns: Columns) -> list[Cell]:
         before = inside[inside["exhibit"] == "table1"]
         gains = inside[(inside["exhibit"] == "table4") & (inside["row"] != AVERAGE_KEY)]
         where = {"exhibit": ["table1", "table4"], "row": rows, "column": key}
-        value = FORMULAS[PRINTED_GAIN](inside)
+        value = PRINTED_GAIN(inside)
         if len(before) == len(rows) and len(gains) == len(CONSTRUCTIONS):
             place = (AGAIN, name)
             text, stands_for = signed(value), (AVERAGE_KEY, key)
@@ -276,7 +270,7 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
                 return None
             formula = sd_over(MODEL)
             stands_for = (key, printed_column(lang, part))
-            text = two_digits(FORMULAS[formula](inside.rows))
+            text = two_digits(formula(inside.rows))
             return inside.cell(place, formula, stands_for=stands_for, text=text)
 
         cells = _each(columns, spread)

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import COUNT, FORMULAS, TOTAL, select_rows
+from blimpworks.exhibits.formulas import COUNT, TOTAL, select_rows
 from blimpworks.exhibits.shared import Tables, marked, read_plain, read_printed
 from blimpworks.papers.clams.exhibits.bert import ENG, NO_MASKED, column_name
 from blimpworks.papers.clams.exhibits.common import (
@@ -65,7 +65,7 @@ def _sets_cell(
     sets: pd.DataFrame, where: Mapping[str, Any], place: tuple[str, str], here: tuple[str, str]
 ) -> Cell:
     """How many released sets there are that a filter selects."""
-    value = FORMULAS[TOTAL](select_rows(sets, dict(where)))
+    value = TOTAL(select_rows(sets, dict(where)))
     return Cell(
         *place,
         value,
@@ -238,7 +238,7 @@ def _judged(
         for (lang, part), name in names.items():
             inside = found.of(part, lang, key, phenomenon)
             if not inside.rows.empty:
-                n = FORMULAS[TOTAL](inside.rows)
+                n = TOTAL(inside.rows)
                 here = (key, printed_column(lang, part))
                 cells.append(inside.cell((row, name), TOTAL, stands_for=here, text=whole(n)))
     return cells

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import FORMULAS, KINDS, select_rows
+from blimpworks.exhibits.formulas import KINDS, LARGEST, Formula, select_rows
 from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
 from blimpworks.papers.clams.exhibits.common import (
     Accuracies,
@@ -35,7 +35,6 @@ from blimpworks.papers.clams.items.constructions import (
     LANGUAGES,
     construction_of,
 )
-from blimpworks.papers.lmentry.exhibits.formulas import LARGEST
 
 VALUE, PRINTED, AGAIN = "Value", "Printed", "Recomputed"
 ENOUGH = 3
@@ -54,7 +53,7 @@ class Claim:
     row: str
     column: str
     title: str
-    formula: str
+    formula: Formula
     part: str
     langs: Sequence[str]
     constructions: Sequence[str]
@@ -201,7 +200,7 @@ def _claims(found: Accuracies, column: str) -> list[Cell]:
         here = (claim.row, claim.column)
         if {*inside.rows["lang"]} == {*claim.langs}:
             text = "{:.0f}".format if claim.formula == KINDS else two_digits
-            value = FORMULAS[claim.formula](inside.rows)
+            value = claim.formula(inside.rows)
             place = (claim.title, column)
             cells.append(inside.cell(place, claim.formula, stands_for=here, text=text(value)))
     return cells
@@ -225,7 +224,7 @@ def _correlations(found: Accuracies, known: Mapping[str, float], column: str) ->
             continue
         order = in_order({lang: known[lang] for lang in langs})
         formula = rho(order, mixed=len(wanted.phenomena) > 1)
-        value = FORMULAS[formula](inside.rows)
+        value = formula(inside.rows)
         # Languages that are all alike have no ranks.
         if not math.isnan(value):
             shown = f"{value:.1f}".replace("-", "−")
@@ -238,7 +237,7 @@ def _features(morphology: pd.DataFrame, column: str) -> list[Cell]:
     """How many features the complexity is a mean of."""
     cells = []
     for key, (title, formula) in CWALS.items() if not morphology.empty else ():
-        value = FORMULAS[formula](morphology)
+        value = formula(morphology)
         where = {"lang": sorted({*morphology["lang"]})}
         place, here = (title, column), ("CWALS", key)
         text = f"{value:.0f}"
@@ -248,12 +247,12 @@ def _features(morphology: pd.DataFrame, column: str) -> list[Cell]:
 
 def _of_tables(printed: pd.DataFrame) -> Iterator[Cell]:
     """The least lead of Table 1's monolingual averages, and the largest deviation of Table 5."""
-    of_print: tuple[tuple[tuple[str, str], str, str, dict[str, str], str], ...] = (
+    of_print: tuple[tuple[tuple[str, str], str, Formula, dict[str, str], str], ...] = (
         (OF_AVERAGES, AVERAGES_TITLE, LEAD, {"exhibit": "table1", "row": "average"}, "{:.0f}"),
         (OF_SEEDS, SEEDS_TITLE, LARGEST, {"exhibit": "table5"}, "{:.2f}"),
     )
     for here, title, formula, where, form in of_print:
-        value = FORMULAS[formula](select_rows(printed, where))
+        value = formula(select_rows(printed, where))
         text = form.format(value)
         yield Cell(title, AGAIN, value, text, formula, "published", where, stands_for=here)
 

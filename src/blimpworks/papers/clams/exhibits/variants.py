@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from blimpworks.campaign.ties import TIES
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import FORMULAS
 from blimpworks.exhibits.shared import Tables
 from blimpworks.papers.clams.exhibits.common import (
     HEADINGS,
@@ -46,7 +45,7 @@ def _cell(found: Found, way: Way, row: str, policies: Mapping[str, str]) -> Cell
         return None
     shift = TIES[way.ties] - TIES[policies[way.method]]
     formula = counted(shift, way.more)
-    text = f"{FORMULAS[formula](found.rows):.3f}"
+    text = f"{formula(found.rows):.3f}"
     return found.cell((row, way.name), formula, text=text)
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import UNWEIGHTED
+from blimpworks.exhibits.formulas import MEAN, UNWEIGHTED
 from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed
 from blimpworks.papers.lmentry.annotation.labels import METHODS
 from blimpworks.papers.lmentry.exhibits.common import (
@@ -21,7 +21,7 @@ from blimpworks.papers.lmentry.exhibits.common import (
     read_exhibit,
 )
 from blimpworks.papers.lmentry.exhibits.data import language_name
-from blimpworks.papers.lmentry.exhibits.formulas import KAPPA, MEAN
+from blimpworks.papers.lmentry.exhibits.formulas import KAPPA
 from blimpworks.papers.lmentry.exhibits.names import HEADS, task_name
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT
 

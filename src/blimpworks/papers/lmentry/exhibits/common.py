@@ -8,7 +8,7 @@ import pandas as pd
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels, Section
-from blimpworks.exhibits.formulas import FORMULAS, select_rows
+from blimpworks.exhibits.formulas import Formula, select_rows
 from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.papers.lmentry.exhibits.names import (
     BENCHMARK,
@@ -101,13 +101,13 @@ def judged_by(labels: Labels) -> str:
 def cell_of(
     rows: pd.DataFrame,
     place: tuple[str, str],
-    formula: str,
+    formula: Formula,
     source: str,
     where: Mapping[str, Any],
     **more: Any,
 ) -> Cell:
     """A cell that a formula makes of the rows that ``where`` selects; text to one decimal."""
-    value = FORMULAS[formula](select_rows(rows, dict(where)))
+    value = formula(select_rows(rows, dict(where)))
     return Cell(*place, value, f"{value:.1f}", formula, source, where, **more)
 
 

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import UNWEIGHTED, of_row
+from blimpworks.exhibits.formulas import MEAN, UNWEIGHTED, of_row
 from blimpworks.exhibits.plotting import BARS, frame_of
 from blimpworks.exhibits.shared import Tables, read_printed
 from blimpworks.exhibits.style import (
@@ -37,7 +37,7 @@ from blimpworks.papers.lmentry.exhibits.common import (
     read_accuracies,
     selection,
 )
-from blimpworks.papers.lmentry.exhibits.formulas import MEAN, OF_MODELS, SCORE, as_released
+from blimpworks.papers.lmentry.exhibits.formulas import SCORE, as_released, mean_over_models
 from blimpworks.papers.lmentry.exhibits.names import DATA, LANGUAGES, MODELS, WEIGHT, task_name
 from blimpworks.papers.lmentry.exhibits.results import tasks_of
 
@@ -75,7 +75,7 @@ class Scores:
         """The mean score of some models; that of one, if there is one."""
         chosen: Any = models[0] if len(models) == 1 else [*models]
         if self.measured:
-            formula = OF_MODELS + as_released(SCORE, self.labels.method)
+            formula = mean_over_models(as_released(SCORE, self.labels.method))
             where = selection(lang, chosen, self.labels)
             return cell_of(self.rows, place, formula, "accuracies", where, n=len(models))
         formula = of_row("value") if len(models) == 1 else MEAN

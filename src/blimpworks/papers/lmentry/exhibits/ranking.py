@@ -21,7 +21,7 @@ from blimpworks.papers.lmentry.exhibits.common import (
     selection,
     whole,
 )
-from blimpworks.papers.lmentry.exhibits.formulas import rank_of_task
+from blimpworks.papers.lmentry.exhibits.formulas import TASKS_BY_ACCURACY, rank_of
 from blimpworks.papers.lmentry.exhibits.names import DATA, WEIGHT, task_name
 from blimpworks.papers.lmentry.exhibits.results import tasks_of
 
@@ -52,7 +52,7 @@ def _ranks(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> Iterato
         cell = cell_of(
             inside,
             (f"{language_code(lang, labels)} {task_name(task)}", f"{GROUPS[group][1]}, rank"),
-            rank_of_task(task),
+            rank_of(task, TASKS_BY_ACCURACY),
             "accuracies",
             where,
             stands_for=(f"{lang} {group}", task),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import QUOTIENT, UNWEIGHTED
+from blimpworks.exhibits.formulas import MEAN, QUOTIENT, UNWEIGHTED
 from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
 from blimpworks.papers.lmentry.exhibits.common import (
     cell_of,
@@ -24,13 +24,12 @@ from blimpworks.papers.lmentry.exhibits.common import (
     whole,
 )
 from blimpworks.papers.lmentry.exhibits.formulas import (
-    MEAN,
     MEAN_ACCURACY,
-    OF_MODELS,
     PRODUCT,
     ROBUSTNESS,
     SCORE,
     as_released,
+    mean_over_models,
 )
 from blimpworks.papers.lmentry.exhibits.names import AVERAGE, LANGUAGES, MODELS
 from blimpworks.papers.lmentry.tasks import TASKS
@@ -78,7 +77,7 @@ def _measured(rows: pd.DataFrame, metrics: Sequence[str], labels: Labels) -> Ite
             if scored:
                 where = selection(lang, [c.where["model"] for c in scored], labels)
                 place, key = (AVERAGE_ROW, column), (AVERAGE, _key(lang, metric))
-                mean = OF_MODELS + formula
+                mean = mean_over_models(formula)
                 yield cell_of(inside, place, mean, "accuracies", where, stands_for=key)
 
 

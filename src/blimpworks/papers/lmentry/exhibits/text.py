@@ -8,14 +8,14 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT, FORMULAS, QUOTIENT, of_row, select_rows
+from blimpworks.exhibits.formulas import COUNT, LARGEST, QUOTIENT, Formula, of_row, select_rows
 from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
 from blimpworks.papers.lmentry.exhibits.formulas import (
+    COLUMNS_BY_VALUE,
     FIVE,
-    LARGEST,
     LEAD,
     SMALLEST,
-    rank_of_column,
+    rank_of,
 )
 from blimpworks.papers.lmentry.exhibits.names import AVERAGE, HEADS, LANGUAGES, MODELS
 from blimpworks.papers.lmentry.tasks import TASKS
@@ -27,7 +27,7 @@ PRINTED, AGAIN = "Printed", "Recomputed"
 class Rule:
     """The formula, and the rows of other printed numbers, that give a number."""
 
-    formula: str
+    formula: Formula
     where: Mapping[str, Any]
 
 
@@ -75,7 +75,7 @@ RULES: dict[tuple[str, str], Rule] = {
     (AVERAGE, "lead of English, accuracy"): Rule(LEAD, _printed("table4", AVERAGE, ACCURACIES)),
     **{
         (AVERAGE, f"rank of {lang}"): Rule(
-            rank_of_column(f"{lang} lms"), _printed("table4", AVERAGE, LMS)
+            rank_of(f"{lang} lms", COLUMNS_BY_VALUE), _printed("table4", AVERAGE, LMS)
         )
         for lang in ("kor", "deu")
     },
@@ -101,7 +101,7 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
         cells.append(printed_cell(row, (_name(row), PRINTED)))
         rule = RULES.get(place)
         if rule:
-            value = FORMULAS[rule.formula](select_rows(printed, dict(rule.where)))
+            value = rule.formula(select_rows(printed, dict(rule.where)))
             shown = f"{value:.6g}"
             cells.append(
                 Cell(

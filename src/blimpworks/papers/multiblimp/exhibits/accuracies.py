@@ -8,8 +8,9 @@ import pandas as pd
 from blimpworks.analysis.accuracy import ALL, wilson
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels
-from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED, WEIGHTED
+from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED
 from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.papers.multiblimp.exhibits.formulas import WEIGHTED
 from blimpworks.papers.multiblimp.exhibits.models import BENCHMARK
 from blimpworks.tables import ACCURACIES, FREQUENCIES
 

@@ -10,9 +10,10 @@ from itertools import product
 import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import COMPLEMENT, share
+from blimpworks.exhibits.formulas import COMPLEMENT
 from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
 from blimpworks.papers.multiblimp.exhibits.common import FEATURES
+from blimpworks.papers.multiblimp.exhibits.formulas import share
 from blimpworks.papers.multiblimp.exhibits.items import read_languages
 from blimpworks.tables import AGREEMENT, AGREEMENT_COUNTS
 

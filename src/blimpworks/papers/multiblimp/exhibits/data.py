@@ -10,9 +10,10 @@ from itertools import product
 import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import COUNT, ENOUGH_PAIRS, KINDS, LANGUAGES, TOTAL
+from blimpworks.exhibits.formulas import COUNT, KINDS, TOTAL, Formula
 from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
 from blimpworks.papers.multiblimp.exhibits.common import FEATURES
+from blimpworks.papers.multiblimp.exhibits.formulas import ENOUGH_PAIRS, LANGUAGES
 from blimpworks.papers.multiblimp.exhibits.items import CERTAIN, read_funnel, read_items
 from blimpworks.tables import SENTENCES, read_table
 
@@ -27,7 +28,7 @@ HEADINGS = {sign: (name.upper(), values) for sign, (name, values) in FEATURES.it
 
 
 def _condition_cells(
-    pairs: pd.DataFrame, row: str, column: str, formula: str, where: Mapping[str, object]
+    pairs: pd.DataFrame, row: str, column: str, formula: Formula, where: Mapping[str, object]
 ) -> list[Cell]:
     """Languages with enough pairs, and those with enough pairs of certain agreement."""
     certain = pairs[pairs["label"].isin(CERTAIN)]
@@ -52,7 +53,11 @@ def _condition_cells(
 
 
 def _table2_row(
-    pairs: pd.DataFrame, row: str, values: Sequence[str], formula: str, where: Mapping[str, object]
+    pairs: pd.DataFrame,
+    row: str,
+    values: Sequence[str],
+    formula: Formula,
+    where: Mapping[str, object],
 ) -> list[Cell]:
     """Cells of one row: each value in both orders, then the totals over all values."""
     cells: list[Cell] = []

@@ -11,7 +11,7 @@ import pandas as pd
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.analysis.comparisons import EXACT_BELOW
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT, LEADS, select_rows
+from blimpworks.exhibits.formulas import COUNT, select_rows
 from blimpworks.exhibits.shared import (
     Tables,
     best_of_each,
@@ -29,6 +29,7 @@ from blimpworks.papers.multiblimp.exhibits.accuracies import (
     unweighted_cell,
 )
 from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA
+from blimpworks.papers.multiblimp.exhibits.formulas import LEADS
 from blimpworks.papers.multiblimp.exhibits.overall import overall_cells
 from blimpworks.tables import COMPARISONS, ITEMS, read_table
 

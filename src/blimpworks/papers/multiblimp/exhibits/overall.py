@@ -10,7 +10,8 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell
-from blimpworks.exhibits.formulas import FORMULAS, select_rows, weighted_values
+from blimpworks.exhibits.formulas import select_rows
+from blimpworks.papers.multiblimp.exhibits.formulas import weighted_values
 
 PAIRS = {"low": 44_077, "mid": 49_294, "high": 27_934}
 """Pairs of each resource group: the release's numbers by language, in the groups that GlotCC's
@@ -29,9 +30,9 @@ def overall_cells(printed: pd.DataFrame, model: str, name: str, column: str) -> 
     if model in SOME_LANGUAGES:
         return
     where = {"exhibit": "table3", "row": model, "column": [*PAIRS]}
-    formula = weighted_values(PAIRS)
+    formula = weighted_values(**PAIRS, total=sum(PAIRS.values()))
     rows = select_rows(printed, where)
     if len(rows) == len(PAIRS):
-        value = FORMULAS[formula](rows)
+        value = formula(rows)
         cell = Cell(name, column, value, f"{value:.1f}", formula, "published", where)
         yield replace(cell, n=sum(PAIRS.values()), stands_for=(model, ALL), printed=False)

@@ -10,9 +10,10 @@ import pandas as pd
 
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import TOTAL, ratio
+from blimpworks.exhibits.formulas import TOTAL
 from blimpworks.exhibits.shared import Tables
 from blimpworks.papers.multiblimp.exhibits.facts import COMPLETE
+from blimpworks.papers.multiblimp.exhibits.formulas import ratio
 from blimpworks.papers.multiblimp.exhibits.items import read_funnel
 
 ALL = "All"

@@ -6,11 +6,12 @@ from dataclasses import replace
 import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT, QUOTIENT, of_row, win_share, wins, won
+from blimpworks.exhibits.formulas import COUNT, QUOTIENT, of_row
 from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed
 from blimpworks.papers.multiblimp.analysis.regressions import CHAT, SIZE, why_no_size
 from blimpworks.papers.multiblimp.exhibits.accuracies import read_accuracies
 from blimpworks.papers.multiblimp.exhibits.evaluation import form_of_test
+from blimpworks.papers.multiblimp.exhibits.formulas import win_share, wins, won
 from blimpworks.tables import COMPARISONS, REGRESSIONS
 
 VALUE, PRINTED, AGAIN = "Value", "Printed", "Recomputed"

@@ -3,17 +3,9 @@
 import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import (
-    COUNT,
-    DIFFERENCE,
-    ENOUGH_PAIRS,
-    FORMULAS,
-    KINDS,
-    LANGUAGES,
-    of_row,
-    select_rows,
-)
+from blimpworks.exhibits.formulas import COUNT, KINDS, Formula, of_row, select_rows
 from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
+from blimpworks.papers.multiblimp.exhibits.formulas import DIFFERENCE, ENOUGH_PAIRS, LANGUAGES
 from blimpworks.papers.multiblimp.exhibits.items import read_items
 
 NAMES = {
@@ -35,7 +27,7 @@ NAMES = {
 """Rows by their keys, and what they are about."""
 VALUE, PRINTED, AGAIN = "Value", "Printed", "Recomputed"
 LARGEST = ("llama-3.1-70b", "gemma-3-27b")
-ELSEWHERE: dict[tuple[str, str], tuple[str, dict[str, object]]] = {
+ELSEWHERE: dict[tuple[str, str], tuple[Formula, dict[str, object]]] = {
     ("ud lexicon alone", "languages"): (
         DIFFERENCE,
         {"exhibit": "text", "row": ["ud lexicon", "unimorph in ud"], "column": "languages"},
@@ -76,7 +68,7 @@ def _cell(rows: pd.DataFrame, place: tuple[str, str], column: str, labels: Label
     source, (formula, where) = (
         ("published", ELSEWHERE[place]) if column == AGAIN else ("items", MEASURED[place])
     )
-    value = FORMULAS[formula](select_rows(rows, where))
+    value = formula(select_rows(rows, where))
     text = f"{value:g}" if value % 1 else f"{value:,.0f}"
     name = _name(place, labels)
     return Cell(name, column, value, text, formula, source, where, stands_for=place)

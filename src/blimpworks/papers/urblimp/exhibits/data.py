@@ -9,7 +9,7 @@ import pandas as pd
 
 from blimpworks.analysis.shares import implied_denominator
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT, TOTAL
+from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, TOTAL
 from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
 from blimpworks.papers.urblimp.exhibits.accuracies import (
     Place,
@@ -18,7 +18,7 @@ from blimpworks.papers.urblimp.exhibits.accuracies import (
     read_paradigms,
     where_of,
 )
-from blimpworks.papers.urblimp.exhibits.formulas import IMPLIED, PAPER_TOTAL, PARADIGM_COUNT
+from blimpworks.papers.urblimp.exhibits.formulas import IMPLIED, PAPER_TOTAL
 from blimpworks.papers.urblimp.exhibits.models import is_instructed, names_of
 from blimpworks.papers.urblimp.exhibits.samples import tag_of
 from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN, LANG, PARADIGMS, PHENOMENA

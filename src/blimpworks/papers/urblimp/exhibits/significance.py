@@ -20,13 +20,13 @@ from blimpworks.papers.urblimp.exhibits.accuracies import (
     where_of,
 )
 from blimpworks.papers.urblimp.exhibits.formulas import (
+    BY_PARADIGM,
+    BY_PHENOMENON,
     EACH_OTHER,
-    PARADIGM_RANK,
-    PARADIGM_TEST,
-    SIGNED_RANK,
     corrected_tests,
     holm_of,
-    phenomenon_scores,
+    scores_by,
+    signed_rank,
 )
 from blimpworks.papers.urblimp.exhibits.models import GEMMA, TOP, chosen, names_of
 from blimpworks.papers.urblimp.phenomena import PHENOMENA
@@ -89,7 +89,7 @@ def pair_cells(
         pair = (found["first"], found["second"])
         row, key = " and ".join(names[model] for model in pair), " vs ".join(pair)
         for column, name, formula, where in (
-            (P, "p", SIGNED_RANK, scores.of(*pair)),
+            (P, "p", signed_rank(), scores.of(*pair)),
             (HOLM, "holm", holm_of(*pair, among), scores.where),
         ):
             p, text = float(found[name]), f"{found[name]:.{DECIMALS}f}"
@@ -108,7 +108,7 @@ def _verdicts(cells: Sequence[Cell]) -> dict[str, dict[str, str]]:
 
 def _ranked(rows: pd.DataFrame) -> list[str]:
     """Models that have been judged on all paradigms, the best first."""
-    averages = phenomenon_scores(rows[rows["model"].isin(complete(rows))]).mean()
+    averages = scores_by(rows[rows["model"].isin(complete(rows))], BY_PHENOMENON).mean()
     return list(averages.sort_values(ascending=False, kind="stable").index)
 
 
@@ -153,13 +153,13 @@ def paradigm_cells(
 ) -> Iterator[Cell]:
     """The p of each test ``among`` the models over paradigms, before and after correction."""
     own = pd.concat([rows[rows["model"] == model] for model in models])
-    for _, found in corrected_tests(own, among, PARADIGM_TEST).iterrows():
+    for _, found in corrected_tests(own, among, BY_PARADIGM).iterrows():
         pair = (found["first"], found["second"])
         row = " and ".join(names[model] for model in pair)
         two = own[own["model"].isin(pair)]
         for column, name, formula, used in (
-            (OVER_PARADIGMS, "p", PARADIGM_RANK, two),
-            (f"{OVER_PARADIGMS}, Holm", "holm", holm_of(*pair, among, PARADIGM_TEST), own),
+            (OVER_PARADIGMS, "p", signed_rank(BY_PARADIGM), two),
+            (f"{OVER_PARADIGMS}, Holm", "holm", holm_of(*pair, among, BY_PARADIGM), own),
         ):
             p, where = float(found[name]), where_of(used)
             text = f"{p:.{SMALLER}f}"

@@ -3,7 +3,6 @@
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), sections 1 to 4 and appendix B.
 """
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -12,9 +11,8 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT, VALUES
+from blimpworks.exhibits.formulas import COUNT, PRODUCT, VALUES, Formula, select_rows
 from blimpworks.exhibits.shared import Tables, printed_cell
-from blimpworks.papers.blimp.exhibits.formulas import PRODUCT
 from blimpworks.papers.urblimp.exhibits.accuracies import (
     Place,
     accuracy_cell,
@@ -141,10 +139,10 @@ def _mean(
 
 
 def _count(
-    view: View, place: Place, key: Place | None, found: pd.DataFrame, formula: str, n: int
+    view: View, place: Place, key: Place | None, found: pd.DataFrame, formula: Formula
 ) -> Cell:
     """How many of some accuracies are as the formula says."""
-    where = where_of(found)
+    n, where = int(formula(found)), where_of(found)
     of = found["paradigm"].nunique() if found["paradigm"].nunique() > 1 else len(found)
     text = f"{n} of {of}"
     return Cell(*place, n, text, formula, "accuracies", where, n=of, stands_for=key)
@@ -154,8 +152,7 @@ def _above(view: View, place: Place, key: Place) -> Cell | None:
     facts = view.labels.facts["urblimp_models"]
     models = [model for model in view.models if not is_instructed(model, facts)]
     found = view.of(models, [SINGULAR])
-    n = int((found["accuracy"] > 0.9).sum())
-    return None if found.empty else _count(view, place, key, found, above(0.9), n)
+    return None if found.empty else _count(view, place, key, found, above(0.9))
 
 
 def _tuned_pairs(view: View) -> list[str]:
@@ -177,21 +174,13 @@ def _significant(view: View, place: Place, key: Place) -> Cell | None:
 
 
 def _printed(
-    view: View, place: Place, key: Place, formula: str, exhibit: str, row: Any, column: Any
+    view: View, place: Place, key: Place, formula: Formula, exhibit: str, row: Any, column: Any
 ) -> Cell:
     """A sum, product or number of other printed numbers."""
     where = {"exhibit": exhibit, "row": row, "column": column}
-    found = [
-        float(printed["value"])
-        for (r, c), printed in printed_of(view.tables, view.labels, exhibit).items()
-        if r in _listed(row) and c in _listed(column)
-    ]
-    value = {VALUES: sum(found), PRODUCT: math.prod(found), COUNT: float(len(found))}[formula]
+    printed = pd.DataFrame(printed_of(view.tables, view.labels, exhibit).values())
+    value = formula(select_rows(printed, where))
     return Cell(*place, value, f"{value:,.0f}", formula, "published", where, stands_for=key)
-
-
-def _listed(wanted: str | Sequence[str]) -> Sequence[str]:
-    return [wanted] if isinstance(wanted, str) else wanted
 
 
 def _from_table1(view: View, place: Place, key: Place) -> Cell:
@@ -244,18 +233,16 @@ PUBLISHED: dict[Place, Statement] = MEASURED | {
 
 def _levels(view: View, column: str) -> Iterator[Cell]:
     """How many models are above or below a level that the text names for "most"."""
-    for paradigm, formula, limit in (
-        (NOUN, above, 0.92),
-        (PRONOUN, above, 0.92),
-        ("ergativity_dom", below, 0.9),
-        ("ergativity_verb_object_agreement", below, 0.9),
+    for paradigm, formula, level in (
+        (NOUN, above(0.92), "above 92 %"),
+        (PRONOUN, above(0.92), "above 92 %"),
+        ("ergativity_dom", below(0.9), "below 90 %"),
+        ("ergativity_verb_object_agreement", below(0.9), "below 90 %"),
     ):
         found = view.of(view.models, [paradigm])
-        accuracy = found["accuracy"]
-        n = int((accuracy > limit if formula is above else accuracy < limit).sum())
-        title = f"{PARADIGMS[paradigm]}, models {formula.__name__} {100 * limit:.0f} %"
         if len(found):
-            yield _count(view, (title, column), None, found, formula(limit), n)
+            title = f"{PARADIGMS[paradigm]}, models {level}"
+            yield _count(view, (title, column), None, found, formula)
 
 
 def _ahead(view: View, column: str) -> Iterator[Cell]:
@@ -263,11 +250,9 @@ def _ahead(view: View, column: str) -> Iterator[Cell]:
     if not {*RIVALS} <= {*view.models}:
         return
     found = view.of(RIVALS, [*PARADIGMS])
-    wide = found.pivot(index="paradigm", columns="model", values="accuracy")
-    n = int((wide[RIVALS[0]] > wide[[*RIVALS[1:]]].max(axis=1)).sum())
     small, *large = (names_of(view.labels.models)[model] for model in RIVALS)
     title = f"{small} ahead of {' and '.join(large)}: paradigms"
-    yield _count(view, (title, column), None, found, ahead(RIVALS[0]), n)
+    yield _count(view, (title, column), None, found, ahead(RIVALS[0]))
 
 
 def _tuning(view: View, column: str) -> Iterator[Cell]:

@@ -10,16 +10,23 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import COUNT, FORMULAS, TOTAL, UNWEIGHTED, of_row, select_rows
+from blimpworks.exhibits.formulas import (
+    COUNT,
+    TOTAL,
+    UNWEIGHTED,
+    Formula,
+    of_row,
+    select_rows,
+    sum_of,
+)
 from blimpworks.exhibits.shared import Tables, read_plain
-from blimpworks.papers.urblimp.exhibits.rating_formulas import (
-    AGREEMENT,
-    KAPPAS,
+from blimpworks.papers.urblimp.exhibits.formulas import (
     PAIRS,
-    UNANIMOUS,
-    over,
-    total,
-    without,
+    agreement,
+    complete,
+    incomplete,
+    kappa,
+    unanimous,
 )
 from blimpworks.papers.urblimp.validation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 
@@ -40,10 +47,10 @@ def _kappas(ratings: pd.DataFrame, per_pair: int) -> Iterator[Cell]:
     """The three kappas; none that is not defined."""
     from blimpworks.papers.urblimp.validation.kappas import kappa_interval
 
-    pairs = int(FORMULAS[over(PAIRS, per_pair)](ratings))
+    pairs = int(complete(per_pair)(ratings))
     for name, row in KAPPA_ROWS.items():
-        formula = over(KAPPAS[name], per_pair)
-        value = FORMULAS[formula](ratings)
+        formula = kappa(name, per_pair)
+        value = formula(ratings)
         if math.isnan(value):
             continue
         ends = kappa_interval(name, ratings, per_pair)
@@ -53,11 +60,15 @@ def _kappas(ratings: pd.DataFrame, per_pair: int) -> Iterator[Cell]:
 
 
 def _number(
-    rows: pd.DataFrame, row: str, formula: str, source: str, where: Mapping[str, Any] | None = None
+    rows: pd.DataFrame,
+    row: str,
+    formula: Formula,
+    source: str,
+    where: Mapping[str, Any] | None = None,
 ) -> Cell:
     """A count, or a share in percent."""
-    value = FORMULAS[formula](select_rows(rows, dict(where or {})))
-    text = f"{value:.1f}" if formula.startswith("100 ×") else f"{value:,.0f}"
+    value = formula(select_rows(rows, dict(where or {})))
+    text = f"{value:.1f}" if formula.sentence.startswith("100 ×") else f"{value:,.0f}"
     return Cell(row, NUMBER, value, text, formula, source, where or {})
 
 
@@ -65,15 +76,15 @@ def _counts(ratings: pd.DataFrame, people: pd.DataFrame, per_pair: int) -> Itera
     out: Where = {"left_out": True}
     yield _number(people, "Participants", COUNT, PEOPLE)
     yield _number(people, "left out: failed attention checks", COUNT, PEOPLE, out)
-    yield _number(people, "Attention checks", total("checks"), PEOPLE)
-    yield _number(people, "passed", total("passed"), PEOPLE)
+    yield _number(people, "Attention checks", sum_of("checks"), PEOPLE)
+    yield _number(people, "passed", sum_of("passed"), PEOPLE)
     yield _number(ratings, "Judgements that count", COUNT, RATED)
     yield _number(ratings, "Pairs judged", PAIRS, RATED)
-    yield _number(ratings, f"with {per_pair} judgements", over(PAIRS, per_pair), RATED)
-    yield _number(ratings, "left out of κ", without(per_pair), RATED)
-    if FORMULAS[over(PAIRS, per_pair)](ratings) and per_pair > 1:
-        yield _number(ratings, "Unanimous pairs (%)", over(UNANIMOUS, per_pair), RATED)
-        yield _number(ratings, "Two judgements agree (%)", over(AGREEMENT, per_pair), RATED)
+    yield _number(ratings, f"with {per_pair} judgements", complete(per_pair), RATED)
+    yield _number(ratings, "left out of κ", incomplete(per_pair), RATED)
+    if complete(per_pair)(ratings) and per_pair > 1:
+        yield _number(ratings, "Unanimous pairs (%)", unanimous(per_pair), RATED)
+        yield _number(ratings, "Two judgements agree (%)", agreement(per_pair), RATED)
 
 
 def _row_of(participant: str) -> str:
