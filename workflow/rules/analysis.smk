@@ -20,7 +20,7 @@ rule build_frequencies:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("build_frequencies"),
+        code=code_of("build_frequencies"),
     message:
         "Rank languages by their text on the web"
     shell:
@@ -45,7 +45,7 @@ rule build_morphology:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("build_morphology"),
+        code=code_of("build_morphology"),
     message:
         "Quantify the morphology of languages"
     shell:
@@ -67,7 +67,7 @@ rule compare_models:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("compare_models"),
+        code=code_of("compare_models"),
         root=f"{RESULTS}/judgements/{{benchmark}}",
         models=lambda w: evaluated(w.benchmark, models_of(w.benchmark)),
         method=lambda w: methods_of(w.benchmark)[0],
@@ -99,7 +99,7 @@ rule fit_regressions:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("fit_regressions"),
+        code=code_of("fit_regressions"),
         models=lambda w: json.dumps(regression_models(w)),
         method=method_of,
         frequencies=[f"--frequencies={path}" for path in FREQUENCIES],
@@ -130,7 +130,7 @@ rule fit_margins:
     resources:
         **cpu_job(16000, minutes=120),
     params:
-        code=verb_code("fit_margins"),
+        code=code_of("fit_margins"),
         root=f"{RESULTS}/scores/{{benchmark}}",
         pairs=f"{RESULTS}/items/{{benchmark}}",
         models=lambda w: evaluated(w.benchmark, margin_models(CAMPAIGN, CATALOGUE)),
@@ -163,7 +163,7 @@ rule bin_accuracies:
     resources:
         **cpu_job(4000),
     params:
-        code=verb_code("bin_accuracies"),
+        code=code_of("bin_accuracies"),
         root=lambda w: RESULTS,
         models=lambda w: evaluated(w.benchmark, models_of(w.benchmark)),
         method=lambda w: methods_of(w.benchmark)[0],
@@ -191,7 +191,7 @@ rule fit_curves:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("fit_curves"),
+        code=code_of("fit_curves"),
         curves=lambda w: json.dumps(curves_of(CATALOGUE.seeds)),
         method=lambda w: methods_of(w.benchmark)[0],
         humans=lambda w: [f"--humans={path}" for path in released_tables(w.benchmark)],

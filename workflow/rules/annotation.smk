@@ -31,7 +31,7 @@ rule annotation_sheet:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("annotation_sheet"),
+        code=code_of("annotation_sheet"),
         answers=lambda w, input: repeated("answers", input.answers),
         options=options(CAMPAIGN.lmentry.sheet),
         pack=lambda w, input: repeated("pack", input.pack),
@@ -72,7 +72,7 @@ rule read_annotations:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("read_annotations"),
+        code=code_of("read_annotations"),
         hidden=lambda w, input: repeated("key", input.hidden),
         root=lambda w: f"{RESULTS}/judgements/{w.benchmark}",
         models=lambda w: evaluated(w.benchmark, models_of(w.benchmark)),
@@ -104,7 +104,7 @@ rule compare_verdicts:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("compare_verdicts"),
+        code=code_of("compare_verdicts"),
         models=lambda w: evaluated(w.benchmark, models_of(w.benchmark)),
         root=lambda w: RESULTS,
     message:

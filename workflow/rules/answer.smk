@@ -2,7 +2,6 @@
 
 from blimpworks.generation.jobs import answering_options, system_prompts
 from blimpworks.papers.lmentry.items.packs import pack_files
-from blimpworks.audit.verbs import answer_verb
 
 
 rule answer:
@@ -23,7 +22,7 @@ rule answer:
     resources:
         **answer_job(),
     params:
-        code=lambda w: verb_code(answer_verb(engine_of(w.model))),
+        code=lambda w: code_of("answer", engine_of(w.model)),
         python="python",
         # Snakemake removes declared outputs of a failed job; the shards must stay.
         store=lambda w, output: str(Path(output[0]).with_name("shards")),
@@ -45,7 +44,7 @@ use rule answer as answer_with_vllm with:
     conda:
         f"../../envs/{VLLM_ENVIRONMENT}.yaml"
     params:
-        code=lambda w: verb_code(answer_verb("vllm")),
+        code=lambda w: code_of("answer", "vllm"),
         python=VLLM_PYTHON,
         store=lambda w, output: str(Path(output[0]).with_name("shards")),
         engine="vllm",
@@ -76,7 +75,7 @@ for suffix, place, languages, models in ANSWER_BLOCKS:
         conda:
             "../../envs/core.yaml"
         params:
-            code=verb_code("collect_answers"),
+            code=code_of("collect_answers"),
             store=lambda w, input: str(Path(input.manifest).with_name("shards")),
             prompts=lambda w, input: repeated("items", input.prompts),
             answers=lambda w, output: repeated("output", output),
@@ -124,7 +123,7 @@ for suffix, place, languages, models in ANSWER_BLOCKS:
         resources:
             **cpu_job(2000, minutes=60),
         params:
-            code=lambda w: verb_code("judge_answers"),
+            code=lambda w: code_of("judge_answers"),
             tables=lambda w, input, output: [
                 *repeated("items", input.prompts),
                 *repeated("answers", input.answers),

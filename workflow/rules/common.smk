@@ -51,7 +51,7 @@ from blimpworks.campaign.engines import comparison_of, settle
 from blimpworks.campaign.methods import find_method, regional
 from blimpworks.judging.ties import tie_policy
 from blimpworks.campaign.seeds import curves_of
-from blimpworks.audit.verbs import exhibit_verb, score_verb, verb_code
+from blimpworks.commands.registry import code_of
 
 CAMPAIGN_FILE = os.path.relpath(
     (workflow.overwrite_configfiles or ["config/config.yaml"])[-1]
@@ -250,7 +250,7 @@ def ties_of(benchmark, model):
 
 def scoring_code(model):
     """Digest of the code that scores with a model."""
-    return verb_code(score_verb(engine_of(model), CATALOGUE.models[model].architecture))
+    return code_of("score", engine_of(model), CATALOGUE.models[model].architecture)
 
 
 def item_languages(benchmark):

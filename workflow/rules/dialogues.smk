@@ -27,7 +27,7 @@ rule build_lmentry_practice:
     resources:
         **cpu_job(2000),
     params:
-        code=verb_code("build_lmentry_items"),
+        code=code_of("build_lmentry_items"),
         options=lambda w: json.dumps(
             {"variant": CAMPAIGN.lmentry.variant, "seed": int(w.seed)}
         ),
@@ -66,7 +66,7 @@ rule build_dialogues:
     resources:
         **cpu_job(4000),
     params:
-        code=verb_code("build_dialogues"),
+        code=code_of("build_dialogues"),
         held_out=lambda w, input: [
             *repeated("items", input.asked),
             *repeated("pack", input.packs),
@@ -97,7 +97,7 @@ rule train_instruct:
     resources:
         **train_job("instruct"),
     params:
-        code=verb_code("train_instruct"),
+        code=code_of("train_instruct"),
         recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
         recipe=recipe_of,
         seed=lambda w: seed_of(w.model),

@@ -121,7 +121,7 @@ for kind in FORMATS:
         conda:
             "../../envs/core.yaml"
         params:
-            code=lambda w: verb_code(exhibit_verb(spec_of(w))),
+            code=lambda w: code_of("build_exhibit", spec_of(w).key),
             inputs=exhibit_arguments,
             labels=labels_of,
         message:
@@ -161,7 +161,7 @@ for paper in PAPERS:
         conda:
             "../../envs/core.yaml"
         params:
-            code=[verb_code(exhibit_verb(spec)) for spec in published_of(paper)],
+            code=[code_of("build_exhibit", spec.key) for spec in published_of(paper)],
             paper=paper,
             folder=lambda w, output: Path(output.files[0]).parent,
             inputs=published_arguments(paper),

@@ -22,7 +22,7 @@ def retrieval(wildcards):
         named = {field: getattr(PINS[name], field) for field in ("url", "sha256")}
         named |= {"bytes": PINS[name].bytes or "", "mirror-path": PINS[name].mirror}
         named |= {"name": name, "catalogue": catalogue_of(name)}
-        verb = "retrieve"
+        command = "retrieve"
     else:
         language = CATALOGUE.languages.get(scope)
         script = language.script.lower() if language else ""
@@ -31,8 +31,8 @@ def retrieval(wildcards):
         }
         named |= {"first-token": row.first_token, "scope": scope}
         named |= {"hf-id": row.hf_id.format(lang=scope, script=script)}
-        verb = "retrieve-model"
-    return [verb, *(f"--{option}={value}" for option, value in named.items())]
+        command = "retrieve-model"
+    return [command, *(f"--{option}={value}" for option, value in named.items())]
 
 
 def unimorph_tables(wildcards):

@@ -26,7 +26,7 @@ for benchmark, suffix, place, languages, models in BLOCKS:
         conda:
             "../../envs/core.yaml"
         params:
-            code=verb_code("judge"),
+            code=code_of("judge"),
             tables=lambda w, input, output: [
                 *repeated("items", input.pairs),
                 *repeated("scores", input.scores),
@@ -63,7 +63,7 @@ rule compute_accuracies:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("compute_accuracies"),
+        code=code_of("compute_accuracies"),
         root=f"{RESULTS}/judgements/{{benchmark}}",
         models=lambda w: evaluated(w.benchmark, models_of(w.benchmark)),
         counted=lambda w: counted_of(w.benchmark),

@@ -22,7 +22,7 @@ rule compare_lengths:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("compare_lengths"),
+        code=code_of("compare_lengths"),
         models=lambda w: evaluated(w.benchmark, models_of(w.benchmark)),
         root=lambda w: RESULTS,
         ties=lambda w: CAMPAIGN.urblimp.ties

@@ -20,7 +20,7 @@ rule build_text:
     resources:
         **cpu_job(2000),
     params:
-        code=verb_code("build_text"),
+        code=code_of("build_text"),
         inputs=text_arguments,
         options=CAMPAIGN.training.model_dump_json(
             include={"treebank_text", "max_sentences"}
@@ -47,7 +47,7 @@ rule join_text:
     resources:
         **cpu_job(4000),
     params:
-        code=verb_code("join_text"),
+        code=code_of("join_text"),
     message:
         "Join the training texts of several languages"
     shell:
@@ -74,7 +74,7 @@ rule build_corpus:
     resources:
         **cpu_job(4000, minutes=60),
     params:
-        code=verb_code("build_corpus"),
+        code=code_of("build_corpus"),
         inputs=text_arguments,
         options=corpus_options,
         treebank=(
@@ -110,7 +110,7 @@ rule join_corpora:
     resources:
         **cpu_job(4000, minutes=60),
     params:
-        code=verb_code("join_corpora"),
+        code=code_of("join_corpora"),
     message:
         "Join the corpora {wildcards.corpus} of all languages"
     shell:
@@ -143,7 +143,7 @@ rule sample_corpus:
     resources:
         **cpu_job(4000, minutes=60),
     params:
-        code=verb_code("sample_corpus"),
+        code=code_of("sample_corpus"),
         seed=lambda w: CAMPAIGN.training.seed + int(w.number),
     message:
         "Draw sample {wildcards.number} of {wildcards.tokens} tokens from {wildcards.corpus} of {wildcards.scope}"
@@ -169,7 +169,7 @@ rule train_ngram:
     resources:
         **cpu_job(4000, minutes=240),
     params:
-        code=verb_code("train_ngram"),
+        code=code_of("train_ngram"),
         recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
         recipe=recipe_of,
     message:
@@ -181,19 +181,19 @@ rule train_ngram:
 
 
 for kind in ("transformer", "masked", "encoder-decoder", "lstm"):
-    verb = f"train_{kind.replace('-', '_')}"
+    command = f"train_{kind.replace('-', '_')}"
 
     rule:
         name:
-            verb
+            command
         input:
             unpack(trained_on),
         output:
             "<resources>/models/{model}/{scope}/checkpoint.json",
         log:
-            f"<logs>/{verb}/{{model}}/{{scope}}.log",
+            f"<logs>/{command}/{{model}}/{{scope}}.log",
         benchmark:
-            f"<benchmarks>/{verb}/{{model}}/{{scope}}.tsv"
+            f"<benchmarks>/{command}/{{model}}/{{scope}}.tsv"
         wildcard_constraints:
             model=one_of(trained_by(kind)),
         # A training that outlasts its job goes on from its snapshot in the next attempt: the
@@ -204,7 +204,7 @@ for kind in ("transformer", "masked", "encoder-decoder", "lstm"):
         resources:
             **train_job(kind),
         params:
-            code=verb_code(verb),
+            code=code_of(command),
             command=f"train-{kind}",
             recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
             recipe=recipe_of,
@@ -235,7 +235,7 @@ rule measure_perplexity:
     resources:
         **train_job("lstm"),
     params:
-        code=verb_code("measure_perplexity"),
+        code=code_of("measure_perplexity"),
     message:
         "Measure the perplexity of {wildcards.model} on {wildcards.lang}"
     shell:

@@ -24,7 +24,7 @@ rule generate_blimp:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("generate_blimp"),
+        code=code_of("generate_blimp"),
         lexicon=lambda w, input: Path(input.lexicon[0]).parent,
         outputs=lambda w, output: repeated("output", output),
         pairs=CAMPAIGN.blimp.pairs,
@@ -53,7 +53,7 @@ rule build_blimp_items:
     resources:
         **cpu_job(2000),
     params:
-        code=verb_code("build_blimp_items"),
+        code=code_of("build_blimp_items"),
         pairs=lambda w: {
             "blimp": RELEASED_PAIRS,
             "blimp_generated": CAMPAIGN.blimp.pairs,

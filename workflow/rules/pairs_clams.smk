@@ -19,7 +19,7 @@ rule count_sets:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("count_sets"),
+        code=code_of("count_sets"),
         sets=[f"{row.lang}={RESOURCES}/sources/{row.name}" for row in RELEASED_SETS],
     message:
         "Count CLAMS's minimal sets"
@@ -46,7 +46,7 @@ for lang in GENERATED:
         conda:
             "../../envs/core.yaml"
         params:
-            code=verb_code("generate_sets"),
+            code=code_of("generate_sets"),
             common=lambda w, input: repeated("common", input.common),
             outputs=lambda w, output: repeated("output", output),
             variant=variant_of(CAMPAIGN.clams, "alternates"),
@@ -72,7 +72,7 @@ rule build_clams_items:
     resources:
         **cpu_job(2000),
     params:
-        code=verb_code("build_clams_items"),
+        code=code_of("build_clams_items"),
         options=CAMPAIGN.clams.model_dump_json(
             include={
                 "variant": True,

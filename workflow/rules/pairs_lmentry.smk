@@ -27,7 +27,7 @@ rule build_lmentry_items:
     resources:
         **cpu_job(2000),
     params:
-        code=verb_code("build_lmentry_items"),
+        code=code_of("build_lmentry_items"),
         options=CAMPAIGN.lmentry.model_dump_json(
             include={"variant", "per_template", "seed"}
         ),
@@ -55,7 +55,7 @@ rule count_lmentry_prompts:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("count_lmentry_prompts"),
+        code=code_of("count_lmentry_prompts"),
         resources=[
             f"--resources={row.lang}={RESOURCES}/sources/{row.name}"
             for row in LMENTRY_RESOURCES

@@ -17,7 +17,7 @@ rule find_candidates:
     resources:
         **cpu_job(2000),
     params:
-        code=verb_code("find_candidates"),
+        code=code_of("find_candidates"),
         options=stage(
             decisions=(
                 "finiteness",
@@ -55,7 +55,7 @@ rule measure_agreement:
     resources:
         **cpu_job(2000),
     params:
-        code=verb_code("measure_agreement"),
+        code=code_of("measure_agreement"),
         options=stage(
             "phenomena",
             "agreement",
@@ -96,7 +96,7 @@ rule build_pairs:
     resources:
         **cpu_job(2000),
     params:
-        code=verb_code("build_pairs"),
+        code=code_of("build_pairs"),
         options=stage(
             "phenomena",
             decisions=(
@@ -134,7 +134,7 @@ rule sample_items:
     resources:
         **cpu_job(2000),
     params:
-        code=verb_code("sample_items"),
+        code=code_of("sample_items"),
         options=stage(
             "sampling", decisions=("lost_statistics", "balance", "memberships")
         ),

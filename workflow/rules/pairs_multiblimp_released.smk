@@ -16,7 +16,7 @@ rule build_released_items:
     resources:
         **cpu_job(2000),
     params:
-        code=verb_code("build_released_items"),
+        code=code_of("build_released_items"),
         options=stage("phenomena"),
         pinned=pinned_arguments,
     message:

@@ -22,7 +22,7 @@ rule build_urblimp_items:
     resources:
         **cpu_job(2000),
     params:
-        code=verb_code("build_urblimp_items"),
+        code=code_of("build_urblimp_items"),
         rules=lambda w, input: Path(input.rules[0]).parent,
         text=lambda w, input: repeated("text", input.text),
         options=CAMPAIGN.urblimp.model_dump_json(

@@ -15,7 +15,7 @@ rule read_published:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("read_published"),
+        code=code_of("read_published"),
     message:
         "Read the accuracies that the paper of {wildcards.benchmark} prints"
     shell:
@@ -37,7 +37,7 @@ rule read_blimp_release:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("read_blimp_release"),
+        code=code_of("read_blimp_release"),
     message:
         "Read the accuracies that BLiMP's authors released"
     shell:
@@ -58,7 +58,7 @@ rule read_blimp_ratings:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("read_blimp_ratings"),
+        code=code_of("read_blimp_ratings"),
     message:
         "Read the human judgements that BLiMP's authors released"
     shell:
@@ -92,7 +92,7 @@ rule compare_published:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("compare_published"),
+        code=code_of("compare_published"),
         printed=lambda w: str(CAMPAIGN.catalogue.published),
         accuracies=lambda w, input: Path(input.accuracies[0]).parent,
         papers=[f"--paper={paper}" for paper in PAPERS],
@@ -126,7 +126,7 @@ rule compare_measured:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("compare_measured"),
+        code=code_of("compare_measured"),
         printed=lambda w: str(CAMPAIGN.catalogue.published),
         papers=[f"--paper={paper}" for paper in PAPERS],
     message:

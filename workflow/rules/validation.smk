@@ -25,7 +25,7 @@ rule validation_lists:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("validation_lists"),
+        code=code_of("validation_lists"),
         # Who is left out afterwards makes no other lists.
         options=VALIDATION.model_dump_json(exclude={"check_threshold"}),
     message:
@@ -68,7 +68,7 @@ rule read_validation:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("read_validation"),
+        code=code_of("read_validation"),
         hidden=lambda w, input: repeated("key", input.hidden),
         options=VALIDATION.model_dump_json(include={"check_threshold", "per_pair"}),
     message:

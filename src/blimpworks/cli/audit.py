@@ -1,14 +1,17 @@
-"""Verbs for auditors: where a number comes from, and whether anything was altered."""
+"""Commands for auditors: where a number comes from, and whether anything was altered."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from blimpworks.commands.declare import command
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Items = Annotated[int, typer.Option(help="Show so many of its items.", min=0)]
 
 
+@command()
 def explain(
     exhibit: Annotated[Path, typer.Argument(help="Any file of an exhibit, or a comparison.")],
     row: Annotated[str | None, typer.Option(help="Row, as printed or by its code.")] = None,
@@ -47,6 +50,7 @@ def explain(
     typer.echo(as_text(found, whole))
 
 
+@command()
 def check(
     root: Annotated[Path, typer.Argument(help="Results tree, such as results/.")],
     configfile: Annotated[
@@ -70,6 +74,7 @@ def check(
     raise typer.Exit(1 if found.findings else 0)
 
 
+@command()
 def diff(
     first: Annotated[Path, typer.Argument(metavar="RUN_A", help="Results tree.")],
     second: Annotated[Path, typer.Argument(metavar="RUN_B", help="Results tree.")],
@@ -82,9 +87,3 @@ def diff(
 
     found = compare_runs(first, second)
     typer.echo(as_json(found) if json else as_text(found, whole))
-
-
-def register(app: typer.Typer) -> None:
-    """Add these verbs to the command line."""
-    for verb in (explain, check, diff):
-        app.command()(verb)

@@ -1,15 +1,17 @@
-"""Verbs for running on a cluster: what a run would take."""
+"""Commands for running on a cluster: what a run would take."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from blimpworks.commands.declare import command
 from blimpworks.errors import UserError
 
 CAMPAIGN = Path("config/config.yaml")
 
 
+@command()
 def plan(
     targets: Annotated[
         list[str] | None, typer.Argument(help="What to make, as for snakemake; all by default.")
@@ -45,8 +47,3 @@ def plan(
     typer.echo(planned.model_dump_json(indent=1) if as_json else plan_text(planned, cluster))
     if planned.refused:
         raise typer.Exit(2)
-
-
-def register(app: typer.Typer) -> None:
-    """Add this module's verbs to the command."""
-    app.command()(plan)

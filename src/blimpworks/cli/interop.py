@@ -1,4 +1,4 @@
-"""Verbs that write and read the files of other tools: export and import."""
+"""Commands that write and read the files of other tools: export and import."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,35 +6,16 @@ from typing import Annotated
 import typer
 
 from blimpworks.campaign.settings.campaign import Benchmark
+from blimpworks.commands.declare import GROUPS, WRITTEN, command, recorded
+from blimpworks.commands.options import TABLES
 from blimpworks.errors import UserError
-from blimpworks.records.job import Job
 
-exporting = typer.Typer(help="Write files that other tools read.", no_args_is_help=True)
-importing = typer.Typer(help="Read files that other tools wrote.", no_args_is_help=True)
+GROUPS["export"] = "Write files that other tools read."
+GROUPS["import"] = "Read files that other tools wrote."
 Folder = Annotated[Path, typer.Argument(help="Directory to write to.")]
 
 
-@exporting.command("multiblimp")
-def export_multiblimp(
-    items: Annotated[Path, typer.Argument(help="Directory of item tables, one a language.")],
-    output: Folder,
-) -> None:
-    """Write items in the layout of the released data set, for loaders made for it."""
-    from blimpworks.papers.multiblimp.items.export import export_items
-
-    found = sorted(items.glob("*.parquet"))
-    if not found:
-        raise UserError(
-            f"{items} has no item tables, expected <results>/items/multiblimp after "
-            "`snakemake items`."
-        )
-    for path in found:
-        target = output / path.stem / "data.tsv"
-        n = export_items(path, target)
-        typer.echo(f"{target}: {n} items" if n else f"{path.stem}: no items, no file")
-
-
-@exporting.command("lm-eval")
+@command("blimpworks.interop.lm_eval_export:export_model", packages=TABLES, group="export")
 def export_lm_eval(
     results: Annotated[Path, typer.Argument(help="Directory of a campaign's results.")],
     output: Folder,
@@ -67,7 +48,7 @@ def export_lm_eval(
         ]
         inputs = [p for s in sources for p in (s.items, s.scores, s.judgements)]
         params = {"benchmark": benchmark, "model": name}
-        with Job("export_lm_eval", inputs=inputs, outputs=[output / name], params=params):
+        with export_lm_eval.job(inputs=inputs, outputs=[output / name], params=params):
             typer.echo(str(export_model(name, sources, output)))
     if not chosen:
         raise UserError(f"{results} has no judgements on {benchmark}; build them with snakemake.")
@@ -83,7 +64,14 @@ Authors = Annotated[
 ]
 
 
-@exporting.command("crate")
+@command(
+    (
+        "blimpworks.interop.crate.export:plan_crate",
+        "blimpworks.interop.crate.export:write_crate",
+    ),
+    packages=("mlcroissant", "numpy", "pandas", "pyarrow", "rocrate"),
+    group="export",
+)
 def export_crate(
     results: Results,
     output: Folder,
@@ -104,7 +92,7 @@ def export_crate(
     plan = plan_crate(results, campaign, wish)
     params = {"exhibits": wish.exhibits, "tables": wish.tables, "gzip": gzip}
     params |= {"authors": wish.authors}
-    with Job("export_crate", inputs=plan.inputs(), outputs=[output], params=params):
+    with export_crate.job(inputs=plan.inputs(), outputs=[output], params=params):
         found = write_crate(plan, output)
     typer.echo(
         f"{output}: {found.files} files, {found.bytes / 1e6:.1f} MB, {found.cells} cells, "
@@ -112,7 +100,7 @@ def export_crate(
     )
 
 
-@exporting.command("croissant")
+@command(group="export")
 def export_croissant(
     results: Results, output: Folder, campaign: CampaignFile, author: Authors = None
 ) -> None:
@@ -124,22 +112,15 @@ def export_croissant(
         typer.echo(str(path))
 
 
-@importing.command("lm-eval")
+@recorded("blimpworks.interop.lm_eval_import:import_items", packages=TABLES, group="import")
 def import_lm_eval(
     files: Annotated[
         list[Path], typer.Argument(help="Samples files of lm-eval, or data sets as JSON lines.")
     ],
     lang: Annotated[str, typer.Option(help="ISO 639-3 code of the items' language.")],
-    output: Annotated[Path, typer.Option(help="Items table to write.")],
+    output: Annotated[Path, typer.Option(help="Items table to write."), WRITTEN],
 ) -> None:
     """Make an items table from documents of lm-evaluation-harness's tasks."""
     from blimpworks.interop.lm_eval_import import import_items
 
-    with Job("import_lm_eval", inputs=files, outputs=[output], params={"lang": lang}):
-        typer.echo(f"{output}: {import_items(files, lang, output)} items")
-
-
-def register(app: typer.Typer) -> None:
-    """Add these verbs to the command line."""
-    app.add_typer(exporting, name="export")
-    app.add_typer(importing, name="import")
+    typer.echo(f"{output}: {import_items(files, lang, output)} items")

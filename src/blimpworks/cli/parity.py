@@ -1,4 +1,4 @@
-"""The verb that compares ways to score with one model."""
+"""The command that compares ways to score with one model."""
 
 import json
 import shutil
@@ -9,23 +9,24 @@ import typer
 
 from blimpworks.campaign.settings.campaign import parse_options
 from blimpworks.campaign.settings.scoring import ParityOptions, ScoringOptions
+from blimpworks.commands.declare import command
+from blimpworks.commands.options import MODELLING
 from blimpworks.errors import UserError
-from blimpworks.records.job import Job
 
 
 def _pythons(given: list[str]) -> dict[str, str]:
     """Interpreters by engine, from ``ENGINE=PATH``."""
     from blimpworks.analysis.scoring_variants import default_pythons
 
-    found = default_pythons()
+    pythons = default_pythons()
     for text in given:
         engine, sign, path = text.partition("=")
         if not sign:
             raise UserError(f"--python is {text!r}, expected ENGINE=PATH, such as vllm=bin/python.")
         if not shutil.which(path):
             raise UserError(f"--python names {path!r} for {engine}, but no such program exists.")
-        found[engine] = path
-    return found
+        pythons[engine] = path
+    return pythons
 
 
 PAIRS = ParityOptions.model_fields["pairs"].default
@@ -41,6 +42,8 @@ Options = Annotated[str, typer.Option(help="Scoring options of all, as JSON.")]
 Python = Annotated[list[str] | None, typer.Option(help="Interpreter of an engine: ENGINE=PATH.")]
 
 
+# Each variant's scores are the work of the command `score`, and recorded by it.
+@command("blimpworks.analysis.parity:measure_parity", packages=(*MODELLING, "tabulate"))
 def parity(
     checkpoint: Checkpoint,
     items: Items,
@@ -73,11 +76,7 @@ def parity(
     pythons = _pythons(python or [])
     # The directory too: the sample and what each variant left are products of this job.
     outputs = [output / "parity.parquet", output]
-    with Job("parity", inputs=[checkpoint, *items], outputs=outputs, params=chosen) as job:
+    inputs = [checkpoint, *items]
+    with parity.job(inputs=inputs, outputs=outputs, params=chosen) as job:
         job.note(**measure_parity(checkpoint, items, output, pythons=pythons, **chosen))
     typer.echo((output / "parity.md").read_text(encoding="utf-8"))
-
-
-def register(app: typer.Typer) -> None:
-    """Add this module's verb to the command."""
-    app.command()(parity)

@@ -1,4 +1,4 @@
-"""Verbs for whoever waits for a campaign: how far it is, and what it took."""
+"""Commands for whoever waits for a campaign: how far it is, and what it took."""
 
 import time
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from blimpworks.commands.declare import command
 from blimpworks.errors import UserError
 
 Config = Annotated[Path, typer.Option(help="The campaign.")]
@@ -35,6 +36,7 @@ def _told(configfile: Path, model: str | None, *, json: bool) -> str:
     return status_text.as_text(found, str(configfile))
 
 
+@command()
 def status(
     configfile: Config = DEFAULT,
     model: Annotated[str | None, typer.Option(help="Show this model's languages.")] = None,
@@ -59,6 +61,7 @@ def status(
         return
 
 
+@command()
 def efficiency(
     configfile: Config = DEFAULT,
     output: Annotated[Path | None, typer.Option(help="Write a CSV file too.")] = None,
@@ -81,9 +84,3 @@ def efficiency(
     if output:
         write_text(output, efficiency_text.as_csv(models))
     typer.echo(efficiency_text.as_json(found) if json else efficiency_text.as_text(found))
-
-
-def register(app: typer.Typer) -> None:
-    """Add these verbs to the command line."""
-    for verb in (status, efficiency):
-        app.command()(verb)

@@ -1,4 +1,4 @@
-"""The verb that builds the report."""
+"""The command that builds the report."""
 
 import json
 from pathlib import Path
@@ -6,9 +6,21 @@ from typing import Annotated
 
 import typer
 
-from blimpworks.records.job import Job
+from blimpworks.commands.declare import command
 
 
+@command(
+    "blimpworks.report.site:build_report",
+    packages=(
+        "itables",
+        "jinja2",
+        "pandas",
+        "pyarrow",
+        "pydata-sphinx-theme",
+        "sphinx",
+        "sphinx-design",
+    ),
+)
 def build_report(
     results: Annotated[Path, typer.Option(help="Results tree of the campaign.")],
     printed: Annotated[Path, typer.Option(help="Directory of printed numbers, one per paper.")],
@@ -27,12 +39,7 @@ def build_report(
     trees = Trees(results, variant, frozenset(json.loads(measured)), corrected)
     params = {"facts": said, "variant": variant, "measured": sorted(trees.measured)}
     inputs = site.inputs(campaign, trees)
-    with Job("build_report", inputs=inputs, outputs=[output], params=params) as job:
+    with build_report.job(inputs=inputs, outputs=[output], params=params) as job:
         counts = site.build_report(campaign, trees, output)
         job.note(**counts)
     typer.echo(f"{output}/index.html: " + ", ".join(f"{n} {what}" for what, n in counts.items()))
-
-
-def register(app: typer.Typer) -> None:
-    """Add this verb to the command line."""
-    app.command()(build_report)

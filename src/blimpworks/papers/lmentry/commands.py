@@ -1,5 +1,6 @@
-"""Verbs of Multi-LMentry."""
+"""Commands of Multi-LMentry's prompts and of the judging of their answers."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -7,75 +8,94 @@ from typing import Annotated
 
 import typer
 
-from blimpworks.papers.clams.commands import of_language
-from blimpworks.records.job import Job, Planned
+from blimpworks.commands.declare import WRITTEN, Use, calls, command, spread
+from blimpworks.commands.options import LanguageFile, Output, of_language, optional, settings
+from blimpworks.papers.lmentry.settings import LmentryOptions
+from blimpworks.records.job import Planned
 
-Items = Annotated[list[Path], typer.Option(help="Prompts; one table for each language.")]
-Answers = Annotated[list[Path], typer.Option(help="Answers; one for each table of prompts.")]
-Packs = Annotated[list[Path], typer.Option(help="Language pack; one for each.")]
-Outputs = Annotated[list[Path], typer.Option(help="Judgements to write; one for each.")]
+PAPER = "blimpworks.papers.lmentry"
+Declarations = Annotated[Path, typer.Option(help="Declarations of the tasks.")]
 
 
+@command(
+    f"{PAPER}.judging.answers:judge_answers",
+    packages=("pyarrow", "google-re2", "num2words", "jamo"),
+)
 def judge_answers(
-    items: Items,
-    answers: Answers,
-    pack: Packs,
+    items: Annotated[list[Path], typer.Option(help="Prompts; one table for each language.")],
+    answers: Annotated[list[Path], typer.Option(help="Answers; one for each table of prompts.")],
+    pack: Annotated[list[Path], typer.Option(help="Language pack; one for each.")],
     variant: Annotated[str, typer.Option(help="Variant of the prompts.")],
-    output: Outputs,
+    output: Annotated[list[Path], typer.Option(help="Judgements to write; one for each.")],
 ) -> None:
     """Judge the answers to Multi-LMentry's prompts, by published and corrected rules."""
     from blimpworks.papers.lmentry.items.packs import pack_files
     from blimpworks.papers.lmentry.judging import answers as library
 
-    for table, found, language, target in zip(items, answers, pack, output, strict=True):
-        inputs, params = [table, found, *pack_files(language)], {"variant": variant}
+    params = {"variant": variant}
+    for table, given, language, target in zip(items, answers, pack, output, strict=True):
+        inputs = [table, given, *pack_files(language)]
         with (
             suppress(Planned),
-            Job("judge_answers", inputs=inputs, outputs=[target], params=params) as job,
+            judge_answers.job(inputs=inputs, outputs=[target], params=params) as job,
         ):
-            job.note(unjudged=library.judge_answers(table, found, language, variant, target))
+            job.note(unjudged=library.judge_answers(table, given, language, variant, target))
 
 
+@calls(f"{PAPER}.items.prompts:build_prompts", packages=("jamo", "pyarrow"))
 def build_lmentry_items(
-    resources: Annotated[list[Path], typer.Argument(help="A language's resource files.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="RESOURCES...", help="A language's resource files.")
+    ],
     pack: Annotated[Path, typer.Option(help="Its language pack.")],
-    declarations: Annotated[Path, typer.Option(help="Declarations of the tasks.")],
-    output: Annotated[Path, typer.Option(help="Table of prompts to write.")],
-    options: Annotated[str, typer.Option(help="Options of Multi-LMentry, as JSON.")],
+    declarations: Declarations,
+    output: Annotated[Path, typer.Option(help="Table of prompts to write."), WRITTEN],
+    options: Annotated[
+        LmentryOptions,
+        typer.Option(help="Options of Multi-LMentry, as JSON.", **settings(LmentryOptions)),
+        spread(mode="json", exclude_unset=True),
+    ],
 ) -> None:
     """Make the prompts of all tasks in a language from its annotated resources."""
-    from blimpworks.campaign.settings.campaign import parse_options
-    from blimpworks.papers.lmentry.items import prompts
-    from blimpworks.papers.lmentry.settings import LmentryOptions
-
-    chosen = parse_options(LmentryOptions, options)
-    inputs = [*resources, pack, declarations]
-    params = chosen.model_dump(mode="json", exclude_unset=True)
-    with Job("build_lmentry_items", inputs=inputs, outputs=[output], params=params) as job:
-        job.note(**prompts.build_prompts(resources, pack, declarations, output, chosen))
 
 
+def _by_language(files: Sequence[LanguageFile]) -> dict[str, list[Path]]:
+    """Paths of each language."""
+    paths: dict[str, list[Path]] = {}
+    for each in files:
+        paths.setdefault(each.lang, []).append(each.path)
+    return paths
+
+
+@calls(f"{PAPER}.items.counts:count_prompts", packages=("jamo", "pyarrow"))
 def count_lmentry_prompts(
     packs: Annotated[list[Path], typer.Argument(help="Language packs.")],
-    declarations: Annotated[Path, typer.Option(help="Declarations of the tasks.")],
-    output: Annotated[Path, typer.Option(help="Table to write.")],
+    declarations: Declarations,
+    output: Output,
     resources: Annotated[
-        list[str] | None, typer.Option(help="Resource file of a language, as LANG=PATH.")
-    ] = None,
+        list[LanguageFile],
+        typer.Option(
+            help="Resource file of a language, as LANG=PATH.", **optional(parser=of_language)
+        ),
+        Use(
+            reads=lambda files, _: chain.from_iterable(_by_language(files).values()),
+            records=lambda name, files: {name: sorted(_by_language(files))},
+            passes=lambda files, _: _by_language(files),
+        ),
+    ],
 ) -> None:
     """Count the prompts that the release's settings give each task and language."""
-    from blimpworks.papers.lmentry.items import counts as settings
-
-    found: dict[str, list[Path]] = {}
-    for lang, path in map(of_language, resources or []):
-        found.setdefault(lang, []).append(path)
-    inputs = [*packs, declarations, *chain.from_iterable(found.values())]
-    params = {"resources": sorted(found)}
-    with Job("count_lmentry_prompts", inputs=inputs, outputs=[output], params=params) as job:
-        job.note(**settings.count_prompts(packs, declarations, found, output))
 
 
-def register(app: typer.Typer) -> None:
-    """Add this module's verbs to the command."""
-    for verb in (build_lmentry_items, count_lmentry_prompts, judge_answers):
-        app.command()(verb)
+@calls(f"{PAPER}.items.dialogues:build_dialogues", packages=("numpy", "pyarrow"), pandas=False)
+def build_dialogues(
+    practice: Annotated[list[Path], typer.Argument(help="Prompts with other arguments.")],
+    benchmark: Annotated[
+        list[Path], typer.Option("--items", help="The benchmark's prompts, to be left out.")
+    ],
+    packs: Annotated[list[Path], typer.Option("--pack", help="Pack of each language.")],
+    output: Annotated[Path, typer.Option(help="Dialogues to write, as JSON Lines."), WRITTEN],
+    seed: Annotated[int, typer.Option(help="Seed of all that is drawn at random.")],
+    per_template: Annotated[int, typer.Option(min=1, help="At most so many of each template.")],
+) -> None:
+    """Make dialogues of Multi-LMentry's prompts, to train a model that follows instructions."""

@@ -9,8 +9,8 @@ from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.judging.arguments import Arguments
 from blimpworks.papers.lmentry.judging.choice import ChoiceJudge
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
-from blimpworks.papers.lmentry.judging.sentence import EdgeJudge, SentenceJudge
 from blimpworks.papers.lmentry.judging.scorer_settings import CORE, RULES_OF, Kind
+from blimpworks.papers.lmentry.judging.sentence import EdgeJudge, SentenceJudge
 from blimpworks.papers.lmentry.judging.spelling import SpellingJudge
 from blimpworks.papers.lmentry.judging.verdict import Ask
 from blimpworks.papers.lmentry.judging.yes_no import YesNoJudge
