@@ -1,17 +1,15 @@
 """Commands from judgements and scores to tests."""
 
-from typing import Annotated
-
-import typer
+from pathlib import Path
 
 from blimpworks.commands.declare import calls
 from blimpworks.commands.options import (
+    BENCHMARK,
+    EVALUATED,
+    EVALUATED_TABLES,
+    METHOD,
     MODELLING,
-    Benchmark,
-    Evaluated,
-    Method,
-    Output,
-    Tables,
+    OUTPUT,
     settings,
 )
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
@@ -19,19 +17,13 @@ from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 
 @calls("blimpworks.analysis.comparisons:compare_models", packages=MODELLING, notes="rows")
 def compare_models(
-    judgements: Tables,
-    models: Evaluated,
-    benchmark: Benchmark,
-    method: Method,
-    output: Output,
-    options: Annotated[
-        MultiblimpOptions,
-        typer.Option(
-            help="Settings of this stage, as JSON.",
-            default_factory=MultiblimpOptions,
-            show_default="{}",
-            **settings(MultiblimpOptions),
-        ),
-    ],
+    judgements: Path = EVALUATED_TABLES,
+    models: str = EVALUATED,
+    benchmark: str = BENCHMARK,
+    method: str = METHOD,
+    output: Path = OUTPUT,
+    options: MultiblimpOptions = settings(
+        MultiblimpOptions, "Settings of this stage, as JSON.", default="{}"
+    ),
 ) -> None:
     """Compare every two models on each language by McNemar's test."""

@@ -4,21 +4,27 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from blimpworks.campaign.answering_engines import ANSWERING
 from blimpworks.cli.scoring import SOFTWARE, watch_of
 from blimpworks.commands.declare import command
-from blimpworks.commands.options import TABLES, Each, Log, Outputs, pairs_of, settings
+from blimpworks.commands.options import (
+    ARROW,
+    EACH,
+    LOG,
+    OUTPUTS,
+    argument,
+    option,
+    pairs_of,
+    settings,
+)
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.settings import AnsweringOptions
 from blimpworks.records.commands import Command
 from blimpworks.records.job import Planned
 
-Manifest = Annotated[Path, typer.Option(help="Manifest of the model's answers.")]
-Store = Annotated[Path, typer.Option(help="Directory of the model's shards.")]
+MANIFEST = option("Manifest of the model's answers.")
+STORE = option("Directory of the model's shards.")
 
 
 def _systems(text: str) -> dict[str, str]:
@@ -32,7 +38,7 @@ def _systems(text: str) -> dict[str, str]:
     return systems
 
 
-Systems = Annotated[str, typer.Option(help="System prompt of each language, as a JSON object.")]
+SYSTEMS = option("System prompt of each language, as a JSON object.", default="{}")
 
 
 def _engines() -> Iterator[Command]:
@@ -44,17 +50,14 @@ def _engines() -> Iterator[Command]:
 
 @command(_engines)
 def answer(
-    checkpoint: Annotated[Path, typer.Option(help="The model's checkpoint.json.")],
-    engine: Annotated[str, typer.Option(help="Engine that answers: vllm or transformers.")],
-    store: Store,
-    manifest: Manifest,
-    options: Annotated[
-        AnsweringOptions,
-        typer.Option(help="Options of answering, as JSON.", **settings(AnsweringOptions)),
-    ],
-    systems: Systems = "{}",
-    items: Annotated[list[Path] | None, typer.Argument(help="Tables of prompts.")] = None,
-    log: Log = None,
+    checkpoint: Path = option("The model's checkpoint.json."),
+    engine: str = option("Engine that answers: vllm or transformers."),
+    store: Path = STORE,
+    manifest: Path = MANIFEST,
+    options: AnsweringOptions = settings(AnsweringOptions, "Options of answering, as JSON."),
+    systems: str = SYSTEMS,
+    items: list[Path] | None = argument("Tables of prompts.", default=None),
+    log: Path | None = LOG,
 ) -> None:
     """Ask one model all prompts of the items, each once; resumes where it was killed."""
     from blimpworks.campaign.answering_engines import find_answering
@@ -72,13 +75,13 @@ def answer(
         job.note(engine=result.engine, prompts=result.sentences, statuses=result.statuses)
 
 
-@command("blimpworks.generation.collect:collect_answers", packages=TABLES, pandas=False)
+@command("blimpworks.generation.collect:collect_answers", packages=ARROW, pandas=False)
 def collect_answers(
-    items: Each,
-    manifest: Manifest,
-    store: Store,
-    output: Outputs,
-    systems: Systems = "{}",
+    items: list[Path] = EACH,
+    manifest: Path = MANIFEST,
+    store: Path = STORE,
+    output: list[Path] = OUTPUTS,
+    systems: str = SYSTEMS,
 ) -> None:
     """Slice a model's shards into answers tables, one for each table of prompts."""
     from blimpworks.generation import collect

@@ -1,11 +1,11 @@
 """Commands for running on a cluster: what a run would take."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from blimpworks.commands.declare import command
+from blimpworks.commands.options import argument, option
 from blimpworks.errors import UserError
 
 CAMPAIGN = Path("config/config.yaml")
@@ -13,15 +13,14 @@ CAMPAIGN = Path("config/config.yaml")
 
 @command()
 def plan(
-    targets: Annotated[
-        list[str] | None, typer.Argument(help="What to make, as for snakemake; all by default.")
-    ] = None,
-    configfile: Annotated[Path, typer.Option(help="Campaign.")] = CAMPAIGN,
-    site: Annotated[
-        Path | None,
-        typer.Option(help="Description of the cluster; by default the campaign's, or site.yaml."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The same as data.")] = False,
+    targets: list[str] | None = argument(
+        "What to make, as for snakemake; all by default.", default=None
+    ),
+    configfile: Path = option("Campaign.", default=CAMPAIGN),
+    site: Path | None = option(
+        "Description of the cluster; by default the campaign's, or site.yaml.", default=None
+    ),
+    as_json: bool = option("The same as data.", "--json", default=False),
 ) -> None:
     """Say what a run would do and take before anything is submitted; exit 2 if it cannot."""
     from blimpworks.campaign.catalogue import load_catalogue

@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from blimpworks.commands.declare import command
+from blimpworks.commands.options import argument, option
 from blimpworks.errors import UserError
 from blimpworks.records.commands import Command
 from blimpworks.records.job import Planned
@@ -47,11 +47,11 @@ def _exhibits() -> Iterator[Command]:
 
 @command(_exhibits)
 def build_exhibit(
-    key: Annotated[str, typer.Argument(help="Exhibit, as PAPER/NAME.")],
-    outputs: Annotated[list[Path], typer.Argument(help="Files to write, by suffix.")],
-    cells: Annotated[Path, typer.Option(help="Cells table to write.")],
-    inputs: Annotated[list[str], typer.Option("--input", help="Table it needs, as NEED=PATH.")],
-    labels: Annotated[str, typer.Option(help="Printed names, as JSON.")],
+    key: str = argument("Exhibit, as PAPER/NAME."),
+    outputs: list[Path] = argument("Files to write, by suffix."),
+    cells: Path = option("Cells table to write."),
+    inputs: list[str] = option("Table it needs, as NEED=PATH.", "--input"),
+    labels: str = option("Printed names, as JSON."),
 ) -> None:
     """Build a table or figure from the campaign's tables."""
     from blimpworks.exhibits.build import build_exhibit as build
@@ -68,10 +68,10 @@ def build_exhibit(
 
 @command()
 def build_published(
-    paper: Annotated[str, typer.Argument(help="Paper whose exhibits are built.")],
-    folder: Annotated[Path, typer.Argument(help="Directory to write them to.")],
-    inputs: Annotated[list[str], typer.Option("--input", help="Table they need, as NEED=PATH.")],
-    labels: Annotated[str, typer.Option(help="Printed names and all facts, as JSON.")],
+    paper: str = argument("Paper whose exhibits are built."),
+    folder: Path = argument("Directory to write them to."),
+    inputs: list[str] = option("Table they need, as NEED=PATH.", "--input"),
+    labels: str = option("Printed names and all facts, as JSON."),
 ) -> None:
     """Build every table and figure of a paper that its printed numbers make."""
     from blimpworks.campaign.exhibit_spec import FORMATS
@@ -99,9 +99,7 @@ def build_published(
 
 @command()
 def list_exhibits(
-    printed: Annotated[Path, typer.Option(help="Directory of printed numbers.")] = Path(
-        "config/published"
-    ),
+    printed: Path = option("Directory of printed numbers.", default=Path("config/published")),
 ) -> None:
     """List every table and figure of the papers, and what rebuilds it, in Markdown."""
     from blimpworks.report.inventory import LIST, page, read_inventory

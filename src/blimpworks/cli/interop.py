@@ -1,28 +1,27 @@
 """Commands that write and read the files of other tools: export and import."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from blimpworks.campaign.settings.campaign import Benchmark
-from blimpworks.commands.declare import GROUPS, WRITTEN, command, recorded
-from blimpworks.commands.options import TABLES
+from blimpworks.commands.declare import GROUPS, command, recorded
+from blimpworks.commands.options import ARROW, argument, option, written
 from blimpworks.errors import UserError
 
 GROUPS["export"] = "Write files that other tools read."
 GROUPS["import"] = "Read files that other tools wrote."
-Folder = Annotated[Path, typer.Argument(help="Directory to write to.")]
+FOLDER = argument("Directory to write to.")
 
 
-@command("blimpworks.interop.lm_eval_export:export_model", packages=TABLES, group="export")
+@command("blimpworks.interop.lm_eval_export:export_model", packages=ARROW, group="export")
 def export_lm_eval(
-    results: Annotated[Path, typer.Argument(help="Directory of a campaign's results.")],
-    output: Folder,
-    benchmark: Annotated[Benchmark, typer.Option(help="Name of the benchmark.")],
-    model: Annotated[
-        list[str] | None, typer.Option(help="Model; repeatable; all that were judged by default.")
-    ] = None,
+    results: Path = argument("Directory of a campaign's results."),
+    output: Path = FOLDER,
+    benchmark: Benchmark = option("Name of the benchmark."),
+    model: list[str] | None = option(
+        "Model; repeatable; all that were judged by default.", default=None
+    ),
 ) -> None:
     """Write accuracies and per-item results as lm-evaluation-harness does."""
     from blimpworks.interop.lm_eval_export import Source, export_model
@@ -54,14 +53,13 @@ def export_lm_eval(
         raise UserError(f"{results} has no judgements on {benchmark}; build them with snakemake.")
 
 
-Results = Annotated[Path, typer.Argument(help="Directory of a campaign's results.")]
-CampaignFile = Annotated[Path, typer.Option(help="The campaign file of these results.")]
-Authors = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--author", help='Such as "Ada Lovelace <https://orcid.org/…>"; repeatable; ours if none.'
-    ),
-]
+RESULTS = argument("Directory of a campaign's results.")
+CAMPAIGN_FILE = option("The campaign file of these results.")
+AUTHORS = option(
+    'Such as "Ada Lovelace <https://orcid.org/…>"; repeatable; ours if none.',
+    "--author",
+    default=None,
+)
 
 
 @command(
@@ -73,17 +71,15 @@ Authors = Annotated[
     group="export",
 )
 def export_crate(
-    results: Results,
-    output: Folder,
-    campaign: CampaignFile,
-    exhibit: Annotated[
-        list[str] | None, typer.Option(help="PAPER/EXHIBIT; repeatable; all by default.")
-    ] = None,
-    table: Annotated[
-        list[str] | None, typer.Option(help="Further kind of tables, such as scores; repeatable.")
-    ] = None,
-    gzip: Annotated[bool, typer.Option(help="Compress tables (items excepted).")] = False,
-    author: Authors = None,
+    results: Path = RESULTS,
+    output: Path = FOLDER,
+    campaign: Path = CAMPAIGN_FILE,
+    exhibit: list[str] | None = option("PAPER/EXHIBIT; repeatable; all by default.", default=None),
+    table: list[str] | None = option(
+        "Further kind of tables, such as scores; repeatable.", default=None
+    ),
+    gzip: bool = option("Compress tables (items excepted).", default=False),
+    author: list[str] | None = AUTHORS,
 ) -> None:
     """Write exhibits, their tables and their provenance as a Workflow Run RO-Crate."""
     from blimpworks.interop.crate.export import Wish, plan_crate, write_crate
@@ -102,7 +98,10 @@ def export_crate(
 
 @command(group="export")
 def export_croissant(
-    results: Results, output: Folder, campaign: CampaignFile, author: Authors = None
+    results: Path = RESULTS,
+    output: Path = FOLDER,
+    campaign: Path = CAMPAIGN_FILE,
+    author: list[str] | None = AUTHORS,
 ) -> None:
     """Write item sets as CSV with Croissant metadata, for data set loaders."""
     from blimpworks.interop.crate.export import Wish
@@ -112,13 +111,11 @@ def export_croissant(
         typer.echo(str(path))
 
 
-@recorded("blimpworks.interop.lm_eval_import:import_items", packages=TABLES, group="import")
+@recorded("blimpworks.interop.lm_eval_import:import_items", packages=ARROW, group="import")
 def import_lm_eval(
-    files: Annotated[
-        list[Path], typer.Argument(help="Samples files of lm-eval, or data sets as JSON lines.")
-    ],
-    lang: Annotated[str, typer.Option(help="ISO 639-3 code of the items' language.")],
-    output: Annotated[Path, typer.Option(help="Items table to write."), WRITTEN],
+    files: list[Path] = argument("Samples files of lm-eval, or data sets as JSON lines."),
+    lang: str = option("ISO 639-3 code of the items' language."),
+    output: Path = written("Items table to write."),
 ) -> None:
     """Make an items table from documents of lm-evaluation-harness's tasks."""
     from blimpworks.interop.lm_eval_import import import_items

@@ -3,14 +3,13 @@
 import json
 import shutil
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from blimpworks.campaign.settings.campaign import parse_options
 from blimpworks.campaign.settings.scoring import ParityOptions, ScoringOptions
 from blimpworks.commands.declare import command
-from blimpworks.commands.options import MODELLING
+from blimpworks.commands.options import MODELLING, argument, option
 from blimpworks.errors import UserError
 
 
@@ -30,30 +29,30 @@ def _pythons(given: list[str]) -> dict[str, str]:
 
 
 PAIRS = ParityOptions.model_fields["pairs"].default
-Checkpoint = Annotated[Path, typer.Argument(help="The model's checkpoint.json.")]
-Items = Annotated[list[Path], typer.Argument(help="Items tables.")]
-Output = Annotated[Path, typer.Option(help="Directory to write to.")]
+CHECKPOINT = argument("The model's checkpoint.json.")
+ITEMS = argument("Items tables.")
+OUTPUT = option("Directory to write to.")
 VARIANT = "ENGINE[:SETTING]…, such as transformers:bfloat16 or vllm:skip; repeatable."
-Variants = Annotated[list[str] | None, typer.Option(help=VARIANT)]
-Reference = Annotated[str | None, typer.Option(help="What the others are compared with.")]
-Methods = Annotated[list[str] | None, typer.Option(help="Method, or name=expression; repeatable.")]
-Pairs = Annotated[int, typer.Option(min=1, help="Most pairs to compare on.")]
-Options = Annotated[str, typer.Option(help="Scoring options of all, as JSON.")]
-Python = Annotated[list[str] | None, typer.Option(help="Interpreter of an engine: ENGINE=PATH.")]
+VARIANTS = option(VARIANT, default=None)
+REFERENCE = option("What the others are compared with.", default=None)
+METHODS = option("Method, or name=expression; repeatable.", default=None)
+PAIRS = option("Most pairs to compare on.", default=PAIRS, min=1)
+OPTIONS = option("Scoring options of all, as JSON.", default="{}")
+PYTHON = option("Interpreter of an engine: ENGINE=PATH.", default=None)
 
 
 # Each variant's scores are the work of the command `score`, and recorded by it.
 @command("blimpworks.analysis.parity:measure_parity", packages=(*MODELLING, "tabulate"))
 def parity(
-    checkpoint: Checkpoint,
-    items: Items,
-    output: Output,
-    variant: Variants = None,
-    reference: Reference = None,
-    method: Methods = None,
-    pairs: Pairs = PAIRS,
-    options: Options = "{}",
-    python: Python = None,
+    checkpoint: Path = CHECKPOINT,
+    items: list[Path] = ITEMS,
+    output: Path = OUTPUT,
+    variant: list[str] | None = VARIANTS,
+    reference: str | None = REFERENCE,
+    method: list[str] | None = METHODS,
+    pairs: int = PAIRS,
+    options: str = OPTIONS,
+    python: list[str] | None = PYTHON,
 ) -> None:
     """Report how far engines, number formats or first tokens are apart on one model.
 

@@ -2,16 +2,15 @@
 
 import time
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from blimpworks.commands.declare import command
+from blimpworks.commands.options import option
 from blimpworks.errors import UserError
 
-Config = Annotated[Path, typer.Option(help="The campaign.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-DEFAULT = Path("config/config.yaml")
+CONFIG = option("The campaign.", default=Path("config/config.yaml"))
+JSON = option("Print JSON.", "--json", default=False)
 
 
 def _told(configfile: Path, model: str | None, *, json: bool) -> str:
@@ -38,12 +37,10 @@ def _told(configfile: Path, model: str | None, *, json: bool) -> str:
 
 @command()
 def status(
-    configfile: Config = DEFAULT,
-    model: Annotated[str | None, typer.Option(help="Show this model's languages.")] = None,
-    watch: Annotated[
-        float | None, typer.Option(help="Look again every so many seconds.", min=1)
-    ] = None,
-    json: Json = False,
+    configfile: Path = CONFIG,
+    model: str | None = option("Show this model's languages.", default=None),
+    watch: float | None = option("Look again every so many seconds.", default=None, min=1),
+    json: bool = JSON,
 ) -> None:
     """Tell how far a campaign is: stages, models, languages, what runs and what failed."""
     if watch and json:
@@ -63,9 +60,9 @@ def status(
 
 @command()
 def efficiency(
-    configfile: Config = DEFAULT,
-    output: Annotated[Path | None, typer.Option(help="Write a CSV file too.")] = None,
-    json: Json = False,
+    configfile: Path = CONFIG,
+    output: Path | None = option("Write a CSV file too.", default=None),
+    json: bool = JSON,
 ) -> None:
     """Tell what a campaign asked the cluster for, held and used, and what to change."""
     from blimpworks.campaign.catalogue import load_catalogue

@@ -2,11 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from blimpworks.commands.declare import command
+from blimpworks.commands.options import option
 
 
 @command(
@@ -22,12 +22,12 @@ from blimpworks.commands.declare import command
     ),
 )
 def build_report(
-    results: Annotated[Path, typer.Option(help="Results tree of the campaign.")],
-    printed: Annotated[Path, typer.Option(help="Directory of printed numbers, one per paper.")],
-    facts: Annotated[str, typer.Option(help="What the report says of the campaign, as JSON.")],
-    measured: Annotated[str, typer.Option(help="Exhibits that the campaign builds, as JSON.")],
-    output: Annotated[Path, typer.Option(help="Directory of the site.")],
-    corrected: Annotated[Path | None, typer.Option(help="Results tree of another variant.")] = None,
+    results: Path = option("Results tree of the campaign."),
+    printed: Path = option("Directory of printed numbers, one per paper."),
+    facts: str = option("What the report says of the campaign, as JSON."),
+    measured: str = option("Exhibits that the campaign builds, as JSON."),
+    output: Path = option("Directory of the site."),
+    corrected: Path | None = option("Results tree of another variant.", default=None),
 ) -> None:
     """Build the reproduction report: a static site of what is printed and what was measured."""
     from blimpworks.report import site

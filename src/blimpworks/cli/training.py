@@ -3,9 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from pydantic import BaseModel
 
 from blimpworks.campaign.settings.training import (
@@ -19,8 +18,8 @@ from blimpworks.campaign.settings.training import (
     TrainingOptions,
     TransformerRecipe,
 )
-from blimpworks.commands.declare import WITH_FOLDER, WRITTEN, Use, calls, recorded, spread
-from blimpworks.commands.options import TABLES, IsoOfLanguage, optional, settings
+from blimpworks.commands.declare import WITH_FOLDER, Use, calls, recorded, spread
+from blimpworks.commands.options import ARROW, ISO_OF_LANGUAGE, argument, option, settings, written
 
 MODELS = "blimpworks.models"
 NETWORKS = ("numpy", "torch", "transformers", "tokenizers", "safetensors")
@@ -38,95 +37,69 @@ def _read_by(text: Path, given: Mapping[str, Any]) -> Iterable[Path]:
     return _files_of(text) if getattr(given["recipe"], "corpus", None) else [text]
 
 
-def _recipe(model: type[BaseModel]) -> dict[str, Any]:
-    return {"help": "The recipe, as JSON.", **settings(model)}
-
-
 CORPUS = Use(reads=lambda corpus, _: _files_of(corpus))
 LEARNT = spread(exclude=HOW_MANY)
 """Records what of a recipe decides the model."""
-Text = Annotated[
-    Path,
-    typer.Argument(help="Text, one sentence per line, or dialogues, or the recipe's corpus.json."),
-    Use(reads=_read_by),
-]
-Name = Annotated[str, typer.Option(help="Name of the model in the catalogue.")]
-Scope = Annotated[str, typer.Option(help="ISO 639-3 code, or multi.")]
-RecipeName = Annotated[
-    str,
-    typer.Option(help="Name of the recipe in the campaign."),
-    Use(records=lambda _, name: {"recipe": name}),
-]
-Seed = Annotated[int, typer.Option(help="Seed of all that is drawn at random.")]
-Checkpoint = Annotated[
-    Path,
-    typer.Option("--output", help="checkpoint.json; the model's files go beside it."),
-    WITH_FOLDER,
-]
-CorpusFile = Annotated[Path, typer.Argument(help="The corpus.json of a corpus."), CORPUS]
-NewCorpus = Annotated[
-    Path, typer.Option("--output", help="corpus.json; the files go beside it."), WITH_FOLDER
-]
-NewText = Annotated[Path, typer.Option(help="Text file to write."), WRITTEN]
-Tokens = Annotated[Path | None, typer.Option(help="Tokens table.")]
-Sentences = Annotated[Path | None, typer.Option(help="Sentences table.")]
-Plain = Annotated[
-    list[Path], typer.Option("--text", help="Plain text; may be repeated.", **optional())
-]
-Items = Annotated[list[Path], typer.Option(help="Items to hold out; repeatable.", **optional())]
+TEXT = argument(
+    "Text, one sentence per line, or dialogues, or the recipe's corpus.json.",
+    use=Use(reads=_read_by),
+)
+NAME = option("Name of the model in the catalogue.")
+SCOPE = option("ISO 639-3 code, or multi.")
+RECIPE_NAME = option(
+    "Name of the recipe in the campaign.", use=Use(records=lambda _, name: {"recipe": name})
+)
+SEED = option("Seed of all that is drawn at random.")
+CHECKPOINT = option("checkpoint.json; the model's files go beside it.", "--output", use=WITH_FOLDER)
+CORPUS_FILE = argument("The corpus.json of a corpus.", use=CORPUS)
+NEW_CORPUS = option("corpus.json; the files go beside it.", "--output", use=WITH_FOLDER)
+NEW_TEXT = written("Text file to write.")
+TOKENS = option("Tokens table.", default=None)
+SENTENCES = option("Sentences table.", default=None)
+PLAIN = option("Plain text; may be repeated.", "--text", default=list)
+ITEMS = option("Items to hold out; repeatable.", default=list)
 
 
-@calls(f"{MODELS}.text:build_text", packages=TABLES, pandas=False)
+@calls(f"{MODELS}.text:build_text", packages=ARROW, pandas=False)
 def build_text(
-    output: NewText,
-    options: Annotated[
+    output: Path = NEW_TEXT,
+    options: TrainingOptions = settings(
         TrainingOptions,
-        typer.Option(help="Training options, as JSON.", **settings(TrainingOptions)),
-        spread(include={"treebank_text", "max_sentences"}),
-    ],
-    *,
-    tokens: Tokens = None,
-    sentences: Sentences = None,
-    language: Annotated[
-        Path | None, typer.Option(help="Pack of UrBLiMP's rules, for its spelling.")
-    ] = None,
-    text_files: Plain,
-    items: Items,
+        "Training options, as JSON.",
+        use=spread(include={"treebank_text", "max_sentences"}),
+    ),
+    tokens: Path | None = TOKENS,
+    sentences: Path | None = SENTENCES,
+    language: Path | None = option("Pack of UrBLiMP's rules, for its spelling.", default=None),
+    text_files: list[Path] = PLAIN,
+    items: list[Path] = ITEMS,
 ) -> None:
     """Write training text from plain text and treebanks, without the items' sentences."""
 
 
 @calls(f"{MODELS}.text:join_text")
 def join_text(
-    texts: Annotated[list[Path], typer.Argument(help="Training texts of languages.")],
-    output: NewText,
+    texts: list[Path] = argument("Training texts of languages."),
+    output: Path = NEW_TEXT,
 ) -> None:
     """Concatenate training texts of several languages, each sentence once."""
 
 
-@recorded(
-    (f"{MODELS}.corpus_build:build_corpus", f"{MODELS}.corpus:take_released"), packages=TABLES
-)
+@recorded((f"{MODELS}.corpus_build:build_corpus", f"{MODELS}.corpus:take_released"), packages=ARROW)
 def build_corpus(
-    output: NewCorpus,
-    options: Annotated[
-        CorpusOptions,
-        typer.Option(help="Options of the corpus, as JSON.", **settings(CorpusOptions)),
-        spread(),
-    ],
-    lang: IsoOfLanguage,
-    *,
-    tokens: Tokens = None,
-    sentences: Sentences = None,
-    text: Plain,
-    items: Items,
-    released: Annotated[
-        list[Path],
-        typer.Option(
-            help="train.txt, valid.txt, test.txt, vocab.txt of a released corpus.", **optional()
-        ),
-    ],
-    treebank_text: Annotated[bool, typer.Option(help="Take the treebank's sentences.")] = True,
+    output: Path = NEW_CORPUS,
+    options: CorpusOptions = settings(
+        CorpusOptions, "Options of the corpus, as JSON.", use=spread()
+    ),
+    lang: str = ISO_OF_LANGUAGE,
+    tokens: Path | None = TOKENS,
+    sentences: Path | None = SENTENCES,
+    text: list[Path] = PLAIN,
+    items: list[Path] = ITEMS,
+    released: list[Path] = option(
+        "train.txt, valid.txt, test.txt, vocab.txt of a released corpus.", default=list
+    ),
+    treebank_text: bool = option("Take the treebank's sentences.", default=True),
 ) -> Mapping[str, Any]:
     """Build a corpus to train LSTMs on, or take over a released one as it is."""
     from blimpworks.models import corpus, corpus_build
@@ -139,22 +112,21 @@ def build_corpus(
 
 @calls(f"{MODELS}.corpus:join_corpora", packages=("numpy",), notes=attrgetter("counts"))
 def join_corpora(
-    corpora: Annotated[
-        list[Path],
-        typer.Argument(help="corpus.json of each language."),
-        Use(reads=lambda corpora, _: [path for each in corpora for path in _files_of(each)]),
-    ],
-    joined: NewCorpus,
+    corpora: list[Path] = argument(
+        "corpus.json of each language.",
+        use=Use(reads=lambda corpora, _: [path for each in corpora for path in _files_of(each)]),
+    ),
+    joined: Path = NEW_CORPUS,
 ) -> None:
     """Concatenate corpora of several languages into one, and unite their vocabularies."""
 
 
 @calls(f"{MODELS}.corpus_sample:sample_corpus", packages=("numpy",), notes=attrgetter("counts"))
 def sample_corpus(
-    corpus: CorpusFile,
-    sample: NewCorpus,
-    tokens: Annotated[int, typer.Option(help="Words of training text.", min=1)],
-    seed: Seed,
+    corpus: Path = CORPUS_FILE,
+    sample: Path = NEW_CORPUS,
+    tokens: int = option("Words of training text.", min=1),
+    seed: int = SEED,
 ) -> None:
     """Draw a random sample of a corpus's training text; all else stays as it is."""
 
@@ -168,13 +140,13 @@ def sample_corpus(
     },
 )
 def train_lstm(
-    corpus: CorpusFile,
-    name: Name,
-    scope: Scope,
-    recipe_name: RecipeName,
-    recipe: Annotated[LstmRecipe, typer.Option(**_recipe(LstmRecipe)), LEARNT],
-    seed: Seed,
-    checkpoint: Checkpoint,
+    corpus: Path = CORPUS_FILE,
+    name: str = NAME,
+    scope: str = SCOPE,
+    recipe_name: str = RECIPE_NAME,
+    recipe: LstmRecipe = settings(LstmRecipe, "The recipe, as JSON.", use=LEARNT),
+    seed: int = SEED,
+    checkpoint: Path = CHECKPOINT,
 ) -> None:
     """Train an LSTM language model from scratch."""
 
@@ -185,26 +157,25 @@ def train_lstm(
     notes=lambda row: {"perplexity": round(row["perplexity"], 4)},
 )
 def measure_perplexity(
-    checkpoint: Annotated[
-        Path,
-        typer.Argument(help="checkpoint.json of an LSTM."),
-        Use(reads=lambda checkpoint, _: [checkpoint, checkpoint.parent]),
-    ],
-    corpus: Annotated[Path, typer.Option(help="The corpus.json of the language's corpus."), CORPUS],
-    lang: IsoOfLanguage,
-    output: Annotated[Path, typer.Option(help="Table of perplexities."), WRITTEN],
+    checkpoint: Path = argument(
+        "checkpoint.json of an LSTM.",
+        use=Use(reads=lambda checkpoint, _: [checkpoint, checkpoint.parent]),
+    ),
+    corpus: Path = option("The corpus.json of the language's corpus.", use=CORPUS),
+    lang: str = ISO_OF_LANGUAGE,
+    output: Path = written("Table of perplexities."),
 ) -> None:
     """Measure an LSTM's perplexity on the test text of a corpus."""
 
 
 @recorded(f"{MODELS}.ngram:train_ngram", packages=("kenlm",), pandas=False)
 def train_ngram(
-    text: Text,
-    name: Name,
-    scope: Scope,
-    recipe_name: RecipeName,
-    recipe: Annotated[NgramRecipe, typer.Option(**_recipe(NgramRecipe)), spread()],
-    output: Checkpoint,
+    text: Path = TEXT,
+    name: str = NAME,
+    scope: str = SCOPE,
+    recipe_name: str = RECIPE_NAME,
+    recipe: NgramRecipe = settings(NgramRecipe, "The recipe, as JSON.", use=spread()),
+    output: Path = CHECKPOINT,
 ) -> Mapping[str, Any]:
     """Estimate an n-gram model with KenLM."""
     from blimpworks.models import ngram
@@ -217,13 +188,13 @@ def _trainer(model: type[BaseModel], help_text: str) -> Callable[..., None]:
     """The signature and help of a command that trains a transformer."""
 
     def train(
-        text: Text,
-        name: Name,
-        scope: Scope,
-        recipe_name: RecipeName,
-        recipe: Annotated[BaseModel, typer.Option(**_recipe(model)), LEARNT],
-        seed: Seed,
-        checkpoint: Checkpoint,
+        text: Path = TEXT,
+        name: str = NAME,
+        scope: str = SCOPE,
+        recipe_name: str = RECIPE_NAME,
+        recipe: BaseModel = settings(model, "The recipe, as JSON.", use=LEARNT),
+        seed: int = SEED,
+        checkpoint: Path = CHECKPOINT,
     ) -> None: ...
 
     train.__doc__ = help_text

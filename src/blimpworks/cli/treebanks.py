@@ -3,13 +3,11 @@
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from blimpworks.campaign.settings.campaign import TreebankOptions
-from blimpworks.commands.declare import READ, WRITTEN, Use, recorded
-from blimpworks.commands.options import settings
+from blimpworks.commands.declare import READ, Use, recorded
+from blimpworks.commands.options import argument, settings, written
 
 
 def _treebanks(files: Sequence[Path]) -> list[str]:
@@ -23,25 +21,17 @@ def _treebanks(files: Sequence[Path]) -> list[str]:
     pandas=False,
 )
 def build_tokens(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE...",
-            help="CoNLL-U files of one language; the directory of each names its treebank.",
-        ),
-        Use(reads=READ.reads, records=lambda _, files: {"treebanks": _treebanks(files)}),
-    ],
-    tokens: Annotated[Path, typer.Option(help="The tokens table to write."), WRITTEN],
-    sentences: Annotated[Path, typer.Option(help="The sentences table to write."), WRITTEN],
-    malformed: Annotated[
-        Path, typer.Option(help="The report to write of sentences left out."), WRITTEN
-    ],
-    options: Annotated[
-        TreebankOptions,
-        typer.Option(
-            help="The treebanks section of a campaign, as JSON.", **settings(TreebankOptions)
-        ),
-    ],
+    files: list[Path] = argument(
+        "CoNLL-U files of one language; the directory of each names its treebank.",
+        metavar="FILE...",
+        use=Use(reads=READ.reads, records=lambda _, files: {"treebanks": _treebanks(files)}),
+    ),
+    tokens: Path = written("The tokens table to write."),
+    sentences: Path = written("The sentences table to write."),
+    malformed: Path = written("The report to write of sentences left out."),
+    options: TreebankOptions = settings(
+        TreebankOptions, "The treebanks section of a campaign, as JSON."
+    ),
 ) -> Mapping[str, Any]:
     """Read the treebanks of a language into tables of tokens and sentences."""
     from blimpworks.linguistics.treebanks.build import build_tokens as build

@@ -9,19 +9,17 @@ that matter. There are three ways to write one:
 ``command``   the body does everything, and opens jobs, if any, with ``NAME.job``
 
 A job's inputs, outputs and parameters are told from the arguments' types: a path is read,
-anything else is a parameter of the record under its name; a ``Use`` in the annotation says
+anything else is a parameter of the record under its name; the ``Use`` of an option says
 otherwise. Heavy imports happen inside the bodies, so that ``--help`` starts quickly.
 """
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, update_wrapper
+from functools import cached_property, partial, update_wrapper
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
-
-from pydantic import BaseModel
+from typing import Any, get_args, get_type_hints
 
 from blimpworks.records.commands import Command
 from blimpworks.records.job import Job
@@ -76,16 +74,11 @@ CHOSEN = dumped(mode="json", exclude_unset=True)
 """Records those settings that were given."""
 
 
-def _use(annotation: Any) -> Use:
-    """How an argument is used, by its annotation."""
-    base, *metadata = get_args(annotation) if get_origin(annotation) is Annotated else [annotation]
-    for each in metadata:
-        if isinstance(each, Use):
-            return each
-    if isinstance(base, type) and issubclass(base, BaseModel):
-        return CHOSEN
-    kinds = {base, *get_args(base)}
-    return READ if kinds & {Path, list[Path]} else RECORDED
+def _use(parameter: inspect.Parameter, hint: Any) -> Use:
+    """How an argument is used: as its option says, or else by its type."""
+    declared: Use | None = getattr(parameter.default, "use", None)
+    kinds = {hint, *get_args(hint)}
+    return declared or (READ if kinds & {Path, list[Path]} else RECORDED)
 
 
 @dataclass(frozen=True)
@@ -122,8 +115,9 @@ class Declared:
     @cached_property
     def uses(self) -> dict[str, Use]:
         """How each argument is used."""
-        hints = get_type_hints(self.function, include_extras=True)
-        return {name: _use(hint) for name, hint in hints.items() if name != "return"}
+        hints = get_type_hints(self.function)
+        parameters = inspect.signature(self.function).parameters
+        return {name: _use(each, hints[name]) for name, each in parameters.items()}
 
     @cached_property
     def commands(self) -> dict[str, Command]:
@@ -155,11 +149,6 @@ DECLARED: dict[str, Declared] = {}
 """Every command whose module has been imported, by its name in records."""
 GROUPS: dict[str, str] = {}
 """Help of each group of commands, such as ``export``."""
-
-
-def _declaring(declared: Declared) -> Declared:
-    DECLARED[declared.name] = declared
-    return declared
 
 
 def _job_of(declared: Declared, arguments: Arguments) -> Job:
@@ -221,52 +210,26 @@ def library_arguments(declared: Declared, arguments: Arguments) -> dict[str, Any
     }
 
 
-def command(
-    runs: Runs = (), *, packages: tuple[str, ...] = (), group: str = "", pandas: bool = True
-) -> Callable[[Callable[..., None]], Declared]:
-    """Declare a command whose body opens its jobs, if any, by ``NAME.job``."""
-
-    def declare(function: Callable[..., None]) -> Declared:
-        name = function.__name__
-        return _declaring(
-            Declared(function, name, _run_body, runs, packages, group=group, pandas=pandas)
-        )
-
-    return declare
-
-
-def recorded(
-    runs: Runs, *, packages: tuple[str, ...] = (), group: str = "", pandas: bool = True
-) -> Callable[[Callable[..., Mapping[str, Any] | None]], Declared]:
-    """Declare a command whose body runs within one job, and returns facts to note."""
-
-    def declare(function: Callable[..., Mapping[str, Any] | None]) -> Declared:
-        name = function.__name__
-        return _declaring(
-            Declared(function, name, _run_recorded, runs, packages, group=group, pandas=pandas)
-        )
-
-    return declare
-
-
-def calls(
-    runs: str,
+def _declare(
+    run: Callable[[Declared, Arguments], None],
+    runs: Runs = (),
     *,
     packages: tuple[str, ...] = (),
     notes: Notes = None,
     name: str = "",
+    group: str = "",
     pandas: bool = True,
-) -> Callable[[Callable[..., None]], Declared]:
-    """Declare a command without a body: it calls one function of the library.
+) -> Callable[[Callable[..., Mapping[str, Any] | None]], Declared]:
+    """What declares a function as a command, called as the function unless ``name`` is given."""
 
-    That gets the arguments of the same names, within one job, in which ``notes`` says what
-    is noted of the result. ``name`` is the function's unless it is given.
-    """
-
-    def declare(function: Callable[..., None]) -> Declared:
+    def declare(function: Callable[..., Mapping[str, Any] | None]) -> Declared:
         own = name or function.__name__
-        return _declaring(
-            Declared(function, own, _run_library, runs, packages, notes=notes, pandas=pandas)
-        )
+        DECLARED[own] = Declared(function, own, run, runs, packages, notes, group, pandas)
+        return DECLARED[own]
 
     return declare
+
+
+command = partial(_declare, _run_body)
+recorded = partial(_declare, _run_recorded)
+calls = partial(_declare, _run_library)

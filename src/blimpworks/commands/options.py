@@ -1,20 +1,21 @@
 """Options that several commands have, and how their values are read."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
-from pydantic import BaseModel
 
-from blimpworks.campaign.settings.campaign import parse_options
-from blimpworks.commands.declare import UNRECORDED, WRITTEN, Arguments, Use
+from blimpworks.commands.declare import CHOSEN, UNRECORDED, WRITTEN, Arguments, Use
 from blimpworks.errors import UserError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 SPELLING = ("numpy", "pyarrow", "unidecode", "indic-transliteration")
 """Packages of the commands that read words in a language's agreed spelling."""
-TABLES = ("numpy", "pyarrow")
+ARROW = ("numpy", "pyarrow")
 """Packages of the commands that read and write tables."""
 STATISTICS = ("numpy", "pandas", "pyarrow", "scipy")
 """Packages of the commands that compute statistics."""
@@ -22,18 +23,51 @@ MODELLING = (*STATISTICS, "statsmodels")
 """Packages of the commands that fit models to results."""
 
 
-Json = dict[str, Any]
-JSON: dict[str, Any] = {"parser": json.loads, "metavar": "TEXT"}
-"""How an option reads JSON."""
+def option(
+    help_text: str, *names: str, default: Any = ..., use: Use | None = None, **how: Any
+) -> Any:
+    """An option of a command: the default of a parameter, and what is done with its argument.
+
+    ``names`` are other than the parameter's; a ``default`` of ``list`` stands for none;
+    ``how`` is as for ``typer.Option``.
+    """
+    return _declared(typer.Option, default, names, help=help_text, use=use, **how)
 
 
-def settings(model: type[BaseModel]) -> dict[str, Any]:
-    """How an option reads settings given as JSON. It raises UserError when they don't fit."""
+def argument(help_text: str, *, default: Any = ..., use: Use | None = None, **how: Any) -> Any:
+    """An argument without a name of its own, else as ``option``."""
+    return _declared(typer.Argument, default, (), help=help_text, use=use, **how)
 
-    def parse(text: str) -> BaseModel:
+
+def _declared(
+    kind: Callable[..., Any], default: Any, names: Sequence[str], *, use: Use | None, **how: Any
+) -> Any:
+    info = kind(default, *names, show_default=default is not list, **how)
+    info.use = use
+    return info
+
+
+def written(help_text: str, *names: str, use: Use = WRITTEN, **how: Any) -> Any:
+    """An option for a file that is written."""
+    return option(help_text, *names, use=use, **how)
+
+
+def settings(
+    model: "type[BaseModel]", help_text: str, *, default: Any = ..., use: Use = CHOSEN
+) -> Any:
+    """An option for settings as JSON. It raises UserError when they don't fit the ``model``."""
+
+    def parse(text: str) -> "BaseModel":
+        from blimpworks.campaign.settings.campaign import parse_options
+
         return parse_options(model, text)
 
-    return {"parser": parse, "metavar": "TEXT"}
+    return option(help_text, default=default, use=use, parser=parse, metavar="<json>")
+
+
+def json_option(help_text: str) -> Any:
+    """An option for an object as JSON."""
+    return option(help_text, parser=json.loads, metavar="<json>")
 
 
 def listed(text: str) -> list[str]:
@@ -103,40 +137,31 @@ def _tables(root: Path, given: Arguments) -> list[tuple[str, str, Path]]:
     return tables_below(root, given["models"])
 
 
-def optional(**how: Any) -> dict[str, Any]:
-    """How an option reads a list that may be empty."""
-    return {"default_factory": list, "show_default": False, **how}
-
-
-Benchmark = Annotated[str, typer.Option(help="Name of the benchmark.")]
-Iso = Annotated[str, typer.Option(help="ISO 639-3 code.")]
-IsoOfLanguage = Annotated[str, typer.Option(help="ISO 639-3 code of the language.")]
-Language = Annotated[str, typer.Option(help="Language, ISO 639-3.")]
-Log = Annotated[
-    Path | None, typer.Option(help="The job's log; its attempts are entered beside it.")
-]
-Method = Annotated[str, typer.Option(help="Method of judging.")]
-Output = Annotated[Path, typer.Option(help="Table to write."), WRITTEN]
-Table = Annotated[Path, typer.Option(help="Table to read.")]
-Seed = Annotated[int, typer.Option(help="Decides all random choices.")]
-Each = Annotated[list[Path], typer.Option(help="Items table; repeatable.")]
-Outputs = Annotated[list[Path], typer.Option(help="Table to write; one for each items table.")]
+BENCHMARK = option("Name of the benchmark.")
+ISO = option("ISO 639-3 code.")
+ISO_OF_LANGUAGE = option("ISO 639-3 code of the language.")
+LANGUAGE = option("Language, ISO 639-3.")
+LOG = option("The job's log; its attempts are entered beside it.", default=None)
+METHOD = option("Method of judging.")
+OUTPUT = written("Table to write.")
+TABLE = option("Table to read.")
+SEED = option("Decides all random choices.", default=0)
+EACH = option("Items table; repeatable.")
+OUTPUTS = option("Table to write; one for each items table.")
 
 # A campaign has thousands of these tables, and one argument of a shell holds 128 KiB.
-Evaluated = Annotated[
-    str, typer.Option(help="Languages of each model, as a JSON object."), UNRECORDED
-]
-Tables = Annotated[
-    Path,
-    typer.Argument(help="Directory of LANG/MODEL.parquet."),
-    Use(reads=lambda root, given: [path for _, _, path in _tables(root, given)], passes=_tables),
-]
-Judged = Annotated[
-    Path,
-    typer.Argument(help="Directory of items, scores and judgements."),
-    Use(
+EVALUATED = option("Languages of each model, as a JSON object.", use=UNRECORDED)
+EVALUATED_TABLES = argument(
+    "Directory of LANG/MODEL.parquet.",
+    use=Use(
+        reads=lambda root, given: [path for _, _, path in _tables(root, given)], passes=_tables
+    ),
+)
+JUDGED = argument(
+    "Directory of items, scores and judgements.",
+    use=Use(
         reads=lambda results, given: each_once(
             evaluations(results, given["models"], given["benchmark"])
         )
     ),
-]
+)

@@ -2,48 +2,49 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from blimpworks.commands.declare import RECORDED, WRITTEN, Use, calls, command, recorded
+from blimpworks.commands.declare import RECORDED, Use, calls, command, recorded
 from blimpworks.commands.options import (
-    JSON,
+    ARROW,
+    BENCHMARK,
+    EVALUATED,
+    JUDGED,
+    METHOD,
     MODELLING,
+    OUTPUT,
+    SEED,
     STATISTICS,
-    TABLES,
-    Benchmark,
-    Evaluated,
-    Json,
-    Judged,
-    Method,
-    Output,
-    Seed,
+    argument,
     evaluations,
+    json_option,
+    option,
+    written,
 )
 from blimpworks.errors import UserError
 
 PAPER = "blimpworks.papers.blimp"
-Lexicon = Annotated[Path, typer.Option(help="Directory of the lexicon.")]
 
 
-@calls(f"{PAPER}.items.build:build_items", packages=TABLES, notes="pairs")
+@calls(f"{PAPER}.items.build:build_items", packages=ARROW, notes="pairs")
 def build_blimp_items(
-    files: Annotated[list[Path], typer.Argument(help="Files of pairs, called as paradigms.")],
-    output: Annotated[Path, typer.Option(help="Items table to write."), WRITTEN],
-    pairs: Annotated[int, typer.Option(min=1, help="Pairs that each file must have.")],
-    most: Annotated[int | None, typer.Option(min=1, help="Take at most so many of each.")] = None,
+    files: list[Path] = argument("Files of pairs, called as paradigms."),
+    output: Path = written("Items table to write."),
+    pairs: int = option("Pairs that each file must have.", min=1),
+    most: int | None = option("Take at most so many of each.", default=None, min=1),
 ) -> None:
     """Turn paradigms, released or generated, into items with critical regions."""
 
 
 @command(f"{PAPER}.items.generator.generate:generate_paradigms")
 def generate_blimp(
-    declarations: Annotated[list[Path], typer.Argument(help="Paradigms, as declared.")],
-    lexicon: Lexicon,
-    output: Annotated[list[Path], typer.Option(help="File to write, one for each paradigm.")],
-    pairs: Annotated[int, typer.Option(min=1, help="Distinct pairs of each.")],
-    seed: Seed = 0,
+    declarations: list[Path] = argument("Paradigms, as declared."),
+    lexicon: Path = option("Directory of the lexicon."),
+    output: list[Path] = option("File to write, one for each paradigm."),
+    pairs: int = option("Distinct pairs of each.", min=1),
+    seed: int = SEED,
 ) -> None:
     """Generate pairs of declared paradigms, in the form that BLiMP was released in."""
     from blimpworks.papers.blimp.items.generator import generate
@@ -62,10 +63,10 @@ def generate_blimp(
 
 @command()
 def try_paradigm(
-    declaration: Annotated[Path, typer.Argument(help="A paradigm, as declared.")],
-    lexicon: Lexicon = Path("config/blimp/lexicon"),
-    show: Annotated[int, typer.Option(min=1, help="Pairs to show.")] = 10,
-    seed: Seed = 0,
+    declaration: Path = argument("A paradigm, as declared."),
+    lexicon: Path = option("Directory of the lexicon.", default=Path("config/blimp/lexicon")),
+    show: int = option("Pairs to show.", default=10, min=1),
+    seed: int = SEED,
 ) -> None:
     """Show pairs that a declaration would give; write nothing."""
     from blimpworks.papers.blimp.items.generator import preview
@@ -76,30 +77,30 @@ def try_paradigm(
 
 @calls(f"{PAPER}.released_results:read_blimp_release", packages=STATISTICS, notes="accuracies")
 def read_blimp_release(
-    results: Annotated[Path, typer.Argument(help="Released accuracies of the models.")],
-    humans: Annotated[Path, typer.Argument(help="Released summary of the human validation.")],
-    rerun: Annotated[Path, typer.Argument(help="Released accuracies of the run of 2021.")],
-    output: Output,
+    results: Path = argument("Released accuracies of the models."),
+    humans: Path = argument("Released summary of the human validation."),
+    rerun: Path = argument("Released accuracies of the run of 2021."),
+    output: Path = OUTPUT,
 ) -> None:
     """Make a table of the accuracies that BLiMP's authors released."""
 
 
-@calls(f"{PAPER}.released_ratings:read_ratings", packages=TABLES)
+@calls(f"{PAPER}.released_ratings:read_ratings", packages=ARROW)
 def read_blimp_ratings(
-    responses: Annotated[Path, typer.Argument(help="Released responses of the validation.")],
-    output: Output,
+    responses: Path = argument("Released responses of the validation."),
+    output: Path = OUTPUT,
 ) -> None:
     """Make a table of the single human judgements that BLiMP's authors released."""
 
 
 @recorded(f"{PAPER}.analysis.bins:bin_accuracies", packages=STATISTICS)
 def bin_accuracies(
-    results: Judged,
-    models: Evaluated,
-    benchmark: Benchmark,
-    method: Method,
-    output: Output,
-    bins: Annotated[int, typer.Option(min=2, help="Bins of each factor, at most.")],
+    results: Path = JUDGED,
+    models: str = EVALUATED,
+    benchmark: str = BENCHMARK,
+    method: str = METHOD,
+    output: Path = OUTPUT,
+    bins: int = option("Bins of each factor, at most.", min=2),
 ) -> Mapping[str, Any]:
     """Compute accuracy by length, perplexity, probability and confidence of pairs, in bins."""
     from blimpworks.papers.blimp.analysis import bins as library
@@ -118,16 +119,12 @@ def _and_of_people(method: str, _: Mapping[str, Any]) -> tuple[str, str]:
 
 @calls(f"{PAPER}.analysis.curves:fit_curves", packages=MODELLING, notes="terms")
 def fit_curves(
-    accuracies: Annotated[Path, typer.Argument(help="Accuracies table.")],
-    curves: Annotated[
-        Json, typer.Option(help="Tokens of models by row and model, as JSON.", **JSON)
-    ],
-    method: Annotated[
-        str,
-        typer.Option(help="Method of judging."),
-        Use(records=RECORDED.records, passes=_and_of_people),
-    ],
-    output: Output,
-    humans: Annotated[Path | None, typer.Option(help="Accuracies table with humans.")] = None,
+    accuracies: Path = argument("Accuracies table."),
+    curves: dict[str, Any] = json_option("Tokens of models by row and model, as JSON."),
+    method: str = option(
+        "Method of judging.", use=Use(records=RECORDED.records, passes=_and_of_people)
+    ),
+    output: Path = OUTPUT,
+    humans: Path | None = option("Accuracies table with humans.", default=None),
 ) -> None:
     """Fit the accuracy of models trained on samples on the logarithm of their size."""

@@ -1,73 +1,76 @@
 """Commands of CLAMS."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from blimpworks.campaign.variants import Variant
-from blimpworks.commands.declare import WRITTEN, Use, calls, command, spread
-from blimpworks.commands.options import TABLES, Iso, LanguageFile, Output, of_language, settings
+from blimpworks.commands.declare import Use, calls, command, spread
+from blimpworks.commands.options import (
+    ARROW,
+    ISO,
+    OUTPUT,
+    LanguageFile,
+    argument,
+    of_language,
+    option,
+    settings,
+    written,
+)
 from blimpworks.papers.clams.settings import ClamsOptions
 
 PAPER = "blimpworks.papers.clams"
 
 
-@calls(f"{PAPER}.items.evaluation_sets:count_sets", packages=TABLES, notes="minimal_sets")
+@calls(f"{PAPER}.items.evaluation_sets:count_sets", packages=ARROW, notes="minimal_sets")
 def count_sets(
-    sets: Annotated[
-        list[LanguageFile],
-        typer.Argument(help="Released files, as LANG=PATH.", parser=of_language),
-        Use(
+    sets: list[LanguageFile] = argument(
+        "Released files, as LANG=PATH.",
+        metavar="sets",
+        parser=of_language,
+        use=Use(
             reads=lambda sets, _: [each.path for each in sets],
             records=lambda _, sets: {"languages": [each.lang for each in sets]},
         ),
-    ],
-    output: Output,
+    ),
+    output: Path = OUTPUT,
 ) -> None:
     """Count the minimal sets of the released evaluation sets, by the words that differ."""
 
 
-@calls(f"{PAPER}.items.build:build_items", packages=TABLES, notes="pairs")
+@calls(f"{PAPER}.items.build:build_items", packages=ARROW, notes="pairs")
 def build_clams_items(
-    sets: Annotated[list[Path], typer.Argument(help="Evaluation sets, called as paradigms.")],
-    lang: Iso,
-    output: Annotated[Path, typer.Option(help="Items table to write."), WRITTEN],
-    options: Annotated[
-        ClamsOptions,
-        typer.Option(help="Options of CLAMS, as JSON.", **settings(ClamsOptions)),
-        spread(mode="json", exclude_unset=True),
-    ],
+    sets: list[Path] = argument("Evaluation sets, called as paradigms."),
+    lang: str = ISO,
+    output: Path = written("Items table to write."),
+    options: ClamsOptions = settings(
+        ClamsOptions, "Options of CLAMS, as JSON.", use=spread(mode="json", exclude_unset=True)
+    ),
 ) -> None:
     """Turn a language's evaluation sets into items with critical regions."""
 
 
-@calls(f"{PAPER}.analysis.wals:build_morphology", packages=TABLES, notes="languages")
+@calls(f"{PAPER}.analysis.wals:build_morphology", packages=ARROW, notes="languages")
 def build_morphology(
-    values: Annotated[Path, typer.Argument(help="WALS's raw/value.csv.")],
-    elements: Annotated[Path, typer.Option(help="WALS's raw/domainelement.csv.")],
-    languages: Annotated[Path, typer.Option(help="WALS's cldf/languages.csv.")],
-    output: Output,
+    values: Path = argument("WALS's raw/value.csv."),
+    elements: Path = option("WALS's raw/domainelement.csv."),
+    languages: Path = option("WALS's cldf/languages.csv."),
+    output: Path = OUTPUT,
 ) -> None:
     """Quantify the morphology of languages by their WALS features."""
 
 
-Common = Annotated[
-    Path | None,
-    typer.Option(help="Grammar to read first, in place of the common.avg beside each grammar."),
-]
-Way = Annotated[
-    Variant,
-    typer.Option(help="As the authors' program does, or with its faults put right."),
-]
+COMMON = option(
+    "Grammar to read first, in place of the common.avg beside each grammar.", default=None
+)
 
 
 @command(f"{PAPER}.items.grammar.generator:generate_sets")
 def generate_sets(
-    grammars: Annotated[list[Path], typer.Argument(help="Attribute-varying grammars.")],
-    output: Annotated[list[Path], typer.Option(help="File to write, one for each grammar.")],
-    variant: Way,
-    common: Common = None,
+    grammars: list[Path] = argument("Attribute-varying grammars."),
+    output: list[Path] = option("File to write, one for each grammar."),
+    variant: Variant = option("As the authors' program does, or with its faults put right."),
+    common: Path | None = COMMON,
 ) -> None:
     """Generate evaluation sets from attribute-varying grammars.
 
@@ -84,13 +87,13 @@ def generate_sets(
 
 @command()
 def try_grammar(
-    grammar: Annotated[Path, typer.Argument(help="Attribute-varying grammar.")],
-    common: Common = None,
-    variant: Way = "published",
-    show: Annotated[int, typer.Option(min=0, help="Minimal sets to show of each template.")] = 3,
-    vocabulary: Annotated[
-        Path | None, typer.Option(help="Words, one a line: which ones does it lack?")
-    ] = None,
+    grammar: Path = argument("Attribute-varying grammar."),
+    common: Path | None = COMMON,
+    variant: Variant = option(
+        "As the authors' program does, or with its faults put right.", default="published"
+    ),
+    show: int = option("Minimal sets to show of each template.", default=3, min=0),
+    vocabulary: Path | None = option("Words, one a line: which ones does it lack?", default=None),
 ) -> None:
     """Show what a grammar would generate, and what is odd in it; write nothing.
 

@@ -4,17 +4,22 @@ from collections.abc import Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from blimpworks.commands.declare import WRITTEN, Use, calls, command, spread
-from blimpworks.commands.options import LanguageFile, Output, of_language, optional, settings
+from blimpworks.commands.declare import Use, calls, command, spread
+from blimpworks.commands.options import (
+    OUTPUT,
+    LanguageFile,
+    argument,
+    of_language,
+    option,
+    settings,
+    written,
+)
 from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.records.job import Planned
 
 PAPER = "blimpworks.papers.lmentry"
-Declarations = Annotated[Path, typer.Option(help="Declarations of the tasks.")]
+DECLARATIONS = option("Declarations of the tasks.")
 
 
 @command(
@@ -22,11 +27,11 @@ Declarations = Annotated[Path, typer.Option(help="Declarations of the tasks.")]
     packages=("pyarrow", "google-re2", "num2words", "jamo"),
 )
 def judge_answers(
-    items: Annotated[list[Path], typer.Option(help="Prompts; one table for each language.")],
-    answers: Annotated[list[Path], typer.Option(help="Answers; one for each table of prompts.")],
-    pack: Annotated[list[Path], typer.Option(help="Language pack; one for each.")],
-    variant: Annotated[str, typer.Option(help="Variant of the prompts.")],
-    output: Annotated[list[Path], typer.Option(help="Judgements to write; one for each.")],
+    items: list[Path] = option("Prompts; one table for each language."),
+    answers: list[Path] = option("Answers; one for each table of prompts."),
+    pack: list[Path] = option("Language pack; one for each."),
+    variant: str = option("Variant of the prompts."),
+    output: list[Path] = option("Judgements to write; one for each."),
 ) -> None:
     """Judge the answers to Multi-LMentry's prompts, by published and corrected rules."""
     from blimpworks.papers.lmentry.items.packs import pack_files
@@ -44,17 +49,15 @@ def judge_answers(
 
 @calls(f"{PAPER}.items.prompts:build_prompts", packages=("jamo", "pyarrow"))
 def build_lmentry_items(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="RESOURCES...", help="A language's resource files.")
-    ],
-    pack: Annotated[Path, typer.Option(help="Its language pack.")],
-    declarations: Declarations,
-    output: Annotated[Path, typer.Option(help="Table of prompts to write."), WRITTEN],
-    options: Annotated[
+    files: list[Path] = argument("A language's resource files.", metavar="resources"),
+    pack: Path = option("Its language pack."),
+    declarations: Path = DECLARATIONS,
+    output: Path = written("Table of prompts to write."),
+    options: LmentryOptions = settings(
         LmentryOptions,
-        typer.Option(help="Options of Multi-LMentry, as JSON.", **settings(LmentryOptions)),
-        spread(mode="json", exclude_unset=True),
-    ],
+        "Options of Multi-LMentry, as JSON.",
+        use=spread(mode="json", exclude_unset=True),
+    ),
 ) -> None:
     """Make the prompts of all tasks in a language from its annotated resources."""
 
@@ -69,33 +72,31 @@ def _by_language(files: Sequence[LanguageFile]) -> dict[str, list[Path]]:
 
 @calls(f"{PAPER}.items.counts:count_prompts", packages=("jamo", "pyarrow"))
 def count_lmentry_prompts(
-    packs: Annotated[list[Path], typer.Argument(help="Language packs.")],
-    declarations: Declarations,
-    output: Output,
-    resources: Annotated[
-        list[LanguageFile],
-        typer.Option(
-            help="Resource file of a language, as LANG=PATH.", **optional(parser=of_language)
-        ),
-        Use(
+    packs: list[Path] = argument("Language packs."),
+    declarations: Path = DECLARATIONS,
+    output: Path = OUTPUT,
+    resources: list[LanguageFile] = option(
+        "Resource file of a language, as LANG=PATH.",
+        default=list,
+        metavar="<lang=path>",
+        parser=of_language,
+        use=Use(
             reads=lambda files, _: chain.from_iterable(_by_language(files).values()),
             records=lambda name, files: {name: sorted(_by_language(files))},
             passes=lambda files, _: _by_language(files),
         ),
-    ],
+    ),
 ) -> None:
     """Count the prompts that the release's settings give each task and language."""
 
 
 @calls(f"{PAPER}.items.dialogues:build_dialogues", packages=("numpy", "pyarrow"), pandas=False)
 def build_dialogues(
-    practice: Annotated[list[Path], typer.Argument(help="Prompts with other arguments.")],
-    benchmark: Annotated[
-        list[Path], typer.Option("--items", help="The benchmark's prompts, to be left out.")
-    ],
-    packs: Annotated[list[Path], typer.Option("--pack", help="Pack of each language.")],
-    output: Annotated[Path, typer.Option(help="Dialogues to write, as JSON Lines."), WRITTEN],
-    seed: Annotated[int, typer.Option(help="Seed of all that is drawn at random.")],
-    per_template: Annotated[int, typer.Option(min=1, help="At most so many of each template.")],
+    practice: list[Path] = argument("Prompts with other arguments."),
+    benchmark: list[Path] = option("The benchmark's prompts, to be left out.", "--items"),
+    packs: list[Path] = option("Pack of each language.", "--pack"),
+    output: Path = written("Dialogues to write, as JSON Lines."),
+    seed: int = option("Seed of all that is drawn at random."),
+    per_template: int = option("At most so many of each template.", min=1),
 ) -> None:
     """Make dialogues of Multi-LMentry's prompts, to train a model that follows instructions."""

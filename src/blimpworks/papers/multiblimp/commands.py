@@ -2,29 +2,30 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from blimpworks.campaign.settings.campaign import TreebankOptions
-from blimpworks.commands.declare import WRITTEN, Use, calls, command, recorded
+from blimpworks.commands.declare import Use, calls, command, recorded
 from blimpworks.commands.options import (
-    JSON,
+    ARROW,
+    BENCHMARK,
+    EVALUATED,
+    EVALUATED_TABLES,
+    ISO,
+    METHOD,
     MODELLING,
+    OUTPUT,
     SPELLING,
-    TABLES,
-    Benchmark,
-    Evaluated,
-    Iso,
-    Json,
-    Method,
-    Output,
-    Table,
-    Tables,
+    TABLE,
+    argument,
+    json_option,
     listed,
-    optional,
+    option,
     settings,
     tables_below,
+    written,
 )
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
@@ -32,33 +33,33 @@ from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 ITEMS = "blimpworks.papers.multiblimp.items"
 ANALYSIS = "blimpworks.papers.multiblimp.analysis"
 STAGE = "Settings of this stage, as JSON."
-Options = Annotated[MultiblimpOptions, typer.Option(help=STAGE, **settings(MultiblimpOptions))]
+OPTIONS = settings(MultiblimpOptions, STAGE)
 LISTED = Use(records=lambda name, text: {name: text}, passes=lambda text, _: listed(text))
-Special = Annotated[str, typer.Option(help="Treatments of its spelling, comma-separated."), LISTED]
-Frequencies = Annotated[list[Path], typer.Option(help="Frequencies table.", **optional())]
+SPECIAL = option("Treatments of its spelling, comma-separated.", use=LISTED)
+FREQUENCIES = option("Frequencies table.", default=list)
 
 
 @calls(f"{ITEMS}.lexicon:build_lexicon", packages=SPELLING, notes="entries", pandas=False)
 def build_lexicon(
-    tokens: Table,
-    output: Output,
-    lang: Iso,
-    special: Special,
-    options: Options,
-    unimorph: Annotated[list[Path], typer.Argument(help="UniMorph tables.", **optional())],
+    tokens: Path = TABLE,
+    output: Path = OUTPUT,
+    lang: str = ISO,
+    special: str = SPECIAL,
+    options: MultiblimpOptions = OPTIONS,
+    unimorph: list[Path] = argument("UniMorph tables.", default=list),
 ) -> None:
     """Make a language's lexicon from UniMorph tables and its treebanks."""
 
 
 @calls(f"{ITEMS}.candidates:find_candidates", packages=SPELLING, notes="counts", pandas=False)
 def find_candidates(
-    tokens: Table,
-    output: Output,
-    funnel: Output,
-    lang: Iso,
-    special: Special,
-    options: Options,
-    treebanks: Annotated[TreebankOptions, typer.Option(help=STAGE, **settings(TreebankOptions))],
+    tokens: Path = TABLE,
+    output: Path = OUTPUT,
+    funnel: Path = OUTPUT,
+    lang: str = ISO,
+    special: str = SPECIAL,
+    options: MultiblimpOptions = OPTIONS,
+    treebanks: TreebankOptions = settings(TreebankOptions, STAGE),
 ) -> None:
     """Find the subjects and verbs that could agree."""
 
@@ -70,28 +71,28 @@ def find_candidates(
     pandas=False,
 )
 def measure_agreement(
-    candidates: Table,
-    lexicon: Table,
-    output: Output,
-    counted: Annotated[Path, typer.Option("--counts", help="Table to write."), WRITTEN],
-    lang: Iso,
-    options: Options,
+    candidates: Path = TABLE,
+    lexicon: Path = TABLE,
+    output: Path = OUTPUT,
+    counted: Path = written("Table to write.", "--counts"),
+    lang: str = ISO,
+    options: MultiblimpOptions = OPTIONS,
 ) -> None:
     """Count and test how far a language's verbs agree with their subjects."""
 
 
 @recorded(f"{ITEMS}.pairs:build_pairs", packages=SPELLING, pandas=False)
 def build_pairs(
-    candidates: Table,
-    lexicon: Table,
-    agreement: Table,
-    tokens: Table,
-    sentences: Table,
-    output: Output,
-    funnel: Output,
-    lang: Iso,
-    special: Special,
-    options: Options,
+    candidates: Path = TABLE,
+    lexicon: Path = TABLE,
+    agreement: Path = TABLE,
+    tokens: Path = TABLE,
+    sentences: Path = TABLE,
+    output: Path = OUTPUT,
+    funnel: Path = OUTPUT,
+    lang: str = ISO,
+    special: str = SPECIAL,
+    options: MultiblimpOptions = OPTIONS,
 ) -> Mapping[str, Any]:
     """Make every minimal pair that passes the checks."""
     from blimpworks.papers.multiblimp.items import pairs
@@ -100,26 +101,26 @@ def build_pairs(
     return {"counts": pairs.build_pairs(paths, lang, listed(special), output, funnel, options)}
 
 
-@calls(f"{ITEMS}.sampling:sample_items", packages=TABLES, notes="counts", pandas=False)
+@calls(f"{ITEMS}.sampling:sample_items", packages=ARROW, notes="counts", pandas=False)
 def sample_items(
-    pairs: Table,
-    output: Output,
-    funnel: Output,
-    lang: Iso,
-    untested: Annotated[str, typer.Option(help="Constructions kept untested (sv, sp)."), LISTED],
-    options: Options,
+    pairs: Path = TABLE,
+    output: Path = OUTPUT,
+    funnel: Path = OUTPUT,
+    lang: str = ISO,
+    untested: str = option("Constructions kept untested (sv, sp).", use=LISTED),
+    options: MultiblimpOptions = OPTIONS,
 ) -> None:
     """Draw the balanced set of items from all pairs."""
 
 
-@recorded(f"{ITEMS}.released:build_released_items", packages=TABLES)
+@recorded(f"{ITEMS}.released:build_released_items", packages=ARROW)
 def build_released_items(
-    file: Annotated[Path, typer.Argument(help="Released file of a language, LANG/data.tsv.")],
-    output: Output,
-    lang: Iso,
-    options: Options,
-    revision: Annotated[str, typer.Option(help="Commit of the data set; empty if unknown.")] = "",
-    pairs: Annotated[int | None, typer.Option(help="How many pairs the file must have.")] = None,
+    file: Path = argument("Released file of a language, LANG/data.tsv."),
+    output: Path = OUTPUT,
+    lang: str = ISO,
+    options: MultiblimpOptions = OPTIONS,
+    revision: str = option("Commit of the data set; empty if unknown.", default=""),
+    pairs: int | None = option("How many pairs the file must have.", default=None),
 ) -> Mapping[str, Any]:
     """Make a language's items of the release's own pairs."""
     from blimpworks.papers.multiblimp.items.released import build_released_items as build
@@ -127,26 +128,24 @@ def build_released_items(
     return {"items": build(file, lang, output, options.phenomena, revision or None, pairs)}
 
 
-@calls(f"{ANALYSIS}.frequencies:build_frequencies", packages=TABLES, notes="languages_with_text")
+@calls(f"{ANALYSIS}.frequencies:build_frequencies", packages=ARROW, notes="languages_with_text")
 def build_frequencies(
-    totals: Annotated[Path, typer.Argument(help="GlotCC's totals per language.")],
-    languages: Annotated[Path, typer.Option(help="Catalogue of languages.")],
-    codes: Annotated[Path, typer.Option(help="Languages that stand under other codes.")],
-    output: Output,
+    totals: Path = argument("GlotCC's totals per language."),
+    languages: Path = option("Catalogue of languages."),
+    codes: Path = option("Languages that stand under other codes."),
+    output: Path = OUTPUT,
 ) -> None:
     """Count how much text there is of each language, and rank them by it."""
 
 
 @calls(f"{ANALYSIS}.regressions:fit_regressions", packages=MODELLING, notes="terms")
 def fit_regressions(
-    accuracies: Annotated[Path, typer.Argument(help="Accuracies table.")],
-    models: Annotated[
-        Json, typer.Option(help="Size, family and tuning of models, as JSON.", **JSON)
-    ],
-    method: Method,
-    output: Output,
-    residuals: Annotated[Path, typer.Option(help="Table of residuals to write."), WRITTEN],
-    frequencies: Frequencies,
+    accuracies: Path = argument("Accuracies table."),
+    models: dict[str, Any] = json_option("Size, family and tuning of models, as JSON."),
+    method: str = METHOD,
+    output: Path = OUTPUT,
+    residuals: Path = written("Table of residuals to write."),
+    frequencies: list[Path] = FREQUENCIES,
 ) -> None:
     """Fit accuracy on models' size and tuning, and on languages' frequency."""
 
@@ -159,16 +158,15 @@ def _items_of(items: Path, given: Mapping[str, Any]) -> dict[str, Path]:
 
 @recorded(f"{ANALYSIS}.margins:fit_margins", packages=MODELLING)
 def fit_margins(
-    scores: Tables,
-    items: Annotated[
-        Path,
-        typer.Option(help="Directory of items tables, LANG.parquet."),
-        Use(reads=lambda items, given: _items_of(items, given).values()),
-    ],
-    models: Evaluated,
-    benchmark: Benchmark,
-    output: Output,
-    frequencies: Frequencies,
+    scores: Path = EVALUATED_TABLES,
+    items: Path = option(
+        "Directory of items tables, LANG.parquet.",
+        use=Use(reads=lambda items, given: _items_of(items, given).values()),
+    ),
+    models: str = EVALUATED,
+    benchmark: str = BENCHMARK,
+    output: Path = OUTPUT,
+    frequencies: list[Path] = FREQUENCIES,
 ) -> Mapping[str, Any]:
     """Fit the models' margins on properties of the pairs."""
     from blimpworks.papers.multiblimp.analysis import margins
@@ -180,8 +178,8 @@ def fit_margins(
 
 @command(group="export")
 def export_multiblimp(
-    items: Annotated[Path, typer.Argument(help="Directory of item tables, one a language.")],
-    output: Annotated[Path, typer.Argument(help="Directory to write to.")],
+    items: Path = argument("Directory of item tables, one a language."),
+    output: Path = argument("Directory to write to."),
 ) -> None:
     """Write items in the layout of the released data set, for loaders made for it."""
     from blimpworks.papers.multiblimp.items.export import export_items

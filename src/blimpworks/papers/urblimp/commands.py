@@ -2,53 +2,44 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from blimpworks.commands.declare import WRITTEN, Use, command, dumped, recorded
+from blimpworks.commands.declare import Use, command, dumped, recorded
 from blimpworks.commands.options import (
-    TABLES,
-    Benchmark,
-    Evaluated,
-    Judged,
-    Language,
+    ARROW,
+    BENCHMARK,
+    EVALUATED,
+    JUDGED,
+    LANGUAGE,
+    argument,
     evaluations,
-    optional,
+    option,
     settings,
+    written,
 )
 from blimpworks.papers.urblimp.settings import UrblimpOptions, ValidationOptions
 
 PAPER = "blimpworks.papers.urblimp"
-VALIDATION = typer.Option(
-    help="Settings of the validation, as JSON.", **settings(ValidationOptions)
-)
+VALIDATION = "Settings of the validation, as JSON."
 
 
 @recorded(f"{PAPER}.items.build:build_items", packages=("lark", "pyarrow", "wordfreq"))
 def build_urblimp_items(
-    rules: Annotated[
-        Path,
-        typer.Argument(help="Directory of a language's pack and rules."),
-        Use(reads=lambda folder, _: sorted(folder.glob("*.yaml"))),
-    ],
-    lang: Language,
-    tokens: Annotated[Path, typer.Option(help="Tokens table of the language.")],
-    sentences: Annotated[Path, typer.Option(help="Sentences table of the language.")],
-    output: Annotated[Path, typer.Option(help="Table of items to write."), WRITTEN],
-    counts: Annotated[
-        Path, typer.Option(help="Table of what became of matches, to write."), WRITTEN
-    ],
-    rejected: Annotated[
-        Path, typer.Option(help="Table of matches without a pair, to write."), WRITTEN
-    ],
-    options: Annotated[
-        UrblimpOptions,
-        typer.Option(help="Options of UrBLiMP, as JSON.", **settings(UrblimpOptions)),
-    ],
-    *,
-    lexicon: Annotated[Path | None, typer.Option(help="Lexicon of the language.")] = None,
-    text: Annotated[list[Path], typer.Option(help="Plain text; repeatable.", **optional())],
+    rules: Path = argument(
+        "Directory of a language's pack and rules.",
+        use=Use(reads=lambda folder, _: sorted(folder.glob("*.yaml"))),
+    ),
+    lang: str = LANGUAGE,
+    tokens: Path = option("Tokens table of the language."),
+    sentences: Path = option("Sentences table of the language."),
+    output: Path = written("Table of items to write."),
+    counts: Path = written("Table of what became of matches, to write."),
+    rejected: Path = written("Table of matches without a pair, to write."),
+    options: UrblimpOptions = settings(UrblimpOptions, "Options of UrBLiMP, as JSON."),
+    lexicon: Path | None = option("Lexicon of the language.", default=None),
+    text: list[Path] = option("Plain text; repeatable.", default=list),
 ) -> Mapping[str, Any]:
     """Make the pairs of UrBLiMP's paradigms in a language, by rules over its treebanks."""
     from blimpworks.papers.urblimp.items import build as library
@@ -58,14 +49,14 @@ def build_urblimp_items(
     return library.build_items(rules, lang, sources, products, options)
 
 
-@command(f"{PAPER}.validation.sheets:write_lists", packages=TABLES, pandas=False)
+@command(f"{PAPER}.validation.sheets:write_lists", packages=ARROW, pandas=False)
 def validation_lists(
-    sheets: Annotated[list[Path], typer.Argument(help="Sheets to write, one per participant.")],
-    items: Annotated[Path, typer.Option(help="Items table of the language.")],
-    lang: Language,
-    key: Annotated[Path, typer.Option(help="Key of the lists to write; not for participants.")],
-    pcibex: Annotated[Path, typer.Option(help="Table of all lists for PCIbex to write, CSV.")],
-    options: Annotated[ValidationOptions, VALIDATION],
+    sheets: list[Path] = argument("Sheets to write, one per participant."),
+    items: Path = option("Items table of the language."),
+    lang: str = LANGUAGE,
+    key: Path = option("Key of the lists to write; not for participants."),
+    pcibex: Path = option("Table of all lists for PCIbex to write, CSV."),
+    options: ValidationOptions = settings(ValidationOptions, VALIDATION),
 ) -> None:
     """Deal pairs to participants, and write a list for each to fill in."""
     from blimpworks.papers.urblimp.validation.sheets import write_lists
@@ -83,16 +74,16 @@ def validation_lists(
     packages=("numpy", "pandas", "pyarrow", "statsmodels"),
 )
 def read_validation(
-    sheets: Annotated[list[Path], typer.Argument(help="Filled lists.")],
-    keys: Annotated[list[Path], typer.Option("--key", help="Key of lists; repeatable.")],
-    ratings: Annotated[Path, typer.Option(help="Table of ratings to write."), WRITTEN],
-    participants: Annotated[Path, typer.Option(help="Table of participants to write."), WRITTEN],
-    accuracies: Annotated[
-        Path, typer.Option(help="Table of people's accuracies to write."), WRITTEN
-    ],
-    options: Annotated[
-        ValidationOptions, VALIDATION, dumped(mode="json", include={"check_threshold", "per_pair"})
-    ],
+    sheets: list[Path] = argument("Filled lists."),
+    keys: list[Path] = option("Key of lists; repeatable.", "--key"),
+    ratings: Path = written("Table of ratings to write."),
+    participants: Path = written("Table of participants to write."),
+    accuracies: Path = written("Table of people's accuracies to write."),
+    options: ValidationOptions = settings(
+        ValidationOptions,
+        VALIDATION,
+        use=dumped(mode="json", include={"check_threshold", "per_pair"}),
+    ),
 ) -> Mapping[str, Any]:
     """Check filled lists, leave out who fails the attention checks, and measure accuracies."""
     from blimpworks.papers.urblimp.validation import results
@@ -103,14 +94,14 @@ def read_validation(
     return facts
 
 
-@recorded(f"{PAPER}.analysis.lengths:compare_lengths", packages=TABLES)
+@recorded(f"{PAPER}.analysis.lengths:compare_lengths", packages=ARROW)
 def compare_lengths(
-    results: Judged,
-    models: Evaluated,
-    benchmark: Benchmark,
-    ties: Annotated[str, typer.Option(help="What equal values count as.")],
-    output: Annotated[Path, typer.Option(help="Table of decisions to write."), WRITTEN],
-    surprisals: Annotated[Path, typer.Option(help="Table of one pair by word, to write."), WRITTEN],
+    results: Path = JUDGED,
+    models: str = EVALUATED,
+    benchmark: str = BENCHMARK,
+    ties: str = option("What equal values count as."),
+    output: Path = written("Table of decisions to write."),
+    surprisals: Path = written("Table of one pair by word, to write."),
 ) -> Mapping[str, Any]:
     """Compare decisions by the mean per token with those by the sum of log-probabilities."""
     from blimpworks.papers.urblimp.analysis import lengths as library
