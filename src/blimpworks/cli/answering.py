@@ -7,17 +7,9 @@ from pathlib import Path
 
 from blimpworks.campaign.answering_engines import ANSWERING
 from blimpworks.cli.scoring import SOFTWARE, watch_of
+from blimpworks.commands import shared
 from blimpworks.commands.declare import command
-from blimpworks.commands.options import (
-    ARROW,
-    EACH,
-    LOG,
-    OUTPUTS,
-    argument,
-    option,
-    pairs_of,
-    settings,
-)
+from blimpworks.commands.options import argument, option, pairs_of, settings
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.settings import AnsweringOptions
 from blimpworks.records.commands import Command
@@ -57,7 +49,7 @@ def answer(
     options: AnsweringOptions = settings(AnsweringOptions, "Options of answering, as JSON."),
     systems: str = SYSTEMS,
     items: list[Path] | None = argument("Tables of prompts.", default=None),
-    log: Path | None = LOG,
+    log: Path | None = shared.LOG,
 ) -> None:
     """Ask one model all prompts of the items, each once; resumes where it was killed."""
     from blimpworks.campaign.answering_engines import find_answering
@@ -75,12 +67,12 @@ def answer(
         job.note(engine=result.engine, prompts=result.sentences, statuses=result.statuses)
 
 
-@command("blimpworks.generation.collect:collect_answers", packages=ARROW, pandas=False)
+@command("blimpworks.generation.collect:collect_answers", packages=shared.ARROW, pandas=False)
 def collect_answers(
-    items: list[Path] = EACH,
+    items: list[Path] = shared.EACH,
     manifest: Path = MANIFEST,
     store: Path = STORE,
-    output: list[Path] = OUTPUTS,
+    output: list[Path] = shared.OUTPUTS,
     systems: str = SYSTEMS,
 ) -> None:
     """Slice a model's shards into answers tables, one for each table of prompts."""

@@ -5,8 +5,9 @@ from pathlib import Path
 import typer
 
 from blimpworks.campaign.settings.campaign import Benchmark
+from blimpworks.commands import shared
 from blimpworks.commands.declare import GROUPS, command, recorded
-from blimpworks.commands.options import ARROW, argument, option, written
+from blimpworks.commands.options import argument, option, written
 from blimpworks.errors import UserError
 
 GROUPS["export"] = "Write files that other tools read."
@@ -14,7 +15,7 @@ GROUPS["import"] = "Read files that other tools wrote."
 FOLDER = argument("Directory to write to.")
 
 
-@command("blimpworks.interop.lm_eval_export:export_model", packages=ARROW, group="export")
+@command("blimpworks.interop.lm_eval_export:export_model", packages=shared.ARROW, group="export")
 def export_lm_eval(
     results: Path = argument("Directory of a campaign's results."),
     output: Path = FOLDER,
@@ -111,7 +112,7 @@ def export_croissant(
         typer.echo(str(path))
 
 
-@recorded("blimpworks.interop.lm_eval_import:import_items", packages=ARROW, group="import")
+@recorded("blimpworks.interop.lm_eval_import:import_items", packages=shared.ARROW, group="import")
 def import_lm_eval(
     files: list[Path] = argument("Samples files of lm-eval, or data sets as JSON lines."),
     lang: str = option("ISO 639-3 code of the items' language."),

@@ -8,8 +8,9 @@ import typer
 
 from blimpworks.campaign.settings.campaign import parse_options
 from blimpworks.campaign.settings.scoring import ParityOptions, ScoringOptions
+from blimpworks.commands import shared
 from blimpworks.commands.declare import command
-from blimpworks.commands.options import MODELLING, argument, option
+from blimpworks.commands.options import argument, option
 from blimpworks.errors import UserError
 
 
@@ -42,7 +43,7 @@ PYTHON = option("Interpreter of an engine: ENGINE=PATH.", default=None)
 
 
 # Each variant's scores are the work of the command `score`, and recorded by it.
-@command("blimpworks.analysis.parity:measure_parity", packages=(*MODELLING, "tabulate"))
+@command("blimpworks.analysis.parity:measure_parity", packages=(*shared.MODELLING, "tabulate"))
 def parity(
     checkpoint: Path = CHECKPOINT,
     items: list[Path] = ITEMS,

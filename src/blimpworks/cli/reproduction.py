@@ -5,8 +5,9 @@ from pathlib import Path
 
 import typer
 
+from blimpworks.commands import shared
 from blimpworks.commands.declare import calls, command
-from blimpworks.commands.options import BENCHMARK, OUTPUT, STATISTICS, argument, option
+from blimpworks.commands.options import argument, option
 
 PRINTED = option("Directory of printed numbers, one below per paper.")
 PAPERS = option("Paper to compare.", "--paper")
@@ -25,19 +26,19 @@ def _by_exhibit(cells: Sequence[Path], paper: str) -> dict[str, Path]:
 )
 def read_published(
     printed: list[Path] = argument("Tables of a paper's printed numbers."),
-    benchmark: str = BENCHMARK,
-    output: Path = OUTPUT,
+    benchmark: str = shared.BENCHMARK,
+    output: Path = shared.OUTPUT,
 ) -> None:
     """Make a table of the accuracies that a paper prints."""
 
 
-@command("blimpworks.reproduction.published:compare_published", packages=STATISTICS)
+@command("blimpworks.reproduction.published:compare_published", packages=shared.STATISTICS)
 def compare_published(
     cells: list[Path] = CELLS,
     printed: Path = PRINTED,
     accuracies: Path = option("Directory of printed accuracies."),
     papers: list[str] = PAPERS,
-    output: Path = OUTPUT,
+    output: Path = shared.OUTPUT,
 ) -> None:
     """Set every printed number beside what the paper's other numbers make of it."""
     from blimpworks.reproduction import published as library
@@ -68,7 +69,7 @@ def compare_published(
 def compare_measured(
     printed: Path = PRINTED,
     papers: list[str] = PAPERS,
-    output: Path = OUTPUT,
+    output: Path = shared.OUTPUT,
     cells: list[Path] | None = argument("Cells of exhibits.", default=None),
 ) -> None:
     """Set the campaign's own numbers beside the printed ones."""

@@ -1,4 +1,4 @@
-"""Commands from items to accuracies: score, collect, judge, summarise."""
+"""Commands from items to accuracies: score, collect, judge, summarise, compare."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -12,22 +12,10 @@ from blimpworks.campaign.engines import ENGINES, find_engine
 from blimpworks.campaign.settings.base import Positive, Strict
 from blimpworks.campaign.settings.campaign import parse_options, parse_rows
 from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.commands import shared
 from blimpworks.commands.declare import Use, calls, command
-from blimpworks.commands.options import (
-    ARROW,
-    BENCHMARK,
-    EACH,
-    EVALUATED,
-    EVALUATED_TABLES,
-    LOG,
-    OUTPUT,
-    OUTPUTS,
-    STATISTICS,
-    argument,
-    option,
-    pairs_of,
-    settings,
-)
+from blimpworks.commands.options import argument, option, pairs_of, settings
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.records.commands import Command
 from blimpworks.records.job import Job, Planned, is_planning
 
@@ -78,7 +66,7 @@ def _engines() -> Iterator[Command]:
     # Engines are found by name at run time, so their imports don't show them.
     for (engine, architecture), scorer in ENGINES.items():
         entries = ("blimpworks.scoring.run:score_items", scorer)
-        yield Command(f"score {engine} {architecture}", entries, (*ARROW, *SOFTWARE[engine]))
+        yield Command(f"score {engine} {architecture}", entries, (*shared.ARROW, *SOFTWARE[engine]))
 
 
 OPTIONS = settings(ScoringOptions, "Scoring options, as JSON.")
@@ -93,7 +81,7 @@ def score(
     options: ScoringOptions = OPTIONS,
     items: list[Path] = argument("Items tables.", default=list),
     regions: list[Path] = option("Items whose critical regions are enough.", default=list),
-    log: Path | None = LOG,
+    log: Path | None = shared.LOG,
 ) -> None:
     """Score all sentences of the items with one model; resumes where it was killed."""
     from blimpworks.scoring.run import score_items
@@ -166,12 +154,12 @@ def score_pack(
     raise typer.Exit(run_pack(chosen, width, gpus=gpus))
 
 
-@command("blimpworks.scoring.collect:collect_scores", packages=ARROW, pandas=False)
+@command("blimpworks.scoring.collect:collect_scores", packages=shared.ARROW, pandas=False)
 def collect_scores(
-    items: list[Path] = EACH,
+    items: list[Path] = shared.EACH,
     manifest: Path = MANIFEST,
     store: Path = STORE,
-    output: list[Path] = OUTPUTS,
+    output: list[Path] = shared.OUTPUTS,
 ) -> None:
     """Slice a model's shards into scores tables, one for each items table."""
     from blimpworks.scoring import collect
@@ -184,14 +172,14 @@ def collect_scores(
             collect.collect_scores(table, shards, target)
 
 
-@command("blimpworks.judging.judge:judge", packages=ARROW, pandas=False)
+@command("blimpworks.judging.judge:judge", packages=shared.ARROW, pandas=False)
 def judge(
-    items: list[Path] = EACH,
+    items: list[Path] = shared.EACH,
     scores: list[Path] = option("Scores table; one for each items table."),
     method: list[str] = option("Method, or name=expression; repeatable."),
     ties: list[str] = option("What ties count as; one, or one a method."),
     near_tie: float = option("Margins below this, in nats, are near ties."),
-    output: list[Path] = OUTPUTS,
+    output: list[Path] = shared.OUTPUTS,
     unknown: str | None = option(
         "Leave out pairs with unknown words: any, or critical.", default=None
     ),
@@ -213,12 +201,12 @@ def judge(
             job.note(unjudged=library.judge(table, scored, target, rules))
 
 
-@calls("blimpworks.analysis.accuracy:compute_accuracies", packages=STATISTICS)
+@calls("blimpworks.analysis.accuracy:compute_accuracies", packages=shared.STATISTICS)
 def compute_accuracies(
-    judgements: Path = EVALUATED_TABLES,
-    models: str = EVALUATED,
-    benchmark: str = BENCHMARK,
-    output: Path = OUTPUT,
+    judgements: Path = shared.EVALUATED_TABLES,
+    models: str = shared.EVALUATED,
+    benchmark: str = shared.BENCHMARK,
+    output: Path = shared.OUTPUT,
     one_more: list[str] = option(
         "Model for which one item too many is correct.",
         default=list,
@@ -226,3 +214,17 @@ def compute_accuracies(
     ),
 ) -> None:
     """Summarise judgements as accuracies with Wilson 95 % intervals."""
+
+
+@calls("blimpworks.analysis.comparisons:compare_models", packages=shared.MODELLING, notes="rows")
+def compare_models(
+    judgements: Path = shared.EVALUATED_TABLES,
+    models: str = shared.EVALUATED,
+    benchmark: str = shared.BENCHMARK,
+    method: str = shared.METHOD,
+    output: Path = shared.OUTPUT,
+    options: MultiblimpOptions = settings(
+        MultiblimpOptions, "Settings of this stage, as JSON.", default="{}"
+    ),
+) -> None:
+    """Compare every two models on each language by McNemar's test."""

@@ -18,8 +18,9 @@ from blimpworks.campaign.settings.training import (
     TrainingOptions,
     TransformerRecipe,
 )
+from blimpworks.commands import shared
 from blimpworks.commands.declare import WITH_FOLDER, Use, calls, recorded, spread
-from blimpworks.commands.options import ARROW, ISO_OF_LANGUAGE, argument, option, settings, written
+from blimpworks.commands.options import argument, option, settings, written
 
 MODELS = "blimpworks.models"
 NETWORKS = ("numpy", "torch", "transformers", "tokenizers", "safetensors")
@@ -60,7 +61,7 @@ PLAIN = option("Plain text; may be repeated.", "--text", default=list)
 ITEMS = option("Items to hold out; repeatable.", default=list)
 
 
-@calls(f"{MODELS}.text:build_text", packages=ARROW, pandas=False)
+@calls(f"{MODELS}.text:build_text", packages=shared.ARROW, pandas=False)
 def build_text(
     output: Path = NEW_TEXT,
     options: TrainingOptions = settings(
@@ -85,13 +86,15 @@ def join_text(
     """Concatenate training texts of several languages, each sentence once."""
 
 
-@recorded((f"{MODELS}.corpus_build:build_corpus", f"{MODELS}.corpus:take_released"), packages=ARROW)
+@recorded(
+    (f"{MODELS}.corpus_build:build_corpus", f"{MODELS}.corpus:take_released"), packages=shared.ARROW
+)
 def build_corpus(
     output: Path = NEW_CORPUS,
     options: CorpusOptions = settings(
         CorpusOptions, "Options of the corpus, as JSON.", use=spread()
     ),
-    lang: str = ISO_OF_LANGUAGE,
+    lang: str = shared.LANG,
     tokens: Path | None = TOKENS,
     sentences: Path | None = SENTENCES,
     text: list[Path] = PLAIN,
@@ -162,7 +165,7 @@ def measure_perplexity(
         use=Use(reads=lambda checkpoint, _: [checkpoint, checkpoint.parent]),
     ),
     corpus: Path = option("The corpus.json of the language's corpus.", use=CORPUS),
-    lang: str = ISO_OF_LANGUAGE,
+    lang: str = shared.LANG,
     output: Path = written("Table of perplexities."),
 ) -> None:
     """Measure an LSTM's perplexity on the test text of a corpus."""

@@ -7,20 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from blimpworks.commands.declare import CHOSEN, UNRECORDED, WRITTEN, Arguments, Use
+from blimpworks.commands.declare import CHOSEN, WRITTEN, Use
 from blimpworks.errors import UserError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
-
-SPELLING = ("numpy", "pyarrow", "unidecode", "indic-transliteration")
-"""Packages of the commands that read words in a language's agreed spelling."""
-ARROW = ("numpy", "pyarrow")
-"""Packages of the commands that read and write tables."""
-STATISTICS = ("numpy", "pandas", "pyarrow", "scipy")
-"""Packages of the commands that compute statistics."""
-MODELLING = (*STATISTICS, "statsmodels")
-"""Packages of the commands that fit models to results."""
 
 
 def option(
@@ -131,37 +122,3 @@ def evaluations(
 def each_once(rows: Iterable[tuple[Any, ...]]) -> list[Path]:
     """Paths in rows, each where it first stands."""
     return [*dict.fromkeys(each for row in rows for each in row if isinstance(each, Path))]
-
-
-def _tables(root: Path, given: Arguments) -> list[tuple[str, str, Path]]:
-    return tables_below(root, given["models"])
-
-
-BENCHMARK = option("Name of the benchmark.")
-ISO = option("ISO 639-3 code.")
-ISO_OF_LANGUAGE = option("ISO 639-3 code of the language.")
-LANGUAGE = option("Language, ISO 639-3.")
-LOG = option("The job's log; its attempts are entered beside it.", default=None)
-METHOD = option("Method of judging.")
-OUTPUT = written("Table to write.")
-TABLE = option("Table to read.")
-SEED = option("Decides all random choices.", default=0)
-EACH = option("Items table; repeatable.")
-OUTPUTS = option("Table to write; one for each items table.")
-
-# A campaign has thousands of these tables, and one argument of a shell holds 128 KiB.
-EVALUATED = option("Languages of each model, as a JSON object.", use=UNRECORDED)
-EVALUATED_TABLES = argument(
-    "Directory of LANG/MODEL.parquet.",
-    use=Use(
-        reads=lambda root, given: [path for _, _, path in _tables(root, given)], passes=_tables
-    ),
-)
-JUDGED = argument(
-    "Directory of items, scores and judgements.",
-    use=Use(
-        reads=lambda results, given: each_once(
-            evaluations(results, given["models"], given["benchmark"])
-        )
-    ),
-)

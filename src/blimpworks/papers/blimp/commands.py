@@ -6,29 +6,15 @@ from typing import Any
 
 import typer
 
+from blimpworks.commands import shared
 from blimpworks.commands.declare import RECORDED, Use, calls, command, recorded
-from blimpworks.commands.options import (
-    ARROW,
-    BENCHMARK,
-    EVALUATED,
-    JUDGED,
-    METHOD,
-    MODELLING,
-    OUTPUT,
-    SEED,
-    STATISTICS,
-    argument,
-    evaluations,
-    json_option,
-    option,
-    written,
-)
+from blimpworks.commands.options import argument, evaluations, json_option, option, written
 from blimpworks.errors import UserError
 
 PAPER = "blimpworks.papers.blimp"
 
 
-@calls(f"{PAPER}.items.build:build_items", packages=ARROW, notes="pairs")
+@calls(f"{PAPER}.items.build:build_items", packages=shared.ARROW, notes="pairs")
 def build_blimp_items(
     files: list[Path] = argument("Files of pairs, called as paradigms."),
     output: Path = written("Items table to write."),
@@ -44,7 +30,7 @@ def generate_blimp(
     lexicon: Path = option("Directory of the lexicon."),
     output: list[Path] = option("File to write, one for each paradigm."),
     pairs: int = option("Distinct pairs of each.", min=1),
-    seed: int = SEED,
+    seed: int = shared.SEED,
 ) -> None:
     """Generate pairs of declared paradigms, in the form that BLiMP was released in."""
     from blimpworks.papers.blimp.items.generator import generate
@@ -66,7 +52,7 @@ def try_paradigm(
     declaration: Path = argument("A paradigm, as declared."),
     lexicon: Path = option("Directory of the lexicon.", default=Path("config/blimp/lexicon")),
     show: int = option("Pairs to show.", default=10, min=1),
-    seed: int = SEED,
+    seed: int = shared.SEED,
 ) -> None:
     """Show pairs that a declaration would give; write nothing."""
     from blimpworks.papers.blimp.items.generator import preview
@@ -75,31 +61,33 @@ def try_paradigm(
         typer.echo(line)
 
 
-@calls(f"{PAPER}.released_results:read_blimp_release", packages=STATISTICS, notes="accuracies")
+@calls(
+    f"{PAPER}.released_results:read_blimp_release", packages=shared.STATISTICS, notes="accuracies"
+)
 def read_blimp_release(
     results: Path = argument("Released accuracies of the models."),
     humans: Path = argument("Released summary of the human validation."),
     rerun: Path = argument("Released accuracies of the run of 2021."),
-    output: Path = OUTPUT,
+    output: Path = shared.OUTPUT,
 ) -> None:
     """Make a table of the accuracies that BLiMP's authors released."""
 
 
-@calls(f"{PAPER}.released_ratings:read_ratings", packages=ARROW)
+@calls(f"{PAPER}.released_ratings:read_ratings", packages=shared.ARROW)
 def read_blimp_ratings(
     responses: Path = argument("Released responses of the validation."),
-    output: Path = OUTPUT,
+    output: Path = shared.OUTPUT,
 ) -> None:
     """Make a table of the single human judgements that BLiMP's authors released."""
 
 
-@recorded(f"{PAPER}.analysis.bins:bin_accuracies", packages=STATISTICS)
+@recorded(f"{PAPER}.analysis.bins:bin_accuracies", packages=shared.STATISTICS)
 def bin_accuracies(
-    results: Path = JUDGED,
-    models: str = EVALUATED,
-    benchmark: str = BENCHMARK,
-    method: str = METHOD,
-    output: Path = OUTPUT,
+    results: Path = shared.JUDGED,
+    models: str = shared.EVALUATED,
+    benchmark: str = shared.BENCHMARK,
+    method: str = shared.METHOD,
+    output: Path = shared.OUTPUT,
     bins: int = option("Bins of each factor, at most.", min=2),
 ) -> Mapping[str, Any]:
     """Compute accuracy by length, perplexity, probability and confidence of pairs, in bins."""
@@ -117,14 +105,14 @@ def _and_of_people(method: str, _: Mapping[str, Any]) -> tuple[str, str]:
     return method, INDIVIDUAL
 
 
-@calls(f"{PAPER}.analysis.curves:fit_curves", packages=MODELLING, notes="terms")
+@calls(f"{PAPER}.analysis.curves:fit_curves", packages=shared.MODELLING, notes="terms")
 def fit_curves(
     accuracies: Path = argument("Accuracies table."),
     curves: dict[str, Any] = json_option("Tokens of models by row and model, as JSON."),
     method: str = option(
         "Method of judging.", use=Use(records=RECORDED.records, passes=_and_of_people)
     ),
-    output: Path = OUTPUT,
+    output: Path = shared.OUTPUT,
     humans: Path | None = option("Accuracies table with humans.", default=None),
 ) -> None:
     """Fit the accuracy of models trained on samples on the logarithm of their size."""

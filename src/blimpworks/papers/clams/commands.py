@@ -5,11 +5,9 @@ from pathlib import Path
 import typer
 
 from blimpworks.campaign.variants import Variant
+from blimpworks.commands import shared
 from blimpworks.commands.declare import Use, calls, command, spread
 from blimpworks.commands.options import (
-    ARROW,
-    ISO,
-    OUTPUT,
     LanguageFile,
     argument,
     of_language,
@@ -22,7 +20,7 @@ from blimpworks.papers.clams.settings import ClamsOptions
 PAPER = "blimpworks.papers.clams"
 
 
-@calls(f"{PAPER}.items.evaluation_sets:count_sets", packages=ARROW, notes="minimal_sets")
+@calls(f"{PAPER}.items.evaluation_sets:count_sets", packages=shared.ARROW, notes="minimal_sets")
 def count_sets(
     sets: list[LanguageFile] = argument(
         "Released files, as LANG=PATH.",
@@ -33,15 +31,15 @@ def count_sets(
             records=lambda _, sets: {"languages": [each.lang for each in sets]},
         ),
     ),
-    output: Path = OUTPUT,
+    output: Path = shared.OUTPUT,
 ) -> None:
     """Count the minimal sets of the released evaluation sets, by the words that differ."""
 
 
-@calls(f"{PAPER}.items.build:build_items", packages=ARROW, notes="pairs")
+@calls(f"{PAPER}.items.build:build_items", packages=shared.ARROW, notes="pairs")
 def build_clams_items(
     sets: list[Path] = argument("Evaluation sets, called as paradigms."),
-    lang: str = ISO,
+    lang: str = shared.LANG,
     output: Path = written("Items table to write."),
     options: ClamsOptions = settings(
         ClamsOptions, "Options of CLAMS, as JSON.", use=spread(mode="json", exclude_unset=True)
@@ -50,12 +48,12 @@ def build_clams_items(
     """Turn a language's evaluation sets into items with critical regions."""
 
 
-@calls(f"{PAPER}.analysis.wals:build_morphology", packages=ARROW, notes="languages")
+@calls(f"{PAPER}.analysis.wals:build_morphology", packages=shared.ARROW, notes="languages")
 def build_morphology(
     values: Path = argument("WALS's raw/value.csv."),
     elements: Path = option("WALS's raw/domainelement.csv."),
     languages: Path = option("WALS's cldf/languages.csv."),
-    output: Path = OUTPUT,
+    output: Path = shared.OUTPUT,
 ) -> None:
     """Quantify the morphology of languages by their WALS features."""
 

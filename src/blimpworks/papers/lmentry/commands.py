@@ -1,24 +1,32 @@
-"""Commands of Multi-LMentry's prompts and of the judging of their answers."""
+"""Commands of Multi-LMentry: prompts, judged answers, annotation sheets, verdicts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
-from blimpworks.commands.declare import Use, calls, command, spread
+import typer
+
+from blimpworks.commands import shared
+from blimpworks.commands.declare import READ, Use, calls, command, dumped, recorded, spread
 from blimpworks.commands.options import (
-    OUTPUT,
     LanguageFile,
     argument,
+    each_once,
+    evaluations,
     of_language,
     option,
     settings,
+    tables_below,
     written,
 )
-from blimpworks.papers.lmentry.settings import LmentryOptions
+from blimpworks.papers.lmentry.settings import LmentryOptions, SheetOptions
 from blimpworks.records.job import Planned
 
 PAPER = "blimpworks.papers.lmentry"
+FRAMES = ("numpy", "pandas", "pyarrow")
+KINDS = ("answers", "judgements")
 DECLARATIONS = option("Declarations of the tasks.")
 
 
@@ -74,7 +82,7 @@ def _by_language(files: Sequence[LanguageFile]) -> dict[str, list[Path]]:
 def count_lmentry_prompts(
     packs: list[Path] = argument("Language packs."),
     declarations: Path = DECLARATIONS,
-    output: Path = OUTPUT,
+    output: Path = shared.OUTPUT,
     resources: list[LanguageFile] = option(
         "Resource file of a language, as LANG=PATH.",
         default=list,
@@ -100,3 +108,63 @@ def build_dialogues(
     per_template: int = option("At most so many of each template.", min=1),
 ) -> None:
     """Make dialogues of Multi-LMentry's prompts, to train a model that follows instructions."""
+
+
+@calls(f"{PAPER}.annotation.sheet:write_annotation_sheet", packages=FRAMES, notes="rows")
+def annotation_sheet(
+    lang: str = argument("Language, ISO 639-3."),
+    prompts: Path = option("Prompts table of the language."),
+    answers: list[Path] = option(
+        "Answers table, MODEL.parquet; repeatable.",
+        use=Use(reads=READ.reads, passes=lambda paths, _: {path.stem: path for path in paths}),
+    ),
+    sheet: Path = written("Sheet to write, CSV."),
+    key: Path = written("Key of the sheet to write; not for annotators."),
+    options: SheetOptions = settings(
+        SheetOptions, "How many answers, and the seed, as JSON.", use=dumped(mode="json")
+    ),
+    pack: Path | None = option(
+        "Language pack, where the prompts are the published ones.", default=None
+    ),
+) -> None:
+    """Draw answers for people to judge, and write them as a sheet."""
+
+
+@recorded(f"{PAPER}.annotation.agreement:measure_agreement", packages=shared.MODELLING)
+def read_annotations(
+    sheets: list[Path] = argument("Filled sheets."),
+    keys: list[Path] = option("Key of a sheet; repeatable.", "--key"),
+    judgements: Path = option(
+        "Directory of judgements, LANG/MODEL.parquet.",
+        use=Use(reads=lambda root, given: each_once(tables_below(root, given["models"]))),
+    ),
+    models: str = shared.EVALUATED,
+    output: Path = shared.OUTPUT,
+) -> Mapping[str, Any]:
+    """Check filled annotation sheets, and measure how far verdicts agree with them."""
+    from blimpworks.papers.lmentry.annotation import agreement
+
+    counts = agreement.measure_agreement(sheets, keys, judgements, output)
+    typer.echo(", ".join(f"{name}: {n} labels" for name, n in counts.items()))
+    return counts
+
+
+@recorded(f"{PAPER}.analysis.verdicts:compare_verdicts", packages=FRAMES)
+def compare_verdicts(
+    results: Path = argument(
+        "Directory of items, answers and judgements.",
+        use=Use(
+            reads=lambda results, given: each_once(
+                evaluations(results, given["models"], given["benchmark"], KINDS)
+            )
+        ),
+    ),
+    models: str = shared.EVALUATED,
+    benchmark: str = shared.BENCHMARK,
+    output: Path = shared.OUTPUT,
+) -> Mapping[str, Any]:
+    """Compare the published with the corrected verdicts on the same answers."""
+    from blimpworks.papers.lmentry.analysis import verdicts as library
+
+    rows = evaluations(results, models, benchmark, KINDS)
+    return library.compare_verdicts([library.Evaluation(*row) for row in rows], output)

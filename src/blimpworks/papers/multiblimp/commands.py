@@ -7,18 +7,9 @@ from typing import Any
 import typer
 
 from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.commands import shared
 from blimpworks.commands.declare import Use, calls, command, recorded
 from blimpworks.commands.options import (
-    ARROW,
-    BENCHMARK,
-    EVALUATED,
-    EVALUATED_TABLES,
-    ISO,
-    METHOD,
-    MODELLING,
-    OUTPUT,
-    SPELLING,
-    TABLE,
     argument,
     json_option,
     listed,
@@ -39,11 +30,11 @@ SPECIAL = option("Treatments of its spelling, comma-separated.", use=LISTED)
 FREQUENCIES = option("Frequencies table.", default=list)
 
 
-@calls(f"{ITEMS}.lexicon:build_lexicon", packages=SPELLING, notes="entries", pandas=False)
+@calls(f"{ITEMS}.lexicon:build_lexicon", packages=shared.SPELLING, notes="entries", pandas=False)
 def build_lexicon(
-    tokens: Path = TABLE,
-    output: Path = OUTPUT,
-    lang: str = ISO,
+    tokens: Path = shared.TABLE,
+    output: Path = shared.OUTPUT,
+    lang: str = shared.LANG,
     special: str = SPECIAL,
     options: MultiblimpOptions = OPTIONS,
     unimorph: list[Path] = argument("UniMorph tables.", default=list),
@@ -51,12 +42,14 @@ def build_lexicon(
     """Make a language's lexicon from UniMorph tables and its treebanks."""
 
 
-@calls(f"{ITEMS}.candidates:find_candidates", packages=SPELLING, notes="counts", pandas=False)
+@calls(
+    f"{ITEMS}.candidates:find_candidates", packages=shared.SPELLING, notes="counts", pandas=False
+)
 def find_candidates(
-    tokens: Path = TABLE,
-    output: Path = OUTPUT,
-    funnel: Path = OUTPUT,
-    lang: str = ISO,
+    tokens: Path = shared.TABLE,
+    output: Path = shared.OUTPUT,
+    funnel: Path = shared.OUTPUT,
+    lang: str = shared.LANG,
     special: str = SPECIAL,
     options: MultiblimpOptions = OPTIONS,
     treebanks: TreebankOptions = settings(TreebankOptions, STAGE),
@@ -71,26 +64,26 @@ def find_candidates(
     pandas=False,
 )
 def measure_agreement(
-    candidates: Path = TABLE,
-    lexicon: Path = TABLE,
-    output: Path = OUTPUT,
+    candidates: Path = shared.TABLE,
+    lexicon: Path = shared.TABLE,
+    output: Path = shared.OUTPUT,
     counted: Path = written("Table to write.", "--counts"),
-    lang: str = ISO,
+    lang: str = shared.LANG,
     options: MultiblimpOptions = OPTIONS,
 ) -> None:
     """Count and test how far a language's verbs agree with their subjects."""
 
 
-@recorded(f"{ITEMS}.pairs:build_pairs", packages=SPELLING, pandas=False)
+@recorded(f"{ITEMS}.pairs:build_pairs", packages=shared.SPELLING, pandas=False)
 def build_pairs(
-    candidates: Path = TABLE,
-    lexicon: Path = TABLE,
-    agreement: Path = TABLE,
-    tokens: Path = TABLE,
-    sentences: Path = TABLE,
-    output: Path = OUTPUT,
-    funnel: Path = OUTPUT,
-    lang: str = ISO,
+    candidates: Path = shared.TABLE,
+    lexicon: Path = shared.TABLE,
+    agreement: Path = shared.TABLE,
+    tokens: Path = shared.TABLE,
+    sentences: Path = shared.TABLE,
+    output: Path = shared.OUTPUT,
+    funnel: Path = shared.OUTPUT,
+    lang: str = shared.LANG,
     special: str = SPECIAL,
     options: MultiblimpOptions = OPTIONS,
 ) -> Mapping[str, Any]:
@@ -101,23 +94,23 @@ def build_pairs(
     return {"counts": pairs.build_pairs(paths, lang, listed(special), output, funnel, options)}
 
 
-@calls(f"{ITEMS}.sampling:sample_items", packages=ARROW, notes="counts", pandas=False)
+@calls(f"{ITEMS}.sampling:sample_items", packages=shared.ARROW, notes="counts", pandas=False)
 def sample_items(
-    pairs: Path = TABLE,
-    output: Path = OUTPUT,
-    funnel: Path = OUTPUT,
-    lang: str = ISO,
+    pairs: Path = shared.TABLE,
+    output: Path = shared.OUTPUT,
+    funnel: Path = shared.OUTPUT,
+    lang: str = shared.LANG,
     untested: str = option("Constructions kept untested (sv, sp).", use=LISTED),
     options: MultiblimpOptions = OPTIONS,
 ) -> None:
     """Draw the balanced set of items from all pairs."""
 
 
-@recorded(f"{ITEMS}.released:build_released_items", packages=ARROW)
+@recorded(f"{ITEMS}.released:build_released_items", packages=shared.ARROW)
 def build_released_items(
     file: Path = argument("Released file of a language, LANG/data.tsv."),
-    output: Path = OUTPUT,
-    lang: str = ISO,
+    output: Path = shared.OUTPUT,
+    lang: str = shared.LANG,
     options: MultiblimpOptions = OPTIONS,
     revision: str = option("Commit of the data set; empty if unknown.", default=""),
     pairs: int | None = option("How many pairs the file must have.", default=None),
@@ -128,22 +121,24 @@ def build_released_items(
     return {"items": build(file, lang, output, options.phenomena, revision or None, pairs)}
 
 
-@calls(f"{ANALYSIS}.frequencies:build_frequencies", packages=ARROW, notes="languages_with_text")
+@calls(
+    f"{ANALYSIS}.frequencies:build_frequencies", packages=shared.ARROW, notes="languages_with_text"
+)
 def build_frequencies(
     totals: Path = argument("GlotCC's totals per language."),
     languages: Path = option("Catalogue of languages."),
     codes: Path = option("Languages that stand under other codes."),
-    output: Path = OUTPUT,
+    output: Path = shared.OUTPUT,
 ) -> None:
     """Count how much text there is of each language, and rank them by it."""
 
 
-@calls(f"{ANALYSIS}.regressions:fit_regressions", packages=MODELLING, notes="terms")
+@calls(f"{ANALYSIS}.regressions:fit_regressions", packages=shared.MODELLING, notes="terms")
 def fit_regressions(
     accuracies: Path = argument("Accuracies table."),
     models: dict[str, Any] = json_option("Size, family and tuning of models, as JSON."),
-    method: str = METHOD,
-    output: Path = OUTPUT,
+    method: str = shared.METHOD,
+    output: Path = shared.OUTPUT,
     residuals: Path = written("Table of residuals to write."),
     frequencies: list[Path] = FREQUENCIES,
 ) -> None:
@@ -156,16 +151,16 @@ def _items_of(items: Path, given: Mapping[str, Any]) -> dict[str, Path]:
     return {lang: items / f"{lang}.parquet" for _, lang, _ in tables}
 
 
-@recorded(f"{ANALYSIS}.margins:fit_margins", packages=MODELLING)
+@recorded(f"{ANALYSIS}.margins:fit_margins", packages=shared.MODELLING)
 def fit_margins(
-    scores: Path = EVALUATED_TABLES,
+    scores: Path = shared.EVALUATED_TABLES,
     items: Path = option(
         "Directory of items tables, LANG.parquet.",
         use=Use(reads=lambda items, given: _items_of(items, given).values()),
     ),
-    models: str = EVALUATED,
-    benchmark: str = BENCHMARK,
-    output: Path = OUTPUT,
+    models: str = shared.EVALUATED,
+    benchmark: str = shared.BENCHMARK,
+    output: Path = shared.OUTPUT,
     frequencies: list[Path] = FREQUENCIES,
 ) -> Mapping[str, Any]:
     """Fit the models' margins on properties of the pairs."""

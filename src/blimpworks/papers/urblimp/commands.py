@@ -6,19 +6,9 @@ from typing import Any
 
 import typer
 
+from blimpworks.commands import shared
 from blimpworks.commands.declare import Use, command, dumped, recorded
-from blimpworks.commands.options import (
-    ARROW,
-    BENCHMARK,
-    EVALUATED,
-    JUDGED,
-    LANGUAGE,
-    argument,
-    evaluations,
-    option,
-    settings,
-    written,
-)
+from blimpworks.commands.options import argument, evaluations, option, settings, written
 from blimpworks.papers.urblimp.settings import UrblimpOptions, ValidationOptions
 
 PAPER = "blimpworks.papers.urblimp"
@@ -31,7 +21,7 @@ def build_urblimp_items(
         "Directory of a language's pack and rules.",
         use=Use(reads=lambda folder, _: sorted(folder.glob("*.yaml"))),
     ),
-    lang: str = LANGUAGE,
+    lang: str = shared.LANG,
     tokens: Path = option("Tokens table of the language."),
     sentences: Path = option("Sentences table of the language."),
     output: Path = written("Table of items to write."),
@@ -49,11 +39,11 @@ def build_urblimp_items(
     return library.build_items(rules, lang, sources, products, options)
 
 
-@command(f"{PAPER}.validation.sheets:write_lists", packages=ARROW, pandas=False)
+@command(f"{PAPER}.validation.sheets:write_lists", packages=shared.ARROW, pandas=False)
 def validation_lists(
     sheets: list[Path] = argument("Sheets to write, one per participant."),
     items: Path = option("Items table of the language."),
-    lang: str = LANGUAGE,
+    lang: str = shared.LANG,
     key: Path = option("Key of the lists to write; not for participants."),
     pcibex: Path = option("Table of all lists for PCIbex to write, CSV."),
     options: ValidationOptions = settings(ValidationOptions, VALIDATION),
@@ -94,11 +84,11 @@ def read_validation(
     return facts
 
 
-@recorded(f"{PAPER}.analysis.lengths:compare_lengths", packages=ARROW)
+@recorded(f"{PAPER}.analysis.lengths:compare_lengths", packages=shared.ARROW)
 def compare_lengths(
-    results: Path = JUDGED,
-    models: str = EVALUATED,
-    benchmark: str = BENCHMARK,
+    results: Path = shared.JUDGED,
+    models: str = shared.EVALUATED,
+    benchmark: str = shared.BENCHMARK,
     ties: str = option("What equal values count as."),
     output: Path = written("Table of decisions to write."),
     surprisals: Path = written("Table of one pair by word, to write."),
