@@ -123,7 +123,7 @@ def _member(packed: Packed, items: Path, store: Path, logs: Path, options: str) 
     named |= {"store": own / "shards", "manifest": manifest}
     arguments = [str(path) for path in _tables(items, packed.whole)]
     arguments += [f"--regions={path}" for path in _tables(items, packed.regions)]
-    arguments += [f"--{option}={value}" for option, value in named.items()]
+    arguments += [f"--{name}={value}" for name, value in named.items()]
     log_file = logs / f"{packed.part}.log"
     return Member(packed.part, tuple(arguments), manifest, log_file, packed.slots)
 

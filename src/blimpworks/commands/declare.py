@@ -220,12 +220,17 @@ def _declare(
     group: str = "",
     pandas: bool = True,
 ) -> Callable[[Callable[..., Mapping[str, Any] | None]], Declared]:
-    """What declares a function as a command, called as the function unless ``name`` is given."""
+    """What declares a function as a command, called as the function unless ``name`` is given.
+
+    Raises ValueError for a second command of one name.
+    """
 
     def declare(function: Callable[..., Mapping[str, Any] | None]) -> Declared:
         own = name or function.__name__
-        DECLARED[own] = Declared(function, own, run, runs, packages, notes, group, pandas)
-        return DECLARED[own]
+        declared = Declared(function, own, run, runs, packages, notes, group, pandas)
+        if DECLARED.setdefault(own, declared) is not declared:
+            raise ValueError(f"two commands are called {own!r}")
+        return declared
 
     return declare
 
