@@ -48,7 +48,7 @@ def answer(
     manifest: Path = MANIFEST,
     options: AnsweringOptions = settings(AnsweringOptions, "Options of answering, as JSON."),
     systems: str = SYSTEMS,
-    items: list[Path] | None = argument("Tables of prompts.", default=None),
+    items: list[Path] = argument("Tables of prompts.", default=list),
     log: Path | None = shared.LOG,
 ) -> None:
     """Ask one model all prompts of the items, each once; resumes where it was killed."""
@@ -56,13 +56,13 @@ def answer(
     from blimpworks.generation.run import answer_items
     from blimpworks.models.checkpoint import read_description
 
-    prompts, tables = _systems(systems), items or []
+    prompts = _systems(systems)
     find_answering(engine, read_description(checkpoint).architecture)
     params = options.model_dump() | {"engine": engine, "systems": prompts}
-    inputs, outputs = [*tables, checkpoint], [manifest, store]
+    inputs, outputs = [*items, checkpoint], [manifest, store]
     with answer.job(engine, inputs=inputs, outputs=outputs, params=params) as job:
         result = answer_items(
-            tables, prompts, checkpoint, store, manifest, engine, options, watch=watch_of(log)
+            items, prompts, checkpoint, store, manifest, engine, options, watch=watch_of(log)
         )
         job.note(engine=result.engine, prompts=result.sentences, statuses=result.statuses)
 

@@ -13,16 +13,15 @@ from blimpworks.errors import UserError
 GROUPS["export"] = "Write files that other tools read."
 GROUPS["import"] = "Read files that other tools wrote."
 FOLDER = argument("Directory to write to.")
+RESULTS = argument("Directory of a campaign's results.")
 
 
 @command("blimpworks.interop.lm_eval_export:export_model", packages=shared.ARROW, group="export")
 def export_lm_eval(
-    results: Path = argument("Directory of a campaign's results."),
+    results: Path = RESULTS,
     output: Path = FOLDER,
     benchmark: Benchmark = option("Name of the benchmark."),
-    model: list[str] | None = option(
-        "Model; repeatable; all that were judged by default.", default=None
-    ),
+    model: list[str] = option("Model; repeatable; all that were judged by default.", default=list),
 ) -> None:
     """Write accuracies and per-item results as lm-evaluation-harness does."""
     from blimpworks.interop.lm_eval_export import Source, export_model
@@ -54,20 +53,16 @@ def export_lm_eval(
         raise UserError(f"{results} has no judgements on {benchmark}; build them with snakemake.")
 
 
-RESULTS = argument("Directory of a campaign's results.")
 CAMPAIGN_FILE = option("The campaign file of these results.")
 AUTHORS = option(
     'Such as "Ada Lovelace <https://orcid.org/…>"; repeatable; ours if none.',
     "--author",
-    default=None,
+    default=list,
 )
 
 
 @command(
-    (
-        "blimpworks.interop.crate.export:plan_crate",
-        "blimpworks.interop.crate.export:write_crate",
-    ),
+    tuple(f"blimpworks.interop.crate.export:{name}" for name in ("plan_crate", "write_crate")),
     packages=("mlcroissant", "numpy", "pandas", "pyarrow", "rocrate"),
     group="export",
 )
@@ -75,17 +70,15 @@ def export_crate(
     results: Path = RESULTS,
     output: Path = FOLDER,
     campaign: Path = CAMPAIGN_FILE,
-    exhibit: list[str] | None = option("PAPER/EXHIBIT; repeatable; all by default.", default=None),
-    table: list[str] | None = option(
-        "Further kind of tables, such as scores; repeatable.", default=None
-    ),
+    exhibit: list[str] = option("PAPER/EXHIBIT; repeatable; all by default.", default=list),
+    table: list[str] = option("Further kind of tables, such as scores; repeatable.", default=list),
     gzip: bool = option("Compress tables (items excepted).", default=False),
-    author: list[str] | None = AUTHORS,
+    author: list[str] = AUTHORS,
 ) -> None:
     """Write exhibits, their tables and their provenance as a Workflow Run RO-Crate."""
     from blimpworks.interop.crate.export import Wish, plan_crate, write_crate
 
-    wish = Wish(exhibit or (), table or (), gzip, author or ())
+    wish = Wish(exhibit, table, gzip, author)
     plan = plan_crate(results, campaign, wish)
     params = {"exhibits": wish.exhibits, "tables": wish.tables, "gzip": gzip}
     params |= {"authors": wish.authors}
@@ -102,13 +95,13 @@ def export_croissant(
     results: Path = RESULTS,
     output: Path = FOLDER,
     campaign: Path = CAMPAIGN_FILE,
-    author: list[str] | None = AUTHORS,
+    author: list[str] = AUTHORS,
 ) -> None:
     """Write item sets as CSV with Croissant metadata, for data set loaders."""
     from blimpworks.interop.crate.export import Wish
     from blimpworks.interop.crate.export import export_croissant as write
 
-    for path in write(results, campaign, output, Wish(authors=author or ())):
+    for path in write(results, campaign, output, Wish(authors=author)):
         typer.echo(str(path))
 
 

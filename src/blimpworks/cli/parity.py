@@ -30,30 +30,21 @@ def _pythons(given: list[str]) -> dict[str, str]:
 
 
 PAIRS = ParityOptions.model_fields["pairs"].default
-CHECKPOINT = argument("The model's checkpoint.json.")
-ITEMS = argument("Items tables.")
-OUTPUT = option("Directory to write to.")
 VARIANT = "ENGINE[:SETTING]…, such as transformers:bfloat16 or vllm:skip; repeatable."
-VARIANTS = option(VARIANT, default=None)
-REFERENCE = option("What the others are compared with.", default=None)
-METHODS = option("Method, or name=expression; repeatable.", default=None)
-PAIRS = option("Most pairs to compare on.", default=PAIRS, min=1)
-OPTIONS = option("Scoring options of all, as JSON.", default="{}")
-PYTHON = option("Interpreter of an engine: ENGINE=PATH.", default=None)
 
 
 # Each variant's scores are the work of the command `score`, and recorded by it.
 @command("blimpworks.analysis.parity:measure_parity", packages=(*shared.MODELLING, "tabulate"))
 def parity(
-    checkpoint: Path = CHECKPOINT,
-    items: list[Path] = ITEMS,
-    output: Path = OUTPUT,
-    variant: list[str] | None = VARIANTS,
-    reference: str | None = REFERENCE,
-    method: list[str] | None = METHODS,
-    pairs: int = PAIRS,
-    options: str = OPTIONS,
-    python: list[str] | None = PYTHON,
+    checkpoint: Path = argument("The model's checkpoint.json."),
+    items: list[Path] = argument("Items tables."),
+    output: Path = option("Directory to write to."),
+    variant: list[str] = option(VARIANT, default=list),
+    reference: str | None = option("What the others are compared with.", default=None),
+    method: list[str] = option("Method, or name=expression; repeatable.", default=list),
+    pairs: int = option("Most pairs to compare on.", default=PAIRS, min=1),
+    options: str = option("Scoring options of all, as JSON.", default="{}"),
+    python: list[str] = option("Interpreter of an engine: ENGINE=PATH.", default=list),
 ) -> None:
     """Report how far engines, number formats or first tokens are apart on one model.
 
@@ -73,7 +64,7 @@ def parity(
         "count": pairs,
         "settings": json.loads(options),
     }
-    pythons = _pythons(python or [])
+    pythons = _pythons(python)
     # The directory too: the sample and what each variant left are products of this job.
     outputs = [output / "parity.parquet", output]
     inputs = [checkpoint, *items]

@@ -85,9 +85,7 @@ def efficiency(
 
 @command()
 def plan(
-    targets: list[str] | None = argument(
-        "What to make, as for snakemake; all by default.", default=None
-    ),
+    targets: list[str] = argument("What to make, as for snakemake; all by default.", default=list),
     configfile: Path = CONFIG,
     site: Path | None = option(
         "Description of the cluster; by default the campaign's, or site.yaml.", default=None
@@ -109,7 +107,7 @@ def plan(
     trouble: UserError | None = None
     dry: DryRun | None = None
     try:
-        dry = dry_run(configfile, targets or (), site)
+        dry = dry_run(configfile, targets, site)
     except UserError as error:
         trouble = error
     planned = make_plan(campaign, catalogue, cluster, dry, file)

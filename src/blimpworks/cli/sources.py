@@ -47,7 +47,7 @@ def retrieve(
 @command()
 def pin(
     catalogue: Path = argument("Table of sources or treebanks."),
-    names: list[str] | None = argument("Rows to pin; all by default.", default=None),
+    names: list[str] = argument("Rows to pin; all by default.", default=list),
 ) -> None:
     """Download rows that have no checksum and record their sha256 and bytes."""
     from blimpworks.retrieval.pinning import pin_row, unpinned_names
