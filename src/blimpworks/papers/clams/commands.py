@@ -24,7 +24,6 @@ PAPER = "blimpworks.papers.clams"
 def count_sets(
     sets: list[LanguageFile] = argument(
         "Released files, as LANG=PATH.",
-        metavar="sets",
         parser=of_language,
         use=Use(
             reads=lambda sets, _: [each.path for each in sets],
