@@ -20,9 +20,8 @@ import typer
 from blimpworks.commands.declare import DECLARED, GROUPS, Declared
 from blimpworks.commands.registry import declared_commands
 from blimpworks.errors import OutOfTime, UserError
-from blimpworks.records.job import record_share
 
-# Settings and their checks take a fifth of a second to import, and auditors need none.
+# Settings, jobs and their checks take a fifth of a second to import, and auditors need none.
 AUDITS = {"explain", "check", "diff"}
 DISK_ERRORS = {
     errno.ENOSPC,
@@ -103,10 +102,13 @@ def _share() -> Mapping[str, Any]:
 
 
 def _commands(arguments: Sequence[str]) -> Iterable[Declared]:
-    """The commands that a command line can be about."""
+    """The commands that a command line can be about, set up for a process of their own."""
     if AUDITS & {*arguments[:1]}:
         importlib.import_module("blimpworks.cli.audit")
         return DECLARED.values()
+    from blimpworks.records.job import record_share
+
+    record_share(_share)
     commands = declared_commands().values()
     # Pyarrow imports pandas, a second in every job, as soon as it converts anything to numpy.
     # It does without where pandas is not installed, and so do some commands.
@@ -121,7 +123,6 @@ def main() -> None:
     Work that stopped because its allocation is nearly over ends in exit code 75.
     """
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
-    record_share(_share)
     try:
         _attempt(sys.argv[1:])
         command_line(_commands(sys.argv[1:]))()

@@ -19,10 +19,12 @@ from dataclasses import dataclass
 from functools import cached_property, partial, update_wrapper
 from importlib import import_module
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from blimpworks.records.commands import Command
-from blimpworks.records.job import Job
+
+if TYPE_CHECKING:
+    from blimpworks.records.job import Job
 
 Arguments = Mapping[str, Any]
 """Arguments of a command by the names of its function's parameters."""
@@ -140,8 +142,10 @@ class Declared:
         inputs: Sequence[Path],
         outputs: Sequence[Path],
         params: Mapping[str, Any],
-    ) -> Job:
+    ) -> "Job":
         """A job of this command. Raises as ``Job`` does."""
+        from blimpworks.records.job import Job
+
         return Job(self.of(*values), inputs=inputs, outputs=outputs, params=params)
 
 
@@ -151,7 +155,7 @@ GROUPS: dict[str, str] = {}
 """Help of each group of commands, such as ``export``."""
 
 
-def _job_of(declared: Declared, arguments: Arguments) -> Job:
+def _job_of(declared: Declared, arguments: Arguments) -> "Job":
     """The job that the arguments tell of."""
     inputs: list[Path] = []
     outputs: list[Path] = []

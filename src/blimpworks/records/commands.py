@@ -2,9 +2,6 @@
 
 from dataclasses import dataclass
 
-from blimpworks.files import sha256_of
-from blimpworks.records.digest import code_digest, module_path, reached_modules
-
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -20,9 +17,14 @@ class Command:
     @property
     def code(self) -> str:
         """Digest of the code that its entries reach, as 16 hexadecimal digits."""
+        from blimpworks.records.digest import code_digest
+
         return code_digest(*self.entries)
 
     def sources(self) -> dict[str, str]:
         """SHA-256 of the modules that its code lies in, by their names."""
+        from blimpworks.files import sha256_of
+        from blimpworks.records.digest import module_path, reached_modules
+
         paths = {module: module_path(module) for module in reached_modules(*self.entries)}
         return {module: sha256_of(path) for module, path in paths.items() if path is not None}
