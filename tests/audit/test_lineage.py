@@ -16,6 +16,7 @@ from blimpworks.audit.lineage import Node, concerns
 from blimpworks.audit.plan import PlannedJob, planned_jobs
 from blimpworks.audit.run import load_run
 from blimpworks.campaign.registry import papers
+from blimpworks.commands.registry import recorded_commands
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.records.job import Job, Planned, planning
@@ -146,7 +147,7 @@ def test_comments_and_docstrings_are_no_change():
     assert code(OLD.replace("Words.", "Other words.") + "# end\n") == []
 
 
-def test_what_a_verb_does_not_reach_is_no_change():
+def test_what_a_command_does_not_reach_is_no_change():
     new = OLD.replace("return 1", "return 2")
     assert code(new, reached={("m", "first"), ("m", "LIMIT")}) == []
     gone = OLD.partition("def second")[0]
@@ -160,17 +161,27 @@ def test_a_module_whose_text_is_lost_is_named_with_doubt():
 
 def test_while_planning_a_job_says_what_it_would_be_and_starts_nothing(here):
     with planning() as planned, pytest.raises(Planned):
-        Job("judge", inputs=[Path("absent")], outputs=[Path("out")], params={"a": 1})
-    assert [(job.verb, job.params) for job in planned] == [("judge", {"a": 1})]
+        Job(
+            recorded_commands()["judge"],
+            inputs=[Path("absent")],
+            outputs=[Path("out")],
+            params={"a": 1},
+        )
+    assert [(job.command.name, job.params) for job in planned] == [("judge", {"a": 1})]
     assert list(here.iterdir()) == []
 
 
 # The audit
 
 
-def funnel(output, inputs=(), n=1, verb="sample_items", **params):
+def funnel(output, inputs=(), n=1, command="sample_items", **params):
     """Run a job that writes a funnel table to ``output``."""
-    with Job(verb, inputs=[*map(Path, inputs)], outputs=[Path(output)], params=params):
+    with Job(
+        recorded_commands()[command],
+        inputs=[*map(Path, inputs)],
+        outputs=[Path(output)],
+        params=params,
+    ):
         table = {"lang": ["eng"], "stage": ["pairs"], "reason": ["x"], "n": [n]}
         write_table(pa.table(table), FUNNEL, Path(output))
 
@@ -245,7 +256,8 @@ def numbers(results, source, values):
     rows |= {"text": [f"{value:g}" for value in values.values()]}
     rows |= {"filter": [f'{{"lang": "{lang}"}}' for lang in values]}
     params = {"labels": {"languages": {lang: lang for lang in values}}}
-    with Job("build_exhibit multiblimp/table2", inputs=source, outputs=[path], params=params):
+    command = recorded_commands()["build_exhibit multiblimp/table2"]
+    with Job(command, inputs=source, outputs=[path], params=params):
         write_table(pa.table(columns | rows, schema=CELLS.arrow()), CELLS, path)
 
 

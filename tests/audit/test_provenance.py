@@ -13,9 +13,10 @@ from blimpworks.audit.cells import cells_file, find_cell
 from blimpworks.audit.check import check_tree
 from blimpworks.audit.explain import Explanation
 from blimpworks.audit.lineage import Node, lineage, read_record, record_of
-from blimpworks.audit.verbs import verb_code
+from blimpworks.commands.registry import code_of, recorded_commands
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
+from blimpworks.papers.multiblimp.commands import sample_items
 from blimpworks.records.job import Job, sidecar_path
 from blimpworks.tables import FUNNEL, METADATA_KEY, write_table
 
@@ -33,10 +34,12 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def make(output, inputs=(), n=1, verb="sample_items", **params):
+def make(output, inputs=(), n=1, command="sample_items", **params):
     """Run a job that writes a funnel table to ``output``."""
     inputs = [Path(i) for i in inputs]
-    with Job(verb, inputs=inputs, outputs=[Path(output)], params=params) as job:
+    with Job(
+        recorded_commands()[command], inputs=inputs, outputs=[Path(output)], params=params
+    ) as job:
         write_table(funnel(n), FUNNEL, Path(output))
         job.note(counts={"n": n})
 
@@ -56,7 +59,7 @@ def test_a_sidecar_says_what_made_the_product_from_what():
         "bytes": len(data),
     }
     assert (record["verb"], record["params"]) == ("sample_items", {"seed": 7})
-    assert record["code"] == verb_code("sample_items")
+    assert record["code"] == code_of("sample_items")
     assert record["notes"] == {"counts": {"n": 1}}
     assert set(record["packages"]) >= {"python", "pyarrow"}
     assert "blimpworks.papers.multiblimp.items.sampling" in record["sources"]
@@ -96,7 +99,9 @@ def test_a_table_written_outside_a_job_names_no_maker():
 
 def test_nothing_is_written_when_the_block_raises(here):
     def fail():
-        with Job("sample_items", inputs=[], outputs=[Path("out.parquet")], params={}):
+        with Job(
+            recorded_commands()["sample_items"], inputs=[], outputs=[Path("out.parquet")], params={}
+        ):
             raise ArithmeticError
 
     with pytest.raises(ArithmeticError):
@@ -123,7 +128,7 @@ def test_a_directory_stands_for_its_files_but_not_for_records_and_hidden_ones():
 
 def make_in_two_directories(n=1):
     outputs = [Path("results/items/x.parquet"), Path("results/funnel/x.parquet")]
-    with Job("sample_items", inputs=[], outputs=outputs, params={}):
+    with sample_items.job(inputs=[], outputs=outputs, params={}):
         for path in outputs:
             write_table(funnel(n), FUNNEL, path)
     return outputs

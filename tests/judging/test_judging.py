@@ -149,7 +149,7 @@ def run(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
-def test_verbs_lead_from_items_to_accuracies(tmp_path):
+def test_commands_lead_from_items_to_accuracies(tmp_path):
     corpus = tiny.write_corpus(tmp_path / "text.txt")
     checkpoint = tmp_path / "models" / "checkpoint.json"
     items = tiny.write_items(tmp_path / "items.parquet", [("the dog sees.", "dog the sees.")])

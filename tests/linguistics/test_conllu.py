@@ -8,7 +8,6 @@ from pathlib import Path
 
 import conllu
 import pytest
-import typer
 from conllu.parser import parse_comment_line, parse_dict_value, parse_paired_list_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -336,12 +335,9 @@ def test_build_leaves_nothing_behind_a_malformed_file(treebanks, products):
     assert not any(path.exists() for path in products)
 
 
-def test_verb_names_treebanks_by_directory_and_leaves_a_record(treebanks, products):
-    from blimpworks.cli.treebanks import register
+def test_the_command_names_treebanks_by_directory_and_leaves_a_record(treebanks, products):
+    from blimpworks.cli import app
 
-    app = typer.Typer()
-    app.callback()(lambda: None)  # with one command only, typer would drop its name
-    register(app)
     flags = [
         f"--{n}={p}" for n, p in zip(("tokens", "sentences", "malformed"), products, strict=True)
     ]

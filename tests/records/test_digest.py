@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from blimpworks.audit.verbs import VERBS, verb_code
+from blimpworks.commands.registry import recorded_commands
 from blimpworks.records.digest import code_digest, reachable
 from support.paths import PACKAGE
 
@@ -268,21 +268,22 @@ def test_records_messages_settings_and_the_command_line_are_no_part_of_the_code(
     }
     assert "blimpworks.papers.multiblimp.items.swaps" in modules
     outside = tuple(
-        f"blimpworks.{name}" for name in ("records", "errors", "cli", "campaign.settings")
+        f"blimpworks.{name}"
+        for name in ("records", "errors", "cli", "commands", "campaign.settings")
     )
     assert not [m for m in modules if m.startswith(outside)]
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_has_code(verb):
-    assert len(verb_code(verb)) == 16
+@pytest.mark.parametrize("name", recorded_commands())
+def test_every_command_has_code(name):
+    assert len(recorded_commands()[name].code) == 16
 
 
-def verb_digests(source):
-    """Digests of all verbs by the package below a directory."""
+def command_digests(source):
+    """Digests of all commands by the package below a directory."""
     code = (
-        "import json; from blimpworks.audit.verbs import VERBS, verb_code; "
-        "print(json.dumps({verb: verb_code(verb) for verb in VERBS}))"
+        "import json; from blimpworks.commands.registry import recorded_commands as r; "
+        "print(json.dumps({name: command.code for name, command in r().items()}))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -306,7 +307,7 @@ def formulas_of_clams(tmp_path_factory):
     def digests(old="", new="", more=""):
         assert old in text
         module.write_text((text.replace(old, new) if old else text) + more, "utf-8")
-        return verb_digests(source)
+        return command_digests(source)
 
     return digests
 
@@ -344,10 +345,11 @@ def test_a_changed_formula_changes_only_what_uses_it(
 ):
     after = formulas_of_clams(old, new)
     symbol = ("blimpworks.papers.clams.exhibits.formulas", name)
-    users = {verb for verb in VERBS if symbol in reachable(*VERBS[verb].entries)}
-    assert {verb for verb in VERBS if after[verb] != digests_before[verb]} == users
+    commands = recorded_commands()
+    users = {name for name in commands if symbol in reachable(*commands[name].entries)}
+    assert {name for name in commands if after[name] != digests_before[name]} == users
     assert users
-    assert all(verb.startswith("build_exhibit clams/") for verb in users)
+    assert all(name.startswith("build_exhibit clams/") for name in users)
 
 
 def kept_digests(tmp_path):

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
-from blimpworks.audit.verbs import VERBS, score_verb
 from blimpworks.campaign.engines import ENGINES
 from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.commands.registry import recorded_commands
 from blimpworks.errors import UserError
 from blimpworks.models.words import split_words
 from blimpworks.records import digest
@@ -407,7 +407,7 @@ def test_missing_checkpoint_is_told(tmp_path):
 
 @pytest.mark.parametrize("pair", ENGINES)
 def test_an_engine_is_part_of_the_code_behind_its_scores_and_no_other_is(pair):
-    engines = set(ENGINES.values()) & set(VERBS[score_verb(*pair)].entries)
+    engines = set(ENGINES.values()) & set(recorded_commands()[" ".join(("score", *pair))].entries)
     assert engines == {ENGINES[pair]}
 
 

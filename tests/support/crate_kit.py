@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from urllib3 import HTTPResponse
 
 from blimpworks.cli import app
+from blimpworks.commands.registry import recorded_commands
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.records.job import Job
@@ -72,7 +73,12 @@ def build_results(results):
     """
     checkpoint = tiny.make_ngram(tiny.write_corpus(Path("text.txt")), Path("model/checkpoint.json"))
     items = results / "items/multiblimp/eng.parquet"
-    with Job("sample_items", inputs=[Path("text.txt")], outputs=[items], params={"seed": 1}):
+    with Job(
+        recorded_commands()["sample_items"],
+        inputs=[Path("text.txt")],
+        outputs=[items],
+        params={"seed": 1},
+    ):
         tiny.write_items(items, PAIRS, paradigm=["SG", "SG", "PL", "PL"])
     manifest, store = results / "store/grams/manifest.json", results / "store/grams/shards"
     scores = results / "scores/multiblimp/eng/grams.parquet"

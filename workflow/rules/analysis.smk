@@ -15,7 +15,7 @@ rule compare_models:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("compare_models"),
+        code=code_of("compare_models"),
         root=f"{RESULTS}/judgements/{{benchmark}}",
         models=lambda w: layout.evaluated(w.benchmark),
         method=lambda w: layout.methods_of(w.benchmark)[0],

@@ -1,6 +1,5 @@
 """Answering: one job loads one checkpoint and asks it every prompt, then answers are judged."""
 
-from blimpworks.audit.verbs import answer_verb
 from blimpworks.campaign.registry import find_benchmark
 from blimpworks.generation.jobs import generation_options, system_prompts
 
@@ -23,7 +22,7 @@ rule answer:
     resources:
         **answer_job(),
     params:
-        code=lambda w: verb_code(answer_verb(layout.engine_of(w.model))),
+        code=lambda w: code_of("answer", layout.engine_of(w.model)),
         python="python",
         # Snakemake removes declared outputs of a failed job; the shards must stay.
         store=lambda w, output: str(Path(output[0]).with_name("shards")),
@@ -51,7 +50,7 @@ use rule answer as answer_with_vllm with:
     conda:
         f"../../envs/{VLLM_ENVIRONMENT}.yaml"
     params:
-        code=lambda w: verb_code(answer_verb("vllm")),
+        code=lambda w: code_of("answer", "vllm"),
         python=VLLM_PYTHON,
         store=lambda w, output: str(Path(output[0]).with_name("shards")),
         engine="vllm",
@@ -93,7 +92,7 @@ for block in layout.blocks("prompt"):
         conda:
             "../../envs/core.yaml"
         params:
-            code=verb_code("collect_answers"),
+            code=code_of("collect_answers"),
             store=lambda w, input: str(Path(input.manifest).with_name("shards")),
             prompts=lambda w, input: repeated("items", input.prompts),
             answers=lambda w, output: repeated("output", output),

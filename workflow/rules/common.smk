@@ -5,7 +5,6 @@ import re
 
 from snakemake.exceptions import WorkflowError
 
-from blimpworks.audit.verbs import exhibit_verb, score_verb, verb_code
 from blimpworks.campaign.catalogue import load_catalogue, whole_catalogue
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.campaign.exhibits import exhibits, find_exhibit
@@ -16,6 +15,7 @@ from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import benchmarks, check_papers, papers, papers_of
 from blimpworks.campaign.retrieved import available, lexicon_sources, read_files
 from blimpworks.campaign.training_layout import CORPUS_PARTS, text_arguments
+from blimpworks.commands.registry import code_of
 from blimpworks.errors import UserError
 
 CAMPAIGN_FILE = os.path.relpath(
@@ -84,4 +84,4 @@ def repeated(option, paths):
 def scoring_code(model):
     """Digest of the code that scores with a model."""
     architecture = CATALOGUE.models[model].architecture
-    return verb_code(score_verb(layout.engine_of(model), architecture))
+    return code_of("score", layout.engine_of(model), architecture)

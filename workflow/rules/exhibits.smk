@@ -36,9 +36,7 @@ for kind in FORMATS:
         conda:
             "../../envs/core.yaml"
         params:
-            code=lambda w: verb_code(
-                exhibit_verb(find_exhibit(f"{w.paper}/{w.exhibit}"))
-            ),
+            code=lambda w: code_of("build_exhibit", f"{w.paper}/{w.exhibit}"),
             inputs=lambda w: [
                 f"--input={kind}={path}" for kind, path in exhibit_tables(w)
             ],
@@ -85,7 +83,10 @@ for paper in layout.papers:
         conda:
             "../../envs/core.yaml"
         params:
-            code=[verb_code(exhibit_verb(spec)) for spec in layout.published_of(paper)],
+            code=[
+                code_of("build_exhibit", spec.key)
+                for spec in layout.published_of(paper)
+            ],
             paper=paper,
             folder=lambda w, output: Path(output.files[0]).parent,
             inputs=[

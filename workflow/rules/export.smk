@@ -23,7 +23,7 @@ rule export_crate:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("export_crate"),
+        code=code_of("export_crate"),
         results=lambda w, output: Path(output[0]).parent,
     message:
         "Write the results as a Workflow Run RO-Crate"

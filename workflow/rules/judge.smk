@@ -29,7 +29,7 @@ for block in layout.blocks("pair"):
         conda:
             "../../envs/core.yaml"
         params:
-            code=verb_code("judge"),
+            code=code_of("judge"),
             tables=lambda w, input, output: [
                 *repeated("items", input.pairs),
                 *repeated("scores", input.scores),
@@ -68,7 +68,7 @@ rule compute_accuracies:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("compute_accuracies"),
+        code=code_of("compute_accuracies"),
         root=f"{RESULTS}/judgements/{{benchmark}}",
         models=lambda w: layout.evaluated(w.benchmark),
         counted=lambda w: layout.counted_of(w.benchmark),

@@ -20,7 +20,7 @@ rule build_text:
     resources:
         **cpu_job(2000),
     params:
-        code=verb_code("build_text"),
+        code=code_of("build_text"),
         inputs=lambda w, input: text_arguments(input),
         options=CAMPAIGN.training.model_dump_json(
             include={"treebank_text", "max_sentences"}
@@ -47,7 +47,7 @@ rule join_text:
     resources:
         **cpu_job(4000),
     params:
-        code=verb_code("join_text"),
+        code=code_of("join_text"),
     message:
         "Join the training texts of several languages"
     shell:
@@ -74,7 +74,7 @@ rule build_corpus:
     resources:
         **cpu_job(4000, minutes=60),
     params:
-        code=verb_code("build_corpus"),
+        code=code_of("build_corpus"),
         inputs=lambda w, input: text_arguments(input),
         options=lambda w: options(CAMPAIGN.training.corpora[w.corpus]),
         treebank=(
@@ -110,7 +110,7 @@ rule join_corpora:
     resources:
         **cpu_job(4000, minutes=60),
     params:
-        code=verb_code("join_corpora"),
+        code=code_of("join_corpora"),
     message:
         "Join the corpora {wildcards.corpus} of all languages"
     shell:
@@ -143,7 +143,7 @@ rule sample_corpus:
     resources:
         **cpu_job(4000, minutes=60),
     params:
-        code=verb_code("sample_corpus"),
+        code=code_of("sample_corpus"),
         seed=lambda w: CAMPAIGN.training.seed + int(w.number),
     message:
         "Draw sample {wildcards.number} of {wildcards.tokens} tokens from {wildcards.corpus} of {wildcards.scope}"
@@ -169,7 +169,7 @@ rule train_ngram:
     resources:
         **cpu_job(4000, minutes=240),
     params:
-        code=verb_code("train_ngram"),
+        code=code_of("train_ngram"),
         recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
         recipe=lambda w: layout.training.recipe_json(w.model),
     message:
@@ -204,7 +204,7 @@ for kind in ("transformer", "masked", "encoder-decoder", "lstm"):
         resources:
             **train_job(kind),
         params:
-            code=verb_code(verb),
+            code=code_of(verb),
             command=f"train-{kind}",
             recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
             recipe=lambda w: layout.training.recipe_json(w.model),
@@ -235,7 +235,7 @@ rule measure_perplexity:
     resources:
         **train_job("lstm"),
     params:
-        code=verb_code("measure_perplexity"),
+        code=code_of("measure_perplexity"),
     message:
         "Measure the perplexity of {wildcards.model} on {wildcards.lang}"
     shell:

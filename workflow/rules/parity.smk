@@ -24,7 +24,7 @@ rule parity:
     resources:
         **cpu_job(8000, minutes=120),
     params:
-        code=lambda w: [scoring_code(w.model), verb_code("parity")],
+        code=lambda w: [scoring_code(w.model), code_of("parity")],
         folder=lambda w, output: str(Path(output[0]).parent),
         variants=lambda w: [
             f"--variant={name}"

@@ -23,7 +23,7 @@ rule report:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("build_report"),
+        code=code_of("build_report"),
         results=lambda w, output: Path(output[0]).parent,
         printed=lambda w: str(CAMPAIGN.catalogue.published),
         facts=report_facts(),

@@ -15,7 +15,7 @@ rule read_published:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("read_published"),
+        code=code_of("read_published"),
     message:
         "Read the accuracies that the paper of {wildcards.benchmark} prints"
     shell:
@@ -55,7 +55,7 @@ rule compare_published:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("compare_published"),
+        code=code_of("compare_published"),
         printed=lambda w: str(CAMPAIGN.catalogue.published),
         accuracies=lambda w, input: Path(input.accuracies[0]).parent,
         papers=[f"--paper={paper}" for paper in layout.papers],
@@ -90,7 +90,7 @@ rule compare_measured:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("compare_measured"),
+        code=code_of("compare_measured"),
         printed=lambda w: str(CAMPAIGN.catalogue.published),
         papers=[f"--paper={paper}" for paper in layout.papers],
     message:

@@ -115,7 +115,7 @@ for block in layout.blocks("pair"):
         conda:
             "../../envs/core.yaml"
         params:
-            code=verb_code("collect_scores"),
+            code=code_of("collect_scores"),
             store=lambda w, input: str(Path(input.manifest).with_name("shards")),
             pairs=lambda w, input: repeated("items", input.pairs),
             scores=lambda w, output: repeated("output", output),

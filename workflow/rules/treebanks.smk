@@ -18,7 +18,7 @@ rule build_tokens:
     resources:
         **cpu_job(2000),
     params:
-        code=verb_code("build_tokens"),
+        code=code_of("build_tokens"),
         options=CAMPAIGN.treebanks.model_dump_json(include={"reader", "malformed"}),
     message:
         "Read the treebanks of {wildcards.lang}"

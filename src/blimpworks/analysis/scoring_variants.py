@@ -136,7 +136,7 @@ class Scored:
 def _command(
     variant: Variant, items: Path, checkpoint: Path, folder: Path, options: ScoringOptions
 ) -> list[str]:
-    """Arguments of the verb that scores, for an interpreter."""
+    """Arguments of the command that scores, for an interpreter."""
     return [
         *("-m", "blimpworks", "score", str(items), "--checkpoint", str(checkpoint)),
         *("--engine", variant.engine, "--options", options.model_dump_json()),

@@ -11,19 +11,19 @@ import pyarrow.parquet as pq
 from blimpworks.audit.changes import changed_code, changed_values, texts_of, told
 from blimpworks.audit.lineage import Record, concerns
 from blimpworks.audit.run import Run, names_in
-from blimpworks.audit.verbs import VERBS, verb_code
+from blimpworks.commands.registry import find_command
 from blimpworks.records.digest import reachable
 from blimpworks.records.job import REPOSITORY
 
 Kind = Literal["input", "code", "parameter", "model", "engine", "package", "unexplained"]
 NOBODY: frozenset[str] = frozenset()
-KIND_OF_VERB: dict[str, Kind] = {
+KIND_OF_COMMAND: dict[str, Kind] = {
     "retrieve": "input",
     "score": "engine",
     "answer": "engine",
     "retrieve_model": "model",
 }
-"""What a changed parameter of a verb is; of those that train a model it is the model."""
+"""What a changed parameter of a command is; of those that train a model it is the model."""
 ENGINE_KEY = ("software", "code", "number format", "checkpoint", "first token or template")
 """Parts of an engine's key, whose last is what conditions scores or answers; code and
 checkpoint are told by themselves."""
@@ -37,13 +37,13 @@ class Cause:
     text: str
 
 
-def _kind_of(verb: str, parameter: str) -> Kind:
-    name = verb.partition(" ")[0]
+def _kind_of(command: str, parameter: str) -> Kind:
+    name = command.partition(" ")[0]
     if name.startswith("train_"):
         return "model"
     if name in ("score", "answer") and parameter != "engine":
         return "parameter"
-    return KIND_OF_VERB.get(name, "parameter")
+    return KIND_OF_COMMAND.get(name, "parameter")
 
 
 def same_table(first: Path, second: Path) -> bool:
@@ -108,10 +108,11 @@ class Causes:
     def _modules(self, old: Record, new: Record) -> list[str]:
         places = {REPOSITORY, *(run.base for run in (self.first, self.second) if run.base)}
         before, after = (texts_of(record, sorted(places)) for record in (old, new))
-        verb = new["verb"]
-        # Of a module only what the verb reaches counts, which this code can tell of itself alone.
-        here = verb in VERBS and verb_code(verb) == new["code"]
-        reached = set(reachable(*VERBS[verb].entries)) if here else None
+        command = find_command(new["verb"])
+        # Of a module only what the command reaches counts, which this code can tell of itself
+        # alone.
+        here = command is not None and command.code == new["code"]
+        reached = set(reachable(*command.entries)) if command and here else None
         return changed_code(old["sources"], new["sources"], before, after, reached)
 
     def _of_inputs(self, old: Record, new: Record, others: frozenset[str]) -> Iterator[Cause]:
@@ -160,10 +161,10 @@ def _unexplained(key: str) -> Cause:
 
 def _of_values(old: Record, new: Record) -> Iterator[Cause]:
     """Parameters, packages and engines that differ between two records of a job."""
-    verb = new["verb"]
+    command = new["verb"]
     for path, (before, after) in changed_values(old["params"], new["params"]).items():
-        change = f"{verb.partition(' ')[0]} {path}: {told(before)} → {told(after)}"
-        yield Cause(_kind_of(verb, path), change)
+        change = f"{command.partition(' ')[0]} {path}: {told(before)} → {told(after)}"
+        yield Cause(_kind_of(command, path), change)
     for name, (before, after) in changed_values(old["packages"], new["packages"]).items():
         yield Cause("package", f"{name} {before} → {after}")
     engines = [str(record["notes"].get("engine", "")).split("|") for record in (old, new)]

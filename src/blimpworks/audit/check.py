@@ -193,7 +193,7 @@ def audit(
     """Re-hash every product below ``root`` and all that it was made from.
 
     Files below ``root`` without a record are unaccounted for. A product is stale when an
-    input has changed since, or the code of its verb, or when the ``plan`` (the campaign's
+    input has changed since, or the code of its command, or when the ``plan`` (the campaign's
     jobs by first output) has other parameters or inputs. Relative paths in records start
     from the directory that the workflow ran in, which must be the current one. Raises
     UserError when there is nothing to check.

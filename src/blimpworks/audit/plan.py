@@ -1,6 +1,6 @@
 """What a campaign's jobs would be now, asked from Snakemake without running any.
 
-A dry run prints every job's command. Each is handed to its verb, which stops where it would
+A dry run prints every job's command. Each is handed to ``blimpworks``, which stops where it would
 start the job: so parameters are spelt as in the job's record, whatever its options look like.
 """
 
@@ -24,9 +24,9 @@ COMMAND = re.compile(r"Shell command: \S*python\S* -m blimpworks (.+)")
 
 @dataclass(frozen=True, slots=True)
 class PlannedJob:
-    """A job as it would be: its verb, parameters, inputs and outputs."""
+    """A job as it would be: its command's name, parameters, inputs and outputs."""
 
-    verb: str
+    command: str
     params: dict[str, Any]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
@@ -52,7 +52,7 @@ def _commands(campaign: Path) -> list[str]:
 
 
 def _jobs_of(command: str, run: Callable[[list[str]], Any]) -> list[PlannedJob]:
-    """The jobs behind a command; none where its verb cannot say before it has its inputs."""
+    """The jobs behind a command; none where it cannot say before it has its inputs."""
     words = shlex.split(command)
     arguments = words[: words.index(">")] if ">" in words else words
     with planning() as planned:
@@ -63,7 +63,9 @@ def _jobs_of(command: str, run: Callable[[list[str]], Any]) -> list[PlannedJob]:
         except (UserError, OSError, ImportError) as error:
             logging.getLogger(__name__).debug("%s: %s", arguments[:1], error)
     return [
-        PlannedJob(job.verb, job.params, tuple(map(str, job.inputs)), tuple(map(str, job.outputs)))
+        PlannedJob(
+            job.command.name, job.params, tuple(map(str, job.inputs)), tuple(map(str, job.outputs))
+        )
         for job in planned
     ]
 

@@ -7,10 +7,9 @@ from typing import Any
 
 from blimpworks.audit.changes import changed_code, changed_values, text_now, texts_of, told
 from blimpworks.audit.plan import PlannedJob
-from blimpworks.audit.verbs import VERBS, verb_code
+from blimpworks.commands.registry import find_command
 from blimpworks.files import expand
 from blimpworks.records.digest import reachable
-from blimpworks.records.job import verb_sources
 
 FEW = 5
 
@@ -21,37 +20,36 @@ def _few(texts: list[str]) -> str:
 
 
 class Codes:
-    """Why the code of recorded jobs is no longer what their verbs run now."""
+    """Why the code of recorded jobs is no longer what their commands run now."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], str | None] = {}
 
     def reason(self, record: Mapping[str, Any]) -> str | None:
-        """What changed in the code of a job's verb since, or None."""
+        """What changed in the code of a job's command since, or None."""
         key = (record["verb"], record["code"])
         if key not in self._known:
             self._known[key] = self._changed(record)
         return self._known[key]
 
     def _changed(self, record: Mapping[str, Any]) -> str | None:
-        verb = record["verb"]
-        if verb not in VERBS:
-            return f"there is no verb {verb!r} any more"
-        now = verb_code(verb)
-        if now == record["code"]:
+        command = find_command(record["verb"])
+        if command is None:
+            return f"there is no command {record['verb']!r} any more"
+        if command.code == record["code"]:
             return None
-        reached = reachable(*VERBS[verb].entries)
-        found = changed_code(
-            record["sources"], verb_sources(verb), texts_of(record), text_now, set(reached)
+        reached = set(reachable(*command.entries))
+        definitions = changed_code(
+            record["sources"], command.sources(), texts_of(record), text_now, reached
         )
-        what = _few(found) or "what it starts from, or a data file beside it"
-        return f"the code of {verb} has changed: {what}"
+        what = _few(definitions) or "what it starts from, or a data file beside it"
+        return f"the code of {command.name} has changed: {what}"
 
 
 def plan_reasons(record: Mapping[str, Any], planned: PlannedJob) -> Iterator[str]:
     """What the campaign would now make a product from or with that it was not made from."""
-    if planned.verb != record["verb"]:
-        yield f"the campaign makes it by {planned.verb!r}, it was made by {record['verb']!r}"
+    if planned.command != record["verb"]:
+        yield f"the campaign makes it by {planned.command!r}, it was made by {record['verb']!r}"
     changed = changed_values(record["params"], planned.params)
     if changed:
         yield "parameters have changed: " + _few(

@@ -1,95 +1,91 @@
-"""Verbs from prompts to answers: answer, collect."""
+"""Commands from prompts to answers: answer, collect."""
 
 import json
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from blimpworks.audit.verbs import answer_verb
+from blimpworks.campaign.answering_engines import ANSWERING
 from blimpworks.campaign.settings.generation import GenerationJobOptions
-from blimpworks.campaign.settings.parsing import parse_options
-from blimpworks.cli.scoring import Each, Outputs, pairs_of
+from blimpworks.cli.scoring import SOFTWARE, watch_of
+from blimpworks.commands import shared
+from blimpworks.commands.declare import command
+from blimpworks.commands.options import argument, option, pairs_of, settings
 from blimpworks.errors import UserError
-from blimpworks.records.job import Job, Planned
+from blimpworks.records.commands import Command
+from blimpworks.records.job import Planned
 
-Manifest = Annotated[Path, typer.Option(help="Manifest of the model's answers.")]
-Store = Annotated[Path, typer.Option(help="Directory of the model's shards.")]
-Systems = Annotated[str, typer.Option(help="System prompt of each language, as a JSON object.")]
+MANIFEST = option("Manifest of the model's answers.")
+STORE = option("Directory of the model's shards.")
 
 
 def _systems(text: str) -> dict[str, str]:
     """System prompts by language. Raises UserError for what is no JSON object of strings."""
     try:
-        found = json.loads(text)
+        systems = json.loads(text)
     except ValueError as error:
         raise UserError(f"--systems is {text!r}, no JSON ({error}); correct it.") from error
-    if not isinstance(found, dict) or not all(isinstance(v, str) for v in found.values()):
+    if not isinstance(systems, dict) or not all(isinstance(v, str) for v in systems.values()):
         raise UserError(f'--systems is {text!r}; expected {{"LANG": "system prompt", …}}.')
-    return found
+    return systems
 
 
+SYSTEMS = option("System prompt of each language, as a JSON object.", default="{}")
+
+
+def _engines() -> Iterator[Command]:
+    # Engines are found by name at run time, so their imports don't show them.
+    for engine, answerer in ANSWERING.items():
+        entries = ("blimpworks.generation.run:answer_items", answerer)
+        yield Command(f"answer {engine}", entries, ("pyarrow", *SOFTWARE[engine]))
+
+
+@command(_engines)
 def answer(
-    checkpoint: Annotated[Path, typer.Option(help="The model's checkpoint.json.")],
-    engine: Annotated[str, typer.Option(help="Engine that answers: vllm or transformers.")],
-    store: Store,
-    manifest: Manifest,
-    options: Annotated[str, typer.Option(help="Options of answering, as JSON.")],
-    systems: Systems = "{}",
-    items: Annotated[list[Path] | None, typer.Argument(help="Tables of prompts.")] = None,
-    log: Annotated[
-        Path | None, typer.Option(help="The job's log; its attempts are entered beside it.")
-    ] = None,
+    checkpoint: Path = option("The model's checkpoint.json."),
+    engine: str = option("Engine that answers: vllm or transformers."),
+    store: Path = STORE,
+    manifest: Path = MANIFEST,
+    options: GenerationJobOptions = settings(
+        GenerationJobOptions, "Options of answering, as JSON."
+    ),
+    systems: str = SYSTEMS,
+    items: list[Path] = argument("Tables of prompts.", default=list),
+    log: Path | None = shared.LOG,
 ) -> None:
     """Ask one model all prompts of the items, each once; resumes where it was killed."""
     from blimpworks.campaign.answering_engines import find_answering
-    from blimpworks.cluster.deadline import deadline_of
     from blimpworks.generation.run import answer_items
     from blimpworks.models.checkpoint import read_description
-    from blimpworks.records.journal import progress_path
-    from blimpworks.scoring.progress import Progress
-    from blimpworks.scoring.watch import Watch, Watches
 
-    chosen, said, tables = (
-        parse_options(GenerationJobOptions, options),
-        _systems(systems),
-        items or [],
-    )
+    prompts = _systems(systems)
     find_answering(engine, read_description(checkpoint).architecture)
-    params = chosen.model_dump() | {"engine": engine, "systems": said}
-    outputs = [manifest, store]
-    with Job(
-        answer_verb(engine), inputs=[*tables, checkpoint], outputs=outputs, params=params
-    ) as job:
-        watch = Watches(Progress(progress_path(log)) if log else Watch(), deadline_of())
+    params = options.model_dump() | {"engine": engine, "systems": prompts}
+    inputs, outputs = [*items, checkpoint], [manifest, store]
+    with answer.job(engine, inputs=inputs, outputs=outputs, params=params) as job:
         result = answer_items(
-            tables, said, checkpoint, store, manifest, engine, chosen, watch=watch
+            items, prompts, checkpoint, store, manifest, engine, options, watch=watch_of(log)
         )
         job.note(engine=result.engine, prompts=result.sentences, statuses=result.statuses)
 
 
+@command("blimpworks.generation.collect:collect_answers", packages=shared.ARROW, pandas=False)
 def collect_answers(
-    items: Each,
-    manifest: Manifest,
-    store: Store,
-    output: Outputs,
-    systems: Systems = "{}",
+    items: list[Path] = shared.EACH,
+    manifest: Path = MANIFEST,
+    store: Path = STORE,
+    output: list[Path] = shared.OUTPUTS,
+    systems: str = SYSTEMS,
 ) -> None:
     """Slice a model's shards into answers tables, one for each table of prompts."""
     from blimpworks.generation import collect
 
-    shards, said = collect.answer_shards(manifest, store), _systems(systems)
+    shards, prompts = collect.answer_shards(manifest, store), _systems(systems)
     for table, target in pairs_of(items, output):
-        params = {"system": said.get(table.stem)}
+        params = {"system": prompts.get(table.stem)}
+        inputs = [table, manifest]
         with (
             suppress(Planned),
-            Job("collect_answers", inputs=[table, manifest], outputs=[target], params=params),
+            collect_answers.job(inputs=inputs, outputs=[target], params=params),
         ):
-            collect.collect_answers(table, said, shards, target)
-
-
-def register(app: typer.Typer) -> None:
-    """Add this module's verbs to the command."""
-    for verb in (answer, collect_answers):
-        app.command()(verb)
+            collect.collect_answers(table, prompts, shards, target)

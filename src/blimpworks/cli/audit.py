@@ -1,26 +1,29 @@
-"""Verbs for auditors: where a number comes from, and whether anything was altered."""
+"""Commands for auditors: where a number comes from, and whether anything was altered."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Items = Annotated[int, typer.Option(help="Show so many of its items.", min=0)]
+from blimpworks.commands.declare import command
+from blimpworks.commands.options import argument, option
+
+JSON = option("Print JSON.", "--json", default=False)
+ITEMS = option("Show so many of its items.", default=1, min=0)
 
 
+@command()
 def explain(
-    exhibit: Annotated[Path, typer.Argument(help="Any file of an exhibit, or a comparison.")],
-    row: Annotated[str | None, typer.Option(help="Row, as printed or by its code.")] = None,
-    column: Annotated[str | None, typer.Option(help="Column, as printed or by its code.")] = None,
-    items: Items = 1,
-    item: Annotated[str | None, typer.Option(help="Show the item with this id.")] = None,
-    paper: Annotated[str | None, typer.Option(help="Of a comparison: whose number.")] = None,
-    printed_in: Annotated[
-        str | None, typer.Option("--exhibit", help="Of a comparison: where it is printed.")
-    ] = None,
-    whole: Annotated[bool, typer.Option("--all", help="Name every input.")] = False,
-    json: Json = False,
+    exhibit: Path = argument("Any file of an exhibit, or a comparison."),
+    row: str | None = option("Row, as printed or by its code.", default=None),
+    column: str | None = option("Column, as printed or by its code.", default=None),
+    items: int = ITEMS,
+    item: str | None = option("Show the item with this id.", default=None),
+    paper: str | None = option("Of a comparison: whose number.", default=None),
+    printed_in: str | None = option(
+        "Of a comparison: where it is printed.", "--exhibit", default=None
+    ),
+    whole: bool = option("Name every input.", "--all", default=False),
+    json: bool = JSON,
 ) -> None:
     """Trace one number of an exhibit to its judgements, tokens, model and treebank sentences.
 
@@ -47,13 +50,14 @@ def explain(
     typer.echo(as_text(found, whole))
 
 
+@command()
 def check(
-    root: Annotated[Path, typer.Argument(help="Results tree, such as results/.")],
-    configfile: Annotated[
-        Path | None, typer.Option(help="Campaign: compare with what it would make now.")
-    ] = None,
-    whole: Annotated[bool, typer.Option("--all", help="Name every file.")] = False,
-    json: Json = False,
+    root: Path = argument("Results tree, such as results/."),
+    configfile: Path | None = option(
+        "Campaign: compare with what it would make now.", default=None
+    ),
+    whole: bool = option("Name every file.", "--all", default=False),
+    json: bool = JSON,
 ) -> None:
     """Re-hash every product; name what was altered, is missing, stale or unaccounted for.
 
@@ -71,11 +75,12 @@ def check(
     raise typer.Exit(1 if found.findings else 0)
 
 
+@command()
 def diff(
-    first: Annotated[Path, typer.Argument(metavar="RUN_A", help="Results tree.")],
-    second: Annotated[Path, typer.Argument(metavar="RUN_B", help="Results tree.")],
-    whole: Annotated[bool, typer.Option("--all", help="Name every number.")] = False,
-    json: Json = False,
+    first: Path = argument("Results tree.", metavar="RUN_A"),
+    second: Path = argument("Results tree.", metavar="RUN_B"),
+    whole: bool = option("Name every number.", "--all", default=False),
+    json: bool = JSON,
 ) -> None:
     """Tell what two runs did differently, and which numbers moved because of it."""
     from blimpworks.audit.diff import compare_runs
@@ -83,9 +88,3 @@ def diff(
 
     found = compare_runs(first, second)
     typer.echo(as_json(found) if json else as_text(found, whole))
-
-
-def register(app: typer.Typer) -> None:
-    """Add these verbs to the command line."""
-    for verb in (explain, check, diff):
-        app.command()(verb)

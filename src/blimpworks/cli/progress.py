@@ -1,16 +1,16 @@
-"""Verbs for whoever waits for a campaign: how far it is, and what it took."""
+"""Commands for whoever runs a campaign: what it would take, how far it is, what it took."""
 
 import time
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
+from blimpworks.commands.declare import command
+from blimpworks.commands.options import argument, option
 from blimpworks.errors import UserError
 
-Config = Annotated[Path, typer.Option(help="The campaign.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-DEFAULT = Path("config/config.yaml")
+CONFIG = option("The campaign.", default=Path("config/config.yaml"))
+JSON = option("Print JSON.", "--json", default=False)
 
 
 def _told(configfile: Path, model: str | None, *, json: bool) -> str:
@@ -36,13 +36,12 @@ def _told(configfile: Path, model: str | None, *, json: bool) -> str:
     return status_text.as_text(found, str(configfile), terminal_width())
 
 
+@command()
 def status(
-    configfile: Config = DEFAULT,
-    model: Annotated[str | None, typer.Option(help="Show this model's languages.")] = None,
-    watch: Annotated[
-        float | None, typer.Option(help="Look again every so many seconds.", min=1)
-    ] = None,
-    json: Json = False,
+    configfile: Path = CONFIG,
+    model: str | None = option("Show this model's languages.", default=None),
+    watch: float | None = option("Look again every so many seconds.", default=None, min=1),
+    json: bool = JSON,
 ) -> None:
     """Tell how far a campaign is: stages, models, languages, what runs and what failed."""
     if watch and json:
@@ -60,10 +59,11 @@ def status(
         return
 
 
+@command()
 def efficiency(
-    configfile: Config = DEFAULT,
-    output: Annotated[Path | None, typer.Option(help="Write a CSV file too.")] = None,
-    json: Json = False,
+    configfile: Path = CONFIG,
+    output: Path | None = option("Write a CSV file too.", default=None),
+    json: bool = JSON,
 ) -> None:
     """Tell what a campaign asked the cluster for, held and used, and what to change."""
     from blimpworks.campaign.catalogue import load_catalogue
@@ -88,7 +88,36 @@ def efficiency(
     typer.echo(text)
 
 
-def register(app: typer.Typer) -> None:
-    """Add these verbs to the command line."""
-    for verb in (status, efficiency):
-        app.command()(verb)
+@command()
+def plan(
+    targets: list[str] = argument("What to make, as for snakemake; all by default.", default=list),
+    configfile: Path = CONFIG,
+    site: Path | None = option(
+        "Description of the cluster; by default the campaign's, or site.yaml.", default=None
+    ),
+    as_json: bool = option("The same as data.", "--json", default=False),
+) -> None:
+    """Say what a run would do and take before anything is submitted; exit 2 if it cannot."""
+    from blimpworks.campaign.catalogue import load_catalogue
+    from blimpworks.campaign.load import load_campaign
+    from blimpworks.campaign.settings.site import load_site, site_file
+    from blimpworks.cluster.dry_run import DryRun, dry_run
+    from blimpworks.cluster.plan import make_plan
+    from blimpworks.cluster.plan_text import plan_text
+
+    campaign = load_campaign(configfile)
+    catalogue = load_catalogue(campaign)
+    file = site_file(campaign, site)
+    cluster = load_site(file) if file else None
+    trouble: UserError | None = None
+    dry: DryRun | None = None
+    try:
+        dry = dry_run(configfile, targets, site)
+    except UserError as error:
+        trouble = error
+    planned = make_plan(campaign, catalogue, cluster, dry, file)
+    if trouble and not planned.refused:
+        raise trouble
+    typer.echo(planned.model_dump_json(indent=1) if as_json else plan_text(planned, cluster))
+    if planned.refused:
+        raise typer.Exit(2)

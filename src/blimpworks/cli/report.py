@@ -1,21 +1,33 @@
-"""The verb that builds the report."""
+"""The command that builds the report."""
 
 import json
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from blimpworks.records.job import Job
+from blimpworks.commands.declare import command
+from blimpworks.commands.options import option
 
 
+@command(
+    "blimpworks.report.site:build_report",
+    packages=(
+        "itables",
+        "jinja2",
+        "pandas",
+        "pyarrow",
+        "pydata-sphinx-theme",
+        "sphinx",
+        "sphinx-design",
+    ),
+)
 def build_report(
-    results: Annotated[Path, typer.Option(help="Results tree of the campaign.")],
-    printed: Annotated[Path, typer.Option(help="Directory of printed numbers, one per paper.")],
-    facts: Annotated[str, typer.Option(help="What the report says of the campaign, as JSON.")],
-    measured: Annotated[str, typer.Option(help="Exhibits that the campaign builds, as JSON.")],
-    output: Annotated[Path, typer.Option(help="Directory of the site.")],
-    corrected: Annotated[Path | None, typer.Option(help="Results tree of another variant.")] = None,
+    results: Path = option("Results tree of the campaign."),
+    printed: Path = option("Directory of printed numbers, one per paper."),
+    facts: str = option("What the report says of the campaign, as JSON."),
+    measured: str = option("Exhibits that the campaign builds, as JSON."),
+    output: Path = option("Directory of the site."),
+    corrected: Path | None = option("Results tree of another variant.", default=None),
 ) -> None:
     """Build the reproduction report: a static site of what is printed and what was measured."""
     from blimpworks.report import site
@@ -27,12 +39,7 @@ def build_report(
     trees = Trees(results, variant, frozenset(json.loads(measured)), corrected)
     params = {"facts": said, "variant": variant, "measured": sorted(trees.measured)}
     inputs = site.inputs(campaign, trees)
-    with Job("build_report", inputs=inputs, outputs=[output], params=params) as job:
+    with build_report.job(inputs=inputs, outputs=[output], params=params) as job:
         counts = site.build_report(campaign, trees, output)
         job.note(**counts)
     typer.echo(f"{output}/index.html: " + ", ".join(f"{n} {what}" for what, n in counts.items()))
-
-
-def register(app: typer.Typer) -> None:
-    """Add this verb to the command line."""
-    app.command()(build_report)

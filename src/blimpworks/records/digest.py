@@ -32,7 +32,7 @@ from blimpworks.records.packages import PACKAGE, package_folders
 # Records, messages, the command line and what a cluster is asked for decide no number;
 # settings do, but their values are params of the rules that read them.
 EXCLUDED = re.compile(
-    rf"{PACKAGE}\.(records|audit|errors|strict|cli|campaign\.settings|cluster)(\..*)?"
+    rf"{PACKAGE}\.(records|audit|errors|strict|cli|commands|campaign\.settings|cluster)(\..*)?"
     r"|.*\.(settings|\w*commands)"
 )
 

@@ -13,7 +13,7 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
@@ -23,17 +23,29 @@ from types import TracebackType
 from typing import Any, Self
 
 from blimpworks import __version__
-from blimpworks.audit.verbs import VERBS, verb_code
-from blimpworks.cluster.allocation import find_allocation
 from blimpworks.errors import UserError
 from blimpworks.files import RECORD_SUFFIX, expand, sha256_of, write_text
-from blimpworks.records.digest import module_path, reached_modules
+from blimpworks.records.commands import Command
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 _current: contextvars.ContextVar["Job | None"] = contextvars.ContextVar("job", default=None)
 _planned: contextvars.ContextVar["list[Job] | None"] = contextvars.ContextVar(
     "planned", default=None
 )
+
+
+def _no_cluster() -> dict[str, Any]:
+    """A job's share of a machine that no cluster has given it."""
+    return {"slurm_job": None, "node": platform.node(), "gpus": ()}
+
+
+_share: Callable[[], Mapping[str, Any]] = _no_cluster
+
+
+def record_share(share: Callable[[], Mapping[str, Any]]) -> None:
+    """Let records say what ``share`` returns of the job's id, node and GPUs (``slurm_job``, …)."""
+    global _share  # noqa: PLW0603
+    _share = share
 
 
 def current_job() -> "Job | None":
@@ -78,13 +90,6 @@ def git_state() -> dict[str, Any]:
     return {"commit": commit, "clean": None if changed is None else changed == ""}
 
 
-def verb_sources(verb: str) -> dict[str, str]:
-    """SHA-256 of the modules that a verb's code lies in. Raises KeyError for an unknown verb."""
-    modules = reached_modules(*VERBS[verb].entries)
-    found = {module: module_path(module) for module in modules}
-    return {module: sha256_of(path) for module, path in found.items() if path is not None}
-
-
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
@@ -96,11 +101,11 @@ def _files(paths: Sequence[Path]) -> list[dict[str, Any]]:
     ]
 
 
-def _require(paths: Sequence[Path], verb: str) -> None:
+def _require(paths: Sequence[Path], command: str) -> None:
     for path in paths:
         if not path.exists():
             raise UserError(
-                f"{verb}: {path} does not exist; expected an input file. "
+                f"{command}: {path} does not exist; expected an input file. "
                 "Build it first (snakemake builds what a target needs)."
             )
 
@@ -128,38 +133,38 @@ def planning() -> Iterator["list[Job]"]:
 class Job:
     """Context manager around the making of some products; on success it writes their record.
 
-    ``verb`` is a key of ``VERBS``, which says whose code and which packages' versions
-    decide the products; ``params`` is whatever else does.
+    ``command`` says whose code and which packages' versions decide the products; ``params``
+    is whatever else does.
 
     Raises UserError when an input is missing, and Planned while ``planning``.
     """
 
     def __init__(
         self,
-        verb: str,
+        command: Command,
         *,
         inputs: Sequence[Path],
         outputs: Sequence[Path],
         params: Mapping[str, Any],
     ) -> None:
-        self.verb, self.params = verb, dict(params)
+        self.command, self.params = command, dict(params)
         self.inputs, self.outputs = list(inputs), list(outputs)
         planned = _planned.get()
         if planned is not None:
             planned.append(self)
-            raise Planned(verb)
-        _require(inputs, verb)
+            raise Planned(command.name)
+        _require(inputs, command.name)
         self.extra: dict[str, Any] = {}
         self.started = _now()
         self.made_by: dict[str, Any] = {
-            "verb": verb,
+            "verb": command.name,
             "params": self.params,
-            "code": verb_code(verb),
+            "code": command.code,
             "inputs": _files(self.inputs),
-            "packages": package_versions(VERBS[verb].packages),
+            "packages": package_versions(command.packages),
         }
         # Taken now: a commit or an edit while the job runs is not what it ran.
-        self._sources, self._git = verb_sources(verb), git_state()
+        self._sources, self._git = command.sources(), git_state()
         self._token: contextvars.Token[Job | None] | None = None
 
     def __enter__(self) -> Self:
@@ -192,7 +197,7 @@ class Job:
                 "name": platform.node(),
                 "platform": platform.platform(),
                 "cpus": os.cpu_count(),
-                **find_allocation().place(),
+                **_share(),
             },
             "started": self.started,
             "ended": _now(),

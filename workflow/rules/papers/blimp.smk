@@ -40,7 +40,7 @@ rule generate_blimp:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("generate_blimp"),
+        code=code_of("generate_blimp"),
         lexicon=lambda w, input: Path(input.lexicon[0]).parent,
         outputs=lambda w, output: repeated("output", output),
         pairs=BLIMP.pairs,
@@ -69,7 +69,7 @@ rule build_blimp_items:
     resources:
         **cpu_job(2000),
     params:
-        code=verb_code("build_blimp_items"),
+        code=code_of("build_blimp_items"),
         pairs=lambda w: {
             "blimp": RELEASED_PAIRS,
             "blimp_generated": BLIMP.pairs,
@@ -96,7 +96,7 @@ rule read_blimp_release:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("read_blimp_release"),
+        code=code_of("read_blimp_release"),
     message:
         "Read the accuracies that BLiMP's authors released"
     shell:
@@ -117,7 +117,7 @@ rule read_blimp_ratings:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("read_blimp_ratings"),
+        code=code_of("read_blimp_ratings"),
     message:
         "Read the human judgements that BLiMP's authors released"
     shell:
@@ -141,7 +141,7 @@ rule bin_accuracies:
     resources:
         **cpu_job(4000),
     params:
-        code=verb_code("bin_accuracies"),
+        code=code_of("bin_accuracies"),
         root=lambda w: RESULTS,
         models=lambda w: layout.evaluated(w.benchmark),
         method=lambda w: layout.methods_of(w.benchmark)[0],
@@ -169,7 +169,7 @@ rule fit_curves:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("fit_curves"),
+        code=code_of("fit_curves"),
         curves=lambda w: json.dumps(curves_of(CATALOGUE.seeds)),
         method=lambda w: layout.methods_of(w.benchmark)[0],
         humans=lambda w: [

@@ -23,7 +23,7 @@ rule count_sets:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("count_sets"),
+        code=code_of("count_sets"),
         sets=[f"{row.lang}={RESOURCES}/sources/{row.name}" for row in RELEASED_SETS],
     message:
         "Count CLAMS's minimal sets"
@@ -50,7 +50,7 @@ for lang in GENERATED:
         conda:
             "../../envs/core.yaml"
         params:
-            code=verb_code("generate_sets"),
+            code=code_of("generate_sets"),
             common=lambda w, input: repeated("common", input.common),
             outputs=lambda w, output: repeated("output", output),
             variant=variant_of(CLAMS, "alternates"),
@@ -76,7 +76,7 @@ rule build_clams_items:
     resources:
         **cpu_job(2000),
     params:
-        code=verb_code("build_clams_items"),
+        code=code_of("build_clams_items"),
         options=CLAMS.model_dump_json(
             include={
                 "variant": True,
@@ -108,7 +108,7 @@ rule build_morphology:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("build_morphology"),
+        code=code_of("build_morphology"),
     message:
         "Quantify the morphology of languages"
     shell:

@@ -35,7 +35,7 @@ rule build_lmentry_items:
     resources:
         **cpu_job(2000),
     params:
-        code=verb_code("build_lmentry_items"),
+        code=code_of("build_lmentry_items"),
         options=LMENTRY.model_dump_json(include={"variant", "per_template", "seed"}),
     message:
         "Make Multi-LMentry's prompts in {wildcards.lang}"
@@ -61,7 +61,7 @@ rule count_lmentry_prompts:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("count_lmentry_prompts"),
+        code=code_of("count_lmentry_prompts"),
         resources=[
             f"--resources={row.lang}={RESOURCES}/sources/{row.name}"
             for row in LMENTRY_RESOURCES
@@ -95,7 +95,7 @@ rule build_lmentry_practice:
     resources:
         **cpu_job(2000),
     params:
-        code=verb_code("build_lmentry_items"),
+        code=code_of("build_lmentry_items"),
         options=lambda w: json.dumps({"variant": LMENTRY.variant, "seed": int(w.seed)}),
     message:
         "Draw other prompts of Multi-LMentry in {wildcards.lang} to practise on"
@@ -133,7 +133,7 @@ rule build_dialogues:
     resources:
         **cpu_job(4000),
     params:
-        code=verb_code("build_dialogues"),
+        code=code_of("build_dialogues"),
         held_out=lambda w, input: [
             *repeated("items", input.asked),
             *repeated("pack", input.packs),
@@ -164,7 +164,7 @@ rule train_instruct:
     resources:
         **train_job("instruct"),
     params:
-        code=verb_code("train_instruct"),
+        code=code_of("train_instruct"),
         recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
         recipe=lambda w: layout.training.recipe_json(w.model),
         seed=lambda w: layout.training.seed_of(w.model),
@@ -215,7 +215,7 @@ for block in layout.blocks("prompt"):
         resources:
             **cpu_job(2000, minutes=60),
         params:
-            code=lambda w: verb_code("judge_answers"),
+            code=lambda w: code_of("judge_answers"),
             tables=lambda w, input, output: [
                 *repeated("items", input.prompts),
                 *repeated("answers", input.answers),
@@ -258,7 +258,7 @@ rule annotation_sheet:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("annotation_sheet"),
+        code=code_of("annotation_sheet"),
         answers=lambda w, input: repeated("answers", input.answers),
         options=options(LMENTRY.sheet),
         pack=lambda w, input: repeated("pack", input.pack),
@@ -297,7 +297,7 @@ rule read_annotations:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("read_annotations"),
+        code=code_of("read_annotations"),
         hidden=lambda w, input: repeated("key", input.hidden),
         root=lambda w: f"{RESULTS}/judgements/{w.benchmark}",
         models=lambda w: layout.evaluated(w.benchmark),
@@ -327,7 +327,7 @@ rule compare_verdicts:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("compare_verdicts"),
+        code=code_of("compare_verdicts"),
         models=lambda w: layout.evaluated(w.benchmark),
         root=lambda w: RESULTS,
     message:

@@ -73,7 +73,7 @@ rule build_lexicon:
     resources:
         **cpu_job(2000),
     params:
-        code=verb_code("build_lexicon"),
+        code=code_of("build_lexicon"),
         options=stage(
             "lexicon",
             decisions=(
@@ -110,7 +110,7 @@ if is_released(CAMPAIGN):
         resources:
             **cpu_job(2000),
         params:
-            code=verb_code("build_released_items"),
+            code=code_of("build_released_items"),
             options=stage("phenomena"),
             pinned=pinned_arguments,
         message:
@@ -137,7 +137,7 @@ else:
         resources:
             **cpu_job(2000),
         params:
-            code=verb_code("find_candidates"),
+            code=code_of("find_candidates"),
             options=stage(
                 decisions=(
                     "finiteness",
@@ -174,7 +174,7 @@ else:
         resources:
             **cpu_job(2000),
         params:
-            code=verb_code("measure_agreement"),
+            code=code_of("measure_agreement"),
             options=stage(
                 "phenomena",
                 "agreement",
@@ -214,7 +214,7 @@ else:
         resources:
             **cpu_job(2000),
         params:
-            code=verb_code("build_pairs"),
+            code=code_of("build_pairs"),
             options=stage(
                 "phenomena",
                 decisions=(
@@ -251,7 +251,7 @@ else:
         resources:
             **cpu_job(2000),
         params:
-            code=verb_code("sample_items"),
+            code=code_of("sample_items"),
             options=stage(
                 "sampling", decisions=("lost_statistics", "balance", "memberships")
             ),
@@ -284,7 +284,7 @@ rule build_frequencies:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("build_frequencies"),
+        code=code_of("build_frequencies"),
     message:
         "Rank languages by their text on the web"
     shell:
@@ -311,7 +311,7 @@ rule fit_regressions:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("fit_regressions"),
+        code=code_of("fit_regressions"),
         models=lambda w: json.dumps(regression_models(w)),
         method=method_of,
         frequencies=[f"--frequencies={path}" for path in FREQUENCIES],
@@ -342,7 +342,7 @@ rule fit_margins:
     resources:
         **cpu_job(16000, minutes=120),
     params:
-        code=verb_code("fit_margins"),
+        code=code_of("fit_margins"),
         root=f"{RESULTS}/scores/{{benchmark}}",
         pairs=f"{RESULTS}/items/{{benchmark}}",
         models=lambda w: layout.evaluated(

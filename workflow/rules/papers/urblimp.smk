@@ -30,7 +30,7 @@ rule build_urblimp_items:
     resources:
         **cpu_job(2000),
     params:
-        code=verb_code("build_urblimp_items"),
+        code=code_of("build_urblimp_items"),
         rules=lambda w, input: Path(input.rules[0]).parent,
         text=lambda w, input: repeated("text", input.text),
         options=URBLIMP.model_dump_json(
@@ -64,7 +64,7 @@ rule compare_lengths:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("compare_lengths"),
+        code=code_of("compare_lengths"),
         models=lambda w: layout.evaluated(w.benchmark),
         root=lambda w: RESULTS,
         ties=lambda w: layout.tie_of(w.benchmark, "per_token"),
@@ -97,7 +97,7 @@ rule validation_lists:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("validation_lists"),
+        code=code_of("validation_lists"),
         # Who is left out afterwards makes no other lists.
         options=VALIDATION.model_dump_json(exclude={"check_threshold"}),
     message:
@@ -140,7 +140,7 @@ rule read_validation:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("read_validation"),
+        code=code_of("read_validation"),
         hidden=lambda w, input: repeated("key", input.hidden),
         options=VALIDATION.model_dump_json(include={"check_threshold", "per_pair"}),
     message:

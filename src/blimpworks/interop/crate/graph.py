@@ -164,7 +164,7 @@ class Graph:
         )
 
     def tool(self, record: Record) -> Entity:
-        """The command of a job: its verb, the digest of its code, the packages it used."""
+        """The command of a job: its name, the digest of its code, the packages it used."""
         packages = record["packages"]
         which = _short([record["verb"], record["code"], packages])
         return self.add(

@@ -1,69 +1,73 @@
-"""Verbs of CLAMS."""
+"""Commands of CLAMS."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from blimpworks.campaign.variants import Variant
-from blimpworks.errors import UserError
-from blimpworks.records.job import Job
+from blimpworks.commands import shared
+from blimpworks.commands.declare import Use, calls, command, spread
+from blimpworks.commands.options import (
+    LanguageFile,
+    argument,
+    of_language,
+    option,
+    settings,
+    written,
+)
+from blimpworks.papers.clams.settings import ClamsOptions
+
+PAPER = "blimpworks.papers.clams"
 
 
-def of_language(pair: str) -> tuple[str, Path]:
-    """``deu=a.txt`` as language and path. Raises UserError for anything else."""
-    lang, separator, path = pair.partition("=")
-    if not separator:
-        raise UserError(f"{pair!r}: expected LANG=PATH.")
-    return lang, Path(path)
-
-
+@calls(f"{PAPER}.items.evaluation_sets:count_sets", packages=shared.ARROW, notes="minimal_sets")
 def count_sets(
-    sets: Annotated[list[str], typer.Argument(help="Released files, as LANG=PATH.")],
-    output: Annotated[Path, typer.Option(help="Table to write.")],
+    sets: list[LanguageFile] = argument(
+        "Released files, as LANG=PATH.",
+        parser=of_language,
+        use=Use(
+            reads=lambda sets, _: [each.path for each in sets],
+            records=lambda _, sets: {"languages": [each.lang for each in sets]},
+        ),
+    ),
+    output: Path = shared.OUTPUT,
 ) -> None:
     """Count the minimal sets of the released evaluation sets, by the words that differ."""
-    from blimpworks.papers.clams.items import evaluation_sets
-
-    found = [of_language(pair) for pair in sets]
-    inputs = [path for _, path in found]
-    params = {"languages": [lang for lang, _ in found]}
-    with Job("count_sets", inputs=inputs, outputs=[output], params=params) as job:
-        job.note(minimal_sets=evaluation_sets.count_sets(found, output))
 
 
+@calls(f"{PAPER}.items.build:build_items", packages=shared.ARROW, notes="pairs")
 def build_clams_items(
-    sets: Annotated[list[Path], typer.Argument(help="Evaluation sets, called as paradigms.")],
-    lang: Annotated[str, typer.Option(help="ISO 639-3 code.")],
-    output: Annotated[Path, typer.Option(help="Items table to write.")],
-    options: Annotated[str, typer.Option(help="Options of CLAMS, as JSON.")],
+    sets: list[Path] = argument("Evaluation sets, called as paradigms."),
+    lang: str = shared.LANG,
+    output: Path = written("Items table to write."),
+    options: ClamsOptions = settings(
+        ClamsOptions, "Options of CLAMS, as JSON.", use=spread(mode="json", exclude_unset=True)
+    ),
 ) -> None:
     """Turn a language's evaluation sets into items with critical regions."""
-    from blimpworks.campaign.settings.parsing import parse_options
-    from blimpworks.papers.clams.items import build as items
-    from blimpworks.papers.clams.settings import ClamsOptions
-
-    chosen = parse_options(ClamsOptions, options)
-    params = {"lang": lang, **chosen.model_dump(mode="json", exclude_unset=True)}
-    with Job("build_clams_items", inputs=sets, outputs=[output], params=params) as job:
-        job.note(pairs=items.build_items(sets, lang, output, chosen))
 
 
-Common = Annotated[
-    Path | None,
-    typer.Option(help="Grammar to read first, in place of the common.avg beside each grammar."),
-]
-Way = Annotated[
-    Variant,
-    typer.Option(help="As the authors' program does, or with its faults put right."),
-]
+@calls(f"{PAPER}.analysis.wals:build_morphology", packages=shared.ARROW, notes="languages")
+def build_morphology(
+    values: Path = argument("WALS's raw/value.csv."),
+    elements: Path = option("WALS's raw/domainelement.csv."),
+    languages: Path = option("WALS's cldf/languages.csv."),
+    output: Path = shared.OUTPUT,
+) -> None:
+    """Quantify the morphology of languages by their WALS features."""
 
 
+COMMON = option(
+    "Grammar to read first, in place of the common.avg beside each grammar.", default=None
+)
+
+
+@command(f"{PAPER}.items.grammar.generator:generate_sets")
 def generate_sets(
-    grammars: Annotated[list[Path], typer.Argument(help="Attribute-varying grammars.")],
-    output: Annotated[list[Path], typer.Option(help="File to write, one for each grammar.")],
-    variant: Way,
-    common: Common = None,
+    grammars: list[Path] = argument("Attribute-varying grammars."),
+    output: list[Path] = option("File to write, one for each grammar."),
+    variant: Variant = option("As the authors' program does, or with its faults put right."),
+    common: Path | None = COMMON,
 ) -> None:
     """Generate evaluation sets from attribute-varying grammars.
 
@@ -73,19 +77,20 @@ def generate_sets(
 
     inputs = generator.files_read(grammars, common)
     params = {"variant": variant, "common": len(inputs) > len(grammars)}
-    with Job("generate_sets", inputs=inputs, outputs=output, params=params) as job:
+    with generate_sets.job(inputs=inputs, outputs=output, params=params) as job:
         counts = generator.generate_sets(grammars, common, output, variant)
         job.note(lines=dict(zip(map(str, output), counts, strict=True)))
 
 
+@command()
 def try_grammar(
-    grammar: Annotated[Path, typer.Argument(help="Attribute-varying grammar.")],
-    common: Common = None,
-    variant: Way = "published",
-    show: Annotated[int, typer.Option(min=0, help="Minimal sets to show of each template.")] = 3,
-    vocabulary: Annotated[
-        Path | None, typer.Option(help="Words, one a line: which ones does it lack?")
-    ] = None,
+    grammar: Path = argument("Attribute-varying grammar."),
+    common: Path | None = COMMON,
+    variant: Variant = option(
+        "As the authors' program does, or with its faults put right.", default="published"
+    ),
+    show: int = option("Minimal sets to show of each template.", default=3, min=0),
+    vocabulary: Path | None = option("Words, one a line: which ones does it lack?", default=None),
 ) -> None:
     """Show what a grammar would generate, and what is odd in it; write nothing.
 
@@ -96,13 +101,7 @@ def try_grammar(
 
     words = preview.read_vocabulary(vocabulary) if vocabulary else None
     common = common or common_beside(grammar)
-    found = read_grammar(grammar, common, variant)
+    parsed = read_grammar(grammar, common, variant)
     typer.echo(f"{grammar}" + (f", after {common}" if common else ""))
-    for line in preview.preview(found, variant, show, words):
+    for line in preview.preview(parsed, variant, show, words):
         typer.echo(line)
-
-
-def register(app: typer.Typer) -> None:
-    """Add this module's verbs to the command."""
-    for verb in (generate_sets, try_grammar, build_clams_items, count_sets):
-        app.command()(verb)

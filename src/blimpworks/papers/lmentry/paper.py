@@ -150,10 +150,7 @@ PAPER = Paper(
         ),
     },
     formulas=("blimpworks.papers.lmentry.exhibits.formulas",),
-    commands=(
-        "blimpworks.papers.lmentry.commands",
-        "blimpworks.papers.lmentry.annotation_commands",
-    ),
+    commands=("blimpworks.papers.lmentry.commands",),
     rules="papers/lmentry.smk",
     printed_accuracies="blimpworks.papers.lmentry.published:accuracies",
 )

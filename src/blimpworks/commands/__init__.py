@@ -1,0 +1,1 @@
+"""How commands are declared, found by their names, and what they have in common."""
