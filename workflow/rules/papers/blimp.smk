@@ -15,14 +15,6 @@ BLIMP = CAMPAIGN.section(BlimpOptions)
 DECLARED = declared_paradigms(CAMPAIGN)
 
 
-def blimp_files(benchmark):
-    """Files of the paradigms, released or generated, in the order of their names."""
-    if benchmark == GENERATED_PAIRS:
-        return [f"{RESULTS}/sets/blimp/{uid}.jsonl" for uid in DECLARED]
-    rows = CATALOGUE.sources_of(RELEASED_DATA, "eng")
-    return [f"{RESOURCES}/sources/{row.name}" for row in rows]
-
-
 rule generate_blimp:
     """Pairs of all declared paradigms, drawn from our own lexicon."""
     input:
@@ -38,7 +30,7 @@ rule generate_blimp:
         "<benchmarks>/generate_blimp.tsv"
     localrule: True
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     params:
         code=code_of("generate_blimp"),
         lexicon=lambda w, input: Path(input.lexicon[0]).parent,
@@ -55,7 +47,14 @@ rule generate_blimp:
 rule build_blimp_items:
     """Pairs of all paradigms, with the critical regions of prefix methods."""
     input:
-        lambda w: blimp_files(w.benchmark),
+        lambda w: (
+            [f"{RESULTS}/sets/blimp/{uid}.jsonl" for uid in DECLARED]
+            if w.benchmark == GENERATED_PAIRS
+            else [
+                f"{RESOURCES}/sources/{row.name}"
+                for row in CATALOGUE.sources_of(RELEASED_DATA, "eng")
+            ]
+        ),
     output:
         "<results>/items/{benchmark}/eng.parquet",
     log:
@@ -65,7 +64,7 @@ rule build_blimp_items:
     wildcard_constraints:
         benchmark=one_of(("blimp", GENERATED_PAIRS)),
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     resources:
         **cpu_job(2000),
     params:
@@ -94,7 +93,7 @@ rule read_blimp_release:
         "<benchmarks>/read_blimp_release.tsv"
     localrule: True
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     params:
         code=code_of("read_blimp_release"),
     message:
@@ -115,7 +114,7 @@ rule read_blimp_ratings:
         "<benchmarks>/read_blimp_ratings.tsv"
     localrule: True
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     params:
         code=code_of("read_blimp_ratings"),
     message:
@@ -137,7 +136,7 @@ rule bin_accuracies:
     benchmark:
         "<benchmarks>/bin_accuracies/{benchmark}.tsv"
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     resources:
         **cpu_job(4000),
     params:
@@ -167,7 +166,7 @@ rule fit_curves:
         "<benchmarks>/fit_curves/{benchmark}.tsv"
     localrule: True
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     params:
         code=code_of("fit_curves"),
         curves=lambda w: json.dumps(curves_of(CATALOGUE.seeds)),

@@ -21,7 +21,7 @@ rule count_sets:
         "<benchmarks>/count_sets.tsv"
     localrule: True
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     params:
         code=code_of("count_sets"),
         sets=[f"{row.lang}={RESOURCES}/sources/{row.name}" for row in RELEASED_SETS],
@@ -48,7 +48,7 @@ for lang in GENERATED:
             f"<benchmarks>/generate_sets/{lang}.tsv"
         localrule: True
         conda:
-            "../../envs/core.yaml"
+            "../../../envs/core.yaml"
         params:
             code=code_of("generate_sets"),
             common=lambda w, input: repeated("common", input.common),
@@ -72,7 +72,7 @@ rule build_clams_items:
     benchmark:
         "<benchmarks>/build_items/clams/{lang}.tsv"
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     resources:
         **cpu_job(2000),
     params:
@@ -106,7 +106,7 @@ rule build_morphology:
         "<benchmarks>/build_morphology.tsv"
     localrule: True
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     params:
         code=code_of("build_morphology"),
     message:

@@ -31,7 +31,7 @@ rule build_lmentry_items:
     benchmark:
         "<benchmarks>/build_items/lmentry/{lang}.tsv"
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     resources:
         **cpu_job(2000),
     params:
@@ -59,7 +59,7 @@ rule count_lmentry_prompts:
         "<benchmarks>/count_lmentry_prompts.tsv"
     localrule: True
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     params:
         code=code_of("count_lmentry_prompts"),
         resources=[
@@ -91,7 +91,7 @@ rule build_lmentry_practice:
     wildcard_constraints:
         seed=one_of({str(recipe.practice_seed) for recipe in TAUGHT.values()}),
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     resources:
         **cpu_job(2000),
     params:
@@ -129,7 +129,7 @@ rule build_dialogues:
     wildcard_constraints:
         model=one_of(TAUGHT),
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     resources:
         **cpu_job(4000),
     params:
@@ -160,7 +160,7 @@ rule train_instruct:
     wildcard_constraints:
         model=one_of(TAUGHT),
     conda:
-        "../../envs/train.yaml"
+        "../../../envs/train.yaml"
     resources:
         **train_job("instruct"),
     params:
@@ -211,7 +211,7 @@ for block in layout.blocks("prompt"):
         wildcard_constraints:
             model=one_of(block.models),
         conda:
-            "../../envs/core.yaml"
+            "../../../envs/core.yaml"
         resources:
             **cpu_job(2000, minutes=60),
         params:
@@ -256,7 +256,7 @@ rule annotation_sheet:
         benchmark="lmentry",
     localrule: True
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     params:
         code=code_of("annotation_sheet"),
         answers=lambda w, input: repeated("answers", input.answers),
@@ -295,7 +295,7 @@ rule read_annotations:
         benchmark="lmentry",
     localrule: True
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     params:
         code=code_of("read_annotations"),
         hidden=lambda w, input: repeated("key", input.hidden),
@@ -325,7 +325,7 @@ rule compare_verdicts:
         benchmark="lmentry",
     localrule: True
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     params:
         code=code_of("compare_verdicts"),
         models=lambda w: layout.evaluated(w.benchmark),

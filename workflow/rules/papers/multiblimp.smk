@@ -8,53 +8,9 @@ from blimpworks.papers.multiblimp.items.release import (
 )
 from blimpworks.papers.multiblimp.paper import FREQUENCIES as FREQUENCY_KIND
 from blimpworks.papers.multiblimp.paper import frequency_tables
-from blimpworks.papers.multiblimp.settings import MultiblimpOptions
+from blimpworks.papers.multiblimp.rule_params import pinned_arguments, stage
 
-MULTIBLIMP = CAMPAIGN.section(MultiblimpOptions)
 FREQUENCIES = frequency_tables(layout, "multiblimp")
-
-
-# Only what a stage reads is among its options, so that a change reruns no other stage.
-def stage(*sections, decisions=()):
-    """Settings with everything but the named parts left out."""
-    included = dict.fromkeys(sections, True)
-    if decisions:
-        included |= {"variant": True, "decisions": {*decisions}}
-    return MULTIBLIMP.model_dump_json(include=included)
-
-
-def pinned_arguments(wildcards):
-    """Of a released file of the hub its revision, and how many pairs the paper says it has."""
-    row = pinned_items(CAMPAIGN, CATALOGUE, wildcards.lang)
-    if row is None:
-        return []
-    pairs = CATALOGUE.languages[wildcards.lang].paper_n
-    counted = [f"--pairs={pairs}"] if pairs is not None else []
-    return [f"--revision={row.version}", *counted]
-
-
-def special(wildcards):
-    """Treatments of a language's spelling, as its option."""
-    return ",".join(CATALOGUE.languages[wildcards.lang].special)
-
-
-def accuracies_of(wildcards):
-    """Accuracies that regressions are fitted to: measured, or printed in the paper."""
-    folder = "printed/" if wildcards.source == "printed" else ""
-    return f"{RESULTS}/accuracies/{folder}{wildcards.benchmark}.parquet"
-
-
-def method_of(wildcards):
-    """The method that the accuracies of a source are by."""
-    if wildcards.source == "printed":
-        return "printed"
-    return layout.methods_of(wildcards.benchmark)[0]
-
-
-def regression_models(wildcards):
-    """Size, family and tuning of models; too few are printed to fit anything on them."""
-    printed = wildcards.source == "printed"
-    return {} if printed else model_facts(CAMPAIGN, CATALOGUE)
 
 
 rule build_lexicon:
@@ -69,12 +25,13 @@ rule build_lexicon:
     benchmark:
         "<benchmarks>/build_lexicon/{lang}.tsv"
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     resources:
         **cpu_job(2000),
     params:
         code=code_of("build_lexicon"),
         options=stage(
+            CAMPAIGN,
             "lexicon",
             decisions=(
                 "marked_sentences",
@@ -84,7 +41,7 @@ rule build_lexicon:
                 "scripts",
             ),
         ),
-        special=special,
+        special=lambda w: ",".join(CATALOGUE.languages[w.lang].special),
     message:
         "Build the lexicon of {wildcards.lang}"
     shell:
@@ -106,13 +63,13 @@ if is_released(CAMPAIGN):
         benchmark:
             "<benchmarks>/build_items/multiblimp/{lang}.tsv"
         conda:
-            "../../envs/core.yaml"
+            "../../../envs/core.yaml"
         resources:
             **cpu_job(2000),
         params:
             code=code_of("build_released_items"),
-            options=stage("phenomena"),
-            pinned=pinned_arguments,
+            options=stage(CAMPAIGN, "phenomena"),
+            pinned=lambda w: pinned_arguments(CAMPAIGN, CATALOGUE, w.lang),
         message:
             "Read the released items of {wildcards.lang}"
         shell:
@@ -133,21 +90,22 @@ else:
         benchmark:
             "<benchmarks>/find_candidates/multiblimp/{lang}.tsv"
         conda:
-            "../../envs/core.yaml"
+            "../../../envs/core.yaml"
         resources:
             **cpu_job(2000),
         params:
             code=code_of("find_candidates"),
             options=stage(
+                CAMPAIGN,
                 decisions=(
                     "finiteness",
                     "first_word_auxiliary",
                     "attractor_window",
                     "marked_sentences",
                     "scripts",
-                )
+                ),
             ),
-            special=special,
+            special=lambda w: ",".join(CATALOGUE.languages[w.lang].special),
             treebanks=CAMPAIGN.treebanks.model_dump_json(include={"max_words"}),
         message:
             "Find agreement candidates of {wildcards.lang}"
@@ -170,12 +128,13 @@ else:
         benchmark:
             "<benchmarks>/measure_agreement/multiblimp/{lang}.tsv"
         conda:
-            "../../envs/core.yaml"
+            "../../../envs/core.yaml"
         resources:
             **cpu_job(2000),
         params:
             code=code_of("measure_agreement"),
             options=stage(
+                CAMPAIGN,
                 "phenomena",
                 "agreement",
                 decisions=(
@@ -210,12 +169,13 @@ else:
         benchmark:
             "<benchmarks>/build_pairs/multiblimp/{lang}.tsv"
         conda:
-            "../../envs/core.yaml"
+            "../../../envs/core.yaml"
         resources:
             **cpu_job(2000),
         params:
             code=code_of("build_pairs"),
             options=stage(
+                CAMPAIGN,
                 "phenomena",
                 decisions=(
                     "contractions",
@@ -225,7 +185,7 @@ else:
                     "scripts",
                 ),
             ),
-            special=special,
+            special=lambda w: ",".join(CATALOGUE.languages[w.lang].special),
         message:
             "Build minimal pairs of {wildcards.lang}"
         shell:
@@ -247,13 +207,15 @@ else:
         benchmark:
             "<benchmarks>/sample_items/multiblimp/{lang}.tsv"
         conda:
-            "../../envs/core.yaml"
+            "../../../envs/core.yaml"
         resources:
             **cpu_job(2000),
         params:
             code=code_of("sample_items"),
             options=stage(
-                "sampling", decisions=("lost_statistics", "balance", "memberships")
+                CAMPAIGN,
+                "sampling",
+                decisions=("lost_statistics", "balance", "memberships"),
             ),
             untested=lambda w: ",".join(CATALOGUE.languages[w.lang].untested),
         message:
@@ -282,7 +244,7 @@ rule build_frequencies:
         "<benchmarks>/build_frequencies.tsv"
     localrule: True
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     params:
         code=code_of("build_frequencies"),
     message:
@@ -296,7 +258,11 @@ rule build_frequencies:
 rule fit_regressions:
     """Accuracy by models' size and tuning, and by languages' frequency."""
     input:
-        accuracies=accuracies_of,
+        accuracies=lambda w: (
+            f"{RESULTS}/accuracies/printed/{w.benchmark}.parquet"
+            if w.source == "printed"
+            else f"{RESULTS}/accuracies/{w.benchmark}.parquet"
+        ),
         frequencies=FREQUENCIES,
     output:
         table="<results>/regressions/{benchmark}/{source}.parquet",
@@ -309,11 +275,16 @@ rule fit_regressions:
         source="measured|printed",
     localrule: True
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     params:
         code=code_of("fit_regressions"),
-        models=lambda w: json.dumps(regression_models(w)),
-        method=method_of,
+        # Too few are printed to fit anything on them.
+        models=lambda w: json.dumps(
+            {} if w.source == "printed" else model_facts(CAMPAIGN, CATALOGUE)
+        ),
+        method=lambda w: (
+            "printed" if w.source == "printed" else layout.methods_of(w.benchmark)[0]
+        ),
         frequencies=[f"--frequencies={path}" for path in FREQUENCIES],
     message:
         "Fit accuracies on {wildcards.benchmark} ({wildcards.source})"
@@ -338,7 +309,7 @@ rule fit_margins:
     benchmark:
         "<benchmarks>/fit_margins/{benchmark}.tsv"
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     resources:
         **cpu_job(16000, minutes=120),
     params:

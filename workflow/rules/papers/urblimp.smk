@@ -26,7 +26,7 @@ rule build_urblimp_items:
     benchmark:
         "<benchmarks>/build_items/urblimp/{lang}.tsv"
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     resources:
         **cpu_job(2000),
     params:
@@ -62,7 +62,7 @@ rule compare_lengths:
         benchmark="urblimp",
     localrule: True
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     params:
         code=code_of("compare_lengths"),
         models=lambda w: layout.evaluated(w.benchmark),
@@ -95,7 +95,7 @@ rule validation_lists:
         benchmark="urblimp",
     localrule: True
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     params:
         code=code_of("validation_lists"),
         # Who is left out afterwards makes no other lists.
@@ -138,7 +138,7 @@ rule read_validation:
         benchmark="urblimp",
     localrule: True
     conda:
-        "../../envs/core.yaml"
+        "../../../envs/core.yaml"
     params:
         code=code_of("read_validation"),
         hidden=lambda w, input: repeated("key", input.hidden),
