@@ -625,7 +625,7 @@ def test_rules_are_those_that_snakemake_measured(built, tmp_path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(cli.command_line(("cli.progress",)), [*arguments])
+    return CliRunner().invoke(cli.command_line(), [*arguments])
 
 
 def test_a_model_that_the_campaign_lacks_is_told(within):

@@ -22,6 +22,7 @@ from blimpworks.commands.registry import recorded_commands
 from blimpworks.errors import UserError
 from blimpworks.models.words import split_words
 from blimpworks.records import digest
+from blimpworks.records.packages import ROOT
 from blimpworks.scoring.collect import Shards, collect_scores
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.hub_tokenizer import complete_characters
@@ -297,7 +298,7 @@ def test_altered_numbers_do_not_pass_as_scores(models, tmp_path, caplog):
 def edit(tmp_path, monkeypatch):
     """A function that edits one source of a copy of the package, as digests then see it."""
     copy = tmp_path / "package"
-    shutil.copytree(digest.ROOT, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("__pycache__"))
     caches = (digest._module, digest._direct)
 
     def change(module, old, new):
@@ -305,7 +306,7 @@ def edit(tmp_path, monkeypatch):
         text = source.read_text(encoding="utf-8")
         assert old in text
         source.write_text(text.replace(old, new), encoding="utf-8")
-        monkeypatch.setattr(digest, "ROOT", copy)
+        monkeypatch.setattr(digest, "package_folders", lambda: {"blimpworks": copy})
         monkeypatch.setattr(digest, "recall", lambda entries: None)
         monkeypatch.setattr(digest, "remember", lambda *found: None)
         for cache in caches:

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from blimpworks.campaign.catalogue import SourceRow, read_rows
+from blimpworks.campaign.exhibits import exhibits
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
@@ -49,13 +50,13 @@ def reproduce(directory, beside, folder=FOLDER):
     accuracies = directory / "accuracies.parquet"
     read_published(printed, "clams", accuracies)
     tables = {"accuracies": [accuracies], "printed": printed, **beside}
-    exhibits, cells = {}, {}
+    built, cells = {}, {}
     for spec in exhibits().values():
         if spec.paper == "clams" and spec.published:
             cells[spec.name] = directory / f"{spec.name}.cells.parquet"
-            exhibits[spec.name] = build_exhibit(spec, tables, LABELS, cells[spec.name], [])
+            built[spec.name] = build_exhibit(spec, tables, LABELS, cells[spec.name], [])
     paper = Paper("clams", printed, FOLDER / "reasons.tsv", cells, accuracies)
-    return exhibits, pd.DataFrame(compare(paper)), sources(tables)
+    return built, pd.DataFrame(compare(paper)), sources(tables)
 
 
 def sources(tables):

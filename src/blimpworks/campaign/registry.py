@@ -113,7 +113,8 @@ def check_papers(campaign: Campaign, catalogue: Catalogue) -> None:
 
 def printed_folder(published: Path, paper: str) -> Path:
     """Folder of a paper's printed numbers: its own, or the one below ``published``."""
-    return find_paper(paper).printed or published / paper
+    registered = papers().get(paper)
+    return (registered and registered.printed) or published / paper
 
 
 def load(address: str) -> object:

@@ -162,8 +162,8 @@ def test_figure_2_has_mean_and_deviation_over_languages(printed):
 
 
 def test_every_exhibit_is_written_in_every_format(printed, tmp_path):
-    exhibits, _, _ = printed
-    for name, exhibit in exhibits.items():
+    built, _, _ = printed
+    for name, exhibit in built.items():
         for suffix in FORMATS[exhibits()[f"clams/{name}"].kind]:
             render(exhibit, tmp_path / f"{name}.{suffix}")
     assert "| Simple agreement" in (tmp_path / "table1.md").read_text(encoding="utf-8")

@@ -10,6 +10,9 @@ import pyarrow as pa
 import pytest
 
 from blimpworks.analysis.comparisons import compare_models
+from blimpworks.campaign.load import campaign_model
+from blimpworks.campaign.registry import find_benchmark
+from blimpworks.papers.multiblimp.decisions import variant_of
 from blimpworks.papers.multiblimp.items.agreement import label_of
 from blimpworks.papers.multiblimp.items.sampling import sample_items
 from blimpworks.papers.multiblimp.settings import Decisions, MultiblimpOptions
@@ -232,7 +235,7 @@ def mcnemar(workshop):
         write_table(pa.Table.from_pylist(rows, schema=JUDGEMENTS.arrow()), JUDGEMENTS, path)
         judged.append((model, "xyz", path))
     output = workshop.path / "comparisons"
-    compare_models(judged, "multiblimp", "m", output, workshop.options)
+    compare_models(judged, "multiblimp", "m", output, variant_of(workshop.options, "mcnemar"))
     return round(read_table(COMPARISONS, output)["p"][0].as_py(), 3)
 
 
@@ -285,14 +288,14 @@ MODULES = {
     "measure_agreement": ("agreement",),
     "build_pairs": ("pairs", "words"),
     "sample_items": ("sampling",),
-    "compare_models": ("comparisons",),
 }
-PACKAGES = {"compare_models": "blimpworks.analysis"}
+BY_THE_BENCHMARK = {"mcnemar"}
+"""Decisions that the benchmark hands to the rules of all papers."""
 
 
 def decisions_read(stage):
     texts = [
-        resources.files(PACKAGES.get(stage, "blimpworks.papers.multiblimp.items"))
+        resources.files("blimpworks.papers.multiblimp.items")
         .joinpath(f"{name}.py")
         .read_text("utf-8")
         for name in MODULES[stage]
@@ -301,8 +304,8 @@ def decisions_read(stage):
 
 
 def decisions_passed(stage):
-    rules = "".join(path.read_text("utf-8") for path in sorted(RULES.glob("*.smk")))
-    (body,) = re.findall(rf"^rule {stage}:\n((?:[ \t].*\n|\n)+)", rules, re.MULTILINE)
+    rules = (RULES / "papers/multiblimp.smk").read_text("utf-8")
+    (body,) = re.findall(rf"^ *rule {stage}:\n(.*?)\n *shell:", rules, re.MULTILINE | re.DOTALL)
     (listed,) = re.findall(r"decisions=\(([^)]*)\)", body)
     return set(re.findall(r'"(\w+)"', listed))
 
@@ -313,4 +316,12 @@ def test_a_rule_passes_on_exactly_the_decisions_that_its_stage_takes(stage):
 
 
 def test_the_stages_take_every_decision():
-    assert set().union(*map(decisions_read, MODULES)) == Decisions.model_fields.keys()
+    stages = set().union(*map(decisions_read, MODULES))
+    assert stages | BY_THE_BENCHMARK == Decisions.model_fields.keys()
+
+
+@pytest.mark.parametrize("variant", ["published", "corrected"])
+def test_the_benchmark_passes_on_the_form_of_mcnemars_test(variant):
+    options = MultiblimpOptions(decisions={"mcnemar": variant})
+    campaign = campaign_model()(campaign="x", multiblimp=options)
+    assert find_benchmark("multiblimp").mcnemar(campaign) == variant

@@ -83,7 +83,7 @@ class Campaign(Strict):
     """Stop when a catalogue row without a checksum is needed, or do without its file."""
     substitutes: dict[str, str] = Field(default={})
     """Sources to use in place of others, by name: {wanted: used}."""
-    benchmarks: tuple[str, ...]
+    benchmarks: tuple[str, ...] = ()
     """Benchmarks to build and score, of all papers."""
     languages: tuple[str, ...] | Literal["all"] = "all"
     """ISO 639-3 codes of the catalogue, or all of it."""
