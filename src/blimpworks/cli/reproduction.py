@@ -41,6 +41,7 @@ def compare_published(
     output: Path = shared.OUTPUT,
 ) -> None:
     """Set every printed number beside what the paper's other numbers make of it."""
+    from blimpworks.campaign.registry import printed_folder
     from blimpworks.reproduction import published as library
     from blimpworks.reproduction.printed import printed_files
 
@@ -48,7 +49,7 @@ def compare_published(
         library.Paper(
             paper,
             printed_files(printed, paper),
-            printed / paper / "reasons.tsv",
+            printed_folder(printed, paper) / "reasons.tsv",
             _by_exhibit(cells, paper),
             accuracies / f"{paper}.parquet",
         )

@@ -71,7 +71,7 @@ def build_text(
     ),
     tokens: Path | None = TOKENS,
     sentences: Path | None = SENTENCES,
-    language: Path | None = option("Pack of UrBLiMP's rules, for its spelling.", default=None),
+    language: Path | None = option("Pack that says how the language is spelled.", default=None),
     text_files: list[Path] = PLAIN,
     items: list[Path] = ITEMS,
 ) -> None:

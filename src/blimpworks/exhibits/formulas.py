@@ -123,7 +123,7 @@ def mean_of(rows: pd.DataFrame, column: str) -> float:
 
 @formula("mean({column})")
 def column_mean(rows: pd.DataFrame, column: str) -> float:
-    """The mean of a column, as CLAMS's exhibits write it."""
+    """The mean of a column, as some exhibits write it."""
     return float(rows[column].mean())
 
 

@@ -10,7 +10,6 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.tables import ACCURACIES
-
 from kablimp.formulas import PERCENT
 
 PARADIGMS = {"singular": "Singular", "plural": "Plural", "mean": "Mean"}
