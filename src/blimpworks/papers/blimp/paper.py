@@ -77,9 +77,14 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> Sequence[Pinned]:
     return catalogue.sources_of(RELEASED_DATA, LANG) if BENCHMARK in campaign.benchmarks else ()
 
 
+def released_results(campaign: Campaign, catalogue: Catalogue) -> Sequence[Pinned]:
+    """Files of the results that the authors released, where all can be had."""
+    return named_sources(campaign, catalogue, RELEASED_RESULTS)
+
+
 def released_tables(layout: Layout, paper: str) -> list[str]:
     """The table of released results, where their sources can be had."""
-    rows = named_sources(layout.campaign, layout.catalogue, RELEASED_RESULTS)
+    rows = released_results(layout.campaign, layout.catalogue)
     return [f"{layout.results}/accuracies/released/{paper}.parquet"] if rows else []
 
 
@@ -145,14 +150,15 @@ PAPER = Paper(
             of_all_benchmarks=True,
         ),
         "bins": TableKind(template="{results}/bins/{paper}.parquet", evaluated=True),
+        # Beside people's accuracies, where these can be had.
         "curves": TableKind(
-            template="{results}/regressions/{paper}/curves.parquet", evaluated=True
+            template="{results}/regressions/{paper}/curves.parquet",
+            evaluated=True,
+            sources=released_results,
         ),
         "released": TableKind(
             paths=released_tables,
-            sources=lambda campaign, catalogue: named_sources(
-                campaign, catalogue, RELEASED_RESULTS
-            ),
+            sources=released_results,
         ),
         "ratings": TableKind(
             paths=ratings_tables,
