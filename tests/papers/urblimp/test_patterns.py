@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blimpworks.errors import UserError
-from blimpworks.papers.urblimp.items.matching import holds, matches
-from blimpworks.papers.urblimp.items.patterns import parse_pattern
+from blimpworks.papers.urblimp.items.patterns import holds, matches, parse_pattern
 from blimpworks.papers.urblimp.items.trees import tree_of
 from support.urblimp_kit import tree, word
 

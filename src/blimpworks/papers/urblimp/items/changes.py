@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from blimpworks.papers.urblimp.items.attested import Attested
 from blimpworks.papers.urblimp.items.drafts import Draft, complex_of, in_draft
 from blimpworks.papers.urblimp.items.inflection import cell_of, shared
-from blimpworks.papers.urblimp.items.matching import Match
+from blimpworks.papers.urblimp.items.patterns import Match
 from blimpworks.papers.urblimp.items.rules import (
     OF,
     Add,

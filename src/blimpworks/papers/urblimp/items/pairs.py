@@ -8,7 +8,7 @@ from blimpworks.errors import UserError
 from blimpworks.papers.urblimp.items.attested import BEGINNING, END, Attested
 from blimpworks.papers.urblimp.items.changes import Rejected, apply
 from blimpworks.papers.urblimp.items.drafts import Absent, Draft, changed_indices, new_indices
-from blimpworks.papers.urblimp.items.matching import Match, holds, matches
+from blimpworks.papers.urblimp.items.patterns import Match, holds, matches
 from blimpworks.papers.urblimp.items.rules import Language, Rule
 from blimpworks.papers.urblimp.items.trees import Tree
 
