@@ -25,7 +25,6 @@ from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.html import html_text
 from blimpworks.exhibits.render import csv_text, latex_text, markdown_text
 from blimpworks.exhibits.shared import read_printed
-from blimpworks.papers.urblimp.analysis.length_tables import LENGTHS, SURPRISALS
 from blimpworks.papers.urblimp.analysis.lengths import (
     Evaluation,
     compare_lengths,
@@ -40,7 +39,7 @@ from blimpworks.papers.urblimp.exhibits.lengths import lengths, lengths_fig
 from blimpworks.papers.urblimp.exhibits.rules import rules
 from blimpworks.papers.urblimp.exhibits.samples import samples
 from blimpworks.papers.urblimp.settings import UrblimpOptions
-from blimpworks.papers.urblimp.tables import RULE_COUNTS
+from blimpworks.papers.urblimp.tables import LENGTHS, RULE_COUNTS, SURPRISALS
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
 from support.paths import REPOSITORY
 from support.urblimp_results_kit import HINDI, LABELS, METHODS, OBJECT, PRONOUN, URDU, campaign

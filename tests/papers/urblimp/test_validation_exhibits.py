@@ -16,11 +16,11 @@ from blimpworks.papers.urblimp.exhibits.evaluation import table4, table9
 from blimpworks.papers.urblimp.exhibits.validation import validation
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA
 from blimpworks.papers.urblimp.settings import ValidationOptions
+from blimpworks.papers.urblimp.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.papers.urblimp.validation import kappas
 from blimpworks.papers.urblimp.validation.lists import CHECK
 from blimpworks.papers.urblimp.validation.results import read_validation
 from blimpworks.papers.urblimp.validation.sheets import write_lists
-from blimpworks.papers.urblimp.validation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.tables import ACCURACIES, read_table, write_table
 from support.urblimp_models_kit import LABELS, SKILL, cell, simulate
 from support.validation_kit import fill, items, write_items

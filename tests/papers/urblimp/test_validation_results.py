@@ -16,12 +16,12 @@ from blimpworks.annotation.spreadsheet import write_sheet
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.urblimp.settings import ValidationOptions
+from blimpworks.papers.urblimp.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.papers.urblimp.validation import kappas
 from blimpworks.papers.urblimp.validation.choices import read_choices, read_key
 from blimpworks.papers.urblimp.validation.lists import CHECK, PAIR
 from blimpworks.papers.urblimp.validation.results import read_validation
 from blimpworks.papers.urblimp.validation.sheets import SHEET, write_lists
-from blimpworks.papers.urblimp.validation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.tables import ACCURACIES, read_table
 from support.paths import REPOSITORY
 from support.validation_kit import fill, items, key_of, rows_of, write_items

@@ -19,7 +19,7 @@ from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.ties import TIES
 from blimpworks.errors import UserError
 from blimpworks.judging.judge import align_scores, margins, side_of
-from blimpworks.papers.urblimp.analysis.length_tables import LENGTHS, SURPRISALS
+from blimpworks.papers.urblimp.tables import LENGTHS, SURPRISALS
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
 
 SIDES = ("good", "bad")

@@ -16,11 +16,11 @@ from blimpworks.exhibits.fonts import font_for
 from blimpworks.exhibits.html import direction
 from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.exhibits.style import BLUE, ORANGE, PAGE_INCHES, house_style, new_figure, say
-from blimpworks.papers.urblimp.analysis.length_tables import SURPRISALS
 from blimpworks.papers.urblimp.exhibits.formulas import BITS, BITS_PER_TOKEN
 from blimpworks.papers.urblimp.exhibits.models import names_of
 from blimpworks.papers.urblimp.exhibits.samples import tag_of
 from blimpworks.papers.urblimp.phenomena import LANG, PARADIGMS
+from blimpworks.papers.urblimp.tables import SURPRISALS
 
 SOURCE = "surprisals"
 SIDES = {"good": "Grammatical", "bad": "Ungrammatical"}

@@ -15,10 +15,10 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import TOTAL
 from blimpworks.exhibits.shared import Tables, counted, read_plain
 from blimpworks.exhibits.style import BLUE, GREY, ORANGE, PAGE_INCHES, house_style, new_figure, say
-from blimpworks.papers.urblimp.analysis.length_tables import LENGTHS
 from blimpworks.papers.urblimp.exhibits.formulas import percent_of
 from blimpworks.papers.urblimp.exhibits.models import names_of
 from blimpworks.papers.urblimp.phenomena import PARADIGMS
+from blimpworks.papers.urblimp.tables import LENGTHS
 
 SOURCE = "lengths"
 CHANGES = ("deletion", "replacement", "move")

@@ -28,7 +28,7 @@ from blimpworks.papers.urblimp.exhibits.formulas import (
     kappa,
     unanimous,
 )
-from blimpworks.papers.urblimp.validation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
+from blimpworks.papers.urblimp.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 
 RATED, PEOPLE = "validation_ratings", "validation_participants"
 FACTS = "urblimp_validation"

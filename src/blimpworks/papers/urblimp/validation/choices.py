@@ -10,8 +10,8 @@ import pandas as pd
 from blimpworks.annotation.filled import annotator_of, plain, refuse, refuse_lines
 from blimpworks.annotation.spreadsheet import Line, read_sheet
 from blimpworks.errors import UserError
+from blimpworks.papers.urblimp.tables import VALIDATION_KEY
 from blimpworks.papers.urblimp.validation.sheets import CHOICE, FIRST, ID, SECOND
-from blimpworks.papers.urblimp.validation.tables import VALIDATION_KEY
 from blimpworks.tables import read_table
 
 CHOICES = {"1": True, "2": False, FIRST: True, SECOND: False}

@@ -14,9 +14,9 @@ from statsmodels.stats.proportion import proportion_confint
 from blimpworks.errors import UserError
 from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN, LANG
 from blimpworks.papers.urblimp.settings import ValidationOptions
+from blimpworks.papers.urblimp.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.papers.urblimp.validation.choices import Key, read_choices, read_key
 from blimpworks.papers.urblimp.validation.lists import CHECK, PAIR
-from blimpworks.papers.urblimp.validation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.tables import ACCURACIES, TableSchema, write_table
 
 log = logging.getLogger(__name__)

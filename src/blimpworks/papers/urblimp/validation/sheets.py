@@ -12,6 +12,7 @@ from blimpworks.annotation.spreadsheet import write_sheet
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
 from blimpworks.papers.urblimp.settings import ValidationOptions
+from blimpworks.papers.urblimp.tables import VALIDATION_KEY
 from blimpworks.papers.urblimp.validation.lists import (
     PAIR,
     PRACTICE,
@@ -20,7 +21,6 @@ from blimpworks.papers.urblimp.validation.lists import (
     make_lists,
     read_pairs,
 )
-from blimpworks.papers.urblimp.validation.tables import VALIDATION_KEY
 from blimpworks.tables import write_table
 
 ID, FIRST, SECOND, CHOICE, NOTE = "id", "first", "second", "choice", "note"
