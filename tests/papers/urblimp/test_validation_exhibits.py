@@ -143,7 +143,7 @@ def test_the_exhibit_has_three_kappas_with_intervals(tables):
     pairs = len(kappas.complete(ratings, 3))
     for name, row in names.items():
         found = cell(exhibit, row, "κ")
-        assert found.value == pytest.approx(getattr(kappas, name)(ratings, 3))
+        assert found.value == pytest.approx(kappas.kappa(name, ratings, 3))
         assert found.low < found.value < found.high
         assert found.n == pairs
     first, second = (cell(exhibit, names[name], "κ").value for name in ("published", "corrected"))

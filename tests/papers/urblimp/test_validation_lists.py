@@ -17,15 +17,15 @@ from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.urblimp.settings import ValidationOptions
-from blimpworks.papers.urblimp.validation.balance import apart, halve, spread
-from blimpworks.papers.urblimp.validation.checks import scrambled, suits
-from blimpworks.papers.urblimp.validation.design import Pair, deal
+from blimpworks.papers.urblimp.validation.design import Pair, apart, deal, halve, spread
 from blimpworks.papers.urblimp.validation.lists import (
     CHECK,
     PAIR,
     PRACTICE,
     make_lists,
     read_pairs,
+    scrambled,
+    suits,
 )
 from blimpworks.papers.urblimp.validation.sheets import write_lists
 from support.validation_kit import END, WORDS, items, key_of, rows_of, write_items
@@ -211,7 +211,7 @@ def test_nobody_sees_two_pairs_of_a_sentence_where_there_are_others(seed):
     found, made = shared(pairs_of(rows), options)
     assert found == 0
     lists = [set() for _ in range(6)]
-    for pair, (_, group) in zip(made.dealt, made.places, strict=True):
+    for pair, (_, group) in zip(made.pairs, made.places, strict=True):
         for one in group:
             assert pair.source not in lists[one]
             lists[one].add(pair.source)

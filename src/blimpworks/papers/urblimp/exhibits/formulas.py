@@ -151,7 +151,7 @@ def kappa(rows: pd.DataFrame, name: str, per_pair: int) -> float:
     """A kappa, over the pairs that have just so many judgements."""
     from blimpworks.papers.urblimp.validation import kappas  # heavy: scipy, statsmodels
 
-    return float(getattr(kappas, name)(rows, per_pair))
+    return kappas.kappa(name, rows, per_pair)
 
 
 @formula("number of pairs" + OVER_PAIRS)
