@@ -310,13 +310,9 @@ def test_kappas_are_statsmodels_on_the_same_categories(right):
     by_id = {f"i{n}": good for n, good in enumerate(right)}
     expected = [[by_id[name], 4 - by_id[name]] for name in sorted(by_id)]
     assert counts.tolist() == expected
-    assert kappa("free", ratings, 4) == pytest.approx(
-        fleiss_kappa(np.array(expected), "randolph")
-    )
+    assert kappa("free", ratings, 4) == pytest.approx(fleiss_kappa(np.array(expected), "randolph"))
     if 0 < sum(right) < 4 * len(right):
-        assert kappa("corrected", ratings, 4) == pytest.approx(
-            fleiss_kappa(np.array(expected))
-        )
+        assert kappa("corrected", ratings, 4) == pytest.approx(fleiss_kappa(np.array(expected)))
     else:
         assert math.isnan(kappa("corrected", ratings, 4))
 
