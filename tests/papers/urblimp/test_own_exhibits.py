@@ -27,8 +27,8 @@ from blimpworks.exhibits.render import csv_text, latex_text, markdown_text
 from blimpworks.exhibits.shared import read_printed
 from blimpworks.papers.urblimp.analysis.lengths import (
     Evaluation,
+    clearest_pair,
     compare_lengths,
-    telling_pair,
     words_of,
 )
 from blimpworks.papers.urblimp.exhibits.accuracies import by_method, read_paradigms
@@ -308,8 +308,8 @@ def test_the_pair_that_is_shown_parts_most_among_short_ones():
         pair("less", 0.1),
         pair("same", 5.0, right=(1.0, 1.0)),
     ]
-    assert telling_pair(found, Counter({OBJECT: 3}))["item_id"] == "a"
-    assert telling_pair([found[-1]], Counter({OBJECT: 3})) is None
+    assert clearest_pair(found, Counter({OBJECT: 3}))["item_id"] == "a"
+    assert clearest_pair([found[-1]], Counter({OBJECT: 3})) is None
 
 
 def test_items_of_another_benchmark_have_no_change_and_say_so(tables, tmp_path):

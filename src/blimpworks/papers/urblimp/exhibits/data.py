@@ -261,12 +261,11 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     sizes = {row["row"]: row for _, row in printed[printed["column"] == "size"].iterrows()}
     tuning = printed[printed["column"] == "it"]["text"].str.lower()
     names = {model: name for model, name in names_of(labels.models).items() if model in sizes}
-    shown = {name: sizes[model] for model, name in names.items()}
     return Exhibit(
         "Models",
         "Parameters (B: billions, M: millions) and whether a model is instruction-tuned, as "
         "printed.",
-        [printed_cell(row, (name, "Size")) for name, row in shown.items()],
+        [printed_cell(sizes[model], (name, "Size")) for model, name in names.items()],
         row_title="Model",
         remarks={name: {TUNING: tuning[model]} for model, name in names.items()},
     )
