@@ -42,7 +42,6 @@ pytestmark = pytest.mark.slow
 WITHIN = {"tokens", "lexicon", "candidates", "parity", "prompts"}
 DECLARING = [m.name for m in iter_modules(blimpworks.__path__) if m.name.endswith("tables")]
 DECLARING += ["papers.lmentry.tables", "papers.urblimp.tables"]
-DECLARING += ["papers.urblimp.analysis.length_tables", "papers.urblimp.validation.tables"]
 SCHEMAS = [
     found
     for name in DECLARING

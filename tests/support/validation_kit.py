@@ -5,8 +5,8 @@ import pyarrow as pa
 
 from blimpworks.annotation.spreadsheet import read_sheet, write_sheet
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
+from blimpworks.papers.urblimp.tables import VALIDATION_KEY
 from blimpworks.papers.urblimp.validation.sheets import SHEET
-from blimpworks.papers.urblimp.validation.tables import VALIDATION_KEY
 from blimpworks.tables import ITEMS, read_table, write_table
 
 # With a joiner that shows nothing, and a mark that only says which way to read.

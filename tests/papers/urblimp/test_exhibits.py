@@ -81,11 +81,13 @@ def test_each_cell_can_be_computed_again_from_the_rows_it_names(tables, name):
     }
     cells = MEASURED[name](tables, LABELS).cells
     assert cells
-    for found in cells:
-        where = json.loads(json.dumps(dict(found.where)))
-        source = judgements[where["model"]] if found.source == "judgements" else rows[found.source]
-        again = formula_of(found.formula.sentence)(select_rows(source, where))
-        assert again == pytest.approx(found.value, abs=1e-9), found
+    for result in cells:
+        where = json.loads(json.dumps(dict(result.where)))
+        source = (
+            judgements[where["model"]] if result.source == "judgements" else rows[result.source]
+        )
+        again = formula_of(result.formula.sentence)(select_rows(source, where))
+        assert again == pytest.approx(result.value, abs=1e-9), result
 
 
 @pytest.mark.parametrize("name", MEASURED)
@@ -167,9 +169,9 @@ def test_table_5_tests_phenomena_without_their_rounding(tables, accuracy):
     assert p.value == pytest.approx(signed_rank_p(*scores))
     assert len(exhibit.cells) == 2 * 6
     verdicts = {row: remark["Significant"] for row, remark in exhibit.remarks.items()}
-    for found in exhibit.cells:
-        if found.column == "p, Holm":
-            assert verdicts[found.row] == ("yes" if found.value < 0.05 else "no")
+    for result in exhibit.cells:
+        if result.column == "p, Holm":
+            assert verdicts[result.row] == ("yes" if result.value < 0.05 else "no")
 
 
 def test_paradigms_are_tested_beside_phenomena_each_among_the_models_of_its_table(tables, accuracy):
@@ -184,10 +186,10 @@ def test_paradigms_are_tested_beside_phenomena_each_among_the_models_of_its_tabl
         c.value for c in exhibit.cells if c.row.startswith("gemma-3-12b-pt and gemma-3-27b-pt")
     ]
     assert len(twice) == 6
-    for found in exhibit.cells:
-        if found.column == "p over paradigms, Holm":
-            told = exhibit.remarks[found.row]["Significant, over paradigms"]
-            assert told == ("yes" if found.value < 0.05 else "no")
+    for result in exhibit.cells:
+        if result.column == "p over paradigms, Holm":
+            verdict = exhibit.remarks[result.row]["Significant, over paradigms"]
+            assert verdict == ("yes" if result.value < 0.05 else "no")
 
 
 def test_without_the_papers_models_the_best_are_tested(tables):
@@ -237,10 +239,10 @@ def test_the_texts_claims_are_counted_on_the_campaigns_own_models(tables, accura
         accuracy[small, paradigm] > max(accuracy[other, paradigm] for other in large)
         for paradigm in PARADIGMS
     )
-    found = cell(
+    result = cell(
         exhibit, "gemma-3-27b-pt ahead of Llama-3-70B and DeepSeek-R1-Llama-70B: paradigms", "Value"
     )
-    assert (found.value, found.n) == (ahead, 19)
+    assert (result.value, result.n) == (ahead, 19)
     assert cell(exhibit, "Llama-3-70B: average", "Value").stands_for == ("llama-3-70b", "average")
     significant = [c for c in exhibit.cells if c.stands_for == ("pt vs it", "significant")]
     assert [c.n for c in significant] == [4]

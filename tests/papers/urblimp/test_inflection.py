@@ -48,7 +48,7 @@ def inflection():
 def cells(paradigm, lemma, inside=False, **features):
     """Usual forms of the cells that have some features, in the order of the paradigm."""
     forms = paradigm.forms(lemma, inside=inside).items()
-    return [found[0] for cell, found in forms if features.items() <= cell_of(cell).items()]
+    return [spellings[0] for cell, spellings in forms if features.items() <= cell_of(cell).items()]
 
 
 @pytest.mark.parametrize(("lemma", "aspect", "forms"), PARTICIPLES)
@@ -143,8 +143,8 @@ def test_words_of_a_complex_tell_a_participle_from_a_subjunctive(inflection):
     """The polite plural is Number=Sing in the treebank, as the subjunctive's third person is."""
     polite = word("رہے", "رہنا", "AUX", Number="Sing", Polite="Form", Aspect="Perf")
     known = {"Number": "Plur"}
-    found = inflection.changed(polite, {"Number": "Sing"}, known=known)[0]
-    assert found == "رہا"
+    spellings = inflection.changed(polite, {"Number": "Sing"}, known=known)[0]
+    assert spellings == "رہا"
 
 
 def test_a_verb_is_a_stem_before_the_auxiliary_of_the_progressive(inflection):
@@ -172,8 +172,8 @@ def test_the_opposite_of_a_changed_participle_is_the_participle(inflection):
         for form in cells(verb, lemma, Aspect=aspect):
             features = next(
                 cell_of(cell)
-                for cell, found in verb.forms(lemma).items()
-                if form == found[0] and cell_of(cell).get("Aspect") == aspect
+                for cell, spellings in verb.forms(lemma).items()
+                if form == spellings[0] and cell_of(cell).get("Aspect") == aspect
             )
             for name in ("Gender", "Number"):
                 changed = word(form, lemma, "VERB", **features)
@@ -191,7 +191,7 @@ def test_a_malformed_cell_is_refused(text):
 
 
 @pytest.mark.parametrize(
-    ("paradigm", "told"),
+    ("paradigm", "message"),
     [
         ({"cells": {"Gender": ["a"]}}, "is malformed at 'Gender'"),
         ({"cells": {"A=b": ["a"]}, "lemma": "(x"}, "'\\(x' is no regular expression"),
@@ -201,8 +201,8 @@ def test_a_malformed_cell_is_refused(text):
         ({}, "Field required"),
     ],
 )
-def test_a_malformed_paradigm_is_refused(paradigm, told):
-    with pytest.raises(ValidationError, match=told):
+def test_a_malformed_paradigm_is_refused(paradigm, message):
+    with pytest.raises(ValidationError, match=message):
         Inflection(paradigms={"x": paradigm})
 
 
@@ -231,16 +231,16 @@ def test_unimorphs_participles_are_what_the_rules_make(mirror, inflection):
     exact, near, missed = 0, 0, []
     rows = list(unimorph_participles(mirror))
     for lemma, form, cell in rows:
-        found = next(
+        spellings = next(
             forms for c, forms in verb.forms(lemma, inside=True).items() if cell_of(c) == cell
         )
-        exact += form == found[0]
-        near += form in found
-        if form not in found:
-            missed.append((lemma, form, found[0]))
+        exact += form == spellings[0]
+        near += form in spellings
+        if form not in spellings:
+            missed.append((lemma, form, spellings[0]))
     print(f"UniMorph's participles: {exact} of {len(rows)} the usual form, {near} a form;")
     print("missed", sorted(set(missed)))
     assert len(rows) == 448
     assert exact >= 436
     # After vowels UniMorph writes a yeh for the hamza, or both letters in one.
-    assert all(form.endswith(("یی", "ۓ")) and form not in made for _, form, made in missed)
+    assert all(form.endswith(("یی", "ۓ")) and form not in usual for _, form, usual in missed)

@@ -84,10 +84,10 @@ def test_ud_validator_accepts_our_treebanks(treebank):
 
 
 def test_each_paradigm_has_two_pairs_and_a_sentence_without_one_by_hand():
-    made = Counter((row["paradigm"], bool(row["good"])) for row in GOLDEN if row["lang"] == "urd")
+    counts = Counter((row["paradigm"], bool(row["good"])) for row in GOLDEN if row["lang"] == "urd")
     for paradigm in PARADIGMS:
-        assert made[paradigm, True] >= 2
-        assert made[paradigm, False] >= 1
+        assert counts[paradigm, True] >= 2
+        assert counts[paradigm, False] >= 1
     assert all(bool(row["reason"]) != bool(row["good"]) for row in GOLDEN)
 
 
@@ -141,9 +141,9 @@ def codes(built):
 
 def check_codes(built):
     """No look-alikes, no marks that aren't seen, everything composed."""
-    found = codes(built)
-    assert not found & {*urdu().orthography.characters, *map(chr, INVISIBLE), ZWNJ, "_"}
-    assert not {c for c in found if unicodedata.category(c) in ("Mn", "Cf", "Co", "Cn")}
+    result = codes(built)
+    assert not result & {*urdu().orthography.characters, *map(chr, INVISIBLE), ZWNJ, "_"}
+    assert not {c for c in result if unicodedata.category(c) in ("Mn", "Cf", "Co", "Cn")}
     assert all(unicodedata.is_normalized("NFC", i[s]) for i in built.items for s in ("good", "bad"))
 
 
@@ -151,8 +151,8 @@ def sentences_of(folder, treebanks):
     """The sentences as they are shown, by file and sentence."""
     spelled = urdu().orthography
     return {
-        (found.file, found.sent_id): spelled.joined((w.form, w.space) for w in found.words)
-        for found in read_trees(*tables_of(folder, treebanks), spelled)
+        (tree.file, tree.sent_id): spelled.joined((w.form, w.space) for w in tree.words)
+        for tree in read_trees(*tables_of(folder, treebanks), spelled)
     }
 
 
@@ -236,9 +236,9 @@ def test_a_rule_without_a_match_is_counted_with_none_in_its_place(tmp_path):
         for name, form in forms.items()
     ]
     built = build(tmp_path, rules=write_rules(tmp_path / "rules", about="x", rules=rules))
-    found = {row["rule"]: (row["outcome"], row["reason"], row["n"]) for row in built.counts}
-    assert found["first"] == found["third"] == (KEPT, "", 0)
-    assert found["second"] == (KEPT, "", len(built.items))
+    result = {row["rule"]: (row["outcome"], row["reason"], row["n"]) for row in built.counts}
+    assert result["first"] == result["third"] == (KEPT, "", 0)
+    assert result["second"] == (KEPT, "", len(built.items))
     assert {item["rule"] for item in built.items} == {"second"}
     check_counts(built)
 
@@ -254,8 +254,8 @@ def test_a_code_that_wordfreq_does_not_know_is_refused_with_those_that_it_knows(
     language = {"attestation": {"wordfreq": code}}
     rule = {"pattern": "V [upos=VERB]", "change": [{"delete": "V"}]}
     folder = write_rules(tmp_path / "rules", language=language, about="x", rules=[rule])
-    told = rf"'attestation\.wordfreq' is '{code}', .*; expected one of ar, .*, ur, .*, or null"
-    with pytest.raises(UserError, match=told):
+    message = rf"'attestation\.wordfreq' is '{code}', .*; expected one of ar, .*, ur, .*, or null"
+    with pytest.raises(UserError, match=message):
         build(tmp_path, rules=folder)
 
 
@@ -290,12 +290,14 @@ def two_files(tmp_path_factory):
 
 def test_pairs_are_made_of_the_files_that_are_named(two_files):
     folder, files = two_files
-    found = build(folder, treebanks=files, files=(TRAINED,))
-    assert {item["file"] for item in found.items} == {TRAINED}
+    result = build(folder, treebanks=files, files=(TRAINED,))
+    assert {item["file"] for item in result.items} == {TRAINED}
     rest = build(folder, treebanks=files, files=(OWN.name,))
     assert {item["file"] for item in rest.items} == {OWN.name}
     both = build(folder, treebanks=files)
-    assert {i["item_id"] for i in both.items} == {i["item_id"] for i in [*found.items, *rest.items]}
+    assert {i["item_id"] for i in both.items} == {
+        i["item_id"] for i in [*result.items, *rest.items]
+    }
 
 
 def test_files_of_other_languages_leave_a_language_all_of_its_own(two_files):
@@ -332,6 +334,6 @@ AT_LEAST = {
 def test_udtb_gives_each_paradigm_pairs(udtb):
     print(udtb.told)
     short = {p: (udtb.told.get(p, 0), least) for p, least in AT_LEAST.items()}
-    assert {p: found for p, found in short.items() if found[0] < found[1]} == {}
+    assert {p: result for p, result in short.items() if result[0] < result[1]} == {}
     assert AT_LEAST.keys() == PARADIGMS.keys()
     assert sum(udtb.told.values()) >= 1300

@@ -22,7 +22,7 @@ urdu_text = st.text(st.sampled_from(LETTERS + FOREIGN + OTHERS + "۰۱٣5-"), ma
 def own_trees(tmp_path_factory):
     """Our own treebank, by sentence."""
     tables = tables_of(tmp_path_factory.mktemp("own"))
-    return {found.sent_id: found for found in read_trees(*tables, URDU)}
+    return {tree.sent_id: tree for tree in read_trees(*tables, URDU)}
 
 
 @pytest.mark.parametrize(
@@ -202,22 +202,22 @@ def test_the_default_changes_nothing_but_marks_and_joiners():
 )
 def test_words_of_a_treebank_are_spelled_and_futures_are_two(own_trees, sent_id, words):
     # بے شمار is one word of two parts; a future's auxiliary is a word of its own.
-    found = own_trees[sent_id].words
-    assert " ".join(word.form for word in found) == words
-    futures = [word for word in found if URDU.stands_apart(word.form)]
+    result = own_trees[sent_id].words
+    assert " ".join(word.form for word in result) == words
+    futures = [word for word in result if URDU.stands_apart(word.form)]
     assert len(futures) == (sent_id != "spell-3")
     for word in futures:
         assert (word.upos, word.relation, word.space) == ("AUX", "aux", False)
-        assert found[word.head].upos == "VERB"
+        assert result[word.head].upos == "VERB"
 
 
 def test_plain_text_makes_words_without_edges(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("وہ كل آیا۔\n\nہم گئے؟\n", encoding="utf-8")
-    found = list(plain_trees(path, URDU))
-    assert [[w.form for w in t.words] for t in found] == [
+    result = list(plain_trees(path, URDU))
+    assert [[w.form for w in t.words] for t in result] == [
         ["وہ", "کل", "آیا", "۔"],
         ["ہم", "گئے", "؟"],
     ]
-    assert {w.head for t in found for w in t.words} == {-1}
-    assert {t.file for t in found} == {"a.txt"}
+    assert {w.head for t in result for w in t.words} == {-1}
+    assert {t.file for t in result} == {"a.txt"}

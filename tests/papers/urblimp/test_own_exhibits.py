@@ -25,11 +25,10 @@ from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.html import html_text
 from blimpworks.exhibits.render import csv_text, latex_text, markdown_text
 from blimpworks.exhibits.shared import read_printed
-from blimpworks.papers.urblimp.analysis.length_tables import LENGTHS, SURPRISALS
 from blimpworks.papers.urblimp.analysis.lengths import (
     Evaluation,
+    clearest_pair,
     compare_lengths,
-    telling_pair,
     words_of,
 )
 from blimpworks.papers.urblimp.exhibits.accuracies import by_method, read_paradigms
@@ -40,7 +39,7 @@ from blimpworks.papers.urblimp.exhibits.lengths import lengths, lengths_fig
 from blimpworks.papers.urblimp.exhibits.rules import rules
 from blimpworks.papers.urblimp.exhibits.samples import samples
 from blimpworks.papers.urblimp.settings import UrblimpOptions
-from blimpworks.papers.urblimp.tables import RULE_COUNTS
+from blimpworks.papers.urblimp.tables import LENGTHS, RULE_COUNTS, SURPRISALS
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
 from support.paths import REPOSITORY
 from support.urblimp_results_kit import HINDI, LABELS, METHODS, OBJECT, PRONOUN, URDU, campaign
@@ -68,8 +67,8 @@ def two(tmp_path_factory):
 
 
 def cell(exhibit, row, column):
-    (found,) = [c for c in exhibit.cells if (c.row, c.column) == (row, column)]
-    return found
+    (result,) = [c for c in exhibit.cells if (c.row, c.column) == (row, column)]
+    return result
 
 
 def rows_of(tables, source):
@@ -82,13 +81,13 @@ def rows_of(tables, source):
 @pytest.mark.parametrize("languages", ["tables", "two"])
 @pytest.mark.parametrize("name", OWN)
 def test_each_cell_can_be_computed_again_from_the_rows_it_names(request, name, languages):
-    found = request.getfixturevalue(languages)
-    cells = OWN[name](found, LABELS).cells
+    result = request.getfixturevalue(languages)
+    cells = OWN[name](result, LABELS).cells
     assert cells
-    for one in cells:
-        where = json.loads(json.dumps(dict(one.where)))
-        again = formula_of(one.formula.sentence)(select_rows(rows_of(found, one.source), where))
-        assert again == pytest.approx(one.value), one
+    for number in cells:
+        where = json.loads(json.dumps(dict(number.where)))
+        rows = select_rows(rows_of(result, number.source), where)
+        assert formula_of(number.formula.sentence)(rows) == pytest.approx(number.value), number
 
 
 @pytest.mark.parametrize("languages", ["tables", "two"])
@@ -96,8 +95,8 @@ def test_each_cell_can_be_computed_again_from_the_rows_it_names(request, name, l
 def test_each_exhibit_can_be_written_in_all_formats(request, tmp_path, name, languages):
     spec = exhibits()[f"urblimp/{name}"]
     outputs = [tmp_path / f"{name}.{suffix}" for suffix in FORMATS[spec.kind]]
-    found = request.getfixturevalue(languages)
-    build_exhibit(spec, found, LABELS, tmp_path / "cells.parquet", outputs)
+    result = request.getfixturevalue(languages)
+    build_exhibit(spec, result, LABELS, tmp_path / "cells.parquet", outputs)
     assert all(path.stat().st_size > 50 for path in outputs)
     ElementTree.fromstring(html_of(outputs))
 
@@ -203,8 +202,8 @@ def test_samples_name_rule_change_and_line_and_mark_what_differs(tables):
 
 def test_samples_are_twenty_of_a_paradigm_evenly_spaced(tmp_path):
     many = [(f"اس کو {n} دیکھو۔", f"وہ کو {n} دیکھو۔") for n in range(45)]
-    found = campaign(tmp_path, {"urd": {(PRONOUN, "replacement"): many}}, PRINTED)
-    shown = [c.where["item_id"] for c in samples(found, LABELS).cells]
+    result = campaign(tmp_path, {"urd": {(PRONOUN, "replacement"): many}}, PRINTED)
+    shown = [c.where["item_id"] for c in samples(result, LABELS).cells]
     numbers = [int(name.rsplit("-", 1)[1]) for name in shown]
     assert len(numbers) == 20
     steps = {b - a for a, b in pairwise(numbers)}
@@ -217,7 +216,7 @@ def test_urdu_says_so_in_html_and_is_set_apart_in_latex_and_markdown(tables, mak
     page = html_text(exhibit)
     cells = re.findall(r"<td[^>]*>[^<]*[\u0600-\u06ff][^<]*</td>", page)
     assert cells
-    assert all('dir="rtl" lang="ur"' in found for found in cells)
+    assert all('dir="rtl" lang="ur"' in cell_text for cell_text in cells)
     assert "\\righttoleft{" in latex_text(exhibit)
     assert "\\babelfont[urdu]" in latex_text(exhibit)
     assert markdown_text(exhibit).count("\u2067") == len(cells)
@@ -246,15 +245,15 @@ def test_a_deleted_cheap_word_is_right_by_token_and_wrong_in_sum(tables):
 
 def test_accuracies_by_token_and_in_sum_are_those_of_the_judgements(tables):
     exhibit = lengths(tables, LABELS)
-    found = read_table(JUDGEMENTS, tables["judgements"][0]).to_pandas()
+    result = read_table(JUDGEMENTS, tables["judgements"][0]).to_pandas()
     for method, column in (
         ("perplexity", "Accuracy by token"),
         ("full_sentence", "Accuracy in sum"),
     ):
-        mean = 100 * found["correct"][found["method"] == method].mean()
-        made = cell(exhibit, "5-gram: all pairs", column)
-        assert made.value == pytest.approx(mean)
-        assert made.low < made.high
+        mean = 100 * result["correct"][result["method"] == method].mean()
+        accuracy = cell(exhibit, "5-gram: all pairs", column)
+        assert accuracy.value == pytest.approx(mean)
+        assert accuracy.low < accuracy.high
 
 
 def test_the_figure_of_lengths_has_a_panel_for_each_kind_of_change(two):
@@ -277,18 +276,18 @@ def test_bits_of_words_add_up_to_those_of_all_tokens(sentence, data):
     values = [
         data.draw(st.floats(-9, 0, allow_nan=False) | st.just(math.nan) | st.none()) for _ in ends
     ]
-    found = words_of(text, ends, values)
+    result = words_of(text, ends, values)
     known = [value for value in values if value is not None and not math.isnan(value)]
-    assert [word for word, *_ in found if word] == sentence
-    assert sum(count for _, count, _ in found) == len(known)
-    assert sum(bits for *_, bits in found) == pytest.approx(-sum(known) / math.log(2))
+    assert [word for word, *_ in result if word] == sentence
+    assert sum(count for _, count, _ in result) == len(known)
+    assert sum(bits for *_, bits in result) == pytest.approx(-sum(known) / math.log(2))
 
 
 def test_a_token_counts_for_the_word_that_it_ends_in():
     text = "اس کو دی"
     # "اس", " ", "ک", "و", " دی", end
-    found = words_of(text, [2, 3, 4, 5, 8, 8], [-math.log(2)] * 6)
-    assert [(word, tokens) for word, tokens, _ in found] == [
+    result = words_of(text, [2, 3, 4, 5, 8, 8], [-math.log(2)] * 6)
+    assert [(word, tokens) for word, tokens, _ in result] == [
         ("اس", 1),
         ("کو", 3),
         ("دی", 1),
@@ -302,24 +301,24 @@ def test_the_pair_that_is_shown_parts_most_among_short_ones():
         marks = {"per_token right": right[0], "full_sentence right": right[1]}
         return {**keys, **marks, "good": good, "per_token": by_token}
 
-    found = [
+    result = [
         pair("long", 9.0, good="ا " * 40),
         pair("b", 0.5),
         pair("a", 0.5),
         pair("less", 0.1),
         pair("same", 5.0, right=(1.0, 1.0)),
     ]
-    assert telling_pair(found, Counter({OBJECT: 3}))["item_id"] == "a"
-    assert telling_pair([found[-1]], Counter({OBJECT: 3})) is None
+    assert clearest_pair(result, Counter({OBJECT: 3}))["item_id"] == "a"
+    assert clearest_pair([result[-1]], Counter({OBJECT: 3})) is None
 
 
 def test_items_of_another_benchmark_have_no_change_and_say_so(tables, tmp_path):
     items = tmp_path / "urd.parquet"
     rows = read_table(ITEMS, tables["items"][0], ITEMS.names)
     write_table(rows, ITEMS, items)
-    one = Evaluation("m", "urd", items, tmp_path / "s.parquet", tmp_path / "j.parquet")
+    evaluation = Evaluation("m", "urd", items, tmp_path / "s.parquet", tmp_path / "j.parquet")
     with pytest.raises(UserError, match="no column change"):
-        compare_lengths([one], "wrong", tmp_path / "l.parquet", tmp_path / "w.parquet")
+        compare_lengths([evaluation], "wrong", tmp_path / "l.parquet", tmp_path / "w.parquet")
     with pytest.raises(UserError, match="name at least one model"):
         compare_lengths([], "wrong", tmp_path / "l.parquet", tmp_path / "w.parquet")
 
@@ -340,7 +339,7 @@ def test_the_figure_shows_the_first_model_that_reads_from_left_to_right(tables):
 
 def test_words_of_both_sentences_share_places_and_the_deleted_one_has_its_own(tables):
     exhibit = examples_fig(tables, LABELS)
-    (place,) = [row for row, told in exhibit.stub.items() if told["Word"] == "کو"]
+    (place,) = [row for row, stub in exhibit.stub.items() if stub["Word"] == "کو"]
     columns = [c.column for c in exhibit.cells if c.row == place]
     assert columns == ["Grammatical"]
 
@@ -370,14 +369,14 @@ def test_without_a_font_words_are_numbered_listed_and_the_package_named(
 
 
 def test_a_campaign_where_nothing_parts_has_a_figure_that_says_so(tmp_path):
-    found = campaign(
+    result = campaign(
         tmp_path, {"urd": {(PRONOUN, "replacement"): URDU[PRONOUN, "replacement"]}}, PRINTED
     )
-    exhibit = examples_fig(found, LABELS)
+    exhibit = examples_fig(result, LABELS)
     assert exhibit.cells == []
     spec = exhibits()["urblimp/examples_fig"]
     outputs = [tmp_path / f"e.{suffix}" for suffix in FORMATS[spec.kind]]
-    build_exhibit(spec, found, LABELS, tmp_path / "cells.parquet", outputs)
+    build_exhibit(spec, result, LABELS, tmp_path / "cells.parquet", outputs)
 
 
 # Fonts

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blimpworks.errors import UserError
-from blimpworks.papers.urblimp.items.matching import holds, matches
-from blimpworks.papers.urblimp.items.patterns import parse_pattern
+from blimpworks.papers.urblimp.items.patterns import holds, matches, parse_pattern
 from blimpworks.papers.urblimp.items.trees import tree_of
 from support.urblimp_kit import tree, word
 
@@ -21,7 +20,7 @@ GAVE = tree(
 )
 
 
-def found(pattern, sentence=GAVE, **known):
+def forms_of(pattern, sentence=GAVE, **known):
     """The forms of the words of each match, in the order of the pattern."""
     return [
         tuple(sentence.words[index].form for index in match.values())
@@ -56,11 +55,11 @@ def found(pattern, sentence=GAVE, **known):
     ],
 )
 def test_features_pick_words(pattern, forms):
-    assert found(pattern) == [(form,) for form in forms]
+    assert forms_of(pattern) == [(form,) for form in forms]
 
 
 def test_another_value_is_only_had_by_words_that_have_the_feature():
-    assert found("N [Case<>Acc]") == [("کتاب",)]
+    assert forms_of("N [Case<>Acc]") == [("کتاب",)]
 
 
 @pytest.mark.parametrize(
@@ -87,30 +86,30 @@ def test_two_words_stand_in_relations(pattern, forms):
 
 def test_subtypes_are_relations_of_their_own():
     sentence = tree("وہ/PRON/2/nsubj دیکھا/VERB/0/root گیا/AUX/2/aux:pass")
-    assert found("V -[aux:pass]-> A", sentence) == [("دیکھا", "گیا")]
-    assert found("V -[aux]-> A", sentence) == []
+    assert forms_of("V -[aux:pass]-> A", sentence) == [("دیکھا", "گیا")]
+    assert forms_of("V -[aux]-> A", sentence) == []
 
 
 def test_a_feature_is_compared_with_another_of_the_same_word():
-    assert found("N [upos=NOUN|VERB]; N.form <> N.lemma") == [("لڑکے",), ("دی",)]
+    assert forms_of("N [upos=NOUN|VERB]; N.form <> N.lemma") == [("لڑکے",), ("دی",)]
 
 
 def test_words_with_different_names_are_different_words():
-    assert found("A [upos=ADP]; B [upos=ADP]") == []
-    two = found("A [Gender=Fem, upos=NOUN]; B [Gender=Fem, upos=NOUN]")
+    assert forms_of("A [upos=ADP]; B [upos=ADP]") == []
+    two = forms_of("A [Gender=Fem, upos=NOUN]; B [Gender=Fem, upos=NOUN]")
     assert two == [("لڑکی", "کتاب"), ("کتاب", "لڑکی")]
 
 
 def test_no_word_is_its_own_head_or_neighbour():
-    assert found("V -> V") == found("V < V") == found("V << V") == []
+    assert forms_of("V -> V") == forms_of("V < V") == forms_of("V << V") == []
 
 
 def test_a_word_that_is_only_mentioned_in_a_relation_needs_no_clause():
-    assert found("V -[nsubj]-> S; S -[case]-> K") == [("دی", "لڑکے", "نے")]
+    assert forms_of("V -[nsubj]-> S; S -[case]-> K") == [("دی", "لڑکے", "نے")]
 
 
 def test_matches_come_in_the_order_of_the_words_and_one_for_each_way():
-    assert found("V [upos=VERB]; N [upos=NOUN]") == [
+    assert forms_of("V [upos=VERB]; N [upos=NOUN]") == [
         ("دی", "لڑکے"),
         ("دی", "لڑکی"),
         ("دی", "کتاب"),
@@ -134,7 +133,7 @@ def test_a_pattern_without_a_word_is_refused(pattern):
 
 def test_known_words_stay_and_are_not_taken_for_others():
     nouns = [0, 2, 3]
-    assert found("V -> N; N [upos=NOUN]", V=4) == [("دی", GAVE.words[n].form) for n in nouns]
+    assert forms_of("V -> N; N [upos=NOUN]", V=4) == [("دی", GAVE.words[n].form) for n in nouns]
     # The subject is known by another name, so it cannot be N too.
     assert [match["N"] for match in matches(parse_pattern("N [upos=NOUN]"), GAVE, {"S": 0})] == [
         2,
@@ -176,12 +175,12 @@ def test_a_pattern_holds_of_words_that_are_known(pattern, known, expected):
 def test_what_is_malformed_is_told_in_a_sentence_with_line_and_column(pattern, line, column):
     with pytest.raises(UserError) as raised:
         parse_pattern(pattern)
-    told = str(raised.value)
-    assert "\n" not in told
-    assert told.startswith("pattern is malformed at ")
-    assert "expected clauses such as V [upos=VERB]" in told
+    message = str(raised.value)
+    assert "\n" not in message
+    assert message.startswith("pattern is malformed at ")
+    assert "expected clauses such as V [upos=VERB]" in message
     if column > 0:
-        assert f"at line {line}, column {column}, in {pattern.splitlines()[line - 1]!r};" in told
+        assert f"at line {line}, column {column}, in {pattern.splitlines()[line - 1]!r};" in message
 
 
 def test_a_malformed_regular_expression_is_told_as_such():
@@ -298,7 +297,9 @@ def test_the_matches_are_those_that_enumeration_finds(sentence, clauses, data):
 def test_a_list_of_the_pack_stands_for_its_words():
     lists = {"people": "وزیر|لڑک.*"}
     pattern = parse_pattern("N [form=@people]", lists)
-    found = [m["N"] for m in matches(pattern, tree_of([word(f) for f in ("لڑکا", "گھر", "وزیر")]))]
-    assert found == [0, 2]
+    indices = [
+        m["N"] for m in matches(pattern, tree_of([word(f) for f in ("لڑکا", "گھر", "وزیر")]))
+    ]
+    assert indices == [0, 2]
     with pytest.raises(UserError, match="names the list 'places'; the pack has people"):
         parse_pattern("N [form=@places]", lists)

@@ -54,16 +54,16 @@ def labels():
 def build(directory, labels, printed=PRINTED, names=SPECS):
     """The paper's exhibits from a directory of printed numbers."""
     tables = sorted(printed.glob("*.csv"))
-    found = directory / "accuracies.parquet"
-    read_published(tables, "urblimp", found)
-    sources = {"accuracies": [found], "printed": tables}
+    result = directory / "accuracies.parquet"
+    read_published(tables, "urblimp", result)
+    sources = {"accuracies": [result], "printed": tables}
     cells = {}
     for name in names:
         spec = SPECS[name]
         needs = {need: sources[need] for need in spec.published}
         cells[name] = directory / f"{name}.cells.parquet"
         build_exhibit(spec, needs, labels, cells[name], [])
-    return Paper("urblimp", tables, PRINTED / "reasons.tsv", cells, found)
+    return Paper("urblimp", tables, PRINTED / "reasons.tsv", cells, result)
 
 
 @pytest.fixture(scope="module")
@@ -77,10 +77,10 @@ def report(paper):
 
 
 def number(report, exhibit, row, column):
-    (found,) = [
+    (result,) = [
         r for r in report if (r["exhibit"], r["row"], r["column"]) == (exhibit, row, column)
     ]
-    return found
+    return result
 
 
 def test_every_printed_number_has_its_status(report):
@@ -112,7 +112,7 @@ def test_every_printed_number_has_its_status(report):
 
 
 def test_the_papers_errors_are_these(report):
-    found = {
+    result = {
         (r["exhibit"], r["row"], r["column"]): (r["printed"], r["recomputed"], r["corrected"])
         for r in report
         if r["status"] == "erratum"
@@ -127,7 +127,7 @@ def test_the_papers_errors_are_these(report):
         ("table4", "mt5-large", "noun_adjective_agreement"): "56.48",
         ("table4", "mt5-large", "participial_relatives"): "73.52",
     }
-    assert found == {key: (text, None, None) for key, text in unattainable.items()} | {
+    assert result == {key: (text, None, None) for key, text in unattainable.items()} | {
         ("table4", MBERT, "average"): ("78.77", pytest.approx(79.08), 79.08),
         ("table4", "human", "subject_verb_agreement"): ("95.68", pytest.approx(95.74), 95.74),
         ("table10", "aspect", "n"): ("400", 401, 401),
@@ -137,9 +137,9 @@ def test_the_papers_errors_are_these(report):
 
 
 def test_only_rows_that_our_copy_lacks_are_garbled(report):
-    found = {(r["exhibit"], r["row"]) for r in report if r["status"] == "garbled"}
+    result = {(r["exhibit"], r["row"]) for r in report if r["status"] == "garbled"}
     oblique = ("adjective", "plural_noun", "pronoun", "singular_noun", "verb")
-    assert found == {("table2", "oblique"), *(("table10", f"oblique_{name}") for name in oblique)}
+    assert result == {("table2", "oblique"), *(("table10", f"oblique_{name}") for name in oblique)}
 
 
 def test_an_unattainable_cell_is_no_share_of_its_pairs_and_no_other_is(report, paper):
@@ -195,13 +195,13 @@ def test_the_tests_of_table_5_are_these_before_digits_are_cut_off(paper):
 
 def test_the_pretrained_models_are_all_significantly_better_than_the_tuned(paper):
     cells = pq.read_table(paper.cells["text"], schema=CELLS.arrow()).to_pylist()
-    found = {
+    result = {
         c["row"]: c["value"] for c in cells if "-pt and" in c["row"] and "ahead" not in c["row"]
     }
     p = {size: f"gemma-3-{size}-pt and gemma-3-{size}-it: p" for size in ("1b", "4b", "12b", "27b")}
-    raw = [found[name] for name in p.values()]
+    raw = [result[name] for name in p.values()]
     assert raw == [2 / 1024, 6 / 1024, 2 / 512, 2 / 128]
-    corrected = [found[f"{name}, Holm"] for name in p.values()]
+    corrected = [result[f"{name}, Holm"] for name in p.values()]
     assert corrected == pytest.approx([8 / 1024, 12 / 1024, 12 / 1024, 16 / 1024])
 
 
@@ -261,19 +261,19 @@ def test_every_cell_can_be_computed_again_from_the_rows_it_names(paper):
 )
 def test_a_digit_that_was_printed_otherwise_deviates(paper, exhibit, row, column, value):
     place = (exhibit, row, column)
-    (found,) = [r for r in paper.numbers if (r.exhibit, r.row, r.column) == place]
-    digits = found.text.partition(".")[2]
+    (result,) = [r for r in paper.numbers if (r.exhibit, r.row, r.column) == place]
+    digits = result.text.partition(".")[2]
     text = f"{value:.{len(digits)}f}"
-    changed = found.model_copy(update={"text": text, "value": value, "fault": ""})
+    changed = result.model_copy(update={"text": text, "value": value, "fault": ""})
     assert status_of(changed, recomputations(paper)[place], paper) == DEVIATES
 
 
 def test_an_erratum_that_reads_as_it_should_is_none_any_more(paper):
     place = ("table4", MBERT, "average")
-    (found,) = [r for r in paper.numbers if (r.exhibit, r.row, r.column) == place]
+    (result,) = [r for r in paper.numbers if (r.exhibit, r.row, r.column) == place]
     cell = recomputations(paper)[place]
-    assert status_of(found, cell, paper) == ERRATUM
-    right = found.model_copy(update={"text": "79.08", "value": 79.08})
+    assert status_of(result, cell, paper) == ERRATUM
+    right = result.model_copy(update={"text": "79.08", "value": 79.08})
     assert status_of(right, cell, paper) == DEVIATES
     assert status_of(right.model_copy(update={"fault": ""}), cell, paper) == EXACT
 
@@ -286,14 +286,14 @@ def test_a_digit_changed_in_table_7_moves_table_4_and_the_implied_number_of_pair
     assert before in table7.read_text()
     table7.write_text(table7.read_text().replace(before, "honorific,llama-3-70b,98.40,98.40"))
     paper = build(tmp_path, labels, printed, ("table4", "table10"))
-    found = recomputations(paper)
+    result = recomputations(paper)
     places = [
         ("table4", "llama-3-70b", "honorific"),
         ("table4", "llama-3-70b", "average"),
         ("table10", "honorific", "n"),
     ]
     rows = {(r.exhibit, r.row, r.column): r for r in paper.numbers}
-    assert [status_of(rows[p], found[p], paper) for p in places] == [DEVIATES] * 3
+    assert [status_of(rows[p], result[p], paper) for p in places] == [DEVIATES] * 3
 
 
 def printed_row(**fields):
@@ -303,17 +303,22 @@ def printed_row(**fields):
 
 def test_printed_accuracies_have_the_pairs_that_table_10_should_have():
     n = printed_row(exhibit="table10", column="n", text="400", value="400", corrected="401")
-    found = printed_row(exhibit="table7", text="99.25", value="99.25")
-    (made,) = accuracies([n, found])
-    assert (made.model, made.lang, made.phenomenon, made.n) == ("m", "urd", "aspect", 401)
-    assert (made.accuracy, made.rounding) == pytest.approx((0.9925, 0.00005))
+    result = printed_row(exhibit="table7", text="99.25", value="99.25")
+    (accuracy,) = accuracies([n, result])
+    assert (accuracy.model, accuracy.lang, accuracy.phenomenon, accuracy.n) == (
+        "m",
+        "urd",
+        "aspect",
+        401,
+    )
+    assert (accuracy.accuracy, accuracy.rounding) == pytest.approx((0.9925, 0.00005))
 
 
 def test_peoples_accuracies_are_over_pairs_unknown():
     n = printed_row(exhibit="table10", column="n", text="401", value="401")
-    found = printed_row(exhibit="table9", column="accuracy", text="100.00", value="100")
-    (made,) = accuracies([n, found])
-    assert (made.model, made.n) == ("human", None)
+    result = printed_row(exhibit="table9", column="accuracy", text="100.00", value="100")
+    (accuracy,) = accuracies([n, result])
+    assert (accuracy.model, accuracy.n) == ("human", None)
 
 
 @pytest.mark.parametrize(

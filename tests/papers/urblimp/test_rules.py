@@ -29,93 +29,91 @@ SMALL = {
     "orthography": {"closing": "۔"},
 }
 KNOWN = tree("آتا/VERB/0/root تھا/AUX/1/aux مکان/NOUN/1/obl")
+ATTESTED = "the treebank has it beside the same words"
+
+
+def delete(word):
+    return {"delete": word}
+
+
+def inflect(word, gender="other", **more):
+    return {"inflect": word, "to": {"Gender": gender}, **more}
+
+
+def replace(word, by):
+    return {"replace": word, "by": by}
+
+
+def move(word, after, **more):
+    return {"move": word, "after": after, **more}
+
+
+def add(name, after, agreeing="V", paradigm="past"):
+    return {"add": paradigm, "name": name, "after": after, "agreeing": agreeing}
 
 
 def outcome(tmp_path, sentence=GIRL, beside=(KNOWN,), **rule):
-    found = outcomes(tmp_path / "rules", sentence, language=SMALL, beside=beside, **rule)
-    assert len(found) == 1
-    return found[0]
+    result = outcomes(tmp_path / "rules", sentence, language=SMALL, beside=beside, **rule)
+    assert len(result) == 1
+    return result[0]
 
 
 def test_a_word_is_put_into_another_form(tmp_path):
-    found = outcome(
-        tmp_path, pattern="V [upos=AUX]", change=[{"inflect": "V", "to": {"Gender": "other"}}]
-    )
-    assert (found.reason, found.change, found.constructed) == ("", "replacement", False)
-    assert found.good == "لڑکی گھر آتی نہیں تھی۔"
-    assert found.bad == "لڑکی گھر آتی نہیں تھا۔"
+    result = outcome(tmp_path, pattern="V [upos=AUX]", change=[inflect("V")])
+    assert (result.reason, result.change, result.constructed) == ("", "replacement", False)
+    assert result.good == "لڑکی گھر آتی نہیں تھی۔"
+    assert result.bad == "لڑکی گھر آتی نہیں تھا۔"
 
 
 def test_a_word_is_left_out_and_the_space_with_it(tmp_path):
-    found = outcome(tmp_path, pattern="N [form=گھر]", change=[{"delete": "N"}])
-    assert (found.reason, found.change) == ("", "deletion")
-    assert found.bad == "لڑکی آتی نہیں تھی۔"
+    result = outcome(tmp_path, pattern="N [form=گھر]", change=[delete("N")])
+    assert (result.reason, result.change) == ("", "deletion")
+    assert result.bad == "لڑکی آتی نہیں تھی۔"
 
 
 def test_the_last_word_before_the_stop_can_be_left_out(tmp_path):
-    found = outcome(tmp_path, pattern="N [form=تھی]", change=[{"delete": "N"}])
-    assert found.bad == "لڑکی گھر آتی نہیں۔"
+    result = outcome(tmp_path, pattern="N [form=تھی]", change=[delete("N")])
+    assert result.bad == "لڑکی گھر آتی نہیں۔"
 
 
 def test_a_word_is_moved_behind_a_complex(tmp_path):
-    found = outcome(
-        tmp_path,
-        pattern="V -[obl]-> N",
-        change=[{"move": "N", "after": "V", "along": ["aux", "advmod"]}],
+    result = outcome(
+        tmp_path, pattern="V -[obl]-> N", change=[move("N", "V", along=["aux", "advmod"])]
     )
-    assert (found.reason, found.change) == ("", "move")
-    assert found.bad == "لڑکی آتی نہیں تھی گھر۔"
+    assert (result.reason, result.change) == ("", "move")
+    assert result.bad == "لڑکی آتی نہیں تھی گھر۔"
 
 
 def test_both_sentences_are_prepared_and_the_pair_says_so(tmp_path):
-    found = outcome(
+    result = outcome(
         tmp_path,
         pattern="V [upos=VERB]; V -[obl]-> N; V -[aux]-> A",
-        prepare=[{"replace": "N", "by": "homes"}],
-        change=[{"inflect": "A", "to": {"Gender": "Masc"}}],
+        prepare=[replace("N", "homes")],
+        change=[inflect("A", "Masc")],
     )
-    assert (found.reason, found.constructed) == ("", True)
-    assert (found.good, found.bad) == ("لڑکی مکان آتی نہیں تھی۔", "لڑکی مکان آتی نہیں تھا۔")
+    assert (result.reason, result.constructed) == ("", True)
+    assert (result.good, result.bad) == ("لڑکی مکان آتی نہیں تھی۔", "لڑکی مکان آتی نہیں تھا۔")
 
 
 @pytest.mark.parametrize(
     ("rule", "reason"),
     [
         (
-            {
-                "pattern": "V [upos=VERB]",
-                "without": ["V -[obl]-> N"],
-                "change": [{"delete": "V"}],
-            },
+            {"pattern": "V [upos=VERB]", "without": ["V -[obl]-> N"], "change": [delete("V")]},
             "excluded by the rule",
         ),
         (
-            {
-                "pattern": "V [upos=VERB]",
-                "change": [{"inflect": "V", "to": {"Gender": "other"}, "along": ["aux"]}],
-            },
+            {"pattern": "V [upos=VERB]", "change": [inflect("V", along=["aux"])]},
             "differs in several places",
         ),
-        (
-            {"pattern": "N [form=لڑکی]", "change": [{"inflect": "N", "to": {"Gender": "other"}}]},
-            "no form by rule",
-        ),
+        ({"pattern": "N [form=لڑکی]", "change": [inflect("N")]}, "no form by rule"),
         (
             {"pattern": "V [upos=VERB]", "change": [{"inflect": "V", "to": {"Number": "Plur"}}]},
             "no form by rule",
         ),
-        (
-            {"pattern": "N [form=لڑکی]", "change": [{"replace": "N", "by": "homes"}]},
-            "not in the table",
-        ),
-        (
-            {"pattern": "N [form=گھر]", "change": [{"replace": "N", "by": "same"}]},
-            "no form by rule",
-        ),
-        (
-            {"pattern": "V -[obl]-> N", "change": [{"move": "N", "after": "S"}]},
-            None,
-        ),
+        ({"pattern": "N [form=لڑکی]", "change": [replace("N", "homes")]}, "not in the table"),
+        ({"pattern": "N [form=گھر]", "change": [replace("N", "same")]}, "no form by rule"),
+        ({"pattern": "V -[obl]-> N", "change": [move("N", "S")]}, None),
     ],
 )
 def test_a_match_that_gives_no_pair_says_why(tmp_path, rule, reason):
@@ -127,7 +125,7 @@ def test_a_match_that_gives_no_pair_says_why(tmp_path, rule, reason):
 
 
 def test_a_form_that_is_attested_nowhere_makes_no_pair(tmp_path):
-    rule = {"pattern": "V [upos=VERB]", "change": [{"inflect": "V", "to": {"Gender": "Masc"}}]}
+    rule = {"pattern": "V [upos=VERB]", "change": [inflect("V", "Masc")]}
     assert outcome(tmp_path, **rule).reason == ""
     assert outcome(tmp_path, beside=(), **rule).reason == "not in the lexicon"
 
@@ -137,7 +135,7 @@ def test_a_sentence_of_the_treebank_is_no_bad_one(tmp_path):
         "لڑکی/NOUN/3/nsubj گھر/NOUN/3/obl آتی/VERB/0/root نہیں/PART/3/advmod تھا/AUX/3/aux "
         "۔/PUNCT/3/punct"
     )
-    rule = {"pattern": "A [upos=AUX]", "change": [{"inflect": "A", "to": {"Gender": "Masc"}}]}
+    rule = {"pattern": "A [upos=AUX]", "change": [inflect("A", "Masc")]}
     assert outcome(tmp_path, beside=(twin,), **rule).reason == "a sentence of the treebank"
 
 
@@ -155,14 +153,14 @@ def test_a_sentence_of_the_treebank_is_no_bad_one(tmp_path):
 def test_a_form_that_the_treebank_has_beside_the_same_words_is_licensed(
     tmp_path, context, neighbour, licensed
 ):
-    found = outcome(
+    result = outcome(
         tmp_path,
         beside=(tree(neighbour),),
         pattern="A [upos=AUX]",
-        change=[{"inflect": "A", "to": {"Gender": "Masc"}}],
+        change=[inflect("A", "Masc")],
         context=context,
     )
-    assert found.reason == ("the treebank has it beside the same words" if licensed else "")
+    assert result.reason == (ATTESTED if licensed else "")
 
 
 @pytest.mark.parametrize(
@@ -173,29 +171,29 @@ def test_a_form_that_the_treebank_has_beside_the_same_words_is_licensed(
     ],
 )
 def test_a_pair_is_licensed_only_if_all_its_new_forms_are(tmp_path, neighbours, reason):
-    found = outcome(
+    result = outcome(
         tmp_path,
         sentence=tree(
             "وہ/PRON/2/nsubj آتی/VERB/0/root/lemma=آنا تھی/AUX/2/aux/lemma=تھا ۔/PUNCT/2/p"
         ),
         beside=(tree(neighbours),),
         pattern="V [upos=VERB]",
-        change=[{"inflect": "V", "to": {"Gender": "Masc"}, "along": ["aux"]}],
+        change=[inflect("V", "Masc", along=["aux"])],
         context=["next"],
     )
-    assert found.bad == "وہ آتا تھا۔"
-    assert found.reason.endswith(reason)
-    assert bool(found.reason) == bool(reason)
+    assert result.bad == "وہ آتا تھا۔"
+    assert result.reason.endswith(reason)
+    assert bool(result.reason) == bool(reason)
 
 
 def test_a_verb_changes_with_the_auxiliaries_behind_it_alone(tmp_path):
-    found = outcome(
+    result = outcome(
         tmp_path,
         sentence=tree("تھی/AUX/2/aux/lemma=تھا آتی/VERB/0/root/lemma=آنا وہ/PRON/2/nsubj"),
         pattern="V [upos=VERB]",
-        change=[{"inflect": "V", "to": {"Gender": "Masc"}, "along": ["aux"]}],
+        change=[inflect("V", "Masc", along=["aux"])],
     )
-    assert found.bad == "تھی آتا وہ"
+    assert result.bad == "تھی آتا وہ"
 
 
 TABLES = {
@@ -215,40 +213,21 @@ HOME = tree("مکان/NOUN/3/obl کو/ADP/1/case آتا/VERB/0/root تھا/AUX/3
     ("rule", "bad", "change"),
     [
         (
-            {
-                "prepare": [{"replace": "N", "by": "apart"}],
-                "change": [{"replace": "N", "by": "bare"}],
-            },
+            {"prepare": [replace("N", "apart")], "change": [replace("N", "bare")]},
             "لڑکی مکان آتی نہیں تھی۔",
             "deletion",
         ),
+        ({"change": [replace("A", "fused")]}, "لڑکی گھر آتی نہیں تھا نہیں۔", "replacement"),
+        ({"change": [add("P", "V")]}, "لڑکی گھر آتی تھی نہیں تھی۔", "replacement"),
+        ({"change": [move("N", "A"), delete("V")]}, "لڑکی نہیں تھی گھر۔", "deletion"),
+        ({"change": [move("N", "A"), replace("A", "was")]}, "لڑکی آتی نہیں تھا گھر۔", "move"),
         (
-            {"change": [{"replace": "A", "by": "fused"}]},
-            "لڑکی گھر آتی نہیں تھا نہیں۔",
-            "replacement",
-        ),
-        (
-            {"change": [{"add": "past", "name": "P", "after": "V", "agreeing": "V"}]},
-            "لڑکی گھر آتی تھی نہیں تھی۔",
-            "replacement",
-        ),
-        (
-            {"change": [{"move": "N", "after": "A"}, {"delete": "V"}]},
-            "لڑکی نہیں تھی گھر۔",
-            "deletion",
-        ),
-        (
-            {"change": [{"move": "N", "after": "A"}, {"replace": "A", "by": "was"}]},
-            "لڑکی آتی نہیں تھا گھر۔",
-            "move",
-        ),
-        (
-            {"prepare": [{"move": "N", "after": "A"}], "change": [{"replace": "A", "by": "was"}]},
+            {"prepare": [move("N", "A")], "change": [replace("A", "was")]},
             "لڑکی آتی نہیں تھا گھر۔",
             "replacement",
         ),
         (
-            {"prepare": [{"delete": "N"}], "change": [{"replace": "A", "by": "was"}]},
+            {"prepare": [delete("N")], "change": [replace("A", "was")]},
             "لڑکی آتی نہیں تھا۔",
             "replacement",
         ),
@@ -256,32 +235,27 @@ HOME = tree("مکان/NOUN/3/obl کو/ADP/1/case آتا/VERB/0/root تھا/AUX/3
 )
 def test_the_kind_of_change_is_told_by_the_two_sentences(tmp_path, rule, bad, change):
     pattern = "V [upos=VERB]; V -[obl]-> N; V -[aux]-> A"
-    (found,) = outcomes(
+    (result,) = outcomes(
         tmp_path / "rules", GIRL, language=TABLES, beside=(HOME,), pattern=pattern, **rule
     )
-    assert (found.reason, found.bad, found.change) == ("", bad, change)
+    assert (result.reason, result.bad, result.change) == ("", bad, change)
 
 
 def test_a_match_that_is_excluded_has_no_change(tmp_path):
-    rule = {"without": ["V -[obl]-> N"], "change": [{"delete": "V"}]}
+    rule = {"without": ["V -[obl]-> N"], "change": [delete("V")]}
     assert outcome(tmp_path, pattern="V [upos=VERB]", **rule).change == ""
 
 
 @pytest.mark.parametrize("context", [["next"], ["previous"], ["previous", "next"]])
-@pytest.mark.parametrize("change", [{"delete": "N"}, {"move": "N", "after": "V"}])
+@pytest.mark.parametrize("change", [delete("N"), move("N", "V")])
 def test_words_that_are_left_out_or_moved_are_not_licensed_by_neighbours(tmp_path, change, context):
-    found = outcome(tmp_path, pattern="V -[obl]-> N", change=[change], context=context)
-    assert found.reason == ""
+    result = outcome(tmp_path, pattern="V -[obl]-> N", change=[change], context=context)
+    assert result.reason == ""
 
 
 @pytest.mark.parametrize(
     "before",
-    [
-        {"delete": "N"},
-        {"add": "past", "name": "P", "after": "N", "agreeing": "V"},
-        {"move": "N", "after": "A"},
-        {"move": "N", "after": "V"},
-    ],
+    [delete("N"), add("P", "N"), move("N", "A"), move("N", "V")],
     ids=["left out", "added", "moved behind", "moved before"],
 )
 @pytest.mark.parametrize("beside", ["گھر/NOUN/0/root", "۔/PUNCT/0/root", "نہیں/PART/0/root"])
@@ -289,9 +263,9 @@ def test_words_that_are_left_out_or_moved_are_not_licensed_by_neighbours(tmp_pat
 def test_neighbours_are_those_in_the_bad_sentence_whatever_else_changed_before(
     tmp_path, before, beside, step
 ):
-    rule = {"prepare": [], "change": [{"replace": "A", "by": "was"}]}
+    rule = {"prepare": [], "change": [replace("A", "was")]}
     rule[step] = [before, *rule[step]]
-    (found,) = outcomes(
+    (result,) = outcomes(
         tmp_path / "rules",
         GIRL,
         language=TABLES,
@@ -303,39 +277,31 @@ def test_neighbours_are_those_in_the_bad_sentence_whatever_else_changed_before(
         context=["next"],
         **rule,
     )
-    changed = found.bad.replace("۔", " ۔").split()
+    changed = result.bad.replace("۔", " ۔").split()
     follows = changed[changed.index("تھا") + 1]
     # A word that is added is a new one too; the treebank has it beside what follows it here.
     licensed = beside.startswith(f"{follows}/")
-    assert found.reason == ("the treebank has it beside the same words" if licensed else "")
+    assert result.reason == (ATTESTED if licensed else "")
 
 
 @pytest.mark.parametrize("along", [["aux"], ["advmod", "aux"]])
 @pytest.mark.parametrize(
-    "change",
-    [
-        [{"move": "A", "after": "V"}],
-        [{"delete": "A"}, {"move": "N", "after": "V"}],
-        [{"delete": "A"}, {"inflect": "V", "to": {"Gender": "Masc"}}],
-    ],
+    "change", [[move("A", "V")], [delete("A"), move("N", "V")], [delete("A"), inflect("V", "Masc")]]
 )
 def test_an_operation_on_a_word_that_was_left_out_is_refused_by_rule_and_sentence(
     tmp_path, change, along
 ):
     *_, last = change
     rule = {"change": [*change[:-1], {**last, "along": along}], "name": "mine"}
-    told = r"^rule 'mine' changes a word, .* that it leaves out .*; expected a word that stays"
-    with pytest.raises(UserError, match=told):
+    message = r"^rule 'mine' changes a word, .* that it leaves out .*; expected a word that stays"
+    with pytest.raises(UserError, match=message):
         outcome(tmp_path, pattern="V [upos=VERB]; V -[aux]-> A; V -[obl]-> N", **rule)
 
 
 def test_a_rule_that_fails_in_a_sentence_is_told_with_its_file(tmp_path):
     rule = {
         "pattern": 'V [form="دوڑتا"]; V -> E; E [upos=PUNCT]',
-        "change": [
-            {"delete": "E"},
-            {"inflect": "V", "to": {"Gender": "Fem"}, "along": ["punct"]},
-        ],
+        "change": [delete("E"), inflect("V", "Fem", along=["punct"])],
     }
     folder = write_rules(tmp_path / "rules", about="x", rules=[rule])
     with pytest.raises(UserError, match=r"honorific\.yaml: rule 'plain' changes a word"):
@@ -343,55 +309,55 @@ def test_a_rule_that_fails_in_a_sentence_is_told_with_its_file(tmp_path):
 
 
 def test_each_match_of_a_rule_is_an_outcome(tmp_path):
-    rule = {"pattern": "N [upos=NOUN]", "change": [{"delete": "N"}]}
-    found = outcomes(tmp_path / "rules", GIRL, language=SMALL, **rule)
-    assert [o.bad for o in found] == ["گھر آتی نہیں تھی۔", "لڑکی آتی نہیں تھی۔"]
+    rule = {"pattern": "N [upos=NOUN]", "change": [delete("N")]}
+    result = outcomes(tmp_path / "rules", GIRL, language=SMALL, **rule)
+    assert [o.bad for o in result] == ["گھر آتی نہیں تھی۔", "لڑکی آتی نہیں تھی۔"]
 
 
 def test_a_word_takes_the_values_of_another_word(tmp_path):
-    found = outcome(
+    result = outcome(
         tmp_path,
         pattern="A [upos=AUX]; M [upos=PRON]",
         sentence=tree("وہ/PRON/2/nsubj/Gender=Masc آتی/VERB/0/root تھی/AUX/2/aux/lemma=تھا"),
-        change=[{"inflect": "A", "to": {"Gender": "=M"}}],
+        change=[inflect("A", "=M")],
     )
-    assert found.bad == "وہ آتی تھا"
+    assert result.bad == "وہ آتی تھا"
 
 
 @pytest.mark.parametrize(("gender", "reason"), [("Fem", ""), ("Masc", "does not agree as it is")])
 def test_a_word_that_does_not_agree_as_it_is_makes_no_pair(tmp_path, gender, reason):
-    found = outcome(
+    result = outcome(
         tmp_path,
         pattern="A [upos=AUX]; M [upos=PRON]",
         sentence=tree(f"وہ/PRON/2/nsubj/Gender={gender} آتی/VERB/0/root تھی/AUX/2/aux/lemma=تھا"),
-        change=[{"inflect": "A", "to": {"Gender": "other"}, "agreeing": "M"}],
+        change=[inflect("A", agreeing="M")],
     )
-    assert found.reason == reason
+    assert result.reason == reason
 
 
 @pytest.mark.parametrize("unless", [{"Gender": "Masc"}, {"Gender": "Fem"}])
 def test_a_form_that_the_place_asks_for_is_licensed(tmp_path, unless):
-    change = {"inflect": "A", "to": {"Gender": "Masc"}, "unless": unless}
-    found = outcome(tmp_path, pattern="A [upos=AUX]", change=[change])
+    change = inflect("A", "Masc", unless=unless)
+    result = outcome(tmp_path, pattern="A [upos=AUX]", change=[change])
     licensed = unless == {"Gender": "Masc"}
-    assert found.reason == ("the new form is licensed too" if licensed else "")
+    assert result.reason == ("the new form is licensed too" if licensed else "")
 
 
 def test_a_word_is_added_that_agrees_and_can_be_changed(tmp_path):
-    found = outcome(
+    result = outcome(
         tmp_path,
         sentence=tree("آتی/VERB/0/root/lemma=آنا ۔/PUNCT/1/punct"),
         pattern="V [upos=VERB]",
-        prepare=[{"add": "past", "name": "A", "after": "V", "agreeing": "V"}],
-        change=[{"replace": "A", "by": "was"}],
+        prepare=[add("A", "V")],
+        change=[replace("A", "was")],
     )
-    assert (found.good, found.bad) == ("آتی تھی۔", "آتی تھا۔")
-    assert (found.reason, found.constructed) == ("", True)
+    assert (result.good, result.bad) == ("آتی تھی۔", "آتی تھا۔")
+    assert (result.reason, result.constructed) == ("", True)
 
 
 def test_rules_of_one_variant_are_left_out_of_the_other(tmp_path):
     rules = [
-        {"name": name, "variant": name, "pattern": f"V [form={form}]", "change": [{"delete": "V"}]}
+        {"name": name, "variant": name, "pattern": f"V [form={form}]", "change": [delete("V")]}
         for name, form in (("published", "دوڑتا"), ("corrected", "ہنستا"))
     ]
     folder = write_rules(tmp_path / "rules", about="x", rules=rules)
@@ -409,19 +375,19 @@ def test_rules_that_need_no_edges_read_plain_text_too(tmp_path):
     rule = {
         "source": "text",
         "pattern": 'A [form="رہا"]; T [form="ہے"|"تھا"]; A < T',
-        "change": [{"delete": "A"}],
+        "change": [delete("A")],
     }
     language = {"orthography": SMALL["orthography"]}
     folder = write_rules(tmp_path / "rules", language=language, about="x", rules=[rule])
     (tmp_path / "more.txt").write_text(TEXT, encoding="utf-8")
-    found = build(tmp_path, rules=folder, texts=[tmp_path / "more.txt"])
-    of_text = [item for item in found.items if item["file"] == "more.txt"]
+    result = build(tmp_path, rules=folder, texts=[tmp_path / "more.txt"])
+    of_text = [item for item in result.items if item["file"] == "more.txt"]
     assert [(i["good"], i["bad"], i["treebank"], i["line"], i["sent_id"]) for i in of_text] == [
         ("وہ روز کام کرتا رہا ہے۔", "وہ روز کام کرتا ہے۔", None, 1, "1")
     ]
-    check_items(found)
-    check_counts(found)
-    rules = [{**rule, "source": "treebank", "change": [{"delete": "T"}]}]
+    check_items(result)
+    check_counts(result)
+    rules = [{**rule, "source": "treebank", "change": [delete("T")]}]
     write_rules(folder, language=language, about="x", rules=[*rules, {**rule, "name": "text"}])
     again = build(tmp_path, rules=folder, texts=[tmp_path / "more.txt"])
     assert {i["rule"] for i in again.items if i["file"] == "more.txt"} == {"text"}
@@ -429,27 +395,27 @@ def test_rules_that_need_no_edges_read_plain_text_too(tmp_path):
 
 # Malformed rule files.
 
-GOOD_RULE = {"pattern": "V [upos=VERB]", "change": [{"delete": "V"}]}
+GOOD_RULE = {"pattern": "V [upos=VERB]", "change": [delete("V")]}
 TWO_WORDS = {"pattern": "V [upos=VERB]; V -[obj]-> O"}
 
 
 def refusal(tmp_path, **declaration):
-    """What is told of a rule file that is malformed."""
+    """The message about a rule file that is malformed."""
     folder = write_rules(tmp_path / "rules", **{"about": "x", **declaration})
     with pytest.raises(UserError) as raised:
         read_declaration(folder / "honorific.yaml", urdu())
-    told = str(raised.value)
-    assert told.startswith(f"{folder / 'honorific.yaml'}: ")
-    assert "\n" not in told
-    assert not told.endswith("..")
-    return told.removeprefix(f"{folder / 'honorific.yaml'}: ")
+    message = str(raised.value)
+    assert message.startswith(f"{folder / 'honorific.yaml'}: ")
+    assert "\n" not in message
+    assert not message.endswith("..")
+    return message.removeprefix(f"{folder / 'honorific.yaml'}: ")
 
 
 KEYS = "delete, inflect, replace, add, move"
 
 
 @pytest.mark.parametrize(
-    ("operation", "told"),
+    ("operation", "message"),
     [
         (
             {"remove": "V"},
@@ -471,59 +437,50 @@ KEYS = "delete, inflect, replace, add, move"
     ],
 )
 @pytest.mark.parametrize("step", ["prepare", "change"])
-def test_a_malformed_operation_is_told_in_one_sentence(tmp_path, operation, told, step):
-    found = refusal(tmp_path, rules=[{**GOOD_RULE, step: [operation]}])
-    assert found == f"key 'rules.0.{step}.{told}"
+def test_a_malformed_operation_is_told_in_one_sentence(tmp_path, operation, message, step):
+    result = refusal(tmp_path, rules=[{**GOOD_RULE, step: [operation]}])
+    assert result == f"key 'rules.0.{step}.{message}"
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (
-            [{"delete": "O"}, {"move": "V", "after": "O"}],
+            [delete("O"), move("V", "O")],
             "after has 'O', which an operation before leaves out; expected a word that stays.",
         ),
+        ([delete("O"), delete("O")], "delete has 'O', which an operation before leaves out"),
+        ([delete("O"), inflect("V", "=O")], "to has '=O', which an operation before leaves out"),
+        ([move("V", "V")], "move and after are both 'V', expected different words."),
         (
-            [{"delete": "O"}, {"delete": "O"}],
-            "delete has 'O', which an operation before leaves out",
-        ),
-        (
-            [{"delete": "O"}, {"inflect": "V", "to": {"Gender": "=O"}}],
-            "to has '=O', which an operation before leaves out",
-        ),
-        (
-            [{"move": "V", "after": "V"}],
-            "move and after are both 'V', expected different words.",
-        ),
-        (
-            [{"add": "past", "name": "V", "after": "V", "agreeing": "V"}],
+            [add("V", "V")],
             "name has 'V', expected another than those of the words that there are: V, O.",
         ),
         (
-            2 * [{"add": "past", "name": "P", "after": "V", "agreeing": "V"}],
+            2 * [add("P", "V")],
             "name has 'P', expected another than those of the words that there are: V, O, P.",
         ),
     ],
 )
-def test_an_operation_must_be_on_words_that_are_there(tmp_path, change, told):
-    found = refusal(tmp_path, rules=[{**TWO_WORDS, "change": change}])
-    assert found.startswith("key 'rules.0' is ")
-    assert told in found
+def test_an_operation_must_be_on_words_that_are_there(tmp_path, change, message):
+    result = refusal(tmp_path, rules=[{**TWO_WORDS, "change": change}])
+    assert result.startswith("key 'rules.0' is ")
+    assert message in result
 
 
 def test_a_word_that_both_sentences_have_left_out_is_not_there_to_be_changed(tmp_path):
-    rule = {**TWO_WORDS, "prepare": [{"delete": "O"}], "change": [{"delete": "O"}]}
+    rule = {**TWO_WORDS, "prepare": [delete("O")], "change": [delete("O")]}
     assert "delete has 'O', which an operation before" in refusal(tmp_path, rules=[rule])
 
 
 def test_a_pattern_that_must_not_hold_is_about_a_word_of_the_rule(tmp_path):
     rule = {**GOOD_RULE, "without": ["V -> O", "S [upos=NOUN]; S < T"]}
-    told = "without.1 has S, T, expected a word of the pattern among them: V."
-    assert told in refusal(tmp_path, rules=[rule])
+    message = "without.1 has S, T, expected a word of the pattern among them: V."
+    assert message in refusal(tmp_path, rules=[rule])
 
 
 @pytest.mark.parametrize(
-    ("pattern", "told"),
+    ("pattern", "message"),
     [
         (3, "is 3: expected a pattern as text, such as V [upos=VERB]; V -[nsubj]-> S."),
         (["V"], "is ['V']: expected a pattern as text, such as V [upos=VERB]; V -[nsubj]-> S."),
@@ -533,11 +490,11 @@ def test_a_pattern_that_must_not_hold_is_about_a_word_of_the_rule(tmp_path):
     ],
 )
 @pytest.mark.parametrize("key", ["pattern", "without"])
-def test_a_malformed_pattern_is_told_in_one_sentence(tmp_path, pattern, told, key):
+def test_a_malformed_pattern_is_told_in_one_sentence(tmp_path, pattern, message, key):
     rule = {**GOOD_RULE, key: pattern if key == "pattern" else [pattern]}
-    found = refusal(tmp_path, rules=[rule])
-    assert found.startswith(f"key 'rules.0.{key}{'.0' if key == 'without' else ''}' is ")
-    assert told in found
+    result = refusal(tmp_path, rules=[rule])
+    assert result.startswith(f"key 'rules.0.{key}{'.0' if key == 'without' else ''}' is ")
+    assert message in result
 
 
 def test_a_number_stands_in_a_pattern_without_quotes(tmp_path):
@@ -554,24 +511,24 @@ def test_a_list_of_nothing_is_refused_by_its_key(tmp_path, rules, key):
 
 
 def test_rules_that_are_wrong_are_not_said_to_be_missing(tmp_path):
-    found = refusal(tmp_path, rules=[{**GOOD_RULE, "source": "web"}])
-    assert found.startswith("key 'rules.0.source' is 'web': ")
+    result = refusal(tmp_path, rules=[{**GOOD_RULE, "source": "web"}])
+    assert result.startswith("key 'rules.0.source' is 'web': ")
 
 
 @pytest.mark.parametrize(
-    ("rule", "told"),
+    ("rule", "message"),
     [
-        ({"pattern": "V [upos=VERB", "change": [{"delete": "V"}]}, "pattern is malformed at line"),
+        ({"pattern": "V [upos=VERB", "change": [delete("V")]}, "pattern is malformed at line"),
         ({"pattern": "V [upos=VERB]", "change": []}, "change"),
         ({"pattern": "V [upos=VERB]"}, "change"),
-        ({"change": [{"delete": "V"}]}, "pattern"),
-        ({**GOOD_RULE, "change": [{"delete": "X"}]}, "delete has 'X', expected a word of"),
+        ({"change": [delete("V")]}, "pattern"),
+        ({**GOOD_RULE, "change": [delete("X")]}, "delete has 'X', expected a word of"),
         (
-            {**GOOD_RULE, "change": [{"inflect": "X", "to": {"Gender": "other"}}]},
+            {**GOOD_RULE, "change": [inflect("X")]},
             "inflect has 'X', expected a word of the pattern: V",
         ),
         (
-            {**GOOD_RULE, "change": [{"inflect": "V", "to": {"Gender": "=X"}}]},
+            {**GOOD_RULE, "change": [inflect("V", "=X")]},
             "to has '=X', expected = and a word of the pattern: V",
         ),
         ({**GOOD_RULE, "variant": "ours"}, "variant"),
@@ -580,14 +537,14 @@ def test_rules_that_are_wrong_are_not_said_to_be_missing(tmp_path):
         ({**GOOD_RULE, "kontext": []}, "kontext"),
         ({**GOOD_RULE, "context": ["after"]}, "context"),
         ({**GOOD_RULE, "source": "web"}, "source"),
-        ({**GOOD_RULE, "change": [{"replace": "V", "by": "x"}]}, "rule 'plain' names 'x', which"),
+        ({**GOOD_RULE, "change": [replace("V", "x")]}, "rule 'plain' names 'x', which"),
     ],
 )
-def test_a_malformed_rule_is_refused_in_a_line_with_file_and_key(tmp_path, rule, told):
+def test_a_malformed_rule_is_refused_in_a_line_with_file_and_key(tmp_path, rule, message):
     folder = write_rules(tmp_path / "rules", about="x", rules=[rule])
     with pytest.raises(UserError) as raised:
         read_declaration(folder / "honorific.yaml", urdu().model_copy(update={"tables": {}}))
-    assert told in str(raised.value)
+    assert message in str(raised.value)
     assert "honorific.yaml" in str(raised.value)
 
 
@@ -599,9 +556,9 @@ def test_a_closed_class_that_the_language_lacks_is_named_with_those_that_it_has(
 
 
 def test_rules_of_a_paradigm_have_different_names(tmp_path):
-    one, two = ({**GOOD_RULE, "name": name} for name in ("one", "two"))
-    told = "names must not be repeated, but rules.1.name and rules.2.name are both 'two' "
-    assert told in refusal(tmp_path, rules=[one, two, two])
+    first, second = ({**GOOD_RULE, "name": name} for name in ("one", "two"))
+    message = "names must not be repeated, but rules.1.name and rules.2.name are both 'two' "
+    assert message in refusal(tmp_path, rules=[first, second, second])
     assert "rules.0.name and rules.1.name are both 'plain'" in refusal(
         tmp_path, rules=[GOOD_RULE, GOOD_RULE]
     )
@@ -614,7 +571,7 @@ def test_a_file_that_is_called_after_no_paradigm_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("language", "told"),
+    ("language", "message"),
     [
         ({"orthography": {"spellings": [["(x", ""]]}}, "'(x' is no regular expression"),
         ({"inflection": {"paradigms": {"v": {"cells": {"A": ["x"]}}}}}, "is malformed at 'A'"),
@@ -622,11 +579,11 @@ def test_a_file_that_is_called_after_no_paradigm_is_refused(tmp_path):
         ({"table": {}}, "table"),
     ],
 )
-def test_a_malformed_language_pack_is_refused_with_its_key(tmp_path, language, told):
+def test_a_malformed_language_pack_is_refused_with_its_key(tmp_path, language, message):
     folder = write_rules(tmp_path / "rules", language=language, about="x", rules=[GOOD_RULE])
     with pytest.raises(UserError) as raised:
         build(tmp_path, rules=folder)
-    assert told in str(raised.value)
+    assert message in str(raised.value)
     assert "language.yaml" in str(raised.value)
 
 

@@ -18,13 +18,13 @@ SCORES = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1,
 
 def by_hand(differences):
     """P by going through all signs of the differences that are not zero."""
-    found = np.array([d for d in differences if d])
-    if not len(found):
+    result = np.array([d for d in differences if d])
+    if not len(result):
         return 1.0
-    ranks = rankdata(np.abs(found))
+    ranks = rankdata(np.abs(result))
     middle = ranks.sum() / 2
     sums = np.array([ranks @ np.array(signs) for signs in product((0, 1), repeat=len(ranks))])
-    off = abs(ranks @ (found > 0) - middle)
+    off = abs(ranks @ (result > 0) - middle)
     return float((np.abs(sums - middle) >= off - 1e-9).mean())
 
 
@@ -58,21 +58,21 @@ def test_holm_multiplies_the_smallest_p_by_their_number_and_never_sinks():
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_lowers_no_p_and_keeps_their_order(p):
-    found = holm(p)
-    assert all(raw <= corrected + 1e-12 for raw, corrected in zip(p, found, strict=True))
-    assert max(found) <= 1
+    result = holm(p)
+    assert all(raw <= corrected + 1e-12 for raw, corrected in zip(p, result, strict=True))
+    assert max(result) <= 1
     order = np.argsort(p, kind="stable")
-    assert all(np.diff(np.array(found)[order]) >= -1e-12)
+    assert all(np.diff(np.array(result)[order]) >= -1e-12)
 
 
 def test_each_pair_of_models_is_compared_on_what_both_were_scored_on():
     scores = pd.DataFrame(
         {"a": [1.0, 2.0, 3.0, 4.0], "b": [0.0, 0.0, 0.0, None], "c": [1.0, 2.0, 3.0, 9.0]}
     )
-    found = compare_scores(scores, [("a", "b"), ("a", "c")])
-    assert list(found["n"]) == [3, 1]
-    assert list(found["p"]) == [0.25, 1.0]
-    assert list(found["holm"]) == [0.5, 1.0]
+    result = compare_scores(scores, [("a", "b"), ("a", "c")])
+    assert list(result["n"]) == [3, 1]
+    assert list(result["p"]) == [0.25, 1.0]
+    assert list(result["holm"]) == [0.5, 1.0]
     assert compare_scores(scores, []).empty
 
 
@@ -80,10 +80,10 @@ def test_each_pair_of_models_is_compared_on_what_both_were_scored_on():
 def test_the_denominator_that_shares_imply_fits_them_and_is_no_larger_than_theirs(n, data):
     right = data.draw(st.lists(st.integers(0, n), min_size=1, max_size=6))
     shares = [round(k / n, 4) for k in right]
-    found = implied_denominator(shares, [0.00005] * len(shares))
-    assert found is not None
-    assert found <= n
-    assert fits(shares, [0.00005] * len(shares), found)
+    result = implied_denominator(shares, [0.00005] * len(shares))
+    assert result is not None
+    assert result <= n
+    assert fits(shares, [0.00005] * len(shares), result)
 
 
 def test_many_shares_imply_their_very_denominator():

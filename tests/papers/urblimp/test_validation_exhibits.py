@@ -16,11 +16,11 @@ from blimpworks.papers.urblimp.exhibits.evaluation import table4, table9
 from blimpworks.papers.urblimp.exhibits.validation import validation
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA
 from blimpworks.papers.urblimp.settings import ValidationOptions
+from blimpworks.papers.urblimp.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.papers.urblimp.validation import kappas
 from blimpworks.papers.urblimp.validation.lists import CHECK
 from blimpworks.papers.urblimp.validation.results import read_validation
 from blimpworks.papers.urblimp.validation.sheets import write_lists
-from blimpworks.papers.urblimp.validation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.tables import ACCURACIES, read_table, write_table
 from support.urblimp_models_kit import LABELS, SKILL, cell, simulate
 from support.validation_kit import fill, items, write_items
@@ -75,14 +75,14 @@ ALONE = Labels({"urd": "Urdu"}, facts={"urblimp_validation": {"per_pair": 3}})
 
 @pytest.mark.parametrize("name", EXHIBIT_OF)
 def test_each_cell_can_be_computed_again_from_the_rows_it_names(tables, labels, name):
-    for found in EXHIBIT_OF[name](tables, labels).cells:
-        if found.source == "judgements":
+    for number in EXHIBIT_OF[name](tables, labels).cells:
+        if number.source == "judgements":
             continue
-        kind = "people" if '"human"' in json.dumps(dict(found.where)) else found.source
-        rows = read_plain(SCHEMAS[found.source], tables[kind][0])
-        where = json.loads(json.dumps(dict(found.where)))
-        again = formula_of(found.formula.sentence)(select_rows(rows, where))
-        assert again == pytest.approx(found.value, abs=1e-9), found
+        kind = "people" if '"human"' in json.dumps(dict(number.where)) else number.source
+        rows = read_plain(SCHEMAS[number.source], tables[kind][0])
+        where = json.loads(json.dumps(dict(number.where)))
+        again = formula_of(number.formula.sentence)(select_rows(rows, where))
+        assert again == pytest.approx(number.value, abs=1e-9), number
 
 
 @pytest.mark.parametrize("name", EXHIBIT_OF)
@@ -97,10 +97,10 @@ def test_table_9_has_people_on_each_paradigm_and_both_means(tables):
     exhibit = table9(tables, ALONE)
     rows = read_plain(ACCURACIES, tables["people"][0]).set_index("paradigm")
     for paradigm, name in PARADIGMS.items():
-        found = cell(exhibit, name, "Accuracy")
-        assert found.value == pytest.approx(100 * rows["accuracy"][paradigm])
-        assert found.low < found.value <= found.high
-        assert found.stands_for == (paradigm, "accuracy")
+        number = cell(exhibit, name, "Accuracy")
+        assert number.value == pytest.approx(100 * rows["accuracy"][paradigm])
+        assert number.low < number.value <= number.high
+        assert number.stands_for == (paradigm, "accuracy")
     average = cell(exhibit, "Average", "Accuracy")
     assert average.value == pytest.approx(100 * rows["accuracy"].mean())
     assert average.stands_for == ("average", "accuracy")
@@ -142,10 +142,10 @@ def test_the_exhibit_has_three_kappas_with_intervals(tables):
     }
     pairs = len(kappas.complete(ratings, 3))
     for name, row in names.items():
-        found = cell(exhibit, row, "κ")
-        assert found.value == pytest.approx(getattr(kappas, name)(ratings, 3))
-        assert found.low < found.value < found.high
-        assert found.n == pairs
+        number = cell(exhibit, row, "κ")
+        assert number.value == pytest.approx(kappas.kappa(name, ratings, 3))
+        assert number.low < number.value < number.high
+        assert number.n == pairs
     first, second = (cell(exhibit, names[name], "κ").value for name in ("published", "corrected"))
     assert first > second
 

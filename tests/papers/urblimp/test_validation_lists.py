@@ -17,15 +17,15 @@ from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.urblimp.settings import ValidationOptions
-from blimpworks.papers.urblimp.validation.balance import apart, halve, spread
-from blimpworks.papers.urblimp.validation.checks import scrambled, suits
-from blimpworks.papers.urblimp.validation.design import Pair, deal
+from blimpworks.papers.urblimp.validation.design import Pair, apart, deal, halve, spread
 from blimpworks.papers.urblimp.validation.lists import (
     CHECK,
     PAIR,
     PRACTICE,
     make_lists,
     read_pairs,
+    scrambled,
+    suits,
 )
 from blimpworks.papers.urblimp.validation.sheets import write_lists
 from support.validation_kit import END, WORDS, items, key_of, rows_of, write_items
@@ -42,11 +42,11 @@ def pairs_of(rows):
 
 
 def lists_of(rows, part=None):
-    found = {}
+    result = {}
     for row in rows:
         if part in (None, row.part):
-            found.setdefault(row.list, []).append(row)
-    return found
+            result.setdefault(row.list, []).append(row)
+    return result
 
 
 def even(counts):
@@ -96,8 +96,8 @@ def test_lists_are_balanced_whatever_their_size(design):
     assert {*Counter((row.list, row.item_id) for row in judged).values()} == {1}
     drawn = Counter(row.paradigm for row in judged)
     had = Counter(pair.paradigm for pair in pairs)
-    wanted = {kind: options.per_pair * min(n, options.per_paradigm) for kind, n in had.items()}
-    assert drawn == wanted
+    expected = {kind: options.per_pair * min(n, options.per_paradigm) for kind, n in had.items()}
+    assert drawn == expected
     assert even([sum(row.list == name for row in judged) for name in options.names])
     for kind in drawn:
         of = Counter(row.list for row in judged if row.paradigm == kind)
@@ -193,14 +193,14 @@ def test_the_papers_seventeen_people_judge_about_190_pairs_ten_of_each_paradigm(
 
 def shared(rows, options):
     """How many pairs stand in a list with another one of their sentence."""
-    made = deal(
+    dealt = deal(
         rows,
         options.per_paradigm,
         options.participants,
         options.per_pair,
         np.random.default_rng(options.seed),
     )
-    return len(made.clashing()), made
+    return len(dealt.clashing()), dealt
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -208,13 +208,13 @@ def test_nobody_sees_two_pairs_of_a_sentence_where_there_are_others(seed):
     # Every sentence has a pair in each paradigm, as aspects of one sentence often have.
     rows = [row | {"sent_id": f"s{n % 30}"} for n, row in enumerate(items(30, paradigms=KINDS[:6]))]
     options = ValidationOptions(participants=6, per_pair=3, per_paradigm=8, seed=seed)
-    found, made = shared(pairs_of(rows), options)
-    assert found == 0
+    result, dealt = shared(pairs_of(rows), options)
+    assert result == 0
     lists = [set() for _ in range(6)]
-    for pair, (_, group) in zip(made.dealt, made.places, strict=True):
-        for one in group:
-            assert pair.source not in lists[one]
-            lists[one].add(pair.source)
+    for pair, (_, group) in zip(dealt.pairs, dealt.places, strict=True):
+        for number in group:
+            assert pair.source not in lists[number]
+            lists[number].add(pair.source)
 
 
 def test_exchanges_mend_what_dealing_in_turn_could_not_avoid():
@@ -227,8 +227,8 @@ def test_exchanges_mend_what_dealing_in_turn_could_not_avoid():
             for n, row in enumerate(items(6, paradigms=[kind]))
         ]
         options = ValidationOptions(participants=6, per_pair=1, per_paradigm=6, seed=seed)
-        found, _ = shared(pairs_of(rows), options)
-        mended += found == 0
+        result, _ = shared(pairs_of(rows), options)
+        mended += result == 0
     assert mended >= 25
 
 
@@ -246,9 +246,9 @@ def test_sentences_that_must_be_shared_are_told(caplog):
 def test_a_paradigm_with_too_few_pairs_gives_all_and_is_named(caplog):
     rows = items(3, paradigms=["aspect"]) + items(30, paradigms=["word_order", "honorific"])
     with caplog.at_level(logging.WARNING):
-        made = make_lists(pairs_of(rows), ValidationOptions(**SMALL))
+        lists = make_lists(pairs_of(rows), ValidationOptions(**SMALL))
     assert "fewer than 7 pairs of aspect (3)" in caplog.text
-    assert len({r.item_id for r in made if r.part == PAIR and r.paradigm == "aspect"}) == 3
+    assert len({r.item_id for r in lists if r.part == PAIR and r.paradigm == "aspect"}) == 3
 
 
 def test_a_pair_of_two_paradigms_is_drawn_for_one():
@@ -371,12 +371,12 @@ def test_the_table_for_pcibex_has_every_row_of_every_list_without_a_mark(exporte
     _, sheets, _, pcibex = exported
     assert pcibex.read_bytes().startswith(b"Group,Item,Part,First,Second\n")
     with pcibex.open(encoding="utf-8", newline="") as file:
-        found = [*csv.DictReader(file)]
+        result = [*csv.DictReader(file)]
     for number, sheet in enumerate(sheets, 1):
-        own = [row for row in found if row["Group"] == f"p{number:02}"]
+        own = [row for row in result if row["Group"] == f"p{number:02}"]
         shown = [(row["Item"], row["First"], row["Second"]) for row in own]
         assert shown == [(row["id"], row["first"], row["second"]) for row in rows_of(sheet)]
-    assert {row["Part"] for row in found} == {"practice", "main"}
+    assert {row["Part"] for row in result} == {"practice", "main"}
 
 
 def test_the_lists_have_a_record_of_what_made_them(exported):

@@ -16,12 +16,12 @@ from blimpworks.annotation.spreadsheet import write_sheet
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.urblimp.settings import ValidationOptions
+from blimpworks.papers.urblimp.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.papers.urblimp.validation import kappas
-from blimpworks.papers.urblimp.validation.choices import read_choices, read_key
+from blimpworks.papers.urblimp.validation.kappas import kappa
 from blimpworks.papers.urblimp.validation.lists import CHECK, PAIR
 from blimpworks.papers.urblimp.validation.results import read_validation
-from blimpworks.papers.urblimp.validation.sheets import SHEET, write_lists
-from blimpworks.papers.urblimp.validation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
+from blimpworks.papers.urblimp.validation.sheets import SHEET, read_choices, read_key, write_lists
 from blimpworks.tables import ACCURACIES, read_table
 from support.paths import REPOSITORY
 from support.validation_kit import fill, items, key_of, rows_of, write_items
@@ -63,9 +63,9 @@ def read(lists, *paths):
 
 @pytest.mark.parametrize(("word", "first"), [(" 1", True), ("2", False), ("First", True)])
 def test_a_choice_is_a_number_or_the_columns_name(lists, tmp_path, word, first):
-    found = read(lists, changed(lists, tmp_path, {"choice": word}))
-    assert found["chose_first"].tolist()[2] is first
-    assert {*found["participant"]} == {"p01"}
+    result = read(lists, changed(lists, tmp_path, {"choice": word}))
+    assert result["chose_first"].tolist()[2] is first
+    assert {*result["participant"]} == {"p01"}
 
 
 def test_digits_may_be_those_of_urdu(lists, tmp_path):
@@ -91,8 +91,8 @@ def test_a_wrong_row_is_named_by_file_and_line(lists, tmp_path, change, said):
     path = changed(lists, tmp_path, change)
     with pytest.raises(UserError) as error:
         read(lists, path)
-    told = said.replace("{id}", rows_of(lists[0][0])[2]["id"])
-    assert str(error.value).startswith(f"{path}:4: {told}")
+    message = said.replace("{id}", rows_of(lists[0][0])[2]["id"])
+    assert str(error.value).startswith(f"{path}:4: {message}")
 
 
 def test_saving_may_change_spaces_and_how_letters_are_composed(lists, tmp_path):
@@ -209,13 +209,13 @@ def test_a_warning_says_who_is_left_out_and_how_many_pairs_are_incomplete(
     _, filled, _ = measured
     outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
     with caplog.at_level(logging.WARNING):
-        found = read_validation(filled, [lists[1]], outputs, OPTIONS)
+        result = read_validation(filled, [lists[1]], outputs, OPTIONS)
     assert "2 of 5 participants are left out, who passed less than 75 %" in caplog.text
     assert "p05 (0 of 4)" in caplog.text
-    assert found["left_out"] == 2
-    whole = found["pairs"] - found["incomplete"]
-    assert f"{found['incomplete']} of {found['pairs']} pairs have not just 3" in caplog.text
-    assert 0 < whole < found["pairs"]
+    assert result["left_out"] == 2
+    whole = result["pairs"] - result["incomplete"]
+    assert f"{result['incomplete']} of {result['pairs']} pairs have not just 3" in caplog.text
+    assert 0 < whole < result["pairs"]
 
 
 def test_each_rating_is_what_the_script_chose(measured, lists):
@@ -235,20 +235,20 @@ def test_each_rating_is_what_the_script_chose(measured, lists):
 def test_accuracy_is_the_mean_over_pairs_of_the_share_of_right_choices(measured):
     outputs, *_ = measured
     ratings = read_table(VALIDATION_RATINGS, outputs["ratings"]).to_pandas()
-    found = read_table(ACCURACIES, outputs["accuracies"]).to_pandas().set_index("paradigm")
-    assert len(found) == 19
-    assert {*found["model"]} == {"human"}
+    result = read_table(ACCURACIES, outputs["accuracies"]).to_pandas().set_index("paradigm")
+    assert len(result) == 19
+    assert {*result["model"]} == {"human"}
     for kind in ("aspect", "honorific", "word_order"):
         rows = ratings[ratings["paradigm"] == kind]
         shares = [some["chose_good"].mean() for _, some in rows.groupby("item_id")]
-        assert found["accuracy"][kind] == pytest.approx(np.mean(shares))
-        assert found["n"][kind] == len(shares) <= 6
-        assert found["low"][kind] <= found["accuracy"][kind] <= found["high"][kind]
-    assert found["accuracy"]["word_order"] == 1
+        assert result["accuracy"][kind] == pytest.approx(np.mean(shares))
+        assert result["n"][kind] == len(shares) <= 6
+        assert result["low"][kind] <= result["accuracy"][kind] <= result["high"][kind]
+    assert result["accuracy"]["word_order"] == 1
     # Wilson's lower end of n of n, and of 3.5 of 6 by hand.
-    n = found["n"]["word_order"]
+    n = result["n"]["word_order"]
     z = 1.959963984540054
-    assert found["low"]["word_order"] == pytest.approx(n / (n + z**2))
+    assert result["low"]["word_order"] == pytest.approx(n / (n + z**2))
 
 
 def test_without_anybody_who_passes_the_message_says_what_to_do(lists, measured, tmp_path):
@@ -275,10 +275,10 @@ def test_a_list_may_be_filled_in_by_two_people_whose_pairs_enter_no_kappa(lists,
     filled = [fill(path, key, always, tmp_path / path.name) for path in sheets]
     filled.append(fill(sheets[0], key, always, tmp_path / "urd.anna.csv"))
     outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
-    found = read_validation(filled, [key], outputs, OPTIONS)
+    result = read_validation(filled, [key], outputs, OPTIONS)
     own = sum(r["part"] == PAIR and r["list"] == "p01" for r in key_of(key).values())
-    assert (found["participants"], found["incomplete"]) == (6, own)
-    assert found["judgements"] == 3 * found["pairs"] + own
+    assert (result["participants"], result["incomplete"]) == (6, own)
+    assert result["judgements"] == 3 * result["pairs"] + own
 
 
 # Kappas
@@ -293,14 +293,14 @@ def rated(right, per_pair=3):
 def test_kappas_of_five_pairs_are_those_by_hand():
     ratings = rated([3, 3, 2, 1, 3])
     # Agreement (1 + 1 + 1/3 + 1/3 + 1) / 5 = 11/15; by chance .8² + .2² = .68, or one half.
-    assert kappas.corrected(ratings, 3) == pytest.approx((11 / 15 - 0.68) / 0.32)
-    assert kappas.free(ratings, 3) == pytest.approx(2 * 11 / 15 - 1)
+    assert kappa("corrected", ratings, 3) == pytest.approx((11 / 15 - 0.68) / 0.32)
+    assert kappa("free", ratings, 3) == pytest.approx(2 * 11 / 15 - 1)
     assert kappas.agreements(ratings, 3).mean() == pytest.approx(11 / 15)
     counts = kappas.sentences(ratings, 3)
     assert sorted(map(max, counts.tolist())) == [2, 2, 3, 3, 3]
     chance = float(((counts.sum(axis=0) / 15) ** 2).sum())
     expected = (11 / 15 - chance) / (1 - chance)
-    assert kappas.published(ratings, 3) == pytest.approx(expected)
+    assert kappa("published", ratings, 3) == pytest.approx(expected)
 
 
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=40))
@@ -310,11 +310,11 @@ def test_kappas_are_statsmodels_on_the_same_categories(right):
     by_id = {f"i{n}": good for n, good in enumerate(right)}
     expected = [[by_id[name], 4 - by_id[name]] for name in sorted(by_id)]
     assert counts.tolist() == expected
-    assert kappas.free(ratings, 4) == pytest.approx(fleiss_kappa(np.array(expected), "randolph"))
+    assert kappa("free", ratings, 4) == pytest.approx(fleiss_kappa(np.array(expected), "randolph"))
     if 0 < sum(right) < 4 * len(right):
-        assert kappas.corrected(ratings, 4) == pytest.approx(fleiss_kappa(np.array(expected)))
+        assert kappa("corrected", ratings, 4) == pytest.approx(fleiss_kappa(np.array(expected)))
     else:
-        assert math.isnan(kappas.corrected(ratings, 4))
+        assert math.isnan(kappa("corrected", ratings, 4))
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=40))
@@ -332,7 +332,7 @@ def test_only_pairs_with_all_their_judgements_enter():
     assert len(kappas.complete(lacking, 3)) == 5
     more = pd.concat([ratings, ratings[:1]])
     assert [*kappas.complete(more, 3).index] == ["i1", "i2", "i3"]
-    assert math.isnan(kappas.free(ratings[:0], 3))
+    assert math.isnan(kappa("free", ratings[:0], 3))
 
 
 def test_an_interval_covers_the_value_about_as_often_as_it_says():
@@ -382,12 +382,12 @@ def test_errors_on_any_pairs_make_a_kappa_of_85_of_sentences_and_0_of_outcomes(p
     errors = float((printed * (1 - printed)).mean())
     assert 1 - 4 * errors == pytest.approx(0.852, abs=5e-4)
     runs = [scattered(printed, seed) for seed in range(60)]
-    found = {name: [getattr(kappas, name)(r, 3) for r in runs] for name in kappas.KAPPAS}
+    result = {name: [kappa(name, r, 3) for r in runs] for name in kappas.KAPPAS}
     for name in ("published", "free"):
-        assert np.mean(found[name]) == pytest.approx(0.852, abs=0.002)
-        assert max(found[name]) < 0.87
-    assert np.mean(found["corrected"]) == pytest.approx(0.008, abs=0.01)
-    assert max(found["corrected"]) < 0.1
+        assert np.mean(result[name]) == pytest.approx(0.852, abs=0.002)
+        assert max(result[name]) < 0.87
+    assert np.mean(result["corrected"]) == pytest.approx(0.008, abs=0.01)
+    assert max(result["corrected"]) < 0.1
 
 
 def test_a_kappa_of_89_of_sentences_is_one_of_27_of_outcomes(printed):
@@ -396,9 +396,9 @@ def test_a_kappa_of_89_of_sentences_is_one_of_27_of_outcomes(printed):
     assert 1 - within / (share * (1 - share)) == pytest.approx(0.266, abs=5e-4)
     runs = [clustered(printed, seed, 0.26) for seed in range(60)]
     for name, expected in {"published": 0.89, "free": 0.89, "corrected": 0.266}.items():
-        found = [getattr(kappas, name)(run, 3) for run in runs]
+        result = [kappa(name, run, 3) for run in runs]
         # Three standard errors of a mean of so many runs.
-        assert np.mean(found) == pytest.approx(expected, abs=3 * np.std(found) / 60**0.5)
+        assert np.mean(result) == pytest.approx(expected, abs=3 * np.std(result) / 60**0.5)
 
 
 def test_a_kappa_of_89_of_outcomes_would_want_pairs_that_everybody_gets_wrong(printed):

@@ -16,8 +16,7 @@ from blimpworks.reproduction.printed import PrintedAccuracy
 def _sizes(printed: Sequence[PublishedRow]) -> dict[str, int]:
     """Pairs of each paradigm by Table 10: corrected where that is known, else as printed."""
     rows = [row for row in printed if row.exhibit == "table10"]
-    found = {row.row: row.sound for row in rows}
-    return {paradigm: int(n) for paradigm, n in found.items() if n}
+    return {row.row: int(row.sound) for row in rows if row.sound}
 
 
 def _places(row: PublishedRow) -> tuple[str, str] | None:

@@ -81,14 +81,14 @@ class UrblimpOptions(Strict):
 
     @field_validator("methods")
     @classmethod
-    def _of_all_models(cls, found: Methods | None) -> Methods | None:
-        for name in found or ():
-            if name in PSEUDO.values():
+    def _of_all_models(cls, methods: Methods | None) -> Methods | None:
+        for plain, pseudo in PSEUDO.items():
+            if pseudo in (methods or ()):
                 raise ValueError(
-                    f"{name} is what {next(iter(PSEUDO))} is called of models that guess masked "
-                    f"tokens; name {next(iter(PSEUDO))}"
+                    f"{pseudo} is what {plain} is called of models that guess masked tokens; "
+                    f"name {plain}"
                 )
-        return found
+        return methods
 
     def methods_of(self, architecture: str) -> tuple[Method, ...]:
         """How models of an architecture decide a pair (section 3.1)."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -19,8 +20,8 @@ from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.ties import TIES
 from blimpworks.errors import UserError
 from blimpworks.judging.judge import align_scores, margins, side_of
-from blimpworks.papers.urblimp.analysis.length_tables import LENGTHS, SURPRISALS
-from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
+from blimpworks.papers.urblimp.tables import LENGTHS, SURPRISALS, write_rows
+from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table
 
 SIDES = ("good", "bad")
 BY_TOKEN, BY_SUM = "per_token", "full_sentence"
@@ -41,14 +42,14 @@ class Evaluation(NamedTuple):
     judgements: Path
 
 
-def _decisions(found: Evaluation, items: pa.Table, scores: pa.Table, tie: float) -> list[Item]:
+def _decisions(evaluation: Evaluation, items: pa.Table, scores: pa.Table, tie: float) -> list[Item]:
     """The pairs that a model has judged, with margins [nats] by token and in sum.
 
     ``scores`` are of the rows of ``items``; ``tie`` is what equal values count as.
     """
     good, bad = (side_of(items, scores, side) for side in SIDES)
     ahead = {name: margins(find_method(name), good, bad)[0] for name in (BY_TOKEN, BY_SUM)}
-    judged = read_table(JUDGEMENTS, found.judgements, ["item_id", "correct"])
+    judged = read_table(JUDGEMENTS, evaluation.judgements, ["item_id", "correct"])
     known = {*judged.filter(pc.is_valid(judged["correct"]))["item_id"].to_pylist()}
     columns = items.select(["item_id", *KINDS, *SIDES]).to_pylist()
     tokens = zip(*(scores[f"tokens_{side}"].to_pylist() for side in SIDES), strict=True)
@@ -65,42 +66,41 @@ def _differs(pair: Item) -> bool:
     return bool(pair[f"{BY_TOKEN} right"] != pair[f"{BY_SUM} right"])
 
 
-def _counts(found: Evaluation, pairs: Sequence[Item]) -> Iterator[Item]:
+def _counts(evaluation: Evaluation, pairs: Sequence[Item]) -> list[Item]:
     """One row of ``LENGTHS`` per paradigm and kind of change, in the order of the items."""
-    groups: dict[tuple[str, ...], list[Item]] = {}
-    for pair in pairs:
-        groups.setdefault(tuple(str(pair[name]) for name in KINDS), []).append(pair)
-    for key, inside in groups.items():
-        yield {
-            "model": found.model,
-            "lang": found.lang,
-            **dict(zip(KINDS, key, strict=True)),
-            "n": len(inside),
-            "unequal": sum(pair["unequal"] for pair in inside),
-            "by_token": sum(pair[f"{BY_TOKEN} right"] for pair in inside),
-            "by_sum": sum(pair[f"{BY_SUM} right"] for pair in inside),
-            "differently": sum(map(_differs, inside)),
-        }
+    if not pairs:
+        return []
+    frame = pd.DataFrame(pairs).astype(dict.fromkeys(KINDS, str))
+    groups = frame.assign(differently=[*map(_differs, pairs)]).groupby([*KINDS], sort=False)
+    counts = groups.agg(
+        n=("row", "size"),
+        unequal=("unequal", "sum"),
+        by_token=(f"{BY_TOKEN} right", "sum"),
+        by_sum=(f"{BY_SUM} right", "sum"),
+        differently=("differently", "sum"),
+    )
+    rows = counts.reset_index().assign(model=evaluation.model, lang=evaluation.lang)
+    return list(pa.Table.from_pandas(rows, preserve_index=False).to_pylist())
 
 
-def telling_pair(pairs: Sequence[Item], deletions: Counter[str]) -> Item | None:
-    """The pair that shows best how the two part; None where they never do.
+def clearest_pair(pairs: Sequence[Item], deletions: Counter[str]) -> Item | None:
+    """The pair that shows best how the two methods differ; None where they never do.
 
     Of the paradigm with most ``deletions`` that has any such pair, otherwise of any; rather one
     of short sentences; then that whose means per token are furthest apart.
     """
-    parted = [pair for pair in pairs if _differs(pair) and pair["unequal"]]
+    differing = [pair for pair in pairs if _differs(pair) and pair["unequal"]]
     for paradigm, _ in sorted(deletions.items(), key=lambda each: (-each[1], each[0])):
-        inside = [p for p in parted if (p["paradigm"], p["change"]) == (paradigm, DELETION)]
+        inside = [p for p in differing if (p["paradigm"], p["change"]) == (paradigm, DELETION)]
         if inside:
-            parted = inside
+            differing = inside
             break
 
     def rank(pair: Item) -> tuple[object, ...]:
         """Lower is better."""
         return len(pair["good"].split()) > LONGEST, -abs(pair[BY_TOKEN]), pair["item_id"]
 
-    return min(parted, key=rank, default=None)
+    return min(differing, key=rank, default=None)
 
 
 def words_of(
@@ -131,23 +131,16 @@ def words_of(
     return rows if counts[-1] else rows[:-1]
 
 
-def _surprisals(found: Evaluation, pair: Item, scores: pa.Table) -> Iterator[Item]:
+def _surprisals(evaluation: Evaluation, pair: Item, scores: pa.Table) -> Iterator[Item]:
     """Rows of ``SURPRISALS``: the words of both sentences of a pair."""
     (row,) = scores.slice(pair["row"], 1).to_pylist()
+    keys = {"model": evaluation.model, "lang": evaluation.lang}
+    keys |= {name: pair[name] for name in ("paradigm", "item_id")}
     for side in SIDES:
         words = words_of(pair[side], row[f"{side}_ends"], row[f"{side}_logprobs"])
         for position, (word, tokens, bits) in enumerate(words, start=1):
-            yield {
-                "model": found.model,
-                "lang": found.lang,
-                "paradigm": pair["paradigm"],
-                "item_id": pair["item_id"],
-                "side": side,
-                "position": position,
-                "word": word,
-                "tokens": tokens,
-                "bits": bits,
-            }
+            values = {"position": position, "word": word, "tokens": tokens, "bits": bits}
+            yield {**keys, "side": side, **values}
 
 
 def _deletions(items: pa.Table) -> Counter[str]:
@@ -156,7 +149,7 @@ def _deletions(items: pa.Table) -> Counter[str]:
 
 
 def compare_lengths(
-    found: Sequence[Evaluation], ties: str, output: Path, surprisals: Path
+    evaluations: Sequence[Evaluation], ties: str, output: Path, surprisals: Path
 ) -> dict[str, int]:
     """Write how often models decide differently by token and in sum, and one such pair by word.
 
@@ -164,19 +157,21 @@ def compare_lengths(
     decided differently. Raises UserError when there is no table, one is missing or of another
     schema, or an item has no scores.
     """
-    if not found:
+    if not evaluations:
         raise UserError(f"{output}: no judgements are given; name at least one model.")
     counts: list[Item] = []
     words: list[Item] = []
-    for one in found:
-        items = read_table(ITEMS, one.items, [*ITEMS.names, "change"])
+    for evaluation in evaluations:
+        items = read_table(ITEMS, evaluation.items, [*ITEMS.names, "change"])
         if "change" not in items.column_names:
-            raise UserError(f"{one.items} has no column change; make the pairs of UrBLiMP again.")
-        scores = align_scores(items, read_table(SCORES, one.scores), one.scores)
-        pairs = _decisions(one, items, scores, TIES[ties])
-        counts += _counts(one, pairs)
-        pair = telling_pair(pairs, _deletions(items))
-        words += _surprisals(one, pair, scores) if pair else ()
-    for schema, rows, path in ((LENGTHS, counts, output), (SURPRISALS, words, surprisals)):
-        write_table(pa.Table.from_pylist(rows, schema=schema.arrow()), schema, path)
+            raise UserError(
+                f"{evaluation.items} has no column change; make the pairs of UrBLiMP again."
+            )
+        scores = align_scores(items, read_table(SCORES, evaluation.scores), evaluation.scores)
+        pairs = _decisions(evaluation, items, scores, TIES[ties])
+        counts += _counts(evaluation, pairs)
+        pair = clearest_pair(pairs, _deletions(items))
+        words += _surprisals(evaluation, pair, scores) if pair else ()
+    write_rows(counts, LENGTHS, output)
+    write_rows(words, SURPRISALS, surprisals)
     return {name: sum(row[name] for row in counts) for name in ("n", "differently")}

@@ -51,5 +51,5 @@ def compare_scores(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd
         differ = (both[first] - both[second]).round(DECIMALS) != 0
         p = signed_rank_p(both[first], both[second])
         rows.append({"first": first, "second": second, "n": int(differ.sum()), "p": p})
-    found = pd.DataFrame(rows, columns=["first", "second", "n", "p"])
-    return found.assign(holm=holm(list(found["p"])))
+    tests = pd.DataFrame(rows, columns=["first", "second", "n", "p"])
+    return tests.assign(holm=holm(list(tests["p"])))

@@ -1,5 +1,10 @@
-"""Accuracies on UrBLiMP as cells, from the campaign's judgements or from the paper's numbers."""
+"""Accuracies on UrBLiMP as cells, from the campaign's judgements or from the paper's numbers.
 
+And what all exhibits of UrBLiMP make cells with.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -7,7 +12,7 @@ import pandas as pd
 from blimpworks.analysis.accuracy import ALL, mean_interval
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels
-from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED, truncate
+from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED, Formula, truncate
 from blimpworks.exhibits.shared import Tables, read_plain, read_printed
 from blimpworks.papers.urblimp.exhibits.formulas import MACRO
 from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN, LANG, PARADIGMS, PHENOMENA
@@ -15,14 +20,38 @@ from blimpworks.papers.urblimp.settings import PSEUDO
 from blimpworks.tables import ACCURACIES
 
 Place = tuple[str, str]
-
-
+"""Row and column of a cell."""
+ORDER = {paradigm: rank for rank, paradigm in enumerate(PARADIGMS)}
 PREFERRED = {
     "printed": "has the lower perplexity",
     "perplexity": "has the lower perplexity",
     "full_sentence": "has the higher log-probability",
 }
 """What a pair's grammatical sentence does where a model is right, by method."""
+
+
+def formula_cell(
+    rows: pd.DataFrame,
+    place: Place,
+    formula: Formula,
+    source: str,
+    where: Mapping[str, Any],
+    style: str = ",",
+    **more: Any,
+) -> Cell:
+    """The cell of what a formula makes of ``rows``, which ``where`` selects from a table.
+
+    ``style`` is how Python's ``format`` writes the number: a whole one, unless it ends with "f".
+    ``more`` are other fields of the cell.
+    """
+    value = formula(rows) if style.endswith("f") else int(formula(rows))
+    return Cell(*place, value, f"{value:{style}}", formula, source, where, **more)
+
+
+def languages_of(present: Collection[str], labels: Labels) -> list[str]:
+    """Languages that are ``present``: the paper's first, then in the order of the campaign."""
+    order = dict.fromkeys([LANG, *labels.languages, *sorted(present)])
+    return [lang for lang in order if lang in present]
 
 
 def preferred(rows: pd.DataFrame, labels: Labels) -> str:
@@ -49,12 +78,12 @@ def read_paradigms(tables: Tables, labels: Labels) -> pd.DataFrame:
     Only of models that have a label, and of people. Raises UserError when there are none.
     """
     path = tables["accuracies"][0]
-    found = read_plain(ACCURACIES, path)
-    rows = found[
-        (found["benchmark"] == BENCHMARK)
-        & (found["lang"] == LANG)
-        & (found["paradigm"] != ALL)
-        & found["model"].isin([*labels.models, HUMAN])
+    table = read_plain(ACCURACIES, path)
+    rows = table[
+        (table["benchmark"] == BENCHMARK)
+        & (table["lang"] == LANG)
+        & (table["paradigm"] != ALL)
+        & table["model"].isin([*labels.models, HUMAN])
     ]
     rows = by_method(rows, labels.method)
     if rows.empty:
@@ -68,8 +97,7 @@ def read_paradigms(tables: Tables, labels: Labels) -> pd.DataFrame:
             f"{path}: paradigm {unknown[0]!r} is none of {BENCHMARK}; expected one of "
             f"{', '.join(PARADIGMS)}."
         )
-    order = {name: rank for rank, name in enumerate(PARADIGMS)}
-    return rows.sort_values("paradigm", key=lambda column: column.map(order), kind="stable")
+    return rows.sort_values("paradigm", key=lambda column: column.map(ORDER), kind="stable")
 
 
 def read_people(tables: Tables) -> pd.DataFrame:
@@ -80,19 +108,18 @@ def read_people(tables: Tables) -> pd.DataFrame:
     paths = tables.get("people") or []
     if not paths:
         return pd.DataFrame(columns=ACCURACIES.names)
-    order = [*PARADIGMS]
-    found = read_plain(ACCURACIES, paths[0])
-    return found.sort_values("paradigm", key=lambda column: column.map(order.index))
+    rows = read_plain(ACCURACIES, paths[0])
+    return rows.sort_values("paradigm", key=lambda column: column.map(ORDER))
 
 
 def paradigms_of(rows: pd.DataFrame) -> dict[str, list[str]]:
     """The paradigms of each phenomenon that any model has been judged on."""
     present = {*rows["paradigm"]}
-    found = {
-        phenomenon: [name for name in paradigms if name in present]
+    return {
+        phenomenon: names
         for phenomenon, (_, paradigms) in PHENOMENA.items()
+        if (names := [name for name in paradigms if name in present])
     }
-    return {phenomenon: names for phenomenon, names in found.items() if names}
 
 
 def complete(rows: pd.DataFrame) -> list[str]:
@@ -110,15 +137,13 @@ def printed_of(tables: Tables, labels: Labels, exhibit: str) -> dict[Place, pd.S
     return {(row["row"], row["column"]): row for _, row in printed.iterrows()}
 
 
-def _one_or_list(values: pd.Series) -> str | list[str]:
-    found = [str(value) for value in dict.fromkeys(values)]
-    return found[0] if len(found) == 1 else found
-
-
 def where_of(rows: pd.DataFrame) -> dict[str, Any]:
     """What selects some ``rows`` of accuracies of single paradigms."""
-    keys = ("method", "model", "phenomenon", "paradigm")
-    return {"benchmark": BENCHMARK, "lang": LANG} | {key: _one_or_list(rows[key]) for key in keys}
+    where: dict[str, Any] = {"benchmark": BENCHMARK, "lang": LANG}
+    for key in ("method", "model", "phenomenon", "paradigm"):
+        values = [str(value) for value in dict.fromkeys(rows[key])]
+        where[key] = values[0] if len(values) == 1 else values
+    return where
 
 
 def percent_text(percent: float) -> str:
@@ -134,24 +159,13 @@ def accuracy_cell(
     ``rows`` are of one model, and what its 95 % interval is made of; those of several models
     on the same pairs, or printed without a number of pairs, have no interval.
     """
-    percent = float(100 * rows["accuracy"].mean())
-    low, high = mean_interval(rows, [1 / len(rows)] * len(rows))
-    bounded = rows["model"].nunique() == 1 and not pd.isna(low)
+    weights = [1 / len(rows)] * len(rows)
     judged = labels.source == "measured" and HUMAN not in {*rows["model"]}
-    single = len(rows) == 1 and judged
-    return Cell(
-        *place,
-        percent,
-        percent_text(percent),
-        ACCURACY if single else UNWEIGHTED,
-        "judgements" if single else "accuracies",
-        where_of(rows),
-        n=None if rows["n"].isna().any() else int(rows["n"].sum()),
-        ties=int(rows["ties"].sum()) if judged and rows["model"].nunique() == 1 else None,
-        low=100 * low if bounded else None,
-        high=100 * high if bounded else None,
-        stands_for=stands_for,
-    )
+    ties = int(rows["ties"].sum()) if judged and rows["model"].nunique() == 1 else None
+    cell = _mean_cell(rows, place, UNWEIGHTED(rows), weights, ties=ties, stands_for=stands_for)
+    if len(rows) == 1 and judged:
+        return replace(cell, formula=ACCURACY, source="judgements")
+    return cell
 
 
 def macro_cell(
@@ -160,18 +174,30 @@ def macro_cell(
     """A model's average in percent: each phenomenon counts once, and in it each paradigm."""
     sizes = rows.groupby("phenomenon")["paradigm"].transform("size")
     weights = list(1 / (sizes * rows["phenomenon"].nunique()))
-    low, high = mean_interval(rows, weights)
     percent = float(100 * (weights * rows["accuracy"]).sum())
-    bounded = not pd.isna(low)
+    return _mean_cell(rows, place, percent, weights, formula=MACRO, stands_for=stands_for)
+
+
+def _mean_cell(
+    rows: pd.DataFrame,
+    place: Place,
+    percent: float,
+    weights: Sequence[float],
+    formula: Formula = UNWEIGHTED,
+    **more: Any,
+) -> Cell:
+    """The cell of a weighted mean of accuracies; with an interval if they are of one model."""
+    low, high = mean_interval(rows, weights)
+    bounded = rows["model"].nunique() == 1 and not pd.isna(low)
     return Cell(
         *place,
         percent,
         percent_text(percent),
-        MACRO,
+        formula,
         "accuracies",
         where_of(rows),
         n=None if rows["n"].isna().any() else int(rows["n"].sum()),
         low=100 * low if bounded else None,
         high=100 * high if bounded else None,
-        stands_for=stands_for,
+        **more,
     )

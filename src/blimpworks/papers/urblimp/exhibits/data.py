@@ -4,16 +4,17 @@ Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
 """
 
 from collections.abc import Mapping
+from math import isnan
 
 import pandas as pd
 
-from blimpworks.analysis.shares import implied_denominator
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, TOTAL
 from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
 from blimpworks.papers.urblimp.exhibits.accuracies import (
     Place,
     complete,
+    formula_cell,
     printed_of,
     read_paradigms,
     where_of,
@@ -46,12 +47,12 @@ def _items(tables: Tables) -> pd.DataFrame:
     """The campaign's items, as text; raises UserError when a table is missing or broken."""
     columns = ["item_id", "lang", "phenomenon", "paradigm", "good", "bad"]
     frames = [read_table(ITEMS, path, columns).to_pandas() for path in tables["items"]]
-    found: pd.DataFrame = pd.concat(frames).astype(str)
-    return found[(found["lang"] == LANG) & found["paradigm"].isin(PARADIGMS)]
+    items: pd.DataFrame = pd.concat(frames).astype(str)
+    return items[(items["lang"] == LANG) & items["paradigm"].isin(PARADIGMS)]
 
 
 def _example(items: pd.DataFrame) -> dict[str, str]:
-    """The sentences of one of some items, as if drawn by lot: the ids are content hashes."""
+    """The sentences of an item, as if drawn at random: the ids are content hashes."""
     first = items.sort_values("item_id").iloc[0]
     return {name: str(first[column]) for column, name in EXAMPLE.items()}
 
@@ -68,19 +69,17 @@ def printed_total(tables: Tables, place: Place, key: Place) -> Cell:
     """The pairs of all paradigms by Table 10; of rows we cannot read, those implied."""
     printed = read_printed(tables)
     rows = printed[(printed["exhibit"] == "table10") & (printed["column"] == "n")]
-    n = float(rows["value"].fillna(rows["corrected"]).astype(float).sum())
     where = {"exhibit": "table10", "column": "n"}
-    return Cell(*place, n, f"{n:,.0f}", PAPER_TOTAL, "published", where, stands_for=key)
+    return formula_cell(rows, place, PAPER_TOTAL, "published", where, ",.0f", stands_for=key)
 
 
 def kinds_cell(rows: pd.DataFrame, place: Place, labels: Labels, key: Place) -> Cell:
     """The number of paradigms that some ``rows`` of items or accuracies are of."""
-    kinds = rows["paradigm"].nunique()
     if "accuracy" in rows:
         source, where = "accuracies", where_of(rows)
     else:
         source, where = "items", {"lang": LANG, "paradigm": list(dict.fromkeys(rows["paradigm"]))}
-    return Cell(*place, kinds, str(kinds), PARADIGM_COUNT, source, where, stands_for=key)
+    return formula_cell(rows, place, PARADIGM_COUNT, source, where, stands_for=key)
 
 
 def table_models(tables: Tables, labels: Labels) -> pd.DataFrame:
@@ -104,8 +103,7 @@ def _own_row(tables: Tables, labels: Labels) -> list[Cell]:
         return [total, kinds_cell(rows, (name, KINDS), labels, kinds)]
     items = _items(tables)
     cell = kinds_cell(items, (name, KINDS), labels, kinds)
-    n = len(items)
-    total = Cell(name, SIZE, n, f"{n:,}", COUNT, "items", cell.where, stands_for=size)
+    total = formula_cell(items, (name, SIZE), COUNT, "items", cell.where, stands_for=size)
     return [total, cell]
 
 
@@ -116,12 +114,12 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     """
     heads = {"size": SIZE, "paradigms": KINDS}
     cells = [
-        printed_cell(found, (DATASETS[row][0], heads[column]))
-        for (row, column), found in printed_of(tables, labels, "table1").items()
+        printed_cell(number, (DATASETS[row][0], heads[column]))
+        for (row, column), number in printed_of(tables, labels, "table1").items()
     ]
     cells += _own_row(tables, labels)
-    shown = {cell.row for cell in cells}
-    about = {name: facts for name, *facts in DATASETS.values() if name in shown}
+    names = {cell.row for cell in cells}
+    about = {name: facts for name, *facts in DATASETS.values() if name in names}
     return Exhibit(
         "Data sets of minimal pairs",
         "Number of pairs and of paradigms. BHS: Kryvosheieva and Levy (2024).",
@@ -142,10 +140,10 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     examples: dict[str, dict[str, str]] = {}
     for phenomenon, (name, _) in PHENOMENA.items():
-        found = rows[rows["phenomenon"] == phenomenon]
-        if not found.empty:
-            cells.append(kinds_cell(found, (name, KINDS), labels, (phenomenon, "n")))
-            examples |= {} if published else {name: _example(found)}
+        own = rows[rows["phenomenon"] == phenomenon]
+        if not own.empty:
+            cells.append(kinds_cell(own, (name, KINDS), labels, (phenomenon, "n")))
+            examples |= {} if published else {name: _example(own)}
     return Exhibit(
         "Phenomena",
         "Number of paradigms of each phenomenon"
@@ -178,13 +176,13 @@ def table10(tables: Tables, labels: Labels) -> Exhibit:
 def _measured_table10(items: pd.DataFrame) -> Exhibit:
     cells, examples = [], {}
     for paradigm, name in PARADIGMS.items():
-        found = items[items["paradigm"] == paradigm]
+        own = items[items["paradigm"] == paradigm]
+        if own.empty:
+            continue
         where = {"lang": LANG, "paradigm": paradigm}
-        n = len(found)
-        if n:
-            key = (paradigm, "n")
-            cells.append(Cell(name, "N", n, str(n), COUNT, "items", where, n=n, stands_for=key))
-            examples[name] = _example(found)
+        more = {"n": len(own), "stands_for": (paradigm, "n")}
+        cells.append(formula_cell(own, (name, "N"), COUNT, "items", where, "d", **more))
+        examples[name] = _example(own)
     return Exhibit(
         "Pairs of each paradigm",
         f"N: number of pairs, {len(items):,} in all; and one of them.",
@@ -205,11 +203,11 @@ def _published_table10(tables: Tables, labels: Labels) -> Exhibit:
         key = (paradigm, "n")
         if key in printed:
             cells.append(printed_cell(printed[key], (name, "N")))
-        found = rows[rows["paradigm"] == paradigm]
-        n = implied_denominator(found["accuracy"], found["rounding"])
-        if n:
-            place, where = (name, "N, implied"), where_of(found)
-            cells.append(Cell(*place, n, str(n), IMPLIED, "accuracies", where, stands_for=key))
+        own = rows[rows["paradigm"] == paradigm]
+        if not isnan(IMPLIED(own)):
+            place, where = (name, "N, implied"), where_of(own)
+            cell = formula_cell(own, place, IMPLIED, "accuracies", where, "d", stands_for=key)
+            cells.append(cell)
     implied = sum(cell.value for cell in cells if cell.column != "N")
     return Exhibit(
         "Pairs of each paradigm",
@@ -233,12 +231,11 @@ def _measured_table3(tables: Tables, labels: Labels) -> Exhibit:
     rows = read_paradigms(tables, labels)
     cells, stub, tuned = [], {}, {}
     for model, name in names_of(labels.models).items():
-        found = rows[rows["model"] == model]
-        if found.empty:
+        own = rows[rows["model"] == model]
+        if own.empty:
             continue
-        n = int(found["n"].sum())
-        where = where_of(found)
-        cells.append(Cell(name, SIZE, n, f"{n:,}", TOTAL, "accuracies", where, n=n))
+        where, n = where_of(own), int(own["n"].sum())
+        cells.append(formula_cell(own, (name, SIZE), TOTAL, "accuracies", where, n=n))
         stub[name] = {"Size": _size(facts[model]["parameters"])}
         tuned[name] = {TUNING: "yes" if is_instructed(model, facts) else "no"}
     return Exhibit(
@@ -264,12 +261,11 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     sizes = {row["row"]: row for _, row in printed[printed["column"] == "size"].iterrows()}
     tuning = printed[printed["column"] == "it"]["text"].str.lower()
     names = {model: name for model, name in names_of(labels.models).items() if model in sizes}
-    shown = {name: sizes[model] for model, name in names.items()}
     return Exhibit(
         "Models",
         "Parameters (B: billions, M: millions) and whether a model is instruction-tuned, as "
         "printed.",
-        [printed_cell(row, (name, "Size")) for name, row in shown.items()],
+        [printed_cell(sizes[model], (name, "Size")) for model, name in names.items()],
         row_title="Model",
         remarks={name: {TUNING: tuning[model]} for model, name in names.items()},
     )

@@ -33,41 +33,31 @@ Printed = Mapping[Place, pd.Series]
 # Table 4
 
 
-def _phenomenon_cells(
-    rows: pd.DataFrame, model: str, name: str, printed: Printed, labels: Labels
-) -> list[Cell]:
-    """A model's cells by phenomenon: from its paradigms, or else as the paper prints them."""
-    cells = []
-    for phenomenon, paradigms in paradigms_of(rows).items():
-        place, key = (name, PHENOMENA[phenomenon][0]), (model, phenomenon)
-        found = rows[(rows["model"] == model) & (rows["phenomenon"] == phenomenon)]
-        if len(found) == len(paradigms):
-            cells.append(accuracy_cell(found, place, labels, key))
-        elif key in printed:
-            cells.append(printed_cell(printed[key], place))
-    return cells
-
-
-def _average_cell(rows: pd.DataFrame, model: str, name: str, printed: Printed) -> Cell | None:
-    """The mean of a model's printed phenomena, where the paper has no paradigms of it."""
-    columns = [phenomenon for phenomenon in paradigms_of(rows) if (model, phenomenon) in printed]
-    if not columns:
-        return None
-    value = sum(float(printed[model, column]["value"]) for column in columns) / len(columns)
-    where = {"exhibit": "table4", "row": model, "column": columns}
-    place, key = (name, AVERAGE_HEAD), (model, AVERAGE)
-    return Cell(*place, value, percent_text(value), MEAN, "published", where, stands_for=key)
-
-
 def _table4_row(
     rows: pd.DataFrame, model: str, name: str, printed: Printed, labels: Labels
 ) -> list[Cell]:
-    cells = _phenomenon_cells(rows, model, name, printed, labels)
+    """A model's cells by phenomenon: from its paradigms, or else as the paper prints them.
+
+    Last its average, from the same; none where neither is known.
+    """
+    cells, own = [], rows[rows["model"] == model]
+    as_printed = {p: printed[model, p] for p in paradigms_of(rows) if (model, p) in printed}
+    for phenomenon, paradigms in paradigms_of(rows).items():
+        place, key = (name, PHENOMENA[phenomenon][0]), (model, phenomenon)
+        inside = own[own["phenomenon"] == phenomenon]
+        if len(inside) == len(paradigms):
+            cells.append(accuracy_cell(inside, place, labels, key))
+        elif phenomenon in as_printed:
+            cells.append(printed_cell(as_printed[phenomenon], place))
+    place, key = (name, AVERAGE_HEAD), (model, AVERAGE)
     if model in complete(rows):
-        own, key = rows[rows["model"] == model], (model, AVERAGE)
-        return [*cells, macro_cell(own, (name, AVERAGE_HEAD), labels, key)]
-    average = _average_cell(rows, model, name, printed)
-    return [*cells, average] if average else cells
+        cells.append(macro_cell(own, place, labels, key))
+    elif as_printed:
+        where = {"exhibit": "table4", "row": model, "column": [*as_printed]}
+        value = sum(float(row["value"]) for row in as_printed.values()) / len(as_printed)
+        text = percent_text(value)
+        cells.append(Cell(*place, value, text, MEAN, "published", where, stands_for=key))
+    return cells
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
@@ -109,8 +99,8 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
 def _with_people(rows: pd.DataFrame, tables: Tables) -> pd.DataFrame:
     """Rows of models, and people's on the paradigms that these have been judged on."""
     people = read_people(tables)
-    found = people[people["paradigm"].isin(rows["paradigm"])]
-    return rows if found.empty else pd.concat([rows, found], ignore_index=True)
+    people = people[people["paradigm"].isin(rows["paradigm"])]
+    return rows if people.empty else pd.concat([rows, people], ignore_index=True)
 
 
 def _best(cells: Sequence[Cell], by: str) -> set[Place]:
@@ -127,9 +117,9 @@ def _paradigm_rows(
 ) -> list[Cell]:
     """Cells of paradigms by model, and each paradigm's mean over the models."""
     cells = []
-    for paradigm, found in rows.groupby("paradigm", sort=False):
+    for paradigm, inside in rows.groupby("paradigm", sort=False):
         title = PARADIGMS[str(paradigm)]
-        by_model = found.set_index("model", drop=False)
+        by_model = inside.set_index("model", drop=False)
         for model, name in names.items():
             place, key = (title, name), (str(paradigm), model)
             if key in printed:
@@ -137,7 +127,7 @@ def _paradigm_rows(
             elif model in by_model.index:
                 cells.append(accuracy_cell(by_model.loc[[model]], place, labels, key))
         place, key = (title, AVERAGE_HEAD), (str(paradigm), AVERAGE)
-        cells.append(accuracy_cell(found, place, labels, key))
+        cells.append(accuracy_cell(inside, place, labels, key))
     return cells
 
 
@@ -152,12 +142,12 @@ def _paradigm_table(
         for model, name in known.items()
         if is_instructed(model, facts) == instructed and model in complete(rows)
     }
-    shown = rows[rows["model"].isin([*names])]
-    cells = _paradigm_rows(shown, names, printed_of(tables, labels, exhibit), labels)
+    rows = rows[rows["model"].isin([*names])]
+    cells = _paradigm_rows(rows, names, printed_of(tables, labels, exhibit), labels)
     none = "" if names else " The campaign has judged with no such model."
     return Exhibit(
         f"Accuracy per paradigm, {kind} models",
-        f"Percentage of pairs whose grammatical sentence {preferred(shown, labels)}; average: "
+        f"Percentage of pairs whose grammatical sentence {preferred(rows, labels)}; average: "
         f"unweighted mean of the models shown; best of each row in bold.{none}",
         cells,
         row_title="Paradigm",
@@ -197,51 +187,37 @@ INTERVAL, PAIRS = "95 % interval", "Pairs"
 
 def table9(tables: Tables, labels: Labels) -> Exhibit:
     """Table 9: how often people chose the grammatical sentence, and the mean of the paradigms."""
-    return (
-        _published_table9(tables, labels)
-        if labels.source == "published"
-        else _measured_table9(read_people(tables), labels)
+    published = labels.source == "published"
+    key = (AVERAGE, "accuracy")
+    if published:
+        rows = read_paradigms(tables, labels)
+        rows = rows[rows["model"] == HUMAN]
+        cells = [
+            printed_cell(number, (PARADIGMS[row], PEOPLE))
+            for (row, _), number in printed_of(tables, labels, "table9").items()
+            if row != AVERAGE
+        ]
+    else:
+        rows = read_people(tables)
+        cells = [
+            accuracy_cell(own, (PARADIGMS[str(kind)], PEOPLE), labels, (str(kind), "accuracy"))
+            for kind, own in rows.groupby("paradigm", sort=False)
+        ]
+    cells.append(accuracy_cell(rows, (AVERAGE_HEAD, PEOPLE), labels, key))
+    cells += [] if published else [macro_cell(rows, (MACRO_HEAD, PEOPLE), labels)]
+    how = (
+        ", each the mean over its pairs of the share of judgements; intervals: Wilson's for so "
+        "many pairs, of means from those of the paradigms"
     )
-
-
-def _table9(cells: list[Cell], what: str) -> Exhibit:
     return Exhibit(
         "Accuracy of people per paradigm",
         "Percentage of pairs whose grammatical sentence people chose; average: unweighted mean "
-        f"of the paradigms{what}.",
+        f"of the paradigms{'' if published else how}.",
         cells,
         row_title="Paradigm",
+        stub={} if published else {cell.row: {PAIRS: f"{cell.n:,}"} for cell in cells},
+        remarks={} if published else {cell.row: {INTERVAL: _interval_text(cell)} for cell in cells},
     )
-
-
-def _published_table9(tables: Tables, labels: Labels) -> Exhibit:
-    rows = read_paradigms(tables, labels)
-    rows = rows[rows["model"] == HUMAN]
-    cells = [
-        printed_cell(found, (PARADIGMS.get(row, AVERAGE_HEAD), PEOPLE))
-        for (row, _), found in printed_of(tables, labels, "table9").items()
-        if row != AVERAGE
-    ]
-    key = (AVERAGE, "accuracy")
-    cells.append(accuracy_cell(rows, (AVERAGE_HEAD, PEOPLE), labels, key))
-    return _table9(cells, "")
-
-
-def _measured_table9(rows: pd.DataFrame, labels: Labels) -> Exhibit:
-    cells = [
-        accuracy_cell(found, (PARADIGMS[str(kind)], PEOPLE), labels, (str(kind), "accuracy"))
-        for kind, found in rows.groupby("paradigm", sort=False)
-    ]
-    cells.append(accuracy_cell(rows, (AVERAGE_HEAD, PEOPLE), labels, (AVERAGE, "accuracy")))
-    cells.append(macro_cell(rows, (MACRO_HEAD, PEOPLE), labels))
-    exhibit = _table9(
-        cells,
-        ", each the mean over its pairs of the share of judgements; intervals: Wilson's for so "
-        "many pairs, of means from those of the paradigms",
-    )
-    exhibit.stub = {cell.row: {PAIRS: f"{cell.n:,}"} for cell in cells}
-    exhibit.remarks = {cell.row: {INTERVAL: _interval_text(cell)} for cell in cells}
-    return exhibit
 
 
 def _interval_text(cell: Cell) -> str:

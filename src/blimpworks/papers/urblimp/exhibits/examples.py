@@ -6,6 +6,7 @@ An exhibit of ours, about section 3.1 of Adeeba, Dillon, Sajjad and Bhatt (2025)
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import zip_longest
 from typing import Any
 
 import pandas as pd
@@ -16,11 +17,12 @@ from blimpworks.exhibits.fonts import font_for
 from blimpworks.exhibits.html import direction
 from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.exhibits.style import BLUE, ORANGE, PAGE_INCHES, house_style, new_figure, say
-from blimpworks.papers.urblimp.analysis.length_tables import SURPRISALS
+from blimpworks.papers.urblimp.exhibits.accuracies import formula_cell
 from blimpworks.papers.urblimp.exhibits.formulas import BITS, BITS_PER_TOKEN
 from blimpworks.papers.urblimp.exhibits.models import names_of
 from blimpworks.papers.urblimp.exhibits.samples import tag_of
 from blimpworks.papers.urblimp.phenomena import LANG, PARADIGMS
+from blimpworks.papers.urblimp.tables import SURPRISALS
 
 SOURCE = "surprisals"
 SIDES = {"good": "Grammatical", "bad": "Ungrammatical"}
@@ -49,19 +51,16 @@ class Pair:
         words = {side: [*own["word"]] for side, own in sides.items()}
         index = {side: [*own.index] for side, own in sides.items()}
         places: list[dict[str, int | None]] = []
-        matched = SequenceMatcher(None, words["good"], words["bad"], autojunk=False)
-        for _, a, b, c, d in matched.get_opcodes():
-            spans = {"good": index["good"][a:b], "bad": index["bad"][c:d]}
-            places += [
-                {side: span[at] if at < len(span) else None for side, span in spans.items()}
-                for at in range(max(b - a, d - c))
-            ]
+        matcher = SequenceMatcher(None, words["good"], words["bad"], autojunk=False)
+        for _, a, b, c, d in matcher.get_opcodes():
+            spans = zip_longest(index["good"][a:b], index["bad"][c:d])
+            places += [dict(zip(SIDES, span, strict=True)) for span in spans]
         return cls(rows, places)
 
     def word(self, place: int) -> str:
         """The word at a place, both if they differ."""
-        found = [self.rows["word"][at] for at in self.places[place].values() if at is not None]
-        return " / ".join(dict.fromkeys(found))
+        words = [self.rows["word"][at] for at in self.places[place].values() if at is not None]
+        return " / ".join(dict.fromkeys(words))
 
     @property
     def words(self) -> list[str]:
@@ -79,23 +78,23 @@ def _chosen(tables: Tables, labels: Labels) -> pd.DataFrame:
 
     In the paper's language if there is one; of any model where none of them predicts so.
     """
-    found = read_plain(SURPRISALS, tables[SOURCE][0]).fillna({"word": END})
-    known = [model for model in labels.models if (found["model"] == model).any()]
-    wanted = [model for model in known if model in labels.facts["urblimp_left_to_right"]]
-    rows = found[found["model"] == next(iter([*wanted, *known]), "")]
+    table = read_plain(SURPRISALS, tables[SOURCE][0]).fillna({"word": END})
+    known = [model for model in labels.models if (table["model"] == model).any()]
+    causal = [model for model in known if model in labels.facts["urblimp_left_to_right"]]
+    rows = table[table["model"] == next(iter([*causal, *known]), "")]
     langs = [*rows["lang"]]
     return rows[rows["lang"] == (LANG if LANG in langs else next(iter(langs), ""))]
 
 
 def _word_cells(pair: Pair) -> list[Cell]:
+    """Bits of each word of both sentences."""
     cells = []
     for number, place in enumerate(pair.places, start=1):
         for side, at in place.items():
             if at is not None:
                 where = {**pair.where(side), "position": int(pair.rows["position"][at])}
-                bits = float(pair.rows["bits"][at])
                 spot = (str(number), SIDES[side])
-                cells.append(Cell(*spot, bits, f"{bits:.1f}", BITS, SOURCE, where))
+                cells.append(formula_cell(pair.rows.loc[[at]], spot, BITS, SOURCE, where, ".1f"))
     return cells
 
 
@@ -103,28 +102,24 @@ def _sums(pair: Pair) -> list[Cell]:
     """Bits of each sentence in all and per token."""
     cells = []
     for side, name in SIDES.items():
-        own = pair.rows[pair.rows["side"] == side]
-        bits, tokens = float(own["bits"].sum()), int(own["tokens"].sum())
-        for row, formula, value in (
-            (TOTAL, BITS, bits),
-            (PER_TOKEN, BITS_PER_TOKEN, bits / tokens),
-        ):
-            text = f"{value:.{1 if row == TOTAL else 2}f}"
-            cells.append(Cell(row, name, value, text, formula, SOURCE, pair.where(side), n=tokens))
+        own, where = pair.rows[pair.rows["side"] == side], pair.where(side)
+        n = int(own["tokens"].sum())
+        for row, formula, style in ((TOTAL, BITS, ".1f"), (PER_TOKEN, BITS_PER_TOKEN, ".2f")):
+            cells.append(formula_cell(own, (row, name), formula, SOURCE, where, style, n=n))
     return cells
 
 
 def _draw(axes: Axes, pair: Pair, cells: Sequence[Cell]) -> str | None:
     """Bars of both sentences, the first word where its script begins; the font of the words."""
-    found = {(cell.row, cell.column): cell for cell in cells}
+    by_place = {(cell.row, cell.column): cell for cell in cells}
     words = pair.words
     for shift, (side, name) in zip((-0.5, 0.5), SIDES.items(), strict=True):
         bits = {
-            place: found[str(place + 1), name].value
+            place: by_place[str(place + 1), name].value
             for place in range(len(words))
-            if (str(place + 1), name) in found
+            if (str(place + 1), name) in by_place
         }
-        total, mean = (found[row, name] for row in (TOTAL, PER_TOKEN))
+        total, mean = (by_place[row, name] for row in (TOTAL, PER_TOKEN))
         label = f"{name}: {total.text} bits in {total.n} tokens, {mean.text} per token"
         at = [place + shift * WIDTH for place in bits]
         axes.bar(at, [*bits.values()], WIDTH, color=COLOURS[side], label=label)
@@ -163,7 +158,8 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
         figure.legend(loc="outside upper center", ncols=2)
     words = {str(number): {WORD: word} for number, word in enumerate(pair.words, start=1)}
     where = pair.where("good")
-    listed = "" if family else f" Words: {_listed(words)}."
+    numbered = ", ".join(f"{number} {stub[WORD]}" for number, stub in words.items())
+    listed = "" if family else f" Words: {numbered}."
     return Exhibit(
         TITLE,
         f"A pair of the paradigm {PARADIGMS[where['paradigm']]} in bits of "
@@ -177,7 +173,3 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
         figure=figure,
         written_in={(row, WORD): tag_of(where["lang"]) for row in words},
     )
-
-
-def _listed(words: dict[str, dict[str, str]]) -> str:
-    return ", ".join(f"{number} {told[WORD]}" for number, told in words.items())

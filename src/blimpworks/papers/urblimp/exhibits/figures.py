@@ -115,12 +115,14 @@ def _cells(
     rows: pd.DataFrame, models: Sequence[str], names: Mapping[str, str], labels: Labels
 ) -> list[Cell]:
     """Cells by paradigm and model."""
-    found = rows[rows["model"].isin(models)].set_index(["paradigm", "model"], drop=False)
+    by_place = rows[rows["model"].isin(models)].set_index(["paradigm", "model"], drop=False)
     return [
-        accuracy_cell(found.loc[[(paradigm, model)]], (PARADIGMS[paradigm], names[model]), labels)
+        accuracy_cell(
+            by_place.loc[[(paradigm, model)]], (PARADIGMS[paradigm], names[model]), labels
+        )
         for model in models
         for paradigm in PARADIGMS
-        if (paradigm, model) in found.index
+        if (paradigm, model) in by_place.index
     ]
 
 

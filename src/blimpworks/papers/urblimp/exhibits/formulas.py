@@ -114,8 +114,7 @@ def percent_of(rows: pd.DataFrame, column: str) -> float:
 def _implied(rows: pd.DataFrame) -> float:
     from blimpworks.analysis.shares import implied_denominator
 
-    found = implied_denominator(rows["accuracy"], rows["rounding"])
-    return float("nan") if found is None else float(found)
+    return float(implied_denominator(rows["accuracy"], rows["rounding"]) or "nan")
 
 
 MACRO = Formula(
@@ -149,9 +148,10 @@ PAIRS = Formula("number of pairs", lambda rows: rows["item_id"].nunique())
 @formula("{name}" + OVER_PAIRS, name=choice(KAPPAS))
 def kappa(rows: pd.DataFrame, name: str, per_pair: int) -> float:
     """A kappa, over the pairs that have just so many judgements."""
-    from blimpworks.papers.urblimp.validation import kappas  # heavy: scipy, statsmodels
+    # It takes scipy and statsmodels, which are slow to import.
+    from blimpworks.papers.urblimp.validation import kappas
 
-    return float(getattr(kappas, name)(rows, per_pair))
+    return kappas.kappa(name, rows, per_pair)
 
 
 @formula("number of pairs" + OVER_PAIRS)

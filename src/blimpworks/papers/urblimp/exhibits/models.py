@@ -7,7 +7,7 @@ papers' campaign shows what the paper shows; a campaign without those models sho
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from blimpworks.campaign.catalogue import Catalogue
+from blimpworks.campaign.catalogue import Catalogue, ModelRow
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN
 from blimpworks.papers.urblimp.settings import GUESSING, UrblimpOptions
@@ -48,7 +48,8 @@ INSTRUCTED = (*TUNED, ALIF, "granite-3.3-8b-instruct", "granite-3.3-2b-instruct"
 """Models of Table 8; all others are in Table 7, what the catalogue calls tuned there included."""
 ALONE = {ALIF: "Alif"}
 """Models that Figure 1 takes for families of their own, whatever they were made from."""
-WANTED = 4
+FIRST = 4
+"""How many of a campaign's models exhibits show where it has none of the paper's."""
 
 
 def names_of(models: Mapping[str, str]) -> dict[str, str]:
@@ -57,10 +58,10 @@ def names_of(models: Mapping[str, str]) -> dict[str, str]:
     return known | {name: label for name, label in models.items() if name not in known}
 
 
-def chosen(wanted: Sequence[str], models: Sequence[str]) -> list[str]:
-    """Those of the ``wanted`` that there are; if these are not two, the first of ``models``."""
-    found = [name for name in wanted if name in models]
-    return found if len(found) > 1 else [*models][:WANTED]
+def chosen(preferred: Sequence[str], models: Sequence[str]) -> list[str]:
+    """Those ``preferred`` among ``models``; if they are not two, the first of ``models``."""
+    present = [name for name in preferred if name in models]
+    return present if len(present) > 1 else [*models][:FIRST]
 
 
 def is_instructed(name: str, facts: Mapping[str, Any]) -> bool:
@@ -73,15 +74,16 @@ def family(name: str, facts: Mapping[str, Any]) -> str:
     return ALONE.get(name) or str(facts[name]["family"])
 
 
+def _models(catalogue: Catalogue) -> dict[str, ModelRow]:
+    """Models of the catalogue that the benchmark has; those of no paper are for all."""
+    rows = catalogue.models.items()
+    return {name: row for name, row in rows if not row.papers or BENCHMARK in row.papers}
+
+
 def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str, Any]]:
     """Billions of parameters (None if unknown), family and tuning of each model."""
     fields = {"parameters", "family", "tuning"}
-    rows = catalogue.models.items()
-    return {
-        name: row.model_dump(include=fields)
-        for name, row in rows
-        if not row.papers or BENCHMARK in row.papers
-    }
+    return {name: row.model_dump(include=fields) for name, row in _models(catalogue).items()}
 
 
 def validation_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
@@ -91,11 +93,8 @@ def validation_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]
 
 def left_to_right(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     """Models that predict each token from those before it, in the order of the catalogue."""
-    return [
-        name
-        for name, row in catalogue.models.items()
-        if row.architecture not in GUESSING and (not row.papers or BENCHMARK in row.papers)
-    ]
+    models = _models(catalogue).items()
+    return [name for name, row in models if row.architecture not in GUESSING]
 
 
 FACTS = {

@@ -12,7 +12,8 @@ import pandas as pd
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, TOTAL
 from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed, row_cell
-from blimpworks.papers.urblimp.phenomena import LANG, PARADIGMS, PHENOMENON_OF
+from blimpworks.papers.urblimp.exhibits.accuracies import formula_cell, languages_of
+from blimpworks.papers.urblimp.phenomena import LANG, PARADIGMS
 from blimpworks.papers.urblimp.tables import RULE_COUNTS
 from blimpworks.tables import ITEMS, read_table
 
@@ -47,27 +48,16 @@ def _column(reason: str) -> str:
     return f"Rejected: {REASONS.get(reason, OTHER)}"
 
 
-def _languages(rows: pd.DataFrame, labels: Labels) -> list[str]:
-    """Languages of the counts: the paper's first, then in the order of the campaign."""
-    found = {*rows["lang"]}
-    order = [lang for lang in (LANG, *labels.languages) if lang in found]
-    return list(dict.fromkeys([*order, *sorted(found)]))
-
-
-def _sum(rows: pd.DataFrame, place: tuple[str, str], where: Mapping[str, Any]) -> Cell:
-    n = int(rows["n"].sum())
-    return Cell(*place, n, f"{n:,}", TOTAL, SOURCE, where)
-
-
-def _made(
+def _counts(
     rows: pd.DataFrame, items: pd.DataFrame, row: str, where: Mapping[str, Any]
 ) -> Iterator[Cell]:
-    """Matches of some rules, their pairs, and those whose grammatical sentence was made too."""
-    yield _sum(rows, (row, MATCHES), where)
-    yield _sum(rows[rows["outcome"] == KEPT], (row, PAIRS), {**where, "outcome": KEPT})
-    n = int(items["constructed"].sum())
-    chosen = {**where, "constructed": True}
-    yield Cell(row, CONSTRUCTED, n, f"{n:,}", COUNT, "items", chosen)
+    """Matches of some rules, their pairs, and those whose grammatical sentence is constructed."""
+    kept = {**where, "outcome": KEPT}
+    constructed = {**where, "constructed": True}
+    yield formula_cell(rows, (row, MATCHES), TOTAL, SOURCE, where)
+    yield formula_cell(rows[rows["outcome"] == KEPT], (row, PAIRS), TOTAL, SOURCE, kept)
+    own = items[items["constructed"].astype(bool)]
+    yield formula_cell(own, (row, CONSTRUCTED), COUNT, "items", constructed)
 
 
 def _rejected(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterator[Cell]:
@@ -78,13 +68,13 @@ def _rejected(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterato
         reasons = sorted({*inside["reason"]})
         if reasons:
             chosen = {**where, "outcome": DROPPED, "reason": reasons}
-            yield _sum(inside, (row, column), chosen)
+            yield formula_cell(inside, (row, column), TOTAL, SOURCE, chosen)
 
 
 def _printed(printed: pd.DataFrame, paradigm: str, row: str) -> Iterator[Cell]:
     """The paper's number of pairs, and where it differs the one that its accuracies imply."""
-    found = printed[(printed["exhibit"] == "table10") & (printed["row"] == paradigm)]
-    for _, number in found[found["column"] == "n"].iterrows():
+    numbers = printed[(printed["exhibit"] == "table10") & (printed["row"] == paradigm)]
+    for _, number in numbers[numbers["column"] == "n"].iterrows():
         if not pd.isna(number["value"]):
             yield replace(printed_cell(number, (row, PRINTED)), stands_for=None)
         if not pd.isna(number["corrected"]):
@@ -98,29 +88,32 @@ def _language(
 ) -> Iterator[Cell]:
     """Rows of a language: its paradigms, each with its rules below (in data alone), and all."""
     for paradigm, name in PARADIGMS.items():
-        inside, own = (found[found["paradigm"] == paradigm] for found in (rows, items))
+        inside, own = (table[table["paradigm"] == paradigm] for table in (rows, items))
         if inside.empty and lang != LANG:
             continue
         row, where = f"{prefix}{name}", {"lang": lang, "paradigm": paradigm}
-        yield from _made(inside, own, row, where)
+        yield from _counts(inside, own, row, where)
         if lang == LANG:
             yield from _printed(printed, paradigm, row)
         yield from _rejected(inside, row, where)
         for rule in dict.fromkeys(inside["rule"]):
-            one, pairs = (found[found["rule"] == rule] for found in (inside, own))
+            matches, pairs = (table[table["rule"] == rule] for table in (inside, own))
             below, of_rule = f"{row}, rule {rule}", {**where, "rule": rule}
-            for cell in (*_made(one, pairs, below, of_rule), *_rejected(one, below, of_rule)):
+            for cell in (
+                *_counts(matches, pairs, below, of_rule),
+                *_rejected(matches, below, of_rule),
+            ):
                 yield replace(cell, printed=False)
-    yield from _made(rows, items, f"{prefix}{ALL}", {"lang": lang})
+    yield from _counts(rows, items, f"{prefix}{ALL}", {"lang": lang})
     yield from _rejected(rows, f"{prefix}{ALL}", {"lang": lang})
 
 
 def _order(cells: Iterable[Cell]) -> list[str]:
     """Columns that there are, in the order of reading."""
     first = (MATCHES, PAIRS, CONSTRUCTED, PRINTED, IMPLIED)
-    wanted = [*first, *map(_column, REASONS), _column(OTHER)]
-    found = {cell.column for cell in cells if cell.printed}
-    return [column for column in dict.fromkeys(wanted) if column in found]
+    order = dict.fromkeys([*first, *map(_column, REASONS), _column(OTHER)])
+    present = {cell.column for cell in cells if cell.printed}
+    return [column for column in order if column in present]
 
 
 def _sections(cells: Iterable[Cell], columns: list[str], names: list[str]) -> list[Section]:
@@ -128,22 +121,22 @@ def _sections(cells: Iterable[Cell], columns: list[str], names: list[str]) -> li
     rows = list(dict.fromkeys(cell.row for cell in cells if cell.printed))
     if len(names) < 2:
         return [Section("Paradigm", {row: row for row in rows}, columns)]
-    found = []
+    sections = []
     for name in names:
         own = {row: row.removeprefix(f"{name}: ") for row in rows if row.startswith(f"{name}: ")}
-        found.append(Section("Paradigm", {name: name, **own}, columns))
-    return found
+        sections.append(Section("Paradigm", {name: name, **own}, columns))
+    return sections
 
 
 def rules(tables: Tables, labels: Labels) -> Exhibit:
     """Matches of each paradigm's rules, pairs kept, and the others by reason."""
     counts = pd.concat([read_plain(RULE_COUNTS, path) for path in tables[SOURCE]])
-    columns = ["lang", "paradigm", "rule", "constructed"]
+    keys = ["lang", "paradigm", "rule"]
     items = pd.concat(
-        [read_table(ITEMS, path, columns).to_pandas() for path in tables["items"]]
-    ).astype({"lang": str, "paradigm": str, "rule": str})
+        [read_table(ITEMS, path, [*keys, "constructed"]).to_pandas() for path in tables["items"]]
+    ).astype(dict.fromkeys(keys, str))
     printed = read_printed(tables)
-    langs = _languages(counts, labels)
+    langs = languages_of({*counts["lang"]}, labels)
     names = [labels.languages.get(lang, lang) for lang in langs]
     cells = [
         cell
@@ -156,11 +149,11 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
             f"{name}: " if len(langs) > 1 else "",
         )
     ]
-    shown = _order(cells)
-    found = {*counts["paradigm"][counts["n"] > 0]}
-    none = [PARADIGMS[paradigm] for paradigm in PHENOMENON_OF if paradigm not in found]
+    columns = _order(cells)
+    matched = {*counts["paradigm"][counts["n"] > 0]}
+    none = [name for paradigm, name in PARADIGMS.items() if paradigm not in matched]
     without = f" No place matches: {', '.join(none)}." if none else ""
-    heads = {column: ("Rejected", column.partition(": ")[2]) for column in shown if ":" in column}
+    heads = {column: ("Rejected", column.partition(": ")[2]) for column in columns if ":" in column}
     return Exhibit(
         "Pairs that the rules make",
         "Places of the treebanks that a paradigm's rules match, and what became of them. "
@@ -172,5 +165,5 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
         cells,
         row_title="Paradigm",
         heads=HEADS | heads,
-        sections=_sections(cells, shown, names),
+        sections=_sections(cells, columns, names),
     )

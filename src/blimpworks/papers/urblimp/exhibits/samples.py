@@ -11,7 +11,8 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT
 from blimpworks.exhibits.shared import Tables, marked
 from blimpworks.items import evenly
-from blimpworks.papers.urblimp.phenomena import LANG, PARADIGMS
+from blimpworks.papers.urblimp.exhibits.accuracies import languages_of
+from blimpworks.papers.urblimp.phenomena import PARADIGMS
 from blimpworks.tables import ITEMS, read_table
 
 MOST = 20
@@ -31,12 +32,11 @@ def tag_of(lang: str) -> str:
 
 def _items_of(tables: Tables, labels: Labels) -> dict[str, list[Item]]:
     """Items by language, of those that have any: the paper's language first."""
-    found: dict[str, list[Item]] = {}
+    by_lang: dict[str, list[Item]] = {}
     for path in tables["items"]:
         items = read_table(ITEMS, path, [*COLUMNS, "constructed"]).to_pylist()
-        found |= {items[0]["lang"]: items} if items else {}
-    order = [lang for lang in (LANG, *labels.languages) if lang in found]
-    return {lang: found[lang] for lang in dict.fromkeys([*order, *sorted(found)])}
+        by_lang |= {items[0]["lang"]: items} if items else {}
+    return {lang: by_lang[lang] for lang in languages_of(by_lang, labels)}
 
 
 def _beside(item: Item) -> dict[str, str]:
@@ -50,10 +50,10 @@ def _parts(
     items: Mapping[str, Sequence[Item]], labels: Labels
 ) -> Iterator[tuple[str, list[Item], int]]:
     """Name of each paradigm, with its language if there are several; its sample; all its pairs."""
-    for lang, found in items.items():
+    for lang, own in items.items():
         name = f"{labels.languages.get(lang, lang)}: " if len(items) > 1 else ""
         for paradigm, title in PARADIGMS.items():
-            inside = [item for item in found if item["paradigm"] == paradigm]
+            inside = [item for item in own if item["paradigm"] == paradigm]
             if inside:
                 yield f"{name}{title}", [*evenly(inside, MOST)], len(inside)
 

@@ -33,9 +33,9 @@ from blimpworks.papers.urblimp.phenomena import PHENOMENA
 
 ALPHA = 0.05
 P, HOLM, VERDICT = "p", "p, Holm", "Significant"
-OVER_PHENOMENA, OVER_PARADIGMS = "p over phenomena", "p over paradigms"
-DECIMALS, SMALLER = 3, 5
-"""Digits of p over phenomena, and over paradigms, where it gets smaller."""
+OVER = {BY_PHENOMENON: "p over phenomena", BY_PARADIGM: "p over paradigms"}
+DECIMALS = {BY_PHENOMENON: 3, BY_PARADIGM: 5}
+"""Digits of p: over paradigms it gets smaller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +45,28 @@ class Scores:
     rows: pd.DataFrame
     source: str
     where: dict[str, Any]
+    over: str = BY_PHENOMENON
 
     def of(self, first: str, second: str) -> dict[str, Any]:
         """What selects the rows of two of the models."""
+        if self.over == BY_PARADIGM:
+            return where_of(self.rows[self.rows["model"].isin([first, second])])
         return {**self.where, "model" if "model" in self.where else "row": [first, second]}
 
 
-def read_scores(tables: Tables, labels: Labels, models: Sequence[str]) -> Scores:
+def read_scores(
+    tables: Tables, labels: Labels, models: Sequence[str], over: str = BY_PHENOMENON
+) -> Scores:
     """Scores of ``models`` by phenomenon: of the campaign, or the cells of Table 4.
 
     The paper's own tests are on the cells of Table 4, which are rounded. It matters: two
-    differences that are equal there are not before rounding.
+    differences that are equal there are not before rounding. Scores by paradigm are accuracies,
+    measured or printed.
     """
-    if labels.source == "measured":
-        found = read_paradigms(tables, labels)
-        rows = pd.concat([found[found["model"] == model] for model in models])
-        return Scores(rows, "accuracies", where_of(rows))
+    if labels.source == "measured" or over == BY_PARADIGM:
+        table = read_paradigms(tables, labels)
+        rows = pd.concat([table[table["model"] == model] for model in models])
+        return Scores(rows, "accuracies", where_of(rows), over)
     columns = [*PHENOMENA]
     printed = printed_of(tables, labels, "table4")
     rows = pd.DataFrame([printed[model, column] for model in models for column in columns])
@@ -85,25 +91,28 @@ def pair_cells(
 
     Where the paper prints it, it is cut off after as many digits as there: it truncates.
     """
-    for _, found in corrected_tests(scores.rows, among).iterrows():
-        pair = (found["first"], found["second"])
+    over = scores.over
+    for _, test in corrected_tests(scores.rows, among, over).iterrows():
+        pair = (test["first"], test["second"])
         row, key = " and ".join(names[model] for model in pair), " vs ".join(pair)
         for column, name, formula, where in (
-            (P, "p", signed_rank(), scores.of(*pair)),
-            (HOLM, "holm", holm_of(*pair, among), scores.where),
+            (P, "p", signed_rank(over), scores.of(*pair)),
+            (HOLM, "holm", holm_of(*pair, among, over), scores.where),
         ):
-            p, text = float(found[name]), f"{found[name]:.{DECIMALS}f}"
-            cell = Cell(row, column, p, text, formula, scores.source, where, n=int(found["n"]))
+            p, text = float(test[name]), f"{test[name]:.{DECIMALS[over]}f}"
+            cell = Cell(row, column, p, text, formula, scores.source, where, n=int(test["n"]))
             yield _as_printed(cell, printed.get((key, name)), (key, name))
 
 
 def _verdicts(cells: Sequence[Cell]) -> dict[str, dict[str, str]]:
-    """Which tests are significant after correction."""
-    return {
-        cell.row: {VERDICT: "yes" if cell.value < ALPHA else "no"}
-        for cell in cells
-        if cell.column == HOLM
-    }
+    """Which tests are significant after correction, and over what, where columns say that."""
+    verdicts: dict[str, dict[str, str]] = {}
+    for cell in cells:
+        if cell.column.endswith(HOLM.removeprefix(P)):
+            over = cell.column.removeprefix(P).removesuffix(HOLM.removeprefix(P)).strip()
+            head = f"{VERDICT}, {over}" if over else VERDICT
+            verdicts.setdefault(cell.row, {})[head] = "yes" if cell.value < ALPHA else "no"
+    return verdicts
 
 
 def _ranked(rows: pd.DataFrame) -> list[str]:
@@ -113,11 +122,11 @@ def _ranked(rows: pd.DataFrame) -> list[str]:
 
 
 def _table(
-    kind: str, exhibit: str, wanted: Sequence[str], tables: Tables, labels: Labels
+    kind: str, exhibit: str, preferred: Sequence[str], tables: Tables, labels: Labels
 ) -> Exhibit:
-    models, measured = wanted, labels.source == "measured"
+    models, measured = preferred, labels.source == "measured"
     if measured:
-        models = chosen(wanted, _ranked(read_paradigms(tables, labels)))
+        models = chosen(preferred, _ranked(read_paradigms(tables, labels)))
     scores = read_scores(tables, labels, models)
     names = names_of(labels.models)
     cells = list(pair_cells(scores, EACH_OTHER, names, printed_of(tables, labels, exhibit)))
@@ -125,7 +134,7 @@ def _table(
     cut = "" if measured else " p is cut off, not rounded, as in the paper."
     none = "" if cells else " There are no two models to compare."
     return Exhibit(
-        f"Tests among {kind if {*models} <= {*wanted} else 'the best'} models",
+        f"Tests among {kind if {*models} <= {*preferred} else 'the best'} models",
         "Wilcoxon's signed-rank test, two-sided and exact, on the accuracies of two models by "
         f"phenomenon ({origin}), without those that don't differ; Holm's correction for all "
         f"tests of the table; significant: corrected p < {ALPHA}.{cut}{none}",
@@ -148,31 +157,13 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
 # The same tests over paradigms
 
 
-def paradigm_cells(
-    rows: pd.DataFrame, models: Sequence[str], among: str, names: Mapping[str, str]
-) -> Iterator[Cell]:
-    """The p of each test ``among`` the models over paradigms, before and after correction."""
-    own = pd.concat([rows[rows["model"] == model] for model in models])
-    for _, found in corrected_tests(own, among, BY_PARADIGM).iterrows():
-        pair = (found["first"], found["second"])
-        row = " and ".join(names[model] for model in pair)
-        two = own[own["model"].isin(pair)]
-        for column, name, formula, used in (
-            (OVER_PARADIGMS, "p", signed_rank(BY_PARADIGM), two),
-            (f"{OVER_PARADIGMS}, Holm", "holm", holm_of(*pair, among, BY_PARADIGM), own),
-        ):
-            p, where = float(found[name]), where_of(used)
-            text = f"{p:.{SMALLER}f}"
-            yield Cell(row, column, p, text, formula, "accuracies", where, n=int(found["n"]))
-
-
-def _phenomenon_cells(
-    wanted: Sequence[str], tables: Tables, labels: Labels, names: Mapping[str, str]
-) -> Iterator[Cell]:
-    """The p of Tables 5 and 6 after correction, beside which those over paradigms stand."""
-    for cell in pair_cells(read_scores(tables, labels, wanted), EACH_OTHER, names, {}):
-        if cell.column == HOLM:
-            yield replace(cell, column=f"{OVER_PHENOMENA}, Holm")
+def _cells_over(over: str, models: Sequence[str], tables: Tables, labels: Labels) -> Iterator[Cell]:
+    """The p of tests over phenomena or paradigms, in columns that say over what."""
+    scores = read_scores(tables, labels, models, over)
+    for cell in pair_cells(scores, EACH_OTHER, names_of(labels.models), {}):
+        # Over phenomena it is that of Tables 5 and 6.
+        if over == BY_PARADIGM or cell.column == HOLM:
+            yield replace(cell, column=cell.column.replace(P, OVER[over], 1))
 
 
 def tests(tables: Tables, labels: Labels) -> Exhibit:
@@ -181,18 +172,15 @@ def tests(tables: Tables, labels: Labels) -> Exhibit:
     A phenomenon of one paradigm counts as much as one of five there, and ten observations can
     give no p below .002.
     """
-    rows = read_paradigms(tables, labels)
-    names, ranked = names_of(labels.models), _ranked(rows)
+    ranked = _ranked(read_paradigms(tables, labels))
     groups = {"Table 5": chosen(GEMMA, ranked), "Table 6": chosen(TOP, ranked)}
     if groups["Table 5"] == groups["Table 6"]:
         groups = {"": groups["Table 5"]}
     cells = [
         replace(cell, row=f"{cell.row} ({title})" if title else cell.row)
         for title, models in groups.items()
-        for cell in (
-            *_phenomenon_cells(models, tables, labels, names),
-            *paradigm_cells(rows, models, EACH_OTHER, names),
-        )
+        for over in OVER
+        for cell in _cells_over(over, models, tables, labels)
     ]
     none = "" if cells else " There are no two models to compare."
     return Exhibit(
@@ -202,16 +190,5 @@ def tests(tables: Tables, labels: Labels) -> Exhibit:
         f"Holm's correction for the tests among the same models.{none}",
         cells,
         row_title="Models",
-        remarks=_both_verdicts(cells),
+        remarks=_verdicts(cells),
     )
-
-
-def _both_verdicts(cells: Sequence[Cell]) -> dict[str, dict[str, str]]:
-    """Which tests are significant after correction, over phenomena and over paradigms."""
-    found: dict[str, dict[str, str]] = {}
-    for cell in cells:
-        over, holm, _ = cell.column.partition(", Holm")
-        if holm:
-            told = "yes" if cell.value < ALPHA else "no"
-            found.setdefault(cell.row, {})[f"{VERDICT}, {over.removeprefix('p ')}"] = told
-    return found

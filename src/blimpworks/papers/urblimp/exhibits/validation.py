@@ -4,7 +4,7 @@ Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3, gives a mean accur
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
@@ -20,6 +20,7 @@ from blimpworks.exhibits.formulas import (
     sum_of,
 )
 from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.papers.urblimp.exhibits.accuracies import formula_cell
 from blimpworks.papers.urblimp.exhibits.formulas import (
     PAIRS,
     agreement,
@@ -28,7 +29,7 @@ from blimpworks.papers.urblimp.exhibits.formulas import (
     kappa,
     unanimous,
 )
-from blimpworks.papers.urblimp.validation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
+from blimpworks.papers.urblimp.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 
 RATED, PEOPLE = "validation_ratings", "validation_participants"
 FACTS = "urblimp_validation"
@@ -49,42 +50,36 @@ def _kappas(ratings: pd.DataFrame, per_pair: int) -> Iterator[Cell]:
 
     pairs = int(complete(per_pair)(ratings))
     for name, row in KAPPA_ROWS.items():
-        formula = kappa(name, per_pair)
-        value = formula(ratings)
-        if math.isnan(value):
-            continue
         ends = kappa_interval(name, ratings, per_pair)
         low, high = (None if math.isnan(end) else end for end in ends)
-        text = f"{value:.2f}"
-        yield Cell(row, VALUE, value, text, formula, RATED, {}, n=pairs, low=low, high=high)
-
-
-def _number(
-    rows: pd.DataFrame,
-    row: str,
-    formula: Formula,
-    source: str,
-    where: Mapping[str, Any] | None = None,
-) -> Cell:
-    """A count, or a share in percent."""
-    value = formula(select_rows(rows, dict(where or {})))
-    text = f"{value:.1f}" if formula.sentence.startswith("100 ×") else f"{value:,.0f}"
-    return Cell(row, NUMBER, value, text, formula, source, where or {})
+        more = {"n": pairs, "low": low, "high": high}
+        cell = formula_cell(ratings, (row, VALUE), kappa(name, per_pair), RATED, {}, ".2f", **more)
+        if not math.isnan(cell.value):
+            yield cell
 
 
 def _counts(ratings: pd.DataFrame, people: pd.DataFrame, per_pair: int) -> Iterator[Cell]:
-    out: Where = {"left_out": True}
-    yield _number(people, "Participants", COUNT, PEOPLE)
-    yield _number(people, "left out: failed attention checks", COUNT, PEOPLE, out)
-    yield _number(people, "Attention checks", sum_of("checks"), PEOPLE)
-    yield _number(people, "passed", sum_of("passed"), PEOPLE)
-    yield _number(ratings, "Judgements that count", COUNT, RATED)
-    yield _number(ratings, "Pairs judged", PAIRS, RATED)
-    yield _number(ratings, f"with {per_pair} judgements", complete(per_pair), RATED)
-    yield _number(ratings, "left out of κ", incomplete(per_pair), RATED)
+    """Counts of participants and judgements, and shares in percent."""
+    failed: Where = {"left_out": True}
+    numbers: list[tuple[str, Formula, str, Where]] = [
+        ("Participants", COUNT, PEOPLE, {}),
+        ("left out: failed attention checks", COUNT, PEOPLE, failed),
+        ("Attention checks", sum_of("checks"), PEOPLE, {}),
+        ("passed", sum_of("passed"), PEOPLE, {}),
+        ("Judgements that count", COUNT, RATED, {}),
+        ("Pairs judged", PAIRS, RATED, {}),
+        (f"with {per_pair} judgements", complete(per_pair), RATED, {}),
+        ("left out of κ", incomplete(per_pair), RATED, {}),
+    ]
     if complete(per_pair)(ratings) and per_pair > 1:
-        yield _number(ratings, "Unanimous pairs (%)", unanimous(per_pair), RATED)
-        yield _number(ratings, "Two judgements agree (%)", agreement(per_pair), RATED)
+        numbers += [
+            ("Unanimous pairs (%)", unanimous(per_pair), RATED, {}),
+            ("Two judgements agree (%)", agreement(per_pair), RATED, {}),
+        ]
+    for row, formula, source, where in numbers:
+        rows = select_rows(people if source == PEOPLE else ratings, where)
+        style = ".1f" if formula.sentence.startswith("100 ×") else ",.0f"
+        yield formula_cell(rows, (row, NUMBER), formula, source, where, style)
 
 
 def _row_of(participant: str) -> str:
@@ -92,29 +87,29 @@ def _row_of(participant: str) -> str:
     return f"participant {participant}"
 
 
-def _participant(found: pd.Series) -> Iterator[Cell]:
-    where: Where = {"participant": str(found["participant"])}
-    name = _row_of(str(found["participant"]))
-    if found["n"]:
-        value = float(100 * found["accuracy"])
-        low, high = (float(100 * found[end]) for end in ("low", "high"))
-        place, text, n = (name, ACCURACY), f"{value:.1f}", int(found["n"])
-        yield Cell(*place, value, text, UNWEIGHTED, PEOPLE, where, n=n, low=low, high=high)
-    for column, key in {JUDGED: "n", CHECKS: "checks", PASSED: "passed"}.items():
-        value, formula = float(found[key]), TOTAL if key == "n" else of_row(key)
-        yield Cell(name, column, value, f"{value:,.0f}", formula, PEOPLE, where)
+def _participant(rows: pd.DataFrame, name: str) -> Iterator[Cell]:
+    """What a participant has judged; ``rows`` are the one of this participant."""
+    where: Where = {"participant": name}
+    row, n = _row_of(name), int(rows["n"].item())
+    if n:
+        low, high = (float(100 * rows[end].item()) for end in ("low", "high"))
+        more = {"n": n, "low": low, "high": high}
+        yield formula_cell(rows, (row, ACCURACY), UNWEIGHTED, PEOPLE, where, ".1f", **more)
+    formulas = {JUDGED: TOTAL, CHECKS: of_row("checks"), PASSED: of_row("passed")}
+    for column, formula in formulas.items():
+        yield formula_cell(rows, (row, column), formula, PEOPLE, where, ",.0f")
 
 
 def _remarks(cells: list[Cell], people: pd.DataFrame) -> dict[str, dict[str, str]]:
     """Intervals of kappas and accuracies, and whether a participant counts."""
-    found = {cell.row: {INTERVAL: "", COUNTED: ""} for cell in cells}
+    remarks = {cell.row: {INTERVAL: "", COUNTED: ""} for cell in cells}
     for cell in cells:
         if cell.low is not None and cell.high is not None:
             digits = 2 if cell.column == VALUE else 1
-            found[cell.row][INTERVAL] = f"{cell.low:.{digits}f} to {cell.high:.{digits}f}"
+            remarks[cell.row][INTERVAL] = f"{cell.low:.{digits}f} to {cell.high:.{digits}f}"
     for name, left_out in zip(people["participant"], people["left_out"], strict=True):
-        found[_row_of(str(name))][COUNTED] = "no" if left_out else "yes"
-    return found
+        remarks[_row_of(str(name))][COUNTED] = "no" if left_out else "yes"
+    return remarks
 
 
 def validation(tables: Tables, labels: Labels) -> Exhibit:
@@ -124,7 +119,8 @@ def validation(tables: Tables, labels: Labels) -> Exhibit:
     per_pair = int(labels.facts[FACTS]["per_pair"])
     kappas = [*_kappas(ratings, per_pair)]
     counts = [*_counts(ratings, people, per_pair)]
-    each = [cell for _, row in people.iterrows() for cell in _participant(row)]
+    names = people["participant"].astype(str)
+    each = [cell for n in names for cell in _participant(people[names == n], n)]
     cells = [*kappas, *counts, *each]
     return Exhibit(
         "Agreement of people on the pairs",
@@ -148,7 +144,7 @@ def _sections(kappas: list[Cell], counts: list[Cell], each: list[Cell]) -> list[
         "Participant": (each, [JUDGED, ACCURACY, INTERVAL, CHECKS, PASSED, COUNTED]),
     }
     return [
-        Section(title, {c.row: c.row.removeprefix(_row_of("")) for c in cells}, shown)
-        for title, (cells, shown) in columns.items()
+        Section(title, {c.row: c.row.removeprefix(_row_of("")) for c in cells}, heads)
+        for title, (cells, heads) in columns.items()
         if cells
     ]

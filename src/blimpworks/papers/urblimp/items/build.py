@@ -19,12 +19,13 @@ from blimpworks.papers.urblimp.items.rules import LANGUAGE, Rule, read_declarati
 from blimpworks.papers.urblimp.items.trees import Tree, plain_trees, read_trees
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.urblimp.settings import UrblimpOptions
-from blimpworks.papers.urblimp.tables import ITEM_SCHEMA, REJECTED, RULE_COUNTS
+from blimpworks.papers.urblimp.tables import ITEM_SCHEMA, REJECTED, RULE_COUNTS, write_rows
 from blimpworks.tables import ITEMS, write_table
 
 REPEATED = "made before"
 BEYOND = "beyond per_paradigm"
 KEPT, DROPPED = "kept", "rejected"
+Row = dict[str, Any]
 
 
 class Sources(NamedTuple):
@@ -46,11 +47,11 @@ class Products(NamedTuple):
 
 
 def _outcomes(
-    path: Path, maker: Maker, rules: Sequence[Rule], made: Sequence[Tree], plain: Sequence[Tree]
+    path: Path, maker: Maker, rules: Sequence[Rule], trees: Sequence[Tree], plain: Sequence[Tree]
 ) -> Iterator[Outcome]:
     """What becomes of all matches of a file's rules in treebanks and, for some, in plain text."""
     for rule in rules:
-        for tree in (*made, *(plain if rule.source == "text" else ())):
+        for tree in (*trees, *(plain if rule.source == "text" else ())):
             try:
                 yield from maker.outcomes(rule, tree)
             except UserError as error:
@@ -62,115 +63,58 @@ def _distinct(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
     seen: set[tuple[str, str]] = set()
     for outcome in outcomes:
         pair = outcome.good, outcome.bad
-        if outcome.reason or pair not in seen:
-            yield outcome
-        else:
-            yield outcome._replace(reason=REPEATED)
+        repeated = not outcome.reason and pair in seen
+        yield outcome._replace(reason=REPEATED) if repeated else outcome
         seen |= set() if outcome.reason else {pair}
 
 
-def _capped(outcomes: Sequence[Outcome], most: int | None) -> list[Outcome]:
+def _capped(outcomes: Sequence[Outcome], most: int | None) -> Iterator[Outcome]:
     """The outcomes, pairs beyond ``most`` rejected evenly."""
-    kept = {id(each) for each in evenly([o for o in outcomes if not o.reason], most)}
-    return [
-        outcome._replace(reason=BEYOND)
-        if not outcome.reason and id(outcome) not in kept
-        else outcome
-        for outcome in outcomes
-    ]
+    kept = {id(outcome) for outcome in evenly([o for o in outcomes if not o.reason], most)}
+    for outcome in outcomes:
+        beyond = not outcome.reason and id(outcome) not in kept
+        yield outcome._replace(reason=BEYOND) if beyond else outcome
 
 
-def _row(lang: str, paradigm: str, outcome: Outcome) -> dict[str, Any]:
-    good, bad, tree = outcome.good, outcome.bad, outcome.tree
+def _row(lang: str, paradigm: str, outcome: Outcome) -> Row:
+    """What all tables have of an outcome; each takes the columns of its schema."""
+    origin = {name: getattr(outcome.tree, name) for name in ("treebank", "file", "sent_id", "line")}
+    keys = {"lang": lang, "phenomenon": PHENOMENON_OF[paradigm], "paradigm": paradigm}
+    return keys | outcome._asdict() | origin
+
+
+def _item(row: Row) -> Row:
+    """The row of a pair, with its identifier and what its sentences differ in."""
+    good, bad = row["good"], row["bad"]
     spans = regions_of(good, bad)
     return {
-        "item_id": item_id("urblimp", lang, paradigm, good, bad),
-        "lang": lang,
-        "phenomenon": PHENOMENON_OF[paradigm],
-        "paradigm": paradigm,
-        "good": good,
-        "bad": bad,
+        **row,
         **spans._asdict(),
-        "treebank": tree.treebank or None,
-        "file": tree.file,
-        "sent_id": tree.sent_id,
-        "rule": outcome.rule,
-        "change": outcome.change,
-        "constructed": outcome.constructed,
+        "item_id": item_id("urblimp", row["lang"], row["paradigm"], good, bad),
+        "treebank": row["treebank"] or None,
         "focus_good": good[spans.good_start : spans.good_end],
         "focus_bad": bad[spans.bad_start : spans.bad_end],
-        "line": tree.line,
     }
 
 
-def _counts(
-    lang: str, paradigm: str, rules: Iterable[Rule], outcomes: Iterable[Outcome]
-) -> Iterator[dict[str, Any]]:
+def _counts(lang: str, paradigm: str, rules: Iterable[Rule], rows: Iterable[Row]) -> Iterator[Row]:
     """How many matches of each rule became a pair, and how many did not for each reason.
 
     A rule without any match has kept none, and a row that says so.
     """
-    found = Counter((outcome.rule, outcome.reason) for outcome in outcomes)
-    matched = {rule for rule, _ in found}
-    found.update({(rule.name, ""): 0 for rule in rules if rule.name not in matched})
-    for (rule, reason), n in found.items():
-        yield {
-            "lang": lang,
-            "phenomenon": PHENOMENON_OF[paradigm],
-            "paradigm": paradigm,
-            "rule": rule,
-            "outcome": DROPPED if reason else KEPT,
-            "reason": reason,
-            "n": n,
-        }
+    counts = Counter((row["rule"], row["reason"]) for row in rows)
+    matched = {rule for rule, _ in counts}
+    counts.update({(rule.name, ""): 0 for rule in rules if rule.name not in matched})
+    keys = {"lang": lang, "phenomenon": PHENOMENON_OF[paradigm], "paradigm": paradigm}
+    for (rule, reason), n in counts.items():
+        outcome = DROPPED if reason else KEPT
+        yield keys | {"rule": rule, "outcome": outcome, "reason": reason, "n": n}
 
 
-def _rejected(lang: str, paradigm: str, outcome: Outcome) -> dict[str, Any]:
-    tree = outcome.tree
-    return {
-        "lang": lang,
-        "paradigm": paradigm,
-        "rule": outcome.rule,
-        "reason": outcome.reason,
-        "good": outcome.good,
-        "bad": outcome.bad,
-        "treebank": tree.treebank,
-        "file": tree.file,
-        "sent_id": tree.sent_id,
-        "line": tree.line,
-    }
-
-
-def _chosen(trees: Sequence[Tree], files: Sequence[str] | None) -> list[Tree]:
+def _of_files(trees: Sequence[Tree], files: Sequence[str] | None) -> list[Tree]:
     """The trees of some files; all where none is of this language."""
-    wanted = {*(files or ())} & {tree.file for tree in trees}
-    return [tree for tree in trees if not wanted or tree.file in wanted]
-
-
-class _Rows:
-    """Rows of the three tables, gathered paradigm by paradigm."""
-
-    def __init__(self, lang: str) -> None:
-        self.lang = lang
-        self.items: list[dict[str, Any]] = []
-        self.counts: list[dict[str, Any]] = []
-        self.rejected: list[dict[str, Any]] = []
-
-    def add(self, paradigm: str, rules: Sequence[Rule], outcomes: Sequence[Outcome]) -> None:
-        """Take what became of the matches of a paradigm's rules."""
-        self.items += [_row(self.lang, paradigm, o) for o in outcomes if not o.reason]
-        self.counts += _counts(self.lang, paradigm, rules, outcomes)
-        self.rejected += [_rejected(self.lang, paradigm, o) for o in outcomes if o.reason]
-
-    def write(self, products: Products) -> None:
-        """Write all three."""
-        write_table(pa.Table.from_pylist(self.items, schema=ITEM_SCHEMA), ITEMS, products.items)
-        tables = (
-            (RULE_COUNTS, self.counts, products.counts),
-            (REJECTED, self.rejected, products.rejected),
-        )
-        for schema, rows, path in tables:
-            write_table(pa.Table.from_pylist(rows, schema=schema.arrow()), schema, path)
+    chosen = {*(files or ())} & {tree.file for tree in trees}
+    return [tree for tree in trees if not chosen or tree.file in chosen]
 
 
 def build_items(
@@ -186,16 +130,23 @@ def build_items(
     trees = list(read_trees(sources.tokens, sources.sentences, language.orthography))
     code = language.attestation.wordfreq
     maker = Maker(language, Attested(trees, language.orthography, sources.lexicon, code))
-    made = _chosen(trees, options.files)
+    own = _of_files(trees, options.files)
     plain = [t for text in sources.texts for t in plain_trees(text, language.orthography)]
-    rows = _Rows(lang)
+    items: list[Row] = []
+    counts: list[Row] = []
+    rejected: list[Row] = []
     for paradigm in PARADIGMS:
         path = rules / f"{paradigm}.yaml"
         if path.exists():
-            chosen = read_declaration(path, language).of_variant(options.variant)
-            found = list(_distinct(_outcomes(path, maker, chosen, made, plain)))
-            rows.add(paradigm, chosen, _capped(found, options.per_paradigm))
-    if not rows.items:
+            declared = read_declaration(path, language).of_variant(options.variant)
+            outcomes = [*_distinct(_outcomes(path, maker, declared, own, plain))]
+            rows = [_row(lang, paradigm, o) for o in _capped(outcomes, options.per_paradigm)]
+            items += [_item(row) for row in rows if not row["reason"]]
+            counts += _counts(lang, paradigm, declared, rows)
+            rejected += [row for row in rows if row["reason"]]
+    if not items:
         raise UserError(f"{rules}: no rule gives a pair of {sources.sentences}; expected some.")
-    rows.write(products)
-    return dict(Counter(row["paradigm"] for row in rows.items))
+    write_table(pa.Table.from_pylist(items, schema=ITEM_SCHEMA), ITEMS, products.items)
+    write_rows(counts, RULE_COUNTS, products.counts)
+    write_rows(rejected, REJECTED, products.rejected)
+    return dict(Counter(row["paradigm"] for row in items))

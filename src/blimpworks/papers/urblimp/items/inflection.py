@@ -30,15 +30,15 @@ def cell_of(text: str) -> dict[str, str]:
 
     Raises ValueError where a part is no such pair.
     """
-    found = {}
+    features = {}
     for pair in text.split("|"):
         name, sign, value = pair.partition("=")
         if not (name and sign and value):
             raise ValueError(
                 f"cell {text!r} is malformed at {pair!r}; expected Name=Value|Name=Value"
             )
-        found[name] = value
-    return found
+        features[name] = value
+    return features
 
 
 class Paradigm(Strict):
@@ -110,8 +110,8 @@ class Paradigm(Strict):
         lemma = self._named(lemma)
         if lemma not in self._known:
             self._known[lemma] = self._forms(lemma)
-        found = self._known[lemma]
-        return found | {cell: found[other] for cell, other in self.inside.items() if inside}
+        forms = self._known[lemma]
+        return forms | {cell: forms[other] for cell, other in self.inside.items() if inside}
 
 
 class Reading(NamedTuple):
@@ -159,7 +159,7 @@ class Inflection(Strict):
 
     def readings(self, word: Word, following: Word | None = None) -> list[Reading]:
         """Cells that a word's form fills, given its lemma and the word after it in its complex."""
-        found = [
+        readings = [
             Reading(name, cell_of(cell))
             for name, paradigm in self.paradigms.items()
             if paradigm.has(word)
@@ -168,8 +168,8 @@ class Inflection(Strict):
         ]
         for government in self.governments if following else ():
             if following and self._applies(government, following):
-                return _governed(found, government)
-        return found
+                return _governed(readings, government)
+        return readings
 
     def _applies(self, government: Government, following: Word) -> bool:
         if government.paradigm is None:
@@ -185,7 +185,7 @@ class Inflection(Strict):
         following: Word | None = None,
         known: Cell | None = None,
     ) -> tuple[str, ...]:
-        """Forms of the word in the cell that differs as told from the one that its form fills.
+        """Forms of the word in the cell that ``change`` makes of the cell that its form fills.
 
         ``other`` stands for the opposite of a gender or number. If the form fills several cells,
         that counts which ``known`` features and the treebank contradict least. Empty where it
@@ -194,8 +194,8 @@ class Inflection(Strict):
 
         def other_kind(reading: Reading) -> bool:
             """Whether it is a participle's of a subjunctive, or the other way round."""
-            told = any(name in word.features for name in ("Aspect", "Mood"))
-            return told and (word.features.get("Mood") == SUBJUNCTIVE) != ("Mood" in reading.cell)
+            marked = any(name in word.features for name in ("Aspect", "Mood"))
+            return marked and (word.features.get("Mood") == SUBJUNCTIVE) != ("Mood" in reading.cell)
 
         def doubt(reading: Reading) -> tuple[int, ...]:
             """How much speaks against a reading: of the complex, of the word's kind, of it."""
@@ -208,12 +208,11 @@ class Inflection(Strict):
             # Before another word of the complex that one may say what form it is.
             if following is None and other_kind(reading):
                 continue
-            wanted = {**reading.cell, **_told(change, reading.cell)}
+            target = _changed_cell(reading.cell, change)
             paradigm = self.paradigms[reading.paradigm]
-            forms = paradigm.forms(word.lemma, inside=following is not None)
-            found = next((f for cell, f in forms.items() if cell_of(cell) == wanted), ())
-            if found:
-                return found
+            cells = paradigm.forms(word.lemma, inside=following is not None).items()
+            if forms := next((forms for cell, forms in cells if cell_of(cell) == target), ()):
+                return forms
         return ()
 
 
@@ -226,11 +225,12 @@ def _governed(readings: Sequence[Reading], government: Government) -> list[Readi
     return []
 
 
-def _told(change: Mapping[str, str], cell: Cell) -> dict[str, str]:
+def _changed_cell(cell: Cell, change: Mapping[str, str]) -> dict[str, str]:
+    """A cell with new values of the features that it has."""
+    values = {name: change.get(name, value) for name, value in cell.items()}
     return {
         name: OPPOSITE.get(cell[name], cell[name]) if value == OTHER else value
-        for name, value in change.items()
-        if name in cell
+        for name, value in values.items()
     }
 
 
@@ -241,10 +241,10 @@ def _differing(cell: Cell, features: Mapping[str, str]) -> int:
 
 def shared(readings: Sequence[Sequence[Reading]]) -> dict[str, str]:
     """Features that some words of a complex have for sure, of those that agree."""
-    found = {}
+    features = {}
     for name in ("Gender", "Number"):
         for each in readings:
             values = {reading.cell.get(name) for reading in each}
             if len(values) == 1 and (value := values.pop()) is not None:
-                found[name] = value
-    return found
+                features[name] = value
+    return features

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from blimpworks.errors import UserError
 from blimpworks.papers.urblimp.items.attested import BEGINNING, END, Attested
-from blimpworks.papers.urblimp.items.changes import Rejected, apply
-from blimpworks.papers.urblimp.items.drafts import Absent, Draft, changed_indices, new_indices
-from blimpworks.papers.urblimp.items.matching import Match, holds, matches
+from blimpworks.papers.urblimp.items.changes import Rejected, Revision
+from blimpworks.papers.urblimp.items.drafts import Absent, Draft
+from blimpworks.papers.urblimp.items.patterns import Match, holds, matches
 from blimpworks.papers.urblimp.items.rules import Language, Rule
 from blimpworks.papers.urblimp.items.trees import Tree
 
@@ -51,44 +51,36 @@ class Maker:
         """
         for match in matches(rule.pattern, tree):
             if any(holds(excluded, tree, match) for excluded in rule.without):
-                yield self._outcome(rule, tree, Draft.of(tree), None, EXCLUDED)
+                yield self._outcome(rule, Draft.of(tree), None, EXCLUDED)
             else:
-                yield self._made(rule, tree, match)
+                yield self._result_of(rule, tree, match)
 
-    def _made(self, rule: Rule, tree: Tree, match: Match) -> Outcome:
+    def _result_of(self, rule: Rule, tree: Tree, match: Match) -> Outcome:
+        """What becomes of a match that the rule does not exclude."""
         good, bad, reason = Draft.of(tree), None, ""
-        tools = (self.language, self.attested)
-        named = dict(match)
+        nodes = dict(match)
         try:
             for operation in rule.prepare:
-                apply(operation, tree, named, good, tools)
+                Revision(self.language, self.attested, nodes, good).apply(operation)
             bad = good.copy()
             for operation in rule.change:
-                apply(operation, tree, named, bad, tools)
-            self._check(rule, tree, good, bad)
+                Revision(self.language, self.attested, nodes, bad).apply(operation)
+            self._check(rule, good, bad)
         except Rejected as error:
             reason = str(error)
         except Absent:
             raise UserError(_absent(rule, tree)) from None
-        return self._outcome(rule, tree, good, bad, reason)
+        return self._outcome(rule, good, bad, reason)
 
-    @staticmethod
-    def _contiguous(good: Draft, tree: Tree, places: Sequence[int]) -> bool:
-        """Whether nothing but auxiliaries stands between the changed words."""
-        between = [good.slots[p].word for p in range(places[0], places[-1]) if p not in places]
-        return all(index < 0 or tree.words[index].upos == AUX for index in between)
-
-    def _check(self, rule: Rule, tree: Tree, good: Draft, bad: Draft) -> None:
+    def _check(self, rule: Rule, good: Draft, bad: Draft) -> None:
         """Raise Rejected where the two sentences are no pair."""
-        places = changed_indices(good, bad)
-        forms = [slot.form for slot in bad.slots]
-        if forms == [slot.form for slot in good.slots]:
+        if bad.forms == good.forms:
             raise Rejected(SAME)
-        if places and not self._contiguous(good, tree, places):
+        if not _contiguous(good, good.changed_places(bad, absent=False)):
             raise Rejected(SCATTERED)
-        if tuple(forms) in self.attested.sentences:
+        if tuple(bad.forms) in self.attested.sentences:
             raise Rejected(SENTENCE)
-        new = new_indices(good, bad) if rule.context else []
+        new = bad.changed_places(good, absent=True) if rule.context else []
         if new and all(self._beside(bad, place, rule) for place in new):
             raise Rejected(LICENSED)
 
@@ -97,19 +89,27 @@ class Maker:
 
         ``place`` is the word's in the bad draft.
         """
-        forms = [BEGINNING, *(slot.form for slot in bad.slots), END]
-        pairs = {"previous": (forms[place], forms[place + 1])}
-        pairs["next"] = (forms[place + 1], forms[place + 2])
+        previous, form, following = [BEGINNING, *bad.forms, END][place : place + 3]
+        pairs = {"previous": (previous, form), "next": (form, following)}
         return all(self.attested.beside(*pairs[side]) for side in rule.context)
 
-    def _outcome(
-        self, rule: Rule, tree: Tree, good: Draft, bad: Draft | None, reason: str
-    ) -> Outcome:
-        spelled = self.language.orthography
-        text, change = (bad.text(spelled), _change(good, bad)) if bad else ("", "")
+    def _outcome(self, rule: Rule, good: Draft, bad: Draft | None, reason: str) -> Outcome:
         return Outcome(
-            rule.name, tree, good.text(spelled), text, change, bool(rule.prepare), reason
+            rule=rule.name,
+            tree=good.tree,
+            good=good.text(self.language.orthography),
+            bad=bad.text(self.language.orthography) if bad else "",
+            change=_change(good, bad) if bad else "",
+            constructed=bool(rule.prepare),
+            reason=reason,
         )
+
+
+def _contiguous(draft: Draft, places: Sequence[int]) -> bool:
+    """Whether nothing but auxiliaries stands between the words in these places."""
+    inner = range(min(places, default=0), max(places, default=0))
+    between = [draft.slots[place].word for place in inner if place not in places]
+    return all(index < 0 or draft.tree.words[index].upos == AUX for index in between)
 
 
 def _change(good: Draft, bad: Draft) -> str:

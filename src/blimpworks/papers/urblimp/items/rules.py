@@ -4,7 +4,7 @@ A rule matches a pattern in a tree, prepares both sentences where the treebank's
 the pair, and changes the other. docs/urblimp.md says how to write one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -89,11 +89,7 @@ class Move(Strict):
 
 Operation = Delete | Inflect | Replace | Add | Move
 KINDS: dict[str, type[Operation]] = {
-    "delete": Delete,
-    "inflect": Inflect,
-    "replace": Replace,
-    "add": Add,
-    "move": Move,
+    kind.__name__.lower(): kind for kind in (Delete, Inflect, Replace, Add, Move)
 }
 """Kinds of operations by the key that each is known by."""
 
@@ -136,11 +132,11 @@ Step = Annotated[
 Listed = TypeVar("Listed", bound=tuple[Any, ...])
 
 
-def _some(found: Listed) -> Listed:
-    """A list that is not empty; asked of it when its members are known to be right."""
-    if not found:
+def _not_empty(members: Listed) -> Listed:
+    """A list that is not empty; checked when its members are known to be right."""
+    if not members:
         raise ValueError("expected a list of one or more")
-    return found
+    return members
 
 
 def _pattern(text: object, info: ValidationInfo) -> object:
@@ -225,7 +221,7 @@ class Rule(Strict, arbitrary_types_allowed=True):
     """Patterns that must not hold of the words found, one of which each names."""
     prepare: tuple[Step, ...] = ()
     """Changes of both sentences: the treebank's is not one of the pair."""
-    change: Annotated[tuple[Step, ...], AfterValidator(_some)]
+    change: Annotated[tuple[Step, ...], AfterValidator(_not_empty)]
     """Changes of the ungrammatical sentence alone."""
     context: tuple[Literal["previous", "next"], ...] = ()
     """Refuse a changed word that the treebank has beside the same neighbours: it is licensed.
@@ -267,7 +263,7 @@ class Declaration(Strict):
 
     about: str
     """What makes the other sentence ungrammatical, in a sentence."""
-    rules: Annotated[tuple[Rule, ...], AfterValidator(_some), AfterValidator(_distinct)]
+    rules: Annotated[tuple[Rule, ...], AfterValidator(_not_empty), AfterValidator(_distinct)]
 
     def of_variant(self, variant: Variant) -> list[Rule]:
         """The rules that a variant has."""
@@ -294,10 +290,10 @@ class Language(Strict):
 
     @field_validator("lists")
     @classmethod
-    def _regular(cls, found: dict[str, str]) -> dict[str, str]:
-        for expression in found.values():
+    def _regular(cls, lists: dict[str, str]) -> dict[str, str]:
+        for expression in lists.values():
             regular(expression)
-        return found
+        return lists
 
 
 def read_language(path: Path) -> Language:
@@ -316,20 +312,21 @@ def read_declaration(path: Path, language: Language) -> Declaration:
             f"{path} is called after no paradigm; expected one of {', '.join(PARADIGMS)}. "
             "Rename it, or declare the paradigm in urblimp/phenomena.py."
         )
-    found = parse_yaml(Declaration, path, "rule file", language.lists)
-    for rule in found.rules:
+    declaration = parse_yaml(Declaration, path, "rule file", language.lists)
+    for rule in declaration.rules:
         for operation in (*rule.prepare, *rule.change):
             _check_names(operation, language, path, rule.name)
-    return found
+    return declaration
 
 
 def _check_names(operation: Operation, language: Language, path: Path, rule: str) -> None:
-    known: dict[str, object] = {}
+    """Raise UserError where an operation names a table or closed class that there is none of."""
+    known: Collection[str]
     match operation:
         case Replace(by=name):
-            known = {**language.tables}
+            known = language.tables
         case Add(add=name):
-            known = {**language.inflection.paradigms}
+            known = language.inflection.paradigms
         case _:
             return
     if name not in known:

@@ -1,8 +1,9 @@
 """Sentences as trees of words, from the tables of tokens; and plain text as words without edges."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from pathlib import Path
 
 import pyarrow as pa
@@ -53,6 +54,18 @@ class Tree:
     children: Mapping[int, Sequence[int]] = field(default_factory=dict)
     """Indices of the children of each word, by its index."""
 
+    def complex_of(self, head: int, relations: Sequence[str]) -> list[int]:
+        """A word and its children by some relations that follow it: a verb and its auxiliaries."""
+        children = self.children.get(head, ())
+        return [head, *(i for i in children if i > head and self.words[i].relation in relations)]
+
+    def subtree(self, node: int, without: Collection[int]) -> list[int]:
+        """A word and all below it, in order, but words ``without`` and what is below them."""
+        indices = [node]
+        for index in indices:
+            indices += [i for i in self.children.get(index, ()) if i not in without]
+        return sorted(indices)
+
 
 def tree_of(words: Sequence[Word], **origin: str | int) -> Tree:
     """A tree of words, whose children it looks up."""
@@ -64,10 +77,10 @@ def tree_of(words: Sequence[Word], **origin: str | int) -> Tree:
 
 def _features(row: Mapping[str, object], form: str, orthography: Orthography) -> dict[str, str]:
     pairs = str(row["feats"] or "").split("|")
-    found = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
+    features = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
     lemma = orthography.word(str(row["lemma"] or ""))
     named = {"form": form, "lemma": lemma, "upos": row["upos"] or "", "xpos": row["xpos"] or ""}
-    return found | {name: str(value) for name, value in named.items()}
+    return features | {name: str(value) for name, value in named.items()}
 
 
 def _parts(row: Mapping[str, object], orthography: Orthography) -> Iterator[dict[str, str]]:
@@ -85,24 +98,21 @@ def _parts(row: Mapping[str, object], orthography: Orthography) -> Iterator[dict
         yield _features(row, form, orthography)
 
 
-def _tree(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> list[Word]:
+def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> Iterator[Word]:
     """The words of a sentence's rows; what is cut off from a token is its auxiliary."""
-    found: list[tuple[Mapping[str, object], dict[str, str], bool]] = []
+    parts: list[tuple[Mapping[str, object], dict[str, str], bool]] = []
     place: dict[object, int] = {0: -1}
     for row in rows:
-        parts = list(_parts(row, orthography))
-        place[row["word"]] = len(found)
-        found += [(row, features, number > 0) for number, features in enumerate(parts)]
-    words = []
-    for index, (row, features, cut) in enumerate(found):
+        place[row["word"]] = len(parts)
+        words = _parts(row, orthography)
+        parts += [(row, features, number > 0) for number, features in enumerate(words)]
+    for (row, features, cut), following in zip_longest(parts, parts[1:]):
         # What is cut off from an auxiliary is one of the same verb.
         beside = cut and not str(row["deprel"]).startswith((AUX, "cop", "compound"))
         head = place[row["word"]] if beside else place.get(row["head"], -1)
         relation = AUX if cut else str(row["deprel"] or "")
-        following = found[index + 1 : index + 2]
-        space = bool(row["space_after"]) or bool(following and following[0][0] is row)
-        words.append(Word(features["form"], head, relation, features, space))
-    return words
+        space = bool(row["space_after"]) or (following is not None and following[0] is row)
+        yield Word(features["form"], head, relation, features, space)
 
 
 def read_trees(tokens: Path, sentences: Path, orthography: Orthography) -> Iterator[Tree]:
@@ -122,7 +132,7 @@ def read_trees(tokens: Path, sentences: Path, orthography: Orthography) -> Itera
             rows[row["sentence"]].append(row)
     for origin in about.to_pylist():
         number = origin.pop("sentence")
-        yield tree_of(_tree(rows[number], orthography), **origin)
+        yield tree_of([*_words(rows[number], orthography)], **origin)
 
 
 def plain_trees(text: Path, orthography: Orthography) -> Iterator[Tree]:

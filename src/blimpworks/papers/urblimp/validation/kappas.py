@@ -21,12 +21,8 @@ Counts = NDArray[np.int64]
 
 def complete(ratings: pd.DataFrame, per_pair: int) -> pd.DataFrame:
     """Right choices of each pair (index: item_id, sorted) that has just so many judgements."""
-    found = ratings.groupby("item_id")["chose_good"].agg(["sum", "count"])
-    return found[found["count"] == per_pair]
-
-
-def _lot(item_id: str) -> bytes:
-    return blake2b(item_id.encode(), digest_size=8).digest()
+    pairs = ratings.groupby("item_id")["chose_good"].agg(["sum", "count"])
+    return pairs[pairs["count"] == per_pair]
 
 
 def outcomes(ratings: pd.DataFrame, per_pair: int) -> Counts:
@@ -38,32 +34,15 @@ def outcomes(ratings: pd.DataFrame, per_pair: int) -> Counts:
 def sentences(ratings: pd.DataFrame, per_pair: int) -> Counts:
     """Judgements in the categories first and second sentence of a pair.
 
-    Whichever a participant saw first, a pair's sentences have one order: by lot, and of half of
-    the pairs the grammatical one is first.
+    Whichever a participant saw first, a pair's sentences have one order, at random: of half of the
+    pairs the grammatical one is first.
     """
     counts = outcomes(ratings, per_pair)
-    names = complete(ratings, per_pair).index
-    by_lot = sorted(range(len(names)), key=lambda number: _lot(str(names[number])))
-    counts[by_lot[1::2]] = counts[by_lot[1::2], ::-1]
+    ids = complete(ratings, per_pair).index
+    hashes = [blake2b(str(name).encode(), digest_size=8).digest() for name in ids]
+    turned = sorted(range(len(ids)), key=hashes.__getitem__)[1::2]
+    counts[turned] = counts[turned, ::-1]
     return counts
-
-
-def published(ratings: pd.DataFrame, per_pair: int) -> float:
-    """Fleiss' kappa of the sentences chosen: with these categories .89 goes with 96 % right."""
-    return _kappa(sentences(ratings, per_pair), "fleiss")
-
-
-def corrected(ratings: pd.DataFrame, per_pair: int) -> float:
-    """Fleiss' kappa of right and wrong, categories that mean the same of every pair.
-
-    It is how far the errors fall on the same pairs: 0 where they are spread by chance, however few.
-    """
-    return _kappa(outcomes(ratings, per_pair), "fleiss")
-
-
-def free(ratings: pd.DataFrame, per_pair: int) -> float:
-    """Randolph's free-marginal kappa: chance is one half, whatever the categories."""
-    return _kappa(outcomes(ratings, per_pair), "randolph")
 
 
 def _kappa(counts: Counts, method: str) -> float:
@@ -76,11 +55,21 @@ def _kappa(counts: Counts, method: str) -> float:
 
 
 KAPPAS: dict[str, tuple[Callable[[pd.DataFrame, int], Counts], str]] = {
+    # Fleiss' kappa of the sentences chosen: with these categories .89 goes with 96 % right.
     "published": (sentences, "fleiss"),
+    # Of right and wrong, categories that mean the same of every pair. It is how far the errors
+    # fall on the same pairs: 0 where they are spread by chance, however few.
     "corrected": (outcomes, "fleiss"),
+    # Randolph's free-marginal kappa: chance is one half, whatever the categories.
     "free": (outcomes, "randolph"),
 }
-"""Categories and method of each."""
+"""Categories and method of each kappa."""
+
+
+def kappa(name: str, ratings: pd.DataFrame, per_pair: int) -> float:
+    """A kappa of ``KAPPAS``, over the pairs with just so many judgements; NaN if not defined."""
+    categories, method = KAPPAS[name]
+    return _kappa(categories(ratings, per_pair), method)
 
 
 def kappa_interval(name: str, ratings: pd.DataFrame, per_pair: int) -> tuple[float, float]:
@@ -105,5 +94,5 @@ def agreements(ratings: pd.DataFrame, per_pair: int) -> pd.Series:
     pairs = complete(ratings, per_pair)
     right = pairs["sum"]
     agreeing = right * (right - 1) + (per_pair - right) * (per_pair - right - 1)
-    found: pd.Series = agreeing / (per_pair * (per_pair - 1))
-    return found
+    shares: pd.Series = agreeing / (per_pair * (per_pair - 1))
+    return shares

@@ -5,28 +5,39 @@ Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3. Attention checks a
 
 import json
 import logging
+import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
 from blimpworks.errors import UserError
 from blimpworks.papers.urblimp.phenomena import PARADIGMS
 from blimpworks.papers.urblimp.settings import ValidationOptions
-from blimpworks.papers.urblimp.validation.balance import Keys, apart, halve, spread
-from blimpworks.papers.urblimp.validation.checks import FEWEST, is_short, scrambled, suits
-from blimpworks.papers.urblimp.validation.design import Deal, Pair, deal
+from blimpworks.papers.urblimp.validation.design import (
+    Deal,
+    Keys,
+    Pair,
+    apart,
+    deal,
+    halve,
+    spread,
+)
 from blimpworks.tables import ITEMS, read_table
 
 log = logging.getLogger(__name__)
 
 PRACTICE, PAIR, CHECK = "practice", "pair", "check"
 DRAW, SIDES, ORDER, CHECKS, PRACTISED = range(5)
-"""Random streams: what one decides does not depend on how much another was asked for."""
+"""Random streams: what each decides does not depend on how much is drawn from another."""
 COLUMNS = ["item_id", "phenomenon", "paradigm", "good", "bad", "treebank", "file", "sent_id"]
+FEWEST, MOST = 5, 15
+"""Words of a sentence for a check; longer ones are taken where there are no others."""
+TRIES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +75,7 @@ def read_pairs(items: Path) -> list[Pair]:
     rows = read_table(ITEMS, items, COLUMNS).to_pylist()
     if not rows:
         raise UserError(f"{items} has no pairs; expected some of each paradigm. Build them.")
-    found = {}
+    pairs = {}
     for row in rows:
         if row["paradigm"] not in PARADIGMS:
             raise UserError(
@@ -74,30 +85,27 @@ def read_pairs(items: Path) -> list[Pair]:
         place = [row["treebank"], row["file"], row["sent_id"]]
         source = json.dumps(place) if row["sent_id"] else None
         known = {name: row[name] for name in COLUMNS[:5]}
-        found[row["item_id"], row["paradigm"]] = Pair(**known, source=source)
-    return [*found.values()]
+        pairs[row["item_id"], row["paradigm"]] = Pair(**known, source=source)
+    return [*pairs.values()]
 
 
 def _stream(options: ValidationOptions, *steps: int) -> np.random.Generator:
     return np.random.default_rng([options.seed, *steps])
 
 
-def _lists_of(made: Deal, options: ValidationOptions) -> list[list[_Entry]]:
-    """The pairs of each list; which of their sentences comes first is even wherever one looks.
+def _lists_of(dealt: Deal, options: ValidationOptions) -> list[list[_Entry]]:
+    """The pairs of each list; the sentences that come first are balanced in every grouping.
 
     Among a pair's judges, a paradigm's judgements, a list, and a paradigm in a list.
     """
-    slots = [
-        (pair, one)
-        for pair, (_, group) in zip(made.dealt, made.places, strict=True)
-        for one in group
-    ]
+    places = zip(dealt.pairs, dealt.places, strict=True)
+    slots = [(pair, number) for pair, (_, group) in places for number in group]
     left: list[Keys] = [(pair.item_id, pair.paradigm) for pair, _ in slots]
-    right: list[Keys] = [((one, pair.paradigm), one) for pair, one in slots]
+    right: list[Keys] = [((number, pair.paradigm), number) for pair, number in slots]
     lists: list[list[_Entry]] = [[] for _ in range(options.participants)]
     sides = halve(left, right, _stream(options, SIDES))
-    for (pair, one), side in zip(slots, sides, strict=True):
-        lists[one].append(_Entry(pair, PAIR, side, pair.bad))
+    for (pair, number), side in zip(slots, sides, strict=True):
+        lists[number].append(_Entry(pair, PAIR, side, pair.bad))
     return lists
 
 
@@ -105,52 +113,93 @@ def _shuffled(pairs: Sequence[Pair], random: np.random.Generator) -> list[Pair]:
     return [pairs[number] for number in random.permutation(len(pairs))]
 
 
-def _strangers(pairs: Collection[Pair], shown: Collection[Pair]) -> list[Pair]:
-    """Pairs of sentences that none of the ``shown`` ones is made from, by id."""
-    seen = {text for pair in shown for text in pair.sentences}
+def _unrelated(pairs: Collection[Pair], others: Collection[Pair]) -> list[Pair]:
+    """Pairs of sentences that none of the ``others`` is made from, by id."""
+    seen = {text for pair in others for text in pair.sentences}
     free = [pair for pair in pairs if not seen & {*pair.sentences}]
     return sorted(free, key=lambda pair: (pair.item_id, pair.paradigm))
 
 
+# Attention checks: a grammatical sentence against its words in an order that no sentence has.
+
+
+def _parted(sentence: str) -> tuple[list[str], str]:
+    """Words of a sentence, and the marks that end it."""
+    body = sentence.strip()
+    while body and unicodedata.category(body[-1])[0] in "PZ":
+        body = body[:-1]
+    return body.split(), sentence.strip()[len(body) :]
+
+
+def suits(sentence: str) -> bool:
+    """Whether a sentence has words enough to be scrambled beyond doubt."""
+    words, _ = _parted(sentence)
+    return len(words) >= FEWEST and len({*words}) >= FEWEST
+
+
+def is_short(sentence: str) -> bool:
+    """Whether a sentence is read at a glance."""
+    return len(_parted(sentence)[0]) <= MOST
+
+
+def _obvious(words: Sequence[str], order: Sequence[str]) -> bool:
+    """Whether no two words follow each other as before, and another word stands last.
+
+    Urdu's order is free enough for sentences to survive the move of a phrase; none survives this.
+    """
+    return order[-1] != words[-1] and not {*pairwise(words)} & {*pairwise(order)}
+
+
+def scrambled(sentence: str, random: np.random.Generator) -> str:
+    """The words of a sentence that ``suits``, in a random order; the marks at its end stay."""
+    words, end = _parted(sentence)
+    for _ in range(TRIES):
+        order = [words[place] for place in random.permutation(len(words))]
+        if _obvious(words, order):
+            return " ".join(order) + end
+    # Of sentences with many repeated words.
+    return " ".join(reversed(words)) + end
+
+
 def _checks(
-    pairs: Collection[Pair], shown: Sequence[_Entry], options: ValidationOptions, one: int
+    pairs: Collection[Pair], entries: Sequence[_Entry], options: ValidationOptions, number: int
 ) -> list[_Entry]:
     """A list's attention checks, from sentences of pairs that it does not have.
 
     Raises UserError where there are too few.
     """
-    random = _stream(options, CHECKS, one)
-    free = _shuffled(_strangers(pairs, [entry.pair for entry in shown]), random)
+    random = _stream(options, CHECKS, number)
+    free = _shuffled(_unrelated(pairs, [entry.pair for entry in entries]), random)
     fit = sorted((p for p in free if suits(p.good)), key=lambda pair: not is_short(pair.good))
     chosen = [*{pair.good: pair for pair in fit}.values()][: options.checks]
     if len(chosen) < options.checks:
         raise UserError(
-            f"list {options.names[one]} can have {len(chosen)} attention checks (sentences of "
+            f"list {options.names[number]} can have {len(chosen)} attention checks (sentences of "
             f"{FEWEST} words or more that it does not have otherwise), expected {options.checks}; "
             "lower urblimp.validation.checks, per_paradigm or practice."
         )
     start = int(random.integers(2))
     return [
-        _Entry(pair, CHECK, (number + start) % 2 == 0, scrambled(pair.good, random))
-        for number, pair in enumerate(chosen)
+        _Entry(pair, CHECK, turn % 2 == 0, scrambled(pair.good, random))
+        for turn, pair in enumerate(chosen, start)
     ]
 
 
-def _practice(pairs: Collection[Pair], made: Deal, options: ValidationOptions) -> list[_Entry]:
+def _practice(pairs: Collection[Pair], dealt: Deal, options: ValidationOptions) -> list[_Entry]:
     """Pairs to practise on, the same for all: of each paradigm in turn, and nobody's otherwise.
 
     Those of new sentences come first. Raises UserError where there are too few.
     """
-    random, judged = _stream(options, PRACTISED), {pair.item_id for pair in made.dealt}
+    random, judged = _stream(options, PRACTISED), {pair.item_id for pair in dealt.pairs}
     rest = {pair.item_id: pair for pair in pairs if pair.item_id not in judged}
-    new = {pair.item_id for pair in _strangers(rest.values(), made.dealt)}
-    by_lot = _shuffled(sorted(rest.values(), key=lambda pair: pair.item_id), random)
-    turns: dict[str, int] = {}
+    new = {pair.item_id for pair in _unrelated(rest.values(), dealt.pairs)}
+    shuffled = _shuffled(sorted(rest.values(), key=lambda pair: pair.item_id), random)
+    turns: Counter[str] = Counter()
     ranked = []
-    for pair in sorted(by_lot, key=lambda pair: pair.item_id not in new):
-        turns[pair.paradigm] = turns.get(pair.paradigm, 0) + 1
+    for pair in sorted(shuffled, key=lambda pair: pair.item_id not in new):
+        turns[pair.paradigm] += 1
         ranked.append((pair.item_id not in new, turns[pair.paradigm], pair))
-    ranked.sort(key=lambda each: each[:2])
+    ranked.sort(key=lambda rank: rank[:2])
     chosen = [pair for _, _, pair in ranked[: options.practice]]
     if len(chosen) < options.practice:
         raise UserError(
@@ -184,15 +233,13 @@ def _rows(entries: Sequence[_Entry], name: str, seed: int) -> Iterator[Row]:
         yield Row(row, name, place, entry.part, *about, first, second, entry.first_is_good)
 
 
-def _warn(made: Deal, options: ValidationOptions) -> None:
+def _warn(dealt: Deal, options: ValidationOptions) -> None:
     """Say what could not be had: paradigms with too few pairs, two of one sentence in a list."""
-    sizes: dict[str, int] = {}
-    for pair in made.dealt:
-        sizes[pair.paradigm] = sizes.get(pair.paradigm, 0) + 1
+    sizes = Counter(pair.paradigm for pair in dealt.pairs)
     few = [f"{kind} ({n})" for kind, n in sorted(sizes.items()) if n < options.per_paradigm]
     if few:
         log.warning("fewer than %d pairs of %s", options.per_paradigm, ", ".join(few))
-    if again := len(made.clashing()):
+    if again := len(dealt.clashing()):
         log.warning("%d pairs share a list with another one of the same sentence", again)
 
 
@@ -203,19 +250,14 @@ def make_lists(pairs: Collection[Pair], options: ValidationOptions) -> list[Row]
     where there are too few pairs to practise on, or sentences for attention checks.
     """
     people, each = options.participants, options.per_pair
-    made = deal(pairs, options.per_paradigm, people, each, _stream(options, DRAW))
-    _warn(made, options)
-    practice = _practice(pairs, made, options)
+    dealt = deal(pairs, options.per_paradigm, people, each, _stream(options, DRAW))
+    _warn(dealt, options)
+    practice = _practice(pairs, dealt, options)
     rows: list[Row] = []
-    for one, entries in enumerate(_lists_of(made, options)):
-        random = _stream(options, ORDER, one)
+    for number, entries in enumerate(_lists_of(dealt, options)):
+        random = _stream(options, ORDER, number)
         head, body = _ordered(practice, random), _ordered(entries, random)
-        checks = _checks(pairs, [*practice, *entries], options, one)
+        checks = _checks(pairs, [*practice, *entries], options, number)
         whole = [*head, *_with_checks(body, checks)]
-        rows += _rows(whole, options.names[one], options.seed)
+        rows += _rows(whole, options.names[number], options.seed)
     return rows
-
-
-def key_table(rows: Sequence[Row], lang: str) -> pa.Table:
-    """The rows of all lists as a table of their key."""
-    return pa.Table.from_pylist([asdict(row) | {"lang": lang} for row in rows])

@@ -14,10 +14,10 @@ from statsmodels.stats.proportion import proportion_confint
 from blimpworks.errors import UserError
 from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN, LANG
 from blimpworks.papers.urblimp.settings import ValidationOptions
-from blimpworks.papers.urblimp.validation.choices import Key, read_choices, read_key
+from blimpworks.papers.urblimp.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.papers.urblimp.validation.lists import CHECK, PAIR
-from blimpworks.papers.urblimp.validation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
-from blimpworks.tables import ACCURACIES, TableSchema, write_table
+from blimpworks.papers.urblimp.validation.sheets import Key, read_choices, read_key
+from blimpworks.tables import ACCURACIES, write_table
 
 log = logging.getLogger(__name__)
 
@@ -36,8 +36,8 @@ def _wilson(right: float, n: int) -> tuple[float, float]:
 def _participant(name: str, rows: pd.DataFrame, key: Key, threshold: float) -> dict[str, object]:
     """What a participant has done; a check that was not answered is not passed."""
     pairs, checks = rows[rows["part"] == PAIR], rows[rows["part"] == CHECK]
-    of = rows["list"].iloc[0]
-    many = sum(row["part"] == CHECK and row["list"] == of for row in key.values())
+    name_of_list = rows["list"].iloc[0]
+    n_checks = sum(row["part"] == CHECK and row["list"] == name_of_list for row in key.values())
     right, n, passed = int(pairs["chose_good"].sum()), len(pairs), int(checks["chose_good"].sum())
     low, high = _wilson(right, n)
     return {
@@ -47,9 +47,9 @@ def _participant(name: str, rows: pd.DataFrame, key: Key, threshold: float) -> d
         "accuracy": right / n if n else float("nan"),
         "low": low,
         "high": high,
-        "checks": many,
+        "checks": n_checks,
         "passed": passed,
-        "left_out": many > 0 and passed < threshold * many,
+        "left_out": n_checks > 0 and passed < threshold * n_checks,
     }
 
 
@@ -58,19 +58,20 @@ def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.Dat
 
     Says in a warning who these are.
     """
-    rows = [
-        _participant(str(n), some, key, threshold) for n, some in choices.groupby("participant")
-    ]
-    found = pd.DataFrame(rows, columns=VALIDATION_PARTICIPANTS.names)
-    failed = found[found["left_out"].astype(bool)]
+    groups = choices.groupby("participant")
+    results = [_participant(str(name), own, key, threshold) for name, own in groups]
+    people = pd.DataFrame(results, columns=VALIDATION_PARTICIPANTS.names)
+    failed = people[people["left_out"].astype(bool)]
     if len(failed):
-        told = ", ".join(f"{r.participant} ({r.passed} of {r.checks})" for r in failed.itertuples())
+        names = ", ".join(
+            f"{r.participant} ({r.passed} of {r.checks})" for r in failed.itertuples()
+        )
         log.warning(
             "%d of %d participants are left out, who passed less than %.0f %% of their attention "
             "checks: %s",
-            *(len(failed), len(found), 100 * threshold, told),
+            *(len(failed), len(people), 100 * threshold, names),
         )
-    return found
+    return people
 
 
 def ratings_of(choices: pd.DataFrame, counted: Collection[str]) -> pd.DataFrame:
@@ -87,10 +88,9 @@ def accuracies_of(ratings: pd.DataFrame) -> pd.DataFrame:
     """
     keys = ["phenomenon", "paradigm"]
     pairs = ratings.groupby([*keys, "item_id"])["chose_good"].mean().reset_index()
-    found = pairs.groupby(keys)["chose_good"].agg(["sum", "count"]).reset_index()
-    found = found.rename(columns={"sum": "correct", "count": "n"})
-    bounds = [_wilson(right, n) for right, n in zip(found["correct"], found["n"], strict=True)]
-    return found.assign(
+    rows = pairs.groupby(keys)["chose_good"].agg(correct="sum", n="count").reset_index()
+    bounds = [_wilson(right, n) for right, n in zip(rows["correct"], rows["n"], strict=True)]
+    return rows.assign(
         benchmark=BENCHMARK,
         model=HUMAN,
         lang=LANG,
@@ -98,17 +98,12 @@ def accuracies_of(ratings: pd.DataFrame) -> pd.DataFrame:
         skipped=0,
         ties=0,
         near_ties=0,
-        accuracy=found["correct"] / found["n"],
+        accuracy=rows["correct"] / rows["n"],
         low=[low for low, _ in bounds],
         high=[high for _, high in bounds],
         rounding=None,
         origin=None,
     )
-
-
-def _write(frame: pd.DataFrame, schema: TableSchema, path: Path) -> None:
-    table = pa.Table.from_pandas(frame[schema.names], preserve_index=False)
-    write_table(table.replace_schema_metadata(None), schema, path)
 
 
 def read_validation(
@@ -135,34 +130,23 @@ def read_validation(
             "the choices stand in the right rows, or lower urblimp.validation.check_threshold."
         )
     accuracies = accuracies_of(ratings)
-    made = (
-        (ratings, VALIDATION_RATINGS),
-        (people, VALIDATION_PARTICIPANTS),
-        (accuracies, ACCURACIES),
-    )
-    for (frame, schema), path in zip(made, outputs, strict=True):
-        _write(frame, schema, path)
-    return _noted(ratings, people, accuracies, options)
-
-
-def _noted(
-    ratings: pd.DataFrame,
-    people: pd.DataFrame,
-    accuracies: pd.DataFrame,
-    options: ValidationOptions,
-) -> dict[str, float]:
-    each = ratings.groupby("item_id").size()
-    lacking = int((each != options.per_pair).sum())
+    frames = (ratings, people, accuracies)
+    schemas = (VALIDATION_RATINGS, VALIDATION_PARTICIPANTS, ACCURACIES)
+    for frame, schema, path in zip(frames, schemas, outputs, strict=True):
+        table = pa.Table.from_pandas(frame[schema.names], preserve_index=False)
+        write_table(table.replace_schema_metadata(None), schema, path)
+    sizes = ratings.groupby("item_id").size()
+    lacking = int((sizes != options.per_pair).sum())
     if lacking:
         log.warning(
             "%d of %d pairs have not just %d judgements and enter no kappa",
-            *(lacking, len(each), options.per_pair),
+            *(lacking, len(sizes), options.per_pair),
         )
     return {
         "participants": len(people),
         "left_out": int(people["left_out"].sum()),
         "judgements": len(ratings),
-        "pairs": len(each),
+        "pairs": len(sizes),
         "incomplete": lacking,
         "accuracy": float(accuracies["accuracy"].mean()),
     }
