@@ -3,15 +3,15 @@
 Source: Mueller et al. (2020), section 5.2, and the script that counts (docs/clams.md).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 
 from blimpworks.campaign.ties import TIES
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.shared import Tables
 from blimpworks.papers.clams.exhibits.common import (
     HEADINGS,
-    Found,
     read_accuracies,
     shown_languages,
 )
@@ -39,37 +39,29 @@ WAYS = (
 """Each changes one thing more; the last is ``variant: corrected``."""
 
 
-def _cell(found: Found, way: Way, row: str, policies: Mapping[str, str]) -> Cell | None:
-    """The average of a language's and a part's models, counted in a way."""
-    if not found.covers(CONSTRUCTIONS):
-        return None
-    shift = TIES[way.ties] - TIES[policies[way.method]]
-    formula = counted(shift, way.more)
-    text = f"{formula(found.rows):.3f}"
-    return found.cell((row, way.name), formula, text=text)
-
-
 def variants(tables: Tables, labels: Labels) -> Exhibit:
     """Average accuracies of Table 1 by what the authors' code does and what corrects it."""
     policies: Mapping[str, str] = labels.facts["clams_ties"]
-    languages: Sequence[tuple[str, str]] = [*shown_languages(labels).items()]
-    cells: list[Cell | None] = []
+    languages = shown_languages(labels)
+    cells: list[Cell] = []
     for way in WAYS:
-        found = read_accuracies(tables, replace(labels, method=way.method))
-        cells += [
-            _cell(found.of(part, lang, CONSTRUCTIONS), way, f"{name}, {HEADINGS[part]}", policies)
-            for lang, name in languages
-            for part in PARTS
-            if way.method in policies
-        ]
-    kept = [cell for cell in cells if cell]
-    rows = list(dict.fromkeys(cell.row for cell in kept))
+        if way.method not in policies:
+            continue
+        accuracies = read_accuracies(tables, replace(labels, method=way.method))
+        formula = counted(TIES[way.ties] - TIES[policies[way.method]], way.more)
+        for lang, part in product(languages, PARTS):
+            selection = accuracies.of(part, lang, CONSTRUCTIONS)
+            if selection.complete:
+                text = f"{formula(selection.rows):.3f}"
+                row = f"{languages[lang]}, {HEADINGS[part]}"
+                cells.append(selection.cell((row, way.name), formula, text=text))
+    rows = dict.fromkeys(cell.row for cell in cells)
     return Exhibit(
         "Average accuracy of LSTMs as published and corrected",
         f"{trained(labels)}Mean over the seven constructions and over seeds. The authors' script "
         "counts a correct item too many in each set, takes ties for correct, and leaves the "
         "end-of-sentence symbol out of the sum; each column puts one thing more right. Columns "
-        f"need their method among clams.methods.{'' if kept else NO_LSTM}",
-        kept,
+        f"need their method among clams.methods.{'' if cells else NO_LSTM}",
+        cells,
         sections=[Section("", {row: row for row in rows}, [way.name for way in WAYS])],
     )
