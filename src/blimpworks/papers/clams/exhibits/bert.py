@@ -17,6 +17,7 @@ from blimpworks.papers.clams.exhibits.common import (
     Grid,
     accuracy,
     average,
+    by_phenomenon,
     printed_cells,
     read_accuracies,
     shown_languages,
@@ -39,11 +40,6 @@ PARTS = (
 """Phenomena of English: code, title, constructions."""
 
 
-def column_name(name: str, phenomenon: str) -> str:
-    """A column's name: each part of a table has its own columns, and so headings of its own."""
-    return name if phenomenon == AGREEMENT else f"{name}, {phenomenon}"
-
-
 def _printed_elsewhere(
     tables: Tables, exhibit: str, grid: Grid, column: str, name: str, stands_for: str
 ) -> list[Cell]:
@@ -64,7 +60,7 @@ def _printed_elsewhere(
 def table2(tables: Tables, labels: Labels) -> Exhibit:
     """Table 2: accuracy of the multilingual masked model by construction and language."""
     languages = shown_languages(labels)
-    grid = Grid([Column(lang, MBERT, name, lang) for lang, name in languages.items()])
+    grid = Grid([Column(lang, MBERT, ("", name), lang) for lang, name in languages.items()])
     if labels.source == "published":
         cells = grid.printed(tables, "table2")
         cells += _printed_elsewhere(
@@ -84,21 +80,6 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 
 
 # Table 3
-
-
-def _english_grid(phenomenon: str, title: str, rows: Mapping[str, str]) -> Grid:
-    """A phenomenon's constructions by the English and the multilingual model."""
-    columns = [
-        Column(
-            ENG,
-            part,
-            column_name(HEADINGS[part], phenomenon),
-            PRINTED[part],
-            ("", HEADINGS[part]),
-        )
-        for part in (BERT, MBERT)
-    ]
-    return Grid(columns, rows, phenomenon, title)
 
 
 def _measured(accuracies: Accuracies, grid: Grid, average_row: Mapping[str, str]) -> list[Cell]:
@@ -125,7 +106,8 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     """Table 3: accuracy of English and multilingual masked models on all English sets."""
     accuracies = read_accuracies(tables, labels)
     published = labels.source == "published"
-    grids = [_english_grid(*part) for part in PARTS]
+    columns = [Column(ENG, part, ("", HEADINGS[part]), PRINTED[part]) for part in (BERT, MBERT)]
+    grids = by_phenomenon(columns, PARTS)
     cells: list[Cell] = []
     for grid in grids:
         key = f"{grid.phenomenon} average"

@@ -1,7 +1,7 @@
 """What CLAMS's exhibits share: accuracies by part, language and construction; tables of them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -45,34 +45,27 @@ def plain_or_list(values: Sequence[str]) -> str | list[str]:
     return values[0] if len(values) == 1 else [*values]
 
 
-def computed_cell(
-    source: str,
-    rows: pd.DataFrame,
-    where: Mapping[str, Any],
-    formula: Formula,
-    place: Place,
-    *,
-    form: Callable[[float], str] = two_digits,
-    stands_for: Place | None = None,
-    printed: bool = True,
-) -> Cell:
-    """The cell that a formula computes from ``rows``: those of the table ``source`` that
-    ``where`` selects. ``form`` writes its value.
-    """
-    value = formula(rows)
-    text = form(value)
-    return Cell(*place, value, text, formula, source, where, printed=printed, stands_for=stands_for)
+def narrowed(rows: pd.DataFrame, where: Mapping[str, Any]) -> dict[str, Any]:
+    """A filter without the values that none of its rows has; a list of none of them stays."""
+    present = {
+        column: [value for value in values if (rows[column] == value).any()]
+        for column, values in where.items()
+        if isinstance(values, list)
+    }
+    return {**where, **{column: plain_or_list(kept) for column, kept in present.items() if kept}}
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Rows of accuracies, and the filter that selects them."""
+    """Rows of a table, and the filter that selects them."""
 
+    source: str
+    """The kind of table, such as ``accuracies``."""
     rows: pd.DataFrame
-    where: dict[str, Any]
-    constructions: Sequence[str]
-    """Those that were selected, whether or not there are accuracies of them."""
-    one_more: bool
+    where: Mapping[str, Any]
+    constructions: Sequence[str] = ()
+    """Of accuracies: those that were selected, whether or not there are any of them."""
+    one_more: bool = False
     """Whether a correct item too many is counted in each set, as in the authors' script."""
 
     @property
@@ -88,18 +81,26 @@ class Selection:
         formula: Formula,
         *,
         stands_for: Place | None = None,
-        text: str | None = None,
+        text: str | Callable[[float], str] = two_digits,
+        printed: bool = True,
     ) -> Cell:
-        """The cell that a formula computes from the rows; two digits unless there is a text."""
-        return computed_cell(
-            "accuracies",
-            self.rows,
-            self.where,
+        """The cell that a formula computes from the rows; ``text`` is its value as printed."""
+        value = formula(self.rows)
+        return Cell(
+            *place,
+            value,
+            text if isinstance(text, str) else text(value),
             formula,
-            place,
-            form=two_digits if text is None else lambda _: text,
+            self.source,
+            self.where,
+            printed=printed,
             stands_for=stands_for,
         )
+
+
+def select(source: str, table: pd.DataFrame, where: Mapping[str, Any]) -> Selection:
+    """The rows of a table, of the kind ``source``, that a filter selects."""
+    return Selection(source, select_rows(table, where), where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +133,9 @@ class Accuracies:
             "method": MASKED if masked and measured else self.labels.method,
         }
         rows = select_rows(self.rows, where)
-        for column in ("model", "lang", "phenomenon", "paradigm"):
-            present = [value for value in where[column] if (rows[column] == value).any()]
-            where[column] = plain_or_list(present) if present else where[column]
         published_count = self.labels.facts.get("clams_counting") == "published"
-        return Selection(rows, where, selected, published_count and not masked)
+        one_more = published_count and not masked
+        return Selection("accuracies", rows, narrowed(rows, where), selected, one_more)
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> Accuracies:
@@ -188,10 +187,10 @@ def measure_by(
 
     def measure(selection: Selection, place: Place, stands_for: Place) -> Cell | None:
         """The formula's cell; None where the formula does not apply."""
-        if not applies(selection):
-            return None
-        text = form(formula(selection.rows))
-        return selection.cell(place, formula, stands_for=stands_for, text=text)
+        applicable = applies(selection)
+        return (
+            selection.cell(place, formula, stands_for=stands_for, text=form) if applicable else None
+        )
 
     return measure
 
@@ -209,11 +208,22 @@ class Column:
 
     lang: str
     part: str
-    name: str
-    key: str
-    """Of the printed numbers' column."""
-    head: Place = ("", "")
-    """Heading in two lines, where it is not the name."""
+    head: Place
+    """Heading in two lines, the upper one empty where one is enough."""
+    printed_key: str = ""
+    """Key of the printed numbers' column, where it is not that of language and model."""
+    suffix: str = ""
+    """What tells its name from those of other parts of the table."""
+
+    @property
+    def name(self) -> str:
+        """Its name, which no other column of the table has."""
+        return " ".join(filter(None, self.head)) + self.suffix
+
+    @property
+    def key(self) -> str:
+        """Key of the printed numbers' column."""
+        return self.printed_key or printed_column(self.lang, self.part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +270,27 @@ class Grid:
         return Section(self.title, {name: name for name in names}, columns)
 
 
+def by_phenomenon(
+    columns: Sequence[Column], parts: Iterable[tuple[str, str, Mapping[str, str]]]
+) -> list[Grid]:
+    """A grid for each phenomenon, given by its code, title and constructions.
+
+    Each part of a table has its own columns, and so headings of its own: names of columns end
+    in the phenomenon, save those of agreement.
+    """
+    return [
+        Grid(
+            columns
+            if phenomenon == AGREEMENT
+            else [replace(column, suffix=f", {phenomenon}") for column in columns],
+            rows,
+            phenomenon,
+            title,
+        )
+        for phenomenon, title, rows in parts
+    ]
+
+
 def table_of(
     title: str,
     caption: str,
@@ -268,7 +299,7 @@ def table_of(
     sections: Sequence[Section] | None = None,
 ) -> Exhibit:
     """A table of grids one below the other, in sections of their own unless given."""
-    heads = {c.name: c.head for grid in grids for c in grid.columns if any(c.head)}
+    heads = {column.name: column.head for grid in grids for column in grid.columns}
     layout = [grid.section() for grid in grids] if sections is None else sections
     return Exhibit(title, caption, [*cells], heads=heads, sections=layout)
 

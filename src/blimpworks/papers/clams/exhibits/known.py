@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from blimpworks.exhibits.exhibit import Exhibit, Labels, Section
 from blimpworks.exhibits.shared import Tables
 from blimpworks.papers.clams.exhibits.bert import ENG
+from blimpworks.papers.clams.exhibits.bert import PARTS as ENGLISH_PARTS
 from blimpworks.papers.clams.exhibits.common import (
     HEADINGS,
     Accuracies,
     Column,
-    Grid,
     accuracy,
+    by_phenomenon,
     measure_by,
-    printed_column,
     read_accuracies,
     table_of,
     whole,
@@ -34,19 +34,12 @@ from blimpworks.papers.clams.items.constructions import (
     AGREEMENT,
     ANIMATE,
     CONSTRUCTIONS,
-    ENGLISH,
     ENGLISH_NPIS,
-    ENGLISH_REFLEXIVES,
     INANIMATE,
     NPIS,
-    REFLEXIVES,
 )
 
-ENGLISH_SETS = (
-    (AGREEMENT, "Subject-verb agreement", ENGLISH),
-    (REFLEXIVES, "Reflexive anaphora", ENGLISH_REFLEXIVES),
-    (NPIS, "Negative polarity items", ENGLISH_NPIS),
-)
+ENGLISH_SETS = (*ENGLISH_PARTS, (NPIS, "Negative polarity items", ENGLISH_NPIS))
 """Phenomena of English: code, title, constructions."""
 
 
@@ -81,24 +74,12 @@ def _paradigms(accuracies: Accuracies, phenomenon: str, names: Mapping[str, str]
 def english(tables: Tables, labels: Labels) -> Exhibit:
     """Accuracy of the LSTMs on each English set: agreement, reflexives, polarity items."""
     accuracies = read_accuracies(tables, labels)
-    grids = [
-        Grid(
-            [
-                Column(
-                    ENG,
-                    part,
-                    f"{HEADINGS[part]}, {phenomenon}",
-                    printed_column(ENG, part),
-                    ("", HEADINGS[part]),
-                )
-                for part in PARTS
-            ],
-            _paradigms(accuracies, phenomenon, names),
-            phenomenon,
-            title,
-        )
+    columns = [Column(ENG, part, ("", HEADINGS[part]), suffix=f", {AGREEMENT}") for part in PARTS]
+    sets = [
+        (phenomenon, title, _paradigms(accuracies, phenomenon, names))
         for phenomenon, title, names in ENGLISH_SETS
     ]
+    grids = by_phenomenon(columns, sets)
     parts = {grid.title: grid.cells(accuracies, accuracy) for grid in grids}
     cells = [cell for part in parts.values() for cell in part]
     return table_of(

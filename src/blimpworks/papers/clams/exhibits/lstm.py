@@ -22,11 +22,10 @@ from blimpworks.papers.clams.exhibits.common import (
     Selection,
     accuracy,
     average,
-    computed_cell,
     measure_by,
     plain_or_list,
-    printed_column,
     read_accuracies,
+    select,
     shown_languages,
     table_of,
 )
@@ -52,13 +51,7 @@ def lstm_grid(labels: Labels, only: Collection[str] | None = None) -> Grid:
     """Constructions by language and part, of the languages shown or of some of them alone."""
     return Grid(
         [
-            Column(
-                lang,
-                part,
-                f"{name} {HEADINGS[part]}",
-                printed_column(lang, part),
-                (name, HEADINGS[part]),
-            )
+            Column(lang, part, (name, HEADINGS[part]))
             for lang, name in shown_languages(labels).items()
             if only is None or lang in only
             for part in PARTS
@@ -101,11 +94,11 @@ def _perplexities(tables: Tables, accuracies: Accuracies, grid: Grid) -> list[Ce
         where = {"lang": column.lang, "model": [*accuracies.models[column.part]]}
         rows = select_rows(pd.concat(frames), where)
         if not rows.empty:
-            where["model"] = plain_or_list([*rows["model"]])
-            place, key = (PERPLEXITY_NAME, column.name), (PERPLEXITY_KEY, column.key)
-            cells.append(
-                computed_cell("perplexities", rows, where, PERPLEXITY, place, stands_for=key)
+            selection = Selection(
+                "perplexities", rows, where | {"model": plain_or_list([*rows["model"]])}
             )
+            place, key = (PERPLEXITY_NAME, column.name), (PERPLEXITY_KEY, column.key)
+            cells.append(selection.cell(place, PERPLEXITY, stands_for=key))
     return cells
 
 
@@ -163,20 +156,16 @@ gain = measure_by(GAIN, signed, _both_ways)
 def _printed_gains(tables: Tables, grid: Grid) -> list[Cell]:
     """Average gains from the gains and Table 1, relative to whose averages they are given."""
     printed = read_printed(tables)
+    rows = [*CONSTRUCTIONS, AVERAGE_KEY]
     cells = []
     for column in grid.columns:
-        rows = [*CONSTRUCTIONS, AVERAGE_KEY]
         where = {"exhibit": ["table1", "table4"], "row": rows, "column": column.key}
-        numbers = select_rows(printed, where)
-        gains = numbers[(numbers["exhibit"] == "table4") & (numbers["row"] != AVERAGE_KEY)]
-        before = numbers[numbers["exhibit"] == "table1"]
-        if len(before) == len(rows) and len(gains) == len(CONSTRUCTIONS):
+        numbers = select("published", printed, where)
+        of_table4 = numbers.rows["exhibit"] == "table4"
+        gains = numbers.rows[of_table4 & (numbers.rows["row"] != AVERAGE_KEY)]
+        if (~of_table4).sum() == len(rows) and len(gains) == len(CONSTRUCTIONS):
             place, key = (AGAIN, column.name), (AVERAGE_KEY, column.key)
-            cells.append(
-                computed_cell(
-                    "published", numbers, where, PRINTED_GAIN, place, form=signed, stands_for=key
-                )
-            )
+            cells.append(numbers.cell(place, PRINTED_GAIN, stands_for=key, text=signed))
     return cells
 
 

@@ -4,7 +4,9 @@ Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020).
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -12,16 +14,17 @@ import pandas as pd
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, TOTAL, select_rows
 from blimpworks.exhibits.shared import Tables, marked, read_plain, read_printed
-from blimpworks.papers.clams.exhibits.bert import ENG, NO_MASKED, PARTS, column_name
+from blimpworks.papers.clams.exhibits.bert import ENG, NO_MASKED, PARTS
 from blimpworks.papers.clams.exhibits.common import (
+    HEADINGS,
     Column,
     Grid,
     Place,
-    computed_cell,
+    by_phenomenon,
     measure_by,
-    plain_or_list,
-    printed_column,
+    narrowed,
     read_accuracies,
+    select,
     shown_languages,
     table_of,
     whole,
@@ -58,20 +61,12 @@ def read_sets(tables: Tables) -> pd.DataFrame | None:
     return sets.assign(construction=sets["paradigm"].map(construction_of))
 
 
-def _sets_cell(
+def _released_number(
     sets: pd.DataFrame, where: Mapping[str, Any], place: Place, stands_for: Place
 ) -> Cell:
     """How many released sets there are that a filter selects, for the CSV file alone."""
-    return computed_cell(
-        "evaluation_sets",
-        select_rows(sets, where),
-        where,
-        TOTAL,
-        place,
-        form=whole,
-        stands_for=stands_for,
-        printed=False,
-    )
+    selection = select("evaluation_sets", sets, where)
+    return selection.cell(place, TOTAL, stands_for=stands_for, text=whole, printed=False)
 
 
 # Figure 1
@@ -104,7 +99,9 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
 
 def table6(tables: Tables, labels: Labels) -> Exhibit:
     """Table 6: minimal sets by construction and language, with animate nouns."""
-    grid = Grid([Column(lang, "", name, lang) for lang, name in shown_languages(labels).items()])
+    grid = Grid(
+        [Column(lang, "", ("", name), lang) for lang, name in shown_languages(labels).items()]
+    )
     if labels.source == "published":
         cells, caption = grid.printed(tables, "table6"), "As printed."
         released = _released(read_sets(tables), grid)
@@ -128,7 +125,7 @@ def _released(sets: pd.DataFrame | None, grid: Grid) -> list[Cell]:
     if sets is None:
         return []
     return [
-        _sets_cell(
+        _released_number(
             sets,
             {"lang": column.lang, "paradigm": paradigms(key, inanimate=False)},
             (row, f"{column.name}, released"),
@@ -141,23 +138,20 @@ def _released(sets: pd.DataFrame | None, grid: Grid) -> list[Cell]:
 
 def _counted(tables: Tables, grid: Grid) -> list[Cell]:
     """The sizes of the campaign's own sets."""
-    columns = {column.lang: column.name for column in grid.columns}
     cells = []
     for path in tables["items"]:
         items = read_table(ITEMS, path, ["lang", "phenomenon", "paradigm"]).to_pandas()
-        items = items[(items["phenomenon"] == AGREEMENT) & items["lang"].isin([*columns])]
-        for lang, inside in items.groupby("lang", observed=True):
-            counts = inside["paradigm"].value_counts()
-            for key, row in grid.rows.items():
-                names = [p for p in paradigms(key, inanimate=False) if counts.get(p, 0)]
-                if names:
-                    n = int(counts[names].sum())
-                    where = {"lang": lang, "phenomenon": AGREEMENT}
-                    where |= {"paradigm": plain_or_list(names)}
-                    place = (row, columns[lang])
-                    cells.append(
-                        Cell(*place, n, str(n), COUNT, "items", where, n, stands_for=(key, lang))
-                    )
+        for column, (key, row) in product(grid.columns, grid.rows.items()):
+            where = {
+                "lang": column.lang,
+                "phenomenon": AGREEMENT,
+                "paradigm": paradigms(key, inanimate=False),
+            }
+            rows = select_rows(items, where)
+            if not rows.empty:
+                place, n, here = (row, column.name), len(rows), (key, column.key)
+                where = narrowed(rows, where)
+                cells.append(Cell(*place, n, str(n), COUNT, "items", where, n, stands_for=here))
     return cells
 
 
@@ -166,27 +160,16 @@ def _counted(tables: Tables, grid: Grid) -> list[Cell]:
 
 def _grids(labels: Labels) -> list[Grid]:
     """A grid for each phenomenon: English has columns of both models, the others of one."""
-    heads: dict[tuple[str, str], Place] = {}
+    columns = []
     for lang, name in shown_languages(labels).items():
         if lang == ENG:
-            heads |= {(lang, BERT): (name, "Mono"), (lang, MBERT): (name, "Multi")}
+            columns += [Column(lang, part, (name, HEADINGS[part])) for part in (BERT, MBERT)]
         else:
-            heads[lang, MBERT] = ("", name)
-    grids = []
-    for phenomenon, title, rows in PARTS:
-        columns = [
-            Column(
-                *key,
-                column_name(" ".join(head).strip(), phenomenon),
-                printed_column(*key),
-                head,
-            )
-            for key, head in heads.items()
-        ]
-        # As in Table 1, although beside English sets of other kinds.
-        rows = {key: CONSTRUCTIONS[key] if key == SIMPLE else name for key, name in rows.items()}
-        grids.append(Grid(columns, rows, phenomenon, title))
-    return grids
+            columns.append(Column(lang, MBERT, ("", name)))
+    agreement, reflexives = by_phenomenon(columns, PARTS)
+    # Called as in the tables of all languages.
+    names = {**agreement.rows, SIMPLE: CONSTRUCTIONS[SIMPLE]}
+    return [replace(agreement, rows=names), reflexives]
 
 
 def table7(tables: Tables, labels: Labels) -> Exhibit:
@@ -245,7 +228,7 @@ def _from_words(
     left = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
     words = infer_vocabulary(sets, left)
     return [
-        _sets_cell(
+        _released_number(
             sets,
             {
                 "lang": column.lang,
@@ -267,21 +250,12 @@ def _from_share(printed: pd.DataFrame, column: Column, names: Mapping[str, str])
     if used is None or size is None:
         return []
     share = Fraction(int(used), int(size))
+    formula = share_of(share.numerator, share.denominator)
     cells = []
     for construction in ENGLISH_PREDICATES if column.lang == ENG else SAME_PREDICATES:
         where = {"exhibit": "table6", "row": construction, "column": column.lang}
-        total = select_rows(printed, where)
-        if not total.empty:
-            cells.append(
-                computed_cell(
-                    "published",
-                    total,
-                    where,
-                    share_of(share.numerator, share.denominator),
-                    _place(names, construction, column),
-                    form=whole,
-                    stands_for=(construction, column.key),
-                    printed=False,
-                )
-            )
+        total = select("published", printed, where)
+        if not total.rows.empty:
+            place, key = _place(names, construction, column), (construction, column.key)
+            cells.append(total.cell(place, formula, stands_for=key, text=whole, printed=False))
     return cells
