@@ -17,10 +17,14 @@ from blimpworks.cluster.expectations import expected_items
 from blimpworks.cluster.needs import needs_of
 from blimpworks.cluster.plan import make_plan
 from blimpworks.errors import UserError
-from blimpworks.papers.clams.decisions import counts_one_more, methods_of
 from blimpworks.papers.clams.exhibits.facts import clams_models, clams_training
 from blimpworks.papers.clams.items.sets import grammars_of, set_files
-from blimpworks.papers.clams.settings import ClamsDecisions, ClamsOptions
+from blimpworks.papers.clams.settings import (
+    ClamsDecisions,
+    ClamsOptions,
+    counts_one_more,
+    methods_of,
+)
 from support.paths import REPOSITORY
 
 FIVE = ("deu", "eng", "fra", "heb", "rus")

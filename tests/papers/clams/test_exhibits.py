@@ -17,11 +17,16 @@ from blimpworks.exhibits.render import markdown_text
 from blimpworks.papers.clams.exhibits.bert import table2, table3
 from blimpworks.papers.clams.exhibits.facts import clams_models
 from blimpworks.papers.clams.exhibits.figures import fig2, fig3
-from blimpworks.papers.clams.exhibits.known import english, lstm_sets
-from blimpworks.papers.clams.exhibits.lstm import table1, table4, table5
+from blimpworks.papers.clams.exhibits.lstm import (
+    english,
+    lstm_sets,
+    table1,
+    table4,
+    table5,
+    variants,
+)
 from blimpworks.papers.clams.exhibits.sets import fig1, table6, table7
 from blimpworks.papers.clams.exhibits.statements import text
-from blimpworks.papers.clams.exhibits.variants import variants
 from blimpworks.tables import ACCURACIES, ITEMS, MORPHOLOGY, PERPLEXITIES, write_table
 
 LANGUAGES = {"deu": "German", "eng": "English", "fra": "French"}

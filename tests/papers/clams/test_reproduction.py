@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.campaign.exhibits import exhibits
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows

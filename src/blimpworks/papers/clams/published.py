@@ -40,7 +40,7 @@ def _accuracy(
     )
 
 
-def _of(printed: Sequence[PublishedRow], exhibit: str) -> Iterator[PublishedRow]:
+def _numbers_of(printed: Sequence[PublishedRow], exhibit: str) -> Iterator[PublishedRow]:
     """The numbers of a table that stand for one construction."""
     for row in printed:
         if row.exhibit == exhibit and row.value is not None and row.row not in ALTERED:
@@ -62,13 +62,13 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
     Raises UserError for a number that is no accuracy.
     """
     numbers = {(row.exhibit, row.row, row.column): row for row in printed}
-    for row in _of(printed, "table1"):
+    for row in _numbers_of(printed, "table1"):
         lang, _, model = row.column.partition(" ")
         yield _accuracy(row, model, lang, None)
-    for row in _of(printed, "table2"):
+    for row in _numbers_of(printed, "table2"):
         n = _size(numbers, row.row, row.column, MULTILINGUAL)
         yield _accuracy(row, MULTILINGUAL, row.column, n)
-    for row in _of(printed, "table3"):
+    for row in _numbers_of(printed, "table3"):
         if row.column == MULTILINGUAL and row.row in CONSTRUCTIONS:
             continue
         n = _size(numbers, row.row, ENGLISH, row.column)
@@ -78,7 +78,8 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
 
 
 def _with_capitals(printed: Sequence[PublishedRow], numbers: Numbers) -> Iterator[PrintedAccuracy]:
-    for gain in _of(printed, "table4"):
+    """Accuracies with a capital first letter: those of Table 1 plus the gains of Table 4."""
+    for gain in _numbers_of(printed, "table4"):
         before = numbers.get(("table1", gain.row, gain.column))
         if before is None or before.value is None or gain.value is None:
             continue

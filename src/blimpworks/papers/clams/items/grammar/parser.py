@@ -130,7 +130,7 @@ MISTAKES = {
         "write the words or delete a |",
     ),
 }
-"""What is found, what was expected and what to do, by what is wrong with a token."""
+"""What stands there, what was expected and what to do, by what is wrong with a token."""
 
 
 def common_beside(path: Path) -> Path | None:
