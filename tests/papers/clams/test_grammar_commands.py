@@ -1,10 +1,8 @@
 """The commands on attribute-varying grammars: generating sets, and looking before that."""
 
 import json
-from functools import partial
 from pathlib import Path
 
-import pytest
 from typer.testing import CliRunner
 
 from blimpworks.cli import app
@@ -13,12 +11,6 @@ from blimpworks.papers.clams.items.grammar.generator import generate_sets
 from blimpworks.records.job import sidecar_path
 from support import grammar_kit as kit
 from support.grammar_kit import GOOD, mistake
-
-
-@pytest.fixture
-def write(tmp_path):
-    return partial(kit.write, tmp_path)
-
 
 BE = "V[s] is\nV[p] are\n"
 

@@ -1,18 +1,11 @@
 """Attribute-varying grammars: how a mistake in one is told."""
 
 import re
-from functools import partial
 
 import pytest
 
 from support import grammar_kit as kit
 from support.grammar_kit import GOOD, mistake, told
-
-
-@pytest.fixture
-def write(tmp_path):
-    return partial(kit.write, tmp_path)
-
 
 MISTAKES = [
     ("Verbs\n" + GOOD, "1:1", "'Verbs' at the start of a line, which is no rule"),

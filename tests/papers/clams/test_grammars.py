@@ -3,7 +3,6 @@
 import re
 import tracemalloc
 from collections import Counter
-from functools import partial
 from itertools import islice
 
 import pytest
@@ -19,12 +18,6 @@ from blimpworks.papers.clams.items.grammar.generator import (
 from blimpworks.papers.clams.items.grammar.parser import read_grammar
 from support import grammar_kit as kit
 from support.grammar_kit import told
-
-
-@pytest.fixture
-def write(tmp_path):
-    return partial(kit.write, tmp_path)
-
 
 PERSONS = """\
 vary: {vary}
