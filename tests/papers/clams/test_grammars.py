@@ -33,8 +33,8 @@ V[3,p] are
 
 
 def test_every_other_attribute_set_of_a_varied_name_is_ungrammatical(write):
-    found = told(kit.lines(write(PERSONS.format(vary="V[]"))))
-    assert found == ["T they are here", "F they was here", "F they wast here", "F they were here"]
+    lines = told(kit.lines(write(PERSONS.format(vary="V[]"))))
+    assert lines == ["T they are here", "F they was here", "F they wast here", "F they were here"]
 
 
 def test_a_vary_item_keeps_to_the_attribute_sets_that_share_its_attributes(write):
@@ -45,8 +45,8 @@ def test_a_vary_item_keeps_to_the_attribute_sets_that_share_its_attributes(write
 def test_the_published_program_repeats_the_grammatical_sentence_of_a_vary_item_with_attributes(
     write,
 ):
-    found = told(kit.lines(write(PERSONS.format(vary="V[p]"))))
-    assert found == ["T they are here", "F they were here", "F they are here"]
+    lines = told(kit.lines(write(PERSONS.format(vary="V[p]"))))
+    assert lines == ["T they are here", "F they were here", "F they are here"]
 
 
 def test_vary_items_are_alternatives_to_each_other(write):
@@ -93,15 +93,15 @@ def test_published_calls_a_sentence_grammatical_whose_last_varied_slot_is(write)
 
 
 def test_corrected_calls_a_sentence_grammatical_all_of_whose_varied_slots_are(write):
-    found = told(kit.lines(write(TWO_SLOTS), "corrected"))
-    assert found == ["T he is", "F he are", "F they is", "F they are"]
+    lines = told(kit.lines(write(TWO_SLOTS), "corrected"))
+    assert lines == ["T he is", "F he are", "F they is", "F they are"]
 
 
 def test_common_rules_come_first_and_a_repeated_left_hand_side_adds_alternatives(write):
     common = write("N[] he\nV[s] is\nV[p] are\n", "common.avg")
     case = write("vary: V[]\nS[] N[] V[s]\nN[] she | it\n")
-    found = told(kit.lines(case, common=common))
-    assert found == ["T he is", "F he are", "T she is", "F she are", "T it is", "F it are"]
+    lines = told(kit.lines(case, common=common))
+    assert lines == ["T he is", "F he are", "T she is", "F she are", "T it is", "F it are"]
 
 
 @pytest.mark.parametrize(
@@ -193,19 +193,19 @@ variants = st.sampled_from(["published", "corrected"])
 @each_grammar
 @given(grammars())
 def test_streaming_gives_what_lists_give(write, given_grammar):
-    found = kit.lines(write(source(*given_grammar)))
-    wanted = kit.expand(*given_grammar, "published")
-    assert found == [f"{flag}\t{sentence}\n" for flag, sentence in wanted]
+    lines = kit.lines(write(source(*given_grammar)))
+    expected = kit.expand(*given_grammar, "published")
+    assert lines == [f"{flag}\t{sentence}\n" for flag, sentence in expected]
 
 
 @each_grammar
 @given(grammars())
 def test_corrected_gives_the_lines_of_lists_ordered_by_set(write, given_grammar):
-    found = kit.lines(write(source(*given_grammar)), "corrected")
-    wanted = kit.expand(*given_grammar, "corrected")
-    assert Counter(found) == Counter(f"{flag}\t{sentence}\n" for flag, sentence in wanted)
-    right = [sentence for flag, sentence in wanted if flag]
-    assert [line[5:-1] for line in found if line.startswith("True")] == right
+    lines = kit.lines(write(source(*given_grammar)), "corrected")
+    expected = kit.expand(*given_grammar, "corrected")
+    assert Counter(lines) == Counter(f"{flag}\t{sentence}\n" for flag, sentence in expected)
+    right = [sentence for flag, sentence in expected if flag]
+    assert [line[5:-1] for line in lines if line.startswith("True")] == right
 
 
 @each_grammar
