@@ -17,7 +17,7 @@ from blimpworks.papers.clams.items.grammar.generator import (
 )
 from blimpworks.papers.clams.items.grammar.parser import read_grammar
 from support import grammar_kit as kit
-from support.grammar_kit import told
+from support.grammar_kit import flagged
 
 PERSONS = """\
 vary: {vary}
@@ -33,25 +33,25 @@ V[3,p] are
 
 
 def test_every_other_attribute_set_of_a_varied_name_is_ungrammatical(write):
-    lines = told(kit.lines(write(PERSONS.format(vary="V[]"))))
+    lines = flagged(kit.lines(write(PERSONS.format(vary="V[]"))))
     assert lines == ["T they are here", "F they was here", "F they wast here", "F they were here"]
 
 
 def test_a_vary_item_keeps_to_the_attribute_sets_that_share_its_attributes(write):
     path = write(PERSONS.format(vary="V[p]"))
-    assert told(kit.lines(path, "corrected")) == ["T they are here", "F they were here"]
+    assert flagged(kit.lines(path, "corrected")) == ["T they are here", "F they were here"]
 
 
 def test_the_published_program_repeats_the_grammatical_sentence_of_a_vary_item_with_attributes(
     write,
 ):
-    lines = told(kit.lines(write(PERSONS.format(vary="V[p]"))))
+    lines = flagged(kit.lines(write(PERSONS.format(vary="V[p]"))))
     assert lines == ["T they are here", "F they were here", "F they are here"]
 
 
 def test_vary_items_are_alternatives_to_each_other(write):
     path = write("vary: V[1]; V[s]\nS[] V[1,s]\nV[1,s] a\nV[2,s] b\nV[1,p] c\nV[2,p] d\n")
-    assert told(kit.lines(path, "corrected")) == ["T a", "F b", "F c"]
+    assert flagged(kit.lines(path, "corrected")) == ["T a", "F b", "F c"]
 
 
 def test_the_first_slot_varies_fastest_and_alternatives_stay_aligned(write):
@@ -65,7 +65,7 @@ def test_the_first_slot_varies_fastest_and_alternatives_stay_aligned(write):
         V[p] are | sing
         """
     )
-    assert told(kit.lines(path))[:8] == [
+    assert flagged(kit.lines(path))[:8] == [
         "T he is now",
         "F he are now",
         "T he sings now",
@@ -89,18 +89,23 @@ V[p] are
 
 
 def test_published_calls_a_sentence_grammatical_whose_last_varied_slot_is(write):
-    assert told(kit.lines(write(TWO_SLOTS))) == ["T he is", "F he are", "T they is", "F they are"]
+    assert flagged(kit.lines(write(TWO_SLOTS))) == [
+        "T he is",
+        "F he are",
+        "T they is",
+        "F they are",
+    ]
 
 
 def test_corrected_calls_a_sentence_grammatical_all_of_whose_varied_slots_are(write):
-    lines = told(kit.lines(write(TWO_SLOTS), "corrected"))
+    lines = flagged(kit.lines(write(TWO_SLOTS), "corrected"))
     assert lines == ["T he is", "F he are", "F they is", "F they are"]
 
 
 def test_common_rules_come_first_and_a_repeated_left_hand_side_adds_alternatives(write):
     common = write("N[] he\nV[s] is\nV[p] are\n", "common.avg")
     case = write("vary: V[]\nS[] N[] V[s]\nN[] she | it\n")
-    lines = told(kit.lines(case, common=common))
+    lines = flagged(kit.lines(case, common=common))
     assert lines == ["T he is", "F he are", "T she is", "F she are", "T it is", "F it are"]
 
 
@@ -114,12 +119,12 @@ def test_common_rules_come_first_and_a_repeated_left_hand_side_adds_alternatives
     ],
 )
 def test_order_of_attributes_blanks_line_ends_and_comments_do_not_count(write, text):
-    assert told(kit.lines(write(text))) == ["T he is", "F he are"]
+    assert flagged(kit.lines(write(text))) == ["T he is", "F he are"]
 
 
 def test_templates_may_be_alternatives_of_one_line(write):
     path = write("vary: V[]\nS[] he V[s] | they V[p]\nV[s] is\nV[p] are\n")
-    assert told(kit.lines(path)) == ["T he is", "F he are", "T they are", "F they is"]
+    assert flagged(kit.lines(path)) == ["T he is", "F he are", "T they are", "F they is"]
 
 
 def huge(write):

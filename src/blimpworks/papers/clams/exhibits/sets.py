@@ -152,9 +152,9 @@ def _counted(tables: Tables, grid: Grid) -> list[Cell]:
             }
             rows = select_rows(items, where)
             if not rows.empty:
-                place, n, here = (row, column.name), len(rows), (key, column.key)
+                place, n, number = (row, column.name), len(rows), (key, column.key)
                 where = narrowed(rows, where)
-                cells.append(Cell(*place, n, str(n), COUNT, "items", where, n, stands_for=here))
+                cells.append(Cell(*place, n, str(n), COUNT, "items", where, n, stands_for=number))
     return cells
 
 
