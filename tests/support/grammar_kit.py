@@ -25,13 +25,13 @@ def write(directory, text, name="case.avg"):
     return path
 
 
-def told(lines):
+def flagged(lines):
     """Lines as ``T sentence`` and ``F sentence``."""
     return [f"{line[0]} {line.rstrip().partition('	')[2]}" for line in lines]
 
 
 def mistake(read):
-    """What is told of the mistake that ``read`` meets."""
+    """The message about the mistake that ``read`` meets."""
     with pytest.raises(UserError) as caught:
         read()
     return str(caught.value)
@@ -48,7 +48,7 @@ def expand(templates, rules, vary, variant):
     ``templates``: parts, each a word or (name, attributes); ``rules``: alternatives by (name,
     attributes); ``vary``: (name, attributes). All attributes are frozensets.
     """
-    found = []
+    sets = []
     for template in templates:
         sentences = [(True, [])]
         for part in template:
@@ -56,7 +56,7 @@ def expand(templates, rules, vary, variant):
                 sentences = [(flag, [*words, part]) for flag, words in sentences]
                 continue
             name, attributes = part
-            items = [wanted for n, wanted in vary if n == name and wanted <= attributes]
+            items = [varied for n, varied in vary if n == name and varied <= attributes]
             if not items:
                 sentences = [(f, [*words, new]) for new in rules[part] for f, words in sentences]
                 continue
@@ -64,7 +64,7 @@ def expand(templates, rules, vary, variant):
                 key
                 for key in rules
                 if key[0] == name
-                and any(wanted <= key[1] for wanted in items)
+                and any(varied <= key[1] for varied in items)
                 and (key != part or (variant == "published" and any(items)))
             ]
             sentences = [
@@ -72,8 +72,8 @@ def expand(templates, rules, vary, variant):
                 for flag, words in sentences
                 for k, (new, key) in product(range(len(rules[part])), enumerate([part, *others]))
             ]
-        found += [(flag, " ".join(words)) for flag, words in sentences]
-    return found
+        sets += [(flag, " ".join(words)) for flag, words in sentences]
+    return sets
 
 
 def released(mirror, directory, lang):

@@ -17,17 +17,21 @@ from blimpworks.cluster.expectations import expected_items
 from blimpworks.cluster.needs import needs_of
 from blimpworks.cluster.plan import make_plan
 from blimpworks.errors import UserError
-from blimpworks.papers.clams.decisions import counts_one_more, methods_of
 from blimpworks.papers.clams.exhibits.facts import clams_models, clams_training
 from blimpworks.papers.clams.items.sets import grammars_of, set_files
-from blimpworks.papers.clams.settings import ClamsDecisions, ClamsOptions
+from blimpworks.papers.clams.settings import (
+    ClamsDecisions,
+    ClamsOptions,
+    counts_one_more,
+    methods_of,
+)
 from support.paths import REPOSITORY
 
 FIVE = ("deu", "eng", "fra", "heb", "rus")
 
 
 @pytest.fixture(autouse=True)
-def here(monkeypatch):
+def in_the_repository(monkeypatch):
     monkeypatch.chdir(REPOSITORY)
 
 
@@ -68,10 +72,10 @@ def test_a_recipe_with_seeds_makes_a_model_of_each():
     assert clams_models(campaign, catalogue)["mono"] == seeds
     assert {catalogue.row_of(name) for name in seeds} == {"lstm-small"}
     assert catalogue.models["lstm-small-seed2"].label == "LSTM (small), seed 2"
-    told = clams_training(campaign, catalogue)
-    assert told.startswith("lstm-small (1 × ")
-    assert told.count("5 seeds") == 2
-    assert "trained on treebanks and plain text, 1,500 sentences a language at most" in told
+    description = clams_training(campaign, catalogue)
+    assert description.startswith("lstm-small (1 × ")
+    assert description.count("5 seeds") == 2
+    assert "trained on treebanks and plain text, 1,500 sentences a language at most" in description
 
 
 def test_the_papers_models_are_trained_from_five_seeds_with_its_settings():
@@ -86,10 +90,10 @@ def test_the_papers_models_are_trained_from_five_seeds_with_its_settings():
 def test_each_seed_is_scored_by_parts_of_its_own():
     campaign, catalogue = loaded()
     parts = score_parts(campaign, catalogue, groups_of_models(campaign, catalogue))
-    found = {(p.model, p.part): p.languages for p in parts}
-    assert found["lstm-small-seed1", "heb"] == ("heb",)
-    assert found["lstm-small-multi-seed5", "multi"] == FIVE
-    assert found["masked-small-eng", "eng"] == ("eng",)
+    languages = {(p.model, p.part): p.languages for p in parts}
+    assert languages["lstm-small-seed1", "heb"] == ("heb",)
+    assert languages["lstm-small-multi-seed5", "multi"] == FIVE
+    assert languages["masked-small-eng", "eng"] == ("eng",)
     assert len(parts) == 5 * 5 + 5 + 1 + 1
 
 
@@ -162,11 +166,11 @@ def test_the_files_to_retrieve_are_those_of_its_models_and_benchmarks():
         parts = score_parts(changed, chosen, groups_of_models(changed, chosen))
         return set(retrieved_files(changed, chosen, parts))
 
-    found = files()
+    names = files()
     # As many jobs of the rule retrieve has the workflow.
-    assert len(found) == 92
-    assert sum(name.startswith("wals/") for name in found) == 3
-    assert not any(name.startswith(("unimorph/", "clams/fr_replication")) for name in found)
+    assert len(names) == 92
+    assert sum(name.startswith("wals/") for name in names) == 3
+    assert not any(name.startswith(("unimorph/", "clams/fr_replication")) for name in names)
     assert any(name.startswith("unimorph/") for name in files(benchmarks=("multiblimp", "clams")))
     assert {name.partition("/")[0] for name in files(models=())} == {"clams"}
     generated = campaign.clams.model_copy(update={"grammars": ("fra",)})
@@ -181,9 +185,9 @@ def test_released_corpora_take_the_place_of_treebanks():
     )
     catalogue = load_catalogue(campaign)
     parts = score_parts(campaign, catalogue, groups_of_models(campaign, catalogue))
-    found = retrieved_files(campaign, catalogue, parts)
-    assert sum(catalogue.sources[name].kind == "corpus" for name in found) == 4 * len(FIVE)
-    assert not any(name.startswith("ud/") for name in found)
+    names = retrieved_files(campaign, catalogue, parts)
+    assert sum(catalogue.sources[name].kind == "corpus" for name in names) == 4 * len(FIVE)
+    assert not any(name.startswith("ud/") for name in names)
 
 
 def test_pairs_are_expected_by_benchmark_language_and_settings():

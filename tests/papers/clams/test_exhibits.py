@@ -17,11 +17,16 @@ from blimpworks.exhibits.render import markdown_text
 from blimpworks.papers.clams.exhibits.bert import table2, table3
 from blimpworks.papers.clams.exhibits.facts import clams_models
 from blimpworks.papers.clams.exhibits.figures import fig2, fig3
-from blimpworks.papers.clams.exhibits.known import english, lstm_sets
-from blimpworks.papers.clams.exhibits.lstm import table1, table4, table5
+from blimpworks.papers.clams.exhibits.lstm import (
+    english,
+    lstm_sets,
+    table1,
+    table4,
+    table5,
+    variants,
+)
 from blimpworks.papers.clams.exhibits.sets import fig1, table6, table7
 from blimpworks.papers.clams.exhibits.statements import text
-from blimpworks.papers.clams.exhibits.variants import variants
 from blimpworks.tables import ACCURACIES, ITEMS, MORPHOLOGY, PERPLEXITIES, write_table
 
 LANGUAGES = {"deu": "German", "eng": "English", "fra": "French"}
@@ -48,10 +53,10 @@ BENCHMARK = {"benchmark": "clams", "skipped": 0, "ties": 0, "near_ties": 0}
 
 def row(model, lang, paradigm, correct, n=N, phenomenon="agreement"):
     method = MASKED if model.startswith("masked") else "full_sentence"
-    found = dict.fromkeys(ACCURACIES.names) | BENCHMARK
-    found |= {"model": model, "lang": lang, "paradigm": paradigm, "method": method}
-    found |= {"phenomenon": phenomenon, "correct": correct, "n": n, "accuracy": correct / n}
-    return found | {"low": 0.0, "high": 1.0}
+    columns = dict.fromkeys(ACCURACIES.names) | BENCHMARK
+    columns |= {"model": model, "lang": lang, "paradigm": paradigm, "method": method}
+    columns |= {"phenomenon": phenomenon, "correct": correct, "n": n, "accuracy": correct / n}
+    return columns | {"low": 0.0, "high": 1.0}
 
 
 def lstm_rows():
@@ -149,8 +154,8 @@ def test_table_1_has_the_mean_perplexity_of_the_seeds_on_each_languages_test_tex
         ]
     ]
     tables["perplexities"] = save(rows, PERPLEXITIES, tmp_path / "perplexities")
-    found = values(table1(tables, LABELS), "Test perplexity")
-    assert found == {"English Mono": 50.0, "English Multi": 90.0, "German Multi": 70.0}
+    perplexities = values(table1(tables, LABELS), "Test perplexity")
+    assert perplexities == {"English Mono": 50.0, "English Multi": 90.0, "German Multi": 70.0}
 
 
 def test_where_the_authors_count_one_item_more_a_cell_says_so_and_can_be_computed_again(tables):
@@ -218,59 +223,59 @@ def test_all_english_sets_stand_under_their_phenomena(tmp_path):
 
 
 def test_table_1_stands_for_the_printed_numbers_of_the_same_part(tables):
-    found = {cell.stands_for for cell in table1(tables, LABELS).cells}
-    assert {("prep", "eng clams-lstm-mono"), ("average", "deu clams-lstm-multi")} <= found
+    places = {cell.stands_for for cell in table1(tables, LABELS).cells}
+    assert {("prep", "eng clams-lstm-mono"), ("average", "deu clams-lstm-multi")} <= places
 
 
 def test_table_1_gives_an_interval_for_one_model_but_not_for_seeds(tables):
-    found = {cell.column: cell.low for cell in table1(tables, LABELS).cells if "rel" in cell.row}
-    assert found["English Mono"] is None
-    assert found["English Multi"] == pytest.approx(0.596, abs=0.001)
+    lows = {cell.column: cell.low for cell in table1(tables, LABELS).cells if "rel" in cell.row}
+    assert lows["English Mono"] is None
+    assert lows["English Multi"] == pytest.approx(0.596, abs=0.001)
 
 
 def test_table_1_leaves_an_average_out_where_a_construction_is_missing(tmp_path):
     rows = [r for r in lstm_rows() if (r["lang"], r["paradigm"]) != ("fra", "subj_rel")]
     tables = {"accuracies": save(rows, ACCURACIES, tmp_path / "accuracies")}
-    found = values(table1(tables, LABELS), "Average accuracy")
-    assert "French Mono" not in found
-    assert "German Mono" in found
+    averages = values(table1(tables, LABELS), "Average accuracy")
+    assert "French Mono" not in averages
+    assert "German Mono" in averages
 
 
 def test_table_4_has_gains_of_models_judged_both_ways(tables):
-    found = values(table4(tables, LABELS))
-    assert found["Simple agreement", "English Multi"] == pytest.approx(0.1)
-    assert found["Average accuracy", "French Multi"] == pytest.approx(0.2)
-    assert {column for _, column in found} == {f"{name} Multi" for name in LANGUAGES.values()}
+    gains = values(table4(tables, LABELS))
+    assert gains["Simple agreement", "English Multi"] == pytest.approx(0.1)
+    assert gains["Average accuracy", "French Multi"] == pytest.approx(0.2)
+    assert {column for _, column in gains} == {f"{name} Multi" for name in LANGUAGES.values()}
 
 
 def test_table_4_shows_signs_and_a_dash_for_no_change(tables):
-    found = {c.column: c.text for c in table4(tables, LABELS).cells if c.row.startswith("Simple")}
-    assert found == {"English Multi": "+.10", "French Multi": "+.20", "German Multi": "—"}
+    texts = {c.column: c.text for c in table4(tables, LABELS).cells if c.row.startswith("Simple")}
+    assert texts == {"English Multi": "+.10", "French Multi": "+.20", "German Multi": "—"}
 
 
 def test_table_5_has_the_deviation_of_models_with_several_seeds(tables):
-    found = values(table5(tables, LABELS))
-    assert found["Across prepositional phrase", "English Mono"] == pytest.approx(0.3)
-    assert {column for _, column in found} == {f"{name} Mono" for name in LANGUAGES.values()}
+    deviations = values(table5(tables, LABELS))
+    assert deviations["Across prepositional phrase", "English Mono"] == pytest.approx(0.3)
+    assert {column for _, column in deviations} == {f"{name} Mono" for name in LANGUAGES.values()}
 
 
 def test_table_2_pools_animate_and_inanimate_nouns(tables):
-    found = values(table2(tables, LABELS))
-    assert found["Across prepositional phrase", "English"] == pytest.approx(10 / 40)
-    assert found["Simple agreement", "French"] == pytest.approx(0.5)
-    assert ("Within object rel. clause", "German") not in found
+    accuracies = values(table2(tables, LABELS))
+    assert accuracies["Across prepositional phrase", "English"] == pytest.approx(10 / 40)
+    assert accuracies["Simple agreement", "French"] == pytest.approx(0.5)
+    assert ("Within object rel. clause", "German") not in accuracies
 
 
 def test_table_3_has_an_average_of_reflexives_alone_where_agreement_is_missing(tables):
-    found = values(table3(tables, LABELS))
-    assert found["Average accuracy", "Mono, reflexives"] == pytest.approx(0.8)
-    assert ("Average accuracy", "Mono") not in found
+    accuracies = values(table3(tables, LABELS))
+    assert accuracies["Average accuracy", "Mono, reflexives"] == pytest.approx(0.8)
+    assert ("Average accuracy", "Mono") not in accuracies
 
 
 def test_table_7_counts_the_sets_that_were_judged(tables):
-    found = values(table7(tables, LABELS))
-    assert found["Across prepositional phrase", "English Multi"] == 40
-    assert found["Simple", "English Mono, reflexives"] == N
+    counts = values(table7(tables, LABELS))
+    assert counts["Across prepositional phrase", "English Multi"] == 40
+    assert counts["Simple", "English Mono, reflexives"] == N
 
 
 def test_table_6_counts_pairs_with_animate_nouns(tmp_path):
@@ -289,15 +294,15 @@ def test_figure_1_shows_an_example_of_each_construction_that_there_is(tmp_path):
 
 
 def test_figure_2_averages_languages(tables):
-    found = values(fig2(tables, LABELS), "Simple agreement")
-    assert found["multilingual mean"] == pytest.approx(0.9)
-    assert found["multilingual SD"] == pytest.approx((2 / 300) ** 0.5)
+    bars = values(fig2(tables, LABELS), "Simple agreement")
+    assert bars["multilingual mean"] == pytest.approx(0.9)
+    assert bars["multilingual SD"] == pytest.approx((2 / 300) ** 0.5)
 
 
 def test_figure_3_averages_over_the_constructions_of_all_languages(tables):
-    found = values(fig3(tables, LABELS))
-    assert found["English", "mBERT"] == pytest.approx(0.5)
-    assert found["French", "complexity"] == pytest.approx(0.9)
+    points = values(fig3(tables, LABELS))
+    assert points["English", "mBERT"] == pytest.approx(0.5)
+    assert points["French", "complexity"] == pytest.approx(0.9)
 
 
 def test_figure_3_says_so_where_there_is_no_complexity(tables):
@@ -323,9 +328,9 @@ def test_correlations_are_of_average_accuracy_with_the_order_of_complexity(tmp_p
     }
     names = {"eng": "English", "deu": "German", "fra": "F", "rus": "R", "heb": "H"}
     cells = text(tables, replace(LABELS, languages=names)).cells
-    found = {cell.stands_for: cell.value for cell in cells if "Spearman" in cell.row}
+    correlations = {cell.stands_for: cell.value for cell in cells if "Spearman" in cell.row}
     # Differences of ranks 0, 3, 1, 1, 1: 1 - 6 * 12 / (5 * 24).
-    assert found == {
+    assert correlations == {
         ("rho", "LSTM"): pytest.approx(0.4),
         ("rho", "LSTM, German aside"): pytest.approx(1),
     }
@@ -357,10 +362,10 @@ def test_where_no_model_knows_the_words_of_any_pair_exhibits_are_empty(make, tmp
 
 def judgement_rows():
     """One row per pair behind the accuracies, right ones first."""
-    for found in (*lstm_rows(), *masked_rows()):
-        keys = {key: found[key] for key in ("model", "lang", "paradigm", "phenomenon", "method")}
-        for number in range(found["n"]):
-            yield keys | {"benchmark": "clams", "correct": float(number < found["correct"])}
+    for accuracy in (*lstm_rows(), *masked_rows()):
+        keys = {key: accuracy[key] for key in ("model", "lang", "paradigm", "phenomenon", "method")}
+        for number in range(accuracy["n"]):
+            yield keys | {"benchmark": "clams", "correct": float(number < accuracy["correct"])}
 
 
 @pytest.mark.parametrize("make", [table1, table2, table3, table4, table5, table7, fig2, fig3, text])

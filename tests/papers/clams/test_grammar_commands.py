@@ -1,10 +1,8 @@
 """The commands on attribute-varying grammars: generating sets, and looking before that."""
 
 import json
-from functools import partial
 from pathlib import Path
 
-import pytest
 from typer.testing import CliRunner
 
 from blimpworks.cli import app
@@ -13,12 +11,6 @@ from blimpworks.papers.clams.items.grammar.generator import generate_sets
 from blimpworks.records.job import sidecar_path
 from support import grammar_kit as kit
 from support.grammar_kit import GOOD, mistake
-
-
-@pytest.fixture
-def write(tmp_path):
-    return partial(kit.write, tmp_path)
-
 
 BE = "V[s] is\nV[p] are\n"
 
@@ -36,15 +28,15 @@ def inputs_of(output):
 
 
 def test_sets_are_written_as_released_with_a_record(write, tmp_path):
-    common, one = write(BE, "common.avg"), write("vary: V[]\nS[] he V[s]\n")
-    two = write("vary: V[]\nS[] they V[p]\n", "two.avg")
+    common, first = write(BE, "common.avg"), write("vary: V[]\nS[] he V[s]\n")
+    second = write("vary: V[]\nS[] they V[p]\n", "two.avg")
     outputs = tmp_path / "sets" / "one.txt", tmp_path / "sets" / "two.txt"
     written = [f"--output={path}" for path in outputs]
-    done = run("generate-sets", one, two, *written, "--variant=published")
+    done = run("generate-sets", first, second, *written, "--variant=published")
     assert done.exit_code == 0, done.output
     assert outputs[0].read_bytes() == b"True\the is\nFalse\the are\n"
     assert outputs[1].read_bytes() == b"True\tthey are\nFalse\tthey is\n"
-    assert inputs_of(outputs[0]) == [common, one, two]
+    assert inputs_of(outputs[0]) == [common, first, second]
     record = record_of(outputs[0])
     assert record["params"] == {"variant": "published", "common": True}
     assert record["notes"] == {"lines": {str(path): 2 for path in outputs}}
@@ -66,8 +58,8 @@ def test_each_grammar_is_read_after_the_common_rules_beside_it_unless_others_are
         common = [f"--common={path}" for path in more]
         done = run("generate-sets", *cases, *written, *common, "--variant=published")
         assert done.exit_code == 0, done.output
-        found = [path.read_text(encoding="utf-8").splitlines()[0] for path in outputs]
-        assert found == [f"True\the {verb}" for verb in verbs]
+        first_lines = [path.read_text(encoding="utf-8").splitlines()[0] for path in outputs]
+        assert first_lines == [f"True\the {verb}" for verb in verbs]
         assert inputs_of(outputs[0]) == [*read, *cases]
 
 
@@ -91,11 +83,11 @@ def test_outputs_must_be_as_many_as_grammars(write, tmp_path):
 
 
 def test_no_output_overwrites_a_grammar_or_another_output(write, tmp_path):
-    one, two, output = write(GOOD), write(GOOD, "two.avg"), tmp_path / "a.txt"
-    for outputs in ([output, output], [output, one]):
-        sentence = mistake(lambda o=outputs: generate_sets([one, two], None, o, "published"))
+    first, second, output = write(GOOD), write(GOOD, "two.avg"), tmp_path / "a.txt"
+    for outputs in ([output, output], [output, first]):
+        sentence = mistake(lambda o=outputs: generate_sets([first, second], None, o, "published"))
         assert sentence.startswith(f"{outputs[1]} is an output and also another file")
-    assert one.read_text(encoding="utf-8") == GOOD
+    assert first.read_text(encoding="utf-8") == GOOD
     assert not output.exists()
 
 

@@ -1,18 +1,11 @@
 """Attribute-varying grammars: how a mistake in one is told."""
 
 import re
-from functools import partial
 
 import pytest
 
 from support import grammar_kit as kit
-from support.grammar_kit import GOOD, mistake, told
-
-
-@pytest.fixture
-def write(tmp_path):
-    return partial(kit.write, tmp_path)
-
+from support.grammar_kit import GOOD, flagged, mistake
 
 MISTAKES = [
     ("Verbs\n" + GOOD, "1:1", "'Verbs' at the start of a line, which is no rule"),
@@ -74,23 +67,23 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "place", "found"), MISTAKES)
+@pytest.mark.parametrize(("text", "place", "words"), MISTAKES)
 def test_a_mistake_is_told_with_its_place_what_was_expected_and_what_to_do(
-    write, text, place, found
+    write, text, place, words
 ):
     path = write(text)
     sentence = mistake(lambda: kit.lines(path))
-    assert sentence.startswith(f"{path}:{place}: found {found}")
+    assert sentence.startswith(f"{path}:{place}: found {words}")
     assert re.fullmatch(r"[^\n]+; expected [^\n]+; [^\n]+\.", sentence)
 
 
 def test_the_grammar_of_which_the_mistakes_are_made_has_none(write):
-    assert told(kit.lines(write(GOOD))) == ["T the man sings", "F the man sing"]
+    assert flagged(kit.lines(write(GOOD))) == ["T the man sings", "F the man sing"]
 
 
 def test_a_word_may_hold_what_starts_a_comment(write):
     path = write(GOOD.replace("man", "c# man"))
-    assert told(kit.lines(path)) == ["T the c# man sings", "F the c# man sing"]
+    assert flagged(kit.lines(path)) == ["T the c# man sings", "F the c# man sing"]
 
 
 def test_common_rules_have_no_sets_of_their_own(write):
@@ -110,7 +103,7 @@ def test_a_mistake_in_common_rules_is_told_with_their_file(write):
 
 def test_only_corrected_refuses_a_vary_item_of_a_single_attribute_set(write):
     path = write(GOOD.replace("V[]", "V[3,s]"))
-    assert told(kit.lines(path)) == ["T the man sings", "F the man sings"]
+    assert flagged(kit.lines(path)) == ["T the man sings", "F the man sings"]
     sentence = mistake(lambda: kit.lines(path, "corrected"))
     assert "V[3,s], which is varied but has nothing to vary with" in sentence
 

@@ -3,7 +3,6 @@
 import re
 import tracemalloc
 from collections import Counter
-from functools import partial
 from itertools import islice
 
 import pytest
@@ -18,13 +17,7 @@ from blimpworks.papers.clams.items.grammar.generator import (
 )
 from blimpworks.papers.clams.items.grammar.parser import read_grammar
 from support import grammar_kit as kit
-from support.grammar_kit import told
-
-
-@pytest.fixture
-def write(tmp_path):
-    return partial(kit.write, tmp_path)
-
+from support.grammar_kit import flagged
 
 PERSONS = """\
 vary: {vary}
@@ -40,25 +33,25 @@ V[3,p] are
 
 
 def test_every_other_attribute_set_of_a_varied_name_is_ungrammatical(write):
-    found = told(kit.lines(write(PERSONS.format(vary="V[]"))))
-    assert found == ["T they are here", "F they was here", "F they wast here", "F they were here"]
+    lines = flagged(kit.lines(write(PERSONS.format(vary="V[]"))))
+    assert lines == ["T they are here", "F they was here", "F they wast here", "F they were here"]
 
 
 def test_a_vary_item_keeps_to_the_attribute_sets_that_share_its_attributes(write):
     path = write(PERSONS.format(vary="V[p]"))
-    assert told(kit.lines(path, "corrected")) == ["T they are here", "F they were here"]
+    assert flagged(kit.lines(path, "corrected")) == ["T they are here", "F they were here"]
 
 
 def test_the_published_program_repeats_the_grammatical_sentence_of_a_vary_item_with_attributes(
     write,
 ):
-    found = told(kit.lines(write(PERSONS.format(vary="V[p]"))))
-    assert found == ["T they are here", "F they were here", "F they are here"]
+    lines = flagged(kit.lines(write(PERSONS.format(vary="V[p]"))))
+    assert lines == ["T they are here", "F they were here", "F they are here"]
 
 
 def test_vary_items_are_alternatives_to_each_other(write):
     path = write("vary: V[1]; V[s]\nS[] V[1,s]\nV[1,s] a\nV[2,s] b\nV[1,p] c\nV[2,p] d\n")
-    assert told(kit.lines(path, "corrected")) == ["T a", "F b", "F c"]
+    assert flagged(kit.lines(path, "corrected")) == ["T a", "F b", "F c"]
 
 
 def test_the_first_slot_varies_fastest_and_alternatives_stay_aligned(write):
@@ -72,7 +65,7 @@ def test_the_first_slot_varies_fastest_and_alternatives_stay_aligned(write):
         V[p] are | sing
         """
     )
-    assert told(kit.lines(path))[:8] == [
+    assert flagged(kit.lines(path))[:8] == [
         "T he is now",
         "F he are now",
         "T he sings now",
@@ -96,19 +89,24 @@ V[p] are
 
 
 def test_published_calls_a_sentence_grammatical_whose_last_varied_slot_is(write):
-    assert told(kit.lines(write(TWO_SLOTS))) == ["T he is", "F he are", "T they is", "F they are"]
+    assert flagged(kit.lines(write(TWO_SLOTS))) == [
+        "T he is",
+        "F he are",
+        "T they is",
+        "F they are",
+    ]
 
 
 def test_corrected_calls_a_sentence_grammatical_all_of_whose_varied_slots_are(write):
-    found = told(kit.lines(write(TWO_SLOTS), "corrected"))
-    assert found == ["T he is", "F he are", "F they is", "F they are"]
+    lines = flagged(kit.lines(write(TWO_SLOTS), "corrected"))
+    assert lines == ["T he is", "F he are", "F they is", "F they are"]
 
 
 def test_common_rules_come_first_and_a_repeated_left_hand_side_adds_alternatives(write):
     common = write("N[] he\nV[s] is\nV[p] are\n", "common.avg")
     case = write("vary: V[]\nS[] N[] V[s]\nN[] she | it\n")
-    found = told(kit.lines(case, common=common))
-    assert found == ["T he is", "F he are", "T she is", "F she are", "T it is", "F it are"]
+    lines = flagged(kit.lines(case, common=common))
+    assert lines == ["T he is", "F he are", "T she is", "F she are", "T it is", "F it are"]
 
 
 @pytest.mark.parametrize(
@@ -121,12 +119,12 @@ def test_common_rules_come_first_and_a_repeated_left_hand_side_adds_alternatives
     ],
 )
 def test_order_of_attributes_blanks_line_ends_and_comments_do_not_count(write, text):
-    assert told(kit.lines(write(text))) == ["T he is", "F he are"]
+    assert flagged(kit.lines(write(text))) == ["T he is", "F he are"]
 
 
 def test_templates_may_be_alternatives_of_one_line(write):
     path = write("vary: V[]\nS[] he V[s] | they V[p]\nV[s] is\nV[p] are\n")
-    assert told(kit.lines(path)) == ["T he is", "F he are", "T they are", "F they is"]
+    assert flagged(kit.lines(path)) == ["T he is", "F he are", "T they are", "F they is"]
 
 
 def huge(write):
@@ -200,19 +198,19 @@ variants = st.sampled_from(["published", "corrected"])
 @each_grammar
 @given(grammars())
 def test_streaming_gives_what_lists_give(write, given_grammar):
-    found = kit.lines(write(source(*given_grammar)))
-    wanted = kit.expand(*given_grammar, "published")
-    assert found == [f"{flag}\t{sentence}\n" for flag, sentence in wanted]
+    lines = kit.lines(write(source(*given_grammar)))
+    expected = kit.expand(*given_grammar, "published")
+    assert lines == [f"{flag}\t{sentence}\n" for flag, sentence in expected]
 
 
 @each_grammar
 @given(grammars())
 def test_corrected_gives_the_lines_of_lists_ordered_by_set(write, given_grammar):
-    found = kit.lines(write(source(*given_grammar)), "corrected")
-    wanted = kit.expand(*given_grammar, "corrected")
-    assert Counter(found) == Counter(f"{flag}\t{sentence}\n" for flag, sentence in wanted)
-    right = [sentence for flag, sentence in wanted if flag]
-    assert [line[5:-1] for line in found if line.startswith("True")] == right
+    lines = kit.lines(write(source(*given_grammar)), "corrected")
+    expected = kit.expand(*given_grammar, "corrected")
+    assert Counter(lines) == Counter(f"{flag}\t{sentence}\n" for flag, sentence in expected)
+    right = [sentence for flag, sentence in expected if flag]
+    assert [line[5:-1] for line in lines if line.startswith("True")] == right
 
 
 @each_grammar

@@ -21,10 +21,10 @@ WORDS = st.lists(st.sampled_from("abcd"), min_size=1, max_size=5).map(" ".join)
 
 
 def region(good, bad):
-    found = regions_of(good, bad)
+    regions = regions_of(good, bad)
     return (
-        good[found.good_start : found.good_end],
-        bad[found.bad_start : found.bad_end],
+        good[regions.good_start : regions.good_end],
+        bad[regions.bad_start : regions.bad_end],
     )
 
 
@@ -44,10 +44,10 @@ def test_the_critical_region_is_what_differs(good, bad, expected):
 
 @given(WORDS, WORDS)
 def test_around_the_regions_sentences_are_the_same_and_no_region_is_empty(good, bad):
-    found = regions_of(good, bad)
-    assert good[: found.good_start] == bad[: found.bad_start]
+    regions = regions_of(good, bad)
+    assert good[: regions.good_start] == bad[: regions.bad_start]
     assert all(region(good, bad))
-    rests = good[found.good_end :], bad[found.bad_end :]
+    rests = good[regions.good_end :], bad[regions.bad_end :]
     assert rests[0] == rests[1] or good == bad
 
 
@@ -67,8 +67,8 @@ def test_a_capital_lowers_the_rest_of_its_word_only_as_published(sentence, publi
 
 def test_each_paradigm_is_of_a_phenomenon():
     names = ("subj_rel", "prep_inanim", "reflexives_across", "npi_across_anim", "simple_npi_inanim")
-    found = [phenomenon_of(name) for name in names]
-    assert found == ["agreement", "agreement", "reflexives", "npis", "npis"]
+    phenomena = [phenomenon_of(name) for name in names]
+    assert phenomena == ["agreement", "agreement", "reflexives", "npis", "npis"]
 
 
 @pytest.fixture

@@ -38,8 +38,8 @@ def printed_sizes():
 def varied_words(grammar):
     """The first words of the alternatives that are varied, as ``laugh/laughs``."""
     for item in grammar.vary:
-        one, two = grammar.named(item.target.name)
-        for forms in zip(one.alternatives, two.alternatives, strict=True):
+        right, wrong = grammar.named(item.target.name)
+        for forms in zip(right.alternatives, wrong.alternatives, strict=True):
             yield "/".join(sorted(form.text.split()[0] for form in forms))
 
 
@@ -86,22 +86,22 @@ CHANGES = (
 def test_the_page_shows_what_its_first_grammar_generates(tmp_path):
     path = tmp_path / "simple.avg"
     path.write_text(BLOCKS[0], encoding="utf-8")
-    found = kit.lines(path)
-    assert "".join(found[:8]) == BLOCKS[1]
-    assert len(found) == 16
+    lines = kit.lines(path)
+    assert "".join(lines[:8]) == BLOCKS[1]
+    assert len(lines) == 16
 
 
 def test_the_page_shows_how_mistakes_are_told(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    shown = next(block for block in BLOCKS if "; expected " in block).splitlines()
-    found = []
+    printed = next(block for block in BLOCKS if "; expected " in block).splitlines()
+    messages = []
     for old, new in CHANGES:
         text = BLOCKS[0].replace("S[] the N[p] V[p]", "#") if not new else BLOCKS[0]
         Path("simple.avg").write_text(text.replace(old, new, 1), encoding="utf-8")
         with pytest.raises(UserError) as caught:
             kit.lines(Path("simple.avg"))
-        found.append(str(caught.value))
-    assert found == shown
+        messages.append(str(caught.value))
+    assert messages == printed
 
 
 def right_article(word, plural):
@@ -123,5 +123,5 @@ def test_italian_articles_suit_the_words_that_they_stand_before(name):
         attributes = rule.defined.attributes
         for alternative in rule.alternatives:
             article, word, *_ = alternative.text.split()
-            wanted = right_article(word, "p" in attributes)
-            assert article == (AFTER_A[wanted] if "a" in attributes else wanted)
+            expected = right_article(word, "p" in attributes)
+            assert article == (AFTER_A[expected] if "a" in attributes else expected)

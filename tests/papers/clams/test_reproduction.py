@@ -42,10 +42,10 @@ def released(tmp_path_factory, mirror):
 
 
 def statuses(comparison):
-    found = comparison.groupby(["exhibit", "status"]).size()
+    counts = comparison.groupby(["exhibit", "status"]).size()
     return {
         exhibit: {status: int(n) for (_, status), n in rows.items()}
-        for exhibit, rows in found.groupby("exhibit")
+        for exhibit, rows in counts.groupby("exhibit")
     }
 
 
@@ -80,10 +80,10 @@ def test_print_alone_recomputes_averages_gains_and_what_is_printed_twice(printed
 def test_released_sets_and_wals_recompute_tables_6_and_7_and_the_correlations(released):
     _, comparison, _ = released
     none = "not recomputable"
-    found = statuses(comparison)
-    assert found["table6"] == {"exact": 35}
-    assert found["table7"] == {"exact": 52, "erratum": 2}
-    assert found["text"] == {"exact": 16, "rounding": 1, "erratum": 3, none: 17}
+    counts = statuses(comparison)
+    assert counts["table6"] == {"exact": 35}
+    assert counts["table7"] == {"exact": 52, "erratum": 2}
+    assert counts["text"] == {"exact": 16, "rounding": 1, "erratum": 3, none: 17}
     assert faulty(comparison) == FAULTY
     assert rounded(comparison) == ROUNDED
 
@@ -92,12 +92,12 @@ def test_released_sets_and_wals_recompute_tables_6_and_7_and_the_correlations(re
 def test_the_printed_correlation_with_capitals_is_what_keeping_hebrew_gives(released):
     exhibits, _, _ = released
     start = "Spearman's ρ of accuracy and morphological complexity: "
-    found = {
+    correlations = {
         cell.row.removeprefix(start): cell.value
         for cell in exhibits["text"].cells
         if cell.column == "Recomputed" and cell.row.startswith(start)
     }
-    assert found == pytest.approx(
+    assert correlations == pytest.approx(
         {
             "LSTM": 0.4,
             "LSTM, German aside": 1.0,
@@ -128,8 +128,10 @@ def test_bounds_of_the_text_are_kept_by_the_tables(printed):
 @pytest.mark.mirror
 def test_complexity_ranks_the_five_languages_as_the_text_says(released):
     exhibits, _, _ = released
-    found = {c.row: (c.value, c.n) for c in exhibits["fig3"].cells if c.column == "complexity"}
-    assert {name: (round(value, 4), n) for name, (value, n) in found.items()} == {
+    complexities = {
+        c.row: (c.value, c.n) for c in exhibits["fig3"].cells if c.column == "complexity"
+    }
+    assert {name: (round(value, 4), n) for name, (value, n) in complexities.items()} == {
         "English": (0.3293, 28),
         "German": (0.3970, 27),
         "French": (0.4341, 26),
@@ -149,17 +151,17 @@ def again(exhibits, tables):
 @pytest.mark.mirror
 def test_every_cell_can_be_computed_again_from_its_rows(released):
     exhibits, _, tables = released
-    found = list(again(exhibits, tables))
-    assert {cell.source for cell, _ in found} == set(tables)
-    assert [cell for cell, value in found if value != pytest.approx(cell.value)] == []
+    recomputed = list(again(exhibits, tables))
+    assert {cell.source for cell, _ in recomputed} == set(tables)
+    assert [cell for cell, value in recomputed if value != pytest.approx(cell.value)] == []
 
 
 def test_figure_2_has_mean_and_deviation_over_languages(printed):
     exhibits, _, _ = printed
-    found = {(cell.row, cell.column): cell.value for cell in exhibits["fig2"].cells}
+    bars = {(cell.row, cell.column): cell.value for cell in exhibits["fig2"].cells}
     # Table 1, monolingual: .55, .52, .81, .56, .60.
-    assert found["Across object rel. clause", "monolingual mean"] == pytest.approx(0.608)
-    assert found["Across object rel. clause", "monolingual SD"] == pytest.approx(0.10419, abs=1e-5)
+    assert bars["Across object rel. clause", "monolingual mean"] == pytest.approx(0.608)
+    assert bars["Across object rel. clause", "monolingual SD"] == pytest.approx(0.10419, abs=1e-5)
 
 
 def test_every_exhibit_is_written_in_every_format(printed, tmp_path):

@@ -9,12 +9,10 @@ from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.retrieved import available
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
-from blimpworks.papers.clams.decisions import counts_one_more, methods_of
 from blimpworks.papers.clams.exhibits.facts import FACTS
 from blimpworks.papers.clams.exhibits.specs import SPECS
-from blimpworks.papers.clams.items.expected import expected_pairs
-from blimpworks.papers.clams.items.sets import GRAMMAR, SET, languages
-from blimpworks.papers.clams.settings import ClamsOptions
+from blimpworks.papers.clams.items.sets import GRAMMAR, SET, expected_pairs, languages
+from blimpworks.papers.clams.settings import ClamsOptions, counts_one_more, methods_of
 
 BENCHMARK = "clams"
 
@@ -54,16 +52,17 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
     return rows
 
 
-def evaluation_sets(layout: Layout, paper: str) -> list[str]:
-    """The table of all released sets, where all can be had."""
-    rows = available(layout.campaign, layout.catalogue, SET)
-    return [f"{layout.results}/evaluation_sets/{paper}.parquet"] if rows else []
+def _table(kind: str, name: str) -> TableKind:
+    """A table of its own, by its path below the results, where all sources of a kind can be had."""
 
+    def paths(layout: Layout, paper: str) -> list[str]:
+        """The table's path; none where its sources cannot be had."""
+        rows = available(layout.campaign, layout.catalogue, kind)
+        return [f"{layout.results}/{name}.parquet"] if rows else []
 
-def morphology(layout: Layout, paper: str) -> list[str]:
-    """The table of languages' morphology, where its sources can be had."""
-    rows = available(layout.campaign, layout.catalogue, "wals")
-    return [f"{layout.results}/morphology/languages.parquet"] if rows else []
+    return TableKind(
+        paths=paths, sources=lambda campaign, catalogue: available(campaign, catalogue, kind)
+    )
 
 
 PAPER = Paper(
@@ -109,14 +108,8 @@ PAPER = Paper(
     exhibits=SPECS,
     facts=FACTS,
     tables={
-        "evaluation_sets": TableKind(
-            paths=evaluation_sets,
-            sources=lambda campaign, catalogue: available(campaign, catalogue, SET),
-        ),
-        "morphology": TableKind(
-            paths=morphology,
-            sources=lambda campaign, catalogue: available(campaign, catalogue, "wals"),
-        ),
+        "evaluation_sets": _table(SET, "evaluation_sets/clams"),
+        "morphology": _table("wals", "morphology/languages"),
     },
     formulas=("blimpworks.papers.clams.exhibits.formulas",),
     commands=("blimpworks.papers.clams.commands",),

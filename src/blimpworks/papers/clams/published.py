@@ -1,6 +1,6 @@
 """Accuracies that CLAMS prints: Tables 1 to 3, and with Table 4 those with capitals."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.errors import UserError
@@ -16,11 +16,10 @@ from blimpworks.reproduction.printed import PrintedAccuracy
 ENGLISH, MULTILINGUAL = "eng", "bert-base-multilingual-cased"
 ALTERED = {"perplexity", "average", "agreement average", "reflexives average"}
 """Rows of the tables that are no accuracies, or are means of them."""
-Numbers = Mapping[tuple[str, str, str], PublishedRow]
 
 
 def _accuracy(
-    row: PublishedRow, model: str, lang: str, n: float | None, phenomenon: str = AGREEMENT
+    row: PublishedRow, model: str, lang: str, n: int | None, phenomenon: str = AGREEMENT
 ) -> PrintedAccuracy:
     """One printed accuracy. Raises UserError for a number that is none."""
     if row.value is None or not 0 <= row.value <= 1:
@@ -34,23 +33,17 @@ def _accuracy(
         accuracy=row.value,
         rounding=row.half_unit,
         origin=row.place,
-        n=None if n is None else int(n),
+        n=n,
         phenomenon=phenomenon,
         paradigm=row.row,
     )
 
 
-def _of(printed: Sequence[PublishedRow], exhibit: str) -> Iterator[PublishedRow]:
+def _numbers_of(printed: Sequence[PublishedRow], exhibit: str) -> Iterator[PublishedRow]:
     """The numbers of a table that stand for one construction."""
     for row in printed:
         if row.exhibit == exhibit and row.value is not None and row.row not in ALTERED:
             yield row
-
-
-def _size(numbers: Numbers, construction: str, lang: str, model: str) -> float | None:
-    """Sets that a masked model was scored on (Table 7), where the paper says."""
-    row = numbers.get(("table7", construction, f"{lang} {model}"))
-    return row.value if row else None
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
@@ -61,25 +54,32 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
 
     Raises UserError for a number that is no accuracy.
     """
-    numbers = {(row.exhibit, row.row, row.column): row for row in printed}
-    for row in _of(printed, "table1"):
+    # Sets that masked models were scored on, where the paper says.
+    sizes = {
+        (row.row, row.column): int(row.value)
+        for row in _numbers_of(printed, "table7")
+        if row.value is not None
+    }
+    for row in _numbers_of(printed, "table1"):
         lang, _, model = row.column.partition(" ")
         yield _accuracy(row, model, lang, None)
-    for row in _of(printed, "table2"):
-        n = _size(numbers, row.row, row.column, MULTILINGUAL)
+    for row in _numbers_of(printed, "table2"):
+        n = sizes.get((row.row, f"{row.column} {MULTILINGUAL}"))
         yield _accuracy(row, MULTILINGUAL, row.column, n)
-    for row in _of(printed, "table3"):
+    for row in _numbers_of(printed, "table3"):
         if row.column == MULTILINGUAL and row.row in CONSTRUCTIONS:
             continue
-        n = _size(numbers, row.row, ENGLISH, row.column)
+        n = sizes.get((row.row, f"{ENGLISH} {row.column}"))
         phenomenon = REFLEXIVES if row.row in ENGLISH_REFLEXIVES else AGREEMENT
         yield _accuracy(row, row.column, ENGLISH, n, phenomenon)
-    yield from _with_capitals(printed, numbers)
+    yield from _with_capitals(printed)
 
 
-def _with_capitals(printed: Sequence[PublishedRow], numbers: Numbers) -> Iterator[PrintedAccuracy]:
-    for gain in _of(printed, "table4"):
-        before = numbers.get(("table1", gain.row, gain.column))
+def _with_capitals(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
+    """Accuracies with a capital first letter: those of Table 1 plus the gains of Table 4."""
+    numbers = {(row.row, row.column): row for row in _numbers_of(printed, "table1")}
+    for gain in _numbers_of(printed, "table4"):
+        before = numbers.get((gain.row, gain.column))
         if before is None or before.value is None or gain.value is None:
             continue
         lang, _, model = gain.column.partition(" ")

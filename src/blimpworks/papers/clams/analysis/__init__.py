@@ -1,1 +1,1 @@
-"""Statistics that this paper alone has."""
+"""Statistics that CLAMS alone has."""

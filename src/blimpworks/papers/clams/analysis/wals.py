@@ -62,8 +62,8 @@ class Category:
     def value(self) -> float | None:
         """From 0 to 1; None for a category that is set aside."""
         scale = SCALES[self.feature]
-        found = scale[self.number - 1]
-        return None if found is None else found / max(filter(None, scale))
+        degree = scale[self.number - 1]
+        return None if degree is None else degree / max(filter(None, scale))
 
 
 def _read(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
@@ -85,7 +85,7 @@ def _read(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, s
 
 def _numbers(elements: Path) -> dict[str, Category]:
     """Categories of the features that count, by WALS's internal key."""
-    found: dict[str, Category] = {}
+    categories: dict[str, Category] = {}
     for where, row in _read(elements, ("pk", "id", "number")):
         feature = row["id"].partition("-")[0]
         if feature in SCALES:
@@ -95,8 +95,8 @@ def _numbers(elements: Path) -> dict[str, Category]:
                     f"{where}: {row['id']!r} is category {row['number']!r}, expected 1 to "
                     f"{len(SCALES[feature])} of feature {feature}. Is it another release of WALS?"
                 )
-            found[row["pk"]] = Category(feature, number)
-    return found
+            categories[row["pk"]] = Category(feature, number)
+    return categories
 
 
 def read_categories(values: Path, elements: Path) -> dict[str, dict[str, Category]]:
@@ -107,7 +107,7 @@ def read_categories(values: Path, elements: Path) -> dict[str, dict[str, Categor
     Raises UserError for a missing or broken table, or a value of an unknown category.
     """
     known = _numbers(elements)
-    found: dict[str, dict[str, Category]] = {}
+    by_language: dict[str, dict[str, Category]] = {}
     for where, row in _read(values, ("id", "domainelement_pk")):
         feature, _, language = row["id"].partition("-")
         if feature not in SCALES:
@@ -118,8 +118,8 @@ def read_categories(values: Path, elements: Path) -> dict[str, dict[str, Categor
                 f"{where}: value {row['id']!r} has domainelement_pk {row['domainelement_pk']!r}, "
                 f"expected one of feature {feature} in {elements}. Take both from one release."
             )
-        found.setdefault(language, {})[feature] = category
-    return found
+        by_language.setdefault(language, {})[feature] = category
+    return by_language
 
 
 def choose_languages(

@@ -1,26 +1,31 @@
-"""CLAMS's tables of BERT: by language (2), English in full (3), sets that were scored (7).
+"""CLAMS's tables of BERT: by language (2), English in full (3).
 
 Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 
-from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import of_row
-from blimpworks.exhibits.shared import Tables, read_printed
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.shared import Tables
 from blimpworks.papers.clams.exhibits.common import (
     AGAIN,
     AVERAGE,
     HEADINGS,
     Accuracies,
+    Column,
+    Grid,
+    accuracy,
+    average,
+    by_phenomenon,
     printed_cells,
     read_accuracies,
     shown_languages,
+    table_of,
 )
 from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, PRINTED
 from blimpworks.papers.clams.items.constructions import (
     AGREEMENT,
-    CONSTRUCTIONS,
     ENGLISH,
     ENGLISH_REFLEXIVES,
     REFLEXIVES,
@@ -35,36 +40,17 @@ PARTS = (
 """Phenomena of English: code, title, constructions."""
 
 
-def column_name(name: str, phenomenon: str) -> str:
-    """A column's name: each part of a table has its own columns, and so headings of its own."""
-    return name if phenomenon == AGREEMENT else f"{name}, {phenomenon}"
-
-
-def shown_twice(
-    tables: Tables, there: tuple[str, str, str], place: tuple[str, str], here: tuple[str, str]
+def _printed_elsewhere(
+    tables: Tables, exhibit: str, grid: Grid, column: str, name: str, stands_for: str
 ) -> list[Cell]:
-    """A printed number as another exhibit prints it: exhibit, row and column ``there``.
+    """Numbers of a grid's rows as a ``column`` of another exhibit prints them.
 
-    ``here`` is where this exhibit has it, ``place`` the cell's row and column.
+    ``name`` is what their column is called here; ``stands_for`` the key of the column of this
+    exhibit that has the same numbers.
     """
-    printed = read_printed(tables)
-    keys = ("exhibit", "row", "column")
-    for key, wanted in zip(keys, there, strict=True):
-        printed = printed[printed[key] == wanted]
-    where = dict(zip(keys, there, strict=True))
-    formula = of_row("value")
+    cells = printed_cells(tables, exhibit, grid.rows, {column: name})
     return [
-        Cell(
-            *place,
-            float(row["value"]),
-            row["text"],
-            formula,
-            "published",
-            where,
-            printed=False,
-            stands_for=here,
-        )
-        for _, row in printed[printed["value"].notna()].iterrows()
+        replace(cell, printed=False, stands_for=(cell.where["row"], stands_for)) for cell in cells
     ]
 
 
@@ -74,92 +60,75 @@ def shown_twice(
 def table2(tables: Tables, labels: Labels) -> Exhibit:
     """Table 2: accuracy of the multilingual masked model by construction and language."""
     languages = shown_languages(labels)
-    caption = ""
+    grid = Grid([Column(lang, MBERT, ("", name), lang) for lang, name in languages.items()])
     if labels.source == "published":
-        cells = printed_cells(tables, "table2", CONSTRUCTIONS, languages)
-        for key, name in CONSTRUCTIONS.items():
-            there = ("table3", key, PRINTED[MBERT])
-            cells += shown_twice(tables, there, (name, "English, Table 3"), (key, ENG))
+        cells = grid.printed(tables, "table2")
+        cells += _printed_elsewhere(
+            tables, "table3", grid, PRINTED[MBERT], "English, Table 3", stands_for=ENG
+        )
         caption = "As printed; the CSV file has the same English numbers from Table 3. "
     else:
-        found = read_accuracies(tables, labels)
-        made = [
-            found.cell(MBERT, lang, key, (name, languages[lang]), column=lang)
-            for key, name in CONSTRUCTIONS.items()
-            for lang in languages
-        ]
-        cells = [cell for cell in made if cell]
-    return Exhibit(
+        cells, caption = grid.cells(read_accuracies(tables, labels), accuracy), ""
+    return table_of(
         "Accuracy of multilingual BERT by construction and language",
         f"{caption}Share of minimal sets in which the right form is the more probable one in place "
         "of the masked word, of those whose two forms are in the vocabulary; a dash: none are. "
         "Chance is 0.5." + ("" if cells else NO_MASKED),
         cells,
-        sections=_by_construction([*languages.values()]),
+        [grid],
     )
-
-
-def _by_construction(columns: Sequence[str]) -> list[Section]:
-    return [Section("", {name: name for name in CONSTRUCTIONS.values()}, columns)]
 
 
 # Table 3
 
 
-def _section_cells(
-    found: Accuracies, phenomenon: str, rows: Mapping[str, str], *, base: bool, average: str
-) -> list[Cell]:
-    """Accuracies of a phenomenon's constructions (``base``), and their average."""
-    made: list[Cell | None] = []
-    for part in (BERT, MBERT):
-        column, key = column_name(HEADINGS[part], phenomenon), PRINTED[part]
-        if base:
-            made += [
-                found.cell(part, ENG, construction, (name, column), phenomenon, key)
-                for construction, name in rows.items()
-            ]
-        stands_for = (f"{phenomenon} average", key)
-        place = (average, column)
-        made.append(found.average(part, ENG, rows, place, stands_for, phenomenon))
-    return [cell for cell in made if cell is not None]
+def _measured(accuracies: Accuracies, grid: Grid, average_row: Mapping[str, str]) -> list[Cell]:
+    """Accuracies and their average, column by column."""
+    columns = [replace(grid, columns=[column]) for column in grid.columns]
+    return [
+        cell
+        for each in columns
+        for cell in (
+            *each.cells(accuracies, accuracy),
+            *each.cells(accuracies, average, average_row),
+        )
+    ]
 
 
-def _printed_section(tables: Tables, phenomenon: str, rows: Mapping[str, str]) -> list[Cell]:
-    """Printed accuracies, and beside those of Table 2 what it has for them."""
-    columns = {PRINTED[part]: column_name(HEADINGS[part], phenomenon) for part in (BERT, MBERT)}
-    shown = {**rows, f"{phenomenon} average": AVERAGE}
-    cells = printed_cells(tables, "table3", shown, columns)
-    for key, name in rows.items():
-        place, here = (name, "Multi, Table 2"), (key, PRINTED[MBERT])
-        cells += shown_twice(tables, ("table2", key, ENG), place, here)
-    return cells
+def _printed(accuracies: Accuracies, tables: Tables, grid: Grid, key: str) -> list[Cell]:
+    """Printed accuracies, the same from Table 2, and averages with those from the rows above."""
+    cells = grid.printed(tables, "table3", {**grid.rows, key: AVERAGE})
+    cells += _printed_elsewhere(tables, "table2", grid, ENG, "Multi, Table 2", PRINTED[MBERT])
+    return cells + grid.cells(accuracies, average, {key: AGAIN})
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
     """Table 3: accuracy of English and multilingual masked models on all English sets."""
-    found = read_accuracies(tables, labels)
+    accuracies = read_accuracies(tables, labels)
     published = labels.source == "published"
+    columns = [Column(ENG, part, ("", HEADINGS[part]), PRINTED[part]) for part in (BERT, MBERT)]
+    grids = by_phenomenon(columns, PARTS)
     cells: list[Cell] = []
-    sections: list[Section] = []
-    heads: dict[str, tuple[str, str]] = {}
-    for phenomenon, title, rows in PARTS:
+    for grid in grids:
+        key = f"{grid.phenomenon} average"
         if published:
-            cells += _printed_section(tables, phenomenon, rows)
-        average = AGAIN if published else AVERAGE
-        cells += _section_cells(found, phenomenon, rows, base=not published, average=average)
-        shown = [*rows.values(), *dict.fromkeys((AVERAGE, average))]
-        names = {column_name(HEADINGS[part], phenomenon): HEADINGS[part] for part in (BERT, MBERT)}
-        heads |= {name: ("", head) for name, head in names.items()}
-        sections.append(Section(title, {name: name for name in shown}, [*names]))
-    again = "As printed; the last row of each part is the mean of those above. " * published
-    return Exhibit(
+            cells += _printed(accuracies, tables, grid, key)
+        else:
+            cells += _measured(accuracies, grid, {key: AVERAGE})
+    caption = (
+        "As in Table 2, on sets with animate and inanimate nouns; average: over constructions."
+    )
+    if published:
+        caption = (
+            f"As printed; the last row of each part is the mean of those above. {caption} The "
+            "English model's accuracies are from Goldberg (2019)."
+        )
+    elif not cells:
+        caption += NO_MASKED
+    return table_of(
         "Accuracy of English and multilingual BERT on the English sets",
-        f"{again}As in Table 2, on sets with animate and inanimate nouns; average: over "
-        "constructions. The English model's accuracies are from Goldberg (2019)."
-        if published
-        else "As in Table 2, on sets with animate and inanimate nouns; average: over "
-        "constructions." + ("" if cells else NO_MASKED),
+        caption,
         cells,
-        heads=heads,
-        sections=sections,
+        grids,
+        [grid.section(AVERAGE, *[AGAIN] * published) for grid in grids],
     )

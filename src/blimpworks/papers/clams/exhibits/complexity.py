@@ -10,7 +10,9 @@ import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell
 from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.papers.clams.exhibits.common import Accuracies
 from blimpworks.papers.clams.exhibits.formulas import COMPLEXITY
+from blimpworks.papers.clams.items.constructions import CONSTRUCTIONS, construction_of
 from blimpworks.tables import MORPHOLOGY
 
 
@@ -19,14 +21,14 @@ def read_morphology(tables: Tables, languages: Collection[str]) -> pd.DataFrame:
     paths = tables.get("morphology") or []
     if not paths:
         return pd.DataFrame(columns=MORPHOLOGY.names)
-    found = read_plain(MORPHOLOGY, paths[0])
-    return found[found["lang"].isin(languages)]
+    features = read_plain(MORPHOLOGY, paths[0])
+    return features[features["lang"].isin(languages)]
 
 
 def complexities(morphology: pd.DataFrame) -> dict[str, float]:
     """Morphological complexity by language, from 0 to 1: mean of the features that count."""
-    found = morphology.groupby("lang")["value"].mean()
-    return {str(lang): float(value) for lang, value in found.items()}
+    means = morphology.groupby("lang")["value"].mean()
+    return {str(lang): float(value) for lang, value in means.items()}
 
 
 def in_order(known: Mapping[str, float]) -> list[list[str]]:
@@ -61,3 +63,10 @@ def scored_everywhere(
     return [
         key for key in constructions if {*langs} <= {*rows[rows["construction"] == key]["lang"]}
     ]
+
+
+def shared_constructions(accuracies: Accuracies, part: str, langs: Sequence[str]) -> list[str]:
+    """Constructions on which the models of a part have accuracies in all of some languages."""
+    rows = accuracies.of(part, langs, CONSTRUCTIONS).rows
+    known = rows.assign(construction=rows["paradigm"].map(construction_of))
+    return scored_everywhere(known, [*CONSTRUCTIONS], langs)

@@ -3,6 +3,7 @@
 Without heavy imports, because the Snakefile asks for these facts each time it is parsed.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +12,7 @@ from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.training import LstmRecipe
 from blimpworks.campaign.ties import tie_policy
-from blimpworks.papers.clams.decisions import methods_of, variant_of
-from blimpworks.papers.clams.settings import ClamsOptions
+from blimpworks.papers.clams.settings import ClamsOptions, methods_of, variant_of
 
 BENCHMARK = "clams"
 MONO, MULTI, BERT, MBERT = "mono", "multi", "bert", "mbert"
@@ -27,10 +27,11 @@ PRINTED = {
 
 
 def _part(row: ModelRow) -> str:
-    one = row.scope == "monolingual"
+    """The part that a model takes in exhibits, by its architecture and languages."""
+    monolingual = row.scope == "monolingual"
     if row.architecture == "masked":
-        return BERT if one else MBERT
-    return MONO if one else MULTI
+        return BERT if monolingual else MBERT
+    return MONO if monolingual else MULTI
 
 
 def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
@@ -39,16 +40,14 @@ def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str
     The paper's own models, where the catalogue has any of a part; else the campaign's first LSTM,
     or masked model.
     """
-    found: dict[str, dict[str, list[str]]] = {part: {} for part in PRINTED}
+    parts: dict[str, dict[str, list[str]]] = {part: {} for part in PRINTED}
     for name, row in catalogue.models.items():
         if (not row.papers or BENCHMARK in row.papers) and row.architecture in ("lstm", "masked"):
-            found[_part(row)].setdefault(catalogue.row_of(name), []).append(name)
-    chosen = {}
-    for part, rows in found.items():
-        # Of several of ours the first: models of two rows are not seeds of one another.
-        ours = next(iter(rows.values()), [])
-        chosen[part] = rows.get(PRINTED[part], ours)
-    return chosen
+            parts[_part(row)].setdefault(catalogue.row_of(name), []).append(name)
+    # Of several of ours the first: models of two rows are not seeds of one another.
+    return {
+        part: rows.get(PRINTED[part], next(iter(rows.values()), [])) for part, rows in parts.items()
+    }
 
 
 def clams_counting(campaign: Campaign, catalogue: Catalogue) -> str:
@@ -57,11 +56,11 @@ def clams_counting(campaign: Campaign, catalogue: Catalogue) -> str:
 
 
 def _corpus(campaign: Campaign, catalogue: Catalogue, name: str) -> str:
-    """What a corpus is made from: the files that the authors released, or what there is."""
+    """What a corpus is built from: the files that the authors released, or what there is."""
     options = campaign.training.corpora[name]
     rows = [row for row in catalogue.sources.values() if row.kind == "corpus"]
-    had = rows and (campaign.unpinned == "error" or all(row.sha256 for row in rows))
-    if had and options.released and options.words == "whitespace":
+    available = rows and (campaign.unpinned == "error" or all(row.sha256 for row in rows))
+    if available and options.released and options.words == "whitespace":
         return "the authors' Wikipedia text"
     most = options.max_sentences
     return "treebanks and plain text" + (f", {most:,} sentences a language at most" if most else "")
@@ -76,13 +75,12 @@ def _trained(campaign: Campaign, catalogue: Catalogue, recipe: LstmRecipe) -> st
 def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
     """What the LSTMs that were trained here are, in half a sentence; empty without any."""
     models = clams_models(campaign, catalogue)
-    told: dict[str, int] = {}
+    texts = []
     for name in (*models[MONO], *models[MULTI]):
         recipe = campaign.training.recipes.get(catalogue.models[name].recipe)
         if isinstance(recipe, LstmRecipe):
-            text = f"{catalogue.row_of(name)} ({_trained(campaign, catalogue, recipe)})"
-            told[text] = told.get(text, 0) + 1
-    return "; ".join(f"{text}, {n} seed{'s' * (n > 1)}" for text, n in told.items())
+            texts.append(f"{catalogue.row_of(name)} ({_trained(campaign, catalogue, recipe)})")
+    return "; ".join(f"{text}, {n} seed{'s' * (n > 1)}" for text, n in Counter(texts).items())
 
 
 UNKNOWN = {
@@ -93,17 +91,21 @@ UNKNOWN = {
 
 
 def clams_scoring(campaign: Campaign, catalogue: Catalogue) -> str:
-    """How the LSTMs' decisions were made and counted, in sentences for a caption."""
+    """How the LSTMs decided pairs and how that was counted, in sentences for a caption."""
     options = campaign.section(ClamsOptions)
     method = find_method(methods_of(options, "lstm")[0])
     ties = clams_ties(campaign, catalogue)[method.name]
-    told = [UNKNOWN[options.unknown_words]]
-    if method.name == "without_end":
-        told.append("The end of the sentence is not among the words summed.")
-    told.append({"right": "Ties count as right.", "half": "Ties count half."}.get(ties, ""))
-    if variant_of(options, "counting") == "published":
-        told.append("As in the authors' script one right pair too many is counted in each set.")
-    return " ".join(filter(None, told))
+    sentences = [
+        UNKNOWN[options.unknown_words],
+        "The end of the sentence is not among the words summed."
+        if method.name == "without_end"
+        else "",
+        {"right": "Ties count as right.", "half": "Ties count half."}.get(ties, ""),
+        "As in the authors' script one right pair too many is counted in each set."
+        if variant_of(options, "counting") == "published"
+        else "",
+    ]
+    return " ".join(filter(None, sentences))
 
 
 def clams_ties(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:

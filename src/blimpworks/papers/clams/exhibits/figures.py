@@ -29,7 +29,7 @@ from blimpworks.papers.clams.exhibits.complexity import (
     complexity_cells,
     in_order,
     read_morphology,
-    scored_everywhere,
+    shared_constructions,
 )
 from blimpworks.papers.clams.exhibits.facts import MBERT, MONO, MULTI
 from blimpworks.papers.clams.exhibits.formulas import (
@@ -39,7 +39,7 @@ from blimpworks.papers.clams.exhibits.formulas import (
     rho,
     sd_over,
 )
-from blimpworks.papers.clams.items.constructions import CONSTRUCTIONS, construction_of
+from blimpworks.papers.clams.items.constructions import CONSTRUCTIONS
 
 CHANCE = 0.5
 LSTMS = {MONO: ("monolingual", BLUE), MULTI: ("multilingual", ORANGE)}
@@ -53,15 +53,20 @@ LEAST_SPAN = 0.2
 # Figure 2
 
 
-def _bar_cells(found: Accuracies, languages: Mapping[str, str]) -> list[Cell]:
-    cells = []
-    for key, row in CONSTRUCTIONS.items():
-        for part, (name, _) in LSTMS.items():
-            inside = found.of(part, languages, key)
-            if not inside.rows.empty:
-                forms = {MEAN: mean_over(LANGUAGE), SD: sd_over(LANGUAGE)}
-                cells += [inside.cell((row, f"{name} {k}"), form) for k, form in forms.items()]
-    return cells
+def _bar_cells(accuracies: Accuracies, languages: Mapping[str, str]) -> list[Cell]:
+    """Mean and standard deviation over languages, by construction and part."""
+    formulas = {MEAN: mean_over(LANGUAGE), SD: sd_over(LANGUAGE)}
+    selections = [
+        (row, series, accuracies.of(part, languages, key))
+        for key, row in CONSTRUCTIONS.items()
+        for part, (series, _) in LSTMS.items()
+    ]
+    return [
+        selection.cell((row, f"{series} {kind}"), formula)
+        for row, series, selection in selections
+        if not selection.rows.empty
+        for kind, formula in formulas.items()
+    ]
 
 
 def _draw_bars(axes: Axes, cells: Sequence[Cell]) -> None:
@@ -83,8 +88,7 @@ def _draw_bars(axes: Axes, cells: Sequence[Cell]) -> None:
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 2: mean and standard deviation over languages of the LSTMs' accuracy."""
-    found = read_accuracies(tables, labels)
-    cells = _bar_cells(found, shown_languages(labels))
+    cells = _bar_cells(read_accuracies(tables, labels), shown_languages(labels))
     with house_style():
         figure = new_figure(COLUMN_INCHES, 2.9)
         axes = figure.add_subplot()
@@ -106,28 +110,26 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
 # Figure 3
 
 
-def _point_cells(found: Accuracies, languages: Mapping[str, str]) -> list[Cell]:
+def _point_cells(accuracies: Accuracies, languages: Mapping[str, str]) -> list[Cell]:
     """Average accuracy by language, each over the constructions that all languages have."""
     cells = []
     for part, (name, *_) in SERIES.items():
-        rows = found.of(part, languages, CONSTRUCTIONS).rows
-        rows = rows.assign(construction=rows["paradigm"].map(construction_of))
-        langs = [lang for lang in languages if (rows["lang"] == lang).any()]
-        shared = scored_everywhere(rows, [*CONSTRUCTIONS], langs)
+        scored = {*accuracies.of(part, languages, CONSTRUCTIONS).rows["lang"]}
+        langs = [lang for lang in languages if lang in scored]
+        shared = shared_constructions(accuracies, part, langs)
         for lang in langs if shared else []:
-            inside = found.of(part, lang, shared)
-            cells.append(inside.cell((languages[lang], name), mean_over(CONSTRUCTION)))
+            selection = accuracies.of(part, lang, shared)
+            cells.append(selection.cell((languages[lang], name), mean_over(CONSTRUCTION)))
     return cells
 
 
 def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
     x = {cell.row: cell.value for cell in cells if cell.column == COMPLEXITY}
     points = frame_of(cell for cell in cells if cell.row in x and cell.column != COMPLEXITY)
-    looks = {name: (colour, marker) for name, colour, marker in SERIES.values()}
     sns.scatterplot(
         points.assign(x=points["row"].map(x)), x="x", y="value", hue="column", style="column",
-        palette={name: colour for name, (colour, _) in looks.items()},
-        markers={name: marker for name, (_, marker) in looks.items()}, s=32, linewidth=0, ax=axes,
+        palette={name: colour for name, colour, _ in SERIES.values()},
+        markers={name: marker for name, _, marker in SERIES.values()}, s=32, linewidth=0, ax=axes,
     )  # fmt: skip
     # Names of neighbours stand on different sides, so that they don't meet.
     for place, row in enumerate(sorted(x, key=lambda row: x[row])):
@@ -148,25 +150,23 @@ def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
     sns.move_legend(axes, "lower center", bbox_to_anchor=(0.5, 1), ncol=2, title=None)
 
 
-def _correlations(found: Accuracies, order: list[list[str]], languages: Mapping[str, str]) -> str:
+def _correlations(accuracies: Accuracies, order: list[list[str]]) -> str:
     """What the caption says of each series' rank correlation."""
-    told = []
-    known = [lang for tied in order for lang in tied]
+    values = []
+    langs = [lang for tied in order for lang in tied]
     for part, (name, *_) in SERIES.items():
-        rows = found.of(part, known, CONSTRUCTIONS).rows
-        rows = rows.assign(construction=rows["paradigm"].map(construction_of))
-        shared = scored_everywhere(rows, [*CONSTRUCTIONS], known)
-        if shared and len(known) > 2:
-            value = rho(order)(found.of(part, known, shared).rows)
-            told += [] if math.isnan(value) else [f"{name} {value:.2f}".replace("-", "−")]
-    return f" Spearman's ρ: {', '.join(told)}." if told else ""
+        shared = shared_constructions(accuracies, part, langs)
+        if shared and len(langs) > 2:
+            value = rho(order)(accuracies.of(part, langs, shared).rows)
+            values += [] if math.isnan(value) else [f"{name} {value:.2f}".replace("-", "−")]
+    return f" Spearman's ρ: {', '.join(values)}." if values else ""
 
 
 def fig3(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 3: average accuracy of the LSTMs and mBERT by morphological complexity."""
-    found, languages = read_accuracies(tables, labels), shown_languages(labels)
+    accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     morphology = read_morphology(tables, languages)
-    cells = complexity_cells(morphology, languages) + _point_cells(found, languages)
+    cells = complexity_cells(morphology, languages) + _point_cells(accuracies, languages)
     with house_style():
         figure = new_figure(COLUMN_INCHES, 2.5)
         axes = figure.add_subplot()
@@ -179,7 +179,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
         "Accuracy by morphological complexity",
         "Average accuracy of the monolingual LSTMs and of multilingual BERT over the constructions "
         "that they were scored on in every language, by the mean of quantified WALS "
-        f"features (Bentz et al. 2016).{_correlations(found, order, languages)}",
+        f"features (Bentz et al. 2016).{_correlations(accuracies, order)}",
         cells,
         row_title="Language",
         figure=figure,

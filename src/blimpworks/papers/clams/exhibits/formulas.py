@@ -43,8 +43,8 @@ def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
         weight=rows["n"].fillna(1).astype(float),
     )
     known["weighted"] = known["accuracy"] * known["weight"]
-    found = known.groupby([LANGUAGE, CONSTRUCTION, MODEL], observed=True)
-    sums = found[["weighted", "weight"]].sum()
+    groups = known.groupby([LANGUAGE, CONSTRUCTION, MODEL], observed=True)
+    sums = groups[["weighted", "weight"]].sum()
     return (sums["weighted"] / sums["weight"]).groupby(unit, observed=True).mean()
 
 
@@ -73,7 +73,7 @@ def _lead(rows: pd.DataFrame) -> float:
 
 
 def _values(rows: pd.DataFrame) -> pd.Series:
-    """How many features count, by language."""
+    """How many features a language has a value of, by language."""
     return rows.dropna(subset="value").groupby(LANGUAGE, observed=True).size()
 
 
@@ -99,11 +99,11 @@ def rho(rows: pd.DataFrame, order: Order, *, mixed: bool = False) -> float:
         with_capitals = rows["phenomenon"] == CAPITALS
         rows = rows[with_capitals | ~rows["lang"].isin(rows["lang"][with_capitals])]
     ranks = {lang: rank for rank, tied in enumerate(order) for lang in tied}
-    found = accuracies_by(rows, LANGUAGE)
-    if found.nunique() < 2:
+    means = accuracies_by(rows, LANGUAGE)
+    if means.nunique() < 2:
         return math.nan
     # By pandas, and a frame's: scipy takes longer to import than explaining a number may.
-    both = pd.DataFrame({"rank": [ranks[str(lang)] for lang in found.index], "found": [*found]})
+    both = pd.DataFrame({"rank": [ranks[str(lang)] for lang in means.index], "mean": [*means]})
     return float(both.corr(method="spearman").to_numpy()[0, 1])
 
 

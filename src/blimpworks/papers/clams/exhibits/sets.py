@@ -4,35 +4,41 @@ Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020).
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, TOTAL, select_rows
 from blimpworks.exhibits.shared import Tables, marked, read_plain, read_printed
-from blimpworks.papers.clams.exhibits.bert import ENG, NO_MASKED, column_name
+from blimpworks.papers.clams.exhibits.bert import ENG, NO_MASKED, PARTS
 from blimpworks.papers.clams.exhibits.common import (
-    Accuracies,
-    plain_or_list,
-    printed_cells,
-    printed_column,
+    HEADINGS,
+    Column,
+    Grid,
+    Place,
+    by_phenomenon,
+    measure_by,
+    narrowed,
     read_accuracies,
+    select,
     shown_languages,
+    table_of,
+    whole,
 )
 from blimpworks.papers.clams.exhibits.facts import BERT, MBERT
 from blimpworks.papers.clams.exhibits.formulas import part as share_of
 from blimpworks.papers.clams.items.constructions import (
     AGREEMENT,
     CONSTRUCTIONS,
-    ENGLISH,
-    ENGLISH_REFLEXIVES,
-    REFLEXIVES,
     construction_of,
     paradigms,
 )
-from blimpworks.papers.clams.items.vocabulary import infer_vocabulary
 from blimpworks.tables import EVALUATION_SETS, ITEMS, read_table
 
 SIMPLE = "simple_agrmt"
@@ -40,16 +46,13 @@ SAME_PREDICATES = ("vp_coord", "subj_rel", "obj_rel_across", "prep")
 """Constructions whose focus words are those of simple agreement."""
 ENGLISH_PREDICATES = ("vp_coord", "subj_rel")
 """The same in English, where the others have sets with inanimate nouns too."""
-
-
-SPANS = ("good_start", "good_end", "bad_start", "bad_end")
-MARKED = ("item_id", "lang", "paradigm", "good", "bad", *SPANS)
+MARKED = (
+    *("item_id", "lang", "paradigm", "good", "bad"),
+    *("good_start", "good_end", "bad_start", "bad_end"),
+)
 """Columns of items that an example needs."""
-
-
-def whole(value: float) -> str:
-    """A count, as the paper prints them."""
-    return f"{value:.0f}"
+WORDS_AT_MOST = 22
+"""Focus words of a language; all their subsets are tried."""
 
 
 def read_sets(tables: Tables) -> pd.DataFrame | None:
@@ -57,29 +60,16 @@ def read_sets(tables: Tables) -> pd.DataFrame | None:
     paths = tables.get("evaluation_sets") or []
     if not paths:
         return None
-    found = read_plain(EVALUATION_SETS, paths[0])
-    return found.assign(construction=found["paradigm"].map(construction_of))
+    sets = read_plain(EVALUATION_SETS, paths[0])
+    return sets.assign(construction=sets["paradigm"].map(construction_of))
 
 
-def _sets_cell(
-    sets: pd.DataFrame, where: Mapping[str, Any], place: tuple[str, str], here: tuple[str, str]
+def _released_number(
+    sets: pd.DataFrame, where: Mapping[str, Any], place: Place, stands_for: Place
 ) -> Cell:
-    """How many released sets there are that a filter selects."""
-    value = TOTAL(select_rows(sets, dict(where)))
-    return Cell(
-        *place,
-        value,
-        whole(value),
-        TOTAL,
-        "evaluation_sets",
-        dict(where),
-        printed=False,
-        stands_for=here,
-    )
-
-
-def _sections(rows: Mapping[str, str], columns: list[str]) -> list[Section]:
-    return [Section("", {name: name for name in rows.values()}, columns)]
+    """How many released sets there are that a filter selects, for the CSV file alone."""
+    selection = select("evaluation_sets", sets, where)
+    return selection.cell(place, TOTAL, stands_for=stands_for, text=whole, printed=False)
 
 
 # Figure 1
@@ -112,206 +102,194 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
 
 def table6(tables: Tables, labels: Labels) -> Exhibit:
     """Table 6: minimal sets by construction and language, with animate nouns."""
-    languages = shown_languages(labels)
-    published = labels.source == "published"
-    if published:
-        cells = printed_cells(tables, "table6", CONSTRUCTIONS, languages)
-        again = _released(read_sets(tables), languages)
-        agree = {cell.stands_for: cell.value for cell in again}
-        same = sum(agree.get(c.stands_for) == c.value for c in cells)
-        told = f" Of the released evaluation sets {same} of {len(cells)} have this size."
-        cells, caption = cells + again, "As printed." + (told if again else "")
+    grid = Grid(
+        [Column(lang, "", ("", name), lang) for lang, name in shown_languages(labels).items()]
+    )
+    if labels.source == "published":
+        cells, caption = grid.printed(tables, "table6"), "As printed."
+        released = _released(read_sets(tables), grid)
+        sizes = {cell.stands_for: cell.value for cell in released}
+        same = sum(sizes.get(cell.stands_for) == cell.value for cell in cells)
+        if released:
+            caption += f" Of the released evaluation sets {same} of {len(cells)} have this size."
+        cells += released
     else:
-        cells, caption = _counted(tables, languages), "Of the campaign's pairs."
-    return Exhibit(
+        cells, caption = _counted(tables, grid), "Of the campaign's pairs."
+    return table_of(
         "Minimal sets by construction and language",
         f"{caption} Animate nouns alone.",
         cells,
-        sections=_sections(CONSTRUCTIONS, [*languages.values()]),
+        [grid],
     )
 
 
-def _released(sets: pd.DataFrame | None, languages: Mapping[str, str]) -> list[Cell]:
+def _released(sets: pd.DataFrame | None, grid: Grid) -> list[Cell]:
     """The sizes of the released sets, for the CSV file."""
     if sets is None:
         return []
     return [
-        _sets_cell(
+        _released_number(
             sets,
-            {"lang": lang, "paradigm": paradigms(key, inanimate=False)},
-            (row, f"{name}, released"),
-            (key, lang),
+            {"lang": column.lang, "paradigm": paradigms(key, inanimate=False)},
+            (row, f"{column.name}, released"),
+            (key, column.key),
         )
-        for key, row in CONSTRUCTIONS.items()
-        for lang, name in languages.items()
+        for key, row in grid.rows.items()
+        for column in grid.columns
     ]
 
 
-def _counted(tables: Tables, languages: Mapping[str, str]) -> list[Cell]:
+def _counted(tables: Tables, grid: Grid) -> list[Cell]:
     """The sizes of the campaign's own sets."""
     cells = []
     for path in tables["items"]:
-        found = read_table(ITEMS, path, ["lang", "phenomenon", "paradigm"]).to_pandas()
-        found = found[found["phenomenon"] == AGREEMENT]
-        for lang, inside in found.groupby("lang", observed=True):
-            counts = inside["paradigm"].value_counts()
-            for key, row in CONSTRUCTIONS.items():
-                names = [p for p in paradigms(key, inanimate=False) if counts.get(p, 0)]
-                if names and lang in languages:
-                    n = int(counts[names].sum())
-                    where = {"lang": lang, "phenomenon": AGREEMENT}
-                    where |= {"paradigm": plain_or_list(names)}
-                    place = (row, languages[lang])
-                    cells.append(
-                        Cell(*place, n, str(n), COUNT, "items", where, n, stands_for=(key, lang))
-                    )
+        items = read_table(ITEMS, path, ["lang", "phenomenon", "paradigm"]).to_pandas()
+        for column, (key, row) in product(grid.columns, grid.rows.items()):
+            where = {
+                "lang": column.lang,
+                "phenomenon": AGREEMENT,
+                "paradigm": paradigms(key, inanimate=False),
+            }
+            rows = select_rows(items, where)
+            if not rows.empty:
+                place, n, number = (row, column.name), len(rows), (key, column.key)
+                where = narrowed(rows, where)
+                cells.append(Cell(*place, n, str(n), COUNT, "items", where, n, stands_for=number))
     return cells
 
 
 # Table 7
 
-PARTS = (
-    (AGREEMENT, "Subject-verb agreement", {**ENGLISH, SIMPLE: "Simple agreement"}),
-    (REFLEXIVES, "Reflexive anaphora", ENGLISH_REFLEXIVES),
-)
 
-
-def _columns(labels: Labels) -> dict[tuple[str, str], tuple[str, str]]:
-    """Headings by language and part: English has both models, the others one."""
-    heads: dict[tuple[str, str], tuple[str, str]] = {}
+def _grids(labels: Labels) -> list[Grid]:
+    """A grid for each phenomenon: English has columns of both models, the others of one."""
+    columns = []
     for lang, name in shown_languages(labels).items():
         if lang == ENG:
-            heads |= {(lang, BERT): (name, "Mono"), (lang, MBERT): (name, "Multi")}
+            columns += [Column(lang, part, (name, HEADINGS[part])) for part in (BERT, MBERT)]
         else:
-            heads[lang, MBERT] = ("", name)
-    return heads
+            columns.append(Column(lang, MBERT, ("", name)))
+    agreement, reflexives = by_phenomenon(columns, PARTS)
+    # Called as in the tables of all languages.
+    names = {**agreement.rows, SIMPLE: CONSTRUCTIONS[SIMPLE]}
+    return [replace(agreement, rows=names), reflexives]
 
 
 def table7(tables: Tables, labels: Labels) -> Exhibit:
     """Table 7: minimal sets that the masked models could be scored on.
 
-    The published form has what the words in the vocabulary make of each number: with the
-    released sets, those inferred from the numbers; without them, the share of predicates that
-    simple agreement shows.
+    The published form has each number from the words in the vocabulary too: with the released
+    sets, those inferred from the numbers; without them, the share of predicates that simple
+    agreement shows.
     """
-    heads = _columns(labels)
-    cells: list[Cell] = []
-    sections: list[Section] = []
-    printed_heads: dict[str, tuple[str, str]] = {}
-    for phenomenon, title, rows in PARTS:
-        names = {
-            key: column_name(" ".join(head).strip(), phenomenon) for key, head in heads.items()
-        }
-        printed_heads |= {names[key]: heads[key] for key in heads}
-        if labels.source == "published":
-            columns = {printed_column(*key): name for key, name in names.items()}
-            cells += printed_cells(tables, "table7", rows, columns)
-        else:
-            cells += _judged(read_accuracies(tables, labels), phenomenon, rows, names)
-        sections.append(Section(title, {n: n for n in rows.values()}, [*names.values()]))
-    caption = "" if cells else NO_MASKED
+    grids = _grids(labels)
     if labels.source == "published":
-        cells += _recomputed(tables, labels)
+        cells = [cell for grid in grids for cell in grid.printed(tables, "table7")]
+        cells += _recomputed(tables, grids)
         caption = (
             " As printed; a dash: not replicated. The CSV file has what the words of the "
             "vocabulary make of each number."
         )
-    return Exhibit(
+    else:
+        accuracies, judged = read_accuracies(tables, labels), measure_by(TOTAL, whole)
+        cells = [cell for grid in grids for cell in grid.cells(accuracies, judged)]
+        caption = "" if cells else NO_MASKED
+    return table_of(
         "Minimal sets that BERT was scored on",
         "Those whose focus words are in the vocabulary, English with inanimate nouns too. Mono: "
         f"English BERT; all others: multilingual BERT.{caption}",
         cells,
-        heads=printed_heads,
-        sections=sections,
+        grids,
     )
 
 
-def _judged(
-    found: Accuracies,
-    phenomenon: str,
-    rows: Mapping[str, str],
-    names: Mapping[tuple[str, str], str],
-) -> list[Cell]:
-    """How many pairs the campaign's masked models have judged."""
-    cells = []
-    for key, row in rows.items():
-        for (lang, part), name in names.items():
-            inside = found.of(part, lang, key, phenomenon)
-            if not inside.rows.empty:
-                n = TOTAL(inside.rows)
-                here = (key, printed_column(lang, part))
-                cells.append(inside.cell((row, name), TOTAL, stands_for=here, text=whole(n)))
-    return cells
-
-
-def _recomputed(tables: Tables, labels: Labels) -> list[Cell]:
+def _recomputed(tables: Tables, grids: list[Grid]) -> list[Cell]:
+    """Each number from the words in the vocabulary, or from the share that simple agreement has."""
     printed = read_printed(tables)
     printed = printed[printed["exhibit"].isin(["table6", "table7"]) & printed["value"].notna()]
+    names = {key: name for grid in grids for key, name in grid.rows.items()}
     sets = read_sets(tables)
     cells: list[Cell] = []
-    for (lang, part), head in _columns(labels).items():
-        name = f"{' '.join(head).strip()}, from the vocabulary"
+    for column in grids[0].columns:
         if sets is not None:
-            cells += _from_words(printed, sets[sets["lang"] == lang], lang, part, name)
+            cells += _from_words(printed, sets[sets["lang"] == column.lang], column, names)
         else:
-            cells += _from_share(printed, lang, part, name)
+            cells += _from_share(printed, column, names)
     return cells
 
 
-def _names() -> dict[str, str]:
-    """Row names by construction."""
-    return {key: name for _, _, rows in PARTS for key, name in rows.items()}
+def _place(names: Mapping[str, str], construction: str, column: Column) -> Place:
+    """Where a recomputed number stands."""
+    return names[construction], f"{column.name}, from the vocabulary"
 
 
 def _from_words(
-    printed: pd.DataFrame, sets: pd.DataFrame, lang: str, part: str, column: str
+    printed: pd.DataFrame, sets: pd.DataFrame, column: Column, names: Mapping[str, str]
 ) -> list[Cell]:
     """Sets of the focus words that account for most of a column."""
-    key = printed_column(lang, part)
-    inside = printed[(printed["exhibit"] == "table7") & (printed["column"] == key)]
-    left = {str(row["row"]): int(row["value"]) for _, row in inside.iterrows()}
+    numbers = select_rows(printed, {"exhibit": "table7", "column": column.key})
+    left = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
     words = infer_vocabulary(sets, left)
     return [
-        _sets_cell(
+        _released_number(
             sets,
             {
-                "lang": lang,
+                "lang": column.lang,
                 "paradigm": paradigms(construction, inanimate=True),
                 "focus": words,
             },
-            (_names()[construction], column),
-            (construction, key),
+            _place(names, construction, column),
+            (construction, column.key),
         )
         for construction in left
     ]
 
 
-def _from_share(printed: pd.DataFrame, lang: str, part: str, column: str) -> list[Cell]:
+def _from_share(printed: pd.DataFrame, column: Column, names: Mapping[str, str]) -> list[Cell]:
     """The share of sets left of simple agreement, of Table 6's sets with the same predicates."""
-    key = printed_column(lang, part)
     values = printed.set_index(["exhibit", "row", "column"])["value"]
-    used, size = values.get(("table7", SIMPLE, key)), values.get(("table6", SIMPLE, lang))
+    used = values.get(("table7", SIMPLE, column.key))
+    size = values.get(("table6", SIMPLE, column.lang))
     if used is None or size is None:
         return []
     share = Fraction(int(used), int(size))
     formula = share_of(share.numerator, share.denominator)
     cells = []
-    for construction in ENGLISH_PREDICATES if lang == ENG else SAME_PREDICATES:
-        total = values.get(("table6", construction, lang))
-        if total is not None:
-            where = {"exhibit": "table6", "row": construction, "column": lang}
-            value = float(total * share)
-            place, here = (_names()[construction], column), (construction, key)
-            cells.append(
-                Cell(
-                    *place,
-                    value,
-                    whole(value),
-                    formula,
-                    "published",
-                    where,
-                    printed=False,
-                    stands_for=here,
-                )
-            )
+    for construction in ENGLISH_PREDICATES if column.lang == ENG else SAME_PREDICATES:
+        where = {"exhibit": "table6", "row": construction, "column": column.lang}
+        total = select("published", printed, where)
+        if not total.rows.empty:
+            place, key = _place(names, construction, column), (construction, column.key)
+            cells.append(total.cell(place, formula, stands_for=key, text=whole, printed=False))
     return cells
+
+
+def infer_vocabulary(sets: pd.DataFrame, left: Mapping[str, int]) -> list[str]:
+    """The focus words (``laugh/laughs``) that account for most of the numbers ``left``.
+
+    CLAMS (appendix D) skips minimal sets whose focus words are not in the vocabulary, and prints
+    how many are left. That is a sum over words, the same ones in every construction: the words
+    can be inferred where the vocabulary is not at hand.
+
+    ``sets`` has one row per construction and focus with n, of one language; ``left`` the
+    number of sets by construction. Of several solutions the one of fewest words; of words that
+    cannot be told apart the first ones.
+
+    Raises ValueError for more words than can be tried.
+    """
+    wide = sets.pivot_table(index="construction", columns="focus", values="n", aggfunc="sum")
+    counts = wide.reindex([*left]).fillna(0).to_numpy(np.int64)
+    words = [str(word) for word in wide.columns]
+    if len(words) > WORDS_AT_MOST:
+        raise ValueError(f"{len(words)} focus words are more than {WORDS_AT_MOST}")
+    chosen = _subsets(len(words))
+    matched = (chosen @ counts.T == np.array([*left.values()])).sum(axis=1)
+    # lexsort: the last key decides first; the subsets' own order breaks ties.
+    best = np.lexsort((chosen.sum(axis=1), -matched))[0]
+    return [word for word, taken in zip(words, chosen[best], strict=True) if taken]
+
+
+def _subsets(n: int) -> NDArray[np.int64]:
+    """All subsets of ``n`` things, 2**n by n, those with the first things first."""
+    bits = np.arange(2**n)[:, None] >> np.arange(n)
+    return (bits & 1).astype(np.int64)

@@ -14,10 +14,12 @@ from blimpworks.exhibits.formulas import KINDS, LARGEST, Formula, select_rows
 from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
 from blimpworks.papers.clams.exhibits.common import (
     Accuracies,
-    Found,
     read_accuracies,
     shown_languages,
     two_digits,
+)
+from blimpworks.papers.clams.exhibits.common import (
+    Selection as Found,
 )
 from blimpworks.papers.clams.exhibits.complexity import (
     complexities,

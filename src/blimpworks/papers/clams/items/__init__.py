@@ -1,1 +1,1 @@
-"""Its items: how they are made."""
+"""How CLAMS's items are built, from released evaluation sets or by grammars."""

@@ -13,10 +13,9 @@ import pyarrow as pa
 
 from blimpworks.errors import UserError
 from blimpworks.items import evenly, item_id, regions_of
-from blimpworks.papers.clams.decisions import variant_of
 from blimpworks.papers.clams.items.constructions import CAPITALS, STOP, has_capitals, phenomenon_of
 from blimpworks.papers.clams.items.evaluation_sets import Pair, focus_of, read_pairs
-from blimpworks.papers.clams.settings import ClamsOptions
+from blimpworks.papers.clams.settings import ClamsOptions, variant_of
 from blimpworks.tables import INT, ITEMS, STRING, write_table
 
 # focus: the two words that tell a pair apart, null where there are more; line: of the

@@ -3,9 +3,9 @@
 A template is worked through from left to right. For a preterminal that does not vary, the outer
 loop goes over its alternatives and the inner one over the sentences so far, so that the first
 slot varies fastest; for one that varies, the outer loop goes over the sentences so far. The
-sentences so far are generated anew in each round of an outer loop: no list is ever made of
-them, so memory does not grow with what is generated. The price is that every sentence passes
-through all slots, where with lists the first slots would be done once.
+sentences so far are generated anew in each round of an outer loop, never held in a list, so
+memory does not grow with what is generated. The price is that every sentence passes through all
+slots, where with lists the first slots would be done once.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -62,7 +62,8 @@ def _nothing_yet() -> Iterator[MinimalSet]:
 
 
 def _columns(grammar: Grammar, part: Reference, variant: Variant, space: str) -> list[Column]:
-    rules = [grammar.by_preterminal[part.target], *grammar.alternates(part.target, variant)]
+    """What a varied slot may hold, each alternative beside those that replace it."""
+    rules = grammar.slot_rules(part.target, variant)
     texts = ([space + each.text for each in rule.alternatives] for rule in rules)
     return [*zip(*texts, strict=True)]
 
@@ -157,7 +158,7 @@ def generate_sets(
 
 
 def write_sets(sets: Iterable[MinimalSet], output: Path) -> int:
-    """Write minimal sets in the released form, atomically; how many lines that made."""
+    """Write minimal sets in the released form, atomically; return the number of lines."""
     lines, count = lines_of(sets), 0
     with atomic(output) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
         while chunk := [*islice(lines, LINES_AT_ONCE)]:

@@ -35,9 +35,9 @@ class Place:
         return f"{self.file}:{self.line}:{self.column}"
 
 
-def fail(place: Place, found: str, expected: str, advice: str) -> NoReturn:
+def fail(place: Place, mistake: str, expected: str, advice: str) -> NoReturn:
     """Raise the UserError that says in one sentence what is wrong at a place of a grammar."""
-    raise UserError(f"{place}: found {found}; expected {expected}; {advice}.")
+    raise UserError(f"{place}: found {mistake}; expected {expected}; {advice}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +121,10 @@ class Grammar:
         """The vary statement's items that a preterminal falls under."""
         items = (item.target for item in self.vary)
         return [item for item in items if _falls_under(target, item)]
+
+    def slot_rules(self, target: Preterminal, variant: Variant) -> list[Rule]:
+        """The rule of a preterminal, then those that replace it in ungrammatical sentences."""
+        return [self.by_preterminal[target], *self.alternates(target, variant)]
 
     def alternates(self, target: Preterminal, variant: Variant) -> list[Rule]:
         """Rules whose alternatives replace those of ``target`` in ungrammatical sentences.

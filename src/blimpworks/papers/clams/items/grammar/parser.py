@@ -7,7 +7,6 @@ leaves open is as in the grammars that its authors released.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
@@ -130,7 +129,7 @@ MISTAKES = {
         "write the words or delete a |",
     ),
 }
-"""What is found, what was expected and what to do, by what is wrong with a token."""
+"""What stands there, what was expected and what to do, by what is wrong with a token."""
 
 
 def common_beside(path: Path) -> Path | None:
@@ -145,10 +144,11 @@ def read_grammar(path: Path, common: Path | None, variant: Variant) -> Grammar:
     Raises UserError with file, line and column for what is no grammar or cannot generate
     minimal sets in this variant, and for a file that cannot be read.
     """
-    draft = _Draft()
+    reader = _Reader()
     for file in [common, path] if common else [path]:
-        draft.add(file)
-    grammar = draft.finish(path)
+        reader.read(file)
+    rules = [Rule(name, tuple(words), place) for name, (words, place) in reader.rules.items()]
+    grammar = Grammar(tuple(reader.templates), tuple(rules), tuple(reader.varied), path)
     check_grammar(grammar, variant, path)
     return grammar
 
@@ -178,88 +178,85 @@ def _parser() -> Lark:
     return Lark(GRAMMAR, parser="lalr", start=["start", "mistakes"])
 
 
-@dataclass
-class _Draft:
-    """A grammar while it is being read."""
+@v_args(inline=True)
+class _Reader(Transformer[Token, None]):
+    """Collects the statements of files that are read one after another, in their order."""
 
-    templates: list[Template] = field(default_factory=list)
-    rules: dict[Preterminal, tuple[list[Alternative], Place]] = field(default_factory=dict)
-    vary: list[Reference] = field(default_factory=list)
-    varied_at: Place | None = None
+    def __init__(self) -> None:
+        super().__init__()
+        self.file = Path()
+        self.templates: list[Template] = []
+        self.rules: dict[Preterminal, tuple[list[Alternative], Place]] = {}
+        self.varied: list[Reference] = []
+        self.varied_at: Place | None = None
 
-    def add(self, file: Path) -> None:
+    def read(self, file: Path) -> None:
         """Take in the statements of a file. Raises UserError for the first mistake."""
+        self.file = file
         text = f"{_read(file)}\n"
         try:
-            _Reader(self, file).transform(_parser().parse(text, start="start"))
+            self.transform(_parser().parse(text, start="start"))
         except UnexpectedToken as error:
             _explain(error.token, error.expected, text.split("\n")[error.line - 1], file)
         except VisitError as error:
             raise error.orig_exc from None
 
-    def finish(self, file: Path) -> Grammar:
-        """The grammar that the statements so far make up, of a file of its own."""
-        rules = [Rule(name, tuple(words), place) for name, (words, place) in self.rules.items()]
-        return Grammar(tuple(self.templates), tuple(rules), tuple(self.vary), file)
-
-
-@v_args(inline=True)
-class _Reader(Transformer[Token, None]):
-    """Takes the statements of a file's parse tree into a draft, in their order."""
-
-    def __init__(self, draft: _Draft, file: Path) -> None:
-        super().__init__()
-        self.draft = draft
-        self.file = file
+    def _place(self, token: Token) -> Place:
+        """Where a token of the file stands."""
+        return _place(token, self.file)
 
     def REFERENCE(self, token: Token) -> Reference:
         """What ``Name[a,b]`` denotes: blanks around attributes do not count, those inside do."""
         name, _, inside = token.removesuffix("]").partition("[")
         inside = inside.strip(BLANKS)
         attributes = [each.strip(BLANKS) for each in inside.split(",")] if inside else []
+        place = self._place(token)
         if "" in attributes:
             fail(
-                _place(token, self.file),
+                place,
                 f"{token}, where an attribute is empty",
                 "attributes with single commas between them, as in V[3,s]",
                 "delete a comma or write what is missing",
             )
         written = f"{name}[{','.join(attributes)}]"
-        return Reference(
-            Preterminal(name, frozenset(attributes), written), _place(token, self.file)
-        )
+        return Reference(Preterminal(name, frozenset(attributes), written), place)
 
     LEFT = ITEM = REFERENCE
 
     def sentence(self, *parts: Token | Reference) -> Template:
+        """A template: its words and references."""
         first = parts[0]
-        place = first.place if isinstance(first, Reference) else _place(first, self.file)
+        place = first.place if isinstance(first, Reference) else self._place(first)
         words = (part if isinstance(part, Reference) else str(part) for part in parts)
         return Template(tuple(words), place)
 
     def words(self, *words: Token) -> Alternative:
-        return Alternative(" ".join(words), _place(words[0], self.file))
+        """An alternative: its words with single spaces between them."""
+        return Alternative(" ".join(words), self._place(words[0]))
 
     def template(self, left: Token, *sentences: Template) -> None:
+        """A line of templates."""
         _check_arrow(str(left), str(sentences[0].parts[0]), sentences[0].place)
-        self.draft.templates += sentences
+        self.templates += sentences
 
     def rule(self, left: Reference, *alternatives: Alternative) -> None:
+        """A line of alternatives, after those that the preterminal has had before."""
         _check_arrow(str(left.target), alternatives[0].text.split(" ")[0], alternatives[0].place)
-        known, _ = self.draft.rules.setdefault(left.target, ([], left.place))
+        known, _ = self.rules.setdefault(left.target, ([], left.place))
         known += alternatives
 
     def vary(self, keyword: Token, *items: Reference) -> None:
-        place = _place(keyword, self.file)
-        if self.draft.varied_at is not None:
+        """The vary statement. Raises UserError for a second one."""
+        place = self._place(keyword)
+        if self.varied_at is not None:
             fail(
                 place,
                 "a second vary statement",
-                f"a single one, which is at {self.draft.varied_at}",
+                f"a single one, which is at {self.varied_at}",
                 "delete one, and write several names as vary: V[]; N[]",
             )
-        self.draft.varied_at = place
-        self.draft.vary += items
+        self.varied_at = place
+        self.varied += items
 
 
 def _place(token: Token, file: Path, offset: int = 0) -> Place:

@@ -14,7 +14,7 @@ from blimpworks.papers.clams.items.constructions import (
     phenomenon_of,
 )
 from blimpworks.papers.clams.items.grammar.generator import count_template, generate_template
-from blimpworks.papers.clams.items.grammar.model import Grammar, Preterminal, Reference, Rule
+from blimpworks.papers.clams.items.grammar.model import Grammar, Reference, Rule
 
 
 def read_vocabulary(path: Path) -> set[str]:
@@ -97,10 +97,11 @@ def _unknown_paradigm(file: Path) -> Iterator[str]:
 
 def _unused(grammar: Grammar, variant: Variant) -> Iterator[str]:
     """Rules of the grammar's own file; of common ones, each grammar uses some."""
-    used: set[Preterminal] = set()
-    for reference in _distinct(grammar):
-        alternates = grammar.alternates(reference.target, variant)
-        used |= {reference.target, *(rule.defined for rule in alternates)}
+    used = {
+        rule.defined
+        for reference in _distinct(grammar)
+        for rule in grammar.slot_rules(reference.target, variant)
+    }
     for rule in grammar.rules:
         own = [each.place for each in rule.alternatives if each.place.file == grammar.file]
         if own and rule.defined not in used:
@@ -121,19 +122,21 @@ def _repeated_items(grammar: Grammar) -> Iterator[str]:
 
 
 def _same_forms(grammar: Grammar, reference: Reference, variant: Variant) -> Iterator[str]:
+    """Alternatives that are replaced by a word of the same form."""
     rule = grammar.by_preterminal[reference.target]
     for other in grammar.alternates(reference.target, variant):
         if other is rule:
             continue
-        for one, two in zip(rule.alternatives, other.alternatives, strict=True):
-            if one.text == two.text:
+        for right, wrong in zip(rule.alternatives, other.alternatives, strict=True):
+            if right.text == wrong.text:
                 yield (
-                    f"{two.place}: {two.text!r} is the same for {rule.defined} and "
+                    f"{wrong.place}: {wrong.text!r} is the same for {rule.defined} and "
                     f"{other.defined}: sentences with it come as True and as False"
                 )
 
 
 def _twice(rule: Rule) -> Iterator[str]:
+    """Alternatives that the rule has had before."""
     seen: set[str] = set()
     for alternative in rule.alternatives:
         if alternative.text in seen:
@@ -152,21 +155,20 @@ def _distinct(grammar: Grammar) -> Iterable[Reference]:
 
 def tokens_of(grammar: Grammar, variant: Variant) -> list[str]:
     """All words that generated sentences have, in the order in which the grammar has them."""
-    found: dict[str, None] = {}
+    tokens: dict[str, None] = {}
     for template in grammar.templates:
         for part in template.parts:
             if isinstance(part, str):
-                found[part] = None
+                tokens[part] = None
                 continue
-            rules = [grammar.by_preterminal[part.target]]
-            rules += grammar.alternates(part.target, variant)
-            for rule in rules:
+            for rule in grammar.slot_rules(part.target, variant):
                 for alternative in rule.alternatives:
-                    found |= dict.fromkeys(alternative.text.split(" "))
-    return [*found]
+                    tokens |= dict.fromkeys(alternative.text.split(" "))
+    return [*tokens]
 
 
 def _missing(grammar: Grammar, variant: Variant, vocabulary: set[str]) -> str:
+    """Which words of the grammar a vocabulary lacks, in a line."""
     tokens = tokens_of(grammar, variant)
     missing = [token for token in tokens if token not in vocabulary]
     if not missing:
