@@ -11,7 +11,7 @@ from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.registry import check_papers, find_benchmark, find_paper, paper_of
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
-from blimpworks.papers.blimp.exhibits.trained import blimp_training
+from blimpworks.papers.blimp.exhibits.facts import blimp_training
 from blimpworks.papers.blimp.paradigms import PHENOMENON_OF, declared_paradigms
 from blimpworks.papers.blimp.settings import BlimpOptions
 from support.paths import REPOSITORY

@@ -11,7 +11,6 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.exhibits.facts import FACTS
 from blimpworks.papers.blimp.exhibits.specs import SPECS
-from blimpworks.papers.blimp.exhibits.trained import FACTS as TRAINED_FACTS
 from blimpworks.papers.blimp.paradigms import (
     BENCHMARK,
     GENERATED,
@@ -134,7 +133,7 @@ PAPER = Paper(
     check=check,
     sources=sources,
     exhibits=SPECS,
-    facts=FACTS | TRAINED_FACTS,
+    facts=FACTS,
     tables={
         # Released and generated pairs, so that both must be there.
         "data_sets": TableKind(
