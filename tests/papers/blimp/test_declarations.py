@@ -11,8 +11,11 @@ from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.items.generator.builder import Builder
 from blimpworks.papers.blimp.items.generator.declarations import read_declaration
-from blimpworks.papers.blimp.items.generator.generate import Generator, generate_paradigms
-from blimpworks.papers.blimp.items.generator.preview import preview
+from blimpworks.papers.blimp.items.generator.generate import (
+    Generator,
+    generate_paradigms,
+    preview,
+)
 from blimpworks.papers.blimp.items.release import read_records
 from support.generator_kit import BLIMP, PATHS, lexicon, pairs
 

@@ -129,7 +129,7 @@ def test_a_reflexive_in_front_is_bound_by_the_subject_not_by_the_object():
         subject, numbers = noun_at(rest)
         assert any(stands_for(reflexive, subject, each) for each in numbers), pair.record
         assert pair.bad.text.startswith(f"It's {reflexive} {word} "), pair.record
-        does = " ".join(pair.drawn["does"].parts[""]())
+        does = " ".join(pair.drawn["does"].part())
         assert pair.good.text.endswith(f" {does}."), pair.record
         _, _, object_ = pair.bad.text.partition(f" {word} {does} ")
         assert noun_at(object_)[0] == subject, pair.record
@@ -154,7 +154,7 @@ def test_only_verbs_that_raise_objects_have_empty_ones(uid):
         assert "object_raising" in good, pair.record
         assert bad & {"object_control", "object_raising"} == {"object_control"}, pair.record
         assert "role" in verb(pair, "other").tags, pair.record
-        auxiliaries = [pair.drawn[name].parts["aux"]() for name in ("does", "other_does")]
+        auxiliaries = [pair.drawn[name].part("aux") for name in ("does", "other_does")]
         assert auxiliaries[0] == auxiliaries[1], pair.record
 
 

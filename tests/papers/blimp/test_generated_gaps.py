@@ -40,7 +40,7 @@ def words(text):
 
 def said(constituent):
     """A constituent as it stands in a sentence."""
-    text = " ".join(constituent.parts[""]())
+    text = " ".join(constituent.part())
     article, _, rest = text.partition(" ")
     if article != "a" or rest.startswith("lot of"):
         return text
@@ -242,10 +242,10 @@ def test_both_clauses_say_the_same_but_for_the_number_of_their_subjects(uid):
     auxiliaries = {each.auxiliary: each.swapped for each in lexicon().auxiliaries}
     for good, _, pair in texts(uid):
         (first, *more), (second, *others) = (
-            pair.drawn[name].parts[""]() for name in ("does", "other_does")
+            pair.drawn[name].part() for name in ("does", "other_does")
         )
         verb = pair.drawn["verb"]
-        finite = {verb.parts[form]()[0] for form in ("base", "third")}
+        finite = {verb.part(form)[0] for form in ("base", "third")}
         assert more == others, good
         assert first == second or auxiliaries.get(first) == second or {first, second} == finite
 

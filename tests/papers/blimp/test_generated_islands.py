@@ -35,7 +35,7 @@ MORE_THAN_AN_OBJECT = {"call", "dye", "label", "name", "paint"}
 
 def text_of(pair, name):
     """A phrase that was drawn, as it stands in sentences."""
-    part = pair.drawn[name].parts[""]()
+    part = pair.drawn[name].part()
     return level(" ".join(part))
 
 
@@ -219,7 +219,7 @@ def test_what_a_clause_as_subject_does_can_be_done_by_events_to_its_object():
 
 def test_the_object_stands_in_the_clause_or_after_its_verb():
     for pair in pairs(SUBJECT):
-        noun, inner = text_of(pair, "object"), pair.drawn["inner"].text("gerund")
+        noun, inner = text_of(pair, "object"), pair.drawn["inner"].part("gerund")[0]
         good, bad = (level(text) for text in (pair.good.text, pair.bad.text))
         assert f" {inner} {noun} " in good, good
         assert bad.endswith(f" {noun}?"), bad

@@ -53,4 +53,4 @@ def test_auxiliaries_are_among_those_that_are_allowed():
             "among": ["has", "have", "will"],
         },
     )
-    assert {each.chosen.aux for each in found} == {"has", "will"}
+    assert {each.chosen.aux for each in found} == {("has",), ("will",)}

@@ -42,8 +42,8 @@ def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
     return tuple(lang for lang in catalogue.languages if lang == LANG)
 
 
-def _pairs(campaign: Campaign, paradigms: int, made: int) -> int:
-    return paradigms * min(made, _options(campaign).per_paradigm or made)
+def _pairs(campaign: Campaign, paradigms: int, available: int) -> int:
+    return paradigms * min(available, _options(campaign).per_paradigm or available)
 
 
 def check(campaign: Campaign, catalogue: Catalogue) -> None:
