@@ -100,8 +100,8 @@ def _rows(evaluation: Evaluation, method: str) -> pd.DataFrame:
     judged = judged[judged["method"] == method].set_index("item_id")["correct"]
     if judged.empty:
         raise UserError(
-            f"{evaluation.judgements} has no judgements by method {method}; expected the method that "
-            "the exhibits show. Judge by it."
+            f"{evaluation.judgements} has no judgements by method {method}; expected the method "
+            "that the exhibits show. Judge by it."
         )
     rows = factors(items, scores)
     return rows.assign(correct=judged.reindex(items["item_id"].to_pylist()).to_numpy())

@@ -110,8 +110,8 @@ def erratum(tables: Tables, labels: Labels) -> Exhibit:
         cells += _of_phenomena(rows, model, name) if len(rows) else ()
     if len(rows):
         moved = [*_moved(rows, names)]
-        shown = {cell.row: cell.row for cell in moved if cell.printed}
-        sections.append(Section("What moved most", shown, [*RUNS, CHANGED]))
+        rows_in_print = {cell.row: cell.row for cell in moved if cell.printed}
+        sections.append(Section("What moved most", rows_in_print, [*RUNS, CHANGED]))
         cells += moved
     return Exhibit(
         "The erratum: Table 3 as printed, corrected, and run again",
