@@ -41,12 +41,12 @@ def bound_by(phrase, reflexive):
 @cache
 def frames():
     """Frames of each verb and uses of each adjective."""
-    found = defaultdict(set)
+    frames_of = defaultdict(set)
     for verb in lexicon().verbs:
-        found[verb.lexeme].add(verb.frame)
+        frames_of[verb.lexeme].add(verb.frame)
     for each in lexicon().adjectives:
-        found[each.adjective, "adjective"].add(each.frame)
-    return found
+        frames_of[each.adjective, "adjective"].add(each.frame)
+    return frames_of
 
 
 def verb(pair, name):
@@ -96,9 +96,9 @@ def test_a_reflexive_stands_before_a_gerund_or_a_finite_form_that_is_nothing_els
     ],
 )
 def test_clauses_suit_verbs_in_any_tense_and_without_that_where_there_is_none(uid, other_than):
-    found = {verb(pair, "verb").lexeme for pair in pairs(uid, 400)}
-    assert len(found) >= 20
-    assert not found & other_than
+    lexemes = {verb(pair, "verb").lexeme for pair in pairs(uid, 400)}
+    assert len(lexemes) >= 20
+    assert not lexemes & other_than
 
 
 def test_a_pronoun_stands_for_who_is_outside_the_clause_and_the_reflexive_does_not():

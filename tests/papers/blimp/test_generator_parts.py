@@ -14,8 +14,8 @@ from support.generator_kit import PATHS, lexicon
 
 def phrase(noun, number="sg", determiner=None):
     entry = next(each for each in lexicon().nouns if each.noun == noun)
-    found = (each for each in lexicon().determiners if each.determiner == determiner)
-    return Phrase(NounForm(entry, number), next(map(DeterminerForm, found), None))
+    entries = (each for each in lexicon().determiners if each.determiner == determiner)
+    return Phrase(NounForm(entry, number), next(map(DeterminerForm, entries), None))
 
 
 def test_a_phrase_has_a_first_word_and_a_rest():
@@ -42,8 +42,8 @@ def test_what_is_drawn_has_the_parts_that_declarations_may_ask_for(kind):
 
 def test_an_article_that_is_the_critical_word_has_the_right_form():
     drawn = {"object": phrase("apple", "sg", "a")}
-    made = make_sentence("I eat [{object.first}] {object.rest}.", drawn, lexicon().sounds)
-    assert (made.text, made.word) == ("I eat an apple.", "an")
+    sentence = make_sentence("I eat [{object.first}] {object.rest}.", drawn, lexicon().sounds)
+    assert (sentence.text, sentence.word) == ("I eat an apple.", "an")
 
 
 def pronouns(classes, gender, number):
@@ -63,10 +63,10 @@ def test_a_pronoun_of_the_other_number_keeps_the_gender():
 
 
 def test_adjectives_can_be_excluded():
-    asked = {"is": "adjective", "other_than": ["old"]}
-    scheme = Scheme(draw={"a": asked}, good="{a}", bad="{a}")
-    found = Builder(lexicon(), scheme, random.Random(0)).pools.adjectives(scheme.draw["a"])
-    assert "old" not in {each.adjective for each in found}
+    draw = {"is": "adjective", "other_than": ["old"]}
+    scheme = Scheme(draw={"a": draw}, good="{a}", bad="{a}")
+    adjectives = Builder(lexicon(), scheme, random.Random(0)).pools.adjectives(scheme.draw["a"])
+    assert "old" not in {each.adjective for each in adjectives}
 
 
 @pytest.mark.parametrize("uid", PATHS)
