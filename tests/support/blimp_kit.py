@@ -6,12 +6,15 @@ import re
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pytest
 
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.campaign.catalogue import ModelRow, SourceRow, read_rows
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
 from blimpworks.judging.judge import Rules, judge
 from blimpworks.papers.blimp.analysis.bins import Evaluation, bin_accuracies
 from blimpworks.papers.blimp.exhibits.specs import SPECS
@@ -73,6 +76,18 @@ def ratings(mirror, root):
     output = root / "ratings" / "blimp.parquet"
     read_ratings(fetch(sources[RESPONSES], mirror, root), output)
     return output
+
+
+def check_cells(exhibit, rows_behind):
+    """Each cell is what its formula, found by its sentence, gives for the rows that it selects.
+
+    ``rows_behind`` gives the table that a cell is computed from.
+    """
+    for cell in exhibit.cells:
+        rows = select_rows(rows_behind(cell), json.loads(json.dumps(dict(cell.where))))
+        assert formula_of(cell.formula.sentence)(rows) == pytest.approx(cell.value), cell
+        if cell.low is not None:
+            assert cell.low <= cell.value <= cell.high, cell
 
 
 def write_release(root, share=0.75):

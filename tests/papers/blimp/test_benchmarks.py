@@ -11,7 +11,7 @@ from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.registry import check_papers, find_benchmark, find_paper, paper_of
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
-from blimpworks.papers.blimp.exhibits.trained import blimp_training
+from blimpworks.papers.blimp.exhibits.facts import blimp_training
 from blimpworks.papers.blimp.paradigms import PHENOMENON_OF, declared_paradigms
 from blimpworks.papers.blimp.settings import BlimpOptions
 from support.paths import REPOSITORY
@@ -37,7 +37,7 @@ def test_generated_pairs_are_of_the_paper_whose_paradigms_they_are_of():
 
 
 def test_both_sets_are_compared_only_where_models_judge_both():
-    def shown(*evaluated):
+    def names_of(*evaluated):
         return {
             spec.name
             for spec in of_benchmarks(
@@ -45,7 +45,7 @@ def test_both_sets_are_compared_only_where_models_judge_both():
             )
         }
 
-    assert shown("blimp", "blimp_generated") - shown("blimp") == {"generated"}
+    assert names_of("blimp", "blimp_generated") - names_of("blimp") == {"generated"}
 
 
 def test_a_campaign_that_has_what_its_benchmarks_need_is_left_alone():
@@ -56,15 +56,15 @@ def test_a_campaign_that_has_what_its_benchmarks_need_is_left_alone():
 
 @pytest.mark.parametrize("name", ["blimp", "blimp_generated"])
 def test_blimp_without_english_is_one_sentence(name):
-    told = f"^benchmark '{name}' has items in eng alone; languages has deu, heb: add eng, or"
-    with pytest.raises(UserError, match=told):
+    message = f"^benchmark '{name}' has items in eng alone; languages has deu, heb: add eng, or"
+    with pytest.raises(UserError, match=message):
         check_papers(*loaded(benchmarks=(name,), languages=("deu", "heb")))
 
 
 def test_released_pairs_that_the_catalogue_lacks_are_one_sentence():
     files, models = {"sources": Path("config/demo/sources.tsv")}, ("ngram-5",)
-    told = r"^config/demo/sources\.tsv has no row of kind 'blimp_data' and lang 'eng', expected"
-    with pytest.raises(UserError, match=told):
+    message = r"^config/demo/sources\.tsv has no row of kind 'blimp_data' and lang 'eng', expected"
+    with pytest.raises(UserError, match=message):
         check_papers(*loaded(files, models=models))
     check_papers(*loaded(files, models=models, benchmarks=("blimp_generated",)))
 
@@ -97,8 +97,8 @@ def test_a_named_model_without_seeds_is_refused_and_one_of_all_left_out():
     campaign, catalogue = loaded(name="config")
     assert campaign.models == "all"
     assert "blimp-lstm-curve" not in {catalogue.row_of(name) for name in catalogue.models}
-    told = r"names 'blimp-lstm-curve', whose recipe 'blimp-lstm-curve' has seeds: 0, so that"
-    with pytest.raises(UserError, match=told):
+    message = r"names 'blimp-lstm-curve', whose recipe 'blimp-lstm-curve' has seeds: 0, so that"
+    with pytest.raises(UserError, match=message):
         loaded(name="config", models=("blimp-5gram", "blimp-lstm-curve"))
 
 
@@ -109,10 +109,10 @@ def test_captions_tell_the_most_sentences_of_the_text_that_a_model_is_trained_on
         for name, corpus in campaign.training.corpora.items()
     }
     training = campaign.training.model_copy(update={"corpora": corpora, "max_sentences": 9})
-    told = blimp_training(campaign.model_copy(update={"training": training}), catalogue)
-    assert {text.rpartition(", ")[2] for text in told.values()} == {"300 sentences at most)"}
+    texts = blimp_training(campaign.model_copy(update={"training": training}), catalogue)
+    assert {text.rpartition(", ")[2] for text in texts.values()} == {"300 sentences at most)"}
     campaign, catalogue = loaded()
     training = campaign.training.model_copy(update={"max_sentences": 9})
-    told = blimp_training(campaign.model_copy(update={"training": training}), catalogue)
-    assert told["transformer-small"].endswith(", 9 sentences at most)")
-    assert not told["lstm-small"].endswith("9 sentences at most)")
+    texts = blimp_training(campaign.model_copy(update={"training": training}), catalogue)
+    assert texts["transformer-small"].endswith(", 9 sentences at most)")
+    assert not texts["lstm-small"].endswith("9 sentences at most)")

@@ -32,17 +32,17 @@ unlike = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=80, unique=True)
 
 @given(numbers, st.integers(2, 12))
 def test_bins_are_few_without_gaps_and_in_the_order_of_their_values(values, most):
-    found = bins_of(pd.Series(values), most)
-    assert sorted(set(found)) == list(range(found.max() + 1))
-    assert found.max() < most
-    by_value = sorted(zip(values, found, strict=True))
-    assert [number for _, number in by_value] == sorted(found)
+    bins = bins_of(pd.Series(values), most)
+    assert sorted(set(bins)) == list(range(bins.max() + 1))
+    assert bins.max() < most
+    by_value = sorted(zip(values, bins, strict=True))
+    assert [number for _, number in by_value] == sorted(bins)
 
 
 @given(numbers, st.integers(2, 12))
 def test_equal_values_share_a_bin(values, most):
-    found = pd.DataFrame({"value": values, "bin": bins_of(pd.Series(values), most)})
-    assert (found.groupby("value")["bin"].nunique() == 1).all()
+    frame = pd.DataFrame({"value": values, "bin": bins_of(pd.Series(values), most)})
+    assert (frame.groupby("value")["bin"].nunique() == 1).all()
 
 
 @given(unlike, st.integers(2, 12))
@@ -66,13 +66,13 @@ def test_factors_are_those_of_the_good_sentence_and_of_both():
 def test_a_bin_has_the_accuracy_of_its_pairs_and_pairs_without_a_value_are_in_none():
     rows = pd.DataFrame({name: [1.0, 2.0, 3.0, 4.0, math.nan] for name in FACTORS})
     rows["correct"] = [1.0, 0.0, 1.0, 1.0, 0.0]
-    found = [row for row in binned(rows, 2) if row["factor"] == LENGTH]
-    assert [(row["n"], row["accuracy"], row["mean"]) for row in found] == [
+    bins = [row for row in binned(rows, 2) if row["factor"] == LENGTH]
+    assert [(row["n"], row["accuracy"], row["mean"]) for row in bins] == [
         (2, 0.5, 1.5),
         (2, 1.0, 3.5),
     ]
-    assert [(row["least"], row["most"]) for row in found] == [(1, 2), (3, 4)]
-    assert all(row["low"] < row["accuracy"] <= row["high"] for row in found)
+    assert [(row["least"], row["most"]) for row in bins] == [(1, 2), (3, 4)]
+    assert all(row["low"] < row["accuracy"] <= row["high"] for row in bins)
 
 
 def test_each_factor_of_a_model_counts_every_judged_pair_once(tmp_path):
@@ -89,9 +89,9 @@ def test_a_method_that_nothing_is_judged_by_is_refused(tmp_path):
         tmp_path / "items" / "blimp" / "eng.parquet",
         *(tmp_path / kind / "blimp" / "eng" / "lstm.parquet" for kind in ("scores", "judgements")),
     ]
-    found = [Evaluation("lstm", "eng", *paths)]
+    evaluations = [Evaluation("lstm", "eng", *paths)]
     with pytest.raises(UserError, match="no judgements by method other; expected the method"):
-        bin_accuracies(found, "other", 10, tmp_path / "bins.parquet")
+        bin_accuracies(evaluations, "other", 10, tmp_path / "bins.parquet")
 
 
 def test_no_model_at_all_is_refused(tmp_path):

@@ -19,8 +19,6 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.formula_lookup import formula_of
-from blimpworks.exhibits.formulas import select_rows
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.models.corpus import read_corpus, read_words, sentences_of
 from blimpworks.models.corpus_sample import draw_sentences, sample_corpus
@@ -42,7 +40,7 @@ from blimpworks.records.job import sidecar_path
 from blimpworks.scoring.transformers_engine import TransformersEngine
 from blimpworks.tables import ACCURACIES, PERPLEXITIES, REGRESSIONS, read_table, write_table
 from support import tiny
-from support.blimp_kit import PRINTED, campaign, write_release
+from support.blimp_kit import PRINTED, campaign, check_cells, write_release
 from support.paths import REPOSITORY
 
 RECIPE = tiny.RECIPE.model_copy(update={"corpus": "default", "hidden": 16})
@@ -87,8 +85,8 @@ def test_samples_differ_by_seed_and_size_and_repeat():
 
 def test_a_sample_shares_all_but_the_training_text_with_its_corpus(corpus, tmp_path):
     sample = tmp_path / "sample" / "corpus.json"
-    made = sample_corpus(corpus, sample, tokens=300, seed=1)
-    assert 300 <= made.splits["train"].tokens < 320
+    corpus_of_sample = sample_corpus(corpus, sample, tokens=300, seed=1)
+    assert 300 <= corpus_of_sample.splits["train"].tokens < 320
     whole = train_text(corpus)
     places = [whole.index(line) for line in train_text(sample)]
     assert places == sorted(places)
@@ -99,8 +97,8 @@ def test_a_sample_shares_all_but_the_training_text_with_its_corpus(corpus, tmp_p
 
 def test_more_tokens_than_there_are_is_one_sentence(corpus, tmp_path):
     there = read_corpus(corpus).splits["train"].tokens
-    told = rf"train\.txt has {there:,} tokens, but a sample of 9,000,000 is asked for; take that"
-    with pytest.raises(UserError, match=told):
+    message = rf"train\.txt has {there:,} tokens, but a sample of 9,000,000 is asked for; take that"
+    with pytest.raises(UserError, match=message):
         sample_corpus(corpus, tmp_path / "corpus.json", tokens=9_000_000, seed=1)
     assert not (tmp_path / "corpus.json").exists()
     sample_corpus(corpus, tmp_path / "corpus.json", tokens=there, seed=1)
@@ -125,10 +123,10 @@ def test_a_sample_is_drawn_from_the_command_line(corpus, tmp_path):
 def test_a_tokenizer_of_words_parts_text_as_corpora_do(text):
     words = [word for word, _ in split_words(text)]
     tokenizer = word_tokenizer(["<unk>", "<eos>", *dict.fromkeys(words)], "split")
-    found = tokenizer.encode(text, add_special_tokens=False)
+    encoding = tokenizer.encode(text, add_special_tokens=False)
     if "<unk>" not in text and "<eos>" not in text:
-        assert found.tokens == words
-        assert [end for _, end in found.offsets] == [end for _, end in split_words(text)]
+        assert encoding.tokens == words
+        assert [end for _, end in encoding.offsets] == [end for _, end in split_words(text)]
 
 
 def test_words_between_spaces_are_whole_and_others_unknown():
@@ -154,13 +152,13 @@ def test_a_transformer_knows_the_words_of_its_corpus(corpus, tmp_path):
 
 def test_sizes_decide_no_model_of_another_size(corpus, tmp_path):
     names = {"name": "curve", "scope": "eng", "recipe_name": "curve"}
-    made = []
+    checkpoints = []
     for name, sizes in (("a", (100,)), ("b", (100, 200))):
         checkpoint = tmp_path / name / "checkpoint.json"
         recipe = RECIPE.model_copy(update={"tokens": sizes, "seeds": len(sizes)})
         train_transformer(corpus, checkpoint, recipe=recipe, seed=1, **names)
-        made.append(checkpoint.read_bytes())
-    assert made[0] == made[1]
+        checkpoints.append(checkpoint.read_bytes())
+    assert checkpoints[0] == checkpoints[1]
 
 
 # Campaigns
@@ -219,7 +217,7 @@ def test_a_model_of_a_curve_is_not_named_in_a_campaign(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("recipe", "told"),
+    ("recipe", "message"),
     [
         ({"tokens": [5]}, "tokens are given without corpus; name the corpora"),
         ({"corpus": "x", "tokens": [5, 5]}, "sizes must not be repeated"),
@@ -227,9 +225,9 @@ def test_a_model_of_a_curve_is_not_named_in_a_campaign(monkeypatch):
         ({"corpus": "x"}, "which training.corpora lacks"),
     ],
 )
-def test_a_recipe_with_wrong_sizes_is_told(recipe, told):
+def test_a_recipe_with_wrong_sizes_is_told(recipe, message):
     settings = {"campaign": "c", "training": {"recipes": {"a": {"kind": "transformer", **recipe}}}}
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=message):
         check_campaign(settings, "c.yaml")
 
 
@@ -310,14 +308,14 @@ def by_place(exhibit):
 
 def read_sources(tables):
     kinds = {"accuracies": ACCURACIES, "curves": REGRESSIONS, "perplexities": PERPLEXITIES}
-    found = {name: read_table(kind, tables[name][0]).to_pandas() for name, kind in kinds.items()}
-    found["regressions"] = found.pop("curves")
+    frames = {name: read_table(kind, tables[name][0]).to_pandas() for name, kind in kinds.items()}
+    frames["regressions"] = frames.pop("curves")
     printed = [pd.read_csv(path, keep_default_na=False) for path in tables["printed"]]
     rows = pd.concat(each for each in printed if "exhibit" in each)
-    found["published"] = rows.assign(value=pd.to_numeric(rows["value"], errors="coerce"))
+    frames["published"] = rows.assign(value=pd.to_numeric(rows["value"], errors="coerce"))
     return {
         name: frame.astype(dict.fromkeys(frame.select_dtypes("category"), object))
-        for name, frame in found.items()
+        for name, frame in frames.items()
     }
 
 
@@ -343,9 +341,9 @@ def test_a_campaign_without_such_models_says_so(tables, tmp_path):
     exhibit.figure.savefig(tmp_path / "a.svg")
     empty = tmp_path / "curves.parquet"
     fit_curves(tables["accuracies"][0], None, {}, ("full_sentence", INDIVIDUAL), empty)
-    found = slopes({**tables, "curves": [empty]}, none)
-    assert "no model is trained on samples" in found.caption
-    assert all(cell.source == "published" for cell in found.cells)
+    exhibit_of_print = slopes({**tables, "curves": [empty]}, none)
+    assert "no model is trained on samples" in exhibit_of_print.caption
+    assert all(cell.source == "published" for cell in exhibit_of_print.cells)
 
 
 @pytest.mark.parametrize("make", [fig5, slopes])
@@ -353,9 +351,8 @@ def test_each_cell_can_be_computed_again(make, tables):
     sources = read_sources(tables)
     published = Labels({"eng": "English"}, {}, "printed", {"blimp_curves": {}}, "published")
     forms = [make(tables, LABELS), *([slopes(tables, published)] if make is slopes else [])]
-    for cell in (cell for exhibit in forms for cell in exhibit.cells):
-        rows = select_rows(sources[cell.source], json.loads(json.dumps(dict(cell.where))))
-        assert formula_of(cell.formula.sentence)(rows) == pytest.approx(cell.value), cell
+    for exhibit in forms:
+        check_cells(exhibit, lambda cell: sources[cell.source])
 
 
 def test_slopes_are_fitted_over_all_samples_of_a_row(tables):

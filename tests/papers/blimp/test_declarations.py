@@ -11,8 +11,11 @@ from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.items.generator.builder import Builder
 from blimpworks.papers.blimp.items.generator.declarations import read_declaration
-from blimpworks.papers.blimp.items.generator.generate import Generator, generate_paradigms
-from blimpworks.papers.blimp.items.generator.preview import preview
+from blimpworks.papers.blimp.items.generator.generate import (
+    Generator,
+    generate_paradigms,
+    preview,
+)
 from blimpworks.papers.blimp.items.release import read_records
 from support.generator_kit import BLIMP, PATHS, lexicon, pairs
 
@@ -113,7 +116,7 @@ def test_a_missing_key_is_named_as_its_writer_would_have_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("found", "written", "said"),
+    ("old", "new", "said"),
     [
         (
             "frame: transitive",
@@ -141,9 +144,9 @@ def test_a_missing_key_is_named_as_its_writer_would_have_it(tmp_path):
         ("{does}", "{does.swapped}", "key 'good' has {does.swapped}, the other number"),
     ],
 )
-def test_what_the_lexicon_lacks_is_named_with_file_and_key(tmp_path, found, written, said):
+def test_what_the_lexicon_lacks_is_named_with_file_and_key(tmp_path, old, new, said):
     with pytest.raises(UserError) as failure:
-        generator(tmp_path, HEAD + BODY.replace(found, written, 1))
+        generator(tmp_path, HEAD + BODY.replace(old, new, 1))
     assert str(failure.value).startswith(f"{tmp_path / 'paradigm.yaml'}: key '")
     assert said in str(failure.value)
 
@@ -170,9 +173,9 @@ def test_agreeing_predicates_can_be_put_in_the_other_number(tmp_path):
 
 def test_a_paradigm_without_enough_pairs_says_what_it_fails_at(tmp_path):
     body = BODY.replace("object_of: [verb]", "classes: person, gender: [n]")
-    made = generator(tmp_path, HEAD + body)
+    paradigm = generator(tmp_path, HEAD + body)
     with pytest.raises(UserError, match=r"after 0 of 5 \(nothing in the lexicon fits 'object'\)"):
-        [*made.pairs(5)]
+        [*paradigm.pairs(5)]
 
 
 def test_a_paradigm_that_is_exhausted_says_so_whatever_failed_before(tmp_path):
@@ -182,10 +185,10 @@ draw:
 good: "{word}."
 bad: "Same."
 """
-    made = generator(tmp_path, HEAD + body)
+    paradigm = generator(tmp_path, HEAD + body)
     said = r"paradigm\.yaml: .* after 2 of 3 \(the acceptable sentences are drawn already\)"
     with pytest.raises(UserError, match=said):
-        [*made.pairs(3)]
+        [*paradigm.pairs(3)]
 
 
 def test_each_declaration_wants_a_file_of_its_own():
@@ -230,10 +233,10 @@ draw:
 good: "{subject} {be} {quality}."
 bad: "{subject} {be.swapped} {quality}."
 """
-    found = {
+    copulas = {
         text.split()[-2] if len(text.split()) == 3 else None for text in sentences(tmp_path, body)
     }
-    assert found <= {"is", "was", "are", "were", None}
+    assert copulas <= {"is", "was", "are", "were", None}
 
 
 def test_a_like_predicate_has_the_auxiliary_and_form_of_another(tmp_path):
@@ -254,17 +257,17 @@ bad: "{subject} {too}."
 
 
 def test_finite_verbs_are_as_frequent_as_auxiliaries(tmp_path):
-    made = generator(tmp_path, HEAD + BODY)
-    found = Counter(pair.drawn["does"].chosen.auxiliary is None for pair in made.pairs(600))
-    assert 240 < found[True] < 360
+    paradigm = generator(tmp_path, HEAD + BODY)
+    without = Counter(pair.drawn["does"].chosen.auxiliary is None for pair in paradigm.pairs(600))
+    assert 240 < without[True] < 360
 
 
 def test_each_scheme_is_drawn_as_often_as_the_others(tmp_path):
     scheme = {"draw": {"word": {"is": "choice", "among": [*map(str, range(400))]}}, "bad": "no"}
     one_of = [scheme | {"good": f"{name} {{word}}."} for name in ("a1", "b2")]
-    made = generator(tmp_path, HEAD + json.dumps({"one_of": one_of})[1:-1])
-    found = Counter(pair.good.text[0] for pair in made.pairs(400))
-    assert 150 < found["A"] < 250
+    paradigm = generator(tmp_path, HEAD + json.dumps({"one_of": one_of})[1:-1])
+    schemes = Counter(pair.good.text[0] for pair in paradigm.pairs(400))
+    assert 150 < schemes["A"] < 250
 
 
 def test_nothing_in_a_slot_leaves_no_gap(tmp_path):

@@ -1,7 +1,6 @@
 """BLiMP's exhibits on accuracies of a made-up campaign, and as files."""
 
 import importlib
-import json
 from dataclasses import replace
 
 import pandas as pd
@@ -10,14 +9,13 @@ import pytest
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.papers.blimp.exhibits.specs import SPECS
 from blimpworks.papers.blimp.paradigms import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import read_blimp_release
 from blimpworks.papers.blimp.tables import BINS
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
-from support.blimp_kit import campaign, evaluate, published, write_release
+from support.blimp_kit import campaign, check_cells, evaluate, published, write_release
 
 MODELS = {"lstm-gulordava": "LSTM", "transformer-xl-wt103": "TXL", "gpt2-large": "GPT-2"}
 LABELS = Labels({"eng": "English"}, MODELS, "full_sentence")
@@ -77,6 +75,12 @@ def read_rows_behind(cell, tables):
     return pd.concat(frames, ignore_index=True)
 
 
+def own_accuracies(tables):
+    """GPT-2's accuracies on English by whole sentences."""
+    where = {"model": "gpt2-large", "method": "full_sentence", "lang": "eng"}
+    return select_rows(read_table(ACCURACIES, tables["accuracies"][0]).to_pandas(), where)
+
+
 @pytest.mark.parametrize("name", MEASURED)
 @pytest.mark.parametrize("at_hand", [True, False], ids=["with release", "without"])
 def test_each_cell_can_be_computed_again_from_the_rows_it_selects(name, at_hand, tables):
@@ -84,29 +88,22 @@ def test_each_cell_can_be_computed_again_from_the_rows_it_selects(name, at_hand,
     exhibit = make(name, given)
     assert exhibit.cells
     known = {}
-    for cell in exhibit.cells:
-        where = json.loads(json.dumps(dict(cell.where)))
-        rows = select_rows(rows_behind(cell, given, known), where)
-        assert formula_of(cell.formula.sentence)(rows) == pytest.approx(cell.value), cell
-        if cell.low is not None:
-            assert cell.low <= cell.value <= cell.high
+    check_cells(exhibit, lambda cell: rows_behind(cell, given, known))
 
 
 def test_accuracy_of_a_phenomenon_is_the_mean_of_its_paradigms(tables):
-    frame = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
-    frame = frame[(frame["model"] == "gpt2-large") & (frame["method"] == "full_sentence")]
-    frame = frame[frame["lang"] == "eng"].set_index("paradigm")["accuracy"]
-    found = values(make("table3", tables))
+    frame = own_accuracies(tables).set_index("paradigm")["accuracy"]
+    accuracies = values(make("table3", tables))
     for column, uids in {"Overall": [*PHENOMENON_OF], "Binding": PARADIGMS["binding"]}.items():
-        assert found["GPT-2", column] == pytest.approx(100 * frame[list(uids)].mean())
+        assert accuracies["GPT-2", column] == pytest.approx(100 * frame[list(uids)].mean())
 
 
 def test_humans_are_shown_only_where_their_answers_are_released(tables):
     without = {"accuracies": tables["accuracies"]}
     for name in ("table3", "table4", "fig1", "fig3", "fig4"):
         for given, there in ((tables, True), (without, False)):
-            shown = {n for cell in make(name, given).cells for n in (cell.row, cell.column)}
-            assert ("Human" in shown) == there, name
+            names = {n for cell in make(name, given).cells for n in (cell.row, cell.column)}
+            assert ("Human" in names) == there, name
 
 
 def test_cells_stand_for_the_numbers_that_the_paper_prints_of_the_same(tables):
@@ -122,9 +119,7 @@ def test_cells_stand_for_the_numbers_that_the_paper_prints_of_the_same(tables):
 
 
 def test_a_contrast_is_a_difference_of_means(tables):
-    frame = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
-    frame = frame[(frame["model"] == "gpt2-large") & (frame["method"] == "full_sentence")]
-    frame = frame[frame["lang"] == "eng"].set_index("paradigm")["accuracy"]
+    frame = own_accuracies(tables).set_index("paradigm")["accuracy"]
     nouns = pd.Series({uid: frame[uid] for uid in PARADIGMS["determiner_noun_agreement"]})
     plain = ["_with_adj" not in uid for uid in nouns.index]
     expected = 100 * (nouns[plain].mean() - nouns[[not p for p in plain]].mean())
@@ -140,12 +135,12 @@ def test_one_model_alone_has_no_correlations(tables):
 
 def test_a_prefix_method_is_compared_on_its_own_paradigms(tables):
     cells = {(c.row, c.column): c for c in make("fig6", tables).cells}
-    for prefix, one in (("1-prefix", True), ("2-prefix", False)):
+    for prefix, is_one in (("1-prefix", True), ("2-prefix", False)):
         both = [
             cells["LSTM", f"Binding: {bar}"] for bar in (prefix, f"sentence ({prefix} paradigms)")
         ]
         assert both[0].where["paradigm"] == both[1].where["paradigm"]
-        assert both[0].where["method"] == ("one_prefix" if one else "two_prefix")
+        assert both[0].where["method"] == ("one_prefix" if is_one else "two_prefix")
         assert both[1].where["method"] == "full_sentence"
 
 
@@ -173,16 +168,15 @@ def test_every_measured_form_is_drawn(tables, tmp_path):
 
 
 def test_by_pair_every_pair_of_a_model_counts_once(tables):
-    frame = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
-    frame = frame[(frame["model"] == "gpt2-large") & (frame["method"] == "full_sentence")]
-    frame = frame[(frame["lang"] == "eng") & (frame["paradigm"] != "all")]
+    frame = own_accuracies(tables)
+    frame = frame[frame["paradigm"] != "all"]
     cells = {(c.row, c.column): c for c in make("table3", tables).cells}
     whole = cells["GPT-2", "Overall, by pair"]
     assert whole.value == pytest.approx(100 * frame["correct"].sum() / frame["n"].sum())
     assert whole.n == frame["n"].sum()
     binding = frame[frame["phenomenon"] == "binding"]
-    found = cells["GPT-2", "Binding, by pair"].value
-    assert found == pytest.approx(100 * binding["correct"].sum() / binding["n"].sum())
+    by_pair = cells["GPT-2", "Binding, by pair"].value
+    assert by_pair == pytest.approx(100 * binding["correct"].sum() / binding["n"].sum())
 
 
 def test_table_2_shows_a_pair_of_each_phenomenon_and_counts_them(tables):
@@ -193,24 +187,24 @@ def test_table_2_shows_a_pair_of_each_phenomenon_and_counts_them(tables):
 
 
 def test_a_tie_is_wrong_as_published_and_half_right_as_corrected(tables):
-    found = values(make("ties", tables))
+    numbers = values(make("ties", tables))
     row = "LSTM: all paradigms, full sentence"
     # Three pairs of each tied paradigm, and the one that is twice the same sentence.
-    assert found[row, "Ties"] == 3 * len(TIED) + 1
-    assert found[row, "Same sentence twice"] == 1
+    assert numbers[row, "Ties"] == 3 * len(TIED) + 1
+    assert numbers[row, "Same sentence twice"] == 1
     # The paradigm of the identical pair allows no prefix method.
-    assert found["LSTM: all paradigms, one prefix", "Same sentence twice"] == 0
-    half = found[row, "Ties half (corrected)"] - found[row, "Ties wrong (published)"]
+    assert numbers["LSTM: all paradigms, one prefix", "Same sentence twice"] == 0
+    half = numbers[row, "Ties half (corrected)"] - numbers[row, "Ties wrong (published)"]
     assert half == pytest.approx(100 * (len(TIED) + 1 / 3) / 2 / len(PHENOMENON_OF))
-    assert found["LSTM: wh_island", "Ties half (corrected)"] == 50
-    assert found["LSTM: wh_island", "Ties wrong (published)"] == 0
+    assert numbers["LSTM: wh_island", "Ties half (corrected)"] == 50
+    assert numbers["LSTM: wh_island", "Ties wrong (published)"] == 0
 
 
 def test_all_paradigms_with_ties_are_in_the_cells_and_the_most_tied_in_print(tables):
     cells = make("ties", tables).cells
-    shown = {cell.row for cell in cells if cell.printed}
-    assert {f"LSTM: {uid}" for uid in (*TIED, "passive_1")} <= shown
-    assert len(shown) <= len(MODELS) * (3 + 3)
+    rows = {cell.row for cell in cells if cell.printed}
+    assert {f"LSTM: {uid}" for uid in (*TIED, "passive_1")} <= rows
+    assert len(rows) <= len(MODELS) * (3 + 3)
 
 
 def test_items_that_do_not_say_what_is_identical_are_refused(tables, tmp_path):

@@ -31,10 +31,10 @@ PLACES_AND_CAUSES = {"place", "structure", "furniture", "event", "document", "de
 @cache
 def entries():
     """Entries of verbs by verb, with its particle, and frame."""
-    found = defaultdict(dict)
+    frames = defaultdict(dict)
     for verb in lexicon().verbs:
-        found[verb.lexeme][verb.frame] = verb
-    return found
+        frames[verb.lexeme][verb.frame] = verb
+    return frames
 
 
 def forms(verb):
@@ -123,8 +123,8 @@ def test_what_undergoes_a_causative_verb_could_be_its_subject_and_the_other_verb
 
 
 def test_no_verb_makes_more_than_a_fiftieth_of_what_has_no_object():
-    found = Counter(pair.drawn["other"].entry.lexeme for pair in pairs("causative", 500))
-    assert found.most_common(1)[0][1] <= 10
+    lexemes = Counter(pair.drawn["other"].entry.lexeme for pair in pairs("causative", 500))
+    assert lexemes.most_common(1)[0][1] <= 10
 
 
 @pytest.mark.parametrize(
@@ -133,9 +133,9 @@ def test_no_verb_makes_more_than_a_fiftieth_of_what_has_no_object():
 def test_no_verb_that_goes_without_an_object_is_among_those_that_want_one(uid):
     name = "verb" if uid == "tough_vs_raising_1" else "other"
     for scheme in read_declaration(PATHS[uid]).one_of:
-        found = {verb.lexeme for verb in Pools(lexicon()).verbs(scheme.draw[name])}
-        assert len(found) > 100
-        assert not found & GO_WITHOUT
+        lexemes = {verb.lexeme for verb in Pools(lexicon()).verbs(scheme.draw[name])}
+        assert len(lexemes) > 100
+        assert not lexemes & GO_WITHOUT
 
 
 @pytest.mark.parametrize(
@@ -230,8 +230,8 @@ def test_whoever_is_named_by_a_passive_could_do_what_both_verbs_say():
 @cache
 def things():
     """Classes of nouns that are neither persons nor animals."""
-    found = {noun.classes for noun in lexicon().nouns}
-    return [each for each in found if not lexicon().classes.accepts("animate", each)]
+    classes = {noun.classes for noun in lexicon().nouns}
+    return [each for each in classes if not lexicon().classes.accepts("animate", each)]
 
 
 @pytest.mark.parametrize("uid", ["animate_subject_passive", "animate_subject_trans"])

@@ -41,12 +41,12 @@ def bound_by(phrase, reflexive):
 @cache
 def frames():
     """Frames of each verb and uses of each adjective."""
-    found = defaultdict(set)
+    frames_of = defaultdict(set)
     for verb in lexicon().verbs:
-        found[verb.lexeme].add(verb.frame)
+        frames_of[verb.lexeme].add(verb.frame)
     for each in lexicon().adjectives:
-        found[each.adjective, "adjective"].add(each.frame)
-    return found
+        frames_of[each.adjective, "adjective"].add(each.frame)
+    return frames_of
 
 
 def verb(pair, name):
@@ -96,9 +96,9 @@ def test_a_reflexive_stands_before_a_gerund_or_a_finite_form_that_is_nothing_els
     ],
 )
 def test_clauses_suit_verbs_in_any_tense_and_without_that_where_there_is_none(uid, other_than):
-    found = {verb(pair, "verb").lexeme for pair in pairs(uid, 400)}
-    assert len(found) >= 20
-    assert not found & other_than
+    lexemes = {verb(pair, "verb").lexeme for pair in pairs(uid, 400)}
+    assert len(lexemes) >= 20
+    assert not lexemes & other_than
 
 
 def test_a_pronoun_stands_for_who_is_outside_the_clause_and_the_reflexive_does_not():
@@ -129,7 +129,7 @@ def test_a_reflexive_in_front_is_bound_by_the_subject_not_by_the_object():
         subject, numbers = noun_at(rest)
         assert any(stands_for(reflexive, subject, each) for each in numbers), pair.record
         assert pair.bad.text.startswith(f"It's {reflexive} {word} "), pair.record
-        does = " ".join(pair.drawn["does"].parts[""]())
+        does = " ".join(pair.drawn["does"].part())
         assert pair.good.text.endswith(f" {does}."), pair.record
         _, _, object_ = pair.bad.text.partition(f" {word} {does} ")
         assert noun_at(object_)[0] == subject, pair.record
@@ -154,7 +154,7 @@ def test_only_verbs_that_raise_objects_have_empty_ones(uid):
         assert "object_raising" in good, pair.record
         assert bad & {"object_control", "object_raising"} == {"object_control"}, pair.record
         assert "role" in verb(pair, "other").tags, pair.record
-        auxiliaries = [pair.drawn[name].parts["aux"]() for name in ("does", "other_does")]
+        auxiliaries = [pair.drawn[name].part("aux") for name in ("does", "other_does")]
         assert auxiliaries[0] == auxiliaries[1], pair.record
 
 

@@ -40,7 +40,7 @@ def words(text):
 
 def said(constituent):
     """A constituent as it stands in a sentence."""
-    text = " ".join(constituent.parts[""]())
+    text = " ".join(constituent.part())
     article, _, rest = text.partition(" ")
     if article != "a" or rest.startswith("lot of"):
         return text
@@ -74,8 +74,8 @@ def test_a_question_word_and_that_take_each_others_place(uid):
 @pytest.mark.parametrize("uid", GAPS)
 def test_the_question_word_fits_what_it_asks_about(uid):
     for good, bad, pair in texts(uid):
-        asked = pair.drawn.get("thing") or pair.drawn["object"]
-        wh = "who" if "person" in asked.entry.classes else "what"
+        gap = pair.drawn.get("thing") or pair.drawn["object"]
+        wh = "who" if "person" in gap.entry.classes else "what"
         assert wh == said(pair.drawn["what"])
         assert f" {wh} " in (good if uid in WITH_GAP else bad)
 
@@ -112,10 +112,10 @@ def test_an_object_question_has_its_object_in_place_in_the_bad_sentence():
 @pytest.mark.parametrize("uid", INSTEAD[1:])
 def test_a_subject_question_has_its_subject_in_place_in_the_bad_sentence(uid):
     for good, bad, pair in texts(uid):
-        doer, found = said(pair.drawn["doer"]), said(pair.drawn["object"])
+        doer, direct_object = said(pair.drawn["doer"]), said(pair.drawn["object"])
         assert f" {doer} that " in good
-        assert good.endswith(f" {found}.")
-        assert re.search(rf" (who|what) {doer} .+ {found}\.$", bad), bad
+        assert good.endswith(f" {direct_object}.")
+        assert re.search(rf" (who|what) {doer} .+ {direct_object}\.$", bad), bad
 
 
 def test_the_relative_clause_of_a_long_distance_has_a_gap_of_its_own():
@@ -142,10 +142,10 @@ def test_a_verb_with_its_object_leaves_no_room_for_a_question_word(uid):
 @pytest.mark.parametrize("uid", [*INSTEAD[1:], *NO_GAP])
 def test_the_clause_without_gap_ends_in_an_object_that_the_verb_takes(uid):
     for good, bad, pair in texts(uid):
-        verb, found = pair.drawn["verb"].entry, pair.drawn["object"]
-        assert good.endswith(f" {said(found)}.")
-        assert bad.endswith(f" {said(found)}.")
-        assert lexicon().classes.accepts(verb.object, found.entry.classes), good
+        verb, direct_object = pair.drawn["verb"].entry, pair.drawn["object"]
+        assert good.endswith(f" {said(direct_object)}.")
+        assert bad.endswith(f" {said(direct_object)}.")
+        assert lexicon().classes.accepts(verb.object, direct_object.entry.classes), good
 
 
 @pytest.mark.parametrize("uid", WITH_GAP)
@@ -197,8 +197,8 @@ def noun_numbers(text):
 
 def adjective_at_end(text):
     """The longest adjective that a text ends in, or None."""
-    found = [a.adjective for a in lexicon().adjectives if f" {text}".endswith(f" {a.adjective}")]
-    return max(found, key=len, default=None)
+    endings = [a.adjective for a in lexicon().adjectives if f" {text}".endswith(f" {a.adjective}")]
+    return max(endings, key=len, default=None)
 
 
 def test_ellipsis_moves_the_adjective_of_the_noun_to_the_bare_quantifier():
@@ -242,10 +242,10 @@ def test_both_clauses_say_the_same_but_for_the_number_of_their_subjects(uid):
     auxiliaries = {each.auxiliary: each.swapped for each in lexicon().auxiliaries}
     for good, _, pair in texts(uid):
         (first, *more), (second, *others) = (
-            pair.drawn[name].parts[""]() for name in ("does", "other_does")
+            pair.drawn[name].part() for name in ("does", "other_does")
         )
         verb = pair.drawn["verb"]
-        finite = {verb.parts[form]()[0] for form in ("base", "third")}
+        finite = {verb.part(form)[0] for form in ("base", "third")}
         assert more == others, good
         assert first == second or auxiliaries.get(first) == second or {first, second} == finite
 

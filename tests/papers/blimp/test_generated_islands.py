@@ -35,7 +35,7 @@ MORE_THAN_AN_OBJECT = {"call", "dye", "label", "name", "paint"}
 
 def text_of(pair, name):
     """A phrase that was drawn, as it stands in sentences."""
-    part = pair.drawn[name].parts[""]()
+    part = pair.drawn[name].part()
     return level(" ".join(part))
 
 
@@ -59,9 +59,9 @@ def test_both_sentences_have_the_same_words_in_another_order(uid):
 @pytest.mark.parametrize("uid", ALL)
 def test_questions_are_not_negated(uid):
     for pair in pairs(uid):
-        found = words(pair.bad.text)
-        asked = next(word for word in found if auxiliary(word))
-        assert not asked.endswith("n't"), pair.bad.text
+        bad_words = words(pair.bad.text)
+        verb_form = next(word for word in bad_words if auxiliary(word))
+        assert not verb_form.endswith("n't"), pair.bad.text
 
 
 @pytest.mark.parametrize(
@@ -180,25 +180,25 @@ def test_questions_that_echo_have_an_auxiliary_without_emphasis():
 def test_joined_subjects_have_a_plural_auxiliary_and_the_first_alone_its_own():
     for pair in pairs(OBJECT):
         subject = pair.drawn["subject"]
-        both, one = (auxiliary(words(text)[1]) for text in (pair.good.text, pair.bad.text))
+        both, single = (auxiliary(words(text)[1]) for text in (pair.good.text, pair.bad.text))
         assert "pl" in both.numbers, pair.good.text
-        assert subject.number in one.numbers, pair.bad.text
-        assert one in (both, auxiliary(both.swapped)), pair.bad.text
+        assert subject.number in single.numbers, pair.bad.text
+        assert single in (both, auxiliary(both.swapped)), pair.bad.text
         assert words(pair.good.text)[2:] != words(pair.bad.text)[2:]
 
 
 def test_the_second_of_the_joined_phrases_is_left_behind():
     for pair in pairs(OBJECT):
-        one, other = (text_of(pair, name) for name in ("subject", "other"))
-        assert f"{one} and {other} " in level(pair.good.text), pair.good.text
+        subject, other = (text_of(pair, name) for name in ("subject", "other"))
+        assert f"{subject} and {other} " in level(pair.good.text), pair.good.text
         assert level(pair.bad.text).endswith(f" and {other}?"), pair.bad.text
 
 
 def test_clauses_as_subjects_have_singular_auxiliaries_and_possessors():
     for pair in pairs(SUBJECT):
-        asked = auxiliary(words(pair.good.text)[1])
-        assert "sg" in asked.numbers, pair.good.text
-        assert asked.takes != "gerund", pair.good.text
+        question = auxiliary(words(pair.good.text)[1])
+        assert "sg" in question.numbers, pair.good.text
+        assert question.takes != "gerund", pair.good.text
         owner = pair.drawn["subject"]
         whose = possessive(text_of(pair, "subject"), plural=owner.number == "pl")
         gerund = pair.drawn["inner"].entry.form("gerund")
@@ -219,7 +219,7 @@ def test_what_a_clause_as_subject_does_can_be_done_by_events_to_its_object():
 
 def test_the_object_stands_in_the_clause_or_after_its_verb():
     for pair in pairs(SUBJECT):
-        noun, inner = text_of(pair, "object"), pair.drawn["inner"].text("gerund")
+        noun, inner = text_of(pair, "object"), pair.drawn["inner"].part("gerund")[0]
         good, bad = (level(text) for text in (pair.good.text, pair.bad.text))
         assert f" {inner} {noun} " in good, good
         assert bad.endswith(f" {noun}?"), bad
@@ -229,8 +229,10 @@ def test_pronouns_agree_with_the_subject_that_who_stands_in_for():
     for pair in pairs(WH):
         _, readings, _ = phrase_at(words(pair.good.prefix)[2:])
         assert numbers(readings) == {pair.drawn["subject"].number}
-        wanted = {"they"} if "pl" in numbers(readings) else PERSONS[next(iter(readings))[0].gender]
-        assert pair.good.word in wanted, pair.good.text
+        pronouns = (
+            {"they"} if "pl" in numbers(readings) else PERSONS[next(iter(readings))[0].gender]
+        )
+        assert pair.good.word in pronouns, pair.good.text
         assert pair.bad.word == "who", pair.bad.text
 
 

@@ -131,8 +131,8 @@ def test_no_statement_has_do_without_not_nor_any_sentence_can_not(uid):
 @pytest.mark.parametrize("uid", [QUESTION, ONLY, ONLY_SCOPE, NOT, NOT_SCOPE])
 def test_where_ever_is_fine_it_stands_in_no_progressive(uid):
     for pair in pairs(uid):
-        found = words(pair.good.text)
-        before = found[0] if uid == QUESTION else found[found.index("ever") - 1]
+        good_words = words(pair.good.text)
+        before = good_words[0] if uid == QUESTION else good_words[good_words.index("ever") - 1]
         known = auxiliary(before)
         assert known is None or known.takes != "gerund", pair.good.text
 

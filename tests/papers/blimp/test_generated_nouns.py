@@ -43,12 +43,12 @@ def texts(uid):
 @cache
 def nouns():
     """Common nouns by each of their forms."""
-    found = {}
+    readings = {}
     for noun in lexicon().nouns:
         if "name" not in noun.tags:
             for number, form in noun.forms.items():
-                found.setdefault(form, []).append((noun, number))
-    return found
+                readings.setdefault(form, []).append((noun, number))
+    return readings
 
 
 def last_noun(text):
@@ -133,11 +133,11 @@ def test_no_irregular_plural_passes_for_a_singular(uid):
     """As in "this people", "this criteria", "the people speaks"."""
     for scheme in read_declaration(PATHS[uid]).one_of:
         draw = scheme.draw["subject" if "plural" in uid else "object"]
-        found = {
+        nouns_drawn = {
             form.entry.noun for group in Pools(lexicon()).nouns(draw).values() for form in group
         }
-        assert len(found) > 50
-        assert not found & {"person", "criterion", "phenomenon", "alga", "bacterium", "datum"}
+        assert len(nouns_drawn) > 50
+        assert not nouns_drawn & {"person", "criterion", "phenomenon", "alga", "bacterium", "datum"}
 
 
 @cache
@@ -198,13 +198,13 @@ def test_a_past_stands_without_auxiliary_as_often_with_an_object_as_without():
 
 def existential(text):
     """Form of "be", determiner and noun of "there is", with the noun's numbers, and the rest."""
-    found = re.fullmatch(r"There (\w+) (\w+) (.+)\.", text)
-    assert found, text
-    words, known = found[3].split(), nouns()
+    match = re.fullmatch(r"There (\w+) (\w+) (.+)\.", text)
+    assert match, text
+    words, known = match[3].split(), nouns()
     for at in range(len(words), 0, -1):
         if " ".join(words[:at]) in known:
             of = {number for _, number in known[" ".join(words[:at])]}
-            return found[1], found[2], of, words[at:]
+            return match[1], match[2], of, words[at:]
     raise AssertionError(f"{text} is about no noun")
 
 
@@ -240,9 +240,9 @@ def test_nothing_is_negated_or_quantified_but_what_there_is(uid):
 
 def counted(text, quantities):
     """What stands before a quantity, the quantity, and the number of the noun after it."""
-    found = re.fullmatch(rf"(.+) ({'|'.join(quantities)}) ({NUMBERS}) (.+)\.", text)
-    assert found, text
-    return found[1], found[2], {number for _, number in nouns()[found[4]]}
+    match = re.fullmatch(rf"(.+) ({'|'.join(quantities)}) ({NUMBERS}) (.+)\.", text)
+    assert match, text
+    return match[1], match[2], {number for _, number in nouns()[match[4]]}
 
 
 def subjects(text):

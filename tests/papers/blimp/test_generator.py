@@ -55,14 +55,14 @@ def difference(pair):
     """What the sentences of a pair differ in, or None if in more than one entry and order."""
     good, bad = ([form.lower() for form in side.entries] for side in (pair.good, pair.bad))
     replaced = (Counter(good) - Counter(bad)).total()
-    if sum(one != other for one, other in zip(good, bad, strict=True)) == replaced == 1:
+    if sum(first != other for first, other in zip(good, bad, strict=True)) == replaced == 1:
         return ENTRY
     return {0: ORDER, 1: BOTH}.get(replaced)
 
 
 def test_sentences_differ_in_one_entry_or_in_order_as_the_paradigm_says(paradigm):
-    found = {difference(pair): pair.record for pair in pairs(paradigm)}
-    assert {*found} == DIFFERENCES.get(paradigm, {ENTRY}), found
+    differences = {difference(pair): pair.record for pair in pairs(paradigm)}
+    assert {*differences} == DIFFERENCES.get(paradigm, {ENTRY}), differences
 
 
 def test_sentences_are_written_as_released_ones_are(paradigm):
@@ -92,9 +92,9 @@ def test_no_word_stands_twice_in_a_row(paradigm):
 
 
 def test_acceptable_sentences_are_distinct_and_never_the_other_one(paradigm):
-    found = [pair.record for pair in pairs(paradigm)]
-    assert len({record.sentence_good for record in found}) == len(found)
-    assert all(not record.identical for record in found)
+    records = [pair.record for pair in pairs(paradigm)]
+    assert len({record.sentence_good for record in records}) == len(records)
+    assert all(not record.identical for record in records)
 
 
 def test_critical_words_follow_their_prefixes(paradigm):

@@ -20,28 +20,28 @@ def drawn(name, **draw):
 
 def test_verbs_are_other_than_those_that_are_excluded():
     allowed = ["give up", "cough", "sneeze"]
-    found = drawn("verb", verb={"is": "verb", "words": allowed, "other_than": ["give up", "cough"]})
-    assert {each.entry.lexeme for each in found} == {"sneeze"}
+    verbs = drawn("verb", verb={"is": "verb", "words": allowed, "other_than": ["give up", "cough"]})
+    assert {each.entry.lexeme for each in verbs} == {"sneeze"}
 
 
 def test_nouns_are_other_than_those_that_are_excluded():
     known = {noun.noun for noun in lexicon().nouns if noun.gender == "f"}
     kept = {"actress", "queen"}
-    found = drawn("noun", noun={"is": "noun", "gender": ["f"], "other_than": sorted(known - kept)})
-    assert {each.entry.noun for each in found} == kept
+    nouns = drawn("noun", noun={"is": "noun", "gender": ["f"], "other_than": sorted(known - kept)})
+    assert {each.entry.noun for each in nouns} == kept
 
 
 @pytest.mark.parametrize("distinct", [True, False])
 def test_nouns_have_a_plural_of_their_own_where_it_is_asked_for(distinct):
-    found = drawn(
+    nouns = drawn(
         "noun",
         noun={"is": "noun", "classes": "fish", "number": "pl", "distinct_plural": distinct},
     )
-    assert any(each.text == each.entry.noun for each in found) != distinct
+    assert any(each.text == each.entry.noun for each in nouns) != distinct
 
 
 def test_auxiliaries_are_among_those_that_are_allowed():
-    found = drawn(
+    predicates = drawn(
         "does",
         verb={"is": "verb", "words": ["cough"]},
         does={
@@ -53,4 +53,4 @@ def test_auxiliaries_are_among_those_that_are_allowed():
             "among": ["has", "have", "will"],
         },
     )
-    assert {each.chosen.aux for each in found} == {"has", "will"}
+    assert {each.chosen.aux for each in predicates} == {("has",), ("will",)}

@@ -14,14 +14,14 @@ from support.generator_kit import PATHS, lexicon
 
 def phrase(noun, number="sg", determiner=None):
     entry = next(each for each in lexicon().nouns if each.noun == noun)
-    found = (each for each in lexicon().determiners if each.determiner == determiner)
-    return Phrase(NounForm(entry, number), next(map(DeterminerForm, found), None))
+    entries = (each for each in lexicon().determiners if each.determiner == determiner)
+    return Phrase(NounForm(entry, number), next(map(DeterminerForm, entries), None))
 
 
 def test_a_phrase_has_a_first_word_and_a_rest():
     apples, name = phrase("apple", "pl", "a lot of"), phrase("Mary")
-    assert apples.parts["first"]() + apples.parts["rest"]() == ("a", "lot", "of", "apples")
-    assert (name.parts["first"](), name.parts["rest"]()) == (("Mary",), ())
+    assert apples.part("first") + apples.part("rest") == ("a", "lot", "of", "apples")
+    assert (name.part("first"), name.part("rest")) == (("Mary",), ())
 
 
 @pytest.mark.parametrize("kind", PARTS)
@@ -37,13 +37,13 @@ def test_what_is_drawn_has_the_parts_that_declarations_may_ask_for(kind):
         "wh": {"is": "wh", "for": "noun"},
     }
     builder = Builder(lexicon(), Scheme(draw=draw, good="", bad=""), random.Random(0))
-    assert {*PARTS[kind]} == {*builder.draw()[kind].parts} - {"0"}
+    assert {*PARTS[kind]} == {*builder.draw()[kind].PARTS}
 
 
 def test_an_article_that_is_the_critical_word_has_the_right_form():
     drawn = {"object": phrase("apple", "sg", "a")}
-    made = make_sentence("I eat [{object.first}] {object.rest}.", drawn, lexicon().sounds)
-    assert (made.text, made.word) == ("I eat an apple.", "an")
+    sentence = make_sentence("I eat [{object.first}] {object.rest}.", drawn, lexicon().sounds)
+    assert (sentence.text, sentence.word) == ("I eat an apple.", "an")
 
 
 def pronouns(classes, gender, number):
@@ -63,10 +63,10 @@ def test_a_pronoun_of_the_other_number_keeps_the_gender():
 
 
 def test_adjectives_can_be_excluded():
-    asked = {"is": "adjective", "other_than": ["old"]}
-    scheme = Scheme(draw={"a": asked}, good="{a}", bad="{a}")
-    found = Builder(lexicon(), scheme, random.Random(0)).pools.adjectives(scheme.draw["a"])
-    assert "old" not in {each.adjective for each in found}
+    draw = {"is": "adjective", "other_than": ["old"]}
+    scheme = Scheme(draw={"a": draw}, good="{a}", bad="{a}")
+    adjectives = Builder(lexicon(), scheme, random.Random(0)).pools.adjectives(scheme.draw["a"])
+    assert "old" not in {each.adjective for each in adjectives}
 
 
 @pytest.mark.parametrize("uid", PATHS)

@@ -7,8 +7,6 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit
-from blimpworks.exhibits.formula_lookup import formula_of
-from blimpworks.exhibits.formulas import select_rows
 from blimpworks.papers.blimp.exhibits.humans import humans
 from blimpworks.papers.blimp.exhibits.specs import SPECS
 from blimpworks.papers.blimp.paradigms import PHENOMENON_OF
@@ -23,7 +21,7 @@ from blimpworks.papers.blimp.released_ratings import (
 )
 from blimpworks.papers.blimp.released_results import read_blimp_release
 from support.blimp_kit import PRINTED as PRINT
-from support.blimp_kit import labels_of_print, ratings, release, write_release
+from support.blimp_kit import check_cells, labels_of_print, ratings, release, write_release
 
 LABELS = labels_of_print()
 CAUSATIVE, ISLAND = "causative", "wh_island"
@@ -36,11 +34,11 @@ def assignment(name, *choices, status="Approved", english="1", native="1"):
     filled = [*choices, *[("attnchkans1", "1. This.")] * (len(SLOTS) - len(choices))]
     for slot, (condition, answer) in zip(SLOTS, filled, strict=True):
         uid = condition[: condition.rindex("ans")]
-        shown = [f"Good {uid}.", f"Bad {uid}."]
+        sentences = [f"Good {uid}.", f"Bad {uid}."]
         if condition.endswith("2"):
-            shown.reverse()
+            sentences.reverse()
         row |= {f"Input.item_{slot}_condition": condition, f"Answer.Choice{slot}": answer}
-        row |= {f"Input.field_{slot}_1": shown[0], f"Input.field_{slot}_2": shown[1]}
+        row |= {f"Input.field_{slot}_1": sentences[0], f"Input.field_{slot}_2": sentences[1]}
     return row
 
 
@@ -60,12 +58,12 @@ def read(tmp_path, *rows):
 
 
 def test_a_rating_is_right_when_the_displayed_sentence_that_is_good_was_chosen(tmp_path):
-    found = read(
+    table = read(
         tmp_path,
         assignment("a", (f"{CAUSATIVE}ans1", "1. Good"), (f"{ISLAND}ans2", "2. Good")),
         assignment("b", (f"{CAUSATIVE}ans2", "1. Bad"), (f"{ISLAND}ans1", "2. Bad")),
     )
-    pairs = found[found["phenomenon"] != ATTENTION].set_index(["assignment", "paradigm"])
+    pairs = table[table["phenomenon"] != ATTENTION].set_index(["assignment", "paradigm"])
     assert pairs["correct"].to_dict() == {
         ("a", CAUSATIVE): 1,
         ("a", ISLAND): 1,
@@ -78,7 +76,7 @@ def test_a_rating_is_right_when_the_displayed_sentence_that_is_good_was_chosen(t
 
 
 @pytest.mark.parametrize(
-    ("told", "reason", "counting"),
+    ("answers", "reason", "counting"),
     [
         ({}, None, (True, True)),
         ({"status": "Rejected"}, REFUSED, (False, False)),
@@ -89,19 +87,19 @@ def test_a_rating_is_right_when_the_displayed_sentence_that_is_good_was_chosen(t
     ],
     ids=["all right", "rejected", "English denied", "English not told", "neither", "not native"],
 )
-def test_who_is_left_out_by_which_rule(told, reason, counting, tmp_path):
-    row = read(tmp_path, assignment("a", (f"{CAUSATIVE}ans1", "1. Good"), **told)).iloc[0]
+def test_who_is_left_out_by_which_rule(answers, reason, counting, tmp_path):
+    row = read(tmp_path, assignment("a", (f"{CAUSATIVE}ans1", "1. Good"), **answers)).iloc[0]
     assert (row["excluded"] if isinstance(row["excluded"], str) else None) == reason
     assert (row["published"], row["corrected"]) == counting
 
 
 def test_a_choice_that_was_not_made_is_left_out_alone(tmp_path):
-    found = read(
+    table = read(
         tmp_path, assignment("a", (f"{CAUSATIVE}ans1", "NA"), (f"{ISLAND}ans1", "1. Good"))
     ).set_index("paradigm")
-    assert found["excluded"][CAUSATIVE] == UNANSWERED
-    assert found["excluded"].isna()[ISLAND]
-    assert found["correct"].isna()[CAUSATIVE]
+    assert table["excluded"][CAUSATIVE] == UNANSWERED
+    assert table["excluded"].isna()[ISLAND]
+    assert table["correct"].isna()[CAUSATIVE]
 
 
 @pytest.mark.parametrize(
@@ -175,10 +173,10 @@ def test_the_summary_follows_exactly_from_the_released_responses(whole):
     rejected = ("coordinate_structure_constraint_subject_extraction", 20)
     assert cells[rejected[0], "Majority, ratings"].value == rejected[1]
     assert cells["wh_questions_object_gap_long_distance", "Majority, ratings"].value == 40
-    assert not any("from print" in told(exhibit, uid, "Ratings") for uid in PHENOMENON_OF)
+    assert not any("from print" in differences_of(exhibit, uid, "Ratings") for uid in PHENOMENON_OF)
 
 
-def told(exhibit, row, column):
+def differences_of(exhibit, row, column):
     """What is flagged of a column in a row."""
     parts = exhibit.remarks[row]["Differs"].split("; ")
     return "; ".join(part for part in parts if part.startswith(column))
@@ -211,11 +209,7 @@ def test_each_cell_can_be_computed_again_from_the_rows_it_selects(whole):
     frames = {name: table.to_pandas() for name, table in tables.items()}
     exhibit = humans({"printed": [], "ratings": [whole[0]], "released": [whole[1]]}, LABELS)
     assert len(exhibit.cells) > 69 * 6
-    for cell in exhibit.cells:
-        rows = select_rows(frames[cell.source], dict(cell.where))
-        assert formula_of(cell.formula.sentence)(rows) == pytest.approx(cell.value), cell
-        if cell.low is not None:
-            assert cell.low <= cell.value <= cell.high
+    check_cells(exhibit, lambda cell: frames[cell.source])
 
 
 @pytest.mark.mirror
@@ -225,13 +219,13 @@ def test_the_erratum_tells_the_printed_from_the_corrected_and_the_later_run(whol
     files = [tmp_path / name for name in ("erratum.cells.parquet", "erratum.md")]
     build_exhibit(spec, tables, LABELS, files[0], files[1:])
     frame = pq.read_table(files[0]).to_pandas()
-    found = frame.set_index(["row", "column"])["text"]
+    texts = frame.set_index(["row", "column"])["text"]
     rows = ("printed", "corrected", "run of 2021", "change")
-    assert [found[f"GPT-2, {row}", "Overall"] for row in rows] == ["80.1", "81.5", "83.0", "+1.5"]
-    assert [found[f"TXL, {row}", "Argument structure"] for row in rows[:3]] == [
+    assert [texts[f"GPT-2, {row}", "Overall"] for row in rows] == ["80.1", "81.5", "83.0", "+1.5"]
+    assert [texts[f"TXL, {row}", "Argument structure"] for row in rows[:3]] == [
         *("69.5", "72.2", "72.2")
     ]
-    assert found["LSTM, change", "Overall"] == "0.0"
+    assert texts["LSTM, change", "Overall"] == "0.0"
     moved = frame[frame["column"] == "Change"]
     assert moved["row"].iloc[0] == "GPT-2: coordinate_structure_constraint_complex_left_branch"
     assert moved["text"].iloc[0] == "+38.6"

@@ -132,7 +132,7 @@ def test_a_file_cut_short_is_refused(tmp_path):
 
 def scores_of(rows):
     """Every good word a nat more likely, by word, so that each method has something to see."""
-    found = []
+    scores = []
     for row in rows:
         scored = {"item_id": row["item_id"], "status": "ok"}
         for side, each in (("good", -1.0), ("bad", -2.0)):
@@ -145,8 +145,8 @@ def scores_of(rows):
                 f"{side}_logprobs": [each] * len(words),
                 f"{side}_ends": ends,
             }
-        found.append(scored)
-    return pa.Table.from_pylist(found, schema=SCORES.arrow())
+        scores.append(scored)
+    return pa.Table.from_pylist(scores, schema=SCORES.arrow())
 
 
 def test_a_prefix_method_judges_only_pairs_that_allow_it(tmp_path):
@@ -156,16 +156,16 @@ def test_a_prefix_method_judges_only_pairs_that_allow_it(tmp_path):
     rules = Rules(("full_sentence", "one_prefix", "two_prefix"), ("wrong",), 0.0)
     output = tmp_path / "judgements.parquet"
     assert judge(tmp_path / "items.parquet", tmp_path / "scores.parquet", output, rules) == 0
-    found = read_table(JUDGEMENTS, output).to_pylist()
+    judgements = read_table(JUDGEMENTS, output).to_pylist()
     ids = [row["item_id"] for row in rows]
-    assert [(j["method"], ids.index(j["item_id"])) for j in found] == [
+    assert [(j["method"], ids.index(j["item_id"])) for j in judgements] == [
         ("full_sentence", 0),
         ("full_sentence", 1),
         ("full_sentence", 2),
         ("one_prefix", 0),
         ("two_prefix", 1),
     ]
-    assert [j["margin"] for j in found[-2:]] == [1.0, 1.0]
+    assert [j["margin"] for j in judgements[-2:]] == [1.0, 1.0]
 
 
 @pytest.mark.mirror

@@ -45,8 +45,8 @@ FAULTS = {
 FINE = ("exact", "rounding", "not recomputable")
 
 
-def counts(found):
-    return Counter((exhibit, status) for (exhibit, _, _), status in found.items())
+def counts(statuses_by_place):
+    return Counter((exhibit, status) for (exhibit, _, _), status in statuses_by_place.items())
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +66,8 @@ def cells_of(paper, exhibit):
 
 
 def test_from_print_alone_every_number_has_the_status_that_it_should(paper):
-    found = statuses(paper)
-    assert counts(found) == {
+    status = statuses(paper)
+    assert counts(status) == {
         ("table2", "exact"): 12,
         ("table3", "exact"): 15,
         ("table3", "rounding"): 37,
@@ -80,13 +80,13 @@ def test_from_print_alone_every_number_has_the_status_that_it_should(paper):
         ("text", "erratum"): 3,
         ("text", "garbled"): 1,
     }
-    assert {place: s for place, s in found.items() if s not in FINE} == FAULTS
+    assert {place: s for place, s in status.items() if s not in FINE} == FAULTS
 
 
 @pytest.mark.mirror
 def test_with_the_release_every_number_has_the_status_that_it_should(whole_paper):
-    found = statuses(whole_paper)
-    assert counts(found) == {
+    status = statuses(whole_paper)
+    assert counts(status) == {
         ("table2", "exact"): 12,
         ("table3", "exact"): 51,
         ("table3", "rounding"): 1,
@@ -100,13 +100,13 @@ def test_with_the_release_every_number_has_the_status_that_it_should(whole_paper
         ("text", "erratum"): 3,
         ("text", "garbled"): 1,
     }
-    assert {place: s for place, s in found.items() if s not in FINE} == FAULTS
+    assert {place: s for place, s in status.items() if s not in FINE} == FAULTS
 
 
 def test_eight_points_is_a_half_that_was_rounded_down_and_less_than_a_bound_that_holds(paper):
-    found = statuses(paper)
-    assert found["text", "gpt2-large", "below human"] == "rounding"
-    assert found["text", "sub-word models", "largest irregularity"] == "exact"
+    status = statuses(paper)
+    assert status["text", "gpt2-large", "below human"] == "rounding"
+    assert status["text", "sub-word models", "largest irregularity"] == "exact"
 
 
 def test_errata_that_round_to_another_last_digit_in_print_name_both_sources(paper):
@@ -149,19 +149,21 @@ def test_the_misplaced_rows_of_table_4_are_those_of_the_released_results(mirror,
     chosen = released["method"].isin(["released_full_sentence", INDIVIDUAL])
     right = released[chosen].set_index(["model", "paradigm"])["accuracy"]
     printed = read_printed_numbers(sorted(PRINTED.glob("*.csv")))
-    for found in accuracies(printed):
-        off = abs(found.accuracy - right[found.model, found.paradigm])
-        assert off <= found.rounding + 1e-9, found
+    for printed_accuracy in accuracies(printed):
+        off = abs(
+            printed_accuracy.accuracy - right[printed_accuracy.model, printed_accuracy.paradigm]
+        )
+        assert off <= printed_accuracy.rounding + 1e-9, printed_accuracy
 
 
 def test_what_table_4_should_read_is_what_stands_in_the_other_rows():
     printed = read_printed_numbers([PRINTED / "table4.csv"])
-    found = {(a.paradigm, a.model): round(100 * a.accuracy) for a in accuracies(printed)}
-    assert len(found) == 5 * len(PHENOMENON_OF)
+    percent = {(a.paradigm, a.model): round(100 * a.accuracy) for a in accuracies(printed)}
+    assert len(percent) == 5 * len(PHENOMENON_OF)
     wrong = [r for r in printed if r.fault]
-    assert all(found[r.row, r.column] == r.corrected != r.value for r in wrong)
+    assert all(percent[r.row, r.column] == r.corrected != r.value for r in wrong)
     right = [r for r in printed if not r.fault and (r.row, r.column) not in SAME_BY_CHANCE]
-    assert all(found[r.row, r.column] == r.value for r in right)
+    assert all(percent[r.row, r.column] == r.value for r in right)
 
 
 @pytest.mark.parametrize(

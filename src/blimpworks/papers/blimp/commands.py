@@ -55,9 +55,9 @@ def try_paradigm(
     seed: int = shared.SEED,
 ) -> None:
     """Show pairs that a declaration would give; write nothing."""
-    from blimpworks.papers.blimp.items.generator import preview
+    from blimpworks.papers.blimp.items.generator.generate import preview
 
-    for line in preview.preview(declaration, lexicon, show, seed):
+    for line in preview(declaration, lexicon, show, seed):
         typer.echo(line)
 
 

@@ -11,7 +11,6 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.exhibits.facts import FACTS
 from blimpworks.papers.blimp.exhibits.specs import SPECS
-from blimpworks.papers.blimp.exhibits.trained import FACTS as TRAINED_FACTS
 from blimpworks.papers.blimp.paradigms import (
     BENCHMARK,
     GENERATED,
@@ -43,8 +42,8 @@ def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
     return tuple(lang for lang in catalogue.languages if lang == LANG)
 
 
-def _pairs(campaign: Campaign, paradigms: int, made: int) -> int:
-    return paradigms * min(made, _options(campaign).per_paradigm or made)
+def _pairs(campaign: Campaign, paradigms: int, available: int) -> int:
+    return paradigms * min(available, _options(campaign).per_paradigm or available)
 
 
 def check(campaign: Campaign, catalogue: Catalogue) -> None:
@@ -139,7 +138,7 @@ PAPER = Paper(
     check=check,
     sources=sources,
     exhibits=SPECS,
-    facts=FACTS | TRAINED_FACTS,
+    facts=FACTS,
     tables={
         # Released and generated pairs, so that both must be there.
         "data_sets": TableKind(

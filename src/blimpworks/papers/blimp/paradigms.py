@@ -1,10 +1,13 @@
 """The paradigms of BLiMP, as Table 4 groups them, and the prefix methods that each allows.
 
-Source: Warstadt et al. (2020), Tables 2 and 4; which paradigm allows which prefix method is
-told by the released data (Table 4 marks as many of each: 20 and 20).
-Without heavy imports: the printed accuracies are read by it, too.
+They are the rows of ``paradigms.tsv``. Source: Warstadt et al. (2020), Tables 2 and 4; the
+released data say which paradigm allows which prefix method (Table 4 marks as many of each: 20
+and 20). Without heavy imports, because printed accuracies are read with this module too.
 """
 
+from importlib.resources import files
+
+from blimpworks.campaign.methods import PREFIXES
 from blimpworks.campaign.settings.campaign import Campaign
 
 BENCHMARK, LANG, HUMAN = "blimp", "eng", "human"
@@ -35,145 +38,22 @@ NAMES = {
     key: f"{upper} {lower}".strip().replace("/ ", "/") for key, (upper, lower) in PHENOMENA.items()
 }
 """The headings in one line."""
-PARADIGMS: dict[str, tuple[str, ...]] = {
-    "anaphor_agreement": (
-        "anaphor_gender_agreement",
-        "anaphor_number_agreement",
-    ),
-    "argument_structure": (
-        "animate_subject_passive",
-        "animate_subject_trans",
-        "causative",
-        "drop_argument",
-        "inchoative",
-        "intransitive",
-        "passive_1",
-        "passive_2",
-        "transitive",
-    ),
-    "binding": (
-        "principle_A_c_command",
-        "principle_A_case_1",
-        "principle_A_case_2",
-        "principle_A_domain_1",
-        "principle_A_domain_2",
-        "principle_A_domain_3",
-        "principle_A_reconstruction",
-    ),
-    "control_raising": (
-        "existential_there_object_raising",
-        "existential_there_subject_raising",
-        "expletive_it_object_raising",
-        "tough_vs_raising_1",
-        "tough_vs_raising_2",
-    ),
-    "determiner_noun_agreement": (
-        "determiner_noun_agreement_1",
-        "determiner_noun_agreement_2",
-        "determiner_noun_agreement_irregular_1",
-        "determiner_noun_agreement_irregular_2",
-        "determiner_noun_agreement_with_adjective_1",
-        "determiner_noun_agreement_with_adj_2",
-        "determiner_noun_agreement_with_adj_irregular_1",
-        "determiner_noun_agreement_with_adj_irregular_2",
-    ),
-    "ellipsis": (
-        "ellipsis_n_bar_1",
-        "ellipsis_n_bar_2",
-    ),
-    "filler_gap_dependency": (
-        "wh_questions_object_gap",
-        "wh_questions_subject_gap",
-        "wh_questions_subject_gap_long_distance",
-        "wh_vs_that_no_gap",
-        "wh_vs_that_no_gap_long_distance",
-        "wh_vs_that_with_gap",
-        "wh_vs_that_with_gap_long_distance",
-    ),
-    "irregular_forms": (
-        "irregular_past_participle_adjectives",
-        "irregular_past_participle_verbs",
-    ),
-    "island_effects": (
-        "adjunct_island",
-        "complex_NP_island",
-        "coordinate_structure_constraint_complex_left_branch",
-        "coordinate_structure_constraint_object_extraction",
-        "left_branch_island_echo_question",
-        "left_branch_island_simple_question",
-        "sentential_subject_island",
-        "wh_island",
-    ),
-    "npi_licensing": (
-        "matrix_question_npi_licensor_present",
-        "npi_present_1",
-        "npi_present_2",
-        "only_npi_licensor_present",
-        "only_npi_scope",
-        "sentential_negation_npi_licensor_present",
-        "sentential_negation_npi_scope",
-    ),
-    "quantifiers": (
-        "existential_there_quantifiers_1",
-        "existential_there_quantifiers_2",
-        "superlative_quantifiers_1",
-        "superlative_quantifiers_2",
-    ),
-    "subject_verb_agreement": (
-        "distractor_agreement_relational_noun",
-        "distractor_agreement_relative_clause",
-        "irregular_plural_subject_verb_agreement_1",
-        "irregular_plural_subject_verb_agreement_2",
-        "regular_plural_subject_verb_agreement_1",
-        "regular_plural_subject_verb_agreement_2",
-    ),
+_ROWS = [
+    line.split("\t")
+    for line in files("blimpworks.papers.blimp")
+    .joinpath("paradigms.tsv")
+    .read_text("utf-8")
+    .splitlines()[1:]
+]
+PARADIGMS = {
+    name: tuple(uid for uid, phenomenon, _ in _ROWS if phenomenon == name) for name in PHENOMENA
 }
 """Paradigms of each phenomenon, in the order of Table 4."""
-PHENOMENON_OF = {uid: name for name, uids in PARADIGMS.items() for uid in uids}
-ONE_PREFIX = (
-    "anaphor_gender_agreement",
-    "anaphor_number_agreement",
-    "animate_subject_passive",
-    "principle_A_c_command",
-    "principle_A_case_1",
-    "principle_A_case_2",
-    "principle_A_domain_1",
-    "principle_A_domain_2",
-    "determiner_noun_agreement_1",
-    "determiner_noun_agreement_irregular_1",
-    "determiner_noun_agreement_with_adjective_1",
-    "determiner_noun_agreement_with_adj_irregular_1",
-    "irregular_past_participle_verbs",
-    "wh_island",
-    "npi_present_1",
-    "npi_present_2",
-    "distractor_agreement_relational_noun",
-    "distractor_agreement_relative_clause",
-    "irregular_plural_subject_verb_agreement_1",
-    "regular_plural_subject_verb_agreement_1",
+PHENOMENON_OF = {uid: phenomenon for uid, phenomenon, _ in _ROWS}
+ONE_PREFIX, TWO_PREFIX = (
+    tuple(uid for uid, _, allowed in _ROWS if allowed == method) for method in PREFIXES
 )
-TWO_PREFIX = (
-    "animate_subject_trans",
-    "transitive",
-    "principle_A_domain_3",
-    "existential_there_object_raising",
-    "expletive_it_object_raising",
-    "determiner_noun_agreement_2",
-    "determiner_noun_agreement_irregular_2",
-    "determiner_noun_agreement_with_adj_2",
-    "determiner_noun_agreement_with_adj_irregular_2",
-    "irregular_past_participle_adjectives",
-    "coordinate_structure_constraint_complex_left_branch",
-    "left_branch_island_echo_question",
-    "matrix_question_npi_licensor_present",
-    "only_npi_licensor_present",
-    "only_npi_scope",
-    "sentential_negation_npi_licensor_present",
-    "sentential_negation_npi_scope",
-    "superlative_quantifiers_2",
-    "irregular_plural_subject_verb_agreement_2",
-    "regular_plural_subject_verb_agreement_2",
-)
+"""Paradigms that allow each prefix method."""
 
 
 def declared_paradigms(campaign: Campaign) -> list[str]:

@@ -19,16 +19,16 @@ from blimpworks.tables import write_table
 SLOTS = range(1, 6)
 """Choices of an assignment."""
 ATTENTION = "attention"
-"""What stands for phenomenon and paradigm of attention checks."""
+"""Value of the columns phenomenon and paradigm for attention checks."""
 UNVALIDATED = "unvalidated"
-"""What stands for the phenomenon of a paradigm that was rated but is in no result."""
+"""Value of the column phenomenon for a paradigm that was rated but is in no result."""
 OTHERS = {
     "coordinate_structure_constraint_subject_extraction": REJECTED,
     "wh_questions_object_gap_long_distance": REJECTED,
     "subject_island": UNVALIDATED,
     "attnchk": ATTENTION,
 }
-"""Conditions that are no paradigms of BLiMP, and what stands for their phenomenon."""
+"""Conditions that are no paradigms of BLiMP, with their value of the column phenomenon."""
 REFUSED, UNANSWERED = "assignment rejected", "not answered"
 NO_SPEAKER = "neither English nor native confirmed"
 NO_ENGLISH = "English not confirmed"
@@ -111,8 +111,8 @@ def _ratings(path: Path) -> Iterator[dict[str, object]]:
                 )
             for row in rows:
                 for slot in SLOTS:
-                    found = _rating(row, slot, f"{path}:{rows.line_num}")
-                    yield {"line": rows.line_num} | found
+                    rating = _rating(row, slot, f"{path}:{rows.line_num}")
+                    yield {"line": rows.line_num} | rating
     except FileNotFoundError as error:
         raise UserError(
             f"{path} does not exist; expected BLiMP's released responses. Retrieve them."

@@ -70,8 +70,8 @@ def _read(path: Path, keys: list[str], numbers: Mapping[str, float]) -> pd.DataF
             f"{', '.join(numbers)}. Retrieve BLiMP's released results again."
         )
     for column, most in numbers.items():
-        found = pd.to_numeric(frame[column], errors="coerce")
-        for line in frame.index[~found.between(0, most)]:
+        values = pd.to_numeric(frame[column], errors="coerce")
+        for line in frame.index[~values.between(0, most)]:
             raise UserError(
                 f"{path}:{line + 2}: {column} is {str(frame[column][line])!r}; expected a number "
                 f"from 0 to {most:g}. Retrieve BLiMP's released results again."

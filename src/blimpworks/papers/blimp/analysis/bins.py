@@ -87,43 +87,42 @@ def binned(rows: pd.DataFrame, most: int) -> Iterator[dict[str, object]]:
             yield {
                 "factor": factor,
                 "bin": int(str(number)),
-                **dict(zip(("least", "most"), (values.min(), values.max()), strict=True)),
-                "mean": values.mean(),
+                **{"least": values.min(), "most": values.max(), "mean": values.mean()},
                 **{"correct": correct, "n": n, "accuracy": correct / n, "low": low, "high": high},
             }
 
 
-def _rows(found: Evaluation, method: str) -> pd.DataFrame:
+def _rows(evaluation: Evaluation, method: str) -> pd.DataFrame:
     """Factors and verdicts of a model's pairs that were judged by a method."""
-    items = read_table(ITEMS, found.items, ["item_id", "good"])
-    scores = align_scores(items, read_table(SCORES, found.scores, SCORED), found.scores)
-    judged = read_table(JUDGEMENTS, found.judgements, JUDGED).to_pandas()
+    items = read_table(ITEMS, evaluation.items, ["item_id", "good"])
+    scores = align_scores(items, read_table(SCORES, evaluation.scores, SCORED), evaluation.scores)
+    judged = read_table(JUDGEMENTS, evaluation.judgements, JUDGED).to_pandas()
     judged = judged[judged["method"] == method].set_index("item_id")["correct"]
     if judged.empty:
         raise UserError(
-            f"{found.judgements} has no judgements by method {method}; expected the method that "
-            "the exhibits show. Judge by it."
+            f"{evaluation.judgements} has no judgements by method {method}; expected the method "
+            "that the exhibits show. Judge by it."
         )
     rows = factors(items, scores)
     return rows.assign(correct=judged.reindex(items["item_id"].to_pylist()).to_numpy())
 
 
-def bin_accuracies(found: Sequence[Evaluation], method: str, most: int, output: Path) -> int:
+def bin_accuracies(evaluations: Sequence[Evaluation], method: str, most: int, output: Path) -> int:
     """Write the accuracy of each model by factor in at most ``most`` bins; how many rows.
 
     Raises UserError when there is no table, one is missing or of another schema, an item has
     no scores, or nothing is judged by the method.
     """
-    if not found:
+    if not evaluations:
         raise UserError(f"{output}: no judgements are given; name at least one model.")
     parts = [
-        pd.DataFrame(binned(_rows(one, method), most)).assign(
-            model=one.model, lang=one.lang, method=method
+        pd.DataFrame(binned(_rows(each, method), most)).assign(
+            model=each.model, lang=each.lang, method=method
         )
-        for one in found
+        for each in evaluations
     ]
     frame = pd.concat(parts)
-    log.info("%s: %d rows of %d models", output, len(frame), len(found))
+    log.info("%s: %d rows of %d models", output, len(frame), len(evaluations))
     table = pa.Table.from_pandas(frame[BINS.names], preserve_index=False)
     write_table(table.replace_schema_metadata(None), BINS, output)
     return len(table)

@@ -32,8 +32,8 @@ def phenomena_accuracies(accuracies: pd.DataFrame) -> pd.DataFrame:
     """
     rows = accuracies[accuracies["paradigm"].isin(PHENOMENON_OF)].astype({"model": object})
     phenomena = rows["paradigm"].astype(object).map(PHENOMENON_OF)
-    found = rows.groupby(["model", phenomena])["accuracy"].mean().unstack()
-    return found.assign(**{ALL: rows.groupby("model")["accuracy"].mean()})
+    means = rows.groupby(["model", phenomena])["accuracy"].mean().unstack()
+    return means.assign(**{ALL: rows.groupby("model")["accuracy"].mean()})
 
 
 def tokens_to_reach(accuracy: float, intercept: float, slope: float) -> float | None:
@@ -54,10 +54,10 @@ def fit_curve(accuracies: pd.Series, tokens: pd.Series, human: float | None = No
     logarithms = pd.DataFrame({DOUBLING: np.log2(tokens.astype(float))})
     rows: Rows = ordinary_least_squares(accuracies, logarithms)
     if rows and human is not None:
-        found = {row["term"]: row["coefficient"] for row in rows}
-        reached = tokens_to_reach(human, found[INTERCEPT], found[DOUBLING])
-        told = {name: rows[0][name] for name in ("n", "r2")}
-        rows += [{"term": TO_HUMAN, "coefficient": reached, **told}] if reached else []
+        line = {row["term"]: row["coefficient"] for row in rows}
+        reached = tokens_to_reach(human, line[INTERCEPT], line[DOUBLING])
+        fit = {name: rows[0][name] for name in ("n", "r2")}
+        rows += [{"term": TO_HUMAN, "coefficient": reached, **fit}] if reached else []
     return rows
 
 
@@ -71,8 +71,8 @@ def _fits(measured: pd.DataFrame, human: pd.Series, curves: Curves) -> Iterator[
         tokens = pd.Series(sizes)
         for phenomenon in measured:
             accuracies = measured[phenomenon].reindex(tokens.index).dropna()
-            there = tokens[accuracies.index]
-            for term in fit_curve(accuracies, there, human.get(phenomenon)):
+            sizes_of = tokens[accuracies.index]
+            for term in fit_curve(accuracies, sizes_of, human.get(phenomenon)):
                 yield {"analysis": phenomenon, "model": row, **term}
 
 
@@ -94,8 +94,8 @@ def fit_curves(
     measured = phenomena_accuracies(_read(accuracies, models, method[0]))
     human = pd.Series(dtype=float)
     if humans is not None:
-        found = phenomena_accuracies(_read(humans, {HUMAN}, method[1]))
-        human = found.iloc[0] if len(found) else human
+        released = phenomena_accuracies(_read(humans, {HUMAN}, method[1]))
+        human = released.iloc[0] if len(released) else human
     rows = list(_fits(measured, human, curves))
     write_table(pa.Table.from_pylist(rows, schema=REGRESSIONS.arrow()), REGRESSIONS, output)
     return len(rows)

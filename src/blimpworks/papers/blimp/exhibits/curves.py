@@ -28,10 +28,15 @@ from blimpworks.exhibits.style import (
     VERMILION,
     house_style,
     new_figure,
-    say,
 )
 from blimpworks.papers.blimp.analysis.curves import DOUBLING, TO_HUMAN, phenomena_accuracies
-from blimpworks.papers.blimp.exhibits.accuracies import computed_cell, of_phenomenon, read_own
+from blimpworks.papers.blimp.exhibits.accuracies import (
+    computed_cell,
+    formula_cell,
+    of_phenomenon,
+    read_own,
+)
+from blimpworks.papers.blimp.exhibits.bars import empty_figure
 from blimpworks.papers.blimp.exhibits.formulas import EXTRAPOLATED
 from blimpworks.papers.blimp.paradigms import HUMAN, LANG, NAMES
 from blimpworks.tables import PERPLEXITIES, REGRESSIONS
@@ -66,10 +71,8 @@ class Curve:
     @property
     def sizes(self) -> dict[int, list[str]]:
         """Models by size, the smallest first."""
-        found: dict[int, list[str]] = {size: [] for size in sorted({*self.tokens.values()})}
-        for model, size in self.tokens.items():
-            found[size].append(model)
-        return found
+        sizes = sorted({*self.tokens.values()})
+        return {size: [m for m, n in self.tokens.items() if n == size] for size in sizes}
 
 
 def _curves(labels: Labels) -> list[Curve]:
@@ -89,48 +92,47 @@ def _with_spread(cell: Cell, values: pd.Series) -> Cell:
 # Figure 5
 
 
-def _points(rows: pd.DataFrame, curve: Curve) -> dict[str, list[tuple[int, Cell]]]:
-    """Tokens and mean accuracy of each size, by phenomenon."""
+Points = Mapping[str, Sequence[tuple[int, Cell]]]
+"""Tokens and mean accuracy of each size, by phenomenon."""
+
+
+def _points(rows: pd.DataFrame, curve: Curve) -> Points:
     single = 100 * phenomena_accuracies(rows)
-    found: dict[str, list[tuple[int, Cell]]] = {}
+    points: dict[str, list[tuple[int, Cell]]] = {}
     for size, models in curve.sizes.items():
-        there = [model for model in models if model in single.index]
+        evaluated = [model for model in models if model in single.index]
+        of_size = rows[rows["model"].isin(evaluated)]
         for key, name in ROWS.items():
-            chosen = rows[rows["model"].isin(there) & rows["paradigm"].isin(of_phenomenon(key))]
-            if chosen.empty:
-                continue
-            place = (name, f"{curve.label}, {size_name(size)}")
-            cell = computed_cell(chosen, place, UNWEIGHTED)
-            spread = _with_spread(cell, single.loc[there, key].dropna())
-            found.setdefault(key, []).append((size, spread))
-    return found
+            inside = of_size[of_size["paradigm"].isin(of_phenomenon(key))]
+            if not inside.empty:
+                cell = computed_cell(
+                    inside, (name, f"{curve.label}, {size_name(size)}"), UNWEIGHTED
+                )
+                spread = _with_spread(cell, single.loc[evaluated, key].dropna())
+                points.setdefault(key, []).append((size, spread))
+    return points
 
 
-def _look(number: int) -> dict[str, Any]:
-    """How the line of a phenomenon looks: six colours, each with two markers and dashes."""
+def _style(number: int) -> dict[str, Any]:
+    """The line of a phenomenon: six colours, each with two markers and dashes."""
     marker, line = MARKS[number // len(COLOURS)]
-    return {
-        "color": COLOURS[number % len(COLOURS)],
-        "marker": marker,
-        "linestyle": line,
-        "linewidth": 1,
-        "markersize": 3.5,
-    }
+    colour = COLOURS[number % len(COLOURS)]
+    return {"color": colour, "marker": marker, "linestyle": line, "linewidth": 1, "markersize": 3.5}
 
 
-LOOKS = {key: _look(number) for number, key in enumerate(NAMES)} | {
+STYLES = {key: _style(number) for number, key in enumerate(NAMES)} | {
     ALL: {"color": GREY, "linewidth": 3.5, "alpha": 0.7, "zorder": 1}
 }
 
 
-def _draw(axes: Axes, curve: Curve, points: Mapping[str, list[tuple[int, Cell]]]) -> None:
-    for number, (key, found) in enumerate(points.items()):
+def _draw(axes: Axes, curve: Curve, points: Points) -> None:
+    for number, (key, line) in enumerate(points.items()):
         # Side by side, so that bars of one size don't hide each other.
         aside = 2 ** (ASIDE * (number - len(NAMES) / 2))
-        sizes = [size * aside for size, _ in found]
-        values = [cell.value for _, cell in found]
-        spread = [0.0 if c.high is None else c.high - c.value for _, c in found]
-        axes.errorbar(sizes, values, spread, elinewidth=0.5, capsize=1.5, **LOOKS[key])
+        sizes = [size * aside for size, _ in line]
+        values = [cell.value for _, cell in line]
+        spread = [0.0 if c.high is None else c.high - c.value for _, c in line]
+        axes.errorbar(sizes, values, spread, elinewidth=0.5, capsize=1.5, **STYLES[key])
     axes.axhline(50, color="black", linewidth=0.6, linestyle=":")
     axes.set_xscale("log", base=2)
     axes.set_xticks([*curve.sizes], [size_name(size).upper() for size in curve.sizes])
@@ -139,27 +141,29 @@ def _draw(axes: Axes, curve: Curve, points: Mapping[str, list[tuple[int, Cell]]]
     axes.set_ylabel("accuracy (%)")
 
 
-def _legend(figure: Figure) -> None:
-    handles = [Line2D([], [], label=ROWS[key], **look) for key, look in LOOKS.items()]
+def _figure(rows: pd.DataFrame, curves: Sequence[Curve]) -> tuple[Figure, list[Cell]]:
+    """A panel for each curve below the last one, and the cells of all."""
+    cells: list[Cell] = []
+    figure = new_figure(PAGE_INCHES, 2.9 * len(curves))
+    grid = figure.subplots(len(curves), 1, squeeze=False, sharey=True)
+    for axes, curve in zip(grid.flat, curves, strict=True):
+        points = _points(rows, curve)
+        _draw(axes, curve, points)
+        cells += [cell for line in points.values() for _, cell in line]
+    grid.flat[-1].set_xlabel("tokens of training text")
+    handles = [Line2D([], [], label=ROWS[key], **style) for key, style in STYLES.items()]
     figure.legend(handles=handles, loc="outside right center", handlelength=3)
+    return figure, cells
 
 
 def fig5(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 5: accuracy on each phenomenon by the tokens that models are trained on."""
-    curves, cells = _curves(labels), []
-    rows = read_own(tables, labels) if curves else pd.DataFrame()
-    with house_style():
-        figure = new_figure(PAGE_INCHES, 2.9 * max(1, len(curves)))
-        grid = figure.subplots(max(1, len(curves)), 1, squeeze=False, sharey=True)
-        for axes, curve in zip(grid.flat, curves, strict=False):
-            points = _points(rows, curve)
-            _draw(axes, curve, points)
-            cells += [cell for found in points.values() for _, cell in found]
-        if curves:
-            grid.flat[-1].set_xlabel("tokens of training text")
-            _legend(figure)
-        else:
-            say(grid.flat[0], NONE)
+    cells: list[Cell] = []
+    if curves := _curves(labels):
+        with house_style():
+            figure, cells = _figure(read_own(tables, labels), curves)
+    else:
+        figure = empty_figure(NONE, 2.9)
     return Exhibit(
         "Accuracy by size of the training text",
         "Mean accuracy on each phenomenon, and on all paradigms (grey), of models trained on "
@@ -178,67 +182,59 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
 def _slopes(table: pd.DataFrame, curve: Curve) -> Iterator[Cell]:
     """Slope of each phenomenon with its interval, and the tokens to human accuracy."""
     keys = ("analysis", "model", "term")
-    mine = table[(table["model"] == curve.row) & table["analysis"].isin(ROWS)]
-    for _, found in mine.iterrows():
-        name, value = ROWS[found["analysis"]], found["coefficient"]
-        if found["term"] == DOUBLING:
+    terms = table[(table["model"] == curve.row) & table["analysis"].isin(ROWS)]
+    for _, term in terms.iterrows():
+        name, value = ROWS[term["analysis"]], term["coefficient"]
+        if term["term"] == DOUBLING:
             place = (name, f"{curve.label} {SLOPE}")
-            text = f"{value:.4f} ± {found['high'] - value:.4f}".replace("-", "−")
-            cell = row_cell("regressions", found, keys, "coefficient", place, text)
-            yield replace(cell, n=int(found["n"]), low=found["low"], high=found["high"])
-        elif found["term"] == TO_HUMAN:
+            text = f"{value:.4f} ± {term['high'] - value:.4f}".replace("-", "−")
+            cell = row_cell("regressions", term, keys, "coefficient", place, text)
+            yield replace(cell, n=int(term["n"]), low=term["low"], high=term["high"])
+        elif term["term"] == TO_HUMAN:
             place = (name, f"{curve.label} {TOKENS}")
-            yield row_cell("regressions", found, keys, "coefficient", place, f"{value:.1f}")
+            yield row_cell("regressions", term, keys, "coefficient", place, f"{value:.1f}")
 
 
 def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> Iterator[Cell]:
     """The slopes that the text gives, and the tokens that they would need for human accuracy."""
-    told = printed[(printed["exhibit"] == "text") & printed["row"].isin(PRINTED)]
-    for _, found in told.iterrows():
-        word, _, key = found["column"].partition(" ")
-        name = PRINTED[found["row"]]
+    printed_of_curves = printed[(printed["exhibit"] == "text") & printed["row"].isin(PRINTED)]
+    for _, row in printed_of_curves.iterrows():
+        word, _, key = row["column"].partition(" ")
         if word != "slope":
             continue
-        yield printed_cell(found, (NAMES[key], f"printed {name} {SLOPE}"))
+        name = PRINTED[row["row"]]
+        yield printed_cell(row, (NAMES[key], f"printed {name} {SLOPE}"))
         if extrapolated:
-            whole = WHOLE[found["row"]]
             where = {
                 "exhibit": ["table3", "text"],
-                "row": [found["row"], HUMAN, whole],
-                "column": [found["column"], key, "training tokens"],
+                "row": [row["row"], HUMAN, WHOLE[row["row"]]],
+                "column": [row["column"], key, "training tokens"],
             }
-            value = EXTRAPOLATED(select_rows(printed, where))
             place = (NAMES[key], f"printed {name} {TOKENS}")
-            yield Cell(*place, value, f"{value:.1f}", EXTRAPOLATED, "published", where)
+            numbers = select_rows(printed, where)
+            yield formula_cell(numbers, place, EXTRAPOLATED, "published", where, "{:.1f}")
 
 
-def _size_row(size: int) -> str:
-    return f"{size:,} tokens"
-
-
-def _perplexities(tables: Tables, curve: Curve) -> Iterator[Cell]:
-    """Mean test perplexity of each size; of LSTMs alone there is a table."""
+def _perplexities(tables: Tables, curve: Curve) -> Iterator[tuple[int, Cell]]:
+    """Tokens and mean test perplexity of each size; of LSTMs alone there is a table."""
     frames = [read_plain(PERPLEXITIES, path) for path in tables.get("perplexities", ())]
     rows = pd.concat(frames) if frames else pd.DataFrame({"lang": [], "model": []})
     for size, models in curve.sizes.items():
         where: dict[str, Any] = {"lang": LANG, "model": models}
-        found = select_rows(rows, where)
-        if not found.empty:
-            value = PERPLEXITY(found)
-            place = (_size_row(size), f"{curve.label} {PERPLEXITIES_AT}")
-            cell = Cell(*place, value, f"{value:.1f}", PERPLEXITY, "perplexities", where)
-            yield _with_spread(cell, found["perplexity"])
+        inside = select_rows(rows, where)
+        if not inside.empty:
+            place = (f"{size:,} tokens", f"{curve.label} {PERPLEXITIES_AT}")
+            cell = formula_cell(inside, place, PERPLEXITY, "perplexities", where, "{:.1f}")
+            yield size, _with_spread(cell, inside["perplexity"])
 
 
-def _printed_perplexities(printed: pd.DataFrame) -> Iterator[Cell]:
-    told = printed[(printed["exhibit"] == "text") & (printed["row"] == "curve")]
+def _printed_perplexities(printed: pd.DataFrame) -> Iterator[tuple[int, Cell]]:
+    """Tokens and printed perplexity of the sizes that have one."""
+    where = {"exhibit": "text", "row": "curve"}
     for size, name in PRINTED_AT.items():
-        for _, found in told[told["column"] == f"perplexity at {name}"].iterrows():
-            yield printed_cell(found, (_size_row(size), f"printed {PERPLEXITIES_AT}"))
-
-
-def _by_size(cells: Sequence[Cell]) -> list[Cell]:
-    return sorted(cells, key=lambda cell: int(cell.row.partition(" ")[0].replace(",", "")))
+        chosen = where | {"column": f"perplexity at {name}"}
+        for _, row in select_rows(printed, chosen).iterrows():
+            yield size, printed_cell(row, (f"{size:,} tokens", f"printed {PERPLEXITIES_AT}"))
 
 
 def _section(title: str, cells: Sequence[Cell]) -> Section:
@@ -263,9 +259,9 @@ def slopes(tables: Tables, labels: Labels) -> Exhibit:
     fitted += _printed_slopes(printed, extrapolated=not measured)
     order = [*ROWS.values()]
     fitted.sort(key=lambda cell: order.index(cell.row))
-    sized = [cell for curve in curves for cell in _perplexities(tables, curve)]
-    sized += _printed_perplexities(printed)
-    sized = _by_size(sized)
+    of_sizes = [each for curve in curves for each in _perplexities(tables, curve)]
+    of_sizes += _printed_perplexities(printed)
+    sized = [cell for _, cell in sorted(of_sizes, key=lambda each: each[0])]
     cells = [*fitted, *sized]
     return Exhibit(
         "Slopes of the learning curves",

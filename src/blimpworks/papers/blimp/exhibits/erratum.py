@@ -5,29 +5,28 @@ accuracies of another run. What is wrong with the printed ones follows from the 
 results behind it (see docs/blimp.md).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import pandas as pd
 
-from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
 from blimpworks.papers.blimp.exhibits.accuracies import (
     RELEASED,
     computed_cell,
     mean_cell,
-    of_model,
     of_phenomenon,
-    read_released,
+    read_released_paradigms,
+    rows_of_model,
 )
 from blimpworks.papers.blimp.exhibits.formulas import CHANGE
-from blimpworks.papers.blimp.paradigms import HUMAN, PHENOMENA, PHENOMENON_OF, RERUN
+from blimpworks.papers.blimp.exhibits.tables import COLUMNS, HEADINGS
+from blimpworks.papers.blimp.paradigms import HUMAN, RERUN
 from blimpworks.papers.blimp.released_results import METHODS
 
 PRINTED, CORRECTED, AGAIN, MOVED = "printed", "corrected", "run of 2021", "change"
-OVERALL = "overall"
-HEADS = {" ".join(heads).strip(): heads for heads in (*PHENOMENA.values(), ("", "Overall"))}
+HEADS = {HEADINGS[key]: lines for key, lines in COLUMNS.items()}
 RUNS = {"Published run": METHODS["sentence"], "Run of 2021": RERUN}
 CHANGED = "Change"
 LEAST = 0.05
@@ -36,59 +35,48 @@ MOST = 15
 """Paradigms that are shown: those that moved most."""
 
 
-def _heading(key: str) -> str:
-    return "Overall" if key == OVERALL else " ".join(PHENOMENA[key]).strip()
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.1f}".replace("-", "−") if abs(value) >= LEAST else "0.0"
-
-
 def _change(rows: pd.DataFrame, place: tuple[str, str]) -> Cell:
     """How many points higher the mean accuracy of the later run is."""
     cell = computed_cell(rows, place, CHANGE, RELEASED)
-    return replace(cell, text=_signed(cell.value))
+    signed = f"{cell.value:+.1f}".replace("-", "−")
+    return replace(cell, text=signed if abs(cell.value) >= LEAST else "0.0")
 
 
 def _of_phenomena(rows: pd.DataFrame, model: str, name: str) -> Iterator[Cell]:
     """A model's means by phenomenon and overall, of either run, and the change between them."""
-    for key in (OVERALL, *PHENOMENA):
-        found = of_model(rows, model, of_phenomenon(ALL if key == OVERALL else key))
-        for told, method in zip((CORRECTED, AGAIN), RUNS.values(), strict=True):
-            place = (f"{name}, {told}", _heading(key))
-            yield mean_cell(found[found["method"] == method], place, RELEASED)
-        yield _change(found, (f"{name}, {MOVED}", _heading(key)))
+    for key, heading in HEADINGS.items():
+        inside = rows_of_model(rows, model, of_phenomenon(key))
+        for run, method in zip((CORRECTED, AGAIN), RUNS.values(), strict=True):
+            place = (f"{name}, {run}", heading)
+            yield mean_cell(inside[inside["method"] == method], place, RELEASED)
+        yield _change(inside, (f"{name}, {MOVED}", heading))
 
 
 def _differences(rows: pd.DataFrame) -> pd.Series:
     """By model and paradigm, the absolute difference of the two runs' accuracies."""
     wide = rows.pivot(index=["model", "paradigm"], columns="method", values="accuracy")
     # A thousand pairs give three digits; what lies below is floating point.
-    found: pd.Series = (wide[RERUN] - wide[METHODS["sentence"]]).abs().round(9)
-    return found
+    differences: pd.Series = (wide[RERUN] - wide[METHODS["sentence"]]).abs().round(9)
+    return differences
 
 
-def _moved(rows: pd.DataFrame, names: dict[str, str]) -> tuple[Section, list[Cell]]:
-    """The paradigms that moved, of any model, the one that moved most first."""
+def _moved(rows: pd.DataFrame, names: Mapping[str, str]) -> Iterator[Cell]:
+    """Accuracies on the paradigms that moved, of any model, the one that moved most first."""
     change = _differences(rows)
     change = change[change > 0].sort_values(ascending=False, kind="stable")
-    texts: dict[str, str] = {}
-    cells: list[Cell] = []
     for number, (model, uid) in enumerate(change.index):
         row = f"{names[model]}: {uid}"
-        found = of_model(rows, model, [uid])
-        made = [
-            mean_cell(found[found["method"] == method], (row, column), RELEASED)
+        single = rows_of_model(rows, model, [uid])
+        cells = [
+            mean_cell(single[single["method"] == method], (row, column), RELEASED)
             for column, method in RUNS.items()
         ]
-        made.append(_change(found, (row, CHANGED)))
-        cells += [replace(cell, printed=number < MOST) for cell in made]
-        texts |= {row: row} if number < MOST else {}
-    return Section("What moved most", texts, [*RUNS, CHANGED]), cells
+        for cell in (*cells, _change(single, (row, CHANGED))):
+            yield replace(cell, printed=number < MOST)
 
 
-def _told(rows: pd.DataFrame, names: dict[str, str]) -> str:
-    """What the caption says of the later run."""
+def _later_run(rows: pd.DataFrame, names: Mapping[str, str]) -> str:
+    """The caption's sentences on the later run."""
     if rows.empty:
         return "The results are not at hand, so only what is printed stands here."
     counts = (_differences(rows) > 0).groupby("model").sum()
@@ -107,30 +95,28 @@ def erratum(tables: Tables, labels: Labels) -> Exhibit:
     Without the released results there is only what is printed.
     """
     printed = read_printed(tables).query("exhibit == 'table3'")
-    rows = read_released(tables, [*RUNS.values()])
-    rows = rows[rows["paradigm"].isin(PHENOMENON_OF)]
+    rows = read_released_paradigms(tables, [*RUNS.values()])
     names = {m: n for m, n in labels.models.items() if m in set(printed["row"]) and m != HUMAN}
-    told = (PRINTED,) if rows.empty else (PRINTED, CORRECTED, AGAIN, MOVED)
-    columns = [_heading(key) for key in (OVERALL, *PHENOMENA)]
+    kinds = (PRINTED,) if rows.empty else (PRINTED, CORRECTED, AGAIN, MOVED)
+    keys = [f"{name}, {kind}" for name in names.values() for kind in kinds]
+    sections = [Section("Model", dict(zip(keys, keys, strict=True)), [*HEADINGS.values()])]
     cells: list[Cell] = []
-    texts: dict[str, str] = {}
     wrong = set[tuple[str, str]]()
     for model, name in names.items():
         for _, row in printed[printed["row"] == model].iterrows():
-            place = (f"{name}, {PRINTED}", _heading(row["column"]))
+            place = (f"{name}, {PRINTED}", HEADINGS[row["column"]])
             cells.append(printed_cell(row, place))
             wrong |= {place} if row["fault"] else set()
         cells += _of_phenomena(rows, model, name) if len(rows) else ()
-        texts |= {row: row for row in (f"{name}, {text}" for text in told)}
-    sections = [Section("Model", texts, columns)]
     if len(rows):
-        section, found = _moved(rows, names)
-        sections.append(section)
-        cells += found
+        moved = [*_moved(rows, names)]
+        rows_in_print = {cell.row: cell.row for cell in moved if cell.printed}
+        sections.append(Section("What moved most", rows_in_print, [*RUNS, CHANGED]))
+        cells += moved
     return Exhibit(
         "The erratum: Table 3 as printed, corrected, and run again",
         "Percentages. Printed: as in Table 3, in bold what is wrong there. Corrected: means of "
-        f"the 67 paradigms in the results of the same run. {_told(rows, names)}",
+        f"the 67 paradigms in the results of the same run. {_later_run(rows, names)}",
         cells,
         row_title="Model",
         sections=sections,

@@ -96,8 +96,8 @@ def pearson_interval(rows: pd.DataFrame, by: str = "model") -> tuple[float, floa
     from scipy.stats import pearsonr
 
     wide = _aligned(rows, by)
-    found = pearsonr(wide.iloc[:, 0], wide.iloc[:, 1]).confidence_interval()
-    return float(found.low), float(found.high)
+    interval = pearsonr(wide.iloc[:, 0], wide.iloc[:, 1]).confidence_interval()
+    return float(interval.low), float(interval.high)
 
 
 def _distance(rows: pd.DataFrame) -> float:

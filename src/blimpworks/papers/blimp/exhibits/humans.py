@@ -10,12 +10,17 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.analysis.accuracy import wilson
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, Formula, select_rows
 from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed
-from blimpworks.papers.blimp.exhibits.accuracies import HALF_UP, RELEASED, mean_cell, read_released
+from blimpworks.papers.blimp.exhibits.accuracies import (
+    RELEASED,
+    formula_cell,
+    mean_cell,
+    read_released,
+    with_interval,
+)
 from blimpworks.papers.blimp.exhibits.formulas import (
     ASSIGNMENTS,
     INDIVIDUAL_AGREEMENT,
@@ -32,14 +37,15 @@ RATED = "ratings"
 """Name of the table of single ratings."""
 PRINTED, SUMMARY = "Printed", "Summary"
 VARIANTS = {"published": "Ratings", "corrected": "Stated rule"}
-"""Columns of what the ratings make, by the column that says which of them count."""
+"""Columns computed from ratings, by the column that says which ratings count."""
 MAJORITIES = {name: f"Majority, {name.lower()}" for name in (SUMMARY, *VARIANTS.values())}
 PRINTED_MAJORITY = "Majority, printed"
 SUMMARISED = {SUMMARY: VARIANTS["published"], MAJORITIES[SUMMARY]: MAJORITIES["Ratings"]}
-"""Columns of the summary, and what the same ratings make."""
+"""Columns of the summary, and those computed from the same ratings."""
 COUNTED, NUMBER = "Counted", "Number"
 ALL = "all paradigms"
 DIFFERS = "Differs"
+REJECTED_PARADIGMS = tuple(uid for uid, kind in OTHERS.items() if kind == REJECTED)
 EXACT = 1e-6
 """Points within which numbers are the same: the summary has all digits."""
 COLUMNS = (
@@ -53,8 +59,8 @@ Where = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """Tables that cells are computed from; without rows where they are not at hand."""
+class _Released:
+    """Released tables that cells are computed from; without rows where they are not at hand."""
 
     ratings: pd.DataFrame
     summary: pd.DataFrame
@@ -63,33 +69,23 @@ class _Known:
         """Individual and majority agreement on some paradigms: the summary's, the ratings'."""
         summary = self.summary[self.summary["paradigm"].isin(uids)]
         for method, column in {INDIVIDUAL: SUMMARY, MAJORITY: MAJORITIES[SUMMARY]}.items():
-            found = summary[summary["method"] == method]
-            if not found.empty:
-                yield mean_cell(found, (row, column), RELEASED)
+            rows = summary[summary["method"] == method]
+            if not rows.empty:
+                yield mean_cell(rows, (row, column), RELEASED)
         for variant, name in VARIANTS.items():
             where: Where = {"paradigm": [*uids], variant: True}
             rows = select_rows(self.ratings, where)
             if rows.empty:
                 continue
-            yield _agreement(rows, (row, name), INDIVIDUAL_AGREEMENT, where)
-            yield _agreement(rows, (row, MAJORITIES[name]), MAJORITY_AGREEMENT, where)
+            pairs = len(rows[["paradigm", "pair"]].drop_duplicates())
+            for column, formula, n in (
+                (name, INDIVIDUAL_AGREEMENT, len(rows)),
+                (MAJORITIES[name], MAJORITY_AGREEMENT, pairs),
+            ):
+                cell = formula_cell(rows, (row, column), formula, RATED, where, "{:.1f}")
+                yield with_interval(cell, n)
             if variant == "published":
-                yield _count(rows, (row, COUNTED), COUNT, where)
-
-
-def _agreement(rows: pd.DataFrame, place: tuple[str, str], formula: Formula, where: Where) -> Cell:
-    """Agreement in percent, with the interval of all ratings, or of the pairs of a majority."""
-    value = formula(rows)
-    pairs = len(rows[["paradigm", "pair"]].drop_duplicates())
-    n = pairs if formula == MAJORITY_AGREEMENT else len(rows)
-    low, high = (100 * bound for bound in wilson(value * n / 100, n))
-    text = f"{value + HALF_UP:.1f}"
-    return Cell(*place, value, text, formula, RATED, where, n=n, low=low, high=high)
-
-
-def _count(rows: pd.DataFrame, place: tuple[str, str], formula: Formula, where: Where) -> Cell:
-    value = formula(rows)
-    return Cell(*place, value, f"{value:,.0f}", formula, RATED, where)
+                yield formula_cell(rows, (row, COUNTED), COUNT, RATED, where)
 
 
 def _key(row: pd.Series) -> tuple[str, str] | None:
@@ -112,7 +108,7 @@ class _Row:
 
     def differences(self) -> str:
         """What differs: of printed numbers beyond rounding, of the summary at all."""
-        found = [*self.remarks]
+        differences = [*self.remarks]
         columns = {
             PRINTED: [SUMMARY, *VARIANTS.values()],
             PRINTED_MAJORITY: [*MAJORITIES.values()],
@@ -120,11 +116,11 @@ class _Row:
         for printed, others in columns.items():
             for column in others if printed in self.cells else ():
                 if not self.same(printed, column, self.half_units[printed]):
-                    found.append(f"{column} from print")
+                    differences.append(f"{column} from print")
         for summary, ratings in SUMMARISED.items():
             if not self.same(summary, ratings, 0):
-                found.append(f"{ratings} from {summary}")
-        return "; ".join(found)
+                differences.append(f"{ratings} from {summary}")
+        return "; ".join(differences)
 
     def same(self, first: str, second: str, within: float) -> bool:
         """Whether two columns have the same number, within some points, or one has none."""
@@ -133,23 +129,23 @@ class _Row:
         return abs(self.cells[first].value - self.cells[second].value) <= within + EXACT
 
 
-def _rows(printed: pd.DataFrame, known: _Known) -> dict[str, _Row]:
+def _rows(printed: pd.DataFrame, released: _Released) -> dict[str, _Row]:
     """The exhibit's rows by key, in the order of Table 4; the rejected paradigms last."""
-    rejected = [uid for uid, of in OTHERS.items() if of == REJECTED]
-    groups: dict[str, list[str]] = {ALL: [*PHENOMENON_OF]}
+    groups: dict[str, Sequence[str]] = {ALL: [*PHENOMENON_OF]}
     for phenomenon, uids in PARADIGMS.items():
-        groups |= {phenomenon: [*uids]} | {uid: [uid] for uid in uids}
-    groups |= {uid: [uid] for uid in rejected}
+        groups |= {phenomenon: uids} | {uid: [uid] for uid in uids}
+    groups |= {uid: [uid] for uid in REJECTED_PARADIGMS}
     rows = {key: _Row({}, {}, []) for key in groups}
-    for _, row in printed[(printed["row"] == HUMAN) | (printed["column"] == HUMAN)].iterrows():
-        if place := _key(row):
-            found = rows[place[0]]
-            found.cells[place[1]] = printed_cell(row, place)
-            found.half_units[place[1]] = PublishedRow.model_validate(row.to_dict()).half_unit
-            if row["exhibit"] == "table4" and row["fault"]:
-                found.remarks.append(f"printed in the row of {row['row']}")
+    for _, number in printed[(printed["row"] == HUMAN) | (printed["column"] == HUMAN)].iterrows():
+        if place := _key(number):
+            key, column = place
+            rows[key].cells[column] = printed_cell(number, place)
+            half_unit = PublishedRow.model_validate(number.to_dict()).half_unit
+            rows[key].half_units[column] = half_unit
+            if number["exhibit"] == "table4" and number["fault"]:
+                rows[key].remarks.append(f"printed in the row of {number['row']}")
     for key, members in groups.items():
-        rows[key].cells |= {cell.column: cell for cell in known.cells(key, members)}
+        rows[key].cells |= {cell.column: cell for cell in released.cells(key, members)}
     return rows
 
 
@@ -161,7 +157,7 @@ def _counts(ratings: pd.DataFrame) -> Iterator[Cell]:
     kinds = {*ratings["phenomenon"]}
     pairs: Where = {"phenomenon": sorted(kinds - {ATTENTION, UNVALIDATED})}
     checks: Where = {"phenomenon": ATTENTION}
-    wanted: dict[str, tuple[Formula, Where]] = {
+    counts: dict[str, tuple[Formula, Where]] = {
         "Assignments": (ASSIGNMENTS, {}),
         "Raters": (WORKERS, {}),
         "Ratings of pairs": (COUNT, pairs),
@@ -173,21 +169,20 @@ def _counts(ratings: pd.DataFrame) -> Iterator[Cell]:
         "failed": (COUNT, checks | {"correct": 0.0}),
         "failed, in counted assignments": (COUNT, checks | {"correct": 0.0, "published": True}),
     }
-    for row, (formula, where) in wanted.items():
-        yield _count(select_rows(ratings, where), (row, NUMBER), formula, where)
+    for row, (formula, where) in counts.items():
+        rows = select_rows(ratings, where)
+        yield formula_cell(rows, (row, NUMBER), formula, RATED, where)
 
 
 def _sections(rows: dict[str, _Row], counts: Sequence[Cell]) -> list[Section]:
     """All and by phenomenon; each phenomenon's paradigms; the rejected ones; counts."""
-    having = {key for key, row in rows.items() if row.cells}
-    whole = {ALL: "all paradigms", **NAMES}
-    groups = {"Phenomenon": whole} | {
+    groups = {"Phenomenon": {ALL: "all paradigms", **NAMES}} | {
         NAMES[phenomenon]: {uid: uid for uid in uids} for phenomenon, uids in PARADIGMS.items()
     }
-    groups["Rejected"] = {uid: uid for uid, of in OTHERS.items() if of == REJECTED}
+    groups["Rejected"] = {uid: uid for uid in REJECTED_PARADIGMS}
     sections = []
     for title, names in groups.items():
-        inside = {key: name for key, name in names.items() if key in having}
+        inside = {key: name for key, name in names.items() if rows[key].cells}
         if inside:
             sections.append(Section(title, inside, COLUMNS))
     if counts:
@@ -195,9 +190,9 @@ def _sections(rows: dict[str, _Row], counts: Sequence[Cell]) -> list[Section]:
     return sections
 
 
-def _told(rows: dict[str, _Row], known: _Known) -> str:
-    """What the caption says of the ratings: how far they make the summary."""
-    if known.ratings.empty or known.summary.empty:
+def _comparison(rows: dict[str, _Row], released: _Released) -> str:
+    """The caption's sentence on how many paradigms' ratings give the released summary."""
+    if released.ratings.empty or released.summary.empty:
         return "Only what is at hand of summary and ratings is shown. "
     uids = [uid for uid in (*PHENOMENON_OF, *OTHERS) if uid in rows]
     same = sum(
@@ -214,8 +209,8 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
     """
     paths = tables.get(RATED) or []
     ratings = read_plain(RATINGS, paths[0]) if paths else pd.DataFrame(columns=RATINGS.names)
-    known = _Known(ratings, read_released(tables, [INDIVIDUAL, MAJORITY]))
-    rows = _rows(read_printed(tables), known)
+    released = _Released(ratings, read_released(tables, [INDIVIDUAL, MAJORITY]))
+    rows = _rows(read_printed(tables), released)
     counts = [*_counts(ratings)] if paths else []
     cells = [row.cells[name] for row in rows.values() for name in COLUMNS if name in row.cells]
     remarks = {key: {DIFFERS: row.differences()} for key, row in rows.items() if row.cells}
@@ -227,8 +222,8 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
         "from the released responses, without rejected assignments, missing answers, and who "
         "confirmed neither English nor to be a native speaker. Stated rule: also without all "
         "others who did not confirm English, as the text says. "
-        f"{_told(rows, known)}Counted: ratings behind the columns of ratings. Printed numbers "
-        "of Table 4 stand at the paradigm that they are of. The cells file has 95 % Wilson "
+        f"{_comparison(rows, released)}Counted: ratings behind the columns of ratings. Printed "
+        "numbers of Table 4 stand at the paradigm that they are of. The cells file has 95 % Wilson "
         "intervals.",
         [*cells, *counts],
         row_title="Paradigm",

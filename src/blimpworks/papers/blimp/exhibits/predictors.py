@@ -3,7 +3,7 @@
 Source: Warstadt et al. (2020), section 5.2.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pandas as pd
@@ -12,12 +12,16 @@ from matplotlib.figure import Figure
 
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import UNWEIGHTED, of_row
 from blimpworks.exhibits.shared import Tables, read_plain, row_cell
-from blimpworks.exhibits.style import GREY, PAGE_INCHES, PALETTE, house_style, new_figure, say
+from blimpworks.exhibits.style import GREY, PAGE_INCHES, PALETTE, house_style, new_figure
 from blimpworks.papers.blimp.analysis.bins import CONFIDENCE, LENGTH, PERPLEXITY, PROBABILITY
-from blimpworks.papers.blimp.exhibits.accuracies import pairs_told, told_of_training
-from blimpworks.papers.blimp.exhibits.bars import CHANCE
+from blimpworks.papers.blimp.exhibits.accuracies import (
+    model_names,
+    pairs_sentence,
+    row_accuracy_cell,
+    training_sentence,
+)
+from blimpworks.papers.blimp.exhibits.bars import CHANCE, empty_figure
 from blimpworks.papers.blimp.paradigms import LANG
 from blimpworks.papers.blimp.tables import BINS
 
@@ -38,44 +42,46 @@ KEYS = ("model", "lang", "method", "factor", "bin")
 
 
 def _rows(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Bins of the models that have a label. Raises UserError when there are none."""
+    """Bins of the models that have a label, by model, factor and number.
+
+    Raises UserError when there are none.
+    """
     path = tables[BINNED][0]
-    found = read_plain(BINS, path)
-    rows = found[
-        found["model"].isin([*labels.models])
-        & (found["lang"] == LANG)
-        & (found["method"] == labels.method)
+    rows = read_plain(BINS, path)
+    rows = rows[
+        rows["model"].isin([*labels.models])
+        & (rows["lang"] == LANG)
+        & (rows["method"] == labels.method)
     ]
     if rows.empty:
         raise UserError(
             f"{path} has no bins by method {labels.method} of the campaign's models on English; "
             "bin them by that method."
         )
-    return rows
+    orders = {"model": labels.models, "factor": AXES}
+    for column, order in orders.items():
+        rows = rows.astype({column: pd.CategoricalDtype([*order])})
+    return rows.sort_values(["model", "factor", "bin"]).astype(dict.fromkeys(orders, object))
 
 
 def _cells(row: pd.Series, name: str) -> tuple[Cell, Cell]:
     """Accuracy of a bin with its interval, and the mean of the factor there."""
     place = (f"{name}: {AXES[row['factor']]}", f"bin {row['bin'] + 1}")
-    where = {key: row[key] for key in KEYS}
-    value = 100 * row["accuracy"]
-    accuracy = Cell(
-        *place, value, f"{value:.1f}", UNWEIGHTED, BINNED, where,
-        n=int(row["n"]), low=100 * row["low"], high=100 * row["high"],
-    )  # fmt: skip
+    accuracy = row_accuracy_cell(row, place, BINNED, KEYS)
     place = (place[0], f"{place[1]}, mean")
     mean = row_cell(BINNED, row, KEYS, "mean", place, f"{row['mean']:.4g}")
-    return accuracy, replace(mean, n=int(row["n"]), formula=of_row("mean"))
+    # Here halves are rounded to even digits, unlike in tables that repeat printed ones.
+    return replace(accuracy, text=f"{accuracy.value:.1f}"), replace(mean, n=accuracy.n)
 
 
 def _draw(axes: Axes, factor: str, rows: pd.DataFrame, names: Mapping[str, str]) -> None:
     """One panel: a line with a band for each model."""
     for number, (model, name) in enumerate(names.items()):
-        mine = rows[(rows["model"] == model) & (rows["factor"] == factor)].sort_values("bin")
-        colour, at = PALETTE[number % len(PALETTE)], mine["mean"]
-        axes.fill_between(at, 100 * mine["low"], 100 * mine["high"], color=colour, alpha=0.2, lw=0)
+        line = rows[(rows["model"] == model) & (rows["factor"] == factor)]
+        colour, at = PALETTE[number % len(PALETTE)], line["mean"]
+        axes.fill_between(at, 100 * line["low"], 100 * line["high"], color=colour, alpha=0.2, lw=0)
         marker = MARKERS[number % len(MARKERS)]
-        axes.plot(at, 100 * mine["accuracy"], color=colour, marker=marker, ms=3, lw=1, label=name)
+        axes.plot(at, 100 * line["accuracy"], color=colour, marker=marker, ms=3, lw=1, label=name)
     axes.axhline(CHANCE, color=GREY, lw=0.8, ls="--")
     values = rows["mean"][rows["factor"] == factor]
     if factor == PERPLEXITY and values.max() > SPREAD * values.min():
@@ -95,36 +101,23 @@ def _figure(rows: pd.DataFrame, names: Mapping[str, str]) -> Figure:
     return figure
 
 
-def _told(rows: pd.DataFrame, names: Mapping[str, str], labels: Labels) -> str:
-    """What the caption says of the models: pairs and training."""
+def _models_sentences(rows: pd.DataFrame, names: Mapping[str, str], labels: Labels) -> str:
+    """The caption's sentences on the models: how many pairs each judged, and training."""
     n = rows[rows["factor"] == LENGTH].groupby("model")["n"].sum()
-    return pairs_told({name: int(n[model]) for model, name in names.items()}) + told_of_training(
-        labels
-    )
+    sizes = {name: int(n[model]) for model, name in names.items()}
+    return pairs_sentence(sizes) + training_sentence(labels)
 
 
 def _unprinted() -> Exhibit:
-    """The published form."""
-    with house_style():
-        figure = new_figure(PAGE_INCHES, 1.0)
-        say(figure.subplots(), "not printed: it needs the scores of single sentences")
+    """The published form: the paper prints none of the figure's numbers."""
     return Exhibit(
         TITLE,
         "A picture of accuracy by sentence length, perplexity, log-probability and "
         "confidence. Its numbers are not printed, and scores of sentences not released.",
         [],
         row_title="Model",
-        figure=figure,
+        figure=empty_figure("not printed: it needs the scores of single sentences"),
     )
-
-
-def _ordered(rows: pd.DataFrame, names: Mapping[str, str]) -> Iterator[pd.Series]:
-    """Bins by model, factor and number."""
-    for model in names:
-        for factor in AXES:
-            mine = rows[(rows["model"] == model) & (rows["factor"] == factor)]
-            for _, row in mine.sort_values("bin").iterrows():
-                yield row
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
@@ -136,7 +129,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     if labels.source == "published":
         return _unprinted()
     rows = _rows(tables, labels)
-    names = {m: n for m, n in labels.models.items() if m in set(rows["model"])}
+    names = model_names(rows, labels)
     with house_style():
         figure = _figure(rows, names)
     bins = int(rows["bin"].max()) + 1
@@ -147,8 +140,8 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         "bin's mean. Length, perplexity (per token of the model, so that it does not depend on "
         "length) and log-probability are of the grammatical sentence; confidence is the absolute "
         "difference of both sentences' log-probabilities. "
-        f"{_told(rows, names, labels)}Bands: 95 %, Wilson's. Broken line: chance.",
-        [cell for row in _ordered(rows, names) for cell in _cells(row, names[row["model"]])],
+        f"{_models_sentences(rows, names, labels)}Bands: 95 %, Wilson's. Broken line: chance.",
+        [cell for _, row in rows.iterrows() for cell in _cells(row, names[row["model"]])],
         row_title="Model and factor",
         figure=figure,
     )

@@ -10,21 +10,25 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, UNWEIGHTED, select_rows
+from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, select_rows
 from blimpworks.exhibits.shared import Tables, best_of_each, printed_cell, read_plain, read_printed
 from blimpworks.papers.blimp.exhibits.accuracies import (
     HALF_UP,
+    KEYS,
+    OVERALL,
     OWN,
     RELEASED,
     computed_cell,
+    formula_cell,
     mean_cell,
-    of_model,
+    model_names,
+    models_sentences,
     of_phenomenon,
     read_humans,
     read_own,
-    read_released,
-    shown,
-    told_of_models,
+    read_released_paradigms,
+    row_accuracy_cell,
+    rows_of_model,
 )
 from blimpworks.papers.blimp.paradigms import (
     BENCHMARK,
@@ -47,31 +51,29 @@ RELATED = {
     "argument_structure": "Argument structure",
 }
 """Rows of Table 1 by their keys."""
-OVERALL = "overall"
 COLUMNS = {OVERALL: ("", "Overall"), **PHENOMENA}
 """Columns of Table 3 by their keys, and their headings in two lines."""
-BY_PAIR, OVERALL_NAME = "Overall, by pair", "Overall"
-HEADS = {f"{upper} {lower}".strip(): (upper, lower) for upper, lower in COLUMNS.values()}
-HEADS[BY_PAIR] = ("Overall,", "by pair")
-
-
-def _heading(key: str) -> str:
-    return " ".join(COLUMNS[key]).strip()
+HEADINGS = {key: " ".join(lines).strip() for key, lines in COLUMNS.items()}
+"""The headings in one line, which are also the names of the cells' columns."""
+BY_PAIR = "Overall, by pair"
+HEADS = {HEADINGS[key]: lines for key, lines in COLUMNS.items()} | {
+    BY_PAIR: ("Overall,", "by pair")
+}
 
 
 # Table 1
 
 
 def table1(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 1: studies that judge networks by minimal pairs, by phenomenon; there is no more."""
+    """Table 1: studies that judge networks by minimal pairs, by phenomenon, as printed."""
     printed = read_printed(tables)
     cells, studies = [], {}
     for key, name in RELATED.items():
         where = {"exhibit": "table1", "row": key}
-        found = printed[(printed["exhibit"] == "table1") & (printed["row"] == key)]
-        n = len(found)
+        rows = select_rows(printed, where)
+        n = len(rows)
         cells.append(Cell(name, "Studies", n, str(n), COUNT, "published", where))
-        studies[name] = {"Which": "; ".join(found["text"])}
+        studies[name] = {"Which": "; ".join(rows["text"])}
     return Exhibit(
         "Related work by phenomenon",
         "Studies of neural networks' acceptability judgements on minimal pairs, mainly English, "
@@ -85,7 +87,6 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 
 # Table 2
 
-_SHOWN = ["item_id", "paradigm", "good", "bad"]
 _RANK = {uid: number for number, uid in enumerate(PHENOMENON_OF)}
 
 
@@ -93,19 +94,20 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     """Table 2: how many paradigms each phenomenon has, and a pair of it as an example."""
     if labels.source == "published":
         return _published_table2(tables, labels)
-    items = pd.concat([read_table(ITEMS, path, _SHOWN).to_pandas() for path in tables["items"]])
+    columns = ["item_id", "paradigm", "good", "bad"]
+    items = pd.concat([read_table(ITEMS, path, columns).to_pandas() for path in tables["items"]])
     items = items.astype({"paradigm": object})
     cells, examples = [], {}
     for key, name in NAMES.items():
         where = {"paradigm": [*PARADIGMS[key]]}
-        found = select_rows(items, where)
-        for column, formula in {"N": PARADIGM_COUNT, "Pairs": COUNT}.items() if len(found) else ():
-            value = formula(found)
-            stands = (key, "N") if column == "N" else None
-            cell = Cell(name, column, value, f"{value:,.0f}", formula, "items", where)
-            cells.append(replace(cell, stands_for=stands))
-            first = found.sort_values("paradigm", key=lambda c: c.map(_RANK), kind="stable").iloc[0]
-            examples[name] = {"Acceptable": first["good"], "Unacceptable": first["bad"]}
+        rows = select_rows(items, where)
+        if rows.empty:
+            continue
+        number = formula_cell(rows, (name, "N"), PARADIGM_COUNT, "items", where)
+        cells.append(replace(number, stands_for=(key, "N")))
+        cells.append(formula_cell(rows, (name, "Pairs"), COUNT, "items", where))
+        first = rows.sort_values("paradigm", key=lambda c: c.map(_RANK), kind="stable").iloc[0]
+        examples[name] = {"Acceptable": first["good"], "Unacceptable": first["bad"]}
     return Exhibit(
         "Phenomena and their paradigms",
         "N: paradigms of the phenomenon; pairs of all of them; and the first pair of the first.",
@@ -121,9 +123,9 @@ def _published_table2(tables: Tables, labels: Labels) -> Exhibit:
     printed = read_printed(tables).query("exhibit == 'table2'")
     cells = [printed_cell(row, (NAMES[row["row"]], "N")) for _, row in printed.iterrows()]
     for key, name in NAMES.items():
-        found = rows[rows["paradigm"].isin(PARADIGMS[key])]
+        inside = rows[rows["paradigm"].isin(PARADIGMS[key])]
         place = (name, "Rows of Table 4")
-        cells.append(computed_cell(found, place, PARADIGM_COUNT, OWN, (key, "N"), "{:.0f}"))
+        cells.append(computed_cell(inside, place, PARADIGM_COUNT, OWN, (key, "N"), "{:.0f}"))
     return Exhibit(
         "Phenomena and their paradigms",
         "N: paradigms of the phenomenon, 1,000 pairs each.",
@@ -136,73 +138,53 @@ def _published_table2(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _table3_cells(
-    rows: pd.DataFrame, source: str, suffix: str, labels: Labels, *, stand: bool
+    rows: pd.DataFrame, source: str, labels: Labels, suffix: str = "", *, stand: bool = True
 ) -> Iterator[Cell]:
     """A row for each model: the mean of its paradigms, overall and by phenomenon."""
-    for model, name in shown(rows, labels).items():
-        for key in COLUMNS:
-            found = of_model(rows, model, of_phenomenon(ALL if key == OVERALL else key))
-            if not found.empty:
-                place = (f"{name}{suffix}", _heading(key))
-                yield mean_cell(found, place, source, (model, key) if stand else None)
+    for model, name in model_names(rows, labels).items():
+        for key, heading in HEADINGS.items():
+            inside = rows_of_model(rows, model, of_phenomenon(key))
+            if not inside.empty:
+                stands_for = (model, key) if stand else None
+                yield mean_cell(inside, (f"{name}{suffix}", heading), source, stands_for)
 
 
-def _with_pairs(cells: list[Cell], tables: Tables, labels: Labels) -> list[Cell]:
+def _with_pairs(cells: list[Cell], tables: Tables, labels: Labels) -> Iterator[Cell]:
     """The cells, and after each the accuracy over all its pairs; only the overall one in print.
 
     Each pair counts once, so paradigms of which more pairs could be judged count for more.
     """
     rows = read_plain(ACCURACIES, tables[OWN][0])
-    rows = rows[(rows["method"] == labels.method) & (rows["lang"] == LANG)]
-    rows = rows[(rows["benchmark"] == BENCHMARK) & (rows["paradigm"] == ALL)]
-    keys = {_heading(key): ALL if key == OVERALL else key for key in COLUMNS}
-    found = []
+    where = {"method": labels.method, "lang": LANG, "benchmark": BENCHMARK, "paradigm": ALL}
+    rows = select_rows(rows, where)
+    phenomena = {heading: key for key, heading in HEADINGS.items()} | {HEADINGS[OVERALL]: ALL}
     for cell in cells:
-        found.append(cell)
-        chosen = {"model": cell.where["model"], "phenomenon": keys[cell.column]}
+        yield cell
+        chosen = {"model": cell.where["model"], "phenomenon": phenomena[cell.column]}
         for _, row in select_rows(rows, chosen).iterrows():
-            column = BY_PAIR if cell.column == OVERALL_NAME else f"{cell.column}, by pair"
-            found.append(_pair_cell(row, (cell.row, column)))
-    return found
-
-
-def _pair_cell(row: pd.Series, place: tuple[str, str]) -> Cell:
-    """The accuracy of a row of accuracies over all pairs of a phenomenon, or of all."""
-    keys = ("benchmark", "lang", "model", "method", "phenomenon", "paradigm")
-    value = 100 * row["accuracy"]
-    return Cell(
-        *place,
-        value,
-        f"{value + HALF_UP:.1f}",
-        UNWEIGHTED,
-        OWN,
-        {key: row[key] for key in keys},
-        n=int(row["n"]),
-        low=100 * row["low"],
-        high=100 * row["high"],
-        printed=place[1] == BY_PAIR,
-    )
+            place = (cell.row, f"{cell.column}, by pair")
+            by_pair = row_accuracy_cell(row, place, OWN, (*KEYS, "phenomenon"))
+            yield replace(by_pair, printed=place[1] == BY_PAIR)
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
     """Table 3: accuracy of models and humans, overall and by phenomenon.
 
-    The published form has for each model the printed row, what Table 4 makes of it, and what
-    the released results do where they are at hand.
+    The published form has for each model the printed row, the one computed from Table 4, and
+    with the release the one computed from the released results.
     """
     own = read_own(tables, labels)
     if labels.source == "published":
         return _published_table3(own, tables, labels)
-    humans = read_humans(tables, labels)
-    cells = _with_pairs(list(_table3_cells(own, OWN, "", labels, stand=True)), tables, labels)
+    cells = [*_with_pairs([*_table3_cells(own, OWN, labels)], tables, labels)]
     best = best_of_each(cells, {*labels.models.values()}, by="column")
-    cells += _table3_cells(humans, RELEASED, "", labels, stand=True)
+    cells += _table3_cells(read_humans(tables, labels), RELEASED, labels)
     return Exhibit(
         "Accuracy of models and humans on BLiMP",
         "Percentage of pairs whose grammatical sentence is the more probable: means of the "
         "paradigms of a phenomenon, and of all; by pair: each pair of all paradigms once. The best "
         "model of each column in bold. Human: single forced choices, as released. By chance: "
-        f"50 %. {told_of_models(tables, labels)}"
+        f"50 %. {models_sentences(tables, labels)}"
         "The cells file has 95 % intervals over all pairs of the column.",
         cells,
         row_title="Model",
@@ -213,21 +195,20 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 
 def _published_table3(own: pd.DataFrame, tables: Tables, labels: Labels) -> Exhibit:
     printed = read_printed(tables).query("exhibit == 'table3'")
-    released = read_released(tables)
-    released = released[released["paradigm"].isin(PHENOMENON_OF)]
+    released = read_released_paradigms(tables)
     exact = not released.empty
     cells: list[Cell] = []
-    for model, name in shown(own, labels).items():
+    for model, name in model_names(own, labels).items():
         inside = printed[printed["row"] == model]
-        cells += [printed_cell(r, (name, _heading(r["column"]))) for _, r in inside.iterrows()]
-        mine = own[own["model"] == model]
-        cells += _table3_cells(mine, OWN, ", Table 4", labels, stand=not exact)
-        theirs = released[released["model"] == model]
-        cells += _table3_cells(theirs, RELEASED, ", released", labels, stand=True)
-    told = "and of the released results " if exact else ""
+        cells += [printed_cell(r, (name, HEADINGS[r["column"]])) for _, r in inside.iterrows()]
+        rows = own[own["model"] == model]
+        cells += _table3_cells(rows, OWN, labels, ", Table 4", stand=not exact)
+        rows = released[released["model"] == model]
+        cells += _table3_cells(rows, RELEASED, labels, ", released")
+    source = "and of the released results " if exact else ""
     return Exhibit(
         "Accuracy of models and humans on BLiMP, as printed and from Table 4",
-        f"Printed percentages, and below them the means of the paradigms of Table 4 {told}"
+        f"Printed percentages, and below them the means of the paradigms of Table 4 {source}"
         "that they should be. Of the models, overall, filler gap and island effects differ: "
         "their means include two paradigms that the validation rejected; that of argument "
         "structure of TXL has no such cause.",
@@ -240,67 +221,65 @@ def _published_table3(own: pd.DataFrame, tables: Tables, labels: Labels) -> Exhi
 # Table 4
 
 
-def _stub() -> dict[str, dict[str, str]]:
-    """Phenomenon and prefix method beside each paradigm."""
+def _stub(cells: list[Cell]) -> dict[str, dict[str, str]]:
+    """Phenomenon and prefix method beside each paradigm that has cells."""
     prefixes = dict.fromkeys(ONE_PREFIX, "1") | dict.fromkeys(TWO_PREFIX, "2")
+    rows = {cell.row for cell in cells}
     return {
-        uid: {"Phenomenon": NAMES[PHENOMENON_OF[uid]], "Prefix": prefixes.get(uid, "")}
-        for uid in PHENOMENON_OF
+        uid: {"Phenomenon": NAMES[phenomenon], "Prefix": prefixes.get(uid, "")}
+        for uid, phenomenon in PHENOMENON_OF.items()
+        if uid in rows
     }
 
 
-def _single_cells(rows: pd.DataFrame, source: str, suffix: str, labels: Labels) -> Iterator[Cell]:
+def _table4_cells(
+    rows: pd.DataFrame, source: str, labels: Labels, suffix: str = ""
+) -> Iterator[Cell]:
     """A cell for each model's accuracy on each paradigm, rounded to whole percent."""
-    names = shown(rows, labels)
+    names = model_names(rows, labels)
     for uid in PHENOMENON_OF:
-        inside = rows[rows["paradigm"] == uid]
         for model, name in names.items():
-            found = inside[inside["model"] == model]
-            if not found.empty:
-                cell = mean_cell(found, (uid, f"{name}{suffix}"), source, (uid, model))
+            single = rows_of_model(rows, model, [uid])
+            if not single.empty:
+                cell = mean_cell(single, (uid, f"{name}{suffix}"), source, (uid, model))
                 yield replace(cell, text=f"{cell.value + HALF_UP:.0f}")
 
 
-def _corrections(printed: pd.DataFrame) -> dict[str, dict[str, str]]:
-    """What a row of Table 4 should read, where it is wrong."""
-    told = {}
-    for uid, found in printed.groupby("row", sort=False):
-        right = found["corrected"].fillna(found["value"]).map("{:.0f}".format)
-        wrong = (found["fault"] != "").any()
-        told[str(uid)] = {"Should read": " ".join(right) if wrong else ""}
-    return told
+def _corrections(printed: pd.DataFrame) -> Mapping[str, str]:
+    """What each row of Table 4 should read, where it is wrong."""
+    right = printed["corrected"].fillna(printed["value"]).map("{:.0f}".format)
+    wrong = printed.groupby("row")["fault"].transform(lambda faults: (faults != "").any())
+    texts: pd.Series = right[wrong].groupby(printed["row"]).agg(" ".join)
+    return {str(uid): text for uid, text in texts.items()}
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
     """Table 4: accuracy of models and humans on each paradigm, in whole percent."""
     if labels.source == "published":
         return _published_table4(tables, labels)
-    own, humans = read_own(tables, labels), read_humans(tables, labels)
-    cells = list(_single_cells(own, OWN, "", labels))
-    cells += _single_cells(humans, RELEASED, "", labels)
+    cells = [
+        *_table4_cells(read_own(tables, labels), OWN, labels),
+        *_table4_cells(read_humans(tables, labels), RELEASED, labels),
+    ]
     return Exhibit(
         "Accuracy on each paradigm",
         "Percentage of pairs whose grammatical sentence is the more probable; human: single "
         "forced choices, as released. Prefix: the method of that many prefixes that the "
-        f"paradigm allows. {told_of_models(tables, labels)}The cells file has 95 % Wilson "
+        f"paradigm allows. {models_sentences(tables, labels)}The cells file has 95 % Wilson "
         "intervals.",
         cells,
         row_title="Paradigm",
-        stub=_kept(_stub(), cells),
+        stub=_stub(cells),
     )
-
-
-def _kept(stub: Mapping[str, dict[str, str]], cells: list[Cell]) -> dict[str, dict[str, str]]:
-    rows = {cell.row for cell in cells}
-    return {uid: texts for uid, texts in stub.items() if uid in rows}
 
 
 def _published_table4(tables: Tables, labels: Labels) -> Exhibit:
     printed = read_printed(tables).query("exhibit == 'table4'")
     names = {**labels.models, HUMAN: "Human"}
     cells = [printed_cell(r, (r["row"], names[r["column"]])) for _, r in printed.iterrows()]
-    released = _single_cells(read_released(tables), RELEASED, ", released", labels)
+    released = _table4_cells(read_released_paradigms(tables), RELEASED, labels, ", released")
     cells += [replace(cell, printed=False) for cell in released]
+    corrections = _corrections(printed)
     return Exhibit(
         "Accuracy on each paradigm, as printed",
         "Printed percentages. Three groups of numbers stand in each other's rows: those of "
@@ -310,6 +289,6 @@ def _published_table4(tables: Tables, labels: Labels) -> Exhibit:
         "they are at hand.",
         cells,
         row_title="Paradigm",
-        stub=_stub(),
-        remarks=_corrections(printed),
+        stub=_stub(cells),
+        remarks={uid: {"Should read": corrections.get(uid, "")} for uid in printed["row"]},
     )

@@ -21,8 +21,8 @@ from blimpworks.papers.blimp.exhibits.accuracies import (
     read_all,
     read_own,
     read_released,
-    shown,
 )
+from blimpworks.papers.blimp.exhibits.accuracies import model_names as shown
 from blimpworks.papers.blimp.exhibits.formulas import (
     ADJECTIVE,
     CONTRASTS,

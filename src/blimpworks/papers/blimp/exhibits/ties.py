@@ -11,12 +11,11 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.analysis.accuracy import wilson
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT, Formula, select_rows
+from blimpworks.exhibits.formulas import COUNT, select_rows
 from blimpworks.exhibits.shared import Tables, read_plain
-from blimpworks.papers.blimp.exhibits.accuracies import HALF_UP
+from blimpworks.papers.blimp.exhibits.accuracies import formula_cell, with_interval
 from blimpworks.papers.blimp.exhibits.formulas import JUDGED, TIES_HALF, TIES_WRONG
 from blimpworks.papers.blimp.paradigms import LANG, PHENOMENON_OF
 from blimpworks.tables import ITEMS, JUDGEMENTS, read_table
@@ -34,7 +33,7 @@ Where = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _Evaluation:
     """Tables that cells are computed from: a model's judgements of English pairs, and items."""
 
     model: str
@@ -46,14 +45,19 @@ class _Judged:
         chosen: Where = {"paradigm": paradigm} if paradigm else {}
         where = {"model": self.model, "lang": LANG, "method": method} | chosen
         rows = select_rows(self.judgements, where)
-        yield _count(rows, (row, PAIRS), JUDGED, "judgements", where)
         tied = where | {"margin": 0.0}
-        yield _count(select_rows(rows, tied), (row, TIED), COUNT, "judgements", tied)
         judged = chosen or {"paradigm": [u for u in PHENOMENON_OF if u in {*rows["paradigm"]}]}
         same = judged | {"identical": True}
-        yield _count(select_rows(self.items, same), (row, SAME), COUNT, "items", same)
-        yield _accuracy(rows, (row, WRONG), TIES_WRONG, where)
-        yield _accuracy(rows, (row, HALF), TIES_HALF, where)
+        for column, formula, source, table, selected in (
+            (PAIRS, JUDGED, "judgements", self.judgements, where),
+            (TIED, COUNT, "judgements", self.judgements, tied),
+            (SAME, COUNT, "items", self.items, same),
+        ):
+            inside = select_rows(table, selected)
+            yield formula_cell(inside, (row, column), formula, source, selected)
+        for column, formula in {WRONG: TIES_WRONG, HALF: TIES_HALF}.items():
+            cell = formula_cell(rows, (row, column), formula, "judgements", where, "{:.2f}")
+            yield with_interval(cell, int(JUDGED(rows)))
 
     def tied(self, method: str) -> list[str]:
         """Paradigms with ties by a method, or with identical pairs; the most ties first."""
@@ -63,30 +67,21 @@ class _Judged:
         having = [uid for uid in PHENOMENON_OF if uid in counts or uid in same]
         return sorted(having, key=lambda uid: -counts.get(uid, 0))
 
-
-def _count(
-    rows: pd.DataFrame, place: tuple[str, str], formula: Formula, source: str, where: Where
-) -> Cell:
-    value = formula(rows)
-    return Cell(*place, value, f"{value:,.0f}", formula, source, where)
-
-
-def _accuracy(rows: pd.DataFrame, place: tuple[str, str], formula: Formula, where: Where) -> Cell:
-    """An accuracy, with the interval of all its pairs."""
-    value, n = formula(rows), int(JUDGED(rows))
-    low, high = (100 * bound for bound in wilson(value * n / 100, n))
-    text = f"{value + HALF_UP:.2f}"
-    return Cell(*place, value, text, formula, "judgements", where, n=n, low=low, high=high)
+    def rows(self, name: str, method: str) -> Iterator[Cell]:
+        """Rows of the model: all paradigms by each method, and those with ties by ``method``."""
+        methods = sorted({*self.judgements["method"]}, key=lambda m: (m != method, m))
+        rows: list[tuple[str, str, str | None]] = [
+            (f"{name}: all paradigms, {_spaced(m)}", m, None) for m in methods
+        ]
+        rows += [(f"{name}: {uid}", method, uid) for uid in self.tied(method)]
+        for number, row in enumerate(rows):
+            for cell in self.cells(*row):
+                yield replace(cell, printed=number < len(methods) + MOST)
 
 
-def _judgements(paths: Sequence[Path], model: str) -> pd.DataFrame | None:
-    """A model's judgements of English; None where it has none."""
-    path = next((p for p in paths if p.stem == model and p.parent.name == LANG), None)
-    if path is None:
-        return None
+def _judgements(path: Path) -> pd.DataFrame:
     rows = read_plain(JUDGEMENTS, path)
-    known: pd.DataFrame = rows[rows["paradigm"].isin(PHENOMENON_OF)]
-    return known
+    return rows[rows["paradigm"].isin(PHENOMENON_OF)]
 
 
 def _items(paths: Sequence[Path]) -> pd.DataFrame:
@@ -105,19 +100,7 @@ def _items(paths: Sequence[Path]) -> pd.DataFrame:
     )
 
 
-def _cells(found: _Judged, name: str, method: str) -> Iterator[Cell]:
-    """Rows of a model: all paradigms by each method, and those with ties by the method shown."""
-    methods = sorted({*found.judgements["method"]}, key=lambda m: (m != method, m))
-    rows: list[tuple[str, str, str | None]] = [
-        (f"{name}: all paradigms, {_words(m)}", m, None) for m in methods
-    ]
-    rows += [(f"{name}: {uid}", method, uid) for uid in found.tied(method)]
-    for number, (row, by, uid) in enumerate(rows):
-        for cell in found.cells(row, by, uid):
-            yield replace(cell, printed=number < len(methods) + MOST)
-
-
-def _words(method: str) -> str:
+def _spaced(method: str) -> str:
     return method.replace("_", " ")
 
 
@@ -127,11 +110,12 @@ def ties(tables: Tables, labels: Labels) -> Exhibit:
     Raises UserError when no model judged English.
     """
     items = _items(tables["items"])
+    paths = {path.stem: path for path in tables["judgements"] if path.parent.name == LANG}
     cells: list[Cell] = []
     for model, name in labels.models.items():
-        rows = _judgements(tables["judgements"], model)
-        if rows is not None:
-            cells += _cells(_Judged(model, rows, items), name, labels.method)
+        if model in paths:
+            evaluation = _Evaluation(model, _judgements(paths[model]), items)
+            cells += evaluation.rows(name, labels.method)
     if not cells:
         raise UserError(
             "there are no judgements of English by the campaign's models; judge BLiMP's items."
@@ -143,7 +127,7 @@ def ties(tables: Tables, labels: Labels) -> Exhibit:
         "Same sentence twice: pairs that no model can tell apart. Models that know whole words "
         "also tie where the sentences differ in words that they don't know, and n-gram models "
         "where two prefixes differ further back than they look. Of each model the "
-        f"{MOST} paradigms with the most ties, by {_words(labels.method)}; the CSV file has all "
+        f"{MOST} paradigms with the most ties, by {_spaced(labels.method)}; the CSV file has all "
         "others with any. The cells file has 95 % Wilson intervals over all pairs.",
         cells,
         row_title="Model and paradigms",

@@ -36,13 +36,13 @@ FIELDS = {"syntax/semantics": "syntax_semantics"}
 
 def _regions(record: Record) -> dict[str, int | None]:
     """Columns of the critical regions; null where no prefix method is allowed."""
-    found: dict[str, int | None] = {}
-    for index, side in enumerate(("good", "bad")):
-        critical = record.critical()
-        sentence = (record.sentence_good, record.sentence_bad)[index]
-        span = span_of(sentence, *critical[index]) if critical else (None, None)
-        found |= {f"{side}_start": span[0], f"{side}_end": span[1]}
-    return found
+    sentences = {"good": record.sentence_good, "bad": record.sentence_bad}
+    critical = record.critical() or (None, None)
+    regions: dict[str, int | None] = {}
+    for (side, sentence), words in zip(sentences.items(), critical, strict=True):
+        start, end = span_of(sentence, *words) if words else (None, None)
+        regions |= {f"{side}_start": start, f"{side}_end": end}
+    return regions
 
 
 def _row(record: Record, path: Path) -> dict[str, Any]:

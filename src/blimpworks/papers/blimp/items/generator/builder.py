@@ -5,9 +5,9 @@ restrictions allow.
 """
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from blimpworks.papers.blimp.items.generator.constituents import (
     CASES,
@@ -28,7 +28,6 @@ from blimpworks.papers.blimp.items.generator.declarations import (
     ChoiceDraw,
     DeterminerDraw,
     NominalDraw,
-    NounDraw,
     PhraseDraw,
     PredicateDraw,
     PronounDraw,
@@ -42,7 +41,6 @@ from blimpworks.papers.blimp.items.lexicon.entries import Number
 from blimpworks.papers.blimp.items.lexicon.load import Lexicon
 
 Thing = TypeVar("Thing")
-Draws = Mapping[str, Constituent]
 TRIES = 25
 """Draws from a pool before it is taken for unusable; the whole pair is drawn again then."""
 INTERROGATIVES = {True: ("who",), False: ("what",)}
@@ -57,7 +55,7 @@ class Redraw(Exception):
 class Builder:
     """Draws the constituents of pairs of one scheme.
 
-    That names stand for constituents of the kinds they should is checked where it is read.
+    Reading a declaration has checked that names stand for constituents of suitable kinds.
     """
 
     def __init__(self, lexicon: Lexicon, scheme: Scheme, source: random.Random) -> None:
@@ -65,27 +63,29 @@ class Builder:
         self.lexicon, self.scheme, self.source = lexicon, scheme, source
         self.pools, self.realisations = Pools(lexicon), Realisations(lexicon.auxiliaries)
         self._known: dict[Any, Any] = {}
-        self._makers: dict[type, Callable[[str, Any, Draws], Constituent]] = {
-            VerbDraw: self._verb,
-            NounDraw: self._noun,
-            PhraseDraw: self._phrase,
-            DeterminerDraw: self._determiner,
-            PredicateDraw: self._predicate,
-            AdjectiveDraw: self._adjective,
-            PronounDraw: self._pronoun,
-            WhDraw: self._wh,
-            ChoiceDraw: self._choice,
+        # Constituents of the pair that is being drawn. Of which kind each is, the scheme says.
+        self._drawn: dict[str, Any] = {}
+        self._makers: Mapping[str, Callable[[str, Any], Constituent]] = {
+            "verb": self._verb,
+            "noun": self._noun,
+            "phrase": self._phrase,
+            "determiner": self._determiner,
+            "predicate": self._predicate,
+            "adjective": self._adjective,
+            "pronoun": self._pronoun,
+            "wh": self._wh,
+            "choice": self._choice,
         }
 
     def draw(self) -> dict[str, Constituent]:
         """All constituents of a pair, by name. Raises Redraw when one cannot be drawn."""
-        drawn: dict[str, Constituent] = {}
-        for name, asked in self.scheme.draw.items():
-            drawn[name] = self._makers[type(asked)](name, asked, drawn)
-        return drawn
+        self._drawn = {}
+        for name, draw in self.scheme.draw.items():
+            self._drawn[name] = self._makers[draw.kind](name, draw)
+        return self._drawn
 
     def _pool(self, key: Any, make: Callable[[], Thing]) -> Thing:
-        """What ``make`` gives, made once for each key."""
+        """What ``make`` returns, computed once for each key."""
         if key not in self._known:
             self._known[key] = make()
         known: Thing = self._known[key]
@@ -94,75 +94,81 @@ class Builder:
     def _pick(
         self, name: str, pool: Sequence[Thing], fits: Callable[[Thing], bool] | None = None
     ) -> Thing:
-        """One of a pool that fits, each equally likely."""
+        """A member of a pool that fits, each equally likely."""
         for _ in range(TRIES if pool else 0):
-            found = self.source.choice(pool)
-            if fits is None or fits(found):
-                return found
+            candidate = self.source.choice(pool)
+            if fits is None or fits(candidate):
+                return candidate
         raise Redraw(f"nothing in the lexicon fits {name!r}")
 
-    def _classes(self, names: Sequence[str], drawn: Draws) -> tuple[tuple[str, ...], ...]:
-        """Classes of nouns that are drawn."""
-        return tuple(cast(Phrase, drawn[name]).entry.classes for name in names)
+    def _others(self, names: Iterable[str]) -> list[Any]:
+        """Constituents drawn before, by their names."""
+        return [self._drawn[name] for name in names]
 
-    def _verb(self, name: str, asked: VerbDraw, drawn: Draws) -> VerbEntry:
-        subjects, objects = (self._classes(n, drawn) for n in (asked.subject, asked.object))
+    def _classes(self, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        """Classes of nouns that are drawn."""
+        return tuple(other.entry.classes for other in self._others(names))
+
+    def _verb(self, name: str, draw: VerbDraw) -> VerbEntry:
+        subjects, objects = self._classes(draw.subject), self._classes(draw.object)
         accepts = self.lexicon.classes.accepts
 
         def fitting() -> Sequence[VerbEntry]:
             """Verbs that fit the nouns drawn."""
             return [
                 VerbEntry(verb)
-                for verb in self._pool(name, lambda: self.pools.verbs(asked))
+                for verb in self._pool(name, lambda: self.pools.verbs(draw))
                 if all(accepts(verb.subject, each) for each in subjects)
                 and all(accepts(verb.object, each) for each in objects)
             ]
 
-        taken = {cast(VerbEntry, drawn[other]).entry.lexeme for other in asked.unlike}
+        taken = {other.entry.lexeme for other in self._others(draw.unlike)}
         pool = self._pool((name, subjects, objects), fitting)
-        return self._pick(name, pool, lambda found: found.entry.lexeme not in taken)
+        return self._pick(name, pool, lambda verb: verb.entry.lexeme not in taken)
 
-    def _restrictions(self, asked: NominalDraw, drawn: Draws) -> frozenset[str]:
-        """What verbs, adjectives and relational nouns want of a noun."""
-        found = {cast(VerbEntry, drawn[verb]).entry.subject for verb in asked.subject_of}
-        found |= {cast(VerbEntry, drawn[verb]).entry.object for verb in asked.object_of}
-        found |= {cast(AdjectiveEntry, drawn[each]).entry.noun for each in asked.said_of}
-        if asked.of:
-            found.add(cast(Phrase, drawn[asked.of]).entry.of)
-        return frozenset(found - {""})
+    def _restrictions(self, draw: NominalDraw) -> frozenset[str]:
+        """Restrictions of verbs, adjectives and relational nouns on a noun."""
+        restrictions = {other.entry.subject for other in self._others(draw.subject_of)}
+        restrictions |= {other.entry.object for other in self._others(draw.object_of)}
+        restrictions |= {other.entry.noun for other in self._others(draw.said_of)}
+        if draw.of:
+            restrictions.add(self._drawn[draw.of].entry.of)
+        return frozenset(restrictions - {""})
 
-    def _number(self, asked: NominalDraw, drawn: Draws) -> Number | None:
-        if asked.number_of:
-            return cast(Phrase, drawn[asked.number_of]).number
-        if asked.number_unlike:
-            return OTHER[cast(Phrase, drawn[asked.number_unlike]).number]
-        return None
+    def _number(self, draw: NominalDraw) -> Number | None:
+        """The number that other constituents require of a noun, if any."""
+        number: Number | None = None
+        if draw.number_of:
+            number = self._drawn[draw.number_of].number
+        elif draw.number_unlike:
+            number = OTHER[self._drawn[draw.number_unlike].number]
+        return number
 
-    def _nominal(
-        self, name: str, asked: NominalDraw, drawn: Draws, more: frozenset[str] = frozenset()
+    def _noun(
+        self, name: str, draw: NominalDraw, further: frozenset[str] = frozenset()
     ) -> NounForm:
-        restrictions, number = self._restrictions(asked, drawn) | more, self._number(asked, drawn)
+        """A noun; ``further`` are restrictions beyond those that the draw names."""
+        restrictions, number = self._restrictions(draw) | further, self._number(draw)
         accepts = self.lexicon.classes.accepts
 
         def fitting() -> Sequence[NounForm]:
             """Nouns that satisfy all restrictions."""
+            groups = self._pool(name, partial(self.pools.nouns, draw))
             return [
                 form
-                for (classes, of), group in self._pool(
-                    name, partial(self.pools.nouns, asked)
-                ).items()
+                for (classes, of), group in groups.items()
                 if number in (None, of) and all(accepts(each, classes) for each in restrictions)
                 for form in group
             ]
 
-        taken = {cast(Phrase, drawn[other]).entry for other in asked.unlike}
+        taken = {other.entry for other in self._others(draw.unlike)}
         mismatch, match = (
-            [{*cast(Phrase, drawn[other]).reflexives} for other in others]
-            for others in (asked.mismatch, asked.match)
+            [{*other.reflexives} for other in self._others(names)]
+            for names in (draw.mismatch, draw.match)
         )
 
         def fits(form: NounForm) -> bool:
-            """Whether a noun is another one, and its pronouns are as asked for."""
+            """Whether a noun is another one, and its pronouns are as required."""
             own = form.reflexives
             return (
                 form.entry not in taken
@@ -174,24 +180,22 @@ class Builder:
         pool = self._pool((name, restrictions, number), fitting)
         return self._pick(name, pool, None if plain else fits)
 
-    def _noun(self, name: str, asked: NounDraw, drawn: Draws) -> NounForm:
-        return self._nominal(name, asked, drawn)
-
-    def _phrase(self, name: str, asked: PhraseDraw, drawn: Draws) -> Constituent:
-        more: frozenset[str] = frozenset()
-        if asked.complement_of:
-            verb = cast(VerbEntry, drawn[asked.complement_of]).entry
+    def _phrase(self, name: str, draw: PhraseDraw) -> Constituent:
+        further: frozenset[str] = frozenset()
+        if draw.complement_of:
+            verb = self._drawn[draw.complement_of].entry
             if verb.frame == "intransitive":
                 return NOTHING
-            more = frozenset({verb.object} - {""})
-        noun = self._nominal(name, asked, drawn, more)
+            further = frozenset({verb.object} - {""})
+        noun = self._noun(name, draw, further)
         if "name" in noun.entry.tags:
             return Phrase(noun, None)
-        return Phrase(noun, self._determined(name, asked.determiner, noun))
+        return Phrase(noun, self._determined(name, draw.determiner, noun))
 
     def _determined(
         self, name: str, among: str | tuple[str, ...], noun: NounForm
     ) -> DeterminerForm:
+        """A determiner that suits a noun."""
         countability = noun.countability
         pool = self._pool(
             (name, "determiner", countability),
@@ -203,75 +207,74 @@ class Builder:
         )
         return self._pick(f"the determiner of {name}", pool)
 
-    def _determiner(self, name: str, asked: DeterminerDraw, drawn: Draws) -> DeterminerForm:
-        noun = drawn[asked.for_]
-        form = noun.noun if isinstance(noun, Phrase) else cast(NounForm, noun)
-        taken = [drawn[other] for other in asked.unlike]
+    def _determiner(self, name: str, draw: DeterminerDraw) -> DeterminerForm:
+        noun = self._drawn[draw.for_]
+        form = noun.noun if isinstance(noun, Phrase) else noun
+        taken = self._others(draw.unlike)
         for _ in range(TRIES):
-            found = self._determined(name, asked.among, form)
-            if found not in taken:
-                return found
+            determiner = self._determined(name, draw.among, form)
+            if determiner not in taken:
+                return determiner
         raise Redraw(f"nothing in the lexicon fits {name!r}")
 
-    def _predicate(self, name: str, asked: PredicateDraw, drawn: Draws) -> Predicate:
-        verb = cast(VerbEntry, drawn[asked.verb]).entry if asked.verb else None
-        number = asked.number or "pl"
-        if len(asked.subject) == 1:
-            number = cast(Phrase, drawn[asked.subject[0]]).number
+    def _predicate(self, name: str, draw: PredicateDraw) -> Predicate:
+        verb = self._drawn[draw.verb].entry if draw.verb else None
+        number = draw.number or "pl"
+        if len(draw.subject) == 1:
+            number = self._drawn[draw.subject[0]].number
         stative = verb is not None and "stative" in verb.tags
-        if asked.like:
-            liked = cast(Predicate, drawn[asked.like]).chosen
-            chosen = self.realisations.in_number(liked, number)
+        if draw.like:
+            chosen = self.realisations.in_number(self._drawn[draw.like].chosen, number)
             if chosen and stative and chosen.form == "gerund":
                 chosen = None
         else:
-            chosen = self.realisations.draw(asked, number, stative=stative, source=self.source)
+            chosen = self.realisations.draw(draw, number, stative=stative, source=self.source)
         if chosen is None:
             raise Redraw(f"{name!r} has no form that is allowed")
         return Predicate(verb, chosen, self.realisations.counterpart(chosen))
 
-    def _adjective(self, name: str, asked: AdjectiveDraw, drawn: Draws) -> AdjectiveEntry:
-        nouns = self._classes(asked.of, drawn)
+    def _adjective(self, name: str, draw: AdjectiveDraw) -> AdjectiveEntry:
+        nouns = self._classes(draw.of)
         accepts = self.lexicon.classes.accepts
         pool = self._pool(
             (name, nouns),
             lambda: [
                 AdjectiveEntry(each)
-                for each in self.pools.adjectives(asked)
+                for each in self.pools.adjectives(draw)
                 if all(accepts(each.noun, classes) for classes in nouns)
             ],
         )
-        taken = {cast(AdjectiveEntry, drawn[other]).entry.adjective for other in asked.unlike}
-        return self._pick(name, pool, lambda found: found.entry.adjective not in taken)
+        taken = {other.entry.adjective for other in self._others(draw.unlike)}
+        return self._pick(name, pool, lambda adjective: adjective.entry.adjective not in taken)
 
-    def _pronoun(self, name: str, asked: PronounDraw, drawn: Draws) -> Pronoun:
-        number = asked.number
-        if asked.number_unlike:
-            number = OTHER[cast(Phrase, drawn[asked.number_unlike]).number]
+    def _pronoun(self, name: str, draw: PronounDraw) -> Pronoun:
+        number = draw.number
+        if draw.number_unlike:
+            number = OTHER[self._drawn[draw.number_unlike].number]
         allowed = tuple(CASES)
-        if asked.like:
-            liked = drawn[asked.like]
-            noun = liked.noun if isinstance(liked, Phrase) else cast(NounForm, liked)
+        if draw.like:
+            noun = self._drawn[draw.like]
+            noun = noun.noun if isinstance(noun, Phrase) else noun
             if number and isinstance(noun, NounForm):
                 noun = NounForm(noun.entry, number)
             allowed = noun.reflexives
-        taken = {form for other in asked.mismatch for form in cast(Phrase, drawn[other]).reflexives}
+        taken = {form for other in self._others(draw.mismatch) for form in other.reflexives}
         pool = [
-            Pronoun(form if asked.case == "reflexive" else CASES[form][asked.case], form)
+            Pronoun(form if draw.case == "reflexive" else CASES[form][draw.case], form)
             for form in allowed
             if form not in taken
         ]
         return self._pick(name, [each for each in pool if number in (None, each.number)])
 
-    def _wh(self, name: str, asked: WhDraw, drawn: Draws) -> Words:
-        person = "person" in cast(Phrase, drawn[asked.for_]).entry.classes
-        words = (RELATIVES if asked.relative else INTERROGATIVES)[person]
+    def _wh(self, name: str, draw: WhDraw) -> Words:
+        person = "person" in self._drawn[draw.for_].entry.classes
+        words = (RELATIVES if draw.relative else INTERROGATIVES)[person]
         return Words((self._pick(name, words),))
 
-    def _choice(self, name: str, asked: ChoiceDraw, drawn: Draws) -> Words:
-        among = asked.among
-        if asked.of:
-            among = asked.by_number.get(cast(Phrase, drawn[asked.of]).number, among)
+    def _choice(self, name: str, draw: ChoiceDraw) -> Words:
+        among = draw.among
+        if draw.of:
+            among = draw.by_number.get(self._drawn[draw.of].number, among)
         rows = [Words((row,) if isinstance(row, str) else row) for row in among]
-        taken = [drawn[other] for other in asked.unlike]
+        taken = self._others(draw.unlike)
         return self._pick(name, [row for row in rows if row not in taken])

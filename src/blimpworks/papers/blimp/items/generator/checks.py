@@ -1,8 +1,19 @@
 """What can be wrong with a scheme by itself: names, their kinds, parts, brackets."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
+
+from blimpworks.papers.blimp.items.generator.constituents import (
+    AdjectiveEntry,
+    DeterminerForm,
+    NounForm,
+    Phrase,
+    Predicate,
+    Pronoun,
+    VerbEntry,
+    Words,
+)
 
 if TYPE_CHECKING:  # declarations are checked as they are read: they import this module.
     from blimpworks.papers.blimp.items.generator.declarations import AnyDraw, Scheme
@@ -11,19 +22,15 @@ SLOT = re.compile(r"\{([a-z][a-z0-9_]*)((?:\.[a-z0-9_]+)*)\}")
 """{name} or {name.part}."""
 OPTIONAL = "phrase that can be nothing"
 """Kind of the object of a verb that may take none: it can stand in sentences, that is all."""
-_OF_PREDICATES = ("", "aux", "verb", "finite", "rest")
-PARTS: dict[str, Sequence[str]] = {
-    "verb": ("base", "third", "past", "participle", "gerund"),
-    "noun": ("", "swapped", "possessive"),
-    "phrase": ("", "det", "noun", "first", "rest", "swapped", "possessive"),
-    "determiner": ("", "swapped"),
-    "predicate": (
-        *_OF_PREDICATES,
-        *(f"swapped.{part}".rstrip(".") for part in _OF_PREDICATES),
-    ),
-    "adjective": ("",),
-    "pronoun": ("",),
-    "wh": ("",),
+PARTS: Mapping[str, Collection[str]] = {
+    "verb": VerbEntry.PARTS,
+    "noun": NounForm.PARTS,
+    "phrase": Phrase.PARTS,
+    "determiner": DeterminerForm.PARTS,
+    "predicate": Predicate.PARTS,
+    "adjective": AdjectiveEntry.PARTS,
+    "pronoun": Pronoun.PARTS,
+    "wh": Words.PARTS,
 }
 """Parts by what is drawn; "" is {name} itself. Those of choices are numbers."""
 
@@ -36,7 +43,7 @@ def section(schemes: Sequence["Scheme"], number: int) -> str:
     return f"one_of.{number}." if len(schemes) > 1 else ""
 
 
-def _parts(drawn: "AnyDraw") -> Sequence[str]:
+def _parts(drawn: "AnyDraw") -> Collection[str]:
     if drawn.kind != "choice":
         return PARTS[drawn.kind]
     groups = (drawn.among, *drawn.by_number.values())
@@ -90,11 +97,11 @@ def _brackets(scheme: "Scheme", method: str | None) -> Iterator[Complaint]:
     for key in ("good", "bad"):
         marked = re.findall(r"\[[^][]*\]", getattr(scheme, key))
         if len(marked) != bool(method):
-            wanted = "one critical word" if method else "none, for want of a method"
-            yield key, f"marks {len(marked)} critical words by brackets; expected {wanted}"
+            expected = "one critical word" if method else "none, because there is no method"
+            yield key, f"marks {len(marked)} critical words by brackets; expected {expected}"
 
 
 def check_scheme(scheme: "Scheme", method: str | None, above: str) -> Iterator[str]:
     """One complaint, without file, for each key that is wrong; ``above``: what keys begin with."""
-    for key, said in (*_draws(scheme), *_slots(scheme), *_brackets(scheme, method)):
-        yield f"key '{above}{key}' {said}"
+    for key, complaint in (*_draws(scheme), *_slots(scheme), *_brackets(scheme, method)):
+        yield f"key '{above}{key}' {complaint}"

@@ -5,9 +5,9 @@ sentences of a pair are to be equally long (section 3.1), whatever number of wor
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Protocol
+from dataclasses import dataclass
+from operator import methodcaller
+from typing import Any, ClassVar, get_args
 
 from blimpworks.papers.blimp.items.lexicon.entries import (
     Adjective,
@@ -21,6 +21,8 @@ from blimpworks.papers.blimp.items.lexicon.entries import (
 from blimpworks.papers.blimp.items.lexicon.inflection import possessive
 
 Part = tuple[str, ...]
+Parts = Mapping[str, Callable[[Any], Part]]
+"""What gives the parts of a constituent, by their names."""
 OTHER: dict[Number, Number] = {"sg": "pl", "pl": "sg"}
 THEMSELVES = "themselves"
 REFLEXIVES = {"m": ("himself",), "f": ("herself",), "n": ("itself",)}
@@ -36,12 +38,16 @@ CASES = {
 """Other cases of the pronouns, by the reflexive."""
 
 
-class Constituent(Protocol):
+class Constituent:
     """Anything that can be drawn."""
 
-    @property
-    def parts(self) -> Mapping[str, Callable[[], Part]]:
-        """What ``{name.part}`` stands for, by part; "" is ``{name}`` itself."""
+    __slots__ = ()
+    PARTS: ClassVar[Parts]
+    """What ``{name.part}`` stands for, by part; "" is ``{name}`` itself."""
+
+    def part(self, name: str = "") -> Part:
+        """The forms that stand for ``{name.part}`` in a sentence."""
+        return self.PARTS[name](self)
 
 
 def _some(*forms: str) -> Part:
@@ -50,7 +56,7 @@ def _some(*forms: str) -> Part:
 
 
 @dataclass(frozen=True, slots=True)
-class NounForm:
+class NounForm(Constituent):
     """A noun in one of its numbers."""
 
     entry: Noun
@@ -58,128 +64,106 @@ class NounForm:
 
     @property
     def text(self) -> str:
-        """Its form."""
+        """The noun's form in this number."""
         return self.entry.forms[self.number]
 
     @property
     def countability(self) -> str:
-        """What determiners ask for: sg, pl or mass."""
+        """What determiners must suit: sg, pl or mass."""
         return "mass" if self.entry.mass else self.number
 
     @property
     def reflexives(self) -> Part:
-        """Reflexive pronouns that can stand for it."""
+        """Reflexive pronouns that can stand for the noun."""
         if self.number == "pl":
             return (THEMSELVES,)
         if self.entry.gender == "c":
             return EITHER["person" in self.entry.classes]
         return REFLEXIVES[self.entry.gender]
 
-    @property
-    def swapped(self) -> "NounForm":
-        """In the other number."""
-        return replace(self, number=OTHER[self.number])
-
-    @property
-    def parts(self) -> Mapping[str, Callable[[], Part]]:
-        """Itself, ``swapped``, ``possessive``."""
-        return {
-            "": lambda: (self.text,),
-            "swapped": lambda: (self.swapped.text,),
-            "possessive": lambda: (possessive(self.text, plural=self.number == "pl"),),
-        }
+    PARTS: ClassVar[Parts] = {
+        "": lambda noun: (noun.text,),
+        "swapped": lambda noun: (noun.entry.forms[OTHER[noun.number]],),
+        "possessive": lambda noun: (possessive(noun.text, plural=noun.number == "pl"),),
+    }
 
 
 @dataclass(frozen=True, slots=True)
-class DeterminerForm:
-    """A determiner."""
+class DeterminerForm(Constituent):
+    """A determiner; its part ``swapped`` is the counterpart of the other number."""
 
     entry: Determiner
 
-    @property
-    def parts(self) -> Mapping[str, Callable[[], Part]]:
-        """Itself, and ``swapped``, its counterpart of the other number."""
-        return {
-            "": lambda: (self.entry.determiner,),
-            "swapped": lambda: (self.entry.swapped,),
-        }
+    PARTS: ClassVar[Parts] = {
+        "": lambda determiner: (determiner.entry.determiner,),
+        "swapped": lambda determiner: (determiner.entry.swapped,),
+    }
 
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
+class Phrase(Constituent):
     """A noun and its determiner, if it has one."""
 
     noun: NounForm
     determiner: DeterminerForm | None
 
     @property
-    def det(self) -> Part:
-        """The determiner, or nothing."""
-        return (self.determiner.entry.determiner,) if self.determiner else ()
-
-    def _first(self) -> Part:
-        """Its first word, which need not be all of the determiner or name."""
-        return (" ".join(self.parts[""]()).split(" ")[0],)
-
-    def _rest(self) -> Part:
-        """What follows the first word."""
-        return _some(*" ".join(self.parts[""]()).split(" ")[1:])
-
-    @property
     def number(self) -> Number:
-        """That of its noun."""
+        """The number of the phrase's noun."""
         return self.noun.number
 
     @property
     def entry(self) -> Noun:
-        """Its noun's entry."""
+        """The lexicon's entry of the phrase's noun."""
         return self.noun.entry
 
     @property
     def reflexives(self) -> Part:
-        """Those of its noun."""
+        """Reflexive pronouns that can stand for the phrase."""
         return self.noun.reflexives
 
     @property
-    def parts(self) -> Mapping[str, Callable[[], Part]]:
-        """Itself, ``det``, ``noun``, ``first`` word, ``rest``, ``swapped``, ``possessive``."""
-        parts = {
-            name: (lambda part=part: self.det + part()) for name, part in self.noun.parts.items()
-        }
-        own = {"det": lambda: self.det, "noun": lambda: (self.noun.text,)}
-        return {**parts, **own, "first": self._first, "rest": self._rest}
+    def det(self) -> Part:
+        """The determiner, or nothing."""
+        return self.determiner.part() if self.determiner else ()
+
+    def words(self) -> list[str]:
+        """The phrase, word by word: determiners and names can have several."""
+        return " ".join(self.part()).split(" ")
+
+    PARTS: ClassVar[Parts] = {
+        "": lambda phrase: phrase.det + phrase.noun.part(),
+        "det": lambda phrase: phrase.det,
+        "noun": lambda phrase: phrase.noun.part(),
+        "first": lambda phrase: (phrase.words()[0],),
+        "rest": lambda phrase: _some(*phrase.words()[1:]),
+        "swapped": lambda phrase: phrase.det + phrase.noun.part("swapped"),
+        "possessive": lambda phrase: phrase.det + phrase.noun.part("possessive"),
+    }
+
+
+class Nothing(Constituent):
+    """The object of a verb that takes none: all its parts are empty."""
+
+    PARTS: ClassVar[Parts] = dict.fromkeys(Phrase.PARTS, lambda _: ())
+
+
+NOTHING = Nothing()
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing:
-    """The object of a verb that takes none."""
-
-    parts: Mapping[str, Callable[[], Part]]
-
-
-NOTHING = Nothing(
-    dict.fromkeys(("", "det", "noun", "first", "rest", "swapped", "possessive"), tuple)
-)
-
-
-@dataclass(frozen=True, slots=True)
-class VerbEntry:
-    """A verb, in any form that a paradigm asks for."""
+class VerbEntry(Constituent):
+    """A verb; its parts are its forms, each with its particle."""
 
     entry: Verb
 
-    def text(self, form: VerbForm) -> str:
-        """A form with its particle."""
-        return f"{self.entry.form(form)} {self.entry.particle}".strip()
+    PARTS: ClassVar[Parts] = {
+        form: methodcaller("form_with_particle", form) for form in get_args(VerbForm)
+    }
 
-    def _form(self, form: VerbForm) -> Part:
-        return (self.text(form),)
-
-    @property
-    def parts(self) -> Mapping[str, Callable[[], Part]]:
-        """Its forms, each with its particle."""
-        forms: tuple[VerbForm, ...] = ("base", "third", "past", "participle", "gerund")
-        return {form: partial(self._form, form) for form in forms}
+    def form_with_particle(self, form: VerbForm) -> Part:
+        """One of the verb's forms, with its particle."""
+        return (f"{self.entry.form(form)} {self.entry.particle}".strip(),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,15 +175,15 @@ class Realisation:
     form: VerbForm
 
     @property
-    def aux(self) -> str:
+    def aux(self) -> Part:
         """The auxiliary's form; nothing if there is none."""
         if self.auxiliary is None:
-            return ""
-        return self.auxiliary.negated if self.negated else self.auxiliary.auxiliary
+            return ()
+        return (self.auxiliary.negated if self.negated else self.auxiliary.auxiliary,)
 
 
 @dataclass(frozen=True, slots=True)
-class Predicate:
+class Predicate(Constituent):
     """A verb inflected for its subject, or a copula."""
 
     verb: Verb | None
@@ -207,51 +191,42 @@ class Predicate:
     counterpart: Realisation | None
     """The same in the other number, where that makes a difference."""
 
-    def _verb(self, chosen: Realisation) -> Part:
-        if self.verb is None:
-            return ()
-        return (f"{self.verb.form(chosen.form)} {self.verb.particle}".strip(),)
+    def realised(self, part: str, swapped: bool) -> Part:
+        """One part as the predicate was drawn, or in the other number, if that differs.
 
-    def _aux(self, chosen: Realisation) -> Part:
-        return _some(chosen.aux)
+        ``finite`` is what agrees: the auxiliary, or the first word of the verb; ``rest`` is
+        what follows it.
+        """
+        chosen = self.counterpart if swapped and self.counterpart else self.chosen
+        verb = VerbEntry(self.verb).form_with_particle(chosen.form) if self.verb else ()
+        if part == "aux":
+            return chosen.aux
+        if part == "verb":
+            return verb
+        if part == "finite":
+            return chosen.aux or (verb[0].split(" ")[0],)
+        if part == "rest":
+            return verb if chosen.aux else _some(self.verb.particle if self.verb else "")
+        return chosen.aux + verb
 
-    def _finite(self, chosen: Realisation) -> Part:
-        """What agrees: the auxiliary, or the first word of the verb."""
-        return _some(chosen.aux) or (self._verb(chosen)[0].split(" ")[0],)
-
-    def _rest(self, chosen: Realisation) -> Part:
-        """What follows the part that agrees."""
-        return self._verb(chosen) if chosen.aux else _some(self.verb.particle if self.verb else "")
-
-    def _whole(self, chosen: Realisation) -> Part:
-        return (*_some(chosen.aux), *self._verb(chosen))
-
-    @property
-    def parts(self) -> Mapping[str, Callable[[], Part]]:
-        """Itself, ``aux``, ``verb``, ``finite``, ``rest``; each of ``swapped``, too."""
-        kinds = {"": self._whole, "aux": self._aux, "verb": self._verb}
-        kinds |= {"finite": self._finite, "rest": self._rest}
-        found = {name: partial(make, self.chosen) for name, make in kinds.items()}
-        if self.counterpart is not None:
-            for name, make in kinds.items():
-                found[f"swapped.{name}".rstrip(".")] = partial(make, self.counterpart)
-        return found
+    PARTS: ClassVar[Parts] = {
+        f"{'swapped.' * swapped}{part}".rstrip("."): methodcaller("realised", part, swapped)
+        for swapped in (False, True)
+        for part in ("", "aux", "verb", "finite", "rest")
+    }
 
 
 @dataclass(frozen=True, slots=True)
-class AdjectiveEntry:
+class AdjectiveEntry(Constituent):
     """An adjective."""
 
     entry: Adjective
 
-    @property
-    def parts(self) -> Mapping[str, Callable[[], Part]]:
-        """Itself."""
-        return {"": lambda: (self.entry.adjective,)}
+    PARTS: ClassVar[Parts] = {"": lambda adjective: (adjective.entry.adjective,)}
 
 
 @dataclass(frozen=True, slots=True)
-class Pronoun:
+class Pronoun(Constituent):
     """A pronoun, with the reflexive that it goes with."""
 
     text: str
@@ -259,28 +234,25 @@ class Pronoun:
 
     @property
     def number(self) -> Number:
-        """Of "themselves" the plural."""
+        """Plural if it goes with "themselves"."""
         return "pl" if self.reflexive == THEMSELVES else "sg"
 
     @property
     def reflexives(self) -> Part:
-        """The one that it goes with."""
+        """The only reflexive pronoun that goes with this one."""
         return (self.reflexive,)
 
-    @property
-    def parts(self) -> Mapping[str, Callable[[], Part]]:
-        """Itself."""
-        return {"": lambda: (self.text,)}
+    PARTS: ClassVar[Parts] = {"": lambda pronoun: (pronoun.text,)}
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """What was chosen of some words, or of some rows of them."""
+class Words(Constituent):
+    """The word, or row of words, that was chosen from several."""
 
     row: Part
 
-    @property
-    def parts(self) -> Mapping[str, Callable[[], Part]]:
-        """The first of its row; each of them by number. Of no words, nothing."""
-        numbered = {str(i): partial(_some, word) for i, word in enumerate(self.row)}
-        return {"": numbered["0"], **numbered}
+    PARTS: ClassVar[Parts] = {"": lambda words: _some(words.row[0])}
+
+    def part(self, name: str = "") -> Part:
+        """The word with a number in the row, by default the first; an empty one is nothing."""
+        return _some(self.row[int(name or 0)])

@@ -10,13 +10,18 @@ from pydantic_core import ErrorDetails
 from blimpworks.campaign.settings.parsing import complaints, read_settings
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.items.generator.checks import check_scheme, section
-from blimpworks.papers.blimp.items.lexicon.entries import Frame, Number, Restriction, VerbTag
+from blimpworks.papers.blimp.items.lexicon.entries import (
+    Frame,
+    Gender,
+    Number,
+    Restriction,
+    VerbTag,
+)
 from blimpworks.strict import Strict
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 """Of something that is drawn."""
 Names = tuple[Name, ...]
-Gender = Literal["m", "f", "c", "n"]
 Realised = Literal["present", "past", "base", "participle", "gerund"]
 """What a verb stands as: finite, or after an auxiliary in that form."""
 NOMINAL = ("noun", "phrase")
@@ -315,8 +320,8 @@ def read_declaration(path: Path) -> Declaration:
     try:
         declaration = Declaration.model_validate(_gathered(settings))
     except ValidationError as error:
-        found = error.errors() if "one_of" in settings else _ungathered(error.errors())
-        raise UserError(complaints(found, settings, str(path))) from error
+        errors = error.errors() if "one_of" in settings else _ungathered(error.errors())
+        raise UserError(complaints(errors, settings, str(path))) from error
     schemes = declaration.one_of
     wrong = [
         f"{path}: {each}."

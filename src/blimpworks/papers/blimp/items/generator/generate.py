@@ -53,7 +53,7 @@ def _critical(declaration: Declaration, good: Sentence, bad: Sentence) -> dict[s
 
 
 def _matched(declaration: Declaration, good: Sentence, bad: Sentence) -> bool:
-    """Whether what the prefix method wants to be the same is the same."""
+    """Whether the prefix, or the critical word, is the same where the prefix method needs it."""
     same = {"one_prefix": good.prefix == bad.prefix, "two_prefix": good.word == bad.word}
     return declaration.method is None or same[declaration.method]
 
@@ -82,19 +82,19 @@ class Generator:
         return more
 
     def _record(self, good: Sentence, bad: Sentence, more: dict[str, Any], number: int) -> Record:
-        told = self.declaration
+        paradigm = self.declaration
         return Record(
             sentence_good=good.text,
             sentence_bad=bad.text,
-            **_critical(told, good, bad),
+            **_critical(paradigm, good, bad),
             **more,
-            field=told.field,
-            linguistics_term=told.term,
+            field=paradigm.field,
+            linguistics_term=paradigm.term,
             UID=self.uid,
             simple_LM_method=True,
-            one_prefix_method=told.method == "one_prefix",
-            two_prefix_method=told.method == "two_prefix",
-            lexically_identical=told.lexically_identical,
+            one_prefix_method=paradigm.method == "one_prefix",
+            two_prefix_method=paradigm.method == "two_prefix",
+            lexically_identical=paradigm.lexically_identical,
             pairID=str(number),
         )
 
@@ -139,6 +139,21 @@ class Generator:
             f"{self.path}: no new pair in {PATIENCE} draws, after {reached} ({most}); "
             "ask for fewer pairs, or widen the declaration or the lexicon."
         )
+
+
+def preview(declaration: Path, lexicon: Path, show: int, seed: int) -> Iterator[str]:
+    """Lines that show the first pairs of a paradigm, and where their lengths differ.
+
+    The critical words stand after the sentences. Raises UserError for a mistake in the
+    declaration or the lexicon.
+    """
+    generator = Generator(declaration, read_declaration(declaration), read_lexicon(lexicon), seed)
+    for pair in generator.pairs(show):
+        for mark, side in ((" ", pair.good), ("*", pair.bad)):
+            yield f"{mark} {side.text}{f'  [{side.word}]' if side.word else ''}"
+        good, bad = len(pair.good.entries), len(pair.bad.entries)
+        if good != bad:
+            yield f"  ! {good} lexical entries against {bad}"
 
 
 def generate_paradigms(

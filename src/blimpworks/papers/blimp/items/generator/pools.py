@@ -40,7 +40,7 @@ class Pools:
     def nouns(self, draw: NominalDraw) -> NounGroups:
         """Nouns in the numbers that a draw allows, whatever else is drawn, in groups."""
         accepts = self.lexicon.classes.accepts
-        found: NounGroups = defaultdict(list)
+        groups: NounGroups = defaultdict(list)
         for noun in self.lexicon.nouns:
             if (
                 self._countable(noun, draw)
@@ -51,8 +51,8 @@ class Pools:
             ):
                 for number in noun.forms:
                     if draw.number in (None, number):
-                        found[noun.classes, number].append(NounForm(noun, number))
-        return found
+                        groups[noun.classes, number].append(NounForm(noun, number))
+        return groups
 
     def _countable(self, noun: Noun, draw: NominalDraw) -> bool:
         """Whether mass nouns, names, relational ones and plurals of that kind are asked for."""
@@ -79,8 +79,8 @@ class Pools:
             yield lambda verb: verb.lexeme in draw.words
         if draw.other_than:
             yield lambda verb: verb.lexeme not in draw.other_than
-        wanted = {draw.complement} if isinstance(draw.complement, str) else {*draw.complement}
-        yield lambda verb: wanted <= {*verb.complement.split()}
+        kinds = {draw.complement} if isinstance(draw.complement, str) else {*draw.complement}
+        yield lambda verb: kinds <= {*verb.complement.split()}
         if draw.only:
             yield lambda verb: verb.complement == draw.only
         if draw.also:

@@ -61,14 +61,14 @@ class Realisations:
         kinds = [self._finite(draw, number)]
         if draw.auxiliary != "none":
             kinds.append(self._with_auxiliary(draw, number))
-        found = []
+        pools = []
         for kind in kinds:
             fitting = [each for each in kind if not (stative and each.form == "gerund")]
             if draw.agreeing:
                 fitting = [each for each in fitting if self.counterpart(each)]
             if fitting:
-                found.append(tuple(fitting))
-        return tuple(found)
+                pools.append(tuple(fitting))
+        return tuple(pools)
 
     def draw(
         self, draw: PredicateDraw, number: Number, *, stative: bool, source: random.Random

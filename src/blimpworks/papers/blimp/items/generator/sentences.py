@@ -1,4 +1,4 @@
-"""Sentences of what is drawn: slots filled, spaces and articles put right, critical words found."""
+"""Sentences of what is drawn: slots filled, spaces and articles corrected, brackets read."""
 
 import re
 from collections.abc import Mapping
@@ -27,14 +27,14 @@ class Sentence:
 
 def _filled(template: str, drawn: Draws) -> list[tuple[str, Part]]:
     """Stretches of the template, as text and as entries."""
-    found: list[tuple[str, Part]] = []
+    stretches: list[tuple[str, Part]] = []
     rest = 0
     for slot in SLOT.finditer(template):
-        found.append(_literal(template[rest : slot.start()]))
-        part = drawn[slot[1]].parts[slot[2].removeprefix(".")]()
-        found.append((" ".join(part), part))
+        stretches.append(_literal(template[rest : slot.start()]))
+        part = drawn[slot[1]].part(slot[2].removeprefix("."))
+        stretches.append((" ".join(part), part))
         rest = slot.end()
-    return [*found, _literal(template[rest:])]
+    return [*stretches, _literal(template[rest:])]
 
 
 def _literal(text: str) -> tuple[str, Part]:
@@ -63,4 +63,4 @@ def make_sentence(template: str, drawn: Draws, sounds: Sounds) -> Sentence:
 
 def count_words(template: str, drawn: Draws) -> int:
     """How many words a stretch of a sentence has."""
-    return len("".join(f"{text}" for text, _ in _filled(template, drawn)).split())
+    return len("".join(text for text, _ in _filled(template, drawn)).split())

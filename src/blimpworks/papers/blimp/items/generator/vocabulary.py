@@ -12,6 +12,7 @@ from blimpworks.papers.blimp.items.generator.declarations import (
     AnyDraw,
     Declaration,
     DeterminerDraw,
+    Drawn,
     NominalDraw,
     PhraseDraw,
     PredicateDraw,
@@ -20,11 +21,25 @@ from blimpworks.papers.blimp.items.generator.declarations import (
 )
 from blimpworks.papers.blimp.items.generator.pools import Pools
 from blimpworks.papers.blimp.items.generator.realisations import Realisations
+from blimpworks.papers.blimp.items.lexicon.classes import EXCLUDED
 from blimpworks.papers.blimp.items.lexicon.load import Lexicon
 
 SWAPPED = "swapped"
-Wanted = tuple[str, str, Collection[str], str]
-"""Key, a word under it, those that there are, and where: a file, or a part of it."""
+WORDS: tuple[tuple[type[Drawn], str, str], ...] = (
+    (VerbDraw, "other_than", "verbs.tsv"),
+    (VerbDraw, "subject_within", "classes.yaml"),
+    (VerbDraw, "subject_accepts", "classes.yaml"),
+    (NominalDraw, "classes", "classes.yaml"),
+    (NominalDraw, "other_than", "nouns.tsv or names.tsv"),
+    (AdjectiveDraw, "other_than", "adjectives.tsv"),
+    (PhraseDraw, "determiner", "determiners.tsv"),
+    (DeterminerDraw, "among", "determiners.tsv"),
+    (PredicateDraw, "among", "auxiliaries.tsv"),
+)
+"""Keys of draws that name words or classes of the lexicon, and the file that has these."""
+SETS = "determiners.tsv (column sets)"
+Reference = tuple[str, str, Collection[str], str]
+"""Key, a word under it, all words that may stand there, and the file that they are in."""
 
 
 class Vocabulary:
@@ -34,89 +49,70 @@ class Vocabulary:
         """``lexicon``: the one that is drawn from."""
         self.lexicon, self.pools = lexicon, Pools(lexicon)
         self.realisations = Realisations(lexicon.auxiliaries)
-        self.verbs = {verb.lexeme for verb in lexicon.verbs}
-        self.nouns = {noun.noun for noun in lexicon.nouns}
-        self.adjectives = {each.adjective for each in lexicon.adjectives}
-        self.auxiliaries = {each.auxiliary for each in lexicon.auxiliaries}
-        self.determiners = {each.determiner for each in lexicon.determiners}
-        self.sets = {name for each in lexicon.determiners for name in each.sets}
+        self.words: dict[str, Collection[str]] = {
+            "verbs.tsv": {verb.lexeme for verb in lexicon.verbs},
+            "nouns.tsv or names.tsv": {noun.noun for noun in lexicon.nouns},
+            "adjectives.tsv": {each.adjective for each in lexicon.adjectives},
+            "auxiliaries.tsv": {each.auxiliary for each in lexicon.auxiliaries},
+            "determiners.tsv": {each.determiner for each in lexicon.determiners},
+            SETS: {name for each in lexicon.determiners for name in each.sets},
+            "classes.yaml": lexicon.classes.wider,
+        }
 
-    def _of_verbs(self, asked: VerbDraw) -> Iterator[Wanted]:
-        fitting = {verb.lexeme for verb in self.lexicon.verbs if verb.frame in asked.frames}
-        frames = asked.frame if isinstance(asked.frame, str) else " or ".join(asked.frame)
-        for word in asked.words:
-            yield "words", word, fitting, f"verbs.tsv (frame {frames})"
-        for word in asked.other_than:
-            yield "other_than", word, self.verbs, "verbs.tsv"
-        for key in ("subject_within", "subject_accepts"):
-            yield from self._classes(key, getattr(asked, key))
-
-    def _of_nominals(self, asked: NominalDraw) -> Iterator[Wanted]:
-        yield from self._classes("classes", asked.classes)
-        for word in asked.other_than:
-            yield "other_than", word, self.nouns, "nouns.tsv or names.tsv"
-
-    def _of_adjectives(self, asked: AdjectiveDraw) -> Iterator[Wanted]:
-        entries = self.lexicon.adjectives
-        fitting = {each.adjective for each in entries if each.frame == asked.frame}
-        frame = f"frame {asked.frame}" if asked.frame else "no frame"
-        for word in asked.words:
-            yield "words", word, fitting, f"adjectives.tsv ({frame})"
-        for word in asked.other_than:
-            yield "other_than", word, self.adjectives, "adjectives.tsv"
-
-    def _classes(self, key: str, restriction: str) -> Iterator[Wanted]:
-        for word in restriction.split():
-            yield key, word.removeprefix("!"), self.lexicon.classes.wider, "classes.yaml"
-
-    def _determined(self, key: str, among: str | tuple[str, ...]) -> Iterator[Wanted]:
-        if isinstance(among, str):
-            yield key, among, self.sets, "determiners.tsv (column sets)"
+    def _of_frames(self, draw: VerbDraw | AdjectiveDraw) -> Iterator[Reference]:
+        """The words that a draw is limited to, which must have its frame."""
+        if isinstance(draw, VerbDraw):
+            fitting = {verb.lexeme for verb in self.lexicon.verbs if verb.frame in draw.frames}
+            place = f"verbs.tsv (frame {' or '.join(draw.frames)})"
         else:
-            for word in among:
-                yield key, word, self.determiners, "determiners.tsv"
+            entries = self.lexicon.adjectives
+            fitting = {each.adjective for each in entries if each.frame == draw.frame}
+            frame = f"frame {draw.frame}" if draw.frame else "no frame"
+            place = f"adjectives.tsv ({frame})"
+        for word in draw.words:
+            yield "words", word, fitting, place
 
-    def _wanted(self, asked: AnyDraw) -> Iterator[Wanted]:
+    def _references(self, draw: AnyDraw) -> Iterator[Reference]:
         """Everything of the lexicon that is named for something to be drawn."""
-        if isinstance(asked, VerbDraw):
-            yield from self._of_verbs(asked)
-        if isinstance(asked, NominalDraw):
-            yield from self._of_nominals(asked)
-        if isinstance(asked, AdjectiveDraw):
-            yield from self._of_adjectives(asked)
-        if isinstance(asked, PhraseDraw):
-            yield from self._determined("determiner", asked.determiner)
-        if isinstance(asked, DeterminerDraw):
-            yield from self._determined("among", asked.among)
-        if isinstance(asked, PredicateDraw):
-            for word in asked.among:
-                yield "among", word, self.auxiliaries, "auxiliaries.tsv"
+        if isinstance(draw, VerbDraw | AdjectiveDraw):
+            yield from self._of_frames(draw)
+        for kind, key, file in WORDS:
+            if not isinstance(draw, kind):
+                continue
+            value = getattr(draw, key)
+            if isinstance(value, str) and file == "determiners.tsv":
+                yield key, value, self.words[SETS], SETS
+                continue
+            for word in value.split() if isinstance(value, str) else value:
+                yield key, word.removeprefix(EXCLUDED), self.words[file], file
 
     def unknown(self, scheme: Scheme) -> Iterator[Complaint]:
         """One complaint for each word and class that a scheme names and the lexicon lacks."""
-        for name, asked in scheme.draw.items():
-            for key, word, known, where in self._wanted(asked):
+        for name, draw in scheme.draw.items():
+            for key, word, known, place in self._references(draw):
                 if word not in known:
                     close = get_close_matches(word, known, n=1)
                     hint = f"did you mean {close[0]!r}?" if close else "correct it, or add it."
-                    yield f"draw.{name}.{key}", f"names {word!r}, which is not in {where}; {hint}"
+                    yield f"draw.{name}.{key}", f"names {word!r}, which is not in {place}; {hint}"
 
-    def _unpaired(self, asked: AnyDraw, scheme: Scheme) -> str | None:
+    def _unpaired(self, draw: AnyDraw, scheme: Scheme) -> str | None:
         """What may be drawn and is of one number alone, and what would exclude it."""
-        if isinstance(asked, NominalDraw):
-            groups = self.pools.nouns(asked).values()
+        if isinstance(draw, NominalDraw):
+            groups = self.pools.nouns(draw).values()
             forms = (form for group in groups for form in group)
-            found = next((f for f in forms if OTHER[f.number] not in f.entry.forms), None)
+            form = next(
+                (form for form in forms if OTHER[form.number] not in form.entry.forms), None
+            )
             advice = "ask for a plural, no names, no mass nouns"
-            return f"{found.text!r} has not; {advice}" if found else None
-        if isinstance(asked, DeterminerDraw):
-            among = self.pools.determiners(asked.among)
-            one = next((each.determiner for each in among if not each.swapped), None)
-            return one and f"{one!r} has not; leave it out of 'among'"
-        if isinstance(asked, PredicateDraw):
-            while asked.like and isinstance(liked := scheme.draw[asked.like], PredicateDraw):
-                asked = liked
-            if not self.realisations.agree(asked):
+            return f"{form.text!r} has not; {advice}" if form else None
+        if isinstance(draw, DeterminerDraw):
+            among = self.pools.determiners(draw.among)
+            unpaired = next((each.determiner for each in among if not each.swapped), None)
+            return unpaired and f"{unpaired!r} has not; leave it out of 'among'"
+        if isinstance(draw, PredicateDraw):
+            while draw.like and isinstance(liked := scheme.draw[draw.like], PredicateDraw):
+                draw = liked
+            if not self.realisations.agree(draw):
                 return "not every form has; set 'agreeing: true'"
         return None
 
@@ -137,9 +133,9 @@ def check_vocabulary(declaration: Declaration, lexicon: Lexicon, path: Path) -> 
     """
     vocabulary, schemes = Vocabulary(lexicon), declaration.one_of
     wrong = [
-        f"{path}: key '{section(schemes, number)}{key}' {said}"
+        f"{path}: key '{section(schemes, number)}{key}' {complaint}"
         for number, scheme in enumerate(schemes)
-        for key, said in (*vocabulary.unknown(scheme), *vocabulary.unpaired(scheme))
+        for key, complaint in (*vocabulary.unknown(scheme), *vocabulary.unpaired(scheme))
     ]
     if wrong:
         raise UserError("\n".join(wrong))

@@ -41,10 +41,10 @@ class Classes:
 
     def _decide(self, restriction: str, classes: tuple[str, ...]) -> bool:
         words = restriction.split()
-        wanted = {word for word in words if not word.startswith(EXCLUDED)}
-        unwanted = {word.removeprefix(EXCLUDED) for word in words} - wanted
+        accepted = {word for word in words if not word.startswith(EXCLUDED)}
+        excluded = {word.removeprefix(EXCLUDED) for word in words} - accepted
         held = {name for each in classes for name in self.wider[each]}
-        return not held & unwanted and (not wanted or bool(held & wanted))
+        return not held & excluded and (not accepted or bool(held & accepted))
 
     def within(self, restriction: str, wide: str, known: Collection[tuple[str, ...]]) -> bool:
         """Whether all of the ``known`` classes that satisfy a restriction satisfy ``wide`` too."""
@@ -54,9 +54,9 @@ class Classes:
 
 def read_classes(path: Path) -> Classes:
     """Read a hierarchy. Raises UserError when it is missing, or a class stands twice in it."""
-    found: dict[str, frozenset[str]] = {}
+    classes: dict[str, frozenset[str]] = {}
     for name, wider in _below(read_settings(path, "hierarchy of classes"), ()):
-        if name in found:
+        if name in classes:
             raise UserError(f"{path}: class {name!r} stands twice; name it once.")
-        found[name] = wider
-    return Classes(found)
+        classes[name] = wider
+    return Classes(classes)

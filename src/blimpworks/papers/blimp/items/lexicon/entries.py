@@ -19,8 +19,18 @@ Form = Annotated[str, Field(pattern=r"^(\S+( \S+)*)?$")]
 Restriction = Annotated[str, Field(pattern=r"^(!?[a-z]+( !?[a-z]+)*)?$")]
 Classes = Annotated[tuple[str, ...], BeforeValidator(_words), Field(min_length=1)]
 Number = Literal["sg", "pl"]
+Gender = Literal["m", "f", "c", "n"]
+"""Masculine, feminine, either of them, neuter."""
 NOTHING, SAME = "-", "="
 """In place of a plural: there is none; it is the singular."""
+
+
+class NameRow(Strict):
+    """A line of the table of names."""
+
+    noun: Word
+    gender: Gender
+    classes: Classes
 
 
 class Noun(Strict):
@@ -29,8 +39,7 @@ class Noun(Strict):
     noun: Word
     """The singular."""
     plural: Form = NOTHING
-    gender: Literal["m", "f", "c", "n"]
-    """Masculine, feminine, either of them, neuter."""
+    gender: Gender
     classes: Classes
     of: Restriction = ""
     """What follows its "of"."""

@@ -1,13 +1,11 @@
 """The lexicon's tables, read and checked."""
 
-import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ValidationError
-
+from blimpworks.campaign.catalogue import read_rows
 from blimpworks.campaign.settings.parsing import read_settings
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.items.lexicon.classes import Classes, read_classes
@@ -15,12 +13,14 @@ from blimpworks.papers.blimp.items.lexicon.entries import (
     Adjective,
     Auxiliary,
     Determiner,
+    NameRow,
     Noun,
     Sounds,
     Verb,
 )
+from blimpworks.strict import Strict
 
-Entry = TypeVar("Entry", bound=BaseModel)
+Entry = TypeVar("Entry", bound=Strict)
 RESTRICTED = ("subject", "object", "of", "noun")
 """Columns of restrictions; ``noun`` is one of adjectives alone."""
 FILES = (
@@ -55,56 +55,29 @@ class Lexicon:
         return sum(map(len, kinds))
 
 
-def _rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """Where each line of a table stands, and its cells."""
-    try:
-        with path.open(encoding="utf-8", newline="") as handle:
-            reader = csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE)
-            for row in reader:
-                where = f"{path}:{reader.line_num}"
-                if None in row or None in row.values():
-                    raise UserError(
-                        f"{where}: expected {len(reader.fieldnames or ())} cells, separated by "
-                        f"tabs ({', '.join(reader.fieldnames or ())})."
-                    )
-                yield where, row
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; expected a table of the lexicon.") from error
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not in UTF-8 ({error.reason}); save it so.") from error
-
-
-def _restrictions(entry: BaseModel) -> Iterator[tuple[str, str]]:
+def _restrictions(entry: Strict) -> Iterator[tuple[str, str]]:
+    """The columns of an entry that name classes, and what stands there."""
     for column in RESTRICTED:
-        value = getattr(entry, column, "")
         if column != "noun" or isinstance(entry, Adjective):
-            yield column, value
+            yield column, getattr(entry, column, "")
     yield "classes", " ".join(getattr(entry, "classes", ()))
 
 
-def _read(path: Path, kind: type[Entry], classes: Classes, **more: str) -> tuple[Entry, ...]:
+def _read(path: Path, kind: type[Entry], classes: Classes) -> tuple[Entry, ...]:
     """The entries of a file. Raises UserError for the first that is wrong, or stands twice."""
-    found: dict[Entry, str] = {}
-    for where, row in _rows(path):
-        try:
-            entry = kind.model_validate(row | more)
-        except ValidationError as error:
-            first = error.errors()[0]
-            column = first["loc"][0] if first["loc"] else "the line"
-            raise UserError(
-                f"{where}: {column} is {row.get(str(column))!r}; {first['msg'].lower()}. "
-                "See docs/generator.md."
-            ) from error
+    places: dict[Entry, str] = {}
+    for line, entry in enumerate(read_rows(kind, path), start=2):
+        where = f"{path}:{line}"
         for column, restriction in _restrictions(entry):
             if (unknown := classes.check(restriction)) is not None:
                 raise UserError(
                     f"{where}: {column} names the class {unknown!r}, which classes.yaml lacks; "
                     "correct it, or add it there."
                 )
-        if entry in found:
-            raise UserError(f"{where}: the entry stands at {found[entry]} too; leave one out.")
-        found[entry] = where
-    return tuple(found)
+        if entry in places:
+            raise UserError(f"{where}: the entry stands at {places[entry]} too; leave one out.")
+        places[entry] = where
+    return tuple(places)
 
 
 def _sounds(path: Path) -> Sounds:
@@ -122,15 +95,15 @@ def read_lexicon(folder: Path) -> Lexicon:
     """
     classes = read_classes(folder / "classes.yaml")
 
-    def read(name: str, kind: type[Entry], **more: str) -> tuple[Entry, ...]:
+    def read(name: str, kind: type[Entry]) -> tuple[Entry, ...]:
         """Entries of a table of this lexicon."""
-        return _read(folder / f"{name}.tsv", kind, classes, **more)
+        return _read(folder / f"{name}.tsv", kind, classes)
 
-    nouns: Sequence[Noun] = (*read("nouns", Noun), *read("names", Noun, tags="name"))
+    names = (Noun(**row.model_dump(), tags="name") for row in read("names", NameRow))
     return Lexicon(
         classes=classes,
         sounds=_sounds(folder / "sounds.yaml"),
-        nouns=tuple(nouns),
+        nouns=(*read("nouns", Noun), *names),
         verbs=read("verbs", Verb),
         adjectives=read("adjectives", Adjective),
         determiners=read("determiners", Determiner),
