@@ -15,7 +15,7 @@ from blimpworks.campaign.parts import benchmarks_of
 from blimpworks.errors import UserError
 from blimpworks.models import instruct
 from blimpworks.models.tokenizer import EOS_ID
-from blimpworks.papers.lmentry.items.arguments import MADE, VARIED, Pool, answer_to, vary
+from blimpworks.papers.lmentry.items.arguments import OPEN_ANSWERS, VARIED, Pool, answer_to, vary
 from blimpworks.papers.lmentry.items.dialogues import build_dialogues, make_dialogues
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.prompt_tables import PROMPTS
@@ -138,7 +138,7 @@ def write_prompts(path, rows):
 
 
 def test_every_task_of_many_answers_has_a_rule_for_one():
-    assert {*MADE} == {*RIGHT} == {*ASKED} - {*GOLD}
+    assert {*OPEN_ANSWERS} == {*RIGHT} == {*ASKED} - {*GOLD}
 
 
 @given(st.integers(0, 10**6), st.sampled_from(EVERY), st.booleans())

@@ -14,7 +14,7 @@ from blimpworks.papers.lmentry.analysis.verdicts import (
     REASONS,
     VACUOUS_RULES,
     Evaluation,
-    compare_one,
+    compare_evaluation,
     compare_verdicts,
     reasons,
 )
@@ -93,7 +93,7 @@ def test_reasons_are_about_what_the_published_rules_take_for_the_answer(tmp_path
         write([answer], ANSWERS, tmp_path / "a.parquet"),
         write(verdicts, JUDGEMENTS, tmp_path / "j.parquet", EXTRA),
     )
-    found = compare_one(evaluation)
+    found = compare_evaluation(evaluation)
     assert found["published"][found["reason"] == "vacuous"].sum() == 0
     assert found["published"][found["reason"] == "other"].sum() == 1
 
@@ -156,7 +156,7 @@ def test_answers_that_were_not_judged_are_left_out(campaign, tmp_path):
     rows = read_table(JUDGEMENTS, one.judgements).to_pylist()
     rows[0] |= {"correct": None}
     path = write(rows, JUDGEMENTS, tmp_path / "j.parquet", EXTRA)
-    told = compare_one(one._replace(judgements=path))
+    told = compare_evaluation(one._replace(judgements=path))
     assert told["n"][told["reason"] == "all"].sum() == 41 * 12 - 1
 
 
@@ -165,7 +165,7 @@ def test_verdicts_by_one_method_alone_are_refused(campaign, tmp_path):
     rows = [judgement(prompt, "corrected", 1, "whole") for prompt in prompts("ita")]
     path = write(rows, JUDGEMENTS, tmp_path / "j.parquet", EXTRA)
     with pytest.raises(UserError, match="no verdicts by method 'published'; expected both"):
-        compare_one(one._replace(judgements=path))
+        compare_evaluation(one._replace(judgements=path))
 
 
 def test_without_models_there_is_nothing_to_compare(tmp_path):

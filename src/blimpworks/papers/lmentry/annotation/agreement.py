@@ -38,21 +38,21 @@ def kappa(first: pd.Series, second: pd.Series) -> tuple[float, float, float]:
         return math.nan, math.nan, math.nan
     counts = np.zeros((2, 2))
     np.add.at(counts, (first.to_numpy(int), second.to_numpy(int)), 1)
-    found = cohens_kappa(counts)
-    return float(found.kappa), float(found.kappa_low), float(found.kappa_upp)
+    result = cohens_kappa(counts)
+    return float(result.kappa), float(result.kappa_low), float(result.kappa_upp)
 
 
 def compare(first: pd.Series, second: pd.Series) -> dict[str, Any]:
     """Agreement of two judges of the same answers, at least one: shares, kappa and counts."""
     equal, n = int((first == second).sum()), len(first)
-    (low, high), (found, kappa_low, kappa_high) = wilson(equal, n), kappa(first, second)
+    (low, high), (value, kappa_low, kappa_high) = wilson(equal, n), kappa(first, second)
     return {
         "n": n,
         "equal": equal,
         "accuracy": equal / n,
         "low": low,
         "high": high,
-        "kappa": found,
+        "kappa": value,
         "kappa_low": kappa_low,
         "kappa_high": kappa_high,
         "right_method": int(first.sum()),
@@ -66,9 +66,9 @@ def _verdicts(rows: pd.DataFrame, judgements: Path) -> pd.DataFrame:
     NaN where there is none; no row is left out.
     """
     table = read_table(JUDGEMENTS, judgements, ["item_id", "method", "correct"])
-    wanted = pc.is_in(table["item_id"], value_set=pa.array(rows["item_id"], pa.string()))
-    found = table.filter(wanted).to_pandas().astype({"method": str})
-    wide = found.pivot_table(index="item_id", columns="method", values="correct")
+    selected = pc.is_in(table["item_id"], value_set=pa.array(rows["item_id"], pa.string()))
+    verdicts = table.filter(selected).to_pandas().astype({"method": str})
+    wide = verdicts.pivot_table(index="item_id", columns="method", values="correct")
     return rows.merge(wide.reindex(columns=[*METHODS]), on="item_id", how="left")
 
 

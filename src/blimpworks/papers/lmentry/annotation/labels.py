@@ -33,21 +33,21 @@ class Label(NamedTuple):
 
 def _judges(path: Path, columns: Sequence[str]) -> dict[str, str]:
     """Columns with labels, and whose they are. Raises UserError where there is none."""
-    found = {name: name.removeprefix(OF).strip() for name in columns if name.startswith(OF)}
+    annotators = {name: name.removeprefix(OF).strip() for name in columns if name.startswith(OF)}
     if CORRECT in columns:
-        found[CORRECT] = annotator_of(path)
-    if ID not in columns or not found:
+        annotators[CORRECT] = annotator_of(path)
+    if ID not in columns or not annotators:
         raise UserError(
             f"{path}:1: columns are {', '.join(columns)}; expected {ID!r} and {CORRECT!r} (or "
             f"{OF}NAME); fill in the sheet as it was exported."
         )
-    taken = [name for name in found.values() if name in METHODS or not name]
+    taken = [name for name in annotators.values() if name in METHODS or not name]
     if taken:
         raise UserError(
             f"{path}: an annotator is called {taken[0]!r}; expected a name that is none of "
             f"{', '.join(METHODS)}. Name the file LANG.ANNOTATOR.csv."
         )
-    return found
+    return annotators
 
 
 def _problem(line: Line, judges: Mapping[str, str], prompts: Mapping[str, str]) -> str:
@@ -84,10 +84,10 @@ def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
     word, and for a row that one annotator has labelled twice.
     """
     prompts = dict(zip(key["row"], key["prompt"], strict=True))
-    found = [label for path in paths for label in _labels(path, prompts)]
+    labels = [label for path in paths for label in _labels(path, prompts)]
     first: dict[tuple[str, str], str] = {}
     again = []
-    for label in found:
+    for label in labels:
         before = first.setdefault((label.row, label.annotator), label.place)
         if before != label.place:
             again.append(
@@ -95,4 +95,4 @@ def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
                 f"{before}; keep one of the two."
             )
     refuse(again)
-    return pd.DataFrame(found, columns=Label._fields)
+    return pd.DataFrame(labels, columns=Label._fields)

@@ -62,8 +62,8 @@ def _both(
 
 
 def _known_tasks(rows: pd.DataFrame) -> list[str]:
-    found = {*rows["phenomenon"]}
-    return [task for task in HEADS if task in found]
+    present = {*rows["phenomenon"]}
+    return [task for task in HEADS if task in present]
 
 
 # Tables 52 and 53
@@ -164,10 +164,10 @@ def _with_each_other(rows: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
     """Agreement of each two annotators of a language."""
     own = rows[~rows["method"].isin(METHODS)]
     order = {lang: place for place, lang in enumerate(languages_of(own))}
-    for found in own.sort_values("lang", key=lambda langs: langs.map(order)).itertuples():
-        where = {"lang": found.lang, "annotator": found.annotator, "method": found.method}
-        row = f"{language_name(str(found.lang), labels)}, {found.method} and {found.annotator}"
-        part = rows.loc[[found.Index]]
+    for pair in own.sort_values("lang", key=lambda langs: langs.map(order)).itertuples():
+        where = {"lang": pair.lang, "annotator": pair.annotator, "method": pair.method}
+        row = f"{language_name(str(pair.lang), labels)}, {pair.method} and {pair.annotator}"
+        part = rows.loc[[pair.Index]]
         yield from _both(part, row, (AGREEMENT, KAPPA_HEAD), where | {"phenomenon": ALL})
 
 

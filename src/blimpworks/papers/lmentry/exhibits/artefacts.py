@@ -166,13 +166,13 @@ def _most_affected(rows: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
     at = [*WHOLE].index(CHANGE)
     for lang in languages_of(rows):
         inside = rows[(rows["lang"] == lang) & rows["phenomenon"].isin(TASKS)]
-        found = [
+        candidates = [
             [*_row(inside, f"{language_code(lang, labels)} {task_name(task)}", lang, [task])]
             for task in sorted({*inside["phenomenon"]})
         ]
-        found.sort(key=lambda cells: -abs(cells[at].value))
+        candidates.sort(key=lambda cells: -abs(cells[at].value))
         yield from (
-            cell for cells in found[:SHOWN] if abs(cells[at].value) > NOTHING for cell in cells
+            cell for cells in candidates[:SHOWN] if abs(cells[at].value) > NOTHING for cell in cells
         )
 
 
@@ -218,12 +218,12 @@ def _dumbbells(rows: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
 
 
 def _draw(axes: Axes, cells: Sequence[Cell], group: str, names: Sequence[str]) -> None:
-    found = {(cell.row, cell.column): cell.value for cell in cells}
+    values = {(cell.row, cell.column): cell.value for cell in cells}
     for place, name in enumerate(names):
-        if (name, f"{group}, published") not in found:
+        if (name, f"{group}, published") not in values:
             axes.text(50, place, "none", ha="center", va="center", color=GREY, fontsize=6)
             continue
-        before, after = (found[name, f"{group}, {side}"] for side in VARIANTS)
+        before, after = (values[name, f"{group}, {side}"] for side in VARIANTS)
         axes.plot([before, after], [place, place], color=GREY, linewidth=1.2, zorder=1)
         axes.scatter([before], [place], zorder=2, **MARKS["published rules"])
         axes.scatter([after], [place], zorder=3, **MARKS["corrected rules"])

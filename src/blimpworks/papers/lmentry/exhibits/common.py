@@ -30,8 +30,10 @@ def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
     Raises UserError when there are none.
     """
     path = tables["accuracies"][0]
-    found = read_plain(ACCURACIES, path)
-    rows = found[(found["method"] == labels.method) & found["model"].isin(labels.models)]
+    accuracies = read_plain(ACCURACIES, path)
+    rows = accuracies[
+        (accuracies["method"] == labels.method) & accuracies["model"].isin(labels.models)
+    ]
     if rows.empty:
         raise UserError(
             f"{path} has no accuracies by method {labels.method!r} of the campaign's models; "
@@ -47,14 +49,14 @@ def read_exhibit(printed: pd.DataFrame, exhibit: str) -> pd.DataFrame:
 
 def languages_of(rows: pd.DataFrame) -> list[str]:
     """Languages of some accuracies, the paper's first, in its order."""
-    found = {str(lang) for lang in rows["lang"]}
-    return [lang for lang in LANGUAGES if lang in found] + sorted(found - {*LANGUAGES})
+    present = {str(lang) for lang in rows["lang"]}
+    return [lang for lang in LANGUAGES if lang in present] + sorted(present - {*LANGUAGES})
 
 
 def models_of(rows: pd.DataFrame) -> list[str]:
     """Models of some accuracies, the paper's first, in its order."""
-    found = {str(model) for model in rows["model"]}
-    return [model for model in MODELS if model in found] + sorted(found - {*MODELS})
+    present = {str(model) for model in rows["model"]}
+    return [model for model in MODELS if model in present] + sorted(present - {*MODELS})
 
 
 def language_code(lang: str, labels: Labels) -> str:

@@ -30,31 +30,31 @@ def _cells(
     prompts: pd.DataFrame, printed: pd.DataFrame, labels: Labels
 ) -> Iterator[tuple[str, str, Cell]]:
     """Task, language and cell: for each task and language what is printed, then what is made."""
-    found = {(row["row"], row["column"]): row for _, row in printed.iterrows()}
+    printed_rows = {(row["row"], row["column"]): row for _, row in printed.iterrows()}
     sizes = prompts.groupby(["phenomenon", "lang"]).size()
     for task in HEADS:
         for lang in languages_of(prompts):
             code = language_code(lang, labels)
-            row = found.get((task, lang))
+            row = printed_rows.get((task, lang))
             if row is not None and not pd.isna(row["value"]):
                 cell = printed_cell(row, (task_name(task), f"{code} {PRINTED}"))
                 yield task, lang, replace(cell, text=f"{cell.value:,.0f}")
             if (task, lang) in sizes:
                 where: dict[str, Any] = {"benchmark": BENCHMARK, "lang": lang, "phenomenon": task}
                 place = task_name(task), f"{code} {MADE}"
-                made = cell_of(prompts, place, COUNT, "items", where)
-                n = int(made.value)
-                yield task, lang, replace(made, text=f"{n:,}", n=n, stands_for=(task, lang))
+                count = cell_of(prompts, place, COUNT, "items", where)
+                n = int(count.value)
+                yield task, lang, replace(count, text=f"{n:,}", n=n, stands_for=(task, lang))
 
 
-def reason_of(facts: Mapping[str, Any], task: str, lang: str, printed: float, made: float) -> str:
+def reason_of(facts: Mapping[str, Any], task: str, lang: str, printed: float, built: float) -> str:
     """Why two numbers differ; empty where they do not, or nobody has said why."""
-    if printed == made:
+    if printed == built:
         return ""
     key = (facts["variant"], task, lang)
     known = {(r["variant"], r["task"], r["lang"]): r for r in facts["differences"]}
     row = known.get(key)
-    if row and (printed, made) == (float(row["printed"]), float(row["made"])):
+    if row and (printed, built) == (float(row["printed"]), float(row["made"])):
         return str(row["reason"])
     most = facts["per_template"]
     if most is not None:

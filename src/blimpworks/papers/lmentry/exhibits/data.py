@@ -128,9 +128,9 @@ def table54(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(title, caption, cells, row_title="Task", heads=codes)
 
 
-def _by_settings(found: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
+def _by_settings(counts: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
     """The numbers again, from the settings of the release."""
-    for _, row in found.iterrows():
+    for _, row in counts.iterrows():
         task, lang = row["phenomenon"], row["lang"]
         place = task_name(task), f"{language_code(lang, labels)}, by {row['basis']}"
         keys, text = ("phenomenon", "lang"), f"{row['prompts']:,}"
@@ -139,10 +139,10 @@ def _by_settings(found: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
 
 
 def _counts(items: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
-    found = set(zip(items["phenomenon"], items["lang"], strict=True))
-    for task in sorted({task for task, _ in found}):
+    pairs = set(zip(items["phenomenon"], items["lang"], strict=True))
+    for task in sorted({task for task, _ in pairs}):
         for lang in languages_of(items):
-            if (task, lang) in found:
+            if (task, lang) in pairs:
                 where = {"benchmark": BENCHMARK, "lang": lang, "phenomenon": task}
                 cell = count_of(items, (task_name(task), language_code(lang, labels)), where)
                 yield replace(cell, stands_for=(task, lang))

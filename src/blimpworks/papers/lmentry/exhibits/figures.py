@@ -172,8 +172,8 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
 def compared(scores: Scores) -> list[str]:
     """English and Portuguese; where one of them is not there, the next of the languages."""
     every = scores.languages
-    wanted = dict.fromkeys([*COMPARED, *every])
-    return [lang for lang in wanted if lang in every][: len(COMPARED)]
+    preferred = dict.fromkeys([*COMPARED, *every])
+    return [lang for lang in preferred if lang in every][: len(COMPARED)]
 
 
 def _by_openness(scores: Scores, labels: Labels) -> Iterator[Cell]:
@@ -192,17 +192,17 @@ def _draw_openness(axes: Axes, cells: Sequence[Cell], groups: dict[str, str]) ->
     at = 0.0
     ticks: list[tuple[float, str]] = []
     for group, (name, colour) in OPENNESS.items():
-        found = [cell for cell in cells if groups.get(cell.row) == group]
-        places = [at + i for i in range(len(found))]
-        axes.bar(places, [cell.value for cell in found], color=colour, width=0.75, label=name)
-        ticks += list(zip(places, (cell.row for cell in found), strict=True))
+        members = [cell for cell in cells if groups.get(cell.row) == group]
+        places = [at + i for i in range(len(members))]
+        axes.bar(places, [cell.value for cell in members], color=colour, width=0.75, label=name)
+        ticks += list(zip(places, (cell.row for cell in members), strict=True))
         for mean in (cell for cell in cells if cell.row == f"mean, {name}"):
-            span = (at - 0.5, at + len(found) - 0.5)
+            span = (at - 0.5, at + len(members) - 0.5)
             axes.plot(span, [mean.value] * 2, color="black", linestyle="--", linewidth=1)
             axes.annotate(
                 mean.text, (span[1], mean.value), (1, 0), textcoords="offset points", va="center"
             )
-        at += len(found) + 1.6
+        at += len(members) + 1.6
     axes.set_xticks([x for x, _ in ticks], [name for _, name in ticks], rotation=45, ha="right")
     axes.grid(axis="x", visible=False)
     axes.set(ylim=(0, 100), xlim=(-1, max(at - 1, WIDTH)))

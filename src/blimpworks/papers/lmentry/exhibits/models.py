@@ -65,13 +65,13 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 
 def _printed(tables: Tables, labels: Labels) -> Exhibit:
     own = read_exhibit(read_printed(tables), "table3")
-    found = {(row["row"], row["column"]): row for _, row in own.iterrows()}
+    printed = {(row["row"], row["column"]): row for _, row in own.iterrows()}
     cells, stub, remarks = [], {}, {}
     for model in MODELS:
         name = model_name(model, labels)
-        cells.append(printed_cell(found[model, "size"], (name, SIZE)))
-        stub[name] = {"Name": str(found[model, "name"]["text"])}
-        remarks[name] = {SPOKEN: str(found[model, "languages"]["text"])}
+        cells.append(printed_cell(printed[model, "size"], (name, SIZE)))
+        stub[name] = {"Name": str(printed[model, "name"]["text"])}
+        remarks[name] = {SPOKEN: str(printed[model, "languages"]["text"])}
     return Exhibit(
         TITLE,
         "As printed. The names of Llama-3.2 lack their suffix: the models are those tuned on "

@@ -66,9 +66,9 @@ def _measured(rows: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
     """The tasks at either end, in the place of their rank."""
     for lang in RANKED:
         for group in GROUPS:
-            found = sorted(_ranks(rows, lang, group, labels), key=lambda each: each[1].value)
-            for position, (task, cell) in enumerate(found, start=1):
-                place = _place(lang, group, position, len(found), labels)
+            ranked = sorted(_ranks(rows, lang, group, labels), key=lambda each: each[1].value)
+            for position, (task, cell) in enumerate(ranked, start=1):
+                place = _place(lang, group, position, len(ranked), labels)
                 if place:
                     yield Cell(
                         *place,
@@ -97,11 +97,11 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
     else:
         title += ", as printed"
         cells = list(_printed(read_exhibit(read_printed(tables), "table6"), labels))
-        wanted = {cell.stands_for for cell in cells}
+        places = {cell.stands_for for cell in cells}
         for lang in RANKED:
             for group in GROUPS:
                 again = _ranks(rows, lang, group, labels)
-                cells += [cell for _, cell in again if cell.stands_for in wanted]
+                cells += [cell for _, cell in again if cell.stands_for in places]
         caption += (
             " As printed: the open-weight lists follow from the tables of accuracies; the "
             "open-data lists do so, as sets, without EuroLLM-9B alone. With all six models all "

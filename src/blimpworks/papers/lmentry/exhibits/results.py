@@ -63,7 +63,7 @@ def _measured(rows: pd.DataFrame, metrics: Sequence[str], labels: Labels) -> Ite
         for metric in metrics:
             column = _heading(lang, metric, labels)
             formula = as_released(FORMULAS_OF[metric], labels.method)
-            found = []
+            scores = []
             for model in models:
                 where = selection(lang, model, labels)
                 part = inside[inside["model"] == model]
@@ -71,8 +71,8 @@ def _measured(rows: pd.DataFrame, metrics: Sequence[str], labels: Labels) -> Ite
                     continue
                 place = (model_name(model, labels), column)
                 key = (model, _key(lang, metric))
-                found.append(cell_of(part, place, formula, "accuracies", where, stands_for=key))
-            scored = [c for c in found if not pd.isna(c.value)]
+                scores.append(cell_of(part, place, formula, "accuracies", where, stands_for=key))
+            scored = [c for c in scores if not pd.isna(c.value)]
             yield from scored
             if scored:
                 where = selection(lang, [c.where["model"] for c in scored], labels)
@@ -112,16 +112,16 @@ def _layout(
 ) -> Exhibit:
     present = {cell.row for cell in cells}
     below = {row: row for row in (AVERAGE_ROW, OF_ROWS) if row in present}
-    shown = [column for column in columns if any(cell.column == column for cell in cells)]
-    heads = {c: (c.split()[0], c.split()[1]) for c in shown if " " in c}
-    sections = sections_of(models, labels, shown, below)
+    present_columns = [column for column in columns if any(cell.column == column for cell in cells)]
+    heads = {c: (c.split()[0], c.split()[1]) for c in present_columns if " " in c}
+    sections = sections_of(models, labels, present_columns, below)
     return Exhibit(title, caption, cells, row_title="Model", heads=heads, sections=sections)
 
 
 # Published
 
 
-def _shown(printed: pd.DataFrame, metrics: Sequence[str], labels: Labels) -> Iterator[Cell]:
+def _printed(printed: pd.DataFrame, metrics: Sequence[str], labels: Labels) -> Iterator[Cell]:
     """The table as it is printed."""
     names = {_key(lang, m): _heading(lang, m, labels) for lang in LANGUAGES for m in metrics}
     for _, row in printed.iterrows():
@@ -170,22 +170,22 @@ def _accuracies(
     for lang, tasks in complete.items():
         inside = rows[(rows["lang"] == lang) & rows["phenomenon"].isin(tasks)]
         for model in models_of(inside):
-            found = inside[inside["model"] == model]
-            if len(found) < len(tasks):
+            accuracies = inside[inside["model"] == model]
+            if len(accuracies) < len(tasks):
                 continue
             where = selection(lang, model, labels, **whole(tasks))
             heading = f"{_heading(lang, 'accuracy', labels)}, mean of the tasks"
             place, again = (model_name(model, labels), heading), (model, f"{lang} accuracy")
-            more = {"stands_for": again, "printed": False, "n": int(found["n"].sum())}
-            yield cell_of(found, place, UNWEIGHTED, "accuracies", where, **more)
+            more = {"stands_for": again, "printed": False, "n": int(accuracies["n"].sum())}
+            yield cell_of(accuracies, place, UNWEIGHTED, "accuracies", where, **more)
 
 
 def tasks_of(rows: pd.DataFrame) -> dict[str, list[str]]:
     """The tasks that each language has, in order: all 25, or those that any model has."""
-    found = {
+    present = {
         str(lang): {str(task) for task in part["phenomenon"]} for lang, part in rows.groupby("lang")
     }
-    return {lang: [task for task in TASKS if task in found[lang]] for lang in languages_of(rows)}
+    return {lang: [task for task in TASKS if task in present[lang]] for lang in languages_of(rows)}
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
@@ -204,7 +204,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     printed = read_printed(tables)
     own = read_exhibit(printed, "table4")
     rows = read_accuracies(tables, labels)
-    cells = list(_shown(own, tuple(METRICS), labels))
+    cells = list(_printed(own, tuple(METRICS), labels))
     cells += _averages(own, tuple(METRICS), labels)
     cells += _scores(printed, labels)
     cells += _accuracies(rows, tasks_of(rows), labels)
@@ -228,7 +228,7 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
         return _measured_table(title, ROBUST, ("",), tables, labels)
     printed = read_printed(tables)
     own = read_exhibit(printed, "table5")
-    cells = [*_shown(own, ("",), labels), *_averages(own, ("",), labels)]
+    cells = [*_printed(own, ("",), labels), *_averages(own, ("",), labels)]
     cells += _robustness(printed, labels)
     columns = [_heading(lang, "", labels) for lang in LANGUAGES]
     caption = f"{ROBUST} Average: as printed, and below it that of the 18 rows."

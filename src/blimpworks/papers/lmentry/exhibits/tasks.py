@@ -89,12 +89,12 @@ def _printed(printed: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
 def _lost(printed: pd.DataFrame, labels: Labels) -> str:
     """A sentence on the numbers that our copy has lost."""
     lost = printed[printed["fault"] == "garbled"]
-    told = [
+    notes = [
         f"{model_name(model, labels)} "
         + ", ".join(map(task_name, lost["column"][lost["row"] == model]))
         for model in dict.fromkeys(lost["row"])
     ]
-    return f" Lost in our copy: {'; '.join(told)}." if told else ""
+    return f" Lost in our copy: {'; '.join(notes)}." if notes else ""
 
 
 def _columns(cells: Sequence[Cell], table: str) -> list[str]:
@@ -119,8 +119,8 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
         note = judged_by(labels).strip() if cells else "Without any answer here."
         if cells and labels.method == PUBLISHED:
             note += " Divided, as in print, by the number of prompts that the settings ask for."
-    shown = {cell.row for cell in cells}
-    models = [model for model in models if model_name(model, labels) in shown]
+    names = {cell.row for cell in cells}
+    models = [model for model in models if model_name(model, labels) in names]
     columns = _columns(cells, table)
     subsets = (
         "The columns after the last letter are subsets of the arguments (Table 8), with prompts "

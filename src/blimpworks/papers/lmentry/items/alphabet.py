@@ -53,6 +53,6 @@ class Alphabet:
         letters = filter(None, map(self.letter_of, folded))
         return tuple(self._place[c] for c in letters), unicodedata.normalize("NFD", folded), word
 
-    def first(self, one: str, other: str) -> str:
+    def first(self, word: str, other: str) -> str:
         """Which of two different words comes first."""
-        return min(one, other, key=self.key)
+        return min(word, other, key=self.key)

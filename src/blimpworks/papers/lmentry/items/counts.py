@@ -45,13 +45,13 @@ def settled(task: Declaration, pack: Pack) -> int | None:
 
 
 def _row(
-    pack: Pack, name: str, task: Declaration, found: Resources | None
+    pack: Pack, name: str, task: Declaration, resources: Resources | None
 ) -> dict[str, Any] | None:
     nominal, basis = settled(task, pack), SETTINGS
     if nominal is None:
-        if found is None:
+        if resources is None:
             return None
-        n = len(draw(Source(found, pack, task), LmentryOptions().seed))
+        n = len(draw(Source(resources, pack, task), LmentryOptions().seed))
         nominal, basis = nominal_of(task, n, n), RESOURCES
     templates = len(pack.templates[PARENTS.get(name, name)])
     return {
@@ -65,7 +65,7 @@ def _row(
 
 
 def settings_of(
-    pack: Pack, declarations: Declarations, found: Resources | None
+    pack: Pack, declarations: Declarations, resources: Resources | None
 ) -> Iterator[dict[str, Any]]:
     """Rows of PROMPT_COUNTS of a language, by the published variant of the declarations.
 
@@ -73,7 +73,7 @@ def settings_of(
     """
     for name in names_of(pack):
         task = declaration_of(declarations, name, pack.lang, "published")
-        row = _row(pack, name, task, found) if task.made else None
+        row = _row(pack, name, task, resources) if task.made else None
         if row:
             yield row
 

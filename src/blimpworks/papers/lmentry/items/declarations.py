@@ -123,39 +123,43 @@ def read_declarations(path: Path) -> Declarations:
 
     Raises UserError, with the file and the key, where it is wrong.
     """
-    found = parse_yaml(Declarations, path, "declarations of tasks")
+    declarations = parse_yaml(Declarations, path, "declarations of tasks")
     for part, known in (("tasks", TASKS), ("subsets", tuple(PARENTS))):
-        wrong = set(getattr(found, part)) ^ set(known)
+        wrong = set(getattr(declarations, part)) ^ set(known)
         if wrong:
             raise UserError(
                 f"{path}: {part}: {min(wrong)!r} is missing or unknown; expected exactly "
                 f"{', '.join(known)}."
             )
-    named = {key for decision in found.decisions.values() for key in decision.tasks}
+    named = {key for decision in declarations.decisions.values() for key in decision.tasks}
     strange = named - {ALL, *TASKS, *PARENTS}
     if strange:
         raise UserError(
             f"{path}: decisions: {min(strange)!r} is no task or subset; expected one, or {ALL!r}."
         )
     for name in (*TASKS, *PARENTS):
-        for lang in ("", *found.languages):
-            declaration_of(found, name, lang, "corrected", path)
-    return found
+        for lang in ("", *declarations.languages):
+            declaration_of(declarations, name, lang, "corrected", path)
+    return declarations
 
 
 def declaration_of(
-    found: Declarations, name: str, lang: str, variant: Variant, path: Path | str = "tasks.yaml"
+    declarations: Declarations,
+    name: str,
+    lang: str,
+    variant: Variant,
+    path: Path | str = "tasks.yaml",
 ) -> Declaration:
     """The declaration of a task or subset in a language.
 
     Raises UserError, with the file, task and key, where settings are unknown or impossible.
     """
-    levels = [found.tasks[PARENTS.get(name, name)], found.subsets.get(name, {})]
+    levels = [declarations.tasks[PARENTS.get(name, name)], declarations.subsets.get(name, {})]
     own = [{k: v for k, v in each.items() if k != "languages"} for each in levels]
     special = [each.get("languages", {}).get(lang, {}) for each in levels]
-    layers = [*own, found.languages.get(lang, {}), *special]
+    layers = [*own, declarations.languages.get(lang, {}), *special]
     if variant == "corrected":
-        layers.append(found.changes(name))
+        layers.append(declarations.changes(name))
     merged = _merge(layers)
     try:
         return Declaration.model_validate(merged)

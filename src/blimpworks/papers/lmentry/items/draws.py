@@ -72,18 +72,18 @@ def gather(size: int, attempt: Attempt) -> list[Arguments]:
     ``attempt`` returns what tells a draw from others and its arguments, or None for a draw that
     does not do.
     """
-    found: list[Arguments] = []
+    draws: list[Arguments] = []
     seen: set[Hashable] = set()
     fruitless = 0
-    while len(found) < size and fruitless < PATIENCE:
+    while len(draws) < size and fruitless < PATIENCE:
         drawn = attempt()
         if drawn is None or drawn[0] in seen:
             fruitless += 1
             continue
         seen.add(drawn[0])
-        found.append(drawn[1])
+        draws.append(drawn[1])
         fruitless = 0
-    return found
+    return draws
 
 
 def pair(answer: Any, distractor: Any, answer_index: int) -> Arguments:

@@ -135,12 +135,12 @@ def _check_fields(key: str, task: str, text: str) -> None:
         raise ValueError(f"{key}: no such task{hint}")
     expected = ", ".join(f"{{{name}}}" for name in sorted(FIELDS[task]))
     try:
-        found = {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+        fields = {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
     except ValueError as error:
         raise ValueError(f"{key}, {text!r}: {error}; expected {expected} in braces") from error
-    if found != FIELDS[task]:
-        told = ", ".join(f"{{{name}}}" for name in sorted(found)) or "nothing"
-        raise ValueError(f"{key}, {text!r}, has {told} in braces; expected {expected}")
+    if fields != FIELDS[task]:
+        listed = ", ".join(f"{{{name}}}" for name in sorted(fields)) or "nothing"
+        raise ValueError(f"{key}, {text!r}, has {listed} in braces; expected {expected}")
 
 
 def texts_of(pack: Pack) -> Iterator[dict[str, str | None]]:
@@ -192,13 +192,13 @@ def pack_files(path: Path) -> list[Path]:
 
 
 def _patterns_in(path: Path) -> AnswerPatterns:
-    found = parse_yaml(Pack, path, "language pack").answers
-    if found is None:
+    patterns = parse_yaml(Pack, path, "language pack").answers
+    if patterns is None:
         raise UserError(
             f"{path}: key 'answers' is missing, and 'published_scorers' of another pack takes its "
             "patterns; add them, or take the language out of that key."
         )
-    return found
+    return patterns
 
 
 def read_pack(path: Path) -> Pack:

@@ -40,17 +40,17 @@ def names_of(pack: Pack) -> list[str]:
     return [name for name in PHENOMENA if PARENTS.get(name, name) in pack.templates]
 
 
-def nominal_of(task: Declaration, made: int, kept: int) -> int:
+def nominal_of(task: Declaration, available: int, kept: int) -> int:
     """How many prompts of a template the release's settings name.
 
-    ``made`` is how many there are. Where a campaign keeps only some of them (``kept``), the
+    ``available`` is how many there are. Where a campaign keeps only some of them (``kept``), the
     number shrinks with them, so that what accuracies are divided by keeps its proportion.
     """
     exhaustive = task.sampler in EXHAUSTIVE and task.nominal == "drawn"
     if task.nominal == "made" or exhaustive:
         return kept
     named = task.size if task.nominal == "drawn" else task.nominal
-    return named if kept == made else max(1, round(named * kept / made))
+    return named if kept == available else max(1, round(named * kept / available))
 
 
 def _numbered(
@@ -97,10 +97,10 @@ def _rows(source: Source, name: str, options: LmentryOptions) -> Iterator[dict[s
 
 
 def prompts_of(
-    found: Resources, pack: Pack, declarations: Declarations, options: LmentryOptions
+    released: Resources, pack: Pack, declarations: Declarations, options: LmentryOptions
 ) -> Iterator[dict[str, Any]]:
     """Rows of PROMPTS: all tasks of a language, then all subsets."""
-    resources = {False: found, True: cleaned(found)}
+    resources = {False: released, True: cleaned(released)}
     spelt = pack
     if options.variant == "corrected" and pack.yes_no_corrected:
         spelt = pack.model_copy(update={"yes_no": pack.yes_no_corrected})

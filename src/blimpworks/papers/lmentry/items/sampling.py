@@ -22,7 +22,7 @@ def draw_words(source: Source, rng: Random) -> list[Arguments]:
     """A sample of the words, less those of other parts of speech, with a letter as answer."""
     task = source.task
     chosen = rng.sample(source.words, min(task.size, len(source.words)))
-    found = []
+    drawn = []
     for word in chosen:
         pos = source.part_of_speech(word)
         if task.pos and pos not in task.pos:
@@ -30,8 +30,8 @@ def draw_words(source: Source, rng: Random) -> list[Arguments]:
         arguments = {"word": word, "word_pos_tags": pos}
         if task.end:
             arguments["answer"] = word[0 if task.end == "first" else -1]
-        found.append(arguments)
-    return found
+        drawn.append(arguments)
+    return drawn
 
 
 def _has(word: str, letter: str, kind: str) -> bool:
@@ -64,8 +64,8 @@ def draw_numbers(source: Source, rng: Random) -> list[Arguments]:
         index = numbers.index(best(numbers))
         named = pair(numbers[index], numbers[1 - index], index)
         digits = [len(str(number)) for number in numbers]
-        shown = {"n1": named.pop("word1"), "n2": named.pop("word2"), "num_digits": digits}
-        return tuple(numbers), named | shown
+        in_prompt = {"n1": named.pop("word1"), "n2": named.pop("word2"), "num_digits": digits}
+        return tuple(numbers), named | in_prompt
 
     return gather(source.task.size, attempt)
 

@@ -87,8 +87,8 @@ def _others(groups: Groups, name: str, *, ambiguous: bool) -> list[str]:
 
     There a word of two of them stands twice, and may be drawn twice for one prompt.
     """
-    found = [word for other, words in groups.items() if other != name for word in words]
+    others = [word for other, words in groups.items() if other != name for word in words]
     if ambiguous:
-        return found
+        return others
     own = {*groups[name]}
-    return [word for word in dict.fromkeys(found) if word not in own]
+    return [word for word in dict.fromkeys(others) if word not in own]

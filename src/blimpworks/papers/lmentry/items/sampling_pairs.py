@@ -22,11 +22,11 @@ def _initial(source: Source, word: str) -> str:
 
 def _by_letter(source: Source) -> ByLetter:
     """Words by first letter, in the order in which the list has them."""
-    found: ByLetter = defaultdict(list)
+    groups: ByLetter = defaultdict(list)
     for word in source.words:
         if letter := _initial(source, word):
-            found[letter].append(word)
-    return dict(found)
+            groups[letter].append(word)
+    return dict(groups)
 
 
 def _letters(source: Source, words: ByLetter) -> list[str]:
@@ -36,16 +36,16 @@ def _letters(source: Source, words: ByLetter) -> list[str]:
     return [*words] if source.task.initials == "found" else [*ascii_lowercase]
 
 
-def _is_first(source: Source, one: str, other: str) -> bool:
+def _is_first(source: Source, word: str, other: str) -> bool:
     if source.task.order == "alphabet":
-        return source.alphabet.first(one, other) == one
-    return one < other
+        return source.alphabet.first(word, other) == word
+    return word < other
 
 
-def _ordered(source: Source, one: str, other: str) -> Arguments:
-    if _is_first(source, one, other):
-        return pair(one, other, 0)
-    return pair(other, one, 1)
+def _ordered(source: Source, word: str, other: str) -> Arguments:
+    if _is_first(source, word, other):
+        return pair(word, other, 0)
+    return pair(other, word, 1)
 
 
 def draw_order(source: Source, rng: Random) -> list[Arguments]:
@@ -65,8 +65,8 @@ def _any(source: Source, rng: Random) -> Attempt:
         words = [word for word in words if source.alphabet.initial(word)]
 
     def attempt() -> tuple[tuple[str, ...], Arguments]:
-        one, other = rng.sample(words, 2)
-        return (one, other), _ordered(source, one, other)
+        word, other = rng.sample(words, 2)
+        return (word, other), _ordered(source, word, other)
 
     return attempt
 
@@ -77,8 +77,8 @@ def _same(source: Source, rng: Random) -> Attempt:
     letters = [*words]
 
     def attempt() -> tuple[tuple[str, ...], Arguments]:
-        one, other = rng.sample(words[rng.choice(letters)], 2)
-        return (one, other), _ordered(source, one, other)
+        word, other = rng.sample(words[rng.choice(letters)], 2)
+        return (word, other), _ordered(source, word, other)
 
     return attempt
 
@@ -90,8 +90,8 @@ def _different(source: Source, rng: Random) -> Attempt:
 
     def attempt() -> tuple[tuple[str, ...], Arguments]:
         first, second = rng.sample(letters, 2)
-        one, other = rng.choice(words[first]), rng.choice(words[second])
-        return (one, other), _ordered(source, one, other)
+        word, other = rng.choice(words[first]), rng.choice(words[second])
+        return (word, other), _ordered(source, word, other)
 
     return attempt
 
@@ -111,9 +111,9 @@ def _far(source: Source, rng: Random) -> Attempt:
 
     def attempt() -> tuple[tuple[str, str, int], Arguments] | None:
         first = rng.choice((False, True))
-        one = rng.choice(early if first else late)
-        word = rng.choice(words[one])
-        others = [x for x in (late if first else early) if abs(place[x] - place[one]) >= apart]
+        letter = rng.choice(early if first else late)
+        word = rng.choice(words[letter])
+        others = [x for x in (late if first else early) if abs(place[x] - place[letter]) >= apart]
         if not others:
             return None
         other = rng.choice(words[rng.choice(others)])
@@ -194,11 +194,11 @@ def _partners(source: Source, lengths: Sequence[int], answer: int) -> list[int]:
     task = source.task
     least, most = task.difference or (1, max(lengths))
     longer = 1 if task.opposite else -1
-    found = [each for each in lengths if least <= (each - answer) * longer <= most]
+    partners = [each for each in lengths if least <= (each - answer) * longer <= most]
     if task.opposite and task.lengths == "release" and least > 1:
         # The release's range of longer words ends before the longest.
-        return [each for each in found if each != max(lengths)]
-    return found
+        return [each for each in partners if each != max(lengths)]
+    return partners
 
 
 def _answer_lengths(source: Source, partners: dict[int, list[int]]) -> list[int]:

@@ -10,9 +10,9 @@ from random import Random
 from blimpworks.papers.lmentry.items.draws import Arguments, Source, gather, pair
 
 
-def _nested(one: str, other: str) -> bool:
+def _nested(word: str, other: str) -> bool:
     """Whether one word ends in the other, as unhappy in happy."""
-    return one.endswith(other) or other.endswith(one)
+    return word.endswith(other) or other.endswith(word)
 
 
 def _answers(relation: str, query: str, group: Sequence[str]) -> list[str]:

@@ -32,10 +32,10 @@ def category_of(pack: Pack, category: str, task: str, number: int, *, corrected:
 def prompt_of(pack: Pack, name: str, number: int, arguments: Arguments, *, corrected: bool) -> str:
     """The prompt that template ``number`` of a task (or a subset's task) makes of arguments."""
     task = PARENTS.get(name, name)
-    shown = {"word": arguments.get("query", ""), **arguments}
+    values = {"word": arguments.get("query", ""), **arguments}
     if "words" in arguments:
-        shown["words"] = row_of(pack, arguments["words"], name, number, corrected=corrected)
+        values["words"] = row_of(pack, arguments["words"], name, number, corrected=corrected)
     if "category" in arguments:
         named = arguments["category"]
-        shown["category"] = category_of(pack, named, task, number, corrected=corrected)
-    return pack.template(name, number, corrected=corrected).format_map(shown)
+        values["category"] = category_of(pack, named, task, number, corrected=corrected)
+    return pack.template(name, number, corrected=corrected).format_map(values)

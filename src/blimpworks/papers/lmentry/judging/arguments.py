@@ -79,20 +79,20 @@ def arguments_of(
     ``numbers``: answer and distractor are numbers, written in the words of ``language`` too.
     """
     if numbers:
-        found = _numbers(arguments, language)
+        named = _numbers(arguments, language)
     else:
         published = variant == "published"
         lower = str.lower if published else wording.corrected
-        found = [
+        named = [
             *_plain(arguments, lower, published=published),
             *_others(arguments, lower, published=published),
         ]
-    return [argument for argument in found if argument.text]
+    return [argument for argument in named if argument.text]
 
 
-def in_order(found: Sequence[Argument]) -> list[Argument]:
+def in_order(named: Sequence[Argument]) -> list[Argument]:
     """What to replace in an answer, the longest first; of equal texts the first role."""
-    first = {each.text: each.role for each in reversed(found)}
+    first = {each.text: each.role for each in reversed(named)}
     return [Argument(text, first[text]) for text in sorted(first, key=lambda t: (-len(t), t))]
 
 

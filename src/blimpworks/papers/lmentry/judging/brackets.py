@@ -50,11 +50,11 @@ def _compiled(expression: str) -> Any:
         return None
 
 
-def _found(text: str, argument: Argument, bare: bool) -> Iterator[tuple[int, int]]:
+def _spans(text: str, argument: Argument, bare: bool) -> Iterator[tuple[int, int]]:
     """Start and end of each place where an argument fits; ``bare``: also inside words."""
     if argument.syntax:
         compiled = _compiled(argument.text)
-        yield from (found.span() for found in (compiled.finditer(text) if compiled else ()))
+        yield from (match.span() for match in (compiled.finditer(text) if compiled else ()))
         return
     start = text.find(argument.text)
     while start >= 0:
@@ -75,7 +75,7 @@ def places(
     ``anywhere``: inside longer words too. ``particles``: endings that a word may have.
     """
     bare = anywhere or argument.bare or argument.role in _UNBOUNDED
-    for start, end in _found(text, argument, bare):
+    for start, end in _spans(text, argument, bare):
         if (
             bare
             or (_boundary(text, start) and _boundary(text, end))
@@ -129,10 +129,10 @@ def bracketed_roles(marks: str, *, once: bool = False) -> dict[str, str]:
     """
     around = f"{PASSED}[{marks}]?{PASSED}" if once and marks else f"[{marks}{BRACKETS}]*"
     either = f"(?:{between(ROLE['answer'])}|{between(ROLE['distractor'])})"
-    found = {name: between(role) for name, role in ROLE.items() if name != "other"}
-    found |= dict.fromkeys(CLASSES, either)
+    expressions = {name: between(role) for name, role in ROLE.items() if name != "other"}
+    expressions |= dict.fromkeys(CLASSES, either)
     bare = {*INFLECTED} - {"category_absolutive"}
     return {
         name: f"{PASSED}{x}{PASSED}" if name in bare else f"{around}{x}{around}"
-        for name, x in found.items()
+        for name, x in expressions.items()
     }

@@ -21,7 +21,7 @@ def inflected(arguments: Arguments, prompt: str) -> list[Argument]:
 
     The prompt, as published, tells by its own case whether words belong to the category.
     """
-    found = []
+    inflections = []
     for role, (name, case) in INFLECTED.items():
         text = str(arguments.get(name, "")).lower()
         if not text:
@@ -32,8 +32,8 @@ def inflected(arguments: Arguments, prompt: str) -> list[Argument]:
             chosen = abstract if f'"{named}"' in prompt else usual
         else:
             chosen = _WORD_CASES[case]
-        found.append(Argument(decline(text, chosen), ROLE[role]))
-    return found
+        inflections.append(Argument(decline(text, chosen), ROLE[role]))
+    return inflections
 
 
 def categories(category: str, prompt: str) -> tuple[str, ...]:

@@ -72,12 +72,12 @@ class Compiled:
         rules, published = RULES_OF[task], variant == "published"
         if published and not rules.inside:
             declared = declared.model_copy(update={"shared": ()})
-        found = task_patterns(declared, task, variant, arguments if published else ())
+        patterns = task_patterns(declared, task, variant, arguments if published else ())
         kinds = dict(rules.kinds)
-        self.words = _words(declared, found)
-        framed = [(each.pattern, *each.after) for each in found.accept]
+        self.words = _words(declared, patterns)
+        framed = [(each.pattern, *each.after) for each in patterns.accept]
         self.followers = context.followers(
-            [*found.exact, *found.reject, *(each for more in framed for each in more)]
+            [*patterns.exact, *patterns.reject, *(each for more in framed for each in more)]
         )
         if brackets:
             self._roles, alone, bare = (
@@ -90,38 +90,38 @@ class Compiled:
             )
             self._roles |= counts
             alone = bare = self._roles
-        reject = [self._rejected(pattern, bare) for pattern in found.reject]
+        reject = [self._rejected(pattern, bare) for pattern in patterns.reject]
         # What is a sentence of the release too has the marks that its sentences have.
-        sentences = {framed.pattern for framed in found.accept} if published else set()
+        sentences = {framed.pattern for framed in patterns.accept} if published else set()
         exact = [
             self._read(pattern, "whole", alone)
-            for pattern in ("{answer}", *found.exact)
+            for pattern in ("{answer}", *patterns.exact)
             if pattern not in sentences
         ]
-        accept = [self._framed(framed) for framed in found.accept]
+        accept = [self._framed(framed) for framed in patterns.accept]
         self._either = context.either_of(declared.corrected.either)
         self._whole = PatternSet([*reject, *exact, *accept], whole=True, end=END[variant])
         self._inside = PatternSet(accept if rules.inside else [], whole=False)
 
     def whole(self, masked: str) -> Verdict | None:
         """A verdict by a pattern that fits a whole answer."""
-        found = self._whole.first(masked)
-        if found is None:
+        match = self._whole.first(masked)
+        if match is None:
             return None
-        return Verdict(found.rule != "reject", True, found.rule, found.source)
+        return Verdict(match.rule != "reject", True, match.rule, match.source)
 
     def inside(self, masked: str) -> Verdict | None:
         """A verdict by a pattern that fits somewhere in an answer."""
-        found = self._inside.first(masked)
-        return Verdict(True, False, "inside", found.source) if found else None
+        match = self._inside.first(masked)
+        return Verdict(True, False, "inside", match.source) if match else None
 
     def unopposed(self, masked: str) -> Verdict | None:
         """The same, unless another answer is given too, or one or the other is."""
         text = self._either.sub(" ", masked)
-        found = self.inside(text)
-        if found and self.inside(text.translate(context.OTHERWISE)):
-            return Verdict(False, False, "both", found.pattern)
-        return found
+        verdict = self.inside(text)
+        if verdict and self.inside(text.translate(context.OTHERWISE)):
+            return Verdict(False, False, "both", verdict.pattern)
+        return verdict
 
     def _read(self, pattern: str, rule: str = "pattern", roles: Roles | None = None) -> Pattern:
         roles = roles or self._roles
@@ -129,19 +129,19 @@ class Compiled:
 
     def _framed(self, framed: Framed) -> Pattern:
         """A pattern with what may stand around it."""
-        found = self._read(framed.pattern)
+        compiled = self._read(framed.pattern)
         before, after = (
             [self._read(pattern).expression for pattern in each]
             for each in (framed.before, framed.after)
         )
-        return found._replace(expression=around(before, found.expression, after))
+        return compiled._replace(expression=around(before, compiled.expression, after))
 
     def _rejected(self, pattern: str, roles: dict[str, str]) -> Pattern:
         """A wrong difference, in ``roles``, is wrong whatever follows."""
         if "{m}" not in pattern and "{d}" not in pattern:
             return self._read(pattern, "reject")
-        found = self._read(pattern, "reject", roles)
-        return found._replace(expression=found.expression + r"(?s:.*)")
+        compiled = self._read(pattern, "reject", roles)
+        return compiled._replace(expression=compiled.expression + r"(?s:.*)")
 
 
 def _bracketed(
@@ -164,10 +164,10 @@ def _bracketed(
     )
 
 
-def _words(declared: AnswerPatterns, found: TaskPatterns) -> frozenset[str]:
+def _words(declared: AnswerPatterns, patterns: TaskPatterns) -> frozenset[str]:
     """Words of a task's patterns and what may stand before, behind and inside them."""
-    framed = [(each.pattern, *each.before, *each.after) for each in found.accept]
-    more = (*found.exact, *found.reject, *declared.article.values(), declared.conjunction)
+    framed = [(each.pattern, *each.before, *each.after) for each in patterns.accept]
+    more = (*patterns.exact, *patterns.reject, *declared.article.values(), declared.conjunction)
     return words_of([*more, *(pattern for each in framed for pattern in each)])
 
 
@@ -231,14 +231,14 @@ class ChoiceJudge:
                 named += inflected(arguments, prompt)
             changed = changed_roles(named, self._rewrites)
             known = [*named, *rewritten(named, self._rewrites)] if changed else named
-            return partial(self._published, self._asked(arguments, known, changed))
+            return partial(self._published, self._question(arguments, known, changed))
         known = in_order(named)
         if self._letter:
             gold = str(arguments["answer"]).lower()
             known.append(Argument(gold.translate(self._plain), ANSWER))
-        return partial(self._corrected, self._asked(arguments, known, self._both(named, known)))
+        return partial(self._corrected, self._question(arguments, known, self._both(named, known)))
 
-    def _asked(
+    def _question(
         self,
         arguments: Arguments,
         known: Sequence[Argument],
@@ -299,17 +299,17 @@ class ChoiceJudge:
         wrong = self._published_wrong(question, answer)
         if wrong:
             return wrong
-        told = bracketed(answer, question.known, anywhere=self._anywhere)
-        found = question.patterns.whole(told)
-        if found:
-            return found
+        marked = bracketed(answer, question.known, anywhere=self._anywhere)
+        verdict = question.patterns.whole(marked)
+        if verdict:
+            return verdict
         if not wording.has_ascii_token(answer):
             spoken = wording.has_letter_or_digit(answer)
             return Verdict(spoken, spoken, "vacuous" if spoken else "empty")
         tokens = wording.ascii_tokens(answer)
         if not question.hidden and all(token in question.forms for token in tokens):
             return Verdict(True, True, "repeated")
-        return question.patterns.inside(told) or NOTHING
+        return question.patterns.inside(marked) or NOTHING
 
     def _published_wrong(self, question: Question, answer: str) -> Verdict | None:
         rules, forms = self._rules, question.forms
@@ -333,17 +333,17 @@ class ChoiceJudge:
         if self._numbers:
             answer = context.whole_numbers(answer)
         masked = self._masked(question, answer)
-        found = _line(masked, question.patterns)
-        if found:
-            return found
+        verdict = _line(masked, question.patterns)
+        if verdict:
+            return verdict
         lines = masked.split("\n")
         for line in (lines[0], lines[-1]) if len(lines) > 1 else ():
-            found = _line(line, question.patterns)
-            if found:
-                return Verdict(found.correct, False, "line", found.pattern)
-        found = self._with_reason(question, masked) if len(lines) == 1 else None
-        found = found or question.patterns.unopposed(masked.replace("\n", " "))
-        return found or self._reread(question, answer) or self._missing(question, answer, masked)
+            verdict = _line(line, question.patterns)
+            if verdict:
+                return Verdict(verdict.correct, False, "line", verdict.pattern)
+        verdict = self._with_reason(question, masked) if len(lines) == 1 else None
+        verdict = verdict or question.patterns.unopposed(masked.replace("\n", " "))
+        return verdict or self._reread(question, answer) or self._missing(question, answer, masked)
 
     def _reread(self, question: Question, answer: str) -> Verdict | None:
         """A verdict on a whole answer in which words of a pattern are arguments too.
@@ -352,14 +352,14 @@ class ChoiceJudge:
         """
         if self._words.isdisjoint(words_of(each.text for each in question.known)):
             return None
-        told = bracketed(answer, question.known, self._particles)
-        return self._compiled(question.difference, (), True).whole(told)
+        marked = bracketed(answer, question.known, self._particles)
+        return self._compiled(question.difference, (), True).whole(marked)
 
     def _with_reason(self, question: Question, masked: str) -> Verdict | None:
         """A verdict on what stands before a reason or a remark."""
         begins = self._reason.search(masked)
-        found = _line(masked[: begins.start()], question.patterns) if begins else None
-        return Verdict(found.correct, False, "begins", found.pattern) if found else None
+        verdict = _line(masked[: begins.start()], question.patterns) if begins else None
+        return Verdict(verdict.correct, False, "begins", verdict.pattern) if verdict else None
 
     def _masked(self, question: Question, answer: str) -> str:
         """An answer with roles for arguments, but for articles that are written as the gold."""
@@ -385,9 +385,9 @@ class ChoiceJudge:
 
 def _line(masked: str, patterns: Compiled) -> Verdict | None:
     """A verdict on what is a whole answer, if there is one."""
-    found = patterns.whole(masked)
-    if found or ANSWER not in masked:
-        return found
+    verdict = patterns.whole(masked)
+    if verdict or ANSWER not in masked:
+        return verdict
     rest = masked.replace(ANSWER, "")
     speaks = wording.has_letter_or_digit(rest) or any(role in rest for role in ANY_ROLE)
     return None if speaks else Verdict(True, True, "repeated")

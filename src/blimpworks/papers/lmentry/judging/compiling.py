@@ -77,7 +77,7 @@ def role_expressions(
     """
     plain = ROLE | CLASSES
     joined = (words or {}).get(f"={conjunction}", re.escape(conjunction))
-    found = {
+    expressions = {
         name: introduced(
             articles.get(kinds.get(name, "word"), "{}"),
             (words or {}).get(f"={expression}", expression),
@@ -86,11 +86,11 @@ def role_expressions(
         for name, expression in plain.items()
         if name != "other"
     }
-    found |= _in_cases(found, endings or {}, words or {})
+    expressions |= _in_cases(expressions, endings or {}, words or {})
     named = f"[{ROLE['answer']}{ROLE['other']}]"
     listed = f"{GAP}*(?:{named}{GAP}*(?:{joined}{GAP}+)?)+"
     stop = {"any": ANY_CHARACTER["corrected"]}
-    return found | {"words": listed} | stop | dict(words or {})
+    return expressions | {"words": listed} | stop | dict(words or {})
 
 
 def bracketed_expressions(
@@ -108,22 +108,22 @@ def bracketed_expressions(
     have brackets of their own, as in published verdicts.
     """
     passed = {"~": PASSED}
-    found = {
+    expressions = {
         name: introduced(articles.get(kinds.get(name, "word"), "{}"), expression, passed)
         for name, expression in bracketed_roles(marks, once=once).items()
     }
     joined = _translate(conjunction, passed)
     listed = f"{PASSED}{SPACE}*(?:{member(ROLE['other'])}{PASSED}{SPACE}+(?:{joined}{SPACE}+)?)+"
     if endings is not None:
-        found |= _in_cases(found, endings, passed)
+        expressions |= _in_cases(expressions, endings, passed)
     stop = {"any": ANY_CHARACTER["published" if endings is None else "corrected"] + PASSED}
-    return found | {"words": listed} | stop | passed
+    return expressions | {"words": listed} | stop | passed
 
 
-def _in_cases(found: Roles, endings: Mapping[str, str], words: Roles) -> dict[str, str]:
+def _in_cases(expressions: Roles, endings: Mapping[str, str], words: Roles) -> dict[str, str]:
     """Expressions of arguments in each case, from those without one."""
     return {
-        name: found[base] + _translate(f"({endings.get(case, '')})", words)
+        name: expressions[base] + _translate(f"({endings.get(case, '')})", words)
         for name, (base, case) in INFLECTED.items()
     }
 
@@ -160,9 +160,9 @@ def counts_of(
 def _other_digits(true: int) -> list[str]:
     """Expressions of all numbers in digits but one, by where they part from it."""
     digits = str(true)
-    found = [rf"{digits[:i]}[^\D{digits[i]}]\d*" for i in range(len(digits))]
+    longer = [rf"{digits[:i]}[^\D{digits[i]}]\d*" for i in range(len(digits))]
     shorter = [rf"{digits[:i]}" for i in range(1, len(digits))]
-    return [*found, *shorter, rf"{digits}\d+"]
+    return [*longer, *shorter, rf"{digits}\d+"]
 
 
 def _translate(pattern: str, roles: Roles) -> str:
@@ -204,12 +204,12 @@ def expression_of(pattern: str, roles: Roles) -> str:
             f"pattern {pattern!r} has a mark (\"'.,) beside a role, which never matches: marks "
             "there are taken off answers; leave it out."
         )
-    found = _translate(pattern, roles)
+    expression = _translate(pattern, roles)
     try:
-        re2.compile(found)
+        re2.compile(expression)
     except re2.error as error:
         raise UserError(f"pattern {pattern!r} cannot be read ({error}); correct it.") from error
-    return found
+    return expression
 
 
 def around(before: Sequence[str], base: str, after: Sequence[str]) -> str:
@@ -240,5 +240,5 @@ class PatternSet:
         """The first pattern, in their order, that fits; None where none does."""
         if not self._patterns:
             return None
-        found = self._set.Match(text)
-        return self._patterns[min(found)] if found else None
+        matches = self._set.Match(text)
+        return self._patterns[min(matches)] if matches else None

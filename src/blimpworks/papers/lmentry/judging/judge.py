@@ -65,8 +65,8 @@ class Judge:
         Raises UserError where a pattern of the task has a fault.
         """
         core = CORE.get(phenomenon, phenomenon)
-        asked = self._asks.get(f"{core}.{template}", core)
-        return self.of_task(asked).ask(arguments, prompt)
+        task = self._asks.get(f"{core}.{template}", core)
+        return self.of_task(task).ask(arguments, prompt)
 
     def check(self) -> None:
         """Compile the patterns of all tasks. Raises UserError for the first fault."""

@@ -27,7 +27,7 @@ from blimpworks.papers.lmentry.judging.families import task_patterns
 from blimpworks.papers.lmentry.judging.verdict import Ask, Verdict
 
 ANY = r"[\pL\pN_]"
-_MADE = ("{word}", "{answer}")
+_ANSWER_ROLES = ("{word}", "{answer}")
 _MARKS = r"[\"'.,]*"
 _INSIDE = str.maketrans(dict.fromkeys("-'’·"))
 _WRITTEN_ON = re.compile(r"\{(\w+)\}(?=\(*[^\W_])")
@@ -54,23 +54,23 @@ def copulas_of(declared: AnswerPatterns) -> re.Pattern[str]:
     return re.compile(rf"(?:{copulas})(?![^\W_])")
 
 
-def made_word(task: str, letter: str, single: str, *, twice: bool) -> str:
+def right_word(task: str, letter: str, single: str, *, twice: bool) -> str:
     """Expression of words that the release counts as right; ``twice`` is German's."""
-    one = re2.escape(letter)
+    character = re2.escape(letter)
     alone = letter in single
     more = "*" if alone else "+"
     if task == "starts_with_letter":
-        return f"{one}(?:-?{ANY}+){'?' if alone else ''}"
+        return f"{character}(?:-?{ANY}+){'?' if alone else ''}"
     if task == "ends_with_letter":
-        return f"{ANY}{more}{one}"
+        return f"{ANY}{more}{character}"
     if task == "word_not_containing":
         others = string.ascii_lowercase.replace(letter, "")
         short = "".join(f"|{x}" for x in single if x != letter)
         return f"(?:[{others}]{{2,}}{short})"
-    inside = f"(?:{ANY}+{one}{ANY}*|{ANY}*{one}{ANY}+|{one}-{ANY}+)"
+    inside = f"(?:{ANY}+{character}{ANY}*|{ANY}*{character}{ANY}+|{character}-{ANY}+)"
     if twice:
-        return f"{ANY}*{one}{ANY}*{inside}"
-    return f"{ANY}*{one}{ANY}*" if alone else inside
+        return f"{ANY}*{character}{ANY}*{inside}"
+    return f"{ANY}*{character}{ANY}*" if alone else inside
 
 
 class LetterPatterns:
@@ -82,25 +82,25 @@ class LetterPatterns:
         corrected = variant == "corrected"
         self._spell = pattern_in_letters if corrected and is_jamo(letter) else str
         if corrected and task == "word_not_containing":
-            made = rf"[^\PL{letter}]{{2,}}"
+            right = rf"[^\PL{letter}]{{2,}}"
         else:
             known = {} if corrected else declared.published_single
             single = known.get(task, declared.single)
             twice = declared.published_twice and not corrected
-            made = made_word(task, letter, single, twice=twice)
-        word = self._introduced("word", made)
+            right = right_word(task, letter, single, twice=twice)
+        word = self._introduced("word", right)
         named = self._introduced("letter", re2.escape(letter))
         stop = ANY_CHARACTER["corrected" if corrected else "published"]
         self._roles = {"word": word, "answer": word, "letter": named, "any": stop}
         if not corrected and task in declared.published_marks:
             marks = "".join(f"{re2.escape(mark)}?" for mark in declared.published_marks[task])
-            self._roles |= dict.fromkeys(("word", "answer"), f"(?:{marks}{made}{marks})")
+            self._roles |= dict.fromkeys(("word", "answer"), f"(?:{marks}{right}{marks})")
             if marks:
                 self._roles["letter"] = f"(?:{marks}{re2.escape(letter)}{marks})"
         elif not corrected:
             marked = {name: x.removesuffix("*)") + "+)" for name, x in self._roles.items()}
             self._roles |= {f"{name}_": x for name, x in marked.items() if name != "any"}
-        self.bare = re2.compile(made)
+        self.bare = re2.compile(right)
         self.whole = re2.compile(rf"{word}\.?")
 
     def _introduced(self, kind: str, expression: str) -> str:
@@ -113,8 +113,8 @@ class LetterPatterns:
         declared = self._declared
         if self._task == "word_not_containing":
             declared = declared.model_copy(update={"shared": ()})
-        found = task_patterns(declared, self._task, self._variant).accept
-        patterns = [self._read(each.pattern) for each in found]
+        accepted = task_patterns(declared, self._task, self._variant).accept
+        patterns = [self._read(each.pattern) for each in accepted]
         inside = [self._placed(pattern) for pattern in patterns]
         return PatternSet(patterns, whole=True), PatternSet(inside, whole=False)
 
@@ -130,16 +130,16 @@ class LetterPatterns:
 
     def _apart(self, pattern: Pattern) -> Pattern:
         """The word asked for begins or ends a clause: of others, such as "that", none does."""
-        found, source = _bounded(pattern), pattern.source
+        placed, source = _bounded(pattern), pattern.source
         start = end = ""
-        if source.startswith(_MADE):
+        if source.startswith(_ANSWER_ROLES):
             start = r"(?:^|\n|[^\pL\pN_\s]) *"
-        if source.endswith(_MADE):
+        if source.endswith(_ANSWER_ROLES):
             reasons = "".join(rf"|\s{re2.escape(x)}\b" for x in self._declared.corrected.reasons)
             end = rf"(?:$| *[^\pL\pN_ ]{reasons})"
         if start or end:
-            found = pattern._replace(expression=f"{start}(?:{pattern.expression}){end}")
-        return found
+            placed = pattern._replace(expression=f"{start}(?:{pattern.expression}){end}")
+        return placed
 
     def _read(self, pattern: str) -> Pattern:
         """The release wants marks between a word and what is written on to it."""
@@ -223,11 +223,11 @@ class SpellingJudge:
         if patterns.whole.fullmatch(answer):
             return Verdict(True, True, "whole", "{word}")
         whole, inside = patterns.accept
-        found = whole.first(answer)
-        if found:
-            return Verdict(True, True, "pattern", found.source)
-        found = inside.first(answer)
-        return Verdict(True, False, "inside", found.source) if found else NOTHING
+        match = whole.first(answer)
+        if match:
+            return Verdict(True, True, "pattern", match.source)
+        match = inside.first(answer)
+        return Verdict(True, False, "inside", match.source) if match else NOTHING
 
     # As it should
 
@@ -255,11 +255,11 @@ class SpellingJudge:
             only = wording.words(line)
             if len(only) == 1 and line != answer:
                 return Verdict(self._right(only[0], letter, spell), False, "line")
-        told = in_letters(answer) if spell is in_letters else answer
+        spelled = in_letters(answer) if spell is in_letters else answer
         patterns = self._of_letter(letter)
-        if patterns.whole.fullmatch(told):
+        if patterns.whole.fullmatch(spelled):
             return Verdict(True, True, "whole", "{word}")
-        return self._by_pattern(patterns, told)
+        return self._by_pattern(patterns, spelled)
 
     def _right(self, word: str, letter: str, spell: Callable[[str], str]) -> bool:
         spelled = spell(word)

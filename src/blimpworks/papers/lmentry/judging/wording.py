@@ -60,16 +60,16 @@ def plain_letters(accents: str) -> dict[int, str]:
 
 def only_ascii_word(text: str) -> str | None:
     """The one word of ASCII letters, which the release takes for all words; None for more."""
-    found = _ASCII_WORD.finditer(text)
-    first = next(found, None)
-    return first[0] if first and next(found, None) is None else None
+    matches = _ASCII_WORD.finditer(text)
+    first = next(matches, None)
+    return first[0] if first and next(matches, None) is None else None
 
 
 def only_ascii_token(text: str) -> str | None:
     """The same with digits; a word that is repeated is one."""
-    found = _ASCII_TOKEN.finditer(text)
-    first = next(found, None)
-    return first[0] if first and all(each[0] == first[0] for each in found) else None
+    matches = _ASCII_TOKEN.finditer(text)
+    first = next(matches, None)
+    return first[0] if first and all(each[0] == first[0] for each in matches) else None
 
 
 def ascii_words(text: str) -> list[str]:
@@ -79,7 +79,7 @@ def ascii_words(text: str) -> list[str]:
 
 def ascii_tokens(text: str) -> Iterator[str]:
     """Words of ASCII letters and digits."""
-    return (found[0] for found in _ASCII_TOKEN.finditer(text))
+    return (match[0] for match in _ASCII_TOKEN.finditer(text))
 
 
 def has_ascii_token(text: str) -> bool:

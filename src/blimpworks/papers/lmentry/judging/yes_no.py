@@ -104,14 +104,14 @@ class YesNoJudge:
             return Verdict(True, True, "vacuous")
         if all(token == right for token in wording.ascii_tokens(answer)):
             return Verdict(True, True, "repeated")
-        told = bracketed(answer, category)
+        marked = bracketed(answer, category)
         begins = answer.startswith(right) and find_word(answer[: len(right) + 1], right)
-        return self._by_pattern(gold, told, begins)
+        return self._by_pattern(gold, marked, begins)
 
     def _by_pattern(self, gold: bool, masked: str, begins: bool) -> Verdict:
-        found = self._patterns[gold].whole(masked)
-        if found:
-            return found
+        verdict = self._patterns[gold].whole(masked)
+        if verdict:
+            return verdict
         if begins:
             return Verdict(True, False, "begins", "{answer}")
         return self._patterns[gold].inside(masked) or NOTHING
@@ -128,7 +128,7 @@ class YesNoJudge:
             return Verdict(True, True, "whole", "{answer}")
         if self._both.match(answer):
             return Verdict(False, False, "both")
-        found = self._by_pattern(gold, masked.replace("\n", " "), masked.startswith(ANSWER))
-        if not found.correct and masked.split("\n")[-1].strip(" .!") == ANSWER:
+        verdict = self._by_pattern(gold, masked.replace("\n", " "), masked.startswith(ANSWER))
+        if not verdict.correct and masked.split("\n")[-1].strip(" .!") == ANSWER:
             return Verdict(True, False, "line", "{answer}")
-        return found
+        return verdict
