@@ -12,15 +12,14 @@ from typer.testing import CliRunner
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.items.alphabet import Alphabet, spell
-from blimpworks.papers.lmentry.items.declarations import PARENTS, declaration_of, read_declarations
+from blimpworks.papers.lmentry.items.declarations import declaration_of, read_declarations
 from blimpworks.papers.lmentry.items.draws import Source
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import build_prompts, nominal_of, prompts_of
 from blimpworks.papers.lmentry.items.resources import cleaned, read_resources
-from blimpworks.papers.lmentry.items.sampling import draw
-from blimpworks.papers.lmentry.items.sampling_categories import _others
+from blimpworks.papers.lmentry.items.sampling import _others, draw
 from blimpworks.papers.lmentry.settings import LmentryOptions
-from blimpworks.papers.lmentry.tasks import ORDERED, SUBSETS, TASKS
+from blimpworks.papers.lmentry.tasks import ORDERED, PARENTS, SUBSETS, TASKS, task_of
 from blimpworks.prompt_tables import PROMPTS
 from blimpworks.tables import read_table
 from support.lmentry_prompts_kit import (
@@ -154,7 +153,7 @@ def test_each_template_asks_about_the_same_arguments(variant, store):
 def every(lang, variant, store):
     """Task, the subsets counted in, and arguments of everything that is drawn."""
     for name, (drawn, _) in drawn_of(lang, variant, store).items():
-        yield from ((PARENTS.get(name, name), arguments) for arguments in drawn)
+        yield from ((task_of(name), arguments) for arguments in drawn)
 
 
 def right_word(task, words):
@@ -188,7 +187,7 @@ def test_gold_answers_of_comparisons_follow_from_the_question(lang, variant, sto
 @pytest.mark.xdist_group("prompts-deu")
 def test_paradigms_tell_templates_and_places_of_the_answer_apart(store):
     for row in rows_of("deu", "published", store):
-        asked, task = row["arguments"], PARENTS.get(row["phenomenon"], row["phenomenon"])
+        asked, task = row["arguments"], task_of(row["phenomenon"])
         place = f"/answer={asked['answer_index'] + 1}" if task in ORDERED else ""
         assert row["paradigm"] == f"template={row['template']}{place}"
 

@@ -12,8 +12,8 @@ from blimpworks.papers.lmentry.items.alphabet import Alphabet, spell
 from blimpworks.papers.lmentry.items.basque import category_name, decline
 from blimpworks.papers.lmentry.items.declarations import read_declarations
 from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.items.prompts import prompt_of, row_of
 from blimpworks.papers.lmentry.items.resources import PLACEHOLDERS, cleaned, read_resources
-from blimpworks.papers.lmentry.items.wording import prompt_of, row_of
 from support.lmentry_prompts_kit import DECLARATIONS, PACKS, write_resources
 
 ABSTRACT = frozenset({"gizarte", "espazio eta kopuru"})

@@ -16,8 +16,7 @@ from blimpworks.exhibits.render import latex_text
 from blimpworks.papers.lmentry.exhibits.names import TEMPLATE_TABLES
 from blimpworks.papers.lmentry.exhibits.templates import ENGLISH
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.items.prompts import item_id
-from blimpworks.papers.lmentry.items.wording import prompt_of
+from blimpworks.papers.lmentry.items.prompts import item_id, prompt_of
 from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.prompt_tables import PROMPTS
 from blimpworks.report.evidence import Number

@@ -55,6 +55,8 @@ SUBSETS = {
     "less_letters": ("length_diff_3plus", "length_diff_1"),
 }
 """Subsets of arguments, of the tasks that have any (Table 8)."""
+PARENTS = {f"{task}_{name}": task for task, names in SUBSETS.items() for name in names}
+"""The task of each subset, by the subset's key."""
 ADJACENT = (
     ("any_words_from_category", "all_words_from_category"),
     ("most_associated_word", "least_associated_word"),
@@ -78,3 +80,8 @@ ADJACENT = (
 # As in analysis.accuracy, which is slow to import: formulas are looked up at every explain.
 WHOLE = "all"
 """Paradigm of a task as a whole, by no template or answer."""
+
+
+def task_of(name: str) -> str:
+    """The task that prompts are of: that of a subset, and a task itself."""
+    return PARENTS.get(name, name)

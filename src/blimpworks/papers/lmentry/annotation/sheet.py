@@ -16,10 +16,10 @@ import pyarrow as pa
 from blimpworks.annotation.spreadsheet import write_sheet
 from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import strip_reasoning
-from blimpworks.papers.lmentry.items.declarations import PARENTS
 from blimpworks.papers.lmentry.items.packs import Pack, read_pack
 from blimpworks.papers.lmentry.settings import SheetOptions
 from blimpworks.papers.lmentry.tables import SHEET_KEY
+from blimpworks.papers.lmentry.tasks import task_of
 from blimpworks.prompt_tables import ANSWERS, PROMPTS
 from blimpworks.scoring.shards import OK
 from blimpworks.tables import read_table, write_table
@@ -54,7 +54,7 @@ def _gold_and_note(row: Mapping[Hashable, Any], pack: Pack) -> tuple[str | None,
 
     Empty where the arguments do not tell the answer to the other task.
     """
-    task = PARENTS.get(row["phenomenon"], row["phenomenon"])
+    task = task_of(row["phenomenon"])
     other = pack.answers.asks.get(f"{task}.{row['template']}") if pack.answers else None
     if other is None:
         return row["gold"], ""

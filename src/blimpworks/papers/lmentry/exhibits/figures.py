@@ -31,6 +31,7 @@ from blimpworks.papers.lmentry.exhibits.common import (
     group_of,
     judged_by,
     language_code,
+    language_name,
     languages_of,
     model_name,
     models_of,
@@ -39,7 +40,7 @@ from blimpworks.papers.lmentry.exhibits.common import (
 )
 from blimpworks.papers.lmentry.exhibits.formulas import SCORE, as_released, mean_over_models
 from blimpworks.papers.lmentry.exhibits.names import DATA, LANGUAGES, MODELS, WEIGHT, task_name
-from blimpworks.papers.lmentry.exhibits.results import tasks_of
+from blimpworks.papers.lmentry.exhibits.tasks import tasks_of
 
 CLASSES = {"XS": 2.0, "S": 7.0, "M": 14.0, "L": float("inf")}
 """Size classes, and the billions of parameters that their models have fewer of."""
@@ -103,10 +104,6 @@ def size_class(billions: float) -> str:
     return next(name for name, below in CLASSES.items() if billions < below)
 
 
-def _name(lang: str, labels: Labels) -> str:
-    return LANGUAGES[lang].name if lang in LANGUAGES else labels.languages.get(lang, lang)
-
-
 def _by_size(scores: Scores, labels: Labels) -> Iterator[Cell]:
     sizes = labels.facts["lmentry_sizes"]
     for lang in scores.languages:
@@ -114,7 +111,7 @@ def _by_size(scores: Scores, labels: Labels) -> Iterator[Cell]:
         for name in CLASSES:
             models = [model for model in known if size_class(sizes[model]) == name]
             if models:
-                yield scores.cell((_name(lang, labels), name), lang, models)
+                yield scores.cell((language_name(lang, labels), name), lang, models)
 
 
 def _draw_sizes(axes: Axes, cells: Sequence[Cell], rows: Sequence[str]) -> None:
@@ -148,7 +145,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
         for axes, langs in zip(
             panels, (PANELS[0] + rest[::2], PANELS[1] + rest[1::2]), strict=True
         ):
-            rows = [_name(lang, labels) for lang in langs]
+            rows = [language_name(lang, labels) for lang in langs]
             rows = [row for row in rows if any(cell.row == row for cell in cells)]
             if rows:
                 _draw_sizes(axes, cells, rows)
@@ -219,7 +216,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         panels = figure.subplots(1, max(len(langs), 1), sharey=True, squeeze=False)[0]
         for axes, lang in zip(panels, langs, strict=False):
             inside = [cell for cell in cells if cell.column == language_code(lang, labels)]
-            axes.set_title(_name(lang, labels))
+            axes.set_title(language_name(lang, labels))
             if inside:
                 _draw_openness(axes, inside, names)
             else:

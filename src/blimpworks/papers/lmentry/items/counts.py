@@ -11,7 +11,6 @@ from typing import Any
 import pyarrow as pa
 
 from blimpworks.papers.lmentry.items.declarations import (
-    PARENTS,
     Declaration,
     Declarations,
     declaration_of,
@@ -24,6 +23,7 @@ from blimpworks.papers.lmentry.items.resources import Resources, read_resources
 from blimpworks.papers.lmentry.items.sampling import draw
 from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
+from blimpworks.papers.lmentry.tasks import task_of
 from blimpworks.tables import write_table
 
 SETTINGS, RESOURCES = "settings", "resources"
@@ -53,7 +53,7 @@ def _row(
             return None
         n = len(draw(Source(resources, pack, task), LmentryOptions().seed))
         nominal, basis = nominal_of(task, n, n), RESOURCES
-    templates = len(pack.templates[PARENTS.get(name, name)])
+    templates = len(pack.templates[task_of(name)])
     return {
         "lang": pack.lang,
         "phenomenon": name,

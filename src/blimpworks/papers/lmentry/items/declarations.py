@@ -13,13 +13,11 @@ from pydantic import Field, ValidationError
 from blimpworks.campaign.settings.base import Positive, Variant
 from blimpworks.campaign.settings.parsing import complaints, parse_yaml
 from blimpworks.errors import UserError
-from blimpworks.papers.lmentry.tasks import SUBSETS, TASKS
+from blimpworks.papers.lmentry.tasks import PARENTS, TASKS, task_of
 from blimpworks.strict import Strict
 
 ALL = "all"
 """Key of a decision that concerns every task."""
-PARENTS = {f"{task}_{name}": task for task, names in SUBSETS.items() for name in names}
-"""The task of each subset."""
 
 
 class Declaration(Strict):
@@ -114,7 +112,7 @@ class Declarations(Strict):
 
     def changes(self, name: str) -> dict[str, Any]:
         """What all decisions together change of a task or subset."""
-        keys = dict.fromkeys((ALL, PARENTS.get(name, name), name))
+        keys = dict.fromkeys((ALL, task_of(name), name))
         return _merge(d.tasks.get(key, {}) for key in keys for d in self.decisions.values())
 
 
@@ -154,7 +152,7 @@ def declaration_of(
 
     Raises UserError, with the file, task and key, where settings are unknown or impossible.
     """
-    levels = [declarations.tasks[PARENTS.get(name, name)], declarations.subsets.get(name, {})]
+    levels = [declarations.tasks[task_of(name)], declarations.subsets.get(name, {})]
     own = [{k: v for k, v in each.items() if k != "languages"} for each in levels]
     special = [each.get("languages", {}).get(lang, {}) for each in levels]
     layers = [*own, declarations.languages.get(lang, {}), *special]

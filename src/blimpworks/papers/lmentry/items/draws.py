@@ -17,7 +17,9 @@ from blimpworks.papers.lmentry.items.resources import Groups, Resources
 
 Arguments = dict[str, Any]
 """What fills a prompt and what the judge needs, by the names that the release gives it."""
-Attempt = Callable[[], tuple[Hashable, Arguments] | None]
+Drawn = tuple[Hashable, Arguments] | None
+"""What tells a draw from others, and its arguments; None for a draw that does not do."""
+Attempt = Callable[[], Drawn]
 PATIENCE = 20_000
 """Draws in a row without anything new, after which there is taken to be nothing more."""
 LISTED = 5
@@ -67,11 +69,7 @@ class Source:
 
 
 def gather(size: int, attempt: Attempt) -> list[Arguments]:
-    """The first ``size`` different draws; fewer where nothing new turns up any more.
-
-    ``attempt`` returns what tells a draw from others and its arguments, or None for a draw that
-    does not do.
-    """
+    """The first ``size`` different draws; fewer where nothing new turns up any more."""
     draws: list[Arguments] = []
     seen: set[Hashable] = set()
     fruitless = 0

@@ -14,8 +14,8 @@ from pydantic import Field, model_validator
 
 from blimpworks.campaign.settings.parsing import parse_yaml
 from blimpworks.errors import UserError
-from blimpworks.papers.lmentry.items.declarations import PARENTS
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
+from blimpworks.papers.lmentry.tasks import PARENTS, task_of
 from blimpworks.strict import Strict
 
 Templates = Annotated[tuple[str, ...], Field(min_length=1)]
@@ -120,7 +120,7 @@ class Pack(Strict):
 
     def template(self, name: str, number: int, *, corrected: bool) -> str:
         """The template of a task or subset; ``number`` counts from 1."""
-        task = PARENTS.get(name, name)
+        task = task_of(name)
         usual = self.templates[task][number - 1]
         if corrected:
             return self.corrected.get(f"{task}.{number}", usual)

@@ -7,8 +7,6 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3; Efrat, Honovi
 from dataclasses import dataclass
 from typing import Literal
 
-from blimpworks.papers.lmentry.tasks import SUBSETS, TASKS
-
 Kind = Literal["choice", "yes_no", "sentence", "edge", "spelling"]
 
 
@@ -64,6 +62,3 @@ RULES_OF: dict[str, TaskRules] = {
     **dict.fromkeys(("starts_with_word", "ends_with_word"), TaskRules("edge")),
 }
 """By task."""
-CORE = {f"{task}_{subset}": task for task, subsets in SUBSETS.items() for subset in subsets}
-CORE |= {task: task for task in TASKS}
-"""The task of each task and subset."""
