@@ -230,9 +230,8 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
             "words from category is among the English top five in place of sentence not "
             "containing, and more letters among the Italian in place of word not containing."
         )
-    heads = {
-        column: (column.split()[0], column.partition(" ")[2]) for column in _columns_of_ranks()
-    }
+    columns = [f"{name} {end}" for _, name in GROUPS.values() for end in ("top 5", "bottom 5")]
+    heads = {column: (column.split()[0], column.partition(" ")[2]) for column in columns}
     return Exhibit(title, caption, cells, row_title="Language", heads=heads, textual=True)
 
 
