@@ -25,8 +25,8 @@ from blimpworks.papers.lmentry.annotation.agreement import (
     kappa,
     measure_agreement,
     read_key,
+    read_labels,
 )
-from blimpworks.papers.lmentry.annotation.labels import read_labels
 from blimpworks.papers.lmentry.annotation.sheet import COLUMNS, write_annotation_sheet
 from blimpworks.papers.lmentry.settings import SheetOptions
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, SHEET_KEY

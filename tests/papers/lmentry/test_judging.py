@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.judging import wording
+from blimpworks.papers.lmentry.judging import normalise
 from blimpworks.papers.lmentry.judging.answers import judge_answers
 from blimpworks.papers.lmentry.judging.compiling import counts_of, expression_of
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Family
 from blimpworks.papers.lmentry.judging.judge import Judge
 from blimpworks.papers.lmentry.judging.roles import ROLE, Argument, find_word, replace_word
-from blimpworks.papers.lmentry.judging.scorer_settings import RULES_OF
+from blimpworks.papers.lmentry.judging.rules import RULES_OF
 from blimpworks.prompt_tables import ANSWERS, PROMPTS
 from blimpworks.tables import JUDGEMENTS, read_table, write_table
 from support.paths import REPOSITORY
@@ -216,8 +216,8 @@ def test_a_repeated_prompt_is_no_sentence(task):
 
 @given(st.text(max_size=60))
 def test_normalising_twice_changes_nothing_more(text):
-    once = wording.corrected(text)
-    assert wording.corrected(once) == once
+    once = normalise.corrected(text)
+    assert normalise.corrected(once) == once
 
 
 # The table of judgements

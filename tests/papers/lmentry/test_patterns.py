@@ -9,7 +9,7 @@ import pytest
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging.families import task_patterns
 from blimpworks.papers.lmentry.judging.judge import Judge
-from blimpworks.papers.lmentry.judging.scorer_settings import RULES_OF
+from blimpworks.papers.lmentry.judging.rules import RULES_OF
 from support.paths import DATA, REPOSITORY
 
 PACKS = {p.stem: p for p in sorted((REPOSITORY / "config/lmentry/languages").glob("*.yaml"))}

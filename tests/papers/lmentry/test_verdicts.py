@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.analysis.verdicts import (
-    ASKED,
     FITTING,
     REASONS,
     VACUOUS_RULES,
@@ -21,8 +20,9 @@ from blimpworks.papers.lmentry.analysis.verdicts import (
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging.answers import METHODS
 from blimpworks.papers.lmentry.judging.judge import Judge
-from blimpworks.papers.lmentry.judging.verdict import RULES
+from blimpworks.papers.lmentry.judging.rules import RULES
 from blimpworks.papers.lmentry.tables import VERDICTS
+from blimpworks.papers.lmentry.tasks import SUBJECTS
 from blimpworks.prompt_tables import ANSWERS, PROMPTS
 from blimpworks.tables import JUDGEMENTS, read_table
 from support.lmentry_campaign import EXTRA, Campaign, judgement, prompts, write
@@ -54,7 +54,7 @@ def judged(lang, task, arguments, answer):
     """A changed verdict, as the judges of both methods give it."""
     declared = read_pack(PACKS / f"{lang}.yaml").answers
     row = {"phenomenon": task, "text": answer}
-    row["asked"] = str(next(arguments[name] for name in ASKED if name in arguments))
+    row["asked"] = str(next(arguments[name] for name in SUBJECTS if name in arguments))
     for method in METHODS:
         verdict = Judge(declared, method).ask(task, 1, arguments, "Which?")(answer)
         row |= {f"correct_{method}": float(verdict.correct), f"rule_{method}": verdict.rule}

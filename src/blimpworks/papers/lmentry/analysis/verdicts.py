@@ -20,6 +20,7 @@ from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import strip_reasoning
 from blimpworks.papers.lmentry.judging.answers import METHODS
 from blimpworks.papers.lmentry.tables import VERDICTS
+from blimpworks.papers.lmentry.tasks import SUBJECTS
 from blimpworks.prompt_tables import ANSWERS, PROMPTS
 from blimpworks.tables import JUDGEMENTS, read_table, write_table
 
@@ -44,7 +45,6 @@ VACUOUS_RULES = {"vacuous"}
 """Rules (of ``judging.verdict.RULES``) that let answers pass for lack of an ASCII word."""
 FITTING = {"whole", "repeated", "pattern", "begins", "line", "inside", "made"}
 """Rules by which an answer's wording is right."""
-ASKED = ("answer", "word", "letter", "query")
 ASCII_TOKEN = r"[A-Za-z0-9]"
 
 
@@ -85,7 +85,7 @@ def _both(path: Path) -> pd.DataFrame:
 def _target(answer: str | None, arguments: str | None) -> str:
     """What rules look for in an answer: the gold answer, or the word or letter asked for."""
     known = {"answer": answer} | json.loads(arguments or "{}")
-    return next((str(known[name]) for name in ASKED if known.get(name)), "")
+    return next((str(known[name]) for name in SUBJECTS if known.get(name)), "")
 
 
 def _texts(changed: pd.DataFrame, evaluation: Evaluation) -> pd.DataFrame:

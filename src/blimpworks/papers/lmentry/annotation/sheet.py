@@ -5,7 +5,7 @@ predictions of each task, over random models.
 """
 
 import json
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -19,15 +19,13 @@ from blimpworks.generation.reasoning import strip_reasoning
 from blimpworks.papers.lmentry.items.packs import Pack, read_pack
 from blimpworks.papers.lmentry.settings import SheetOptions
 from blimpworks.papers.lmentry.tables import SHEET_KEY
-from blimpworks.papers.lmentry.tasks import task_of
+from blimpworks.papers.lmentry.tasks import ALL_WORDS, ANY_WORDS, SUBJECTS, is_yes, task_of
 from blimpworks.prompt_tables import ANSWERS, PROMPTS
 from blimpworks.scoring.shards import OK
 from blimpworks.tables import read_table, write_table
 
 ID, TASK, CORRECT = "id", "task", "correct"
 COLUMNS = (ID, "lang", TASK, "prompt", "gold", "answer", CORRECT, "note")
-# Arguments of tasks with many right answers, in the order in which they are looked for.
-ASKED = ("answer", "word", "letter", "query")
 
 
 def _digest(*parts: object, size: int) -> str:
@@ -39,14 +37,7 @@ def gold_of(answer: str | None, arguments: str | None) -> str:
     if answer is not None:
         return answer
     known = json.loads(arguments or "{}")
-    return next((f"{name}: {known[name]}" for name in ASKED if known.get(name)), "")
-
-
-# Whether the answer is yes, from how many of so many words are from other categories.
-HOLDS: dict[str, Callable[[int, int], bool]] = {
-    "any_words_from_category": lambda strangers, words: strangers < words,
-    "all_words_from_category": lambda strangers, words: strangers == 0,
-}
+    return next((f"{name}: {known[name]}" for name in SUBJECTS if known.get(name)), "")
 
 
 def _gold_and_note(row: Mapping[Hashable, Any], pack: Pack) -> tuple[str | None, str]:
@@ -59,10 +50,10 @@ def _gold_and_note(row: Mapping[Hashable, Any], pack: Pack) -> tuple[str | None,
     if other is None:
         return row["gold"], ""
     known, note = json.loads(row["arguments"] or "{}"), f"the prompt asks for {other}"
-    if other not in HOLDS or pack.yes_no is None or "num_distractors" not in known:
+    if other not in (ANY_WORDS, ALL_WORDS) or pack.yes_no is None or "num_distractors" not in known:
         return "", note
     yes, no = pack.yes_no
-    return yes if HOLDS[other](known["num_distractors"], known["num_words"]) else no, note
+    return yes if is_yes(other, known) else no, note
 
 
 def _prompts(path: Path, pack: Pack | None) -> pd.DataFrame:

@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
+from blimpworks.campaign.variants import VARIANTS
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import MEAN, UNWEIGHTED, select_rows
 from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed
-from blimpworks.papers.lmentry.annotation.labels import METHODS
 from blimpworks.papers.lmentry.exhibits.common import (
     cell_of,
     language_code,
@@ -149,10 +149,10 @@ def _heads(method: str) -> tuple[str, str]:
 
 def _with_methods(rows: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
     """Agreement of each annotator of a language with the verdicts of both methods."""
-    own = rows[rows["method"].isin(METHODS)]
+    own = rows[rows["method"].isin(VARIANTS)]
     for lang in languages_of(own):
         for name in sorted(own["annotator"][own["lang"] == lang].unique()):
-            for method in METHODS:
+            for method in VARIANTS:
                 where = {"lang": lang, "annotator": name, "method": method, "phenomenon": ALL}
                 part = select_rows(rows, where)
                 row = f"{language_name(lang, labels)}, {name}"
@@ -161,7 +161,7 @@ def _with_methods(rows: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
 
 def _with_each_other(rows: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
     """Agreement of each two annotators of a language."""
-    own = rows[~rows["method"].isin(METHODS)]
+    own = rows[~rows["method"].isin(VARIANTS)]
     order = {lang: place for place, lang in enumerate(languages_of(own))}
     for pair in own.sort_values("lang", key=lambda langs: langs.map(order)).itertuples():
         where = {"lang": pair.lang, "annotator": pair.annotator, "method": pair.method}
@@ -175,8 +175,10 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
     rows = _read(tables)
     rows = rows[rows["phenomenon"] == ALL]
     first, second = [*_with_methods(rows, labels)], [*_with_each_other(rows, labels)]
-    heads = {name: (name.split()[0], name.partition(" ")[2]) for m in METHODS for name in _heads(m)}
-    columns = [name for method in METHODS for name in _heads(method)]
+    heads = {
+        name: (name.split()[0], name.partition(" ")[2]) for m in VARIANTS for name in _heads(m)
+    }
+    columns = [name for method in VARIANTS for name in _heads(method)]
     sections = [named_section("Annotator", _rows(first), [COUNT, *columns])]
     if second:
         own = [COUNT, AGREEMENT, KAPPA_HEAD]

@@ -16,9 +16,14 @@ CONSONANTS = 19
 """Of the Hangul alphabet these come first; each syllable begins with one."""
 
 
+def in_letters(word: str) -> str:
+    """Hangul syllables taken apart into letters; other scripts as they are."""
+    return str(j2hcj(h2j(word)))
+
+
 def spell(word: str) -> str:
     """A word letter by letter: Hangul syllables as their letters, all in lower case."""
-    return str(j2hcj(h2j(word))).lower()
+    return in_letters(word).lower()
 
 
 def _base(character: str) -> str:

@@ -14,7 +14,7 @@ from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import Cut, strip_reasoning
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging.judge import Judge
-from blimpworks.papers.lmentry.judging.verdict import Verdict
+from blimpworks.papers.lmentry.judging.rules import Verdict
 from blimpworks.prompt_tables import ANSWERS, PROMPTS
 from blimpworks.tables import BOOL, FLOAT, INT, JUDGEMENTS, LABEL, STRING, read_table, write_table
 

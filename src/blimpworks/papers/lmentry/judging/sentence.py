@@ -9,16 +9,8 @@ from functools import partial
 
 import re2
 
-from blimpworks.papers.lmentry.judging import wording
+from blimpworks.papers.lmentry.judging import normalise
 from blimpworks.papers.lmentry.judging.arguments import Arguments, taken
-from blimpworks.papers.lmentry.judging.brackets import (
-    BRACKETS,
-    PASSED,
-    SPACE,
-    between,
-    bracketed,
-    places,
-)
 from blimpworks.papers.lmentry.judging.compiling import (
     ANY_CHARACTER,
     NEVER,
@@ -31,13 +23,19 @@ from blimpworks.papers.lmentry.judging.compiling import (
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
 from blimpworks.papers.lmentry.judging.families import task_patterns
 from blimpworks.papers.lmentry.judging.roles import (
+    BRACKETS,
+    PASSED,
     ROLE,
+    SPACE,
     Argument,
+    between,
+    bracketed,
     find_word,
+    places,
     replace_word,
     without_particle,
 )
-from blimpworks.papers.lmentry.judging.verdict import Ask, Verdict
+from blimpworks.papers.lmentry.judging.rules import Ask, Verdict
 
 WORD = ROLE["word"]
 MARKS = r"[\"'.,]*"
@@ -57,7 +55,7 @@ def without_lead(answer: str) -> str:
     """
     lead = _LEAD.match(answer)
     rest = answer[lead.end() :] if lead else ""
-    return rest if len(wording.words(rest)) > 1 else answer
+    return rest if len(normalise.words(rest)) > 1 else answer
 
 
 def has_bounded(text: str, word: str) -> bool:
@@ -98,11 +96,11 @@ class SentenceJudge:
         word = str(arguments["word"]).lower()
         if self._variant == "published":
             return partial(self._with if self._containing else self._without, word)
-        return partial(self._corrected, wording.corrected(word), wording.corrected(prompt))
+        return partial(self._corrected, normalise.corrected(word), normalise.corrected(prompt))
 
     def _with(self, word: str, text: str) -> Verdict:
         """Published: it stands in a line that has anything else, or "the sentence" does."""
-        answer = wording.published(text)
+        answer = normalise.published(text)
         lines = answer.split("\n")
         present = any(has_bounded(line, word) and len(line) > len(word) for line in lines)
         present = present or self._named.search(answer) is not None
@@ -110,18 +108,18 @@ class SentenceJudge:
 
     def _without(self, word: str, text: str) -> Verdict:
         """Published: it doesn't stand there, and two words of ASCII letters do."""
-        answer = wording.published(text)
+        answer = normalise.published(text)
         if has_bounded(answer, word):
             return Verdict(False, True, "present")
-        number = len(wording.ascii_words(answer))
+        number = len(normalise.ascii_words(answer))
         if number < 2:
             return Verdict(False, number == 0, "short" if number else "empty")
         return Verdict(True, word not in answer, "made")
 
     def _corrected(self, word: str, prompt: str, text: str) -> Verdict:
         """Words of any script count, endings of the word too."""
-        answer = wording.corrected(text)
-        if not wording.has_letter_or_digit(answer):
+        answer = normalise.corrected(text)
+        if not normalise.has_letter_or_digit(answer):
             return Verdict(False, True, "empty")
         if repeats(answer, prompt):
             return Verdict(False, True, "echo")
@@ -131,7 +129,7 @@ class SentenceJudge:
         lines = [x for x in without_lead(answer).split("\n") if find_word(x, word, self._particles)]
         if not lines:
             return Verdict(False, True, "absent")
-        enough = any(len(wording.words(line)) > 1 for line in lines)
+        enough = any(len(normalise.words(line)) > 1 for line in lines)
         return Verdict(enough, True, "made" if enough else "short")
 
     def _lacking(self, word: str, answer: str) -> Verdict:
@@ -141,7 +139,7 @@ class SentenceJudge:
             rest = without_lead(answer)
             if rest == answer or find_word(rest, word, self._particles):
                 return Verdict(False, True, "present")
-        enough = len(wording.words(rest)) > 1
+        enough = len(normalise.words(rest)) > 1
         return Verdict(enough, enough and word not in answer, "made" if enough else "short")
 
 
@@ -193,16 +191,16 @@ class EdgeJudge:
         word = str(arguments["word"]).lower()
         if self._variant == "published":
             return partial(self._published, [*taken(word, WORD)])
-        return partial(self._corrected, wording.corrected(word), wording.corrected(prompt))
+        return partial(self._corrected, normalise.corrected(word), normalise.corrected(prompt))
 
     def _published(self, argument: Sequence[Argument], text: str) -> Verdict:
-        answer = wording.published(text)
+        answer = normalise.published(text)
         if not any(True for each in argument for _ in places(answer, each)):
             return Verdict(False, True, "absent")
         marked = bracketed(answer, argument, anywhere=self._anywhere)
         if self._whole.fullmatch(marked):
             return Verdict(True, True, "made")
-        if not wording.has_ascii_token(answer):
+        if not normalise.has_ascii_token(answer):
             return Verdict(True, True, "vacuous")
         for patterns, certain in ((self._patterns, True), (self._inside, False)):
             match = patterns.first(marked)
@@ -212,7 +210,7 @@ class EdgeJudge:
 
     def _corrected(self, word: str, prompt: str, text: str) -> Verdict:
         """A line, or what follows its colon, starts or ends with the word and has another."""
-        answer = wording.corrected(text)
+        answer = normalise.corrected(text)
         if repeats(answer, prompt):
             return Verdict(False, True, "echo")
         answer = behind_prompt(answer, prompt)
@@ -236,4 +234,4 @@ class EdgeJudge:
         before, after = masked[:place], without_particle(masked[place + 1 :], self._particles)
         outside, inside = (before, after) if self._first else (after, before)
         # The word again is no other word.
-        return wording.has_letter_or_digit(inside) and not wording.has_letter_or_digit(outside)
+        return normalise.has_letter_or_digit(inside) and not normalise.has_letter_or_digit(outside)

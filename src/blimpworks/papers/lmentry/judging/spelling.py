@@ -10,13 +10,13 @@ from collections.abc import Callable
 from functools import cached_property, lru_cache, partial
 
 import re2
-from jamo import h2j, j2hcj
 
-from blimpworks.papers.lmentry.judging import wording
+from blimpworks.papers.lmentry.items.alphabet import in_letters
+from blimpworks.papers.lmentry.judging import normalise
 from blimpworks.papers.lmentry.judging.arguments import Arguments
-from blimpworks.papers.lmentry.judging.choice import NOTHING
 from blimpworks.papers.lmentry.judging.compiling import (
     ANY_CHARACTER,
+    NOTHING,
     Pattern,
     PatternSet,
     expression_of,
@@ -24,7 +24,7 @@ from blimpworks.papers.lmentry.judging.compiling import (
 )
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
 from blimpworks.papers.lmentry.judging.families import task_patterns
-from blimpworks.papers.lmentry.judging.verdict import Ask, Verdict
+from blimpworks.papers.lmentry.judging.rules import Ask, Verdict
 
 ANY = r"[\pL\pN_]"
 _ANSWER_ROLES = ("{word}", "{answer}")
@@ -36,11 +36,6 @@ _WRITTEN_ON = re.compile(r"\{(\w+)\}(?=\(*[^\W_])")
 def is_jamo(letter: str) -> bool:
     """Whether a letter is one of Hangul's."""
     return unicodedata.name(letter[:1], "").startswith("HANGUL LETTER")
-
-
-def in_letters(word: str) -> str:
-    """Hangul syllables taken apart into letters; other scripts as they are."""
-    return str(j2hcj(h2j(word)))
 
 
 def pattern_in_letters(pattern: str) -> str:
@@ -172,7 +167,7 @@ class SpellingJudge:
         )
         self._without = task == "word_not_containing"
         self._copulas = copulas_of(declared)
-        self._plain = wording.plain_letters(declared.accents)
+        self._plain = normalise.plain_letters(declared.accents)
 
     def _spell(self, word: str) -> str:
         return word.translate(self._plain)
@@ -181,9 +176,9 @@ class SpellingJudge:
         """What gives verdicts on answers to a prompt with some arguments."""
         letter = str(arguments["letter"]).lower()
         if self._variant == "published":
-            return partial(self._published, letter, wording.published(prompt))
+            return partial(self._published, letter, normalise.published(prompt))
         spell = in_letters if is_jamo(letter) else self._spell
-        return partial(self._corrected, letter, spell, wording.corrected(prompt))
+        return partial(self._corrected, letter, spell, normalise.corrected(prompt))
 
     # As the release judges
 
@@ -197,24 +192,24 @@ class SpellingJudge:
         place = {"starts_with_letter": 0, "ends_with_letter": -1}.get(self._task)
         if place is None:
             return None
-        if all(word[place] != letter for word in wording.ascii_words(answer)):
+        if all(word[place] != letter for word in normalise.ascii_words(answer)):
             return Verdict(False, True, "absent")
         return None
 
     def _published(self, letter: str, prompt: str, text: str) -> Verdict:
-        answer = wording.published(text)
+        answer = normalise.published(text)
         wrong = self._published_wrong(letter, prompt, answer)
         if wrong:
             return wrong
-        if not wording.has_letter_or_digit(answer):
+        if not normalise.has_letter_or_digit(answer):
             return Verdict(False, False, "empty")
         patterns = self._of_letter(letter)
         if patterns.whole.fullmatch(answer):
             return Verdict(True, True, "whole", "{word}")
         if not self._without:
-            if not wording.has_ascii_token(answer):
+            if not normalise.has_ascii_token(answer):
                 return Verdict(True, True, "vacuous")
-            if all(patterns.bare.fullmatch(token) for token in wording.ascii_tokens(answer)):
+            if all(patterns.bare.fullmatch(token) for token in normalise.ascii_tokens(answer)):
                 return Verdict(True, True, "repeated")
         return self._by_pattern(patterns, answer)
 
@@ -235,12 +230,12 @@ class SpellingJudge:
         self, letter: str, spell: Callable[[str], str], prompt: str, text: str
     ) -> Verdict:
         """A single word has the letter where it should; of more the patterns say which."""
-        answer = self._copulas.sub("", wording.corrected(text))
-        if not wording.has_letter_or_digit(answer):
+        answer = self._copulas.sub("", normalise.corrected(text))
+        if not normalise.has_letter_or_digit(answer):
             return Verdict(False, True, "empty")
         if _echoes(answer, prompt, letter):
             return Verdict(False, True, "echo")
-        words = wording.words(answer)
+        words = normalise.words(answer)
         distinct = set(words)
         if len(distinct) == 1:
             right = self._right(words[0], letter, spell)
@@ -252,7 +247,7 @@ class SpellingJudge:
     def _of_sentence(self, letter: str, spell: Callable[[str], str], answer: str) -> Verdict:
         """A line, or what follows a colon, may be the word; else the patterns say which is."""
         for line in (answer.split("\n", maxsplit=1)[0], answer.rpartition(":")[2]):
-            only = wording.words(line)
+            only = normalise.words(line)
             if len(only) == 1 and line != answer:
                 return Verdict(self._right(only[0], letter, spell), False, "line")
         spelled = in_letters(answer) if spell is in_letters else answer

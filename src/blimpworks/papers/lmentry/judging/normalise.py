@@ -4,8 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from blimpworks.papers.lmentry.judging.brackets import CLOSE, OPEN
-from blimpworks.papers.lmentry.judging.roles import ANY_ROLE, HIDDEN
+from blimpworks.papers.lmentry.judging.roles import ANY_ROLE, CLOSE, HIDDEN, OPEN
 
 PUBLISHED_MARKS = "\"'.,"
 CORRECTED_MARKS = "\"'.,“”‘’«»„‚「」『』…"
