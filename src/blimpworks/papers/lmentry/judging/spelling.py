@@ -251,10 +251,7 @@ class SpellingJudge:
             if len(only) == 1 and line != answer:
                 return Verdict(self._right(only[0], letter, spell), False, "line")
         spelled = in_letters(answer) if spell is in_letters else answer
-        patterns = self._of_letter(letter)
-        if patterns.whole.fullmatch(spelled):
-            return Verdict(True, True, "whole", "{word}")
-        return self._by_pattern(patterns, spelled)
+        return self._by_pattern(self._of_letter(letter), spelled)
 
     def _right(self, word: str, letter: str, spell: Callable[[str], str]) -> bool:
         spelled = spell(word)
