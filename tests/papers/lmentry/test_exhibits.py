@@ -159,11 +159,11 @@ def test_the_score_is_accuracy_times_robustness(campaign, root):
 
 
 def test_averages_are_over_the_models(campaign, root):
-    shown = cells(build("table4", campaign, LABELS, root)[0])
+    by_place = cells(build("table4", campaign, LABELS, root)[0])
     for column in ("EN LMS", "IT Acc."):
-        own = [cell.value for (row, c), cell in shown.items() if c == column and row != "Average"]
+        own = [c.value for c in by_place.values() if c.column == column and c.row != "Average"]
         assert len(own) == 4
-        assert shown["Average", column].value == pytest.approx(sum(own) / 4)
+        assert by_place["Average", column].value == pytest.approx(sum(own) / 4)
 
 
 def test_models_that_the_paper_has_not_stand_under_a_heading_of_their_own(campaign, root):
@@ -175,15 +175,15 @@ def test_models_that_the_paper_has_not_stand_under_a_heading_of_their_own(campai
 
 def test_table_6_ranks_the_tasks_of_each_group(campaign, sources, root):
     exhibit, _ = build("table6", campaign, LABELS, root)
-    shown = cells(exhibit)
+    by_place = cells(exhibit)
     rows = sources["accuracies"]
     rows = rows[(rows["lang"] == "ita") & (rows["model"] == "phi-4") & (rows["paradigm"] == ALL)]
     rows = rows[rows["method"] == METHOD]
     means = rows[rows["phenomenon"].isin(TASKS)].set_index("phenomenon")["accuracy"]
-    listed = [shown[f"IT {n}", "Open-weight top 5"].text.replace(" ", "_") for n in range(1, 6)]
+    listed = [by_place[f"IT {n}", "Open-weight top 5"].text.replace(" ", "_") for n in range(1, 6)]
     assert means[listed].is_monotonic_decreasing
     assert means[listed].min() >= means.drop(listed).max()
-    last = [shown[f"IT {n}", "Open-weight bottom 5"].text.replace(" ", "_") for n in range(1, 6)]
+    last = [by_place[f"IT {n}", "Open-weight bottom 5"].text.replace(" ", "_") for n in range(1, 6)]
     assert means[last].max() <= means.drop(last).min()
 
 
@@ -218,9 +218,9 @@ def test_without_templates_there_is_accuracy_and_no_score(campaign, root, tmp_pa
 
 def test_table_3_has_the_campaigns_models_with_what_was_judged(campaign, root):
     exhibit, _ = build("table3", campaign, LABELS, root)
-    shown = cells(exhibit)
-    assert shown["phi-4", "Languages"].value == 2
-    assert shown["Model M", "Answers"].value == 2 * 41 * N
+    by_place = cells(exhibit)
+    assert by_place["phi-4", "Languages"].value == 2
+    assert by_place["Model M", "Answers"].value == 2 * 41 * N
     assert exhibit.stub["phi-4"] == {"Name": NAMES["phi-4"], "Size": "14.7B"}
 
 
@@ -231,32 +231,33 @@ def test_table_7_says_which_system_prompts_are_not_as_printed(campaign, root):
 
 
 def test_table_8_counts_the_prompts_of_each_subset(campaign, root):
-    shown = cells(build("table8", campaign, LABELS, root)[0])
-    assert shown["more_letters_length_diff_1", "Prompts"].value == 2 * N
-    assert shown["more_letters_length_diff_1", "Languages"].value == 2
-    assert len(shown) == 2 * 16
+    by_place = cells(build("table8", campaign, LABELS, root)[0])
+    assert by_place["more_letters_length_diff_1", "Prompts"].value == 2 * N
+    assert by_place["more_letters_length_diff_1", "Languages"].value == 2
+    assert len(by_place) == 2 * 16
 
 
 def test_table_52_has_each_annotator_and_the_mean_of_the_tasks(campaign, root):
-    shown = cells(build("table52", campaign, LABELS, root)[0])
-    assert {cell.value for (row, c), cell in shown.items() if c == "anna Agreement (%)"} == {100.0}
+    by_place = cells(build("table52", campaign, LABELS, root)[0])
+    anna = {cell.value for cell in by_place.values() if cell.column == "anna Agreement (%)"}
+    assert anna == {100.0}
     bert = [
         cell.value
-        for (row, column), cell in shown.items()
+        for (row, column), cell in by_place.items()
         if column == "bert Agreement (%)" and row not in ("global accuracy", "all answers")
     ]
-    mean = shown["global accuracy", "bert Agreement (%)"]
+    mean = by_place["global accuracy", "bert Agreement (%)"]
     assert mean.value == pytest.approx(sum(bert) / len(bert))
     assert mean.stands_for == ("global_accuracy", "agreement")
-    whole = shown["all answers", "bert κ"]
+    whole = by_place["all answers", "bert κ"]
     assert whole.low < whole.value < whole.high < 1
 
 
 def test_agreement_of_any_language_stands_by_annotator_and_between_annotators(campaign, root):
-    shown = cells(build("agreement", campaign, LABELS, root)[0])
-    assert shown["Italian, anna", "Corrected Agreement (%)"].value == 100
-    assert shown["Italian, anna", "Published Agreement (%)"].value < 100
-    assert 0 < shown["Italian, anna and bert", "κ"].value < 1
+    by_place = cells(build("agreement", campaign, LABELS, root)[0])
+    assert by_place["Italian, anna", "Corrected Agreement (%)"].value == 100
+    assert by_place["Italian, anna", "Published Agreement (%)"].value < 100
+    assert 0 < by_place["Italian, anna and bert", "κ"].value < 1
 
 
 def test_reasons_and_denominators_add_up_to_the_change_of_accuracy(campaign, root):

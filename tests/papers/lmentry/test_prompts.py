@@ -278,12 +278,11 @@ def test_corrected_subsets_are_those_of_table_8(lang, store):
 
 
 @needs_mirror
-@pytest.mark.parametrize(("lang", "found"), [("eng", {1, 2}), ("kor", {1, 2}), ("ita", {1})])
-def test_the_release_takes_two_letters_for_a_difference_of_one(lang, found, store):
+@pytest.mark.parametrize(("lang", "differences"), [("eng", {1, 2}), ("kor", {1, 2}), ("ita", {1})])
+def test_the_release_takes_two_letters_for_a_difference_of_one(lang, differences, store):
     drawn, _ = drawn_of(lang, "published", store)["more_letters_length_diff_1"]
-    assert {
-        abs(first - other) for first, other in (each["word_lengths"] for each in drawn)
-    } == found
+    lengths = [arguments["word_lengths"] for arguments in drawn]
+    assert {abs(first - second) for first, second in lengths} == differences
 
 
 @needs_mirror
@@ -293,8 +292,8 @@ def test_templates_are_filled_and_say_what_they_are_about(lang, variant, store):
     for row in rows_of(lang, variant, store):
         arguments, prompt = row["arguments"], row["prompt"]
         assert not {"{", "}"} & {*prompt}
-        shown = ("word", "letter", "sentence", "query", "word1", "word2", "n1", "n2")
-        assert all(str(arguments[name]) in prompt for name in shown if name in arguments)
+        names = ("word", "letter", "sentence", "query", "word1", "word2", "n1", "n2")
+        assert all(str(arguments[name]) in prompt for name in names if name in arguments)
         assert all(f'"{word}"' in prompt for word in arguments.get("words", ()))
 
 
@@ -315,9 +314,8 @@ def test_corrected_letters_are_of_the_alphabet_and_have_words(lang, store):
 @pytest.mark.xdist_group("prompts-deu")
 def test_the_placeholder_sentence_is_asked_in_the_published_variant_alone(store):
     def sentences(variant):
-        return {
-            sentences["sentence"] for sentences in drawn_of("deu", variant, store)["first_word"][0]
-        }
+        drawn, _ = drawn_of("deu", variant, store)["first_word"]
+        return {arguments["sentence"] for arguments in drawn}
 
     assert sentences("published") - sentences("corrected") >= {"german sentence"}
 

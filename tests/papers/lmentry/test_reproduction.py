@@ -291,8 +291,8 @@ def test_a_hidden_model_would_be_one_in_every_language(printed):
     values = {(r.exhibit, r.row, r.column): r.value for r in printed}
 
     def hidden(exhibit, column):
-        shown = sum(values[exhibit, model, column] for model in MODELS)
-        return 19 * values[exhibit, "average", column] - shown
+        total = sum(values[exhibit, model, column] for model in MODELS)
+        return 19 * values[exhibit, "average", column] - total
 
     for lang in LANGUAGES:
         score, accuracy = hidden("table4", f"{lang} lms"), hidden("table4", f"{lang} accuracy")
@@ -337,10 +337,10 @@ def test_figure_1_puts_each_printed_model_in_one_class(exhibits):
 
 
 def test_figure_2_has_all_multilingual_models_and_their_means(exhibits):
-    shown = {(c.row, c.column): c.text for c in exhibits["fig2"][0].cells}
-    assert shown["mean, open-weight", "EN"] == "66.0"
-    assert shown["mean, open-data", "PT_BR"] == "25.2"
-    assert len(shown) == 2 * (7 + 6 + 2)
+    by_place = {(c.row, c.column): c.text for c in exhibits["fig2"][0].cells}
+    assert by_place["mean, open-weight", "EN"] == "66.0"
+    assert by_place["mean, open-data", "PT_BR"] == "25.2"
+    assert len(by_place) == 2 * (7 + 6 + 2)
 
 
 def test_an_accuracy_without_its_number_of_prompts_is_refused(tmp_path):

@@ -110,21 +110,15 @@ def test_declarations_with_a_mistake_are_refused(tmp_path, old, new, said):
             r"'first_word', 'What is \{word\}\?', has \{word\} in braces; expected \{sentence\}",
         ),
         *(
-            ("templates:\n", f"corrected: {{{template}}}\ntemplates:\n", said)
+            ("templates:\n", f"corrected: {{{template}}}\ntemplates:\n", f"corrected {said}")
             for template, said in (
-                (
-                    "first_word.two: 'Of {sentence}?'",
-                    "corrected 'first_word.two': no such template",
-                ),
+                ("first_word.two: 'Of {sentence}?'", "'first_word.two': no such template"),
                 (
                     "frist_word.2: 'Of {sentence}?'",
-                    "no such template; expected a task of 'templates'",
+                    "'frist_word.2': no .*; expected a task of 'temp",
                 ),
-                (
-                    "first_word.2: 'Of {sentence?'",
-                    r"'first_word.2', .*; expected \{sentence\} in braces",
-                ),
-                ("first_word.9: 'Of {sentence}?'", "corrected 'first_word.9': no such template"),
+                ("first_word.2: 'Of {sentence?'", r"'first_word.2', .*; expected \{sentence\} in"),
+                ("first_word.9: 'Of {sentence}?'", "'first_word.9': no such template"),
             )
         ),
     ],
@@ -156,11 +150,11 @@ def test_lists_are_joined_as_each_language_joins_them():
 def test_english_clothes_are_called_as_the_sentence_wants_them():
     pack, words = read_pack(PACKS["eng"]), ["cap", "shoe"]
     arguments = {"words": words, "category": "items of clothing"}
-    shown = [
+    texts = [
         prompt_of(pack, "all_words_from_category", n, arguments, corrected=False) for n in (1, 2)
     ]
-    assert "types of clothing?" in shown[0]
-    assert "represent items of clothing?" in shown[1]
+    assert "types of clothing?" in texts[0]
+    assert "represent items of clothing?" in texts[1]
 
 
 def test_basque_categories_are_declined():
