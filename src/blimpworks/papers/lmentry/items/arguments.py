@@ -61,6 +61,7 @@ def _with_word(place: int | None) -> Maker:
     """A frame with the word in a place: the first, the last, or (None) the middle."""
 
     def make(arguments: Arguments, pool: Pool, draw: random.Random) -> str | None:
+        """Put the word into a frame; None where there is no frame."""
         if not pool.frames:
             return None
         words = list(draw.choice(pool.frames))
@@ -80,6 +81,7 @@ def _shortest(fits: Callable[[str, str], bool]) -> Maker:
     """The shortest word of more than the letters that fits them."""
 
     def make(arguments: Arguments, pool: Pool, draw: random.Random) -> str | None:
+        """Return the first word that fits the letters; None where none does."""
         letters = arguments["letter"].lower()
         longer = (word for word in pool.words if len(word) > max(2, len(letters)))
         return next((word for word in longer if fits(word.lower(), letters)), None)

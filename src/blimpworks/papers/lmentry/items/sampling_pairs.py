@@ -60,6 +60,7 @@ def draw_order(source: Source, rng: Random) -> list[Arguments]:
     choose = (unordered | directed)[source.task.relation](source, rng)
 
     def attempt() -> Drawn:
+        """Draw two words, and the order in which the question names them."""
         words = choose()
         if words is None:
             return None
@@ -104,6 +105,7 @@ def _different(source: Source, rng: Random) -> Choice:
     letters = [letter for letter in _letters(source, words) if letter in words]
 
     def choose() -> tuple[str, str]:
+        """Draw two first letters, and a word of each."""
         first, second = rng.sample(letters, 2)
         return rng.choice(words[first]), rng.choice(words[second])
 
@@ -120,6 +122,7 @@ def _far(source: Source, rng: Random) -> Choice:
     late = [letter for letter in letters[apart:] if letter in words]
 
     def choose() -> tuple[str, str] | None:
+        """Draw a word, and one far from it; None where there is none."""
         first = rng.choice((False, True))
         letter = rng.choice(early if first else late)
         word = rng.choice(words[letter])
@@ -140,6 +143,7 @@ def _consecutive(source: Source, rng: Random) -> Choice:
     options = [letter for letter in letters if letter in words and following.get(letter) in words]
 
     def choose() -> tuple[str, str]:
+        """Draw a word, and one of the next letter."""
         letter = rng.choice(options)
         return rng.choice(words[letter]), rng.choice(words[following[letter]])
 
@@ -166,6 +170,7 @@ def _any_length(source: Source, words: Sequence[str], rng: Random) -> Attempt:
     best = min if source.task.opposite else max
 
     def attempt() -> Drawn:
+        """Draw two words; None where they are of the same length."""
         drawn = rng.sample(words, 2)
         lengths = [*map(len, drawn)]
         if lengths[0] == lengths[1]:
@@ -185,6 +190,7 @@ def _by_length(source: Source, words: Sequence[str], rng: Random) -> Attempt:
     options = _answer_lengths(source, partners)
 
     def attempt() -> Drawn:
+        """Draw an answer, and a distractor whose length the subset allows; None where none has."""
         length = rng.choice(options)
         answer = rng.choice(by_length[length])
         others = [word for each in partners[length] for word in by_length[each]]
