@@ -35,7 +35,7 @@ def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
 
 
 def expected_prompts(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
-    """Prompts of a language."""
+    """Number of prompts to expect in a language."""
     return min(PROMPTS, TEMPLATES * (_options(campaign).per_template or PROMPTS))
 
 

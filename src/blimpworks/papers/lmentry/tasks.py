@@ -83,7 +83,7 @@ ADJACENT = (
     ("first_word", "first_letter"),
     ("last_word", "last_letter"),
 )
-"""Pairs of adjacent tasks."""
+"""Pairs of tasks that robustness to adjacent tasks compares."""
 # As in analysis.accuracy, which is slow to import: formulas are looked up at every explain.
 WHOLE = "all"
 """Paradigm of a task as a whole, by no template or answer."""

@@ -63,11 +63,11 @@ class Scores:
 
     @property
     def languages(self) -> list[str]:
-        """Languages that have any."""
+        """Languages that have scores."""
         return languages_of(self.rows) if self.measured else [*LANGUAGES]
 
     def models(self, lang: str) -> list[str]:
-        """Models that have one in a language."""
+        """Models that have a score in a language."""
         if not self.measured:
             return [*MODELS]
         return models_of(self.rows[self.rows["lang"] == lang])

@@ -34,7 +34,7 @@ LANGUAGES = {
     "glg": Language("GL", "Galician", ("table38", "table39")),
     "eus": Language("EU", "Basque", ("table42", "table43")),
 }
-"""By code, in the order of Table 4."""
+"""Languages by ISO 639-3 code, in the order of Table 4."""
 TASK_TABLES = {table: lang for lang, language in LANGUAGES.items() for table in language.tables}
 """The language of each of Tables 34 to 51."""
 TEMPLATE_TABLES = {f"table{number}": task for number, task in enumerate(TASKS, start=9)}

@@ -293,7 +293,7 @@ def _counts_of_items(items: pd.DataFrame, key: str) -> list[Cell]:
 
 
 def _counts_of_table54(printed: pd.DataFrame, key: str) -> list[Cell]:
-    """The same from Table 54."""
+    """Prompts of a subset in Table 54, and how many languages have any."""
     own = printed[(printed["exhibit"] == "table54") & (printed["row"] == key)]
     known = sorted(own["column"][own["value"].notna()])
     where = {"exhibit": "table54", "row": key, "column": known}

@@ -192,7 +192,7 @@ def _layout(
 
 
 def _printed(printed: pd.DataFrame, metrics: Sequence[str], labels: Labels) -> Iterator[Cell]:
-    """The table as it is printed."""
+    """Cells of the printed numbers of Table 4 or 5."""
     names = {_key(lang, m): _heading(lang, m, labels) for lang in LANGUAGES for m in metrics}
     for _, row in printed.iterrows():
         name = AVERAGE_ROW if row["row"] == AVERAGE else model_name(row["row"], labels)
@@ -200,7 +200,7 @@ def _printed(printed: pd.DataFrame, metrics: Sequence[str], labels: Labels) -> I
 
 
 def _averages(printed: pd.DataFrame, metrics: Sequence[str], labels: Labels) -> Iterator[Cell]:
-    """Means of the printed rows."""
+    """Means over the printed rows of models, as a row of their own."""
     exhibit = printed["exhibit"].iloc[0]
     for lang, metric in product(LANGUAGES, metrics):
         key = _key(lang, metric)

@@ -13,7 +13,7 @@ from jamo import h2j, j2hcj
 Key = tuple[tuple[int, ...], str, str]
 FIRST_JAMO, LAST_JAMO = "ㄱ", "ㅣ"
 CONSONANTS = 19
-"""Of the Hangul alphabet these come first; each syllable begins with one."""
+"""Consonants, which come first in the Hangul alphabet; each syllable begins with one."""
 
 
 def in_letters(word: str) -> str:
@@ -59,5 +59,5 @@ class Alphabet:
         return tuple(self._place[c] for c in letters), unicodedata.normalize("NFD", folded), word
 
     def first(self, word: str, other: str) -> str:
-        """Which of two different words comes first."""
+        """The word of two that comes first in alphabetical order."""
         return min(word, other, key=self.key)

@@ -36,7 +36,7 @@ class Declaration(Strict):
         "neighbours",
         "ends",
     ]
-    """What draws them."""
+    """Name of the sampler that draws the arguments."""
     resource: Literal["words", "forms", "categories", "nouns", "unambiguous", ""] = ""
     """The list that words or distractors come from; empty for the sampler's usual one."""
     made: bool = True
@@ -46,26 +46,27 @@ class Declaration(Strict):
     nominal: Positive | Literal["drawn", "made"] = "drawn"
     """What the settings say the number is: what was asked for, what there is, or a number."""
     opposite: bool = False
-    """Of two tasks that share a sampler the second: least, all, less, smaller, before."""
+    """Whether it is the second of two tasks that share a sampler: least, all, less, smaller,
+    before."""
     levels: tuple[str, ...] = ()
     """Only words of these levels (CEFR), where words have any."""
     pos: tuple[str, ...] = ()
-    """Of the words drawn, keep these parts of speech."""
+    """Parts of speech that are kept of the words drawn; empty for all."""
     shortest: Positive = 1
     """Only words of at least so many letters."""
     end: Literal["first", "last", ""] = ""
     """Which letter or word is the answer."""
     letters: Literal["contains", "starts", "ends"] = "contains"
-    """Which of the pack's lists of letters."""
+    """List of letters in the pack that is used."""
     letters_of: Literal["release", "alphabet"] = "release"
     """The pack's list, or letters of the alphabet that have words."""
     relation: Literal["any", "far", "different", "consecutive", "same", "similar"] = "any"
-    """Of the first letters of two words, or of the spelling of rhymes."""
+    """Relation between the first letters of two words, or between the spellings of rhymes."""
     initials: Literal["ascii", "all", "found", "alphabet"] = "ascii"
-    """Which words by their first letter: from a to z; all (``found``: first letters in the order
-    in which words have them); or all, by letters of the language's alphabet."""
+    """Words that are used, by their first letter: from a to z; all (``found``: first letters in the
+    order in which words have them); or all, by letters of the language's alphabet."""
     order: Literal["codepoint", "alphabet"] = "codepoint"
-    """What alphabetical order is."""
+    """Alphabetical order by code points, or by the language's alphabet."""
     difference: tuple[int, int] | None = None
     """Least and largest difference of two words' lengths."""
     lengths: Literal["release", "all"] = "release"
@@ -85,7 +86,7 @@ class Declaration(Strict):
     clean: bool = False
     """Resources without their faults."""
     wording: Variant = "published"
-    """Which templates."""
+    """Templates that are used: those of the release, or the corrected ones."""
 
 
 def _merge(layers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

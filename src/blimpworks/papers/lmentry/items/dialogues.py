@@ -35,14 +35,14 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """One exchange."""
+    """A system prompt, a prompt and its answer."""
 
     system: str
     prompt: str
     answer: str
 
     def line(self) -> str:
-        """As a line of JSON."""
+        """The dialogue as a line of JSON."""
         fields = {"system": self.system, "prompt": self.prompt, "answer": self.answer}
         return json.dumps(fields, ensure_ascii=False)
 
@@ -73,7 +73,7 @@ def _candidates(rows: list[Row], pool: Pool, draw: random.Random) -> Iterator[Ro
 
 
 def _form(task: str, template: int, answer: str) -> str:
-    """How the answer is written."""
+    """An answer as a template has it: in quotation marks, or bare."""
     if template == QUOTED and task not in UNQUOTED and " " not in answer:
         return f'"{answer}"'
     return answer

@@ -36,7 +36,7 @@ class Source:
 
     @cached_property
     def alphabet(self) -> Alphabet:
-        """The language's alphabet."""
+        """Letters of the language, in their order."""
         return Alphabet(self.pack.alphabet)
 
     @cached_property

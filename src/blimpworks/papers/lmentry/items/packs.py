@@ -75,9 +75,9 @@ class Pack(Strict):
     yes_no: tuple[str, str] | None = None
     """Answers to the questions on categories; needed where there are such."""
     yes_no_corrected: tuple[str, str] | None = None
-    """Their right spelling, where the release has another."""
+    """Right spelling of ``yes_no``, where the release has another."""
     lists: Lists = Lists(last=", ")
-    """Rows of words."""
+    """How the words of a list are joined."""
     categories: dict[str, dict[str, str]] = Field(default={})
     """Other names of categories, by task and number of the template: ``task.1``."""
     declension: Literal["basque"] | None = None
@@ -89,8 +89,8 @@ class Pack(Strict):
     corrected: dict[str, str] = Field(default={})
     """Templates in their place in the variant corrected, by task and number: ``task.2``."""
     slips: dict[str, str] = Field(default={})
-    """Those that a subset of the release has in the place of its task's, by subset and number; not
-    in the variant corrected."""
+    """Templates that a subset of the release has in the place of its task's, by subset and number;
+    not in the variant corrected."""
     answers: AnswerPatterns | None = None
     """How answers are judged; null where nobody has written that yet."""
 

@@ -103,7 +103,7 @@ def _numbered(
 
 
 def _paradigm(name: str, template: int, arguments: Arguments) -> str:
-    """Which template, and in the tasks on two arguments which of them is right."""
+    """Paradigm of a prompt: its template and, in tasks on two arguments, which of them is right."""
     if task_of(name) not in ORDERED:
         return f"template={template}"
     return f"template={template}/answer={arguments['answer_index'] + 1}"

@@ -135,7 +135,7 @@ _CATEGORY_CASES: dict[str, tuple[Case, Case]] = {
     "absolutive": ("absolutive_singular", "absolutive_plural"),
     "comitative": ("comitative_singular", "comitative_plural"),
 }
-"""Of categories that words have to do with, and of those that they belong to."""
+"""Cases of categories that words have to do with, and of those that words belong to."""
 
 
 def inflected(arguments: Arguments, prompt: str) -> list[Argument]:

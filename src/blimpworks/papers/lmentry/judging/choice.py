@@ -57,9 +57,9 @@ class Question:
     article: str
     """The gold answer, where it may be an article too; else nothing."""
     follow: frozenset[str]
-    """Words that may follow it."""
+    """Words that may follow the gold answer."""
     difference: int
-    """Of the lengths of two words, where answers may name it."""
+    """Difference of two words' lengths, where answers may name it."""
 
 
 class ChoiceJudge:
@@ -159,7 +159,7 @@ class ChoiceJudge:
         return counts_of(number, declared.numerals, number_forms(number, self._language)[1:])
 
     def _difference(self, arguments: Arguments) -> int:
-        """Of the lengths of the two words, where answers may name it; else 1."""
+        """Difference of the two words' lengths, where answers may name it; else 1."""
         if not self._counted:
             return 1
         return abs(len(str(arguments["answer"])) - len(str(arguments["distractor"])))
@@ -271,5 +271,5 @@ def _stands(answer: str, known: Sequence[Argument]) -> bool:
 
 
 def _bare(answer: str) -> str:
-    """Without anything but words and spaces."""
+    """An answer's letters, digits, underscores and spaces alone."""
     return "".join(c for c in answer if c.isalnum() or c in " _")

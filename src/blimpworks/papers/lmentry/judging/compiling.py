@@ -112,9 +112,10 @@ def bracketed_expressions(
     once: bool = False,
     endings: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """The same for answers in which arguments stand between brackets, with ``marks`` around.
+    """Expression of each role, for answers in which arguments stand between brackets.
 
-    ``once``: one mark at most on either side. ``endings``: as above; None where arguments in a case
+    ``marks`` may stand around them, with ``once`` one at most on either side. ``endings``:
+    patterns of the endings of each case; None where arguments in a case
     have brackets of their own, as in published verdicts.
     """
     passed = {"~": PASSED}
@@ -324,7 +325,7 @@ class Compiled:
         return Verdict(True, False, "inside", match.source) if match else None
 
     def unopposed(self, masked: str) -> Verdict | None:
-        """The same, unless another answer is given too, or one or the other is."""
+        """A verdict by a pattern inside an answer, unless it gives another answer too."""
         text = self._either.sub(" ", masked)
         verdict = self.inside(text)
         if verdict and self.inside(text.translate(context.OTHERWISE)):

@@ -25,7 +25,10 @@ _SPOKEN = re.compile(r"[^\W_]")
 
 
 def published(text: str) -> str:
-    """As the release does: in lower case, one space for several, one for an underscore."""
+    """An answer as the release normalises it.
+
+    In lower case, with one space for several, and one for each underscore.
+    """
     if not text.isascii():
         text = text.translate(_NO_ROLES)
     text = text.strip().lower()
@@ -65,14 +68,14 @@ def only_ascii_word(text: str) -> str | None:
 
 
 def only_ascii_token(text: str) -> str | None:
-    """The same with digits; a word that is repeated is one."""
+    """The one word of ASCII letters and digits, repeated or not; None where there are several."""
     matches = _ASCII_TOKEN.finditer(text)
     first = next(matches, None)
     return first[0] if first and all(each[0] == first[0] for each in matches) else None
 
 
 def ascii_words(text: str) -> list[str]:
-    """All of them."""
+    """All words of ASCII letters in a text."""
     return _ASCII_WORD.findall(text)
 
 
@@ -82,7 +85,7 @@ def ascii_tokens(text: str) -> Iterator[str]:
 
 
 def has_ascii_token(text: str) -> bool:
-    """Whether there is any."""
+    """Whether a text has a word of ASCII letters and digits."""
     return _ASCII_TOKEN.search(text) is not None
 
 

@@ -50,7 +50,7 @@ INFLECTED = {
     for name in NAMES
     if "_" in name and not name.endswith("_rewritten")
 }
-"""Of each role of an argument in a case the argument and the case."""
+"""Argument and case of each role that is an argument in a case."""
 ANY_ROLE = "".join(ROLE.values())
 HIDDEN = chr(0xE000 + len(NAMES))
 """Stands for a word that is no argument where it stands, though it is written as one."""
@@ -64,7 +64,7 @@ class Argument(NamedTuple):
 
     text: str
     role: str
-    """Character of the role."""
+    """The private-use character that stands for the argument."""
     syntax: bool = False
     """Whether the text is an expression of RE2, as the release takes it."""
     bare: bool = False
@@ -147,7 +147,7 @@ CLOSE = {role: chr(_FIRST + number) for number, role in enumerate(ROLE.values())
 OPEN = {role: chr(_FIRST + len(NAMES) + number) for number, role in enumerate(ROLE.values())}
 """Brackets of each role's character. Of two at one place, closing ones come first."""
 BRACKETS = f"{CLOSE[ROLE[NAMES[0]]]}-{OPEN[ROLE[NAMES[-1]]]}"
-"""All of them, as a range in a class of an expression."""
+"""All brackets, as a range in a character class."""
 PASSED = f"[{BRACKETS}]*"
 """Expression of brackets of arguments that a pattern does not ask for at a place."""
 SPACE = rf"(?:[^a-z0-9{BRACKETS}]{PASSED})"

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 
 class Verdict(NamedTuple):
-    """A verdict and its ground."""
+    """Whether an answer is right, and by which rule."""
 
     correct: bool
     certain: bool
@@ -99,4 +99,4 @@ RULES_OF: dict[str, TaskRules] = {
     ),
     **dict.fromkeys(("starts_with_word", "ends_with_word"), TaskRules("edge")),
 }
-"""By task."""
+"""Rules of each task."""

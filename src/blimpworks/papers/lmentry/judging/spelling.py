@@ -39,7 +39,7 @@ def is_jamo(letter: str) -> bool:
 
 
 def pattern_in_letters(pattern: str) -> str:
-    """The same of a pattern, where ``?`` still stands behind a whole syllable."""
+    """A pattern with its Hangul taken apart; ``?`` still stands behind a whole syllable."""
     return in_letters(re.sub(r"([가-힣])\?", r"(\1)?", pattern))
 
 
@@ -114,7 +114,7 @@ class LetterPatterns:
         return PatternSet(patterns, whole=True), PatternSet(inside, whole=False)
 
     def _placed(self, pattern: Pattern) -> Pattern:
-        """For a place in an answer."""
+        """A pattern as it is looked for inside an answer."""
         if self._variant == "corrected":
             return self._apart(pattern)
         marks = self._declared.published_marks.get(self._task)
@@ -147,7 +147,7 @@ class LetterPatterns:
 
 
 def _bounded(pattern: Pattern, *roles: str) -> Pattern:
-    """For a place in an answer: a word that begins or ends the pattern is whole there.
+    """A pattern for inside an answer: a word at its beginning or end is a whole word there.
 
     ``roles``: those words, in braces; all where none is given.
     """
