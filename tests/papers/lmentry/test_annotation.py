@@ -25,8 +25,8 @@ from blimpworks.papers.lmentry.annotation.agreement import (
     kappa,
     measure_agreement,
     read_key,
+    read_labels,
 )
-from blimpworks.papers.lmentry.annotation.labels import read_labels
 from blimpworks.papers.lmentry.annotation.sheet import COLUMNS, write_annotation_sheet
 from blimpworks.papers.lmentry.settings import SheetOptions
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, SHEET_KEY
@@ -100,8 +100,8 @@ def test_the_answers_drawn_are_those_of_all_models(sheet):
 def test_annotators_see_neither_the_model_nor_the_verdict_nor_the_reasoning(sheet):
     text = sheet[0].read_text("utf-8-sig")
     assert text.splitlines()[0] == "id,lang,task,prompt,gold,answer,correct,note"
-    told = ("phi-4", "mine", "published", "corrected", "think")
-    assert [word for word in told if word in text] == []
+    hidden = ("phi-4", "mine", "published", "corrected", "think")
+    assert [word for word in hidden if word in text] == []
 
 
 def test_the_sheet_opens_in_a_spreadsheet_as_utf_8(campaign, tmp_path):
@@ -112,9 +112,9 @@ def test_the_sheet_opens_in_a_spreadsheet_as_utf_8(campaign, tmp_path):
 
 def test_no_cell_of_the_sheet_is_a_formula(sheet):
     with sheet[0].open(encoding="utf-8-sig", newline="") as file:
-        found = [cell for row in csv.reader(file) for cell in row]
-    assert any(cell.startswith("'=") for cell in found)
-    assert [cell for cell in found if cell.startswith(FORMULA_SIGNS)] == []
+        texts = [cell for row in csv.reader(file) for cell in row]
+    assert any(cell.startswith("'=") for cell in texts)
+    assert [cell for cell in texts if cell.startswith(FORMULA_SIGNS)] == []
 
 
 @given(ANY_TEXT)
@@ -160,11 +160,11 @@ def category_prompts(template):
 
 @pytest.mark.parametrize("published", [True, False])
 def test_the_gold_answer_is_that_to_what_the_template_asks(tmp_path, published):
-    asked = [row for template in (1, 2) for row in category_prompts(template)]
-    prompts = write(asked, PROMPTS, tmp_path / "spa.parquet")
+    rows = [row for template in (1, 2) for row in category_prompts(template)]
+    prompts = write(rows, PROMPTS, tmp_path / "spa.parquet")
     answered = [
         {"item_id": row["item_id"], "status": "ok", "text": YES, "finish": "stop", "tokens": 1}
-        for row in asked
+        for row in rows
     ]
     answers = {"mine": write(answered, ANSWERS, tmp_path / "mine.parquet")}
     sheet, pack = tmp_path / "spa.csv", CONFIG / "lmentry/languages/spa.yaml"
@@ -172,10 +172,10 @@ def test_the_gold_answer_is_that_to_what_the_template_asks(tmp_path, published):
     chosen = pack if published else None
     write_annotation_sheet("spa", prompts, answers, sheet, key, options, chosen)
     hidden = {row["row"]: row["item_id"] for row in read_table(SHEET_KEY, key).to_pylist()}
-    found = {hidden[row["id"]]: (row["gold"], row["note"]) for row in lines(sheet)}
+    golds = {hidden[row["id"]]: (row["gold"], row["note"]) for row in lines(sheet)}
     any_words = {"5": (NO, ""), "4": (YES, ""), "1": (YES, ""), "0": (YES, "")}
-    assert {item[2:]: told for item, told in found.items() if item[0] == "1"} == any_words
-    second = {item[2:]: told for item, told in found.items() if item[0] == "2"}
+    assert {item[2:]: gold for item, gold in golds.items() if item[0] == "1"} == any_words
+    second = {item[2:]: gold for item, gold in golds.items() if item[0] == "2"}
     # The second published template asks whether all of them are.
     note = "the prompt asks for all_words_from_category"
     every = {"5": (NO, note), "4": (NO, note), "1": (NO, note), "0": (YES, note)}
@@ -198,9 +198,9 @@ def read(sheet, *paths):
 
 @pytest.mark.parametrize(("word", "label"), [("yes", 1), ("No", 0), (" 1", 1), ("0", 0)])
 def test_labels_are_yes_no_1_and_0(sheet, word, label):
-    found = read(sheet, saved(sheet[0], filled(sheet, {"correct": word})))
-    assert found["correct"].tolist()[2] == label
-    assert {*found["annotator"]} == {"anna"}
+    labels = read(sheet, saved(sheet[0], filled(sheet, {"correct": word})))
+    assert labels["correct"].tolist()[2] == label
+    assert {*labels["annotator"]} == {"anna"}
 
 
 @pytest.mark.parametrize(
@@ -214,16 +214,16 @@ def test_labels_are_yes_no_1_and_0(sheet, word, label):
 )
 def test_a_wrong_row_is_told_with_its_line(sheet, change, said):
     path = saved(sheet[0], filled(sheet, change))
-    with pytest.raises(UserError, match=rf"eng\.anna\.csv:4: {said}") as told:
+    with pytest.raises(UserError, match=rf"eng\.anna\.csv:4: {said}") as error:
         read(sheet, path)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
 
 
 def test_of_many_wrong_rows_the_first_are_told_and_the_rest_counted(sheet):
     path = saved(sheet[0], lines(sheet[0]))
-    with pytest.raises(UserError) as told:
+    with pytest.raises(UserError) as error:
         read(sheet, path)
-    assert str(told.value).splitlines()[-1] == f"{5 * TASKS - 5} more rows are wrong."
+    assert str(error.value).splitlines()[-1] == f"{5 * TASKS - 5} more rows are wrong."
 
 
 def test_a_row_that_is_labelled_twice_is_told_with_both_places(sheet):
@@ -270,8 +270,8 @@ def test_a_sheet_without_labels_or_with_a_broken_row_is_refused(sheet):
 def test_models_that_judge_stand_in_columns_of_their_own(sheet):
     columns = (*COLUMNS[:6], "correct:gpt", "correct:llama")
     rows = [row | {"correct:gpt": "1", "correct:llama": "0"} for row in lines(sheet[0])]
-    found = read(sheet, saved(sheet[0], rows, columns=columns))
-    assert found.groupby("annotator")["correct"].agg(set).to_dict() == {"gpt": {1}, "llama": {0}}
+    labels = read(sheet, saved(sheet[0], rows, columns=columns))
+    assert labels.groupby("annotator")["correct"].agg(set).to_dict() == {"gpt": {1}, "llama": {0}}
 
 
 def test_an_annotator_cannot_be_called_as_a_method(sheet):
@@ -286,9 +286,9 @@ def test_kappa_is_that_of_a_worked_example():
     # Both yes 20, first alone 5, second alone 10, both no 15: 0.7 observed, 0.5 expected.
     first = pd.Series([1] * 25 + [0] * 25)
     second = pd.Series([1] * 20 + [0] * 5 + [1] * 10 + [0] * 15)
-    found, low, high = kappa(first, second)
-    assert found == pytest.approx((0.7 - 0.5) / (1 - 0.5))
-    assert low < found < high
+    value, low, high = kappa(first, second)
+    assert value == pytest.approx((0.7 - 0.5) / (1 - 0.5))
+    assert low < value < high
     agreement = compare(first, second)
     assert (agreement["equal"], agreement["accuracy"]) == (35, 0.7)
     assert (agreement["right_method"], agreement["right_annotator"]) == (25, 30)
@@ -314,9 +314,9 @@ def measured(campaign, tmp_path_factory):
 
 
 def test_verdicts_are_compared_with_each_annotator(measured):
-    found = measured["eng", "all", "corrected", "anna"]
-    assert (found["n"], found["equal"], found["accuracy"]) == (8 * TASKS, 8 * TASKS, 1)
-    assert found["kappa"] == 1
+    anna = measured["eng", "all", "corrected", "anna"]
+    assert (anna["n"], anna["equal"], anna["accuracy"]) == (8 * TASKS, 8 * TASKS, 1)
+    assert anna["kappa"] == 1
     bert = measured["eng", "all", "corrected", "bert"]
     assert bert["equal"] == bert["n"] - math.ceil(bert["n"] / 7)
     assert bert["low"] < bert["accuracy"] < bert["high"]
@@ -349,9 +349,9 @@ def test_a_labelled_answer_without_a_verdict_is_counted_and_not_dropped(campaign
 
 
 def test_annotators_are_compared_with_each_other(measured):
-    found = measured["eng", "all", "anna", "bert"]
+    between = measured["eng", "all", "anna", "bert"]
     same = measured["eng", "all", "corrected", "bert"]
-    assert (found["n"], found["equal"], found["kappa"]) == (
+    assert (between["n"], between["equal"], between["kappa"]) == (
         same["n"],
         same["equal"],
         pytest.approx(same["kappa"]),
@@ -366,9 +366,9 @@ def test_every_task_is_compared(measured):
 def test_the_commands_draw_a_sheet_and_read_it_back(campaign, tmp_path):
     sheet, key, output = tmp_path / "eng.csv", tmp_path / "eng.key.parquet", tmp_path / "a.parquet"
     answers = [f"--answers={campaign.answers('eng', model)}" for model in MODELS]
-    made = [f"--sheet={sheet}", f"--key={key}", "--options", json.dumps({"per_task": 2})]
+    options = [f"--sheet={sheet}", f"--key={key}", "--options", json.dumps({"per_task": 2})]
     prompts = f"--prompts={campaign.prompts('eng')}"
-    run = CliRunner().invoke(app, ["annotation-sheet", "eng", prompts, *answers, *made])
+    run = CliRunner().invoke(app, ["annotation-sheet", "eng", prompts, *answers, *options])
     assert run.exit_code == 0, run.output
     filled = map(str, fill(sheet, key, campaign, "eng"))
     models = json.dumps({model: ["eng"] for model in MODELS})

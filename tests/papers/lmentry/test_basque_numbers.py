@@ -2,8 +2,8 @@
 
 import pytest
 
+from blimpworks.papers.lmentry.items.basque import spelled
 from blimpworks.papers.lmentry.judging.arguments import number_forms
-from blimpworks.papers.lmentry.judging.basque_numbers import spelled
 
 GOLDEN = {
     0: "zero",

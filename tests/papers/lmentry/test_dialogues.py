@@ -15,7 +15,7 @@ from blimpworks.campaign.parts import benchmarks_of
 from blimpworks.errors import UserError
 from blimpworks.models import instruct
 from blimpworks.models.tokenizer import EOS_ID
-from blimpworks.papers.lmentry.items.arguments import MADE, VARIED, Pool, answer_to, vary
+from blimpworks.papers.lmentry.items.arguments import OPEN_ANSWERS, VARIED, Pool, answer_to, vary
 from blimpworks.papers.lmentry.items.dialogues import build_dialogues, make_dialogues
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.prompt_tables import PROMPTS
@@ -138,7 +138,7 @@ def write_prompts(path, rows):
 
 
 def test_every_task_of_many_answers_has_a_rule_for_one():
-    assert {*MADE} == {*RIGHT} == {*ASKED} - {*GOLD}
+    assert {*OPEN_ANSWERS} == {*RIGHT} == {*ASKED} - {*GOLD}
 
 
 @given(st.integers(0, 10**6), st.sampled_from(EVERY), st.booleans())
@@ -170,25 +170,25 @@ def test_a_varied_prompt_asks_the_same_of_its_new_argument(seed, row):
 
 @pytest.mark.parametrize("task", VARIED)
 def test_no_dialogue_asks_what_the_benchmark_asks(task):
-    asked = rows_of(task)
-    made = make_dialogues(EVERY, asked, {"eng": SYSTEM}, seed=3, most=20)
-    prompts = [dialogue.prompt for dialogue in made]
-    assert not {*prompts} & {row["prompt"] for row in asked}
+    rows = rows_of(task)
+    dialogues = make_dialogues(EVERY, rows, {"eng": SYSTEM}, seed=3, most=20)
+    prompts = [dialogue.prompt for dialogue in dialogues]
+    assert not {*prompts} & {row["prompt"] for row in rows}
     assert len({*prompts}) == len(prompts)
     form = re.escape(ASKED[task]).replace(r"\{", "{").replace(r"\}", "}")
     assert 1 < len([*filter(re.compile(re.sub("{.+?}", ".+", form)).fullmatch, prompts)]) <= 20
 
 
 def test_prompts_that_cannot_be_varied_are_left_out():
-    asked = rows_of("bigger_number")
-    made = make_dialogues(asked, asked[:15], {"eng": SYSTEM}, seed=3, most=50)
-    assert {each.prompt for each in made} == {row["prompt"] for row in asked[15:]}
+    rows = rows_of("bigger_number")
+    dialogues = make_dialogues(rows, rows[:15], {"eng": SYSTEM}, seed=3, most=50)
+    assert {each.prompt for each in dialogues} == {row["prompt"] for row in rows[15:]}
 
 
 def test_one_template_has_its_words_in_quotation_marks():
-    asked = rows_of("first_word", "bigger_number", "starts_with_word", template=3)
-    made = {each.prompt: each.answer for each in make_dialogues(asked, [], {"eng": "S"}, 0, 5)}
-    for prompt, answer in made.items():
+    rows = rows_of("first_word", "bigger_number", "starts_with_word", template=3)
+    answers = {each.prompt: each.answer for each in make_dialogues(rows, [], {"eng": "S"}, 0, 5)}
+    for prompt, answer in answers.items():
         quoted = prompt.startswith("What is the first word")
         assert bool(re.fullmatch('".+"', answer)) == quoted
 
@@ -254,8 +254,8 @@ def test_the_chat_template_writes_what_the_model_was_trained_on(taught):
     ]
     whole = instruct.written("Be kind.", "Hm?", "Ah.")
     assert tokenizer.apply_chat_template(messages, tokenize=False) == whole
-    asked = tokenizer.apply_chat_template(messages[:2], add_generation_prompt=True, tokenize=False)
-    assert whole == f"{asked}Ah.</s>"
+    prompt = tokenizer.apply_chat_template(messages[:2], add_generation_prompt=True, tokenize=False)
+    assert whole == f"{prompt}Ah.</s>"
     assert tokenizer.decode(tokenizer(whole, add_special_tokens=False)["input_ids"]) == whole
 
 
@@ -311,8 +311,8 @@ def test_no_more_dialogues_are_encoded_than_training_can_use(taught):
 def test_a_tokenizer_is_trained_on_some_of_many_dialogues(monkeypatch):
     monkeypatch.setattr(instruct, "SAMPLE", 10)
     many = [instruct.written("S", f"word{n % 2}", "Ah") for n in range(40)]
-    found = instruct.train_pieces(many, 300).to_str()
-    assert found == instruct.train_pieces(many[::4], 300).to_str()
+    tokenizer = instruct.train_pieces(many, 300).to_str()
+    assert tokenizer == instruct.train_pieces(many[::4], 300).to_str()
 
 
 def test_a_line_that_is_no_dialogue_is_named(tmp_path):

@@ -64,37 +64,37 @@ def root(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def made(root):
+def simulated(root):
     return Campaign(root / "campaign", SKILL, tuple(LANGUAGES)).build(PER_TEMPLATE)
 
 
 @pytest.fixture(scope="module")
-def campaign(made, root):
+def campaign(simulated, root):
     """Tables of the campaign by kind."""
     verdicts = root / "verdicts.parquet"
-    compare_verdicts(made.evaluations, verdicts)
+    compare_verdicts(simulated.evaluations, verdicts)
     return {
-        "accuracies": [made.accuracies],
-        "items": [made.prompts(lang) for lang in LANGUAGES],
-        "annotation_agreement": [annotated(made, root)],
+        "accuracies": [simulated.accuracies],
+        "items": [simulated.prompts(lang) for lang in LANGUAGES],
+        "annotation_agreement": [annotated(simulated, root)],
         "verdicts": [verdicts],
         "packs": [pack(lang, root / f"{lang}.yaml") for lang in LANGUAGES],
         "printed": sorted(PRINTED.glob("*.csv")),
     }
 
 
-def annotated(made, root):
+def annotated(simulated, root):
     """Agreement with two annotators: one says what the corrected rules do, one now and then not."""
     sheets, keys = [], []
     for lang in LANGUAGES:
         sheet, key = root / f"{lang}.csv", root / f"{lang}.key.parquet"
-        answers = {model: made.answers(lang, model) for model in SKILL}
+        answers = {model: simulated.answers(lang, model) for model in SKILL}
         options = SheetOptions(per_task=6)
-        write_annotation_sheet(lang, made.prompts(lang), answers, sheet, key, options)
-        sheets += fill(sheet, key, made, lang)
+        write_annotation_sheet(lang, simulated.prompts(lang), answers, sheet, key, options)
+        sheets += fill(sheet, key, simulated, lang)
         keys.append(key)
     output = root / "annotation_agreement.parquet"
-    measure_agreement(sheets, keys, made.judgements, output)
+    measure_agreement(sheets, keys, simulated.judgements, output)
     return output
 
 
@@ -109,11 +109,11 @@ def pack(lang, path):
 
 
 @pytest.fixture(scope="module")
-def sources(made, campaign):
+def sources(simulated, campaign):
     """The tables that cells name, as frames."""
     frames = [
         read_table(JUDGEMENTS, path).to_pandas().assign(model=model, lang=lang)
-        for model, lang, path in made.judged
+        for model, lang, path in simulated.judged
     ]
     items = [read_table(PROMPTS, path).to_pandas() for path in campaign["items"]]
     plain = {
@@ -159,11 +159,11 @@ def test_the_score_is_accuracy_times_robustness(campaign, root):
 
 
 def test_averages_are_over_the_models(campaign, root):
-    found = cells(build("table4", campaign, LABELS, root)[0])
+    by_place = cells(build("table4", campaign, LABELS, root)[0])
     for column in ("EN LMS", "IT Acc."):
-        own = [cell.value for (row, c), cell in found.items() if c == column and row != "Average"]
+        own = [c.value for c in by_place.values() if c.column == column and c.row != "Average"]
         assert len(own) == 4
-        assert found["Average", column].value == pytest.approx(sum(own) / 4)
+        assert by_place["Average", column].value == pytest.approx(sum(own) / 4)
 
 
 def test_models_that_the_paper_has_not_stand_under_a_heading_of_their_own(campaign, root):
@@ -175,15 +175,15 @@ def test_models_that_the_paper_has_not_stand_under_a_heading_of_their_own(campai
 
 def test_table_6_ranks_the_tasks_of_each_group(campaign, sources, root):
     exhibit, _ = build("table6", campaign, LABELS, root)
-    found = cells(exhibit)
+    by_place = cells(exhibit)
     rows = sources["accuracies"]
     rows = rows[(rows["lang"] == "ita") & (rows["model"] == "phi-4") & (rows["paradigm"] == ALL)]
     rows = rows[rows["method"] == METHOD]
     means = rows[rows["phenomenon"].isin(TASKS)].set_index("phenomenon")["accuracy"]
-    listed = [found[f"IT {n}", "Open-weight top 5"].text.replace(" ", "_") for n in range(1, 6)]
+    listed = [by_place[f"IT {n}", "Open-weight top 5"].text.replace(" ", "_") for n in range(1, 6)]
     assert means[listed].is_monotonic_decreasing
     assert means[listed].min() >= means.drop(listed).max()
-    last = [found[f"IT {n}", "Open-weight bottom 5"].text.replace(" ", "_") for n in range(1, 6)]
+    last = [by_place[f"IT {n}", "Open-weight bottom 5"].text.replace(" ", "_") for n in range(1, 6)]
     assert means[last].max() <= means.drop(last).min()
 
 
@@ -191,7 +191,7 @@ def test_measured_numbers_stand_beside_the_printed_ones(campaign, root):
     names = ("table2", "table4", "table5", "table50", "table54")
     paths = {name: build(name, campaign, LABELS, root)[1] for name in names}
     printed = sorted(PRINTED.glob("*.csv"))
-    found = {(r["exhibit"], r["row"], r["column"]): r for r in compare("lmentry", printed, paths)}
+    rows = {(r["exhibit"], r["row"], r["column"]): r for r in compare("lmentry", printed, paths)}
     for place in (
         ("table4", "phi-4", "eng lms"),
         ("table4", "average", "ita accuracy"),
@@ -200,9 +200,9 @@ def test_measured_numbers_stand_beside_the_printed_ones(campaign, root):
         ("table54", "homophones", "eng"),
         ("table2", "all", "samples"),
     ):
-        assert found[place]["verdict"] != "not run", place
-    assert found["table4", "anita-8b", "eng lms"]["verdict"] == "not run"
-    assert found["table50", "phi-4", "homophones"]["n"] == N
+        assert rows[place]["verdict"] != "not run", place
+    assert rows["table4", "anita-8b", "eng lms"]["verdict"] == "not run"
+    assert rows["table50", "phi-4", "homophones"]["n"] == N
 
 
 def test_without_templates_there_is_accuracy_and_no_score(campaign, root, tmp_path):
@@ -218,9 +218,9 @@ def test_without_templates_there_is_accuracy_and_no_score(campaign, root, tmp_pa
 
 def test_table_3_has_the_campaigns_models_with_what_was_judged(campaign, root):
     exhibit, _ = build("table3", campaign, LABELS, root)
-    found = cells(exhibit)
-    assert found["phi-4", "Languages"].value == 2
-    assert found["Model M", "Answers"].value == 2 * 41 * N
+    by_place = cells(exhibit)
+    assert by_place["phi-4", "Languages"].value == 2
+    assert by_place["Model M", "Answers"].value == 2 * 41 * N
     assert exhibit.stub["phi-4"] == {"Name": NAMES["phi-4"], "Size": "14.7B"}
 
 
@@ -231,32 +231,33 @@ def test_table_7_says_which_system_prompts_are_not_as_printed(campaign, root):
 
 
 def test_table_8_counts_the_prompts_of_each_subset(campaign, root):
-    found = cells(build("table8", campaign, LABELS, root)[0])
-    assert found["more_letters_length_diff_1", "Prompts"].value == 2 * N
-    assert found["more_letters_length_diff_1", "Languages"].value == 2
-    assert len(found) == 2 * 16
+    by_place = cells(build("table8", campaign, LABELS, root)[0])
+    assert by_place["more_letters_length_diff_1", "Prompts"].value == 2 * N
+    assert by_place["more_letters_length_diff_1", "Languages"].value == 2
+    assert len(by_place) == 2 * 16
 
 
 def test_table_52_has_each_annotator_and_the_mean_of_the_tasks(campaign, root):
-    found = cells(build("table52", campaign, LABELS, root)[0])
-    assert {cell.value for (row, c), cell in found.items() if c == "anna Agreement (%)"} == {100.0}
+    by_place = cells(build("table52", campaign, LABELS, root)[0])
+    anna = {cell.value for cell in by_place.values() if cell.column == "anna Agreement (%)"}
+    assert anna == {100.0}
     bert = [
         cell.value
-        for (row, column), cell in found.items()
+        for (row, column), cell in by_place.items()
         if column == "bert Agreement (%)" and row not in ("global accuracy", "all answers")
     ]
-    mean = found["global accuracy", "bert Agreement (%)"]
+    mean = by_place["global accuracy", "bert Agreement (%)"]
     assert mean.value == pytest.approx(sum(bert) / len(bert))
     assert mean.stands_for == ("global_accuracy", "agreement")
-    whole = found["all answers", "bert κ"]
+    whole = by_place["all answers", "bert κ"]
     assert whole.low < whole.value < whole.high < 1
 
 
 def test_agreement_of_any_language_stands_by_annotator_and_between_annotators(campaign, root):
-    found = cells(build("agreement", campaign, LABELS, root)[0])
-    assert found["Italian, anna", "Corrected Agreement (%)"].value == 100
-    assert found["Italian, anna", "Published Agreement (%)"].value < 100
-    assert 0 < found["Italian, anna and bert", "κ"].value < 1
+    by_place = cells(build("agreement", campaign, LABELS, root)[0])
+    assert by_place["Italian, anna", "Corrected Agreement (%)"].value == 100
+    assert by_place["Italian, anna", "Published Agreement (%)"].value < 100
+    assert 0 < by_place["Italian, anna and bert", "κ"].value < 1
 
 
 def test_reasons_and_denominators_add_up_to_the_change_of_accuracy(campaign, root):
@@ -276,14 +277,14 @@ def test_the_groups_of_the_figure_have_each_task_once():
     assert sorted(task for part in parts for task in part) == sorted(whole)
 
 
-def test_published_accuracies_divide_by_what_the_settings_ask_for(campaign, made, root):
+def test_published_accuracies_divide_by_what_the_settings_ask_for(campaign, simulated, root):
     labels = replace(LABELS, method="published")
     exhibit, _ = build("table34", campaign, labels, root)
-    found = cells(exhibit)["phi-4", "starts with word"]
-    path = made.judgements / "ita/phi-4.parquet"
+    cell = cells(exhibit)["phi-4", "starts with word"]
+    path = simulated.judgements / "ita/phi-4.parquet"
     rows = read_table(JUDGEMENTS, path).to_pandas()
     rows = rows[(rows["phenomenon"] == "starts_with_word") & (rows["method"] == "published")]
-    assert formula_of(found.formula.sentence)(rows) == pytest.approx(
+    assert formula_of(cell.formula.sentence)(rows) == pytest.approx(
         100 * rows["correct"].sum() / (6 * N)
     )
     assert "settings" in exhibit.caption
@@ -319,9 +320,9 @@ def test_the_order_aspect_is_the_gap_between_answers_pooled_over_templates():
         "template=1/answer=2": 0.5,
         "template=2/answer=2": 0.5,
     }
-    found = aspects(accuracies(more_letters=cases))
-    assert found["order"] == pytest.approx(100 - 30)
-    assert found["template"] == pytest.approx(100 - 10)
+    values = aspects(accuracies(more_letters=cases))
+    assert values["order"] == pytest.approx(100 - 30)
+    assert values["template"] == pytest.approx(100 - 10)
 
 
 def judgements(task, correct, nominal):
@@ -337,16 +338,16 @@ def judgements(task, correct, nominal):
 
 
 def test_published_templates_of_two_arguments_are_shares_of_the_settings_numbers():
-    asked = {
+    correct = {
         "template=1/answer=1": [1, 1, 1, 0],
         "template=1/answer=2": [1, 1, 0, 0],
         # Half of the answers to the second template failed.
         "template=2/answer=1": [1, 1, None, None],
         "template=2/answer=2": [1, 0, None, None],
     }
-    found = summarise(judgements("more_letters", asked, nominal=10))
+    rows = summarise(judgements("more_letters", correct, nominal=10))
     published, corrected = (
-        aspects(found[found["method"] == method]) for method in ("published", "corrected")
+        aspects(rows[rows["method"] == method]) for method in ("published", "corrected")
     )
     assert published["template"] == pytest.approx(100 - 100 * (5 / 10 - 3 / 10))
     assert corrected["template"] == pytest.approx(100 - 100 * (3 / 4 - 5 / 8))
@@ -367,13 +368,13 @@ def test_published_templates_of_two_arguments_are_shares_of_the_settings_numbers
 
 
 def test_the_content_aspect_counts_tasks_without_subsets_as_stable():
-    found = aspects(accuracies(more_letters_length_diff_3plus=0.9, more_letters_length_diff_1=0.3))
-    assert found["content"] == pytest.approx((5 * 100 + 40) / 6)
+    values = aspects(accuracies(more_letters_length_diff_3plus=0.9, more_letters_length_diff_1=0.3))
+    assert values["content"] == pytest.approx((5 * 100 + 40) / 6)
 
 
 def test_the_adjacent_aspect_is_the_mean_gap_of_the_pairs_there_are():
-    found = aspects(accuracies(first_word=0.8, last_word=0.6, first_letter=0.9))
-    assert found["adjacent"] == pytest.approx(100 - (20 + 10) / 2)
+    values = aspects(accuracies(first_word=0.8, last_word=0.6, first_letter=0.9))
+    assert values["adjacent"] == pytest.approx(100 - (20 + 10) / 2)
 
 
 def test_robustness_is_unknown_without_templates():
@@ -405,15 +406,15 @@ def golden():
 
 
 def test_robustness_is_that_of_a_worked_example():
-    found = aspects(golden())
+    values = aspects(golden())
     # First right: (90 + 50.04 + 60) ÷ 3 = 66.68; second: (70 + 40 + 64.03) ÷ 3 = 58.01.
-    assert found["order"] == pytest.approx(100 - (66.68 - 58.01))
+    assert values["order"] == pytest.approx(100 - (66.68 - 58.01))
     # One of the six tasks has two subsets, 80 − 55.555 apart.
-    assert found["content"] == pytest.approx((5 * 100 + 75.555) / 6)
+    assert values["content"] == pytest.approx((5 * 100 + 75.555) / 6)
     # Templates: 80, 45.02 and 62.015; and 40.049, 50 and 60.
-    assert found["template"] == pytest.approx(((100 - 34.98) + (100 - 19.951)) / 2)
+    assert values["template"] == pytest.approx(((100 - 34.98) + (100 - 19.951)) / 2)
     # Of the pairs, more and less letters alone are both there.
-    assert found["adjacent"] == pytest.approx(100 - 10)
+    assert values["adjacent"] == pytest.approx(100 - 10)
     mean = (91.33 + 95.9258333 + 72.5345 + 90) / 4
     assert robustness(golden()) == pytest.approx(mean)
     accuracy = (62.346 + 52.346 + 50.004) / 3
@@ -421,12 +422,12 @@ def test_robustness_is_that_of_a_worked_example():
 
 
 def test_the_release_rounds_on_the_way():
-    found = aspects(golden(), rounded=True)
-    assert found["order"] == pytest.approx(100 - (66.68 - 58.01))
-    assert found["content"] == pytest.approx((5 * 100 + 100 - (80 - 55.56)) / 6, abs=0.002)
+    values = aspects(golden(), rounded=True)
+    assert values["order"] == pytest.approx(100 - (66.68 - 58.01))
+    assert values["content"] == pytest.approx((5 * 100 + 100 - (80 - 55.56)) / 6, abs=0.002)
     # Templates to a tenth: 80 − 45 and 60 − 40.
-    assert found["template"] == pytest.approx((65 + 80) / 2)
-    assert found["adjacent"] == pytest.approx(100 - (62.35 - 52.35))
+    assert values["template"] == pytest.approx((65 + 80) / 2)
+    assert values["adjacent"] == pytest.approx(100 - (62.35 - 52.35))
     assert robustness(golden(), rounded=True) == 87.4
     accuracy = (62.346 + 52.346 + 50.004) / 3
     assert lmentry_score(golden(), rounded=True) == pytest.approx(accuracy * 0.874)

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.judging import wording
+from blimpworks.papers.lmentry.judging import normalise
 from blimpworks.papers.lmentry.judging.answers import judge_answers
 from blimpworks.papers.lmentry.judging.compiling import counts_of, expression_of
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Family
 from blimpworks.papers.lmentry.judging.judge import Judge
 from blimpworks.papers.lmentry.judging.roles import ROLE, Argument, find_word, replace_word
-from blimpworks.papers.lmentry.judging.scorer_settings import RULES_OF
+from blimpworks.papers.lmentry.judging.rules import RULES_OF
 from blimpworks.prompt_tables import ANSWERS, PROMPTS
 from blimpworks.tables import JUDGEMENTS, read_table, write_table
 from support.paths import REPOSITORY
@@ -49,9 +49,9 @@ EXAMPLES = {
 
 
 def arguments_of(task):
-    found = EXAMPLES[RULES_OF[task].kind]
+    arguments = EXAMPLES[RULES_OF[task].kind]
     number = {"answer": 246, "distractor": 147, "n1": 147, "n2": 246}
-    return found | number if "number" in task else found
+    return arguments | number if "number" in task else arguments
 
 
 def ask(method, task, arguments, answer, prompt="Which?"):
@@ -86,23 +86,23 @@ def test_what_an_argument_contains_is_never_taken_for_syntax(answer, distractor)
 
 
 @given(words, words)
-def test_the_bare_answer_is_right_and_the_distractor_wrong_also_between_quotes(one, other):
-    if one == other:
+def test_the_bare_answer_is_right_and_the_distractor_wrong_also_between_quotes(word, other):
+    if word == other:
         return
     for method in JUDGES:
         for task in ("more_letters", "first_alphabetically", "rhyming_word"):
-            arguments = {"answer": one, "distractor": other, "query": "q", "word1": one}
+            arguments = {"answer": word, "distractor": other, "query": "q", "word1": word}
             for form in ("{}", '"{}"', "{}.", "'{}',"):
-                assert ask(method, task, arguments, form.format(one)).correct
+                assert ask(method, task, arguments, form.format(word)).correct
                 assert not ask(method, task, arguments, form.format(other)).correct
 
 
 @given(st.integers(1, 400), st.integers(0, 2000))
 def test_a_wrong_difference_is_told_from_the_right_one(true, said):
-    found = counts_of(true, ["one|a single", "two", "three"])
-    assert bool(re2.fullmatch(found["n"], str(said))) == (said == true)
-    assert bool(re2.fullmatch(found["m"], str(said))) == (said != true)
-    assert bool(re2.fullmatch(found["m"], "a single")) == (true != 1)
+    expressions = counts_of(true, ["one|a single", "two", "three"])
+    assert bool(re2.fullmatch(expressions["n"], str(said))) == (said == true)
+    assert bool(re2.fullmatch(expressions["m"], str(said))) == (said != true)
+    assert bool(re2.fullmatch(expressions["m"], "a single")) == (true != 1)
 
 
 @given(words, st.text(string.ascii_lowercase + " .,'", max_size=30))
@@ -135,8 +135,8 @@ def test_slots_must_have_a_value_for_each_task():
 
 def test_published_templates_that_ask_for_another_task_are_judged_by_what_they_ask():
     declared = read_pack(PACK).answers.model_dump()
-    asked = {"any_words_from_category.2": "all_words_from_category"}
-    declared = AnswerPatterns.model_validate(declared | {"asks": asked})
+    asks = {"any_words_from_category.2": "all_words_from_category"}
+    declared = AnswerPatterns.model_validate(declared | {"asks": asks})
     arguments = {"num_words": 5, "num_distractors": 4}
     for prompts, right in (("published", "no"), ("corrected", "yes")):
         judge = Judge(declared, "corrected", prompts=prompts)
@@ -188,14 +188,14 @@ def test_a_number_inside_a_longer_one_is_another(number, more):
 
 
 @given(words, words)
-def test_an_answer_with_a_reason_is_judged_by_what_stands_before_it(one, other):
-    if one == other or {one, other} & {"as", "because", "since", "which", "it", "is", "longer"}:
+def test_an_answer_with_a_reason_is_judged_by_what_stands_before_it(word, other):
+    if word == other or {word, other} & {"as", "because", "since", "which", "it", "is", "longer"}:
         return
-    arguments = {"answer": one, "distractor": other, "word1": one, "word2": other}
+    arguments = {"answer": word, "distractor": other, "word1": word, "word2": other}
     for form in ("{} (the longer one)", "{}, because it is longer", "{} – it is longer"):
-        for said in (one, other):
+        for said in (word, other):
             verdict = ask("corrected", "more_letters", arguments, form.format(said))
-            assert (verdict.correct, verdict.certain) == (said == one, False)
+            assert (verdict.correct, verdict.certain) == (said == word, False)
 
 
 def test_two_answers_that_say_the_contrary_are_wrong():
@@ -216,8 +216,8 @@ def test_a_repeated_prompt_is_no_sentence(task):
 
 @given(st.text(max_size=60))
 def test_normalising_twice_changes_nothing_more(text):
-    once = wording.corrected(text)
-    assert wording.corrected(once) == once
+    once = normalise.corrected(text)
+    assert normalise.corrected(once) == once
 
 
 # The table of judgements
@@ -261,13 +261,13 @@ def test_each_answer_has_a_row_by_each_method_with_its_grounds(tmp_path):
     items, answers = tables(tmp_path, texts)
     output = tmp_path / "judgements.parquet"
     assert judge_answers(items, answers, PACK, "published", output) == 1
-    found = read_table(JUDGEMENTS, output).to_pandas()
-    assert list(found["method"]) == ["published", "corrected"] * 4
-    assert list(found["correct"][:6]) == [1, 1, 1, 1, 1, 0]
-    assert found["correct"][6:].isna().all()
-    assert list(found["rule"][:6]) == ["whole"] * 4 + ["vacuous", "lone"]
-    assert found["pattern"][0] == "{answer}"
-    assert set(found["nominal"]) == {1000}
+    judgements = read_table(JUDGEMENTS, output).to_pandas()
+    assert list(judgements["method"]) == ["published", "corrected"] * 4
+    assert list(judgements["correct"][:6]) == [1, 1, 1, 1, 1, 0]
+    assert judgements["correct"][6:].isna().all()
+    assert list(judgements["rule"][:6]) == ["whole"] * 4 + ["vacuous", "lone"]
+    assert judgements["pattern"][0] == "{answer}"
+    assert set(judgements["nominal"]) == {1000}
 
 
 @pytest.mark.parametrize(("opened", "corrected"), [(True, [0, 1, 1]), (False, [1, 1, 1])])
@@ -277,20 +277,20 @@ def test_what_ends_inside_reasoning_that_the_template_began_is_no_answer(
     texts = ["drink", "city</think>drink", "<think>city</think>drink"]
     items, answers = tables(tmp_path, texts, opened)
     judge_answers(items, answers, PACK, "published", tmp_path / "out.parquet")
-    found = read_table(JUDGEMENTS, tmp_path / "out.parquet").to_pandas()
-    assert list(found["correct"][found["method"] == "published"]) == [1, 1, 1]
-    assert list(found["correct"][found["method"] == "corrected"]) == corrected
+    judgements = read_table(JUDGEMENTS, tmp_path / "out.parquet").to_pandas()
+    assert list(judgements["correct"][judgements["method"] == "published"]) == [1, 1, 1]
+    assert list(judgements["correct"][judgements["method"] == "corrected"]) == corrected
 
 
 def test_judgements_are_the_same_in_batches_of_any_size(tmp_path, monkeypatch):
     texts = ["drink", "city", None, "Drink.", "한국어", "the word drink"]
-    found = []
+    files = []
     for size in (1, 4, 6):
         monkeypatch.setattr("blimpworks.papers.lmentry.judging.answers.BATCH", size)
         output = tmp_path / f"{size}.parquet"
         judge_answers(*tables(tmp_path, texts), PACK, "published", output)
-        found.append(output.read_bytes())
-    assert found[0] == found[1] == found[2]
+        files.append(output.read_bytes())
+    assert files[0] == files[1] == files[2]
 
 
 def test_a_prompt_without_a_row_among_the_answers_is_named(tmp_path):

@@ -73,10 +73,10 @@ def built(tmp_path_factory):
 def test_french_prompts_are_built_from_the_repository_alone(built, variant):
     assert all(path.resolve().is_relative_to(CONFIG) for path in files_of("fra"))
     rows = built("fra", variant, None)
-    made = Counter(row["phenomenon"] for row in rows)
+    counts = Counter(row["phenomenon"] for row in rows)
     subsets = [f"{task}_{name}" for task, names in SUBSETS.items() for name in names]
     subsets.remove("rhyming_word_orthographically_different")
-    assert made == {name: 3 * FRENCH.get(name, 1000) for name in (*TASKS, *subsets)}
+    assert counts == {name: 3 * FRENCH.get(name, 1000) for name in (*TASKS, *subsets)}
     assert len(rows) == 98_436
     assert all(row["prompt"].count('"') % 2 == 0 for row in rows)
 

@@ -9,7 +9,7 @@ import pytest
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging.families import task_patterns
 from blimpworks.papers.lmentry.judging.judge import Judge
-from blimpworks.papers.lmentry.judging.scorer_settings import RULES_OF
+from blimpworks.papers.lmentry.judging.rules import RULES_OF
 from support.paths import DATA, REPOSITORY
 
 PACKS = {p.stem: p for p in sorted((REPOSITORY / "config/lmentry/languages").glob("*.yaml"))}
@@ -34,8 +34,8 @@ def judges_of(lang):
 def verdicts_on(row, judges):
     arguments, prompt = json.loads(row["arguments"]), json.loads(row["arguments"]).get("prompt")
     answer = row["answer"].replace("\\n", "\n")
-    asked = (row["task"], 1, arguments, prompt or "?")
-    return {method: judge.ask(*asked)(answer) for method, judge in judges.items()}
+    question = (row["task"], 1, arguments, prompt or "?")
+    return {method: judge.ask(*question)(answer) for method, judge in judges.items()}
 
 
 @cache
@@ -44,38 +44,40 @@ def verdicts_of(lang):
     return [(row, verdicts_on(row, judges)) for row in rows_of(lang)]
 
 
-def told(verdict):
+def label_of(verdict):
     return ("right" if verdict.correct else "wrong") + ("" if verdict.certain else "?")
 
 
 @each_language
 def test_each_answer_gets_the_verdict_that_its_author_expects(lang):
     wrong = [
-        (row["task"], row["answer"], method, told(found[method]), found[method].rule)
-        for row, found in verdicts_of(lang)
+        (row["task"], row["answer"], method, label_of(verdicts[method]), verdicts[method].rule)
+        for row, verdicts in verdicts_of(lang)
         for method in METHODS
-        if told(found[method]) != row[method]
+        if label_of(verdicts[method]) != row[method]
     ]
     assert not wrong, "\n".join(map(str, wrong))
 
 
 @each_language
 def test_each_answer_is_decided_by_the_rule_that_its_author_names(lang):
-    for row, found in verdicts_of(lang):
+    for row, verdicts in verdicts_of(lang):
         method, _, rule = row["rule"].rpartition(":")
-        assert found[method or "published"].rule == rule, row
+        assert verdicts[method or "published"].rule == rule, row
 
 
 @each_language
 def test_every_pattern_of_the_pack_decides_some_answer(lang):
     declared = read_pack(PACKS[lang]).answers
-    fired = {(row["task"], v.pattern) for row, found in verdicts_of(lang) for v in found.values()}
+    fired = {
+        (row["task"], v.pattern) for row, verdicts in verdicts_of(lang) for v in verdicts.values()
+    }
     unused = []
     for task in {task for family in declared.families for task in family.tasks}:
-        found = [task_patterns(declared, task, method) for method in METHODS]
-        patterns = {p for each in found for p in (*each.exact, *each.reject)}
+        verdicts = [task_patterns(declared, task, method) for method in METHODS]
+        patterns = {p for each in verdicts for p in (*each.exact, *each.reject)}
         shared = {*declared.shared}
-        patterns |= {f.pattern for each in found for f in each.accept if f.pattern not in shared}
+        patterns |= {f.pattern for each in verdicts for f in each.accept if f.pattern not in shared}
         unused += [(task, p) for p in sorted(patterns) if (task, p) not in fired]
     assert not unused, "\n".join(map(str, unused))
 

@@ -12,15 +12,14 @@ from typer.testing import CliRunner
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.items.alphabet import Alphabet, spell
-from blimpworks.papers.lmentry.items.declarations import PARENTS, declaration_of, read_declarations
+from blimpworks.papers.lmentry.items.declarations import declaration_of, read_declarations
 from blimpworks.papers.lmentry.items.draws import Source
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import build_prompts, nominal_of, prompts_of
 from blimpworks.papers.lmentry.items.resources import cleaned, read_resources
-from blimpworks.papers.lmentry.items.sampling import draw
-from blimpworks.papers.lmentry.items.sampling_categories import _others
+from blimpworks.papers.lmentry.items.sampling import _others, draw
 from blimpworks.papers.lmentry.settings import LmentryOptions
-from blimpworks.papers.lmentry.tasks import ORDERED, SUBSETS, TASKS
+from blimpworks.papers.lmentry.tasks import ORDERED, PARENTS, SUBSETS, TASKS, task_of
 from blimpworks.prompt_tables import PROMPTS
 from blimpworks.tables import read_table
 from support.lmentry_prompts_kit import (
@@ -97,7 +96,7 @@ def test_corrected_templates_differ_from_published_ones_and_have_their_arguments
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_numbers_are_those_of_table_54_but_for_explained_differences(lang, variant, store):
     drawn = drawn_of(lang, variant, store)
-    made = {name: 3 * len(arguments) for name, (arguments, _) in drawn.items()}
+    drawn_counts = {name: 3 * len(arguments) for name, (arguments, _) in drawn.items()}
     with (CONFIG.parent / "published/lmentry/table54.csv").open() as handle:
         cells = [r for r in csv.DictReader(handle) if r["column"] == lang and r["value"]]
     printed = {row["row"]: int(row["value"]) for row in cells}
@@ -109,9 +108,9 @@ def test_the_numbers_are_those_of_table_54_but_for_explained_differences(lang, v
         if (row["variant"], row["lang"]) == (variant, lang)
     }
     differing = {
-        task: (printed.get(task, 0), made.get(task, 0))
-        for task in {*made, *printed}
-        if printed.get(task, 0) != made.get(task, 0)
+        task: (printed.get(task, 0), drawn_counts.get(task, 0))
+        for task in {*drawn_counts, *printed}
+        if printed.get(task, 0) != drawn_counts.get(task, 0)
     }
     assert differing == explained
     assert all(row["reason"] for row in rows)
@@ -121,10 +120,10 @@ def test_the_numbers_are_those_of_table_54_but_for_explained_differences(lang, v
 @each_language
 def test_three_times_what_the_settings_name_is_what_table_54_prints(lang, store):
     drawn = drawn_of(lang, "published", store)
-    found = {name: 3 * nominal for name, (_, nominal) in drawn.items()}
+    counts = {name: 3 * nominal for name, (_, nominal) in drawn.items()}
     with (CONFIG.parent / "published/lmentry/table54.csv").open() as handle:
         cells = [r for r in csv.DictReader(handle) if r["column"] == lang and r["value"]]
-    assert found == {row["row"]: int(row["value"]) for row in cells}
+    assert counts == {row["row"]: int(row["value"]) for row in cells}
     right = drawn_of(lang, "corrected", store)
     assert all(nominal == len(arguments) for arguments, nominal in right.values())
 
@@ -132,8 +131,8 @@ def test_three_times_what_the_settings_name_is_what_table_54_prints(lang, store)
 @needs_mirror
 @each_language
 def test_the_draws_are_those_of_the_release(lang, store):
-    found = drawn_of(lang, "published", store).items()
-    drawn = [[name, each] for name, (arguments, _) in found for each in arguments]
+    tasks = drawn_of(lang, "published", store).items()
+    drawn = [[name, each] for name, (arguments, _) in tasks for each in arguments]
     text = json.dumps(drawn, ensure_ascii=False, sort_keys=True)
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == SEQUENCES[lang]
 
@@ -154,7 +153,7 @@ def test_each_template_asks_about_the_same_arguments(variant, store):
 def every(lang, variant, store):
     """Task, the subsets counted in, and arguments of everything that is drawn."""
     for name, (drawn, _) in drawn_of(lang, variant, store).items():
-        yield from ((PARENTS.get(name, name), arguments) for arguments in drawn)
+        yield from ((task_of(name), arguments) for arguments in drawn)
 
 
 def right_word(task, words):
@@ -170,26 +169,26 @@ def right_word(task, words):
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_gold_answers_of_comparisons_follow_from_the_question(lang, variant, store):
     alphabet = Alphabet(read_pack(PACKS[lang]).alphabet)
-    for task, asked in every(lang, variant, store):
+    for task, arguments in every(lang, variant, store):
         if task in ("more_letters", "less_letters"):
-            assert asked["answer"] == right_word(task, [asked["word1"], asked["word2"]])
+            assert arguments["answer"] == right_word(task, [arguments["word1"], arguments["word2"]])
         elif task in ("bigger_number", "smaller_number"):
-            assert asked["answer"] == right_word(task, [asked["n1"], asked["n2"]])
+            assert arguments["answer"] == right_word(task, [arguments["n1"], arguments["n2"]])
         elif task == "first_alphabetically":
-            words = asked["word1"], asked["word2"]
+            words = arguments["word1"], arguments["word2"]
             key = alphabet.key if variant == "corrected" else None
-            assert asked["answer"] == min(words, key=key)
-        if task in ORDERED and "word1" in asked:
-            right = asked[f"word{asked['answer_index'] + 1}"]
-            assert right == asked["answer"]
+            assert arguments["answer"] == min(words, key=key)
+        if task in ORDERED and "word1" in arguments:
+            right = arguments[f"word{arguments['answer_index'] + 1}"]
+            assert right == arguments["answer"]
 
 
 @needs_mirror
 @pytest.mark.xdist_group("prompts-deu")
 def test_paradigms_tell_templates_and_places_of_the_answer_apart(store):
     for row in rows_of("deu", "published", store):
-        asked, task = row["arguments"], PARENTS.get(row["phenomenon"], row["phenomenon"])
-        place = f"/answer={asked['answer_index'] + 1}" if task in ORDERED else ""
+        arguments, task = row["arguments"], task_of(row["phenomenon"])
+        place = f"/answer={arguments['answer_index'] + 1}" if task in ORDERED else ""
         assert row["paradigm"] == f"template={row['template']}{place}"
 
 
@@ -200,37 +199,42 @@ def test_gold_answers_on_sentences_words_and_lists_follow_from_them(lang, varian
     yes, no = read_pack(PACKS[lang]).yes_no
     if variant == "corrected":
         yes, no = read_pack(PACKS[lang]).yes_no_corrected or (yes, no)
-    for task, asked in every(lang, variant, store):
+    for task, arguments in every(lang, variant, store):
         if task in ("word_after", "word_before"):
-            tokens, step = asked["sentence"].split(), 1 if task == "word_after" else -1
-            assert [t.lower() for t in tokens].count(asked["query"].lower()) == 1
-            assert tokens[tokens.index(asked["query"]) + step] == asked["answer"]
+            tokens, step = arguments["sentence"].split(), 1 if task == "word_after" else -1
+            assert [t.lower() for t in tokens].count(arguments["query"].lower()) == 1
+            assert tokens[tokens.index(arguments["query"]) + step] == arguments["answer"]
         elif task in ("first_word", "last_word"):
-            assert asked["sentence"].split()[0 if task == "first_word" else -1] == asked["answer"]
+            assert (
+                arguments["sentence"].split()[0 if task == "first_word" else -1]
+                == arguments["answer"]
+            )
         elif task in ("first_letter", "last_letter"):
-            assert asked["word"][0 if task == "first_letter" else -1] == asked["answer"]
+            assert arguments["word"][0 if task == "first_letter" else -1] == arguments["answer"]
         elif task in ("any_words_from_category", "all_words_from_category"):
-            members = 5 - asked["num_distractors"]
+            members = 5 - arguments["num_distractors"]
             holds = members == 5 if task == "all_words_from_category" else members > 0
-            assert asked["answer"] == (yes if holds else no)
-            assert sorted(asked["words"]) == sorted(asked["category_words"] + asked["distractors"])
+            assert arguments["answer"] == (yes if holds else no)
+            assert sorted(arguments["words"]) == sorted(
+                arguments["category_words"] + arguments["distractors"]
+            )
         elif task in ("most_associated_word", "least_associated_word"):
-            assert asked["words"][asked["answer_index"]] == asked["answer"]
+            assert arguments["words"][arguments["answer_index"]] == arguments["answer"]
 
 
 def categories(lang, variant, store):
     """Lists of five words of the tasks on categories and of their subsets."""
-    for task, asked in every(lang, variant, store):
+    for task, arguments in every(lang, variant, store):
         if "words_from_category" in task:
-            yield asked["words"]
+            yield arguments["words"]
 
 
 @needs_mirror
 @each_language
 def test_corrected_lists_have_no_word_twice(lang, store):
-    found = [*categories(lang, "corrected", store)]
-    assert found
-    assert [words for words in found if len({*words}) < len(words)] == []
+    lists = [*categories(lang, "corrected", store)]
+    assert lists
+    assert [words for words in lists if len({*words}) < len(words)] == []
 
 
 def test_a_word_of_two_other_categories_is_drawn_twice_in_published_lists_alone():
@@ -243,9 +247,9 @@ def test_a_word_of_two_other_categories_is_drawn_twice_in_published_lists_alone(
 @each_language
 def test_corrected_lists_have_no_distractor_of_the_category(lang, store):
     nouns = cleaned(resources(lang, store)).nouns
-    for task, asked in every(lang, "corrected", store):
+    for task, arguments in every(lang, "corrected", store):
         if task == "any_words_from_category":
-            assert not {*asked["distractors"]} & {*nouns[asked["category"]]}
+            assert not {*arguments["distractors"]} & {*nouns[arguments["category"]]}
 
 
 @needs_mirror
@@ -261,23 +265,24 @@ def test_corrected_subsets_are_those_of_table_8(lang, store):
         "same_first_letter": lambda n: n == 0,
     }
     drawn = drawn_of(lang, "corrected", store).items()
-    for name, asked in ((name, asked) for name, (found, _) in drawn for asked in found):
+    for name, arguments in ((name, arguments) for name, (draws, _) in drawn for arguments in draws):
         subset = name.removeprefix(f"{PARENTS.get(name)}_")
         if PARENTS.get(name) == "first_alphabetically":
-            first, second = (place[alphabet.initial(asked[f"word{n}"])] for n in (1, 2))
+            first, second = (place[alphabet.initial(arguments[f"word{n}"])] for n in (1, 2))
             assert holds[subset](abs(first - second))
         elif subset.startswith("length_diff"):
-            difference = abs(len(asked["word1"]) - len(asked["word2"]))
+            difference = abs(len(arguments["word1"]) - len(arguments["word2"]))
             assert difference == 1 if subset == "length_diff_1" else difference >= 3
         elif "distractors" in subset:
-            assert asked["num_distractors"] == int(subset[0])
+            assert arguments["num_distractors"] == int(subset[0])
 
 
 @needs_mirror
-@pytest.mark.parametrize(("lang", "found"), [("eng", {1, 2}), ("kor", {1, 2}), ("ita", {1})])
-def test_the_release_takes_two_letters_for_a_difference_of_one(lang, found, store):
+@pytest.mark.parametrize(("lang", "differences"), [("eng", {1, 2}), ("kor", {1, 2}), ("ita", {1})])
+def test_the_release_takes_two_letters_for_a_difference_of_one(lang, differences, store):
     drawn, _ = drawn_of(lang, "published", store)["more_letters_length_diff_1"]
-    assert {abs(one - other) for one, other in (each["word_lengths"] for each in drawn)} == found
+    lengths = [arguments["word_lengths"] for arguments in drawn]
+    assert {abs(first - second) for first, second in lengths} == differences
 
 
 @needs_mirror
@@ -285,11 +290,11 @@ def test_the_release_takes_two_letters_for_a_difference_of_one(lang, found, stor
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_templates_are_filled_and_say_what_they_are_about(lang, variant, store):
     for row in rows_of(lang, variant, store):
-        asked, prompt = row["arguments"], row["prompt"]
+        arguments, prompt = row["arguments"], row["prompt"]
         assert not {"{", "}"} & {*prompt}
-        shown = ("word", "letter", "sentence", "query", "word1", "word2", "n1", "n2")
-        assert all(str(asked[name]) in prompt for name in shown if name in asked)
-        assert all(f'"{word}"' in prompt for word in asked.get("words", ()))
+        names = ("word", "letter", "sentence", "query", "word1", "word2", "n1", "n2")
+        assert all(str(arguments[name]) in prompt for name in names if name in arguments)
+        assert all(f'"{word}"' in prompt for word in arguments.get("words", ()))
 
 
 @needs_mirror
@@ -298,8 +303,8 @@ def test_corrected_letters_are_of_the_alphabet_and_have_words(lang, store):
     words = [*map(spell, resources(lang, store).words)]
     tests = {"starts": str.startswith, "ends": str.endswith, "word": str.__contains__}
     pack = read_pack(PACKS[lang])
-    for task, asked in every(lang, "corrected", store):
-        if letter := asked.get("letter"):
+    for task, arguments in every(lang, "corrected", store):
+        if letter := arguments.get("letter"):
             assert letter in pack.alphabet + pack.also
             has = tests[task.split("_")[0]]
             assert any(has(word, letter) for word in words)
@@ -308,10 +313,11 @@ def test_corrected_letters_are_of_the_alphabet_and_have_words(lang, store):
 @needs_mirror
 @pytest.mark.xdist_group("prompts-deu")
 def test_the_placeholder_sentence_is_asked_in_the_published_variant_alone(store):
-    def asked(variant):
-        return {asked["sentence"] for asked in drawn_of("deu", variant, store)["first_word"][0]}
+    def sentences(variant):
+        drawn, _ = drawn_of("deu", variant, store)["first_word"]
+        return {arguments["sentence"] for arguments in drawn}
 
-    assert asked("published") - asked("corrected") >= {"german sentence"}
+    assert sentences("published") - sentences("corrected") >= {"german sentence"}
 
 
 @needs_mirror
@@ -319,7 +325,7 @@ def test_the_placeholder_sentence_is_asked_in_the_published_variant_alone(store)
 def test_korean_sentences_lose_marks_in_first_word_alone_as_published(store):
     drawn = drawn_of("kor", "published", store)
     sentences = {
-        task: [asked["sentence"] for asked in drawn[task][0]]
+        task: [arguments["sentence"] for arguments in drawn[task][0]]
         for task in ("first_word", "last_word")
     }
     marked = {t: sum(any(c in s for c in '",:') for s in every) for t, every in sentences.items()}
@@ -333,7 +339,7 @@ def test_korean_sentences_lose_marks_in_first_word_alone_as_published(store):
 def test_german_nouns_are_put_in_alphabetical_order_in_the_corrected_variant_alone(store):
     def capitals(variant):
         drawn, _ = drawn_of("deu", variant, store)["first_alphabetically"]
-        words = [asked["word1"] for asked in drawn]
+        words = [arguments["word1"] for arguments in drawn]
         return sum(word[0].isupper() for word in words) / len(words)
 
     assert capitals("published") == 0
@@ -351,19 +357,19 @@ def test_a_language_without_pinned_resources_gets_prompts_from_its_own_files(tmp
 
 
 def test_a_smaller_campaign_takes_prompts_spread_over_all_and_keeps_the_proportion(tmp_path):
-    found, pack = read_resources(write_resources(tmp_path)), read_pack(PACKS["ita"])
-    few = [*prompts_of(found, pack, KNOWN, LmentryOptions(per_template=2))]
+    small, pack = read_resources(write_resources(tmp_path)), read_pack(PACKS["ita"])
+    few = [*prompts_of(small, pack, KNOWN, LmentryOptions(per_template=2))]
     assert {Counter((r["phenomenon"], r["template"]) for r in few)[k] for k in [("word_after", 1)]}
-    every = {row["item_id"] for row in prompts_of(found, pack, KNOWN, LmentryOptions())}
+    every = {row["item_id"] for row in prompts_of(small, pack, KNOWN, LmentryOptions())}
     assert {row["item_id"] for row in few} < every
     task = declaration_of(KNOWN, "starts_with_word", "ita", "published")
     assert [nominal_of(task, 175, kept) for kept in (175, 35, 1)] == [1000, 200, 6]
 
 
 def test_another_seed_makes_other_draws_and_the_same_seed_the_same(tmp_path):
-    found, pack = read_resources(write_resources(tmp_path)), read_pack(PACKS["ita"])
+    small, pack = read_resources(write_resources(tmp_path)), read_pack(PACKS["ita"])
     for name in ("most_associated_word", "bigger_number", "sentence_containing"):
-        source = Source(found, pack, declaration_of(KNOWN, name, "ita", "published"))
+        source = Source(small, pack, declaration_of(KNOWN, name, "ita", "published"))
         assert draw(source, 1407) == draw(source, 1407) != draw(source, 1)
 
 

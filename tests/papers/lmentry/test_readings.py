@@ -7,10 +7,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from blimpworks.papers.lmentry.items.packs import Pack, read_pack
-from blimpworks.papers.lmentry.judging.brackets import CLOSE, OPEN, bracketed
 from blimpworks.papers.lmentry.judging.families import task_patterns
 from blimpworks.papers.lmentry.judging.judge import Judge
-from blimpworks.papers.lmentry.judging.roles import ROLE, Argument
+from blimpworks.papers.lmentry.judging.roles import CLOSE, OPEN, ROLE, Argument, bracketed
 from support.lmentry_prompts_kit import PACKS, needs_mirror, rows_of
 
 METHODS = ("published", "corrected")
@@ -32,57 +31,35 @@ def two(answer, distractor):
     return {"answer": answer, "distractor": distractor, "word1": answer, "word2": distractor}
 
 
+LETTER = {"word": "sol", "answer": "l"}
+LAST = {"sentence": "Questa è l'ultima", "answer": "l'ultima"}
+SIND = {"sentence": "Wir sind es", "query": "sind", "answer": "es"}
+AUTO = {"sentence": "Ein Auto, ein E-Auto", "query": "E-Auto", "answer": "Auto"}
+READINGS = [
+    # The letter asked for is also a word of the pattern, written on to the next.
+    ("cat", "last_letter", LETTER, "L'última lletra és l.", 1, 1),
+    ("cat", "last_letter", LETTER, "L'última lletra és o.", 0, 0),
+    ("ita", "last_letter", LETTER, "L'ultima lettera di sol è l.", 1, 1),
+    ("ita", "last_word", LAST, "L'ultima parola è l'ultima.", 1, 1),
+    # A word before or after another, with the sentence itself around both.
+    ("deu", "word_after", SIND, "Wir sind es kommt nach sind", 1, 0),
+    ("deu", "word_after", AUTO, "Ich denke, ein E-Auto kommt nach E-Auto", 1, 0),
+    # One argument inside another.
+    ("eng", "first_alphabetically", two("in", "in-law"), "in comes before in-law", 1, 1),
+    ("eng", "first_alphabetically", two("in-law", "law"), "law comes before in-law", 0, 0),
+    ("eng", "first_alphabetically", two("a", "is-a"), "I think is-a comes first", 1, 0),
+    # "Más" becomes "menos" inside words too.
+    ("spa", "more_letters", two("además", "sol"), "sol tiene menos letras que además", 1, 1),
+    ("spa", "more_letters", two("además", "paz"), "paz es más corta que además", 1, 1),
+    ("spa", "more_letters", two("sol", "más"), "más tiene menos letras", 0, 1),
+    ("spa", "more_letters", two("ladrón", "más"), "menos tiene menos letras", 1, 0),
+    ("deu", "more_letters", two("vermehrt", "rot"), "rot ist kürzer als vermehrt", 1, 1),
+    ("deu", "more_letters", two("vermehrt", "mehr"), "mehr hat weniger Buchstaben", 0, 1),
+]
+
+
 @pytest.mark.parametrize(
-    ("lang", "task", "arguments", "answer", "published", "corrected"),
-    [
-        # The letter asked for is also a word of the pattern, written on to the next.
-        ("cat", "last_letter", {"word": "sol", "answer": "l"}, "L'última lletra és l.", 1, 1),
-        ("cat", "last_letter", {"word": "sol", "answer": "l"}, "L'última lletra és o.", 0, 0),
-        (
-            "ita",
-            "last_letter",
-            {"word": "sol", "answer": "l"},
-            "L'ultima lettera di sol è l.",
-            1,
-            1,
-        ),
-        (
-            "ita",
-            "last_word",
-            {"sentence": "Questa è l'ultima", "answer": "l'ultima"},
-            "L'ultima parola è l'ultima.",
-            1,
-            1,
-        ),
-        # A word before or after another, with the sentence itself around both.
-        (
-            "deu",
-            "word_after",
-            {"sentence": "Wir sind es", "query": "sind", "answer": "es"},
-            "Wir sind es kommt nach sind",
-            1,
-            0,
-        ),
-        (
-            "deu",
-            "word_after",
-            {"sentence": "Ein Auto, ein E-Auto", "query": "E-Auto", "answer": "Auto"},
-            "Ich denke, ein E-Auto kommt nach E-Auto",
-            1,
-            0,
-        ),
-        # One argument inside another.
-        ("eng", "first_alphabetically", two("in", "in-law"), "in comes before in-law", 1, 1),
-        ("eng", "first_alphabetically", two("in-law", "law"), "law comes before in-law", 0, 0),
-        ("eng", "first_alphabetically", two("a", "is-a"), "I think is-a comes first", 1, 0),
-        # "Más" becomes "menos" inside words too.
-        ("spa", "more_letters", two("además", "sol"), "sol tiene menos letras que además", 1, 1),
-        ("spa", "more_letters", two("además", "paz"), "paz es más corta que además", 1, 1),
-        ("spa", "more_letters", two("sol", "más"), "más tiene menos letras", 0, 1),
-        ("spa", "more_letters", two("ladrón", "más"), "menos tiene menos letras", 1, 0),
-        ("deu", "more_letters", two("vermehrt", "rot"), "rot ist kürzer als vermehrt", 1, 1),
-        ("deu", "more_letters", two("vermehrt", "mehr"), "mehr hat weniger Buchstaben", 0, 1),
-    ],
+    ("lang", "task", "arguments", "answer", "published", "corrected"), READINGS
 )
 def test_an_argument_is_read_as_the_release_reads_it(
     lang, task, arguments, answer, published, corrected
@@ -186,9 +163,9 @@ def test_verdicts_by_brackets_are_those_of_plain_expressions(task, data):
     verdict = JUDGES["eng", "published"].ask(task, 1, arguments, "?")(answer)
     if verdict.rule not in ("pattern", "inside", "none"):
         return
-    found = [*plain(task, arguments)]
-    whole = any(re.fullmatch(f"(?:{each})\\.?", answer) for each in found)
-    inside = any(re.search(each, answer) for each in found)
+    expressions = [*plain(task, arguments)]
+    whole = any(re.fullmatch(f"(?:{each})\\.?", answer) for each in expressions)
+    inside = any(re.search(each, answer) for each in expressions)
     assert verdict.rule == ("pattern" if whole else "inside" if inside else "none")
 
 

@@ -37,30 +37,21 @@ COUNTS = {
     **{f"table{number}": (3, 0, 0, 0, 0, 0) for number in range(9, 34)},
     "table2": (10, 0, 0, 0, 0, 0),
     "table3": (0, 0, 0, 0, 18, 0),
-    "table34": (0, 0, 0, 0, 360, 0),
-    "table35": (0, 0, 0, 0, 360, 0),
-    "table36": (0, 0, 0, 0, 360, 0),
     "table37": (0, 0, 0, 1, 359, 0),
-    "table38": (0, 0, 0, 0, 342, 0),
-    "table39": (0, 0, 0, 0, 360, 0),
     "table4": (280, 39, 18, 0, 5, 0),
-    "table40": (0, 0, 0, 0, 360, 0),
-    "table41": (0, 0, 0, 0, 360, 0),
-    "table42": (0, 0, 0, 0, 342, 0),
-    "table43": (0, 0, 0, 0, 360, 0),
     "table44": (0, 0, 0, 5, 355, 0),
-    "table45": (0, 0, 0, 0, 360, 0),
-    "table46": (0, 0, 0, 0, 360, 0),
-    "table47": (0, 0, 0, 0, 216, 0),
     "table48": (0, 0, 24, 1, 295, 0),
-    "table49": (0, 0, 0, 0, 320, 0),
     "table5": (58, 106, 7, 0, 0, 0),
-    "table50": (0, 0, 0, 0, 360, 0),
     "table51": (0, 0, 0, 2, 376, 0),
     "table52": (1, 0, 0, 0, 41, 0),
     "table53": (0, 0, 1, 0, 39, 0),
     "table54": (330, 0, 0, 0, 26, 0),
     "table6": (34, 0, 6, 0, 0, 0),
+    "table38": (0, 0, 0, 0, 342, 0),
+    "table42": (0, 0, 0, 0, 342, 0),
+    "table47": (0, 0, 0, 0, 216, 0),
+    "table49": (0, 0, 0, 0, 320, 0),
+    **{f"table{n}": (0, 0, 0, 0, 360, 0) for n in (34, 35, 36, 39, 40, 41, 43, 45, 46, 50)},
     "text": (20, 2, 2, 0, 17, 0),
 }
 CONTAINING, WITHOUT = "word_containing", "word_not_containing"
@@ -160,8 +151,8 @@ def places(rows):
 
 def test_every_printed_number_keeps_its_status(comparison):
     counts = comparison.groupby(["exhibit", "status"]).size().unstack(fill_value=0)
-    found = counts.reindex(columns=list(ORDER), fill_value=0)
-    assert {name: tuple(row) for name, row in zip(found.index, found.values, strict=True)} == COUNTS
+    counts = counts.reindex(columns=list(ORDER), fill_value=0)
+    assert {name: tuple(row) for name, row in counts.iterrows()} == COUNTS
 
 
 def test_the_errata_are_these(comparison):
@@ -188,10 +179,10 @@ def test_settings_alone_give_table_54_but_where_all_there_is_in_the_resources_co
 
 
 def test_letters_have_as_many_prompts_as_their_pack_lists(comparison):
-    found = comparison[comparison["exhibit"] == "table54"].set_index(["row", "column"])
-    assert found["recomputed"]["word_containing", "por"] == 3 * 27
-    assert found["recomputed"]["ends_with_letter", "glg"] == 3 * 10
-    assert found["recomputed"]["starts_with_letter", "kor"] == 3 * 26
+    table54 = comparison[comparison["exhibit"] == "table54"].set_index(["row", "column"])
+    assert table54["recomputed"]["word_containing", "por"] == 3 * 27
+    assert table54["recomputed"]["ends_with_letter", "glg"] == 3 * 10
+    assert table54["recomputed"]["starts_with_letter", "kor"] == 3 * 26
 
 
 @pytest.mark.mirror
@@ -199,18 +190,18 @@ def test_settings_and_released_resources_give_all_of_table_54(mirror, tmp_path, 
     files = {lang: [*released(lang, mirror, tmp_path)] for lang in LANGUAGES}
     [table] = tables_of(tmp_path, files)["prompt_counts"]
     rows = read_table(PROMPT_COUNTS, table).to_pylist()
-    made = {(row["phenomenon"], row["lang"]): row["prompts"] for row in rows}
+    counts = {(row["phenomenon"], row["lang"]): row["prompts"] for row in rows}
     table54 = [row for row in printed if row.exhibit == "table54" and row.value is not None]
-    assert made == {(row.row, row.column): row.value for row in table54}
+    assert counts == {(row.row, row.column): row.value for row in table54}
     by_resources = {row["phenomenon"] for row in rows if row["basis"] == RESOURCES}
     assert by_resources == {"homophones", "first_word", "last_word"}
 
 
 def test_the_leads_of_english_hold_once_rounded_and_the_level_of_robustness_does_not(comparison):
-    found = comparison[comparison["exhibit"] == "text"].set_index(["row", "column"])["status"]
-    assert found["average", "lead of English, lms"] == "rounding"
-    assert found["average", "lead of English, accuracy"] == "rounding"
-    assert found["average", "robustness"] == "erratum"
+    statuses = comparison[comparison["exhibit"] == "text"].set_index(["row", "column"])["status"]
+    assert statuses["average", "lead of English, lms"] == "rounding"
+    assert statuses["average", "lead of English, accuracy"] == "rounding"
+    assert statuses["average", "robustness"] == "erratum"
 
 
 def test_a_lead_can_be_explained_from_rows_that_were_read_as_objects():
@@ -253,8 +244,8 @@ def test_a_changed_digit_deviates(tmp_path, place, text, changed, tables, exhibi
         name: build(name, tables | {"printed": files}, PUBLISHED, tmp_path)
         for name in {"table4", place[0]}
     }
-    found = compare(paper(files, again, tables["accuracies"][0]))
-    assert any(row["status"] == "deviates" for row in found)
+    rows = compare(paper(files, again, tables["accuracies"][0]))
+    assert any(row["status"] == "deviates" for row in rows)
 
 
 def test_each_published_cell_can_be_computed_again(printed, tables, exhibits):
@@ -262,12 +253,12 @@ def test_each_published_cell_can_be_computed_again(printed, tables, exhibits):
     accuracies = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
     counts = read_table(PROMPT_COUNTS, tables["prompt_counts"][0]).to_pandas()
     sources = {"accuracies": accuracies, "prompt_counts": counts, "packs": read_texts(PACKS)}
-    found = {"published": rows, **sources}
+    tables_by_source = {"published": rows, **sources}
     for name, (exhibit, _) in exhibits.items():
         again = [cell for cell in exhibit.cells if "exhibit" not in cell.where or not cell.printed]
         assert exhibit.cells
         for cell in again or exhibit.cells[:5]:
-            chosen = select_rows(found[cell.source], dict(cell.where))
+            chosen = select_rows(tables_by_source[cell.source], dict(cell.where))
             assert formula_of(cell.formula.sentence)(chosen) == pytest.approx(
                 cell.value, abs=1e-9
             ), name
@@ -297,11 +288,11 @@ def test_portuguese_words_are_of_81_where_print_divides_by_78(printed, model):
 
 
 def test_a_hidden_model_would_be_one_in_every_language(printed):
-    found = {(r.exhibit, r.row, r.column): r.value for r in printed}
+    values = {(r.exhibit, r.row, r.column): r.value for r in printed}
 
     def hidden(exhibit, column):
-        shown = sum(found[exhibit, model, column] for model in MODELS)
-        return 19 * found[exhibit, "average", column] - shown
+        total = sum(values[exhibit, model, column] for model in MODELS)
+        return 19 * values[exhibit, "average", column] - total
 
     for lang in LANGUAGES:
         score, accuracy = hidden("table4", f"{lang} lms"), hidden("table4", f"{lang} accuracy")
@@ -320,9 +311,9 @@ def test_table_6_without_eurollm_9b_has_the_printed_sets(tables, printed):
         chosen = rows[(rows["lang"] == lang) & rows["model"].isin(open_data)]
         chosen = chosen[chosen["model"] != "eurollm-9b-it"]
         means = chosen.groupby("phenomenon", observed=True)["accuracy"].mean().sort_values()
-        wanted = [r for r in printed if (r.exhibit, r.row) == ("table6", f"{lang} open-data")]
-        assert {r.column for r in wanted if r.value <= 5} == set(means.index[-5:])
-        assert {r.column for r in wanted if r.value > 20} == set(means.index[:5])
+        listed = [r for r in printed if (r.exhibit, r.row) == ("table6", f"{lang} open-data")]
+        assert {r.column for r in listed if r.value <= 5} == set(means.index[-5:])
+        assert {r.column for r in listed if r.value > 20} == set(means.index[:5])
 
 
 def test_figure_3_has_what_section_5_4_says(exhibits):
@@ -346,10 +337,10 @@ def test_figure_1_puts_each_printed_model_in_one_class(exhibits):
 
 
 def test_figure_2_has_all_multilingual_models_and_their_means(exhibits):
-    found = {(c.row, c.column): c.text for c in exhibits["fig2"][0].cells}
-    assert found["mean, open-weight", "EN"] == "66.0"
-    assert found["mean, open-data", "PT_BR"] == "25.2"
-    assert len(found) == 2 * (7 + 6 + 2)
+    by_place = {(c.row, c.column): c.text for c in exhibits["fig2"][0].cells}
+    assert by_place["mean, open-weight", "EN"] == "66.0"
+    assert by_place["mean, open-data", "PT_BR"] == "25.2"
+    assert len(by_place) == 2 * (7 + 6 + 2)
 
 
 def test_an_accuracy_without_its_number_of_prompts_is_refused(tmp_path):

@@ -12,8 +12,8 @@ from blimpworks.papers.lmentry.items.alphabet import Alphabet, spell
 from blimpworks.papers.lmentry.items.basque import category_name, decline
 from blimpworks.papers.lmentry.items.declarations import read_declarations
 from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.items.prompts import prompt_of, row_of
 from blimpworks.papers.lmentry.items.resources import PLACEHOLDERS, cleaned, read_resources
-from blimpworks.papers.lmentry.items.wording import prompt_of, row_of
 from support.lmentry_prompts_kit import DECLARATIONS, PACKS, write_resources
 
 ABSTRACT = frozenset({"gizarte", "espazio eta kopuru"})
@@ -66,10 +66,10 @@ def test_faults_stay_until_clean_resources_are_asked_for(tmp_path):
     (tmp_path / "rhyme_groups.json").write_text('{"at": ["cat", "hat", "cat"]}')
     head = "word,homophone,semantic1,semantic2,easy1,easy2"
     (tmp_path / "homophones.csv").write_text(f"{head}\nsea,see,see,look,cat,sea\n")
-    found = read_resources(files)
-    assert [*found.words] == ["maior ", "바\x1f"]
-    assert [*found.sentences] == [placeholder, "Hi you.", "Hi you."]
-    tidy = cleaned(found)
+    released = read_resources(files)
+    assert [*released.words] == ["maior ", "바\x1f"]
+    assert [*released.sentences] == [placeholder, "Hi you.", "Hi you."]
+    tidy = cleaned(released)
     assert [*tidy.words] == ["maior", "바"]
     assert [*tidy.sentences] == ["Hi you."]
     assert tidy.rhymes["at"] == ["cat", "hat"]
@@ -80,11 +80,7 @@ def test_faults_stay_until_clean_resources_are_asked_for(tmp_path):
     ("old", "new", "said"),
     [
         ("sampler: homophones", "sampler: anagrams", "'homophones"),
-        (
-            "  homophones: {sampler",
-            "  anagrams: {sampler",
-            "'anagrams' is missing or unknown",
-        ),
+        ("  homophones: {sampler", "  anagrams: {sampler", "'anagrams' is missing or unknown"),
         ("size: 999", "sise: 999", "sentence_containing (kor)"),
         ("clear_rhymes:", "clear_rhymes: {}\n  other:", "clear_rhymes"),
         ("{rhyming_word: {amb", "{rhyme: {amb", "decisions: 'rhyme' is no task or subset"),
@@ -113,25 +109,17 @@ def test_declarations_with_a_mistake_are_refused(tmp_path, old, new, said):
             "  first_word: ['What is {word}?', '",
             r"'first_word', 'What is \{word\}\?', has \{word\} in braces; expected \{sentence\}",
         ),
-        (
-            "templates:\n",
-            "corrected: {first_word.two: 'Of {sentence}?'}\ntemplates:\n",
-            "corrected 'first_word.two': no such template",
-        ),
-        (
-            "templates:\n",
-            "corrected: {frist_word.2: 'Of {sentence}?'}\ntemplates:\n",
-            "corrected 'frist_word.2': no such template; expected a task of 'templates'",
-        ),
-        (
-            "templates:\n",
-            "corrected: {first_word.2: 'Of {sentence?'}\ntemplates:\n",
-            r"corrected 'first_word.2', .*; expected \{sentence\} in braces",
-        ),
-        (
-            "templates:\n",
-            "corrected: {first_word.9: 'Of {sentence}?'}\ntemplates:\n",
-            "corrected 'first_word.9': no such template",
+        *(
+            ("templates:\n", f"corrected: {{{template}}}\ntemplates:\n", f"corrected {said}")
+            for template, said in (
+                ("first_word.two: 'Of {sentence}?'", "'first_word.two': no such template"),
+                (
+                    "frist_word.2: 'Of {sentence}?'",
+                    "'frist_word.2': no .*; expected a task of 'temp",
+                ),
+                ("first_word.2: 'Of {sentence?'", r"'first_word.2', .*; expected \{sentence\} in"),
+                ("first_word.9: 'Of {sentence}?'", "'first_word.9': no such template"),
+            )
         ),
     ],
 )
@@ -140,11 +128,11 @@ def test_a_pack_with_a_mistake_is_refused(tmp_path, old, new, said):
     assert old in text
     path = tmp_path / "eng.yaml"
     path.write_text(text.replace(old, new), encoding="utf-8")
-    with pytest.raises(UserError, match=said) as told:
+    with pytest.raises(UserError, match=said) as error:
         read_pack(path)
     # One sentence, and not the pack over again.
-    assert str(told.value).startswith(f"{path}: ")
-    assert len(str(told.value)) < len(str(path)) + 900
+    assert str(error.value).startswith(f"{path}: ")
+    assert len(str(error.value)) < len(str(path)) + 900
 
 
 def test_lists_are_joined_as_each_language_joins_them():
@@ -161,10 +149,12 @@ def test_lists_are_joined_as_each_language_joins_them():
 
 def test_english_clothes_are_called_as_the_sentence_wants_them():
     pack, words = read_pack(PACKS["eng"]), ["cap", "shoe"]
-    asked = {"words": words, "category": "items of clothing"}
-    shown = [prompt_of(pack, "all_words_from_category", n, asked, corrected=False) for n in (1, 2)]
-    assert "types of clothing?" in shown[0]
-    assert "represent items of clothing?" in shown[1]
+    arguments = {"words": words, "category": "items of clothing"}
+    texts = [
+        prompt_of(pack, "all_words_from_category", n, arguments, corrected=False) for n in (1, 2)
+    ]
+    assert "types of clothing?" in texts[0]
+    assert "represent items of clothing?" in texts[1]
 
 
 def test_basque_categories_are_declined():
@@ -191,26 +181,12 @@ LETTERS = {lang: read_pack(PACKS[lang]).alphabet for lang in PACKS}
 
 def test_words_stand_in_the_order_of_their_language():
     german, spanish, korean = (Alphabet(LETTERS[lang]) for lang in ("deu", "spa", "kor"))
-    assert sorted(["Zebra", "Äpfel", "Apfel", "apfel", "öl"], key=german.key) == [
-        "Apfel",
-        "apfel",
-        "Äpfel",
-        "öl",
-        "Zebra",
-    ]
-    assert sorted(["nube", "ñu", "oso", "nuez", "él"], key=spanish.key) == [
-        "él",
-        "nube",
-        "nuez",
-        "ñu",
-        "oso",
-    ]
-    assert sorted(["하늘", "가방", "까치", "나무"], key=korean.key) == [
-        "가방",
-        "까치",
-        "나무",
-        "하늘",
-    ]
+    for alphabet, words in (
+        (german, ["Apfel", "apfel", "Äpfel", "öl", "Zebra"]),
+        (spanish, ["él", "nube", "nuez", "ñu", "oso"]),
+        (korean, ["가방", "까치", "나무", "하늘"]),
+    ):
+        assert sorted(sorted(words, reverse=True), key=alphabet.key) == words
     assert [korean.initial(word) for word in ("까치", "하늘", "~와")] == ["ㄲ", "ㅎ", ""]
     assert spell("값") == "ㄱㅏㅄ"
 

@@ -16,8 +16,7 @@ from blimpworks.exhibits.render import latex_text
 from blimpworks.papers.lmentry.exhibits.names import TEMPLATE_TABLES
 from blimpworks.papers.lmentry.exhibits.templates import ENGLISH
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.items.prompts import item_id
-from blimpworks.papers.lmentry.items.wording import prompt_of
+from blimpworks.papers.lmentry.items.prompts import item_id, prompt_of
 from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.prompt_tables import PROMPTS
 from blimpworks.report.evidence import Number
@@ -196,8 +195,8 @@ def test_printed_examples_are_what_the_releases_templates_make_of_their_argument
 
 def test_the_korean_system_prompt_has_a_space_that_the_release_has_not(tables, tmp_path):
     exhibit, _ = build("table7", tables, PUBLISHED, tmp_path)
-    shown = cells(exhibit)
-    printed, released = (shown["Korean", f"System prompt{end}"] for end in ("", ", released"))
+    by_place = cells(exhibit)
+    printed, released = (by_place["Korean", f"System prompt{end}"] for end in ("", ", released"))
     assert printed.text.replace("해야 합니다", "해야합니다") == released.text != printed.text
     assert "Worded otherwise in the release: Korean" in exhibit.caption
 
@@ -207,13 +206,13 @@ def test_the_korean_system_prompt_has_a_space_that_the_release_has_not(tables, t
 
 def test_measured_templates_have_both_wordings_side_by_side_and_their_prompts(tables, tmp_path):
     exhibit, _ = build("table15", tables, MEASURED, tmp_path)
-    shown = cells(exhibit)
-    assert "todas estas" in shown["Spanish 2", "Template"].text
-    assert "alguna de" in shown["Spanish 2", "Corrected"].text
-    assert shown["Spanish 2", "Prompts"].value == 2
-    assert ("English 1", "Corrected") not in shown
-    assert len([1 for _, column in shown if column == "Template"]) == 3 * 10
-    assert "mots" in shown["French 1", "Template"].text
+    by_place = cells(exhibit)
+    assert "todas estas" in by_place["Spanish 2", "Template"].text
+    assert "alguna de" in by_place["Spanish 2", "Corrected"].text
+    assert by_place["Spanish 2", "Prompts"].value == 2
+    assert ("English 1", "Corrected") not in by_place
+    assert len([1 for _, column in by_place if column == "Template"]) == 3 * 10
+    assert "mots" in by_place["French 1", "Template"].text
     assert "worded as published" in exhibit.caption
 
 
@@ -251,9 +250,9 @@ def test_measured_english_templates_stand_beside_the_printed_ones(tables, tmp_pa
 
 def test_measured_examples_are_the_campaigns_own_prompts_with_their_answers(tables, tmp_path):
     exhibit, _ = build("table1", tables, MEASURED, tmp_path)
-    shown = cells(exhibit)
-    assert len(shown) == 25
-    assert shown["First letter of the word", "Example"].text == (
+    by_place = cells(exhibit)
+    assert len(by_place) == 25
+    assert by_place["First letter of the word", "Example"].text == (
         'What is the first letter of the word "sun"?'
     )
     assert exhibit.remarks["First letter of the word"] == {"Answer": "moon"}

@@ -71,7 +71,7 @@ def build_lmentry_items(
 
 
 def _by_language(files: Sequence[LanguageFile]) -> dict[str, list[Path]]:
-    """Paths of each language."""
+    """Paths of resource files by language."""
     paths: dict[str, list[Path]] = {}
     for each in files:
         paths.setdefault(each.lang, []).append(each.path)

@@ -1,6 +1,7 @@
 """Multi-LMentry (Moroni et al. 2025): elementary tasks in nine languages, as prompts."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned
@@ -34,7 +35,7 @@ def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
 
 
 def expected_prompts(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
-    """Prompts of a language."""
+    """Number of prompts to expect in a language."""
     return min(PROMPTS, TEMPLATES * (_options(campaign).per_template or PROMPTS))
 
 
@@ -84,10 +85,22 @@ def counted_resources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
     return [row for row in available(campaign, catalogue, RESOURCE) if row.lang in LANGUAGES]
 
 
-def _system_prompts(campaign: Campaign, langs: Collection[str]) -> Mapping[str, str]:
-    from blimpworks.papers.lmentry.systems import system_prompts  # reads packs: slow to import
+@lru_cache(maxsize=64)
+def _system(path: Path, _changed: int) -> str:
+    from blimpworks.papers.lmentry.items.packs import read_pack  # slow to import
 
-    return system_prompts(campaign, langs)
+    return read_pack(path).system
+
+
+def system_prompts(campaign: Campaign, langs: Collection[str]) -> Mapping[str, str]:
+    """System prompt of each language (Table 7); empty where the campaign has none.
+
+    Raises UserError for a pack that is missing or malformed.
+    """
+    if not _options(campaign).answers.system:
+        return {}
+    paths = {lang: pack_file(campaign, lang) for lang in langs}
+    return {lang: _system(path, path.stat().st_mtime_ns) for lang, path in paths.items()}
 
 
 def _packs(layout: Layout, langs: Collection[str]) -> list[str]:
@@ -121,7 +134,7 @@ PAPER = Paper(
             in_text=False,
             generation=Generation(
                 options=lambda campaign: _options(campaign).answers,
-                systems=_system_prompts,
+                systems=system_prompts,
                 setting="lmentry.answers",
             ),
         ),

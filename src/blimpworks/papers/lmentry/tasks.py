@@ -3,6 +3,9 @@
 Source: Moroni, Aula-Blasco, Conia and others (2025), Tables 1 and 8, appendix A.2.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 TASKS = (
     "sentence_containing",
     "sentence_not_containing",
@@ -55,6 +58,12 @@ SUBSETS = {
     "less_letters": ("length_diff_3plus", "length_diff_1"),
 }
 """Subsets of arguments, of the tasks that have any (Table 8)."""
+PARENTS = {f"{task}_{name}": task for task, names in SUBSETS.items() for name in names}
+"""The task of each subset, by the subset's key."""
+ANY_WORDS, ALL_WORDS = "any_words_from_category", "all_words_from_category"
+SUBJECTS = ("answer", "word", "letter", "query")
+"""Arguments that say what is asked for, in the order in which they are looked for: the gold answer,
+or what right answers are about where there are many."""
 ADJACENT = (
     ("any_words_from_category", "all_words_from_category"),
     ("most_associated_word", "least_associated_word"),
@@ -74,7 +83,23 @@ ADJACENT = (
     ("first_word", "first_letter"),
     ("last_word", "last_letter"),
 )
-"""Pairs of adjacent tasks."""
+"""Pairs of tasks that robustness to adjacent tasks compares."""
 # As in analysis.accuracy, which is slow to import: formulas are looked up at every explain.
 WHOLE = "all"
 """Paradigm of a task as a whole, by no template or answer."""
+
+
+def task_of(name: str) -> str:
+    """The task that prompts are of: that of a subset, and a task itself."""
+    return PARENTS.get(name, name)
+
+
+def is_yes(task: str, arguments: Mapping[str, Any]) -> bool:
+    """Whether yes is right in a task on categories: any word, or all of them, are of the category.
+
+    ``arguments``: how many words there are, and how many of them are distractors.
+    """
+    strangers = int(arguments["num_distractors"])
+    if task == ANY_WORDS:
+        return int(arguments["num_words"]) > strangers
+    return strangers == 0

@@ -50,7 +50,7 @@ def _between_cases(
     if kind == "template" and "method" in rows:
         sums = _of_settings(sums, rows[rows["method"] == PUBLISHED])
     pooled = sums["hits"] / sums["n"]
-    return [_gap([*found], decimals) for _, found in pooled.groupby(level=0)]
+    return [_gap([*accuracies], decimals) for _, accuracies in pooled.groupby(level=0)]
 
 
 def _of_settings(sums: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
@@ -61,13 +61,13 @@ def _of_settings(sums: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     share of them too, and all its templates have the same number: so its own follows.
     """
     whole = published[(published["paradigm"] == WHOLE) & published["phenomenon"].isin(ORDERED)]
-    found = sums.copy()
-    found["n"] = found["n"].astype(float)
+    scaled = sums.copy()
+    scaled["n"] = scaled["n"].astype(float)
     for task, accuracy in zip(whole["phenomenon"].astype(str), whole["accuracy"], strict=True):
         if accuracy > 0 and task in sums.index:
             hits = sums["hits"][task]
-            found.loc[task, "n"] = float(hits.sum() / accuracy / len(hits))
-    return found
+            scaled.loc[task, "n"] = float(hits.sum() / accuracy / len(hits))
+    return scaled
 
 
 def aspects(rows: pd.DataFrame, *, rounded: bool = False) -> dict[str, float]:
@@ -100,8 +100,8 @@ def robustness(rows: pd.DataFrame, *, rounded: bool = False) -> float:
 
     With ``rounded``, as the release rounds it, to a tenth.
     """
-    found = sum(aspects(rows, rounded=rounded).values()) / 4
-    return round(found, 1) if rounded else found
+    mean = sum(aspects(rows, rounded=rounded).values()) / 4
+    return round(mean, 1) if rounded else mean
 
 
 def mean_accuracy(rows: pd.DataFrame) -> float:

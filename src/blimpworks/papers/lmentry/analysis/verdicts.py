@@ -20,6 +20,7 @@ from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import strip_reasoning
 from blimpworks.papers.lmentry.judging.answers import METHODS
 from blimpworks.papers.lmentry.tables import VERDICTS
+from blimpworks.papers.lmentry.tasks import SUBJECTS
 from blimpworks.prompt_tables import ANSWERS, PROMPTS
 from blimpworks.tables import JUDGEMENTS, read_table, write_table
 
@@ -44,7 +45,6 @@ VACUOUS_RULES = {"vacuous"}
 """Rules (of ``judging.verdict.RULES``) that let answers pass for lack of an ASCII word."""
 FITTING = {"whole", "repeated", "pattern", "begins", "line", "inside", "made"}
 """Rules by which an answer's wording is right."""
-ASKED = ("answer", "word", "letter", "query")
 ASCII_TOKEN = r"[A-Za-z0-9]"
 
 
@@ -82,29 +82,29 @@ def _both(path: Path) -> pd.DataFrame:
     return whole[whole["correct_published"].notna() & whole["correct_corrected"].notna()]
 
 
-def _asked(answer: str | None, arguments: str | None) -> str:
+def _target(answer: str | None, arguments: str | None) -> str:
     """What rules look for in an answer: the gold answer, or the word or letter asked for."""
     known = {"answer": answer} | json.loads(arguments or "{}")
-    return next((str(known[name]) for name in ASKED if known.get(name)), "")
+    return next((str(known[name]) for name in SUBJECTS if known.get(name)), "")
 
 
-def _texts(changed: pd.DataFrame, one: Evaluation) -> pd.DataFrame:
+def _texts(changed: pd.DataFrame, evaluation: Evaluation) -> pd.DataFrame:
     """Answers whose verdict changes, with their text and what is looked for in them.
 
     The text is what the published rules take for the answer: the reasons are about them.
     """
     parts = []
     for schema, path, columns in (
-        (PROMPTS, one.prompts, ["item_id", "answer", "arguments"]),
-        (ANSWERS, one.answers, ["item_id", "text"]),
+        (PROMPTS, evaluation.prompts, ["item_id", "answer", "arguments"]),
+        (ANSWERS, evaluation.answers, ["item_id", "text"]),
     ):
         table = read_table(schema, path, columns)
-        wanted = pc.is_in(table["item_id"], value_set=pa.array(changed["item_id"], pa.string()))
-        parts.append(table.filter(wanted).to_pandas())
+        selected = pc.is_in(table["item_id"], value_set=pa.array(changed["item_id"], pa.string()))
+        parts.append(table.filter(selected).to_pandas())
     joined = changed.merge(parts[0], on="item_id", how="left")
     joined = joined.merge(parts[1], on="item_id", how="left")
     texts = [strip_reasoning(text, METHODS[PUBLISHED]) for text in joined["text"].fillna("")]
-    looked_for = map(_asked, *(joined[c].replace(np.nan, None) for c in ("answer", "arguments")))
+    looked_for = map(_target, *(joined[c].replace(np.nan, None) for c in ("answer", "arguments")))
     return joined.assign(text=texts, asked=[*looked_for])
 
 
@@ -143,30 +143,30 @@ def _counts(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.groupby("phenomenon").agg(**{k: (v, "sum") for k, v in sides.items()})
 
 
-def compare_one(one: Evaluation) -> pd.DataFrame:
+def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
     """The rows of one model and language of the verdicts table.
 
     Raises UserError for tables that are missing, of another schema, or by one method only.
     """
-    both = _both(one.judgements)
+    both = _both(evaluation.judgements)
     changed = both[both["correct_published"] != both["correct_corrected"]]
-    changed = changed.assign(reason=reasons(_texts(changed, one)).to_numpy())
+    changed = changed.assign(reason=reasons(_texts(changed, evaluation)).to_numpy())
     known = both.groupby("phenomenon").agg(n=("item_id", "size")).assign(nominal=_nominal(both))
     parts = {ALL: both} | {name: changed[changed["reason"] == name] for name in REASONS}
     rows = [known.join(_counts(p)).fillna(0).assign(reason=name) for name, p in parts.items()]
-    return pd.concat(rows).reset_index().assign(model=one.model, lang=one.lang)
+    return pd.concat(rows).reset_index().assign(model=evaluation.model, lang=evaluation.lang)
 
 
 def _rows(evaluations: Sequence[Evaluation]) -> Iterator[pd.DataFrame]:
-    for one in evaluations:
-        yield compare_one(one)[VERDICTS.names]
+    for evaluation in evaluations:
+        yield compare_evaluation(evaluation)[VERDICTS.names]
 
 
 def compare_verdicts(evaluations: Sequence[Evaluation], output: Path) -> dict[str, Any]:
     """Write the verdicts table of some models and languages, read one after the other.
 
     Returns how many answers were judged and how many verdicts change. Raises UserError when
-    there is no table, and as ``compare_one`` does.
+    there is no table, and as ``compare_evaluation`` does.
     """
     if not evaluations:
         raise UserError(f"{output}: no judgements are given; name at least one model.")

@@ -5,7 +5,7 @@ predictions of each task, over random models.
 """
 
 import json
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -16,18 +16,16 @@ import pyarrow as pa
 from blimpworks.annotation.spreadsheet import write_sheet
 from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import strip_reasoning
-from blimpworks.papers.lmentry.items.declarations import PARENTS
 from blimpworks.papers.lmentry.items.packs import Pack, read_pack
 from blimpworks.papers.lmentry.settings import SheetOptions
 from blimpworks.papers.lmentry.tables import SHEET_KEY
+from blimpworks.papers.lmentry.tasks import ALL_WORDS, ANY_WORDS, SUBJECTS, is_yes, task_of
 from blimpworks.prompt_tables import ANSWERS, PROMPTS
 from blimpworks.scoring.shards import OK
 from blimpworks.tables import read_table, write_table
 
 ID, TASK, CORRECT = "id", "task", "correct"
 COLUMNS = (ID, "lang", TASK, "prompt", "gold", "answer", CORRECT, "note")
-# Arguments of tasks with many right answers, in the order in which they are looked for.
-ASKED = ("answer", "word", "letter", "query")
 
 
 def _digest(*parts: object, size: int) -> str:
@@ -39,30 +37,23 @@ def gold_of(answer: str | None, arguments: str | None) -> str:
     if answer is not None:
         return answer
     known = json.loads(arguments or "{}")
-    return next((f"{name}: {known[name]}" for name in ASKED if known.get(name)), "")
+    return next((f"{name}: {known[name]}" for name in SUBJECTS if known.get(name)), "")
 
 
-# Whether the answer is yes, from how many of so many words are from other categories.
-HOLDS: dict[str, Callable[[int, int], bool]] = {
-    "any_words_from_category": lambda strangers, words: strangers < words,
-    "all_words_from_category": lambda strangers, words: strangers == 0,
-}
-
-
-def _asked_for(row: Mapping[Hashable, Any], pack: Pack) -> tuple[str | None, str]:
+def _gold_and_note(row: Mapping[Hashable, Any], pack: Pack) -> tuple[str | None, str]:
     """The gold answer to what a published template asks, and a note where that is another task.
 
     Empty where the arguments do not tell the answer to the other task.
     """
-    task = PARENTS.get(row["phenomenon"], row["phenomenon"])
-    asked = pack.answers.asks.get(f"{task}.{row['template']}") if pack.answers else None
-    if asked is None:
+    task = task_of(row["phenomenon"])
+    other = pack.answers.asks.get(f"{task}.{row['template']}") if pack.answers else None
+    if other is None:
         return row["gold"], ""
-    known, note = json.loads(row["arguments"] or "{}"), f"the prompt asks for {asked}"
-    if asked not in HOLDS or pack.yes_no is None or "num_distractors" not in known:
+    known, note = json.loads(row["arguments"] or "{}"), f"the prompt asks for {other}"
+    if other not in (ANY_WORDS, ALL_WORDS) or pack.yes_no is None or "num_distractors" not in known:
         return "", note
     yes, no = pack.yes_no
-    return yes if HOLDS[asked](known["num_distractors"], known["num_words"]) else no, note
+    return yes if is_yes(other, known) else no, note
 
 
 def _prompts(path: Path, pack: Pack | None) -> pd.DataFrame:
@@ -71,8 +62,8 @@ def _prompts(path: Path, pack: Pack | None) -> pd.DataFrame:
     frame: pd.DataFrame = read_table(PROMPTS, path, columns).to_pandas()
     frame = frame.astype({"phenomenon": str}).rename(columns={"answer": "gold"}).assign(note="")
     if pack is not None and len(frame):
-        found = [_asked_for(row, pack) for row in frame.to_dict("records")]
-        frame["gold"], frame["note"] = [gold for gold, _ in found], [note for _, note in found]
+        golds = [_gold_and_note(row, pack) for row in frame.to_dict("records")]
+        frame["gold"], frame["note"] = [gold for gold, _ in golds], [note for _, note in golds]
     return frame
 
 
@@ -98,14 +89,14 @@ def draw(
     """
     drawn = pd.DataFrame()
     for model, path in answers.items():
-        found = prompts.merge(_answers(path), on="item_id")
-        keys = [_digest(options.seed, lang, model, i, size=8) for i in found["item_id"]]
-        drawn = pd.concat([drawn, found.assign(model=model, lang=lang, rank=keys)])
+        answered = prompts.merge(_answers(path), on="item_id")
+        keys = [_digest(options.seed, lang, model, i, size=8) for i in answered["item_id"]]
+        drawn = pd.concat([drawn, answered.assign(model=model, lang=lang, rank=keys)])
         drawn = _first(drawn, options.per_task)
     return drawn
 
 
-def _shown(drawn: pd.DataFrame) -> pd.DataFrame:
+def _with_identifiers(drawn: pd.DataFrame) -> pd.DataFrame:
     """What the sheet and its key say of the answers drawn.
 
     An identifier knows the answer, so that one that is no longer the model's is not found; its
@@ -147,9 +138,9 @@ def write_annotation_sheet(
             f"{lang}: no prompt of {prompts} is answered by any of {len(answers)} models; "
             "expected at least one. Let the models answer first."
         )
-    shown = _shown(drawn)
-    rows = shown.rename(columns={"row": ID, "phenomenon": TASK}).assign(**{CORRECT: ""})
-    kept = pa.Table.from_pandas(shown[SHEET_KEY.names], preserve_index=False)
+    sampled = _with_identifiers(drawn)
+    rows = sampled.rename(columns={"row": ID, "phenomenon": TASK}).assign(**{CORRECT: ""})
+    kept = pa.Table.from_pandas(sampled[SHEET_KEY.names], preserve_index=False)
     write_table(kept.replace_schema_metadata(None), SHEET_KEY, key)
     write_sheet(sheet, COLUMNS, rows[[*COLUMNS]].astype(str).to_dict("records"))
     return len(rows)

@@ -10,24 +10,24 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import MEAN, UNWEIGHTED
+from blimpworks.campaign.variants import VARIANTS
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.formulas import MEAN, UNWEIGHTED, select_rows
 from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed
-from blimpworks.papers.lmentry.annotation.labels import METHODS
 from blimpworks.papers.lmentry.exhibits.common import (
     cell_of,
     language_code,
+    language_name,
     languages_of,
+    named_section,
     read_exhibit,
 )
-from blimpworks.papers.lmentry.exhibits.data import language_name
 from blimpworks.papers.lmentry.exhibits.formulas import KAPPA
-from blimpworks.papers.lmentry.exhibits.names import HEADS, task_name
+from blimpworks.papers.lmentry.exhibits.names import HEADS, LANGUAGES, task_name
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT
 
 SOURCE = "annotation_agreement"
 OF_TABLE = {"table52": "eng", "table53": "eus"}
-NAMES = {"eng": "English", "eus": "Basque"}
 GLOBAL = "global_accuracy"
 OVERALL, POOLED = "global accuracy", "all answers"
 AGREEMENT, KAPPA_HEAD = "Agreement (%)", "κ"
@@ -53,17 +53,17 @@ def _both(
     """Agreement and kappa of some judges, the means where there are several rows."""
     if rows.empty:
         return
-    counted = {"n": int(rows["n"].sum())}
-    share = cell_of(rows, (row, heads[0]), UNWEIGHTED, SOURCE, where, **counted)
-    yield replace(share, text=f"{share.value:.2f}", **_interval(rows, "", 100))
+    n = int(rows["n"].sum())
+    share = _interval(rows, "", 100)
+    yield cell_of(rows, (row, heads[0]), UNWEIGHTED, SOURCE, where, ".2f", n=n, **share)
     if rows["kappa"].notna().all():
-        kappa = cell_of(rows, (row, heads[1]), KAPPA, SOURCE, where, **counted)
-        yield replace(kappa, text=f"{kappa.value:.2f}", **_interval(rows, "kappa_", 1))
+        interval = _interval(rows, "kappa_", 1)
+        yield cell_of(rows, (row, heads[1]), KAPPA, SOURCE, where, ".2f", n=n, **interval)
 
 
 def _known_tasks(rows: pd.DataFrame) -> list[str]:
-    found = {*rows["phenomenon"]}
-    return [task for task in HEADS if task in found]
+    present = {*rows["phenomenon"]}
+    return [task for task in HEADS if task in present]
 
 
 # Tables 52 and 53
@@ -108,7 +108,7 @@ def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
         f"{name} {head}": (name, head) for name in annotators for head in (AGREEMENT, KAPPA_HEAD)
     }
     if not cells:
-        caption = f"Without an annotated answer in {NAMES[lang]}."
+        caption = f"Without an annotated answer in {LANGUAGES[lang].name}."
     stub = {cell.row: {COUNT: _span(cells, cell.row)} for cell in cells}
     return Exhibit(_title(table), caption, cells, row_title="Task", heads=heads, stub=stub)
 
@@ -120,7 +120,7 @@ def _span(cells: Sequence[Cell], row: str) -> str:
 
 
 def _title(table: str) -> str:
-    return f"Agreement of the patterns with annotations in {NAMES[OF_TABLE[table]]}"
+    return f"Agreement of the patterns with annotations in {LANGUAGES[OF_TABLE[table]].name}"
 
 
 def _printed(tables: Tables, table: str) -> Exhibit:
@@ -128,8 +128,8 @@ def _printed(tables: Tables, table: str) -> Exhibit:
     cells = [printed_cell(row, (task_name(row["row"]), AGREEMENT)) for _, row in own.iterrows()]
     tasks = _known_tasks(own.rename(columns={"row": "phenomenon"}))
     where = {"exhibit": table, "row": tasks, "column": "agreement"}
-    mean = cell_of(own, (f"{OVERALL}, mean of the tasks", AGREEMENT), MEAN, "published", where)
-    cells.append(replace(mean, text=f"{mean.value:.2f}", stands_for=(GLOBAL, "agreement")))
+    place, stands_for = (f"{OVERALL}, mean of the tasks", AGREEMENT), (GLOBAL, "agreement")
+    cells.append(cell_of(own, place, MEAN, "published", where, ".2f", stands_for=stands_for))
     return Exhibit(
         _title(table),
         "Percentage of predictions on which the patterns and the annotation agree, as printed; "
@@ -149,25 +149,24 @@ def _heads(method: str) -> tuple[str, str]:
 
 def _with_methods(rows: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
     """Agreement of each annotator of a language with the verdicts of both methods."""
-    own = rows[rows["method"].isin(METHODS)]
+    own = rows[rows["method"].isin(VARIANTS)]
     for lang in languages_of(own):
         for name in sorted(own["annotator"][own["lang"] == lang].unique()):
-            for method in METHODS:
+            for method in VARIANTS:
                 where = {"lang": lang, "annotator": name, "method": method, "phenomenon": ALL}
-                keys = [rows[key] == value for key, value in where.items()]
-                part = rows[pd.concat(keys, axis=1).all(axis=1)]
+                part = select_rows(rows, where)
                 row = f"{language_name(lang, labels)}, {name}"
                 yield from _both(part, row, _heads(method), where)
 
 
 def _with_each_other(rows: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
     """Agreement of each two annotators of a language."""
-    own = rows[~rows["method"].isin(METHODS)]
+    own = rows[~rows["method"].isin(VARIANTS)]
     order = {lang: place for place, lang in enumerate(languages_of(own))}
-    for found in own.sort_values("lang", key=lambda langs: langs.map(order)).itertuples():
-        where = {"lang": found.lang, "annotator": found.annotator, "method": found.method}
-        row = f"{language_name(str(found.lang), labels)}, {found.method} and {found.annotator}"
-        part = rows.loc[[found.Index]]
+    for pair in own.sort_values("lang", key=lambda langs: langs.map(order)).itertuples():
+        where = {"lang": pair.lang, "annotator": pair.annotator, "method": pair.method}
+        row = f"{language_name(str(pair.lang), labels)}, {pair.method} and {pair.annotator}"
+        part = rows.loc[[pair.Index]]
         yield from _both(part, row, (AGREEMENT, KAPPA_HEAD), where | {"phenomenon": ALL})
 
 
@@ -176,11 +175,14 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
     rows = _read(tables)
     rows = rows[rows["phenomenon"] == ALL]
     first, second = [*_with_methods(rows, labels)], [*_with_each_other(rows, labels)]
-    heads = {name: (name.split()[0], name.partition(" ")[2]) for m in METHODS for name in _heads(m)}
-    columns = [name for method in METHODS for name in _heads(method)]
-    sections = [Section("Annotator", _rows(first), [COUNT, *columns])]
+    heads = {
+        name: (name.split()[0], name.partition(" ")[2]) for m in VARIANTS for name in _heads(m)
+    }
+    columns = [name for method in VARIANTS for name in _heads(method)]
+    sections = [named_section("Annotator", _rows(first), [COUNT, *columns])]
     if second:
-        sections.append(Section("Annotators", _rows(second), [COUNT, AGREEMENT, KAPPA_HEAD]))
+        own = [COUNT, AGREEMENT, KAPPA_HEAD]
+        sections.append(named_section("Annotators", _rows(second), own))
     return Exhibit(
         "Agreement of the verdicts with annotators, by language",
         "Percentage of answers on which the verdicts of the published and of the corrected rules "
@@ -188,19 +190,16 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
         f"{'; below, that of two annotators' if second else ''}. {ABSENT}",
         [*first, *second],
         row_title="Annotator",
-        stub=_counts([*first, *second]),
+        # How many answers both sides of a row have judged.
+        stub={cell.row: {COUNT: f"{cell.n:,}"} for cell in (*first, *second)},
         heads=heads,
         sections=sections,
     )
 
 
-def _rows(cells: Sequence[Cell]) -> dict[str, str]:
-    return {cell.row: cell.row for cell in cells}
-
-
-def _counts(cells: Sequence[Cell]) -> dict[str, dict[str, str]]:
-    """How many answers both sides of a row have judged."""
-    return {cell.row: {COUNT: f"{cell.n:,}"} for cell in cells}
+def _rows(cells: Sequence[Cell]) -> list[str]:
+    """Rows of some cells, each once."""
+    return [*dict.fromkeys(cell.row for cell in cells)]
 
 
 def agreement_tasks(tables: Tables, labels: Labels) -> Exhibit:
@@ -215,9 +214,9 @@ def agreement_tasks(tables: Tables, labels: Labels) -> Exhibit:
         heads |= {name: (code, name.removeprefix(f"{code} ")) for name in columns}
         for task in _known_tasks(rows[rows["lang"] == lang]):
             part = rows[(rows["lang"] == lang) & (rows["phenomenon"] == task)]
-            where: dict[str, Any] = {"lang": lang, "method": labels.method, "phenomenon": task}
-            where |= {"annotator": sorted(part["annotator"])}
-            cells += _both(part, task_name(task), columns, where)
+            where = {"lang": lang, "method": labels.method, "phenomenon": task}
+            annotators = {"annotator": sorted(part["annotator"])}
+            cells += _both(part, task_name(task), columns, where | annotators)
     order = {task_name(task): place for place, task in enumerate(HEADS)}
     cells.sort(key=lambda cell: order[cell.row])
     return Exhibit(

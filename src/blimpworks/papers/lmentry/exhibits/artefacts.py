@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.variants import CORRECTED, PUBLISHED, VARIANTS
-from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.exhibits.style import (
     BLUE,
@@ -35,10 +35,11 @@ from blimpworks.papers.lmentry.analysis.verdicts import (
 from blimpworks.papers.lmentry.exhibits.common import (
     cell_of,
     language_code,
+    language_name,
     languages_of,
     models_of,
+    named_section,
 )
-from blimpworks.papers.lmentry.exhibits.data import language_name
 from blimpworks.papers.lmentry.exhibits.formulas import (
     BY_CORRECTED,
     BY_PUBLISHED,
@@ -47,7 +48,7 @@ from blimpworks.papers.lmentry.exhibits.formulas import (
     DENOMINATORS,
     SHARE_OF_CHANGE,
 )
-from blimpworks.papers.lmentry.exhibits.names import task_name
+from blimpworks.papers.lmentry.exhibits.names import TASK_NAMES, task_name
 from blimpworks.papers.lmentry.tables import VERDICTS
 from blimpworks.papers.lmentry.tasks import TASKS
 
@@ -83,40 +84,9 @@ MARKS: dict[str, dict[str, Any]] = {
     },
     "corrected rules": {"s": 10, "color": BLUE, "marker": "D"},
 }
-GROUPS = {
-    "all tasks": TASKS,
-    "sentences and words made": (
-        "sentence_containing",
-        "sentence_not_containing",
-        "word_containing",
-        "word_not_containing",
-        "starts_with_word",
-        "ends_with_word",
-        "starts_with_letter",
-        "ends_with_letter",
-    ),
-    "categories": (
-        "most_associated_word",
-        "least_associated_word",
-        "any_words_from_category",
-        "all_words_from_category",
-    ),
-    "comparisons": (
-        "first_alphabetically",
-        "more_letters",
-        "less_letters",
-        "bigger_number",
-        "smaller_number",
-    ),
-    "sounds": ("rhyming_word", "homophones"),
-    "positions": (
-        "word_after",
-        "word_before",
-        "first_word",
-        "last_word",
-        "first_letter",
-        "last_letter",
-    ),
+GROUPS = {"all tasks": TASKS} | {
+    group: tuple(task for task in TASKS if TASK_NAMES[task].group == group)
+    for group in dict.fromkeys(TASK_NAMES[task].group for task in TASKS)
 }
 """Panels of the figure: all tasks, and five groups that have each of them once."""
 
@@ -146,8 +116,7 @@ def _row(rows: pd.DataFrame, row: str, lang: str, tasks: Sequence[str]) -> Itera
         cell = cell_of(rows, (row, _name(head)), formula, SOURCE, whole)
         yield _signed(cell) if formula == CHANGE else cell
     reasons = where | {"reason": [*REASONS]}
-    changed = cell_of(rows, (row, _name(VERDICTS_CHANGED)), CHANGED, SOURCE, reasons)
-    yield replace(changed, text=f"{changed.value:,.0f}")
+    yield cell_of(rows, (row, _name(VERDICTS_CHANGED)), CHANGED, SOURCE, reasons, ",.0f")
     for reason, head in HEADS.items():
         chosen = where | {"reason": reason}
         yield _signed(cell_of(rows, (row, _name(head)), SHARE_OF_CHANGE, SOURCE, chosen))
@@ -166,13 +135,13 @@ def _most_affected(rows: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
     at = [*WHOLE].index(CHANGE)
     for lang in languages_of(rows):
         inside = rows[(rows["lang"] == lang) & rows["phenomenon"].isin(TASKS)]
-        found = [
+        candidates = [
             [*_row(inside, f"{language_code(lang, labels)} {task_name(task)}", lang, [task])]
             for task in sorted({*inside["phenomenon"]})
         ]
-        found.sort(key=lambda cells: -abs(cells[at].value))
+        candidates.sort(key=lambda cells: -abs(cells[at].value))
         yield from (
-            cell for cells in found[:SHOWN] if abs(cells[at].value) > NOTHING for cell in cells
+            cell for cells in candidates[:SHOWN] if abs(cells[at].value) > NOTHING for cell in cells
         )
 
 
@@ -182,9 +151,10 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
     whole, single = [*_languages(rows, labels)], [*_most_affected(rows, labels)]
     heads = {_name(head): head for head in (*WHOLE.values(), VERDICTS_CHANGED, *HEADS.values())}
     heads[_name(COUNTED)] = COUNTED
-    below = {name: name for name in ("Tasks that change most", *(cell.row for cell in single))}
-    sections = [Section("Language", {cell.row: cell.row for cell in whole}, [*heads])]
-    sections += [Section("Language", below, [*heads])] if single else []
+    sections = [named_section("Language", [cell.row for cell in whole], [*heads])]
+    if single:
+        below = ["Tasks that change most", *(cell.row for cell in single)]
+        sections.append(named_section("Language", below, [*heads]))
     return Exhibit(
         "What the rules decide: published and corrected verdicts on the same answers",
         "Accuracy in percent, mean of the tasks and of "
@@ -218,12 +188,12 @@ def _dumbbells(rows: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
 
 
 def _draw(axes: Axes, cells: Sequence[Cell], group: str, names: Sequence[str]) -> None:
-    found = {(cell.row, cell.column): cell.value for cell in cells}
+    values = {(cell.row, cell.column): cell.value for cell in cells}
     for place, name in enumerate(names):
-        if (name, f"{group}, published") not in found:
+        if (name, f"{group}, published") not in values:
             axes.text(50, place, "none", ha="center", va="center", color=GREY, fontsize=6)
             continue
-        before, after = (found[name, f"{group}, {side}"] for side in VARIANTS)
+        before, after = (values[name, f"{group}, {side}"] for side in VARIANTS)
         axes.plot([before, after], [place, place], color=GREY, linewidth=1.2, zorder=1)
         axes.scatter([before], [place], zorder=2, **MARKS["published rules"])
         axes.scatter([after], [place], zorder=3, **MARKS["corrected rules"])

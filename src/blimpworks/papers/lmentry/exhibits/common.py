@@ -1,6 +1,7 @@
-"""What Multi-LMentry's exhibits share: accuracies, sections of models, printed numbers."""
+"""What Multi-LMentry's exhibits share: reading tables, names of rows and columns, cells."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -8,7 +9,7 @@ import pandas as pd
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels, Section
-from blimpworks.exhibits.formulas import Formula, select_rows
+from blimpworks.exhibits.formulas import COUNT, Formula, select_rows
 from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.papers.lmentry.exhibits.names import (
     BENCHMARK,
@@ -18,10 +19,15 @@ from blimpworks.papers.lmentry.exhibits.names import (
     SPECIFIC,
     WEIGHT,
 )
-from blimpworks.tables import ACCURACIES
+from blimpworks.prompt_tables import PROMPTS
+from blimpworks.tables import ACCURACIES, read_table
 
 OTHER = "Other Models"
 GROUPS = (WEIGHT, DATA, SPECIFIC, OTHER)
+SAMPLES, TOTAL, EVERY = "Prompts", "Total", "all"
+
+
+# Tables
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
@@ -30,8 +36,9 @@ def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
     Raises UserError when there are none.
     """
     path = tables["accuracies"][0]
-    found = read_plain(ACCURACIES, path)
-    rows = found[(found["method"] == labels.method) & found["model"].isin(labels.models)]
+    accuracies = read_plain(ACCURACIES, path)
+    rows = accuracies[accuracies["method"] == labels.method]
+    rows = rows[rows["model"].isin(labels.models)]
     if rows.empty:
         raise UserError(
             f"{path} has no accuracies by method {labels.method!r} of the campaign's models; "
@@ -40,21 +47,46 @@ def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
     return rows
 
 
+def read_prompts(
+    paths: Sequence[Path], columns: Sequence[str] = ("lang", "phenomenon")
+) -> pd.DataFrame:
+    """Language, task and perhaps further columns of every prompt, labels as plain strings."""
+    frames: list[pd.DataFrame] = [
+        read_table(PROMPTS, path, columns).to_pandas().astype({"lang": str, "phenomenon": str})
+        for path in paths
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
 def read_exhibit(printed: pd.DataFrame, exhibit: str) -> pd.DataFrame:
     """The numbers of one printed exhibit."""
     return printed[printed["exhibit"] == exhibit]
 
 
+# Languages and models
+
+
+def _in_order(values: pd.Series, order: Mapping[str, Any]) -> list[str]:
+    """The different values of a column: those of ``order`` first, in its order, then the rest."""
+    present = {*values.astype(str)}
+    return [value for value in order if value in present] + sorted(present - {*order})
+
+
 def languages_of(rows: pd.DataFrame) -> list[str]:
     """Languages of some accuracies, the paper's first, in its order."""
-    found = {str(lang) for lang in rows["lang"]}
-    return [lang for lang in LANGUAGES if lang in found] + sorted(found - {*LANGUAGES})
+    return _in_order(rows["lang"], LANGUAGES)
 
 
 def models_of(rows: pd.DataFrame) -> list[str]:
     """Models of some accuracies, the paper's first, in its order."""
-    found = {str(model) for model in rows["model"]}
-    return [model for model in MODELS if model in found] + sorted(found - {*MODELS})
+    return _in_order(rows["model"], MODELS)
+
+
+def language_name(lang: str, labels: Labels) -> str:
+    """What a language is called; of the key of all, "Total"."""
+    if lang == EVERY:
+        return TOTAL
+    return LANGUAGES[lang].name if lang in LANGUAGES else labels.languages.get(lang, lang)
 
 
 def language_code(lang: str, labels: Labels) -> str:
@@ -88,14 +120,21 @@ def sections_of(
     for group in GROUPS:
         names = [model_name(model, labels) for model in models if group_of(model) == group]
         if names:
-            rows = {name: name for name in (group, *names)}
-            sections.append(Section("Model", rows, columns))
+            sections.append(named_section("Model", [group, *names], columns))
     return [*sections, Section("Model", more, columns)] if more else sections
+
+
+def named_section(title: str, rows: Sequence[str], columns: Sequence[str]) -> Section:
+    """A section whose rows are called in print what they are called in the cells."""
+    return Section(title, {row: row for row in rows}, columns)
 
 
 def judged_by(labels: Labels) -> str:
     """A sentence on whose verdicts measured numbers rest; print has one kind only."""
     return f" Verdicts by the {labels.method} rules." if labels.source == "measured" else ""
+
+
+# Cells
 
 
 def cell_of(
@@ -104,11 +143,27 @@ def cell_of(
     formula: Formula,
     source: str,
     where: Mapping[str, Any],
+    form: str = ".1f",
     **more: Any,
 ) -> Cell:
-    """A cell that a formula makes of the rows that ``where`` selects; text to one decimal."""
+    """A cell that a formula computes from the rows that ``where`` selects.
+
+    ``form`` is the format of the cell's text, ``more`` are further fields of the cell.
+    """
     value = formula(select_rows(rows, dict(where)))
-    return Cell(*place, value, f"{value:.1f}", formula, source, where, **more)
+    return Cell(*place, value, f"{value:{form}}", formula, source, where, **more)
+
+
+def count_of(
+    items: pd.DataFrame,
+    place: tuple[str, str],
+    stands_for: tuple[str, str] | None = None,
+    **where: Any,
+) -> Cell:
+    """A cell that counts the prompts with some values of columns."""
+    where = {"benchmark": BENCHMARK, **where}
+    n = len(select_rows(items, where))
+    return cell_of(items, place, COUNT, "items", where, ",.0f", n=n, stands_for=stands_for)
 
 
 def selection(

@@ -31,6 +31,7 @@ from blimpworks.papers.lmentry.exhibits.common import (
     group_of,
     judged_by,
     language_code,
+    language_name,
     languages_of,
     model_name,
     models_of,
@@ -39,7 +40,7 @@ from blimpworks.papers.lmentry.exhibits.common import (
 )
 from blimpworks.papers.lmentry.exhibits.formulas import SCORE, as_released, mean_over_models
 from blimpworks.papers.lmentry.exhibits.names import DATA, LANGUAGES, MODELS, WEIGHT, task_name
-from blimpworks.papers.lmentry.exhibits.results import tasks_of
+from blimpworks.papers.lmentry.exhibits.tasks import tasks_of
 
 CLASSES = {"XS": 2.0, "S": 7.0, "M": 14.0, "L": float("inf")}
 """Size classes, and the billions of parameters that their models have fewer of."""
@@ -62,11 +63,11 @@ class Scores:
 
     @property
     def languages(self) -> list[str]:
-        """Languages that have any."""
+        """Languages that have scores."""
         return languages_of(self.rows) if self.measured else [*LANGUAGES]
 
     def models(self, lang: str) -> list[str]:
-        """Models that have one in a language."""
+        """Models that have a score in a language."""
         if not self.measured:
             return [*MODELS]
         return models_of(self.rows[self.rows["lang"] == lang])
@@ -103,10 +104,6 @@ def size_class(billions: float) -> str:
     return next(name for name, below in CLASSES.items() if billions < below)
 
 
-def _name(lang: str, labels: Labels) -> str:
-    return LANGUAGES[lang].name if lang in LANGUAGES else labels.languages.get(lang, lang)
-
-
 def _by_size(scores: Scores, labels: Labels) -> Iterator[Cell]:
     sizes = labels.facts["lmentry_sizes"]
     for lang in scores.languages:
@@ -114,7 +111,7 @@ def _by_size(scores: Scores, labels: Labels) -> Iterator[Cell]:
         for name in CLASSES:
             models = [model for model in known if size_class(sizes[model]) == name]
             if models:
-                yield scores.cell((_name(lang, labels), name), lang, models)
+                yield scores.cell((language_name(lang, labels), name), lang, models)
 
 
 def _draw_sizes(axes: Axes, cells: Sequence[Cell], rows: Sequence[str]) -> None:
@@ -148,7 +145,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
         for axes, langs in zip(
             panels, (PANELS[0] + rest[::2], PANELS[1] + rest[1::2]), strict=True
         ):
-            rows = [_name(lang, labels) for lang in langs]
+            rows = [language_name(lang, labels) for lang in langs]
             rows = [row for row in rows if any(cell.row == row for cell in cells)]
             if rows:
                 _draw_sizes(axes, cells, rows)
@@ -172,8 +169,8 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
 def compared(scores: Scores) -> list[str]:
     """English and Portuguese; where one of them is not there, the next of the languages."""
     every = scores.languages
-    wanted = dict.fromkeys([*COMPARED, *every])
-    return [lang for lang in wanted if lang in every][: len(COMPARED)]
+    preferred = dict.fromkeys([*COMPARED, *every])
+    return [lang for lang in preferred if lang in every][: len(COMPARED)]
 
 
 def _by_openness(scores: Scores, labels: Labels) -> Iterator[Cell]:
@@ -192,17 +189,17 @@ def _draw_openness(axes: Axes, cells: Sequence[Cell], groups: dict[str, str]) ->
     at = 0.0
     ticks: list[tuple[float, str]] = []
     for group, (name, colour) in OPENNESS.items():
-        found = [cell for cell in cells if groups.get(cell.row) == group]
-        places = [at + i for i in range(len(found))]
-        axes.bar(places, [cell.value for cell in found], color=colour, width=0.75, label=name)
-        ticks += list(zip(places, (cell.row for cell in found), strict=True))
+        members = [cell for cell in cells if groups.get(cell.row) == group]
+        places = [at + i for i in range(len(members))]
+        axes.bar(places, [cell.value for cell in members], color=colour, width=0.75, label=name)
+        ticks += list(zip(places, (cell.row for cell in members), strict=True))
         for mean in (cell for cell in cells if cell.row == f"mean, {name}"):
-            span = (at - 0.5, at + len(found) - 0.5)
+            span = (at - 0.5, at + len(members) - 0.5)
             axes.plot(span, [mean.value] * 2, color="black", linestyle="--", linewidth=1)
             axes.annotate(
                 mean.text, (span[1], mean.value), (1, 0), textcoords="offset points", va="center"
             )
-        at += len(found) + 1.6
+        at += len(members) + 1.6
     axes.set_xticks([x for x, _ in ticks], [name for _, name in ticks], rotation=45, ha="right")
     axes.grid(axis="x", visible=False)
     axes.set(ylim=(0, 100), xlim=(-1, max(at - 1, WIDTH)))
@@ -219,7 +216,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         panels = figure.subplots(1, max(len(langs), 1), sharey=True, squeeze=False)[0]
         for axes, lang in zip(panels, langs, strict=False):
             inside = [cell for cell in cells if cell.column == language_code(lang, labels)]
-            axes.set_title(_name(lang, labels))
+            axes.set_title(language_name(lang, labels))
             if inside:
                 _draw_openness(axes, inside, names)
             else:

@@ -1,14 +1,16 @@
-"""Tables 4 and 5: accuracy, LMentry score and robustness by model and language.
+"""Tables 3 to 5: the models, their accuracy, LMentry score and robustness.
 
-Source: Moroni, Aula-Blasco, Conia and others (2025), sections 3.3 and 5.1.
+Source: Moroni, Aula-Blasco, Conia and others (2025), sections 3.3, 4 and 5.1.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
 
 import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import MEAN, QUOTIENT, UNWEIGHTED
+from blimpworks.exhibits.formulas import KINDS, MEAN, QUOTIENT, TOTAL, UNWEIGHTED, Formula
 from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
 from blimpworks.papers.lmentry.exhibits.common import (
     cell_of,
@@ -31,8 +33,14 @@ from blimpworks.papers.lmentry.exhibits.formulas import (
     as_released,
     mean_over_models,
 )
-from blimpworks.papers.lmentry.exhibits.names import AVERAGE, LANGUAGES, MODELS
-from blimpworks.papers.lmentry.tasks import TASKS
+from blimpworks.papers.lmentry.exhibits.names import (
+    AVERAGE,
+    BENCHMARK,
+    HEADS,
+    LANGUAGES,
+    MODELS,
+)
+from blimpworks.papers.lmentry.exhibits.tasks import tasks_of
 
 METRICS = {"lms": "LMS", "accuracy": "Acc."}
 FORMULAS_OF = {"lms": SCORE, "accuracy": MEAN_ACCURACY, "": ROBUSTNESS}
@@ -42,6 +50,69 @@ ROBUST = (
     "Robustness: mean of argument order, argument content, template and adjacent tasks, each 100 "
     "less the largest difference between what is compared (appendix A.2)."
 )
+SIZE, ANSWERS, SPOKEN = "Size", "Answers", "Languages"
+
+
+# Table 3
+
+
+def _judged(rows: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
+    """How many answers of each model were judged, and in how many languages."""
+    for model in models_of(rows):
+        where = {"benchmark": BENCHMARK, "model": model, "method": labels.method, **whole([*HEADS])}
+        for column, formula in ((ANSWERS, TOTAL), (SPOKEN, KINDS)):
+            place = (model_name(model, labels), column)
+            yield cell_of(rows, place, formula, "accuracies", where, ",.0f")
+
+
+def _size(billions: float | None) -> str:
+    return f"{billions:.3g}B" if billions else "unknown"
+
+
+def table3(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 3: the models, their sizes and languages."""
+    if labels.source == "published":
+        return _printed_models(tables, labels)
+    rows = read_accuracies(tables, labels)
+    sizes = labels.facts["lmentry_sizes"]
+    stub = {
+        model_name(model, labels): {"Name": model, SIZE: _size(sizes.get(model))}
+        for model in models_of(rows)
+    }
+    columns = ["Name", SIZE, ANSWERS, SPOKEN]
+    return Exhibit(
+        "The models, with size and languages",
+        "Models of the campaign, and their names in its catalogue: billions of parameters, answers "
+        "that were judged (of tasks and subsets), and languages with any.",
+        list(_judged(rows, labels)),
+        row_title="Model",
+        stub=stub,
+        sections=sections_of(models_of(rows), labels, columns, {}),
+    )
+
+
+def _printed_models(tables: Tables, labels: Labels) -> Exhibit:
+    own = read_exhibit(read_printed(tables), "table3")
+    printed = {(row["row"], row["column"]): row for _, row in own.iterrows()}
+    cells, stub, remarks = [], {}, {}
+    for model in MODELS:
+        name = model_name(model, labels)
+        cells.append(printed_cell(printed[model, "size"], (name, SIZE)))
+        stub[name] = {"Name": str(printed[model, "name"]["text"])}
+        remarks[name] = {SPOKEN: str(printed[model, "languages"]["text"])}
+    return Exhibit(
+        "The models, with size and languages",
+        "As printed. The names of Llama-3.2 lack their suffix: the models are those tuned on "
+        "instructions (Llama-3.2-1B-Instruct and Llama-3.2-3B-Instruct).",
+        cells,
+        row_title="Model",
+        stub=stub,
+        remarks=remarks,
+        sections=sections_of([*MODELS], labels, ["Name", SIZE, SPOKEN], {}),
+    )
+
+
+# Tables 4 and 5
 
 
 def _heading(lang: str, metric: str, labels: Labels) -> str:
@@ -57,28 +128,27 @@ def _key(lang: str, metric: str) -> str:
 
 def _measured(rows: pd.DataFrame, metrics: Sequence[str], labels: Labels) -> Iterator[Cell]:
     """A cell per model, language and metric, and averages over models; no cell without data."""
-    models = models_of(rows)
-    for lang in languages_of(rows):
+    for lang, metric in product(languages_of(rows), metrics):
         inside = rows[rows["lang"] == lang]
-        for metric in metrics:
-            column = _heading(lang, metric, labels)
-            formula = as_released(FORMULAS_OF[metric], labels.method)
-            found = []
-            for model in models:
-                where = selection(lang, model, labels)
-                part = inside[inside["model"] == model]
-                if part.empty:
-                    continue
-                place = (model_name(model, labels), column)
-                key = (model, _key(lang, metric))
-                found.append(cell_of(part, place, formula, "accuracies", where, stands_for=key))
-            scored = [c for c in found if not pd.isna(c.value)]
-            yield from scored
-            if scored:
-                where = selection(lang, [c.where["model"] for c in scored], labels)
-                place, key = (AVERAGE_ROW, column), (AVERAGE, _key(lang, metric))
-                mean = mean_over_models(formula)
-                yield cell_of(inside, place, mean, "accuracies", where, stands_for=key)
+        column, key = _heading(lang, metric, labels), _key(lang, metric)
+        formula = as_released(FORMULAS_OF[metric], labels.method)
+        scores = [
+            cell_of(
+                inside,
+                (model_name(model, labels), column),
+                formula,
+                "accuracies",
+                selection(lang, model, labels),
+                stands_for=(model, key),
+            )
+            for model in models_of(inside)
+        ]
+        known = [cell for cell in scores if not pd.isna(cell.value)]
+        yield from known
+        if known:
+            where = selection(lang, [cell.where["model"] for cell in known], labels)
+            place, mean = (AVERAGE_ROW, column), mean_over_models(formula)
+            yield cell_of(inside, place, mean, "accuracies", where, stands_for=(AVERAGE, key))
 
 
 def _measured_table(
@@ -112,17 +182,17 @@ def _layout(
 ) -> Exhibit:
     present = {cell.row for cell in cells}
     below = {row: row for row in (AVERAGE_ROW, OF_ROWS) if row in present}
-    shown = [column for column in columns if any(cell.column == column for cell in cells)]
-    heads = {c: (c.split()[0], c.split()[1]) for c in shown if " " in c}
-    sections = sections_of(models, labels, shown, below)
+    present_columns = [column for column in columns if any(cell.column == column for cell in cells)]
+    heads = {c: (c.split()[0], c.split()[1]) for c in present_columns if " " in c}
+    sections = sections_of(models, labels, present_columns, below)
     return Exhibit(title, caption, cells, row_title="Model", heads=heads, sections=sections)
 
 
 # Published
 
 
-def _shown(printed: pd.DataFrame, metrics: Sequence[str], labels: Labels) -> Iterator[Cell]:
-    """The table as it is printed."""
+def _printed(printed: pd.DataFrame, metrics: Sequence[str], labels: Labels) -> Iterator[Cell]:
+    """Cells of the printed numbers of Table 4 or 5."""
     names = {_key(lang, m): _heading(lang, m, labels) for lang in LANGUAGES for m in metrics}
     for _, row in printed.iterrows():
         name = AVERAGE_ROW if row["row"] == AVERAGE else model_name(row["row"], labels)
@@ -130,37 +200,39 @@ def _shown(printed: pd.DataFrame, metrics: Sequence[str], labels: Labels) -> Ite
 
 
 def _averages(printed: pd.DataFrame, metrics: Sequence[str], labels: Labels) -> Iterator[Cell]:
-    """Means of the printed rows."""
+    """Means over the printed rows of models, as a row of their own."""
     exhibit = printed["exhibit"].iloc[0]
-    for lang in LANGUAGES:
-        for metric in metrics:
-            key = _key(lang, metric)
-            where = {"exhibit": exhibit, "row": [*MODELS], "column": key}
-            place = (OF_ROWS, _heading(lang, metric, labels))
-            again = (AVERAGE, key)
-            yield cell_of(printed, place, MEAN, "published", where, stands_for=again)
+    for lang, metric in product(LANGUAGES, metrics):
+        key = _key(lang, metric)
+        where = {"exhibit": exhibit, "row": [*MODELS], "column": key}
+        place = (OF_ROWS, _heading(lang, metric, labels))
+        yield cell_of(printed, place, MEAN, "published", where, stands_for=(AVERAGE, key))
 
 
-def _scores(printed: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
-    """LMentry scores again: accuracy in Table 4 times robustness in Table 5."""
-    for lang in LANGUAGES:
-        keys = [f"{lang} accuracy", lang]
-        for model in MODELS:
-            where = {"exhibit": ["table4", "table5"], "row": model, "column": keys}
-            place = (model_name(model, labels), f"{_heading(lang, 'lms', labels)}, from Table 5")
-            again = (model, f"{lang} lms")
-            more = {"stands_for": again, "printed": False}
-            yield cell_of(printed, place, PRODUCT, "published", where, **more)
+def _again(
+    printed: pd.DataFrame,
+    metric: str,
+    formula: Formula,
+    origin: str,
+    exhibits: str | list[str],
+    columns: Sequence[str],
+    labels: Labels,
+) -> Iterator[Cell]:
+    """A metric again, as hidden cells, from two printed numbers of each model and language.
 
-
-def _robustness(printed: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
-    """Robustness again: LMentry score ÷ accuracy, both in Table 4."""
-    for lang in LANGUAGES:
-        for model in MODELS:
-            where = {"exhibit": "table4", "row": model, "column": [_key(lang, m) for m in METRICS]}
-            place = (model_name(model, labels), f"{_heading(lang, '', labels)}, from Table 4")
-            more = {"stands_for": (model, lang), "printed": False}
-            yield cell_of(printed, place, QUOTIENT, "published", where, **more)
+    ``columns`` are those of the ``exhibits``, with ``{}`` for the language.
+    """
+    for lang, model in product(LANGUAGES, MODELS):
+        where = {
+            "exhibit": exhibits,
+            "row": model,
+            "column": [column.format(lang) for column in columns],
+        }
+        place = (model_name(model, labels), f"{_heading(lang, metric, labels)}, from {origin}")
+        stands_for = (model, _key(lang, metric))
+        yield cell_of(
+            printed, place, formula, "published", where, stands_for=stands_for, printed=False
+        )
 
 
 def _accuracies(
@@ -170,22 +242,18 @@ def _accuracies(
     for lang, tasks in complete.items():
         inside = rows[(rows["lang"] == lang) & rows["phenomenon"].isin(tasks)]
         for model in models_of(inside):
-            found = inside[inside["model"] == model]
-            if len(found) < len(tasks):
+            accuracies = inside[inside["model"] == model]
+            if len(accuracies) < len(tasks):
                 continue
             where = selection(lang, model, labels, **whole(tasks))
             heading = f"{_heading(lang, 'accuracy', labels)}, mean of the tasks"
             place, again = (model_name(model, labels), heading), (model, f"{lang} accuracy")
-            more = {"stands_for": again, "printed": False, "n": int(found["n"].sum())}
-            yield cell_of(found, place, UNWEIGHTED, "accuracies", where, **more)
-
-
-def tasks_of(rows: pd.DataFrame) -> dict[str, list[str]]:
-    """The tasks that each language has, in order: all 25, or those that any model has."""
-    found = {
-        str(lang): {str(task) for task in part["phenomenon"]} for lang, part in rows.groupby("lang")
-    }
-    return {lang: [task for task in TASKS if task in found[lang]] for lang in languages_of(rows)}
+            more: dict[str, Any] = {
+                "stands_for": again,
+                "printed": False,
+                "n": int(accuracies["n"].sum()),
+            }
+            yield cell_of(accuracies, place, UNWEIGHTED, "accuracies", where, **more)
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
@@ -204,9 +272,10 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     printed = read_printed(tables)
     own = read_exhibit(printed, "table4")
     rows = read_accuracies(tables, labels)
-    cells = list(_shown(own, tuple(METRICS), labels))
+    cells = list(_printed(own, tuple(METRICS), labels))
     cells += _averages(own, tuple(METRICS), labels)
-    cells += _scores(printed, labels)
+    factors = (["table4", "table5"], ["{} accuracy", "{}"])
+    cells += _again(printed, "lms", PRODUCT, "Table 5", *factors, labels)
     cells += _accuracies(rows, tasks_of(rows), labels)
     columns = [_heading(lang, m, labels) for lang in LANGUAGES for m in METRICS]
     caption += (
@@ -228,8 +297,9 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
         return _measured_table(title, ROBUST, ("",), tables, labels)
     printed = read_printed(tables)
     own = read_exhibit(printed, "table5")
-    cells = [*_shown(own, ("",), labels), *_averages(own, ("",), labels)]
-    cells += _robustness(printed, labels)
+    cells = [*_printed(own, ("",), labels), *_averages(own, ("",), labels)]
+    factors = ("table4", ["{} lms", "{} accuracy"])
+    cells += _again(printed, "", QUOTIENT, "Table 4", *factors, labels)
     columns = [_heading(lang, "", labels) for lang in LANGUAGES]
     caption = f"{ROBUST} Average: as printed, and below it that of the 18 rows."
     return _layout(f"{title}, as printed", caption, cells, [*MODELS], columns, labels)

@@ -43,15 +43,15 @@ SPECS = (
     _spec(
         "table1",
         "An example of each task",
-        "examples:table1",
+        "templates:table1",
         ("items",),
         ("packs", "printed"),
     ),
-    _spec("table2", "Prompts per language", "data:table2", ("items",)),
+    _spec("table2", "Prompts per language", "prompts:table2", ("items",)),
     _spec(
         "table3",
         "The models, with size and languages",
-        "models:table3",
+        "results:table3",
         facts=("lmentry_sizes",),
     ),
     _spec(
@@ -81,7 +81,7 @@ SPECS = (
     _spec(
         "table6",
         "Tasks with the highest and lowest mean accuracy",
-        "ranking:table6",
+        "tasks:table6",
         published=_BOTH,
     ),
     *(
@@ -156,7 +156,7 @@ SPECS = (
     _spec(
         "table54",
         "Prompts per task and language",
-        "data:table54",
+        "prompts:table54",
         ("items",),
         published=("printed", "prompt_counts"),
     ),
@@ -164,7 +164,7 @@ SPECS = (
     _spec(
         "counts",
         "Prompts per task and language, as printed and as made",
-        "counts:counts",
+        "prompts:counts",
         ("items", "printed"),
         (),
         facts=("lmentry_counts",),

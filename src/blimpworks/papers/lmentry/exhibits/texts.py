@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from blimpworks.exhibits.exhibit import Cell
 from blimpworks.exhibits.formulas import TEXT
 from blimpworks.papers.lmentry.items.packs import FIELDS, Pack
-from blimpworks.papers.lmentry.items.wording import row_of
+from blimpworks.papers.lmentry.items.prompts import row_of
 from blimpworks.reproduction.texts import same_wording
 
 SOURCE = "packs"

@@ -13,12 +13,17 @@ from jamo import h2j, j2hcj
 Key = tuple[tuple[int, ...], str, str]
 FIRST_JAMO, LAST_JAMO = "ㄱ", "ㅣ"
 CONSONANTS = 19
-"""Of the Hangul alphabet these come first; each syllable begins with one."""
+"""Consonants, which come first in the Hangul alphabet; each syllable begins with one."""
+
+
+def in_letters(word: str) -> str:
+    """Hangul syllables taken apart into letters; other scripts as they are."""
+    return str(j2hcj(h2j(word)))
 
 
 def spell(word: str) -> str:
     """A word letter by letter: Hangul syllables as their letters, all in lower case."""
-    return str(j2hcj(h2j(word))).lower()
+    return in_letters(word).lower()
 
 
 def _base(character: str) -> str:
@@ -53,6 +58,6 @@ class Alphabet:
         letters = filter(None, map(self.letter_of, folded))
         return tuple(self._place[c] for c in letters), unicodedata.normalize("NFD", folded), word
 
-    def first(self, one: str, other: str) -> str:
-        """Which of two different words comes first."""
-        return min(one, other, key=self.key)
+    def first(self, word: str, other: str) -> str:
+        """The word of two that comes first in alphabetical order."""
+        return min(word, other, key=self.key)

@@ -41,7 +41,7 @@ class Pool:
         words.update(word.strip(MARKS) for text in sentences for word in text.split())
         usable = sorted((w for w in words if w.isalpha() and len(w) > 1), key=_short)
         split = (tuple(text.rstrip(".").split()) for text in sorted(sentences, key=_short))
-        frames = [found for found in split if len(found) > 2][:FRAMES]
+        frames = [frame for frame in split if len(frame) > 2][:FRAMES]
         return cls(tuple(usable), tuple(frames))
 
 
@@ -61,6 +61,7 @@ def _with_word(place: int | None) -> Maker:
     """A frame with the word in a place: the first, the last, or (None) the middle."""
 
     def make(arguments: Arguments, pool: Pool, draw: random.Random) -> str | None:
+        """Put the word into a frame; None where there is no frame."""
         if not pool.frames:
             return None
         words = list(draw.choice(pool.frames))
@@ -72,14 +73,15 @@ def _with_word(place: int | None) -> Maker:
 
 def _without_word(arguments: Arguments, pool: Pool, draw: random.Random) -> str | None:
     word = arguments["word"].lower()
-    found = [f for f in pool.frames if word not in " ".join(f).lower()]
-    return _sentence(draw.choice(found)) if found else None
+    frames = [f for f in pool.frames if word not in " ".join(f).lower()]
+    return _sentence(draw.choice(frames)) if frames else None
 
 
 def _shortest(fits: Callable[[str, str], bool]) -> Maker:
     """The shortest word of more than the letters that fits them."""
 
     def make(arguments: Arguments, pool: Pool, draw: random.Random) -> str | None:
+        """Return the first word that fits the letters; None where none does."""
         letters = arguments["letter"].lower()
         longer = (word for word in pool.words if len(word) > max(2, len(letters)))
         return next((word for word in longer if fits(word.lower(), letters)), None)
@@ -87,7 +89,7 @@ def _shortest(fits: Callable[[str, str], bool]) -> Maker:
     return make
 
 
-MADE: dict[str, Maker] = {
+OPEN_ANSWERS: dict[str, Maker] = {
     "sentence_containing": _with_word(None),
     "sentence_not_containing": _without_word,
     "starts_with_word": _with_word(0),
@@ -104,7 +106,7 @@ def answer_to(row: Row, pool: Pool, draw: random.Random) -> str | None:
     """A right answer to a prompt; None where there is no rule to make one."""
     if row["answer"] is not None:
         return str(row["answer"])
-    make = MADE.get(row["phenomenon"])
+    make = OPEN_ANSWERS.get(row["phenomenon"])
     return make(row["arguments"], pool, draw) if make else None
 
 
@@ -159,7 +161,7 @@ Varied = Callable[[Row, Pool, random.Random], tuple[Arguments, str | None] | Non
 VARIED: dict[str, Varied] = {
     **dict.fromkeys(("first_word", "last_word", "word_after", "word_before"), _cut),
     **dict.fromkeys(("first_letter", "last_letter"), _other_word),
-    **dict.fromkeys((task for task in MADE if task.startswith("sentence")), _other_word),
+    **dict.fromkeys((task for task in OPEN_ANSWERS if task.startswith("sentence")), _other_word),
     **dict.fromkeys(("starts_with_word", "ends_with_word"), _other_word),
     **dict.fromkeys(("word_containing", "word_not_containing"), _other_letters),
     **dict.fromkeys(("starts_with_letter", "ends_with_letter"), _other_letters),
@@ -170,17 +172,17 @@ VARIED: dict[str, Varied] = {
 
 def _quoted(prompt: str, argument: str | None) -> str | None:
     """An argument as it stands in a prompt, with the marks around it; None where it doesn't."""
-    found = re.search(rf"[\"'“„«]{re.escape(argument)}[\"'”“»]", prompt) if argument else None
-    return found.group() if found else None
+    match = re.search(rf"[\"'“„«]{re.escape(argument)}[\"'”“»]", prompt) if argument else None
+    return match.group() if match else None
 
 
 def vary(row: Row, pool: Pool, draw: random.Random) -> Row | None:
     """The prompt of a row with another argument, and its answer; None where that cannot be."""
     change = VARIED.get(row["phenomenon"])
-    made = change(row, pool, draw) if change and pool.words else None
-    if made is None:
+    variation = change(row, pool, draw) if change and pool.words else None
+    if variation is None:
         return None
-    new, answer = made
+    new, answer = variation
     prompt = row["prompt"]
     for role, value in new.items():
         known = _quoted(prompt, row["arguments"].get(role))

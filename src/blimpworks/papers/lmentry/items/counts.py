@@ -11,7 +11,6 @@ from typing import Any
 import pyarrow as pa
 
 from blimpworks.papers.lmentry.items.declarations import (
-    PARENTS,
     Declaration,
     Declarations,
     declaration_of,
@@ -24,6 +23,7 @@ from blimpworks.papers.lmentry.items.resources import Resources, read_resources
 from blimpworks.papers.lmentry.items.sampling import draw
 from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
+from blimpworks.papers.lmentry.tasks import task_of
 from blimpworks.tables import write_table
 
 SETTINGS, RESOURCES = "settings", "resources"
@@ -45,15 +45,15 @@ def settled(task: Declaration, pack: Pack) -> int | None:
 
 
 def _row(
-    pack: Pack, name: str, task: Declaration, found: Resources | None
+    pack: Pack, name: str, task: Declaration, resources: Resources | None
 ) -> dict[str, Any] | None:
     nominal, basis = settled(task, pack), SETTINGS
     if nominal is None:
-        if found is None:
+        if resources is None:
             return None
-        n = len(draw(Source(found, pack, task), LmentryOptions().seed))
+        n = len(draw(Source(resources, pack, task), LmentryOptions().seed))
         nominal, basis = nominal_of(task, n, n), RESOURCES
-    templates = len(pack.templates[PARENTS.get(name, name)])
+    templates = len(pack.templates[task_of(name)])
     return {
         "lang": pack.lang,
         "phenomenon": name,
@@ -65,7 +65,7 @@ def _row(
 
 
 def settings_of(
-    pack: Pack, declarations: Declarations, found: Resources | None
+    pack: Pack, declarations: Declarations, resources: Resources | None
 ) -> Iterator[dict[str, Any]]:
     """Rows of PROMPT_COUNTS of a language, by the published variant of the declarations.
 
@@ -73,7 +73,7 @@ def settings_of(
     """
     for name in names_of(pack):
         task = declaration_of(declarations, name, pack.lang, "published")
-        row = _row(pack, name, task, found) if task.made else None
+        row = _row(pack, name, task, resources) if task.made else None
         if row:
             yield row
 

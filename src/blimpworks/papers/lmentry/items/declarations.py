@@ -13,13 +13,11 @@ from pydantic import Field, ValidationError
 from blimpworks.campaign.settings.base import Positive, Variant
 from blimpworks.campaign.settings.parsing import complaints, parse_yaml
 from blimpworks.errors import UserError
-from blimpworks.papers.lmentry.tasks import SUBSETS, TASKS
+from blimpworks.papers.lmentry.tasks import PARENTS, TASKS, task_of
 from blimpworks.strict import Strict
 
 ALL = "all"
 """Key of a decision that concerns every task."""
-PARENTS = {f"{task}_{name}": task for task, names in SUBSETS.items() for name in names}
-"""The task of each subset."""
 
 
 class Declaration(Strict):
@@ -38,7 +36,7 @@ class Declaration(Strict):
         "neighbours",
         "ends",
     ]
-    """What draws them."""
+    """Name of the sampler that draws the arguments."""
     resource: Literal["words", "forms", "categories", "nouns", "unambiguous", ""] = ""
     """The list that words or distractors come from; empty for the sampler's usual one."""
     made: bool = True
@@ -48,26 +46,27 @@ class Declaration(Strict):
     nominal: Positive | Literal["drawn", "made"] = "drawn"
     """What the settings say the number is: what was asked for, what there is, or a number."""
     opposite: bool = False
-    """Of two tasks that share a sampler the second: least, all, less, smaller, before."""
+    """Whether it is the second of two tasks that share a sampler: least, all, less, smaller,
+    before."""
     levels: tuple[str, ...] = ()
     """Only words of these levels (CEFR), where words have any."""
     pos: tuple[str, ...] = ()
-    """Of the words drawn, keep these parts of speech."""
+    """Parts of speech that are kept of the words drawn; empty for all."""
     shortest: Positive = 1
     """Only words of at least so many letters."""
     end: Literal["first", "last", ""] = ""
     """Which letter or word is the answer."""
     letters: Literal["contains", "starts", "ends"] = "contains"
-    """Which of the pack's lists of letters."""
+    """List of letters in the pack that is used."""
     letters_of: Literal["release", "alphabet"] = "release"
     """The pack's list, or letters of the alphabet that have words."""
     relation: Literal["any", "far", "different", "consecutive", "same", "similar"] = "any"
-    """Of the first letters of two words, or of the spelling of rhymes."""
+    """Relation between the first letters of two words, or between the spellings of rhymes."""
     initials: Literal["ascii", "all", "found", "alphabet"] = "ascii"
-    """Which words by their first letter: from a to z; all (``found``: first letters in the order
-    in which words have them); or all, by letters of the language's alphabet."""
+    """Words that are used, by their first letter: from a to z; all (``found``: first letters in the
+    order in which words have them); or all, by letters of the language's alphabet."""
     order: Literal["codepoint", "alphabet"] = "codepoint"
-    """What alphabetical order is."""
+    """Alphabetical order by code points, or by the language's alphabet."""
     difference: tuple[int, int] | None = None
     """Least and largest difference of two words' lengths."""
     lengths: Literal["release", "all"] = "release"
@@ -87,7 +86,7 @@ class Declaration(Strict):
     clean: bool = False
     """Resources without their faults."""
     wording: Variant = "published"
-    """Which templates."""
+    """Templates that are used: those of the release, or the corrected ones."""
 
 
 def _merge(layers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -114,7 +113,7 @@ class Declarations(Strict):
 
     def changes(self, name: str) -> dict[str, Any]:
         """What all decisions together change of a task or subset."""
-        keys = dict.fromkeys((ALL, PARENTS.get(name, name), name))
+        keys = dict.fromkeys((ALL, task_of(name), name))
         return _merge(d.tasks.get(key, {}) for key in keys for d in self.decisions.values())
 
 
@@ -123,39 +122,43 @@ def read_declarations(path: Path) -> Declarations:
 
     Raises UserError, with the file and the key, where it is wrong.
     """
-    found = parse_yaml(Declarations, path, "declarations of tasks")
+    declarations = parse_yaml(Declarations, path, "declarations of tasks")
     for part, known in (("tasks", TASKS), ("subsets", tuple(PARENTS))):
-        wrong = set(getattr(found, part)) ^ set(known)
+        wrong = set(getattr(declarations, part)) ^ set(known)
         if wrong:
             raise UserError(
                 f"{path}: {part}: {min(wrong)!r} is missing or unknown; expected exactly "
                 f"{', '.join(known)}."
             )
-    named = {key for decision in found.decisions.values() for key in decision.tasks}
+    named = {key for decision in declarations.decisions.values() for key in decision.tasks}
     strange = named - {ALL, *TASKS, *PARENTS}
     if strange:
         raise UserError(
             f"{path}: decisions: {min(strange)!r} is no task or subset; expected one, or {ALL!r}."
         )
     for name in (*TASKS, *PARENTS):
-        for lang in ("", *found.languages):
-            declaration_of(found, name, lang, "corrected", path)
-    return found
+        for lang in ("", *declarations.languages):
+            declaration_of(declarations, name, lang, "corrected", path)
+    return declarations
 
 
 def declaration_of(
-    found: Declarations, name: str, lang: str, variant: Variant, path: Path | str = "tasks.yaml"
+    declarations: Declarations,
+    name: str,
+    lang: str,
+    variant: Variant,
+    path: Path | str = "tasks.yaml",
 ) -> Declaration:
     """The declaration of a task or subset in a language.
 
     Raises UserError, with the file, task and key, where settings are unknown or impossible.
     """
-    levels = [found.tasks[PARENTS.get(name, name)], found.subsets.get(name, {})]
+    levels = [declarations.tasks[task_of(name)], declarations.subsets.get(name, {})]
     own = [{k: v for k, v in each.items() if k != "languages"} for each in levels]
     special = [each.get("languages", {}).get(lang, {}) for each in levels]
-    layers = [*own, found.languages.get(lang, {}), *special]
+    layers = [*own, declarations.languages.get(lang, {}), *special]
     if variant == "corrected":
-        layers.append(found.changes(name))
+        layers.append(declarations.changes(name))
     merged = _merge(layers)
     try:
         return Declaration.model_validate(merged)

@@ -35,14 +35,14 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """One exchange."""
+    """A system prompt, a prompt and its answer."""
 
     system: str
     prompt: str
     answer: str
 
     def line(self) -> str:
-        """As a line of JSON."""
+        """The dialogue as a line of JSON."""
         fields = {"system": self.system, "prompt": self.prompt, "answer": self.answer}
         return json.dumps(fields, ensure_ascii=False)
 
@@ -65,7 +65,7 @@ def _grouped(rows: list[Row]) -> dict[tuple[str, str, int], list[Row]]:
     return groups
 
 
-def _asked(rows: list[Row], pool: Pool, draw: random.Random) -> Iterator[Row | None]:
+def _candidates(rows: list[Row], pool: Pool, draw: random.Random) -> Iterator[Row | None]:
     """The rows as they are, then again and again with varied arguments; None where that fails."""
     yield from rows
     while True:
@@ -73,7 +73,7 @@ def _asked(rows: list[Row], pool: Pool, draw: random.Random) -> Iterator[Row | N
 
 
 def _form(task: str, template: int, answer: str) -> str:
-    """How the answer is written."""
+    """An answer as a template has it: in quotation marks, or bare."""
     if template == QUOTED and task not in UNQUOTED and " " not in answer:
         return f'"{answer}"'
     return answer
@@ -86,17 +86,17 @@ def _of_template(
 
     They are added to ``taken``. Fewer where nothing new is found in ``TRIES`` tries in a row.
     """
-    found = missed = 0
-    for number, asked in enumerate(_asked(rows, pool, draw)):
-        if found == most or missed == TRIES:
+    count = missed = 0
+    for number, candidate in enumerate(_candidates(rows, pool, draw)):
+        if count == most or missed == TRIES:
             return
-        known = asked is not None and asked["prompt"] in taken
-        row = vary(asked, pool, draw) if asked and known else asked
+        known = candidate is not None and candidate["prompt"] in taken
+        row = vary(candidate, pool, draw) if candidate and known else candidate
         answer = answer_to(row, pool, draw) if row and row["prompt"] not in taken else None
         if row is None or answer is None:
             missed += number >= len(rows)
             continue
-        found, missed = found + 1, 0
+        count, missed = count + 1, 0
         taken.add(row["prompt"])
         yield row["prompt"], _form(row["phenomenon"], row["template"], answer)
 
@@ -147,20 +147,20 @@ def build_dialogues(
         for path in benchmark
         for prompt in read_table(PROMPTS, path, ["prompt"])["prompt"].to_pylist()
     }
-    prompts = made = 0
+    prompts = written = 0
     with atomic(output) as temporary, temporary.open("w", encoding="utf-8") as file:
         for path in practice:
             rows = _practice(path, systems)
             prompts += len(rows)
             for dialogue in _make(rows, taken, systems, seed, per_template):
                 file.write(f"{dialogue.line()}\n")
-                made += 1
-        if not made:
+                written += 1
+        if not written:
             raise UserError(
                 f"{practice[0]}: each of the {prompts} prompts is one of the benchmark's; build "
                 "them with another seed."
             )
-    return {"prompts": prompts, "dialogues": made}
+    return {"prompts": prompts, "dialogues": written}
 
 
 def _practice(path: Path, systems: dict[str, str]) -> list[Row]:

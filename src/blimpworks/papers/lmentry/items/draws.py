@@ -17,7 +17,9 @@ from blimpworks.papers.lmentry.items.resources import Groups, Resources
 
 Arguments = dict[str, Any]
 """What fills a prompt and what the judge needs, by the names that the release gives it."""
-Attempt = Callable[[], tuple[Hashable, Arguments] | None]
+Drawn = tuple[Hashable, Arguments] | None
+"""What tells a draw from others, and its arguments; None for a draw that does not do."""
+Attempt = Callable[[], Drawn]
 PATIENCE = 20_000
 """Draws in a row without anything new, after which there is taken to be nothing more."""
 LISTED = 5
@@ -34,7 +36,7 @@ class Source:
 
     @cached_property
     def alphabet(self) -> Alphabet:
-        """The language's alphabet."""
+        """Letters of the language, in their order."""
         return Alphabet(self.pack.alphabet)
 
     @cached_property
@@ -67,23 +69,19 @@ class Source:
 
 
 def gather(size: int, attempt: Attempt) -> list[Arguments]:
-    """The first ``size`` different draws; fewer where nothing new turns up any more.
-
-    ``attempt`` returns what tells a draw from others and its arguments, or None for a draw that
-    does not do.
-    """
-    found: list[Arguments] = []
+    """The first ``size`` different draws; fewer where nothing new turns up any more."""
+    draws: list[Arguments] = []
     seen: set[Hashable] = set()
     fruitless = 0
-    while len(found) < size and fruitless < PATIENCE:
+    while len(draws) < size and fruitless < PATIENCE:
         drawn = attempt()
         if drawn is None or drawn[0] in seen:
             fruitless += 1
             continue
         seen.add(drawn[0])
-        found.append(drawn[1])
+        draws.append(drawn[1])
         fruitless = 0
-    return found
+    return draws
 
 
 def pair(answer: Any, distractor: Any, answer_index: int) -> Arguments:

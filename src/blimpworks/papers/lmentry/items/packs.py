@@ -14,8 +14,8 @@ from pydantic import Field, model_validator
 
 from blimpworks.campaign.settings.parsing import parse_yaml
 from blimpworks.errors import UserError
-from blimpworks.papers.lmentry.items.declarations import PARENTS
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
+from blimpworks.papers.lmentry.tasks import PARENTS, task_of
 from blimpworks.strict import Strict
 
 Templates = Annotated[tuple[str, ...], Field(min_length=1)]
@@ -75,9 +75,9 @@ class Pack(Strict):
     yes_no: tuple[str, str] | None = None
     """Answers to the questions on categories; needed where there are such."""
     yes_no_corrected: tuple[str, str] | None = None
-    """Their right spelling, where the release has another."""
+    """Right spelling of ``yes_no``, where the release has another."""
     lists: Lists = Lists(last=", ")
-    """Rows of words."""
+    """How the words of a list are joined."""
     categories: dict[str, dict[str, str]] = Field(default={})
     """Other names of categories, by task and number of the template: ``task.1``."""
     declension: Literal["basque"] | None = None
@@ -89,8 +89,8 @@ class Pack(Strict):
     corrected: dict[str, str] = Field(default={})
     """Templates in their place in the variant corrected, by task and number: ``task.2``."""
     slips: dict[str, str] = Field(default={})
-    """Those that a subset of the release has in the place of its task's, by subset and number; not
-    in the variant corrected."""
+    """Templates that a subset of the release has in the place of its task's, by subset and number;
+    not in the variant corrected."""
     answers: AnswerPatterns | None = None
     """How answers are judged; null where nobody has written that yet."""
 
@@ -120,7 +120,7 @@ class Pack(Strict):
 
     def template(self, name: str, number: int, *, corrected: bool) -> str:
         """The template of a task or subset; ``number`` counts from 1."""
-        task = PARENTS.get(name, name)
+        task = task_of(name)
         usual = self.templates[task][number - 1]
         if corrected:
             return self.corrected.get(f"{task}.{number}", usual)
@@ -135,12 +135,12 @@ def _check_fields(key: str, task: str, text: str) -> None:
         raise ValueError(f"{key}: no such task{hint}")
     expected = ", ".join(f"{{{name}}}" for name in sorted(FIELDS[task]))
     try:
-        found = {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+        fields = {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
     except ValueError as error:
         raise ValueError(f"{key}, {text!r}: {error}; expected {expected} in braces") from error
-    if found != FIELDS[task]:
-        told = ", ".join(f"{{{name}}}" for name in sorted(found)) or "nothing"
-        raise ValueError(f"{key}, {text!r}, has {told} in braces; expected {expected}")
+    if fields != FIELDS[task]:
+        listed = ", ".join(f"{{{name}}}" for name in sorted(fields)) or "nothing"
+        raise ValueError(f"{key}, {text!r}, has {listed} in braces; expected {expected}")
 
 
 def texts_of(pack: Pack) -> Iterator[dict[str, str | None]]:
@@ -192,13 +192,13 @@ def pack_files(path: Path) -> list[Path]:
 
 
 def _patterns_in(path: Path) -> AnswerPatterns:
-    found = parse_yaml(Pack, path, "language pack").answers
-    if found is None:
+    patterns = parse_yaml(Pack, path, "language pack").answers
+    if patterns is None:
         raise UserError(
             f"{path}: key 'answers' is missing, and 'published_scorers' of another pack takes its "
             "patterns; add them, or take the language out of that key."
         )
-    return found
+    return patterns
 
 
 def read_pack(path: Path) -> Pack:

@@ -1,6 +1,7 @@
 """Prompts of Multi-LMentry in one language.
 
-Source: Moroni, Aula-Blasco, Conia and others (2025), sections 3.2 and 3.3, Tables 1, 8 and 54.
+Source: Moroni, Aula-Blasco, Conia and others (2025), sections 3.2 and 3.3, Tables 1, 8 to 33 and
+54; how lists are joined and categories named is a fact of the released code.
 """
 
 import json
@@ -12,8 +13,8 @@ import pyarrow as pa
 
 from blimpworks.errors import UserError
 from blimpworks.items import evenly, item_id
+from blimpworks.papers.lmentry.items.basque import category_name
 from blimpworks.papers.lmentry.items.declarations import (
-    PARENTS,
     Declaration,
     Declarations,
     declaration_of,
@@ -23,9 +24,8 @@ from blimpworks.papers.lmentry.items.draws import Arguments, Source
 from blimpworks.papers.lmentry.items.packs import Pack, read_pack
 from blimpworks.papers.lmentry.items.resources import Resources, cleaned, read_resources
 from blimpworks.papers.lmentry.items.sampling import draw
-from blimpworks.papers.lmentry.items.wording import prompt_of
 from blimpworks.papers.lmentry.settings import LmentryOptions
-from blimpworks.papers.lmentry.tasks import ORDERED, TASKS
+from blimpworks.papers.lmentry.tasks import ORDERED, PARENTS, TASKS, task_of
 from blimpworks.prompt_tables import PROMPTS
 from blimpworks.tables import write_table
 
@@ -35,22 +35,57 @@ EXHAUSTIVE = ("letters", "homophones", "ends")
 """Samplers that take all there is."""
 
 
+# Rendering
+
+
+def row_of(pack: Pack, words: Sequence[str], name: str, number: int, *, corrected: bool) -> str:
+    """Words in quotation marks, joined as the language joins them in a task's template."""
+    quoted = [f'"{word}"' for word in words]
+    usual = pack.lists.last
+    last = usual if corrected else pack.lists.slips.get(name, usual)
+    if number in pack.lists.plain:
+        last = ", "
+    return ", ".join(quoted[:-1]) + last + quoted[-1]
+
+
+def category_of(pack: Pack, category: str, task: str, number: int, *, corrected: bool) -> str:
+    """A category as it stands in a task's template."""
+    if pack.declension == "basque":
+        return category_name(category, task, number, pack.abstract, correct=corrected)
+    return pack.categories.get(f"{task}.{number}", {}).get(category, category)
+
+
+def prompt_of(pack: Pack, name: str, number: int, arguments: Arguments, *, corrected: bool) -> str:
+    """The prompt that template ``number`` of a task (or a subset's task) makes of arguments."""
+    task = task_of(name)
+    values = {"word": arguments.get("query", ""), **arguments}
+    if "words" in arguments:
+        values["words"] = row_of(pack, arguments["words"], name, number, corrected=corrected)
+    if "category" in arguments:
+        named = arguments["category"]
+        values["category"] = category_of(pack, named, task, number, corrected=corrected)
+    return pack.template(name, number, corrected=corrected).format_map(values)
+
+
+# Tables
+
+
 def names_of(pack: Pack) -> list[str]:
     """Tasks that a pack has templates of, and their subsets."""
-    return [name for name in PHENOMENA if PARENTS.get(name, name) in pack.templates]
+    return [name for name in PHENOMENA if task_of(name) in pack.templates]
 
 
-def nominal_of(task: Declaration, made: int, kept: int) -> int:
+def nominal_of(task: Declaration, available: int, kept: int) -> int:
     """How many prompts of a template the release's settings name.
 
-    ``made`` is how many there are. Where a campaign keeps only some of them (``kept``), the
+    ``available`` is how many there are. Where a campaign keeps only some of them (``kept``), the
     number shrinks with them, so that what accuracies are divided by keeps its proportion.
     """
     exhaustive = task.sampler in EXHAUSTIVE and task.nominal == "drawn"
     if task.nominal == "made" or exhaustive:
         return kept
     named = task.size if task.nominal == "drawn" else task.nominal
-    return named if kept == made else max(1, round(named * kept / made))
+    return named if kept == available else max(1, round(named * kept / available))
 
 
 def _numbered(
@@ -68,8 +103,8 @@ def _numbered(
 
 
 def _paradigm(name: str, template: int, arguments: Arguments) -> str:
-    """Which template, and in the tasks on two arguments which of them is right."""
-    if PARENTS.get(name, name) not in ORDERED:
+    """Paradigm of a prompt: its template and, in tasks on two arguments, which of them is right."""
+    if task_of(name) not in ORDERED:
         return f"template={template}"
     return f"template={template}/answer={arguments['answer_index'] + 1}"
 
@@ -78,7 +113,7 @@ def _rows(source: Source, name: str, options: LmentryOptions) -> Iterator[dict[s
     """All prompts of a task or subset, template by template."""
     pack, corrected = source.pack, source.task.wording == "corrected"
     numbered, nominal = _numbered(source, name, options)
-    for template in range(1, len(pack.templates[PARENTS.get(name, name)]) + 1):
+    for template in range(1, len(pack.templates[task_of(name)]) + 1):
         for number, arguments in numbered:
             prompt = prompt_of(pack, name, template, arguments, corrected=corrected)
             answer = arguments.get("answer")
@@ -97,10 +132,10 @@ def _rows(source: Source, name: str, options: LmentryOptions) -> Iterator[dict[s
 
 
 def prompts_of(
-    found: Resources, pack: Pack, declarations: Declarations, options: LmentryOptions
+    released: Resources, pack: Pack, declarations: Declarations, options: LmentryOptions
 ) -> Iterator[dict[str, Any]]:
     """Rows of PROMPTS: all tasks of a language, then all subsets."""
-    resources = {False: found, True: cleaned(found)}
+    resources = {False: released, True: cleaned(released)}
     spelt = pack
     if options.variant == "corrected" and pack.yes_no_corrected:
         spelt = pack.model_copy(update={"yes_no": pack.yes_no_corrected})

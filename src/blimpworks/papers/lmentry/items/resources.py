@@ -110,12 +110,12 @@ def _text(path: Path) -> str:
 
 def _mapping(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(_text(path))
+        content = json.loads(_text(path))
     except ValueError as error:
         raise UserError(f"{path} is not JSON ({error}); correct it.") from error
-    if not isinstance(found, dict) or not found:
+    if not isinstance(content, dict) or not content:
         raise UserError(f"{path} holds no members; expected a JSON object.")
-    return found
+    return content
 
 
 def _words(path: Path) -> dict[str, Word]:
@@ -189,16 +189,16 @@ def _tidy_homophone(row: Homophone) -> Homophone:
     return Homophone(word, homophone, clear)
 
 
-def cleaned(found: Resources) -> Resources:
+def cleaned(resources: Resources) -> Resources:
     """Resources without the faults that this module names."""
-    sentences = [s for s in dict.fromkeys(found.sentences) if s not in PLACEHOLDERS]
+    sentences = [s for s in dict.fromkeys(resources.sentences) if s not in PLACEHOLDERS]
     return replace(
-        found,
-        words=_tidy_words(found.words),
-        forms=_tidy_words(found.forms),
-        categories=_tidy_groups(found.categories),
-        nouns=_tidy_groups(found.nouns),
-        rhymes=_tidy_groups(found.rhymes),
-        homophones=[*map(_tidy_homophone, found.homophones)],
+        resources,
+        words=_tidy_words(resources.words),
+        forms=_tidy_words(resources.forms),
+        categories=_tidy_groups(resources.categories),
+        nouns=_tidy_groups(resources.nouns),
+        rhymes=_tidy_groups(resources.rhymes),
+        homophones=[*map(_tidy_homophone, resources.homophones)],
         sentences=sentences,
     )

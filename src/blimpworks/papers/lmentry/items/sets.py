@@ -33,10 +33,10 @@ def resource_files(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[
     if rows:
         return [Path(campaign.pathvars.resources, "sources", row.name) for row in rows]
     folder = campaign.folder("lmentry") / "resources" / lang
-    found = sorted(path for path in folder.glob("*") if path.suffix in (".json", ".csv"))
-    if not found:
+    files = sorted(path for path in folder.glob("*") if path.suffix in (".json", ".csv"))
+    if not files:
         raise UserError(
             f"{lang}: no source of kind {RESOURCE!r} in {campaign.catalogue.sources} and no file "
             f"in {folder}; add resources there (docs/lmentry.md), or take the language out."
         )
-    return found
+    return files

@@ -14,7 +14,7 @@ from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import Cut, strip_reasoning
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging.judge import Judge
-from blimpworks.papers.lmentry.judging.verdict import Verdict
+from blimpworks.papers.lmentry.judging.rules import Verdict
 from blimpworks.prompt_tables import ANSWERS, PROMPTS
 from blimpworks.tables import BOOL, FLOAT, INT, JUDGEMENTS, LABEL, STRING, read_table, write_table
 
@@ -35,8 +35,8 @@ BATCH = 4096
 
 def _answered(items: pa.Table, answers: Path) -> pa.Table:
     """The prompts, each with what a model wrote (null where it gave no answer)."""
-    found = read_table(ANSWERS, answers, ["item_id", *_SAID])
-    places = pc.index_in(items["item_id"], value_set=found["item_id"])
+    given = read_table(ANSWERS, answers, ["item_id", *_SAID])
+    places = pc.index_in(items["item_id"], value_set=given["item_id"])
     if places.null_count:
         missing = items["item_id"].filter(pc.is_null(places))
         raise UserError(
@@ -44,7 +44,7 @@ def _answered(items: pa.Table, answers: Path) -> pa.Table:
             "collect the answers again."
         )
     for name in _SAID:
-        items = items.append_column(name, found[name].take(places))
+        items = items.append_column(name, given[name].take(places))
     return items
 
 
@@ -63,19 +63,21 @@ def _verdicts(
                 yield method, judge.ask(*where)(answer)
 
 
-def _table(rows: Sequence[dict[str, Any]], found: Sequence[tuple[str, Verdict | None]]) -> pa.Table:
+def _table(
+    rows: Sequence[dict[str, Any]], judged: Sequence[tuple[str, Verdict | None]]
+) -> pa.Table:
     """The judgements table: for each prompt a row by each method."""
-    verdicts = [verdict for _, verdict in found]
+    verdicts = [verdict for _, verdict in judged]
     columns: dict[str, Any] = {
         name: [row[name] for row in rows for _ in METHODS] for name in _COPIED
     }
-    columns["method"] = [method for method, _ in found]
+    columns["method"] = [method for method, _ in judged]
     columns["correct"] = [None if v is None else float(v.correct) for v in verdicts]
     for name in ("certain", "rule", "pattern"):
         columns[name] = [None if v is None else getattr(v, name) for v in verdicts]
-    empty = pa.nulls(len(found), FLOAT)
+    empty = pa.nulls(len(judged), FLOAT)
     columns |= dict.fromkeys(("value_good", "value_bad", "margin"), empty)
-    columns |= dict.fromkeys(("tie", "near_tie"), pa.nulls(len(found), BOOL))
+    columns |= dict.fromkeys(("tie", "near_tie"), pa.nulls(len(judged), BOOL))
     kinds = dict(JUDGEMENTS.columns) | MORE
     return pa.table(
         {
@@ -110,10 +112,10 @@ def judge_answers(items: Path, answers: Path, pack: Path, prompts: str, output: 
     table = _answered(read_table(PROMPTS, items, _PROMPT), answers)
     judges = {method: Judge(declared, method, prompts=prompts) for method in METHODS}
     try:
-        found = _judged(judges, table)
+        judged = _judged(judges, table)
     except UserError as error:
         raise UserError(f"{pack}: {error}") from error
-    write_table(found, JUDGEMENTS, output)
+    write_table(judged, JUDGEMENTS, output)
     unjudged: int = table["text"].null_count
     if unjudged:
         log.warning("%s: %d of %d prompts have no answer", output, unjudged, len(table))

@@ -1,4 +1,4 @@
-"""The arguments of a prompt, as they are looked for in answers."""
+"""The arguments of a prompt, as they are looked for in answers, in Basque also in their cases."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,9 +7,9 @@ from typing import Any
 
 from num2words import num2words
 
-from blimpworks.papers.lmentry.judging import wording
-from blimpworks.papers.lmentry.judging.basque_numbers import SPELLED
-from blimpworks.papers.lmentry.judging.roles import ROLE, Argument
+from blimpworks.papers.lmentry.items.basque import SPELLED, Case, category_related, decline
+from blimpworks.papers.lmentry.judging import normalise
+from blimpworks.papers.lmentry.judging.roles import INFLECTED, ROLE, Argument
 
 Arguments = Mapping[str, Any]
 _SYNTAX = re.compile(r"[.?*+()\[\]{}|^$\\]")
@@ -79,20 +79,20 @@ def arguments_of(
     ``numbers``: answer and distractor are numbers, written in the words of ``language`` too.
     """
     if numbers:
-        found = _numbers(arguments, language)
+        named = _numbers(arguments, language)
     else:
         published = variant == "published"
-        lower = str.lower if published else wording.corrected
-        found = [
+        lower = str.lower if published else normalise.corrected
+        named = [
             *_plain(arguments, lower, published=published),
             *_others(arguments, lower, published=published),
         ]
-    return [argument for argument in found if argument.text]
+    return [argument for argument in named if argument.text]
 
 
-def in_order(found: Sequence[Argument]) -> list[Argument]:
+def in_order(named: Sequence[Argument]) -> list[Argument]:
     """What to replace in an answer, the longest first; of equal texts the first role."""
-    first = {each.text: each.role for each in reversed(found)}
+    first = {each.text: each.role for each in reversed(named)}
     return [Argument(text, first[text]) for text in sorted(first, key=lambda t: (-len(t), t))]
 
 
@@ -121,3 +121,45 @@ def rewritten(named: Sequence[Argument], rewrites: Mapping[str, str]) -> list[Ar
         for each in named
         if each.role == ROLE[role] and old in each.text
     ]
+
+
+# Basque cases
+
+
+_WORD_CASES: dict[str, Case] = {
+    "ergative": "ergative",
+    "comitative": "comitative_singular",
+    "genitive": "genitive",
+}
+_CATEGORY_CASES: dict[str, tuple[Case, Case]] = {
+    "absolutive": ("absolutive_singular", "absolutive_plural"),
+    "comitative": ("comitative_singular", "comitative_plural"),
+}
+"""Cases of categories that words have to do with, and of those that words belong to."""
+
+
+def inflected(arguments: Arguments, prompt: str) -> list[Argument]:
+    """The arguments of a prompt in each case, by their roles.
+
+    The prompt, as published, tells by its own case whether words belong to the category.
+    """
+    inflections = []
+    for role, (name, case) in INFLECTED.items():
+        text = str(arguments.get(name, "")).lower()
+        if not text:
+            continue
+        if name == "category":
+            abstract, usual = _CATEGORY_CASES[case]
+            named = decline(str(arguments[name]), "absolutive_singular")
+            chosen = abstract if f'"{named}"' in prompt else usual
+        else:
+            chosen = _WORD_CASES[case]
+        inflections.append(Argument(decline(text, chosen), ROLE[role]))
+    return inflections
+
+
+def categories(category: str, prompt: str) -> tuple[str, ...]:
+    """A category as the release looks for it in answers to *all words from category*."""
+    either = category.replace(" eta ", " edo ").lower()
+    related = category_related(either)
+    return related if related[0] in prompt.lower() else (decline(either, "absolutive_plural"),)

@@ -3,172 +3,44 @@
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from blimpworks.papers.lmentry.judging import context, wording
+from blimpworks.papers.lmentry.judging import context, normalise
 from blimpworks.papers.lmentry.judging.arguments import (
     Arguments,
     arguments_of,
     changed_roles,
     in_order,
+    inflected,
     number_forms,
     rewritten,
 )
-from blimpworks.papers.lmentry.judging.brackets import bracketed, places
-from blimpworks.papers.lmentry.judging.cases import inflected
 from blimpworks.papers.lmentry.judging.compiling import (
-    Pattern,
-    PatternSet,
-    Roles,
-    around,
-    bracketed_expressions,
+    MARKS,
+    NOTHING,
+    Compiled,
     counts_of,
-    expression_of,
-    passing,
-    role_expressions,
     words_of,
-    words_that_are,
 )
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
 from blimpworks.papers.lmentry.judging.families import (
-    Framed,
-    TaskPatterns,
     rewrites_of,
-    task_patterns,
 )
-from blimpworks.papers.lmentry.judging.roles import ANY_ROLE, ROLE, Argument, find_word, mask
-from blimpworks.papers.lmentry.judging.scorer_settings import RULES_OF
-from blimpworks.papers.lmentry.judging.verdict import Ask, Verdict
+from blimpworks.papers.lmentry.judging.roles import (
+    ANY_ROLE,
+    ROLE,
+    Argument,
+    bracketed,
+    find_word,
+    mask,
+    places,
+)
+from blimpworks.papers.lmentry.judging.rules import RULES_OF, Ask, Verdict
 
 ANSWER = ROLE["answer"]
-END = {"published": r"\.?", "corrected": r"[.!。]*"}
-MARKS = {"published": wording.PUBLISHED_MARKS, "corrected": wording.CORRECTED_MARKS}
 COUNTED = ("more_letters", "less_letters")
-NOTHING = Verdict(False, False, "none")
-
-
-class Compiled:
-    """The patterns of a task, compiled."""
-
-    def __init__(
-        self,
-        declared: AnswerPatterns,
-        task: str,
-        variant: str,
-        counts: dict[str, str],
-        arguments: Sequence[tuple[str, str]] = (),
-        *,
-        brackets: bool,
-    ) -> None:
-        """``counts``: expressions of the roles n and m, numbers that are right and wrong.
-
-        ``arguments``: corrected, those, with their role, that are words of patterns too;
-        published, names of roles that the release changes, with what it exchanges in them.
-        ``brackets``: whether arguments stand between brackets in answers, rather than roles in
-        their place. Raises UserError, with the pattern, where one cannot be read.
-        """
-        rules, published = RULES_OF[task], variant == "published"
-        if published and not rules.inside:
-            declared = declared.model_copy(update={"shared": ()})
-        found = task_patterns(declared, task, variant, arguments if published else ())
-        kinds = dict(rules.kinds)
-        self.words = _words(declared, found)
-        framed = [(each.pattern, *each.after) for each in found.accept]
-        self.followers = context.followers(
-            [*found.exact, *found.reject, *(each for more in framed for each in more)]
-        )
-        if brackets:
-            self._roles, alone, bare = (
-                each | passing(counts) for each in _bracketed(declared, task, kinds, variant)
-            )
-        else:
-            also = words_that_are(arguments)
-            self._roles = role_expressions(
-                declared.article, kinds, declared.conjunction, also, declared.endings
-            )
-            self._roles |= counts
-            alone = bare = self._roles
-        reject = [self._rejected(pattern, bare) for pattern in found.reject]
-        # What is a sentence of the release too has the marks that its sentences have.
-        sentences = {framed.pattern for framed in found.accept} if published else set()
-        exact = [
-            self._read(pattern, "whole", alone)
-            for pattern in ("{answer}", *found.exact)
-            if pattern not in sentences
-        ]
-        accept = [self._framed(framed) for framed in found.accept]
-        self._either = context.either_of(declared.corrected.either)
-        self._whole = PatternSet([*reject, *exact, *accept], whole=True, end=END[variant])
-        self._inside = PatternSet(accept if rules.inside else [], whole=False)
-
-    def whole(self, masked: str) -> Verdict | None:
-        """A verdict by a pattern that fits a whole answer."""
-        found = self._whole.first(masked)
-        if found is None:
-            return None
-        return Verdict(found.rule != "reject", True, found.rule, found.source)
-
-    def inside(self, masked: str) -> Verdict | None:
-        """A verdict by a pattern that fits somewhere in an answer."""
-        found = self._inside.first(masked)
-        return Verdict(True, False, "inside", found.source) if found else None
-
-    def unopposed(self, masked: str) -> Verdict | None:
-        """The same, unless another answer is given too, or one or the other is."""
-        text = self._either.sub(" ", masked)
-        found = self.inside(text)
-        if found and self.inside(text.translate(context.OTHERWISE)):
-            return Verdict(False, False, "both", found.pattern)
-        return found
-
-    def _read(self, pattern: str, rule: str = "pattern", roles: Roles | None = None) -> Pattern:
-        roles = roles or self._roles
-        return Pattern(pattern, roles.get("~", "") + expression_of(pattern, roles), rule)
-
-    def _framed(self, framed: Framed) -> Pattern:
-        """A pattern with what may stand around it."""
-        found = self._read(framed.pattern)
-        before, after = (
-            [self._read(pattern).expression for pattern in each]
-            for each in (framed.before, framed.after)
-        )
-        return found._replace(expression=around(before, found.expression, after))
-
-    def _rejected(self, pattern: str, roles: dict[str, str]) -> Pattern:
-        """A wrong difference, in ``roles``, is wrong whatever follows."""
-        if "{m}" not in pattern and "{d}" not in pattern:
-            return self._read(pattern, "reject")
-        found = self._read(pattern, "reject", roles)
-        return found._replace(expression=found.expression + r"(?s:.*)")
-
-
-def _bracketed(
-    declared: AnswerPatterns, task: str, kinds: Mapping[str, str], variant: str
-) -> tuple[dict[str, str], ...]:
-    """Expressions of roles between brackets: in sentences, alone, and in wrong differences."""
-    marks, articles = MARKS[variant], declared.article
-    roles = partial(bracketed_expressions, kinds=kinds, conjunction=declared.conjunction)
-    if variant == "corrected":
-        return (roles(articles, marks=marks, endings=declared.endings),) * 3
-    some = declared.published_marks.get(task, marks)
-    once = task in declared.published_unbounded
-    inside = {} if once else articles
-    # It looks for wrong differences in lower case, for articles with a capital.
-    uncased = {kind: x for kind, x in inside.items() if x.upper() == x}
-    return (
-        roles(inside, marks=some, once=once),
-        roles(articles, marks=marks),
-        roles(uncased, marks=some, once=once),
-    )
-
-
-def _words(declared: AnswerPatterns, found: TaskPatterns) -> frozenset[str]:
-    """Words of a task's patterns and what may stand before, behind and inside them."""
-    framed = [(each.pattern, *each.before, *each.after) for each in found.accept]
-    more = (*found.exact, *found.reject, *declared.article.values(), declared.conjunction)
-    return words_of([*more, *(pattern for each in framed for pattern in each)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +57,9 @@ class Question:
     article: str
     """The gold answer, where it may be an article too; else nothing."""
     follow: frozenset[str]
-    """Words that may follow it."""
+    """Words that may follow the gold answer."""
     difference: int
-    """Of the lengths of two words, where answers may name it."""
+    """Difference of two words' lengths, where answers may name it."""
 
 
 class ChoiceJudge:
@@ -203,7 +75,7 @@ class ChoiceJudge:
         self._particles = declared.particles if variant == "corrected" else ()
         self._anywhere = variant == "published" and task in declared.published_unbounded
         self._letter = dict(self._rules.kinds).get("answer") == "letter" and variant == "corrected"
-        self._plain = wording.plain_letters(declared.accents)
+        self._plain = normalise.plain_letters(declared.accents)
         self._language = declared.number_words
         if variant == "published" and declared.published_number_words:
             self._language = declared.published_number_words
@@ -231,14 +103,14 @@ class ChoiceJudge:
                 named += inflected(arguments, prompt)
             changed = changed_roles(named, self._rewrites)
             known = [*named, *rewritten(named, self._rewrites)] if changed else named
-            return partial(self._published, self._asked(arguments, known, changed))
+            return partial(self._published, self._question(arguments, known, changed))
         known = in_order(named)
         if self._letter:
             gold = str(arguments["answer"]).lower()
             known.append(Argument(gold.translate(self._plain), ANSWER))
-        return partial(self._corrected, self._asked(arguments, known, self._both(named, known)))
+        return partial(self._corrected, self._question(arguments, known, self._both(named, known)))
 
-    def _asked(
+    def _question(
         self,
         arguments: Arguments,
         known: Sequence[Argument],
@@ -287,7 +159,7 @@ class ChoiceJudge:
         return counts_of(number, declared.numerals, number_forms(number, self._language)[1:])
 
     def _difference(self, arguments: Arguments) -> int:
-        """Of the lengths of the two words, where answers may name it; else 1."""
+        """Difference of the two words' lengths, where answers may name it; else 1."""
         if not self._counted:
             return 1
         return abs(len(str(arguments["answer"])) - len(str(arguments["distractor"])))
@@ -295,21 +167,21 @@ class ChoiceJudge:
     # As the release judges
 
     def _published(self, question: Question, text: str) -> Verdict:
-        answer = wording.published(text)
+        answer = normalise.published(text)
         wrong = self._published_wrong(question, answer)
         if wrong:
             return wrong
-        told = bracketed(answer, question.known, anywhere=self._anywhere)
-        found = question.patterns.whole(told)
-        if found:
-            return found
-        if not wording.has_ascii_token(answer):
-            spoken = wording.has_letter_or_digit(answer)
+        marked = bracketed(answer, question.known, anywhere=self._anywhere)
+        verdict = question.patterns.whole(marked)
+        if verdict:
+            return verdict
+        if not normalise.has_ascii_token(answer):
+            spoken = normalise.has_letter_or_digit(answer)
             return Verdict(spoken, spoken, "vacuous" if spoken else "empty")
-        tokens = wording.ascii_tokens(answer)
+        tokens = normalise.ascii_tokens(answer)
         if not question.hidden and all(token in question.forms for token in tokens):
             return Verdict(True, True, "repeated")
-        return question.patterns.inside(told) or NOTHING
+        return question.patterns.inside(marked) or NOTHING
 
     def _published_wrong(self, question: Question, answer: str) -> Verdict | None:
         rules, forms = self._rules, question.forms
@@ -319,7 +191,7 @@ class ChoiceJudge:
             return Verdict(False, True, "echo")
         if not rules.lone:
             return None
-        read = wording.only_ascii_word if rules.lone == "words" else wording.only_ascii_token
+        read = normalise.only_ascii_word if rules.lone == "words" else normalise.only_ascii_token
         lone = read(answer)
         # A number in words is another than its digits, a word with capitals than any.
         written = next(filter(str.isdigit, forms) if self._numbers else iter(forms), "")
@@ -329,21 +201,21 @@ class ChoiceJudge:
     # As it should
 
     def _corrected(self, question: Question, text: str) -> Verdict:
-        answer = wording.corrected(text)
+        answer = normalise.corrected(text)
         if self._numbers:
             answer = context.whole_numbers(answer)
         masked = self._masked(question, answer)
-        found = _line(masked, question.patterns)
-        if found:
-            return found
+        verdict = _line(masked, question.patterns)
+        if verdict:
+            return verdict
         lines = masked.split("\n")
         for line in (lines[0], lines[-1]) if len(lines) > 1 else ():
-            found = _line(line, question.patterns)
-            if found:
-                return Verdict(found.correct, False, "line", found.pattern)
-        found = self._with_reason(question, masked) if len(lines) == 1 else None
-        found = found or question.patterns.unopposed(masked.replace("\n", " "))
-        return found or self._reread(question, answer) or self._missing(question, answer, masked)
+            verdict = _line(line, question.patterns)
+            if verdict:
+                return Verdict(verdict.correct, False, "line", verdict.pattern)
+        verdict = self._with_reason(question, masked) if len(lines) == 1 else None
+        verdict = verdict or question.patterns.unopposed(masked.replace("\n", " "))
+        return verdict or self._reread(question, answer) or self._missing(question, answer, masked)
 
     def _reread(self, question: Question, answer: str) -> Verdict | None:
         """A verdict on a whole answer in which words of a pattern are arguments too.
@@ -352,14 +224,14 @@ class ChoiceJudge:
         """
         if self._words.isdisjoint(words_of(each.text for each in question.known)):
             return None
-        told = bracketed(answer, question.known, self._particles)
-        return self._compiled(question.difference, (), True).whole(told)
+        marked = bracketed(answer, question.known, self._particles)
+        return self._compiled(question.difference, (), True).whole(marked)
 
     def _with_reason(self, question: Question, masked: str) -> Verdict | None:
         """A verdict on what stands before a reason or a remark."""
         begins = self._reason.search(masked)
-        found = _line(masked[: begins.start()], question.patterns) if begins else None
-        return Verdict(found.correct, False, "begins", found.pattern) if found else None
+        verdict = _line(masked[: begins.start()], question.patterns) if begins else None
+        return Verdict(verdict.correct, False, "begins", verdict.pattern) if verdict else None
 
     def _masked(self, question: Question, answer: str) -> str:
         """An answer with roles for arguments, but for articles that are written as the gold."""
@@ -375,21 +247,21 @@ class ChoiceJudge:
 
     def _missing(self, question: Question, answer: str, masked: str) -> Verdict:
         """Why an answer that fits no pattern is wrong."""
-        if not wording.has_letter_or_digit(answer):
+        if not normalise.has_letter_or_digit(answer):
             return Verdict(False, True, "empty")
         # What another role has taken, such as a sentence, may have it too.
         if ANSWER in masked or any(find_word(answer, x, self._particles) for x in question.forms):
             return NOTHING
-        return Verdict(False, True, "lone" if len(wording.words(answer)) == 1 else "absent")
+        return Verdict(False, True, "lone" if len(normalise.words(answer)) == 1 else "absent")
 
 
 def _line(masked: str, patterns: Compiled) -> Verdict | None:
     """A verdict on what is a whole answer, if there is one."""
-    found = patterns.whole(masked)
-    if found or ANSWER not in masked:
-        return found
+    verdict = patterns.whole(masked)
+    if verdict or ANSWER not in masked:
+        return verdict
     rest = masked.replace(ANSWER, "")
-    speaks = wording.has_letter_or_digit(rest) or any(role in rest for role in ANY_ROLE)
+    speaks = normalise.has_letter_or_digit(rest) or any(role in rest for role in ANY_ROLE)
     return None if speaks else Verdict(True, True, "repeated")
 
 
@@ -399,5 +271,5 @@ def _stands(answer: str, known: Sequence[Argument]) -> bool:
 
 
 def _bare(answer: str) -> str:
-    """Without anything but words and spaces."""
+    """An answer's letters, digits, underscores and spaces alone."""
     return "".join(c for c in answer if c.isalnum() or c in " _")

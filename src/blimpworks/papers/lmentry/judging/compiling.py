@@ -6,24 +6,34 @@ are, and says which of a set of expressions fits.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import re2
 
 from blimpworks.errors import UserError
-from blimpworks.papers.lmentry.judging.brackets import (
+from blimpworks.papers.lmentry.judging import context, normalise
+from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
+from blimpworks.papers.lmentry.judging.families import Framed, TaskPatterns, task_patterns
+from blimpworks.papers.lmentry.judging.roles import (
     BRACKETS,
+    CLASSES,
+    INFLECTED,
     PASSED,
+    ROLE,
     SPACE,
     bracketed_roles,
     member,
 )
-from blimpworks.papers.lmentry.judging.roles import CLASSES, INFLECTED, ROLE
+from blimpworks.papers.lmentry.judging.rules import RULES_OF, Verdict
 
 _ROLE = re.compile(r"\{(\w*)\}")
 _LITERAL = r"[^\W\d_]+"
 _TOKEN = re.compile(rf"\{{\w*\}}|\\.|[()|?]|{_LITERAL}(?!\?)|.", re.DOTALL)
 _WORD = re.compile(_LITERAL)
+END = {"published": r"\.?", "corrected": r"[.!。]*"}
+MARKS = {"published": normalise.PUBLISHED_MARKS, "corrected": normalise.CORRECTED_MARKS}
+NOTHING = Verdict(False, False, "none")
 Roles = Mapping[str, str]
 """Expressions of roles; those of words that are arguments too, by ``=`` and the word; and, by
 ``~``, that of what may stand behind each character."""
@@ -77,7 +87,7 @@ def role_expressions(
     """
     plain = ROLE | CLASSES
     joined = (words or {}).get(f"={conjunction}", re.escape(conjunction))
-    found = {
+    expressions = {
         name: introduced(
             articles.get(kinds.get(name, "word"), "{}"),
             (words or {}).get(f"={expression}", expression),
@@ -86,11 +96,11 @@ def role_expressions(
         for name, expression in plain.items()
         if name != "other"
     }
-    found |= _in_cases(found, endings or {}, words or {})
+    expressions |= _in_cases(expressions, endings or {}, words or {})
     named = f"[{ROLE['answer']}{ROLE['other']}]"
     listed = f"{GAP}*(?:{named}{GAP}*(?:{joined}{GAP}+)?)+"
     stop = {"any": ANY_CHARACTER["corrected"]}
-    return found | {"words": listed} | stop | dict(words or {})
+    return expressions | {"words": listed} | stop | dict(words or {})
 
 
 def bracketed_expressions(
@@ -102,28 +112,29 @@ def bracketed_expressions(
     once: bool = False,
     endings: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """The same for answers in which arguments stand between brackets, with ``marks`` around.
+    """Expression of each role, for answers in which arguments stand between brackets.
 
-    ``once``: one mark at most on either side. ``endings``: as above; None where arguments in a case
+    ``marks`` may stand around them, with ``once`` one at most on either side. ``endings``:
+    patterns of the endings of each case; None where arguments in a case
     have brackets of their own, as in published verdicts.
     """
     passed = {"~": PASSED}
-    found = {
+    expressions = {
         name: introduced(articles.get(kinds.get(name, "word"), "{}"), expression, passed)
         for name, expression in bracketed_roles(marks, once=once).items()
     }
     joined = _translate(conjunction, passed)
     listed = f"{PASSED}{SPACE}*(?:{member(ROLE['other'])}{PASSED}{SPACE}+(?:{joined}{SPACE}+)?)+"
     if endings is not None:
-        found |= _in_cases(found, endings, passed)
+        expressions |= _in_cases(expressions, endings, passed)
     stop = {"any": ANY_CHARACTER["published" if endings is None else "corrected"] + PASSED}
-    return found | {"words": listed} | stop | passed
+    return expressions | {"words": listed} | stop | passed
 
 
-def _in_cases(found: Roles, endings: Mapping[str, str], words: Roles) -> dict[str, str]:
+def _in_cases(expressions: Roles, endings: Mapping[str, str], words: Roles) -> dict[str, str]:
     """Expressions of arguments in each case, from those without one."""
     return {
-        name: found[base] + _translate(f"({endings.get(case, '')})", words)
+        name: expressions[base] + _translate(f"({endings.get(case, '')})", words)
         for name, (base, case) in INFLECTED.items()
     }
 
@@ -160,9 +171,9 @@ def counts_of(
 def _other_digits(true: int) -> list[str]:
     """Expressions of all numbers in digits but one, by where they part from it."""
     digits = str(true)
-    found = [rf"{digits[:i]}[^\D{digits[i]}]\d*" for i in range(len(digits))]
+    longer = [rf"{digits[:i]}[^\D{digits[i]}]\d*" for i in range(len(digits))]
     shorter = [rf"{digits[:i]}" for i in range(1, len(digits))]
-    return [*found, *shorter, rf"{digits}\d+"]
+    return [*longer, *shorter, rf"{digits}\d+"]
 
 
 def _translate(pattern: str, roles: Roles) -> str:
@@ -204,12 +215,12 @@ def expression_of(pattern: str, roles: Roles) -> str:
             f"pattern {pattern!r} has a mark (\"'.,) beside a role, which never matches: marks "
             "there are taken off answers; leave it out."
         )
-    found = _translate(pattern, roles)
+    expression = _translate(pattern, roles)
     try:
-        re2.compile(found)
+        re2.compile(expression)
     except re2.error as error:
         raise UserError(f"pattern {pattern!r} cannot be read ({error}); correct it.") from error
-    return found
+    return expression
 
 
 def around(before: Sequence[str], base: str, after: Sequence[str]) -> str:
@@ -240,5 +251,130 @@ class PatternSet:
         """The first pattern, in their order, that fits; None where none does."""
         if not self._patterns:
             return None
-        found = self._set.Match(text)
-        return self._patterns[min(found)] if found else None
+        matches = self._set.Match(text)
+        return self._patterns[min(matches)] if matches else None
+
+
+# The patterns of a task
+
+
+class Compiled:
+    """The patterns of a task, compiled."""
+
+    def __init__(
+        self,
+        declared: AnswerPatterns,
+        task: str,
+        variant: str,
+        counts: dict[str, str],
+        arguments: Sequence[tuple[str, str]] = (),
+        *,
+        brackets: bool,
+    ) -> None:
+        """``counts``: expressions of the roles n and m, numbers that are right and wrong.
+
+        ``arguments``: corrected, those, with their role, that are words of patterns too;
+        published, names of roles that the release changes, with what it exchanges in them.
+        ``brackets``: whether arguments stand between brackets in answers, rather than roles in
+        their place. Raises UserError, with the pattern, where one cannot be read.
+        """
+        rules, published = RULES_OF[task], variant == "published"
+        if published and not rules.inside:
+            declared = declared.model_copy(update={"shared": ()})
+        patterns = task_patterns(declared, task, variant, arguments if published else ())
+        kinds = dict(rules.kinds)
+        self.words = _words(declared, patterns)
+        framed = [(each.pattern, *each.after) for each in patterns.accept]
+        self.followers = context.followers(
+            [*patterns.exact, *patterns.reject, *(each for more in framed for each in more)]
+        )
+        if brackets:
+            self._roles, alone, bare = (
+                each | passing(counts) for each in _bracketed(declared, task, kinds, variant)
+            )
+        else:
+            also = words_that_are(arguments)
+            self._roles = role_expressions(
+                declared.article, kinds, declared.conjunction, also, declared.endings
+            )
+            self._roles |= counts
+            alone = bare = self._roles
+        reject = [self._rejected(pattern, bare) for pattern in patterns.reject]
+        # What is a sentence of the release too has the marks that its sentences have.
+        sentences = {framed.pattern for framed in patterns.accept} if published else set()
+        exact = [
+            self._read(pattern, "whole", alone)
+            for pattern in ("{answer}", *patterns.exact)
+            if pattern not in sentences
+        ]
+        accept = [self._framed(framed) for framed in patterns.accept]
+        self._either = context.either_of(declared.corrected.either)
+        self._whole = PatternSet([*reject, *exact, *accept], whole=True, end=END[variant])
+        self._inside = PatternSet(accept if rules.inside else [], whole=False)
+
+    def whole(self, masked: str) -> Verdict | None:
+        """A verdict by a pattern that fits a whole answer."""
+        match = self._whole.first(masked)
+        if match is None:
+            return None
+        return Verdict(match.rule != "reject", True, match.rule, match.source)
+
+    def inside(self, masked: str) -> Verdict | None:
+        """A verdict by a pattern that fits somewhere in an answer."""
+        match = self._inside.first(masked)
+        return Verdict(True, False, "inside", match.source) if match else None
+
+    def unopposed(self, masked: str) -> Verdict | None:
+        """A verdict by a pattern inside an answer, unless it gives another answer too."""
+        text = self._either.sub(" ", masked)
+        verdict = self.inside(text)
+        if verdict and self.inside(text.translate(context.OTHERWISE)):
+            return Verdict(False, False, "both", verdict.pattern)
+        return verdict
+
+    def _read(self, pattern: str, rule: str = "pattern", roles: Roles | None = None) -> Pattern:
+        roles = roles or self._roles
+        return Pattern(pattern, roles.get("~", "") + expression_of(pattern, roles), rule)
+
+    def _framed(self, framed: Framed) -> Pattern:
+        """A pattern with what may stand around it."""
+        compiled = self._read(framed.pattern)
+        before, after = (
+            [self._read(pattern).expression for pattern in each]
+            for each in (framed.before, framed.after)
+        )
+        return compiled._replace(expression=around(before, compiled.expression, after))
+
+    def _rejected(self, pattern: str, roles: dict[str, str]) -> Pattern:
+        """A wrong difference, in ``roles``, is wrong whatever follows."""
+        if "{m}" not in pattern and "{d}" not in pattern:
+            return self._read(pattern, "reject")
+        compiled = self._read(pattern, "reject", roles)
+        return compiled._replace(expression=compiled.expression + r"(?s:.*)")
+
+
+def _bracketed(
+    declared: AnswerPatterns, task: str, kinds: Mapping[str, str], variant: str
+) -> tuple[dict[str, str], ...]:
+    """Expressions of roles between brackets: in sentences, alone, and in wrong differences."""
+    marks, articles = MARKS[variant], declared.article
+    roles = partial(bracketed_expressions, kinds=kinds, conjunction=declared.conjunction)
+    if variant == "corrected":
+        return (roles(articles, marks=marks, endings=declared.endings),) * 3
+    some = declared.published_marks.get(task, marks)
+    once = task in declared.published_unbounded
+    inside = {} if once else articles
+    # It looks for wrong differences in lower case, for articles with a capital.
+    uncased = {kind: x for kind, x in inside.items() if x.upper() == x}
+    return (
+        roles(inside, marks=some, once=once),
+        roles(articles, marks=marks),
+        roles(uncased, marks=some, once=once),
+    )
+
+
+def _words(declared: AnswerPatterns, patterns: TaskPatterns) -> frozenset[str]:
+    """Words of a task's patterns and what may stand before, behind and inside them."""
+    framed = [(each.pattern, *each.before, *each.after) for each in patterns.accept]
+    more = (*patterns.exact, *patterns.reject, *declared.article.values(), declared.conjunction)
+    return words_of([*more, *(pattern for each in framed for pattern in each)])

@@ -27,7 +27,7 @@ OTHERWISE = str.maketrans(
 
 def whole_numbers(text: str) -> str:
     """``text`` where -321, 321.5 and 321,000 hold no number 321."""
-    return _LONGER.sub(lambda found: _NOT_DIGIT.sub("x", found[0]), text)
+    return _LONGER.sub(lambda match: _NOT_DIGIT.sub("x", match[0]), text)
 
 
 def followers(patterns: Iterable[str]) -> frozenset[str]:

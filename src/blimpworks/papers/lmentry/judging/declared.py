@@ -42,9 +42,10 @@ class Family(Strict):
     accept: Patterns = ()
     """Sentences that are right: certainly as a whole answer, uncertainly inside one."""
     corrected: Patterns = ()
-    """Further ones that the release's rules do not know."""
+    """Further right sentences that the release's rules do not know."""
     published: Patterns = ()
-    """Further ones that only the release's rules know: wrong, garbled or of another language."""
+    """Further sentences that only the release's rules accept: wrong, garbled or of another
+    language."""
     swap: Roles | None = None
     """Two roles: exchanged, and with the other task's words, a pattern says the same."""
     never: tuple[str, ...] = ()
@@ -59,16 +60,16 @@ class Family(Strict):
     reject: Patterns = ()
     """Whole answers that are wrong for certain; ``swap`` exchanges their roles no further."""
     published_reject: Patterns = ()
-    """Further ones that only the release rejects."""
+    """Further answers that only the release rejects."""
     corrected_reject: Patterns = ()
-    """Further ones that the release's rules do not know."""
+    """Further wrong answers that the release's rules do not know."""
     before: Patterns = ()
     """What may stand before a pattern ("of the words {word1} and {word2} ")."""
     after: Patterns = ()
     """What may stand behind one (" in alphabetical order")."""
 
     def _patterns(self) -> Patterns:
-        """All of them, and what stands around them."""
+        """All patterns of the family, and what may stand before and behind them."""
         right = self.exact + self.accept + self.corrected + self.published
         wrong = self.reject + self.published_reject + self.corrected_reject
         return right + wrong + self.before + self.after
@@ -107,7 +108,7 @@ class CorrectedWords(Strict):
     """What corrected verdicts alone know."""
 
     shared: Patterns = ()
-    """Further sentences of all tasks."""
+    """Further sentences that are right in all tasks."""
     article: dict[str, str] = Field(default={})
     """How arguments of some kinds may be introduced, in the place of ``article``."""
     reasons: Patterns = ()
@@ -120,7 +121,7 @@ class AnswerPatterns(Strict):
     """How answers are judged in one language."""
 
     shared: Patterns
-    """Of all tasks that accept sentences, with ``{answer}`` ("the answer is {answer}")."""
+    """Patterns of all tasks that accept sentences, with ``{answer}`` ("the answer is {answer}")."""
     article: dict[str, str]
     """How an argument may be introduced, by its kind (word, letter, number, sentence): a pattern
     with ``{}`` in its place ("(the word )?{}")."""
@@ -139,7 +140,7 @@ class AnswerPatterns(Strict):
     single: str = ""
     """Letters that are words by themselves ("ai")."""
     published_single: dict[str, str] = Field(default={})
-    """Those of the release's rules, by task, where they are others."""
+    """Letters that are words by themselves in the release's rules, by task, where they differ."""
     accents: str = ""
     """Letters that count as the plain ones in corrected verdicts ("áéíóúü"; not "ñ")."""
     particles: Patterns = ()
@@ -174,7 +175,7 @@ class AnswerPatterns(Strict):
     """Tasks that the release scores with the patterns of another language, by that language's ISO
     639-3 code: published verdicts take the pack that stands beside this one."""
     lent: dict[str, "AnswerPatterns"] = Field(default={}, exclude=True)
-    """Those packs' patterns, by language; ``read_pack`` puts them here."""
+    """Patterns of the packs named in ``published_scorers``, by language; set by ``read_pack``."""
     copulas: Patterns = ()
     """Words for "is" that are written on to another word (Korean 입니다); of a word's letters
     they are none, in corrected verdicts."""

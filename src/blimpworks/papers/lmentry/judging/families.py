@@ -37,12 +37,12 @@ def exchange(pattern: str, roles: Sequence[str]) -> str:
     for name, (base, case) in INFLECTED.items():
         if base in roles:
             other[name] = f"{other[base]}_{case}"
-    return _ROLE.sub(lambda found: "{" + other.get(found[1], found[1]) + "}", pattern)
+    return _ROLE.sub(lambda match: "{" + other.get(match[1], match[1]) + "}", pattern)
 
 
 def fill(pattern: str, family: Family, number: int) -> str:
     """``pattern`` with the slots' words for the task with a number in the family."""
-    return _SLOT.sub(lambda found: family.slots[found[1]][number], pattern)
+    return _SLOT.sub(lambda match: family.slots[match[1]][number], pattern)
 
 
 def _converse(pattern: str, family: Family, number: int, variant: str) -> Iterator[str]:
@@ -61,16 +61,16 @@ Changed = Sequence[tuple[str, str]]
 
 def _rewritten(own: Sequence[str], family: Family, number: int, changed: Changed) -> list[str]:
     """Converses of patterns as the release makes them, where arguments change on the way."""
-    found, swap = list(own), family.swap or ()
+    patterns, swap = list(own), family.swap or ()
     for old, new in family.rewrites[family.tasks[number]].items():
         roles = [f"{{{role}}}" for role, text in changed if text == old]
-        for pattern in tuple(found):
+        for pattern in tuple(patterns):
             if old.strip("()") in pattern or any(role in pattern for role in roles):
                 other = exchange(pattern, swap).replace(old.strip("()"), new)
                 for role in roles:
                     other = other.replace(role, role[:-1] + "_rewritten}")
-                found.append(other)
-    return found
+                patterns.append(other)
+    return patterns
 
 
 def _accepted(family: Family, number: int, variant: str, changed: Changed) -> Iterator[str]:
@@ -138,8 +138,8 @@ def _framed(
 
 def rewrites_of(declared: AnswerPatterns, task: str) -> dict[str, str]:
     """What the release exchanges inside arguments too, where it makes converses."""
-    found = (family.rewrites.get(task, {}) for family in declared.families)
-    return {old: new for each in found for old, new in each.items()}
+    rewrites = (family.rewrites.get(task, {}) for family in declared.families)
+    return {old: new for each in rewrites for old, new in each.items()}
 
 
 def task_patterns(

@@ -9,11 +9,11 @@ from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.judging.arguments import Arguments
 from blimpworks.papers.lmentry.judging.choice import ChoiceJudge
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
-from blimpworks.papers.lmentry.judging.scorer_settings import CORE, RULES_OF, Kind
+from blimpworks.papers.lmentry.judging.rules import RULES_OF, Ask, Kind
 from blimpworks.papers.lmentry.judging.sentence import EdgeJudge, SentenceJudge
 from blimpworks.papers.lmentry.judging.spelling import SpellingJudge
-from blimpworks.papers.lmentry.judging.verdict import Ask
 from blimpworks.papers.lmentry.judging.yes_no import YesNoJudge
+from blimpworks.papers.lmentry.tasks import task_of
 
 
 class TaskJudge(Protocol):
@@ -64,9 +64,9 @@ class Judge:
 
         Raises UserError where a pattern of the task has a fault.
         """
-        core = CORE.get(phenomenon, phenomenon)
-        asked = self._asks.get(f"{core}.{template}", core)
-        return self.of_task(asked).ask(arguments, prompt)
+        core = task_of(phenomenon)
+        task = self._asks.get(f"{core}.{template}", core)
+        return self.of_task(task).ask(arguments, prompt)
 
     def check(self) -> None:
         """Compile the patterns of all tasks. Raises UserError for the first fault."""

@@ -9,16 +9,8 @@ from functools import partial
 
 import re2
 
-from blimpworks.papers.lmentry.judging import wording
+from blimpworks.papers.lmentry.judging import normalise
 from blimpworks.papers.lmentry.judging.arguments import Arguments, taken
-from blimpworks.papers.lmentry.judging.brackets import (
-    BRACKETS,
-    PASSED,
-    SPACE,
-    between,
-    bracketed,
-    places,
-)
 from blimpworks.papers.lmentry.judging.compiling import (
     ANY_CHARACTER,
     NEVER,
@@ -31,13 +23,19 @@ from blimpworks.papers.lmentry.judging.compiling import (
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
 from blimpworks.papers.lmentry.judging.families import task_patterns
 from blimpworks.papers.lmentry.judging.roles import (
+    BRACKETS,
+    PASSED,
     ROLE,
+    SPACE,
     Argument,
+    between,
+    bracketed,
     find_word,
+    places,
     replace_word,
     without_particle,
 )
-from blimpworks.papers.lmentry.judging.verdict import Ask, Verdict
+from blimpworks.papers.lmentry.judging.rules import Ask, Verdict
 
 WORD = ROLE["word"]
 MARKS = r"[\"'.,]*"
@@ -55,9 +53,9 @@ def without_lead(answer: str) -> str:
 
     Such a clause ends in a colon before a line's end or a quotation, or quotes the word.
     """
-    found = _LEAD.match(answer)
-    rest = answer[found.end() :] if found else ""
-    return rest if len(wording.words(rest)) > 1 else answer
+    lead = _LEAD.match(answer)
+    rest = answer[lead.end() :] if lead else ""
+    return rest if len(normalise.words(rest)) > 1 else answer
 
 
 def has_bounded(text: str, word: str) -> bool:
@@ -85,7 +83,7 @@ class SentenceJudge:
 
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
         """``task`` says whether the word is wanted."""
-        self._wanted, self._variant = task == "sentence_containing", variant
+        self._containing, self._variant = task == "sentence_containing", variant
         self._particles = declared.particles
         # The release also takes words for "the sentence", with nothing of one; those with a
         # capital it looks for in vain, so that leaves scripts without.
@@ -97,51 +95,51 @@ class SentenceJudge:
         """What gives verdicts on answers to a prompt with some arguments."""
         word = str(arguments["word"]).lower()
         if self._variant == "published":
-            return partial(self._with if self._wanted else self._without, word)
-        return partial(self._corrected, wording.corrected(word), wording.corrected(prompt))
+            return partial(self._with if self._containing else self._without, word)
+        return partial(self._corrected, normalise.corrected(word), normalise.corrected(prompt))
 
     def _with(self, word: str, text: str) -> Verdict:
         """Published: it stands in a line that has anything else, or "the sentence" does."""
-        answer = wording.published(text)
+        answer = normalise.published(text)
         lines = answer.split("\n")
-        found = any(has_bounded(line, word) and len(line) > len(word) for line in lines)
-        found = found or self._named.search(answer) is not None
-        return Verdict(found, True, "made" if found else "absent")
+        present = any(has_bounded(line, word) and len(line) > len(word) for line in lines)
+        present = present or self._named.search(answer) is not None
+        return Verdict(present, True, "made" if present else "absent")
 
     def _without(self, word: str, text: str) -> Verdict:
         """Published: it doesn't stand there, and two words of ASCII letters do."""
-        answer = wording.published(text)
+        answer = normalise.published(text)
         if has_bounded(answer, word):
             return Verdict(False, True, "present")
-        number = len(wording.ascii_words(answer))
+        number = len(normalise.ascii_words(answer))
         if number < 2:
             return Verdict(False, number == 0, "short" if number else "empty")
         return Verdict(True, word not in answer, "made")
 
     def _corrected(self, word: str, prompt: str, text: str) -> Verdict:
         """Words of any script count, endings of the word too."""
-        answer = wording.corrected(text)
-        if not wording.has_letter_or_digit(answer):
+        answer = normalise.corrected(text)
+        if not normalise.has_letter_or_digit(answer):
             return Verdict(False, True, "empty")
         if repeats(answer, prompt):
             return Verdict(False, True, "echo")
         answer = behind_prompt(answer, prompt)
-        if not self._wanted:
+        if not self._containing:
             return self._lacking(word, answer)
         lines = [x for x in without_lead(answer).split("\n") if find_word(x, word, self._particles)]
         if not lines:
             return Verdict(False, True, "absent")
-        enough = any(len(wording.words(line)) > 1 for line in lines)
+        enough = any(len(normalise.words(line)) > 1 for line in lines)
         return Verdict(enough, True, "made" if enough else "short")
 
     def _lacking(self, word: str, answer: str) -> Verdict:
         """Corrected: two words, and not that one; a clause before them may name it."""
-        told = answer
+        rest = answer
         if find_word(answer, word, self._particles):
-            told = without_lead(answer)
-            if told == answer or find_word(told, word, self._particles):
+            rest = without_lead(answer)
+            if rest == answer or find_word(rest, word, self._particles):
                 return Verdict(False, True, "present")
-        enough = len(wording.words(told)) > 1
+        enough = len(normalise.words(rest)) > 1
         return Verdict(enough, enough and word not in answer, "made" if enough else "short")
 
 
@@ -173,9 +171,9 @@ class EdgeJudge:
         roles |= {"any": ANY_CHARACTER[variant] + start}
         text = self._text if variant == "corrected" else self._shared(declared.shared, roles)
         roles |= {"text": text, "word": word}
-        found = task_patterns(declared.model_copy(update={"shared": ()}), task, variant).accept
+        accepted = task_patterns(declared.model_copy(update={"shared": ()}), task, variant).accept
         patterns = [
-            Pattern(each.pattern, start + expression_of(each.pattern, roles)) for each in found
+            Pattern(each.pattern, start + expression_of(each.pattern, roles)) for each in accepted
         ]
         self._patterns = PatternSet(patterns, whole=True, end=r"\.?" if self._first else "")
         end = "" if self._first or declared.published_anywhere else "$"
@@ -193,26 +191,26 @@ class EdgeJudge:
         word = str(arguments["word"]).lower()
         if self._variant == "published":
             return partial(self._published, [*taken(word, WORD)])
-        return partial(self._corrected, wording.corrected(word), wording.corrected(prompt))
+        return partial(self._corrected, normalise.corrected(word), normalise.corrected(prompt))
 
     def _published(self, argument: Sequence[Argument], text: str) -> Verdict:
-        answer = wording.published(text)
+        answer = normalise.published(text)
         if not any(True for each in argument for _ in places(answer, each)):
             return Verdict(False, True, "absent")
-        told = bracketed(answer, argument, anywhere=self._anywhere)
-        if self._whole.fullmatch(told):
+        marked = bracketed(answer, argument, anywhere=self._anywhere)
+        if self._whole.fullmatch(marked):
             return Verdict(True, True, "made")
-        if not wording.has_ascii_token(answer):
+        if not normalise.has_ascii_token(answer):
             return Verdict(True, True, "vacuous")
         for patterns, certain in ((self._patterns, True), (self._inside, False)):
-            found = patterns.first(told)
-            if found:
-                return Verdict(True, certain, "pattern" if certain else "inside", found.source)
+            match = patterns.first(marked)
+            if match:
+                return Verdict(True, certain, "pattern" if certain else "inside", match.source)
         return Verdict(False, False, "none")
 
     def _corrected(self, word: str, prompt: str, text: str) -> Verdict:
         """A line, or what follows its colon, starts or ends with the word and has another."""
-        answer = wording.corrected(text)
+        answer = normalise.corrected(text)
         if repeats(answer, prompt):
             return Verdict(False, True, "echo")
         answer = behind_prompt(answer, prompt)
@@ -223,9 +221,9 @@ class EdgeJudge:
         for part in parts:
             if self._fits(part, word):
                 return Verdict(True, part == answer, "made")
-        found = self._patterns.first(replace_word(answer, Argument(word, WORD), ""))
-        if found:
-            return Verdict(True, True, "pattern", found.source)
+        match = self._patterns.first(replace_word(answer, Argument(word, WORD), ""))
+        if match:
+            return Verdict(True, True, "pattern", match.source)
         return Verdict(False, len(lines) == 1, "none")
 
     def _fits(self, line: str, word: str) -> bool:
@@ -236,4 +234,4 @@ class EdgeJudge:
         before, after = masked[:place], without_particle(masked[place + 1 :], self._particles)
         outside, inside = (before, after) if self._first else (after, before)
         # The word again is no other word.
-        return wording.has_letter_or_digit(inside) and not wording.has_letter_or_digit(outside)
+        return normalise.has_letter_or_digit(inside) and not normalise.has_letter_or_digit(outside)

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from functools import cached_property, lru_cache, partial
 
 import re2
-from jamo import h2j, j2hcj
 
-from blimpworks.papers.lmentry.judging import wording
+from blimpworks.papers.lmentry.items.alphabet import in_letters
+from blimpworks.papers.lmentry.judging import normalise
 from blimpworks.papers.lmentry.judging.arguments import Arguments
-from blimpworks.papers.lmentry.judging.choice import NOTHING
 from blimpworks.papers.lmentry.judging.compiling import (
     ANY_CHARACTER,
+    NOTHING,
     Pattern,
     PatternSet,
     expression_of,
@@ -24,10 +24,10 @@ from blimpworks.papers.lmentry.judging.compiling import (
 )
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
 from blimpworks.papers.lmentry.judging.families import task_patterns
-from blimpworks.papers.lmentry.judging.verdict import Ask, Verdict
+from blimpworks.papers.lmentry.judging.rules import Ask, Verdict
 
 ANY = r"[\pL\pN_]"
-_MADE = ("{word}", "{answer}")
+_ANSWER_ROLES = ("{word}", "{answer}")
 _MARKS = r"[\"'.,]*"
 _INSIDE = str.maketrans(dict.fromkeys("-'’·"))
 _WRITTEN_ON = re.compile(r"\{(\w+)\}(?=\(*[^\W_])")
@@ -38,13 +38,8 @@ def is_jamo(letter: str) -> bool:
     return unicodedata.name(letter[:1], "").startswith("HANGUL LETTER")
 
 
-def in_letters(word: str) -> str:
-    """Hangul syllables taken apart into letters; other scripts as they are."""
-    return str(j2hcj(h2j(word)))
-
-
 def pattern_in_letters(pattern: str) -> str:
-    """The same of a pattern, where ``?`` still stands behind a whole syllable."""
+    """A pattern with its Hangul taken apart; ``?`` still stands behind a whole syllable."""
     return in_letters(re.sub(r"([가-힣])\?", r"(\1)?", pattern))
 
 
@@ -54,23 +49,23 @@ def copulas_of(declared: AnswerPatterns) -> re.Pattern[str]:
     return re.compile(rf"(?:{copulas})(?![^\W_])")
 
 
-def made_word(task: str, letter: str, single: str, *, twice: bool) -> str:
+def right_word(task: str, letter: str, single: str, *, twice: bool) -> str:
     """Expression of words that the release counts as right; ``twice`` is German's."""
-    one = re2.escape(letter)
+    character = re2.escape(letter)
     alone = letter in single
     more = "*" if alone else "+"
     if task == "starts_with_letter":
-        return f"{one}(?:-?{ANY}+){'?' if alone else ''}"
+        return f"{character}(?:-?{ANY}+){'?' if alone else ''}"
     if task == "ends_with_letter":
-        return f"{ANY}{more}{one}"
+        return f"{ANY}{more}{character}"
     if task == "word_not_containing":
         others = string.ascii_lowercase.replace(letter, "")
         short = "".join(f"|{x}" for x in single if x != letter)
         return f"(?:[{others}]{{2,}}{short})"
-    inside = f"(?:{ANY}+{one}{ANY}*|{ANY}*{one}{ANY}+|{one}-{ANY}+)"
+    inside = f"(?:{ANY}+{character}{ANY}*|{ANY}*{character}{ANY}+|{character}-{ANY}+)"
     if twice:
-        return f"{ANY}*{one}{ANY}*{inside}"
-    return f"{ANY}*{one}{ANY}*" if alone else inside
+        return f"{ANY}*{character}{ANY}*{inside}"
+    return f"{ANY}*{character}{ANY}*" if alone else inside
 
 
 class LetterPatterns:
@@ -82,25 +77,25 @@ class LetterPatterns:
         corrected = variant == "corrected"
         self._spell = pattern_in_letters if corrected and is_jamo(letter) else str
         if corrected and task == "word_not_containing":
-            made = rf"[^\PL{letter}]{{2,}}"
+            right = rf"[^\PL{letter}]{{2,}}"
         else:
             known = {} if corrected else declared.published_single
             single = known.get(task, declared.single)
             twice = declared.published_twice and not corrected
-            made = made_word(task, letter, single, twice=twice)
-        word = self._introduced("word", made)
+            right = right_word(task, letter, single, twice=twice)
+        word = self._introduced("word", right)
         named = self._introduced("letter", re2.escape(letter))
         stop = ANY_CHARACTER["corrected" if corrected else "published"]
         self._roles = {"word": word, "answer": word, "letter": named, "any": stop}
         if not corrected and task in declared.published_marks:
             marks = "".join(f"{re2.escape(mark)}?" for mark in declared.published_marks[task])
-            self._roles |= dict.fromkeys(("word", "answer"), f"(?:{marks}{made}{marks})")
+            self._roles |= dict.fromkeys(("word", "answer"), f"(?:{marks}{right}{marks})")
             if marks:
                 self._roles["letter"] = f"(?:{marks}{re2.escape(letter)}{marks})"
         elif not corrected:
             marked = {name: x.removesuffix("*)") + "+)" for name, x in self._roles.items()}
             self._roles |= {f"{name}_": x for name, x in marked.items() if name != "any"}
-        self.bare = re2.compile(made)
+        self.bare = re2.compile(right)
         self.whole = re2.compile(rf"{word}\.?")
 
     def _introduced(self, kind: str, expression: str) -> str:
@@ -113,13 +108,13 @@ class LetterPatterns:
         declared = self._declared
         if self._task == "word_not_containing":
             declared = declared.model_copy(update={"shared": ()})
-        found = task_patterns(declared, self._task, self._variant).accept
-        patterns = [self._read(each.pattern) for each in found]
+        accepted = task_patterns(declared, self._task, self._variant).accept
+        patterns = [self._read(each.pattern) for each in accepted]
         inside = [self._placed(pattern) for pattern in patterns]
         return PatternSet(patterns, whole=True), PatternSet(inside, whole=False)
 
     def _placed(self, pattern: Pattern) -> Pattern:
-        """For a place in an answer."""
+        """A pattern as it is looked for inside an answer."""
         if self._variant == "corrected":
             return self._apart(pattern)
         marks = self._declared.published_marks.get(self._task)
@@ -130,16 +125,16 @@ class LetterPatterns:
 
     def _apart(self, pattern: Pattern) -> Pattern:
         """The word asked for begins or ends a clause: of others, such as "that", none does."""
-        found, source = _bounded(pattern), pattern.source
+        placed, source = _bounded(pattern), pattern.source
         start = end = ""
-        if source.startswith(_MADE):
+        if source.startswith(_ANSWER_ROLES):
             start = r"(?:^|\n|[^\pL\pN_\s]) *"
-        if source.endswith(_MADE):
+        if source.endswith(_ANSWER_ROLES):
             reasons = "".join(rf"|\s{re2.escape(x)}\b" for x in self._declared.corrected.reasons)
             end = rf"(?:$| *[^\pL\pN_ ]{reasons})"
         if start or end:
-            found = pattern._replace(expression=f"{start}(?:{pattern.expression}){end}")
-        return found
+            placed = pattern._replace(expression=f"{start}(?:{pattern.expression}){end}")
+        return placed
 
     def _read(self, pattern: str) -> Pattern:
         """The release wants marks between a word and what is written on to it."""
@@ -152,7 +147,7 @@ class LetterPatterns:
 
 
 def _bounded(pattern: Pattern, *roles: str) -> Pattern:
-    """For a place in an answer: a word that begins or ends the pattern is whole there.
+    """A pattern for inside an answer: a word at its beginning or end is a whole word there.
 
     ``roles``: those words, in braces; all where none is given.
     """
@@ -172,7 +167,7 @@ class SpellingJudge:
         )
         self._without = task == "word_not_containing"
         self._copulas = copulas_of(declared)
-        self._plain = wording.plain_letters(declared.accents)
+        self._plain = normalise.plain_letters(declared.accents)
 
     def _spell(self, word: str) -> str:
         return word.translate(self._plain)
@@ -181,9 +176,9 @@ class SpellingJudge:
         """What gives verdicts on answers to a prompt with some arguments."""
         letter = str(arguments["letter"]).lower()
         if self._variant == "published":
-            return partial(self._published, letter, wording.published(prompt))
+            return partial(self._published, letter, normalise.published(prompt))
         spell = in_letters if is_jamo(letter) else self._spell
-        return partial(self._corrected, letter, spell, wording.corrected(prompt))
+        return partial(self._corrected, letter, spell, normalise.corrected(prompt))
 
     # As the release judges
 
@@ -197,24 +192,24 @@ class SpellingJudge:
         place = {"starts_with_letter": 0, "ends_with_letter": -1}.get(self._task)
         if place is None:
             return None
-        if all(word[place] != letter for word in wording.ascii_words(answer)):
+        if all(word[place] != letter for word in normalise.ascii_words(answer)):
             return Verdict(False, True, "absent")
         return None
 
     def _published(self, letter: str, prompt: str, text: str) -> Verdict:
-        answer = wording.published(text)
+        answer = normalise.published(text)
         wrong = self._published_wrong(letter, prompt, answer)
         if wrong:
             return wrong
-        if not wording.has_letter_or_digit(answer):
+        if not normalise.has_letter_or_digit(answer):
             return Verdict(False, False, "empty")
         patterns = self._of_letter(letter)
         if patterns.whole.fullmatch(answer):
             return Verdict(True, True, "whole", "{word}")
         if not self._without:
-            if not wording.has_ascii_token(answer):
+            if not normalise.has_ascii_token(answer):
                 return Verdict(True, True, "vacuous")
-            if all(patterns.bare.fullmatch(token) for token in wording.ascii_tokens(answer)):
+            if all(patterns.bare.fullmatch(token) for token in normalise.ascii_tokens(answer)):
                 return Verdict(True, True, "repeated")
         return self._by_pattern(patterns, answer)
 
@@ -223,11 +218,11 @@ class SpellingJudge:
         if patterns.whole.fullmatch(answer):
             return Verdict(True, True, "whole", "{word}")
         whole, inside = patterns.accept
-        found = whole.first(answer)
-        if found:
-            return Verdict(True, True, "pattern", found.source)
-        found = inside.first(answer)
-        return Verdict(True, False, "inside", found.source) if found else NOTHING
+        match = whole.first(answer)
+        if match:
+            return Verdict(True, True, "pattern", match.source)
+        match = inside.first(answer)
+        return Verdict(True, False, "inside", match.source) if match else NOTHING
 
     # As it should
 
@@ -235,12 +230,12 @@ class SpellingJudge:
         self, letter: str, spell: Callable[[str], str], prompt: str, text: str
     ) -> Verdict:
         """A single word has the letter where it should; of more the patterns say which."""
-        answer = self._copulas.sub("", wording.corrected(text))
-        if not wording.has_letter_or_digit(answer):
+        answer = self._copulas.sub("", normalise.corrected(text))
+        if not normalise.has_letter_or_digit(answer):
             return Verdict(False, True, "empty")
         if _echoes(answer, prompt, letter):
             return Verdict(False, True, "echo")
-        words = wording.words(answer)
+        words = normalise.words(answer)
         distinct = set(words)
         if len(distinct) == 1:
             right = self._right(words[0], letter, spell)
@@ -252,14 +247,11 @@ class SpellingJudge:
     def _of_sentence(self, letter: str, spell: Callable[[str], str], answer: str) -> Verdict:
         """A line, or what follows a colon, may be the word; else the patterns say which is."""
         for line in (answer.split("\n", maxsplit=1)[0], answer.rpartition(":")[2]):
-            only = wording.words(line)
+            only = normalise.words(line)
             if len(only) == 1 and line != answer:
                 return Verdict(self._right(only[0], letter, spell), False, "line")
-        told = in_letters(answer) if spell is in_letters else answer
-        patterns = self._of_letter(letter)
-        if patterns.whole.fullmatch(told):
-            return Verdict(True, True, "whole", "{word}")
-        return self._by_pattern(patterns, told)
+        spelled = in_letters(answer) if spell is in_letters else answer
+        return self._by_pattern(self._of_letter(letter), spelled)
 
     def _right(self, word: str, letter: str, spell: Callable[[str], str]) -> bool:
         spelled = spell(word)

@@ -7,28 +7,25 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from blimpworks.papers.lmentry.judging import wording
-from blimpworks.papers.lmentry.judging.arguments import Arguments, taken
-from blimpworks.papers.lmentry.judging.brackets import PASSED, between, bracketed
-from blimpworks.papers.lmentry.judging.cases import categories
-from blimpworks.papers.lmentry.judging.choice import END, NOTHING, Compiled
-from blimpworks.papers.lmentry.judging.compiling import literal
+from blimpworks.papers.lmentry.judging import normalise
+from blimpworks.papers.lmentry.judging.arguments import Arguments, categories, taken
+from blimpworks.papers.lmentry.judging.compiling import END, NOTHING, Compiled, literal
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
-from blimpworks.papers.lmentry.judging.roles import ROLE, Argument, find_word, mask
-from blimpworks.papers.lmentry.judging.verdict import Ask, Verdict
+from blimpworks.papers.lmentry.judging.roles import (
+    PASSED,
+    ROLE,
+    Argument,
+    between,
+    bracketed,
+    find_word,
+    mask,
+)
+from blimpworks.papers.lmentry.judging.rules import Ask, Verdict
+from blimpworks.papers.lmentry.tasks import ANY_WORDS, is_yes
 
 ANSWER, DISTRACTOR = ROLE["answer"], ROLE["distractor"]
-BASIC = "any_words_from_category"
 _NAMES = [role for name, role in ROLE.items() if name != "answer"]
 """Roles of a category's names, one for each: one name may begin another."""
-
-
-def gold_of(task: str, arguments: Arguments) -> bool:
-    """Whether yes is right: of five words, some are no distractors (any), or all (all)."""
-    distractors = int(arguments["num_distractors"])
-    if task == BASIC:
-        return int(arguments["num_words"]) > distractors
-    return distractors == 0
 
 
 class YesNoJudge:
@@ -37,7 +34,7 @@ class YesNoJudge:
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
         """Compile its patterns. Raises UserError where one cannot be read."""
         self._task, self._variant = task, variant
-        known_names = declared.published_categories if task != BASIC else {}
+        known_names = declared.published_categories if task != ANY_WORDS else {}
         self._categories = {name.lower(): other for name, other in known_names.items()}
         self._declined = bool(declared.endings)
         yes, no = declared.yes_words, declared.no_words
@@ -68,7 +65,7 @@ class YesNoJudge:
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
         """What gives verdicts on answers to a prompt with some arguments."""
         category = str(arguments.get("category", "")).lower()
-        gold = gold_of(self._task, arguments)
+        gold = is_yes(self._task, arguments)
         if self._variant == "published":
             return partial(self._published, gold, self._named(category, prompt))
         return partial(self._corrected, gold, Argument(category, ROLE["category"]))
@@ -89,46 +86,46 @@ class YesNoJudge:
         known = [Argument(form, ANSWER) for form in self._forms[gold]]
         known += [Argument(form, DISTRACTOR) for form in self._forms[not gold]]
         known = [category, *sorted(known, key=lambda a: -len(a.text))]
-        return mask(answer, (a for a in known if a.text), wording.CORRECTED_MARKS)
+        return mask(answer, (a for a in known if a.text), normalise.CORRECTED_MARKS)
 
     def _published(self, gold: bool, category: Sequence[Argument], text: str) -> Verdict:
-        answer = wording.published(text)
+        answer = normalise.published(text)
         right, wrong = self._forms[gold][0], self._forms[not gold][0]
         if re.fullmatch(re.escape(wrong) + END["published"], answer):
             return Verdict(False, True, "opposite")
-        if not wording.has_letter_or_digit(answer):
+        if not normalise.has_letter_or_digit(answer):
             return Verdict(False, False, "empty")
         if re.fullmatch(re.escape(right) + END["published"], answer):
             return Verdict(True, True, "whole", "{answer}")
-        if not wording.has_ascii_token(answer):
+        if not normalise.has_ascii_token(answer):
             return Verdict(True, True, "vacuous")
-        if all(token == right for token in wording.ascii_tokens(answer)):
+        if all(token == right for token in normalise.ascii_tokens(answer)):
             return Verdict(True, True, "repeated")
-        told = bracketed(answer, category)
+        marked = bracketed(answer, category)
         begins = answer.startswith(right) and find_word(answer[: len(right) + 1], right)
-        return self._by_pattern(gold, told, begins)
+        return self._by_pattern(gold, marked, begins)
 
     def _by_pattern(self, gold: bool, masked: str, begins: bool) -> Verdict:
-        found = self._patterns[gold].whole(masked)
-        if found:
-            return found
+        verdict = self._patterns[gold].whole(masked)
+        if verdict:
+            return verdict
         if begins:
             return Verdict(True, False, "begins", "{answer}")
         return self._patterns[gold].inside(masked) or NOTHING
 
     def _corrected(self, gold: bool, category: Argument, text: str) -> Verdict:
-        answer = wording.corrected(text)
-        if not wording.has_letter_or_digit(answer):
+        answer = normalise.corrected(text)
+        if not normalise.has_letter_or_digit(answer):
             return Verdict(False, True, "empty")
         masked = self._masked(answer, gold, category).strip()
-        alone = [word for word in wording.words(masked) if word]
+        alone = [word for word in normalise.words(masked) if word]
         if masked.startswith(DISTRACTOR):
             return Verdict(False, not alone, "opposite")
         if masked.startswith(ANSWER) and not alone and DISTRACTOR not in masked:
             return Verdict(True, True, "whole", "{answer}")
         if self._both.match(answer):
             return Verdict(False, False, "both")
-        found = self._by_pattern(gold, masked.replace("\n", " "), masked.startswith(ANSWER))
-        if not found.correct and masked.split("\n")[-1].strip(" .!") == ANSWER:
+        verdict = self._by_pattern(gold, masked.replace("\n", " "), masked.startswith(ANSWER))
+        if not verdict.correct and masked.split("\n")[-1].strip(" .!") == ANSWER:
             return Verdict(True, False, "line", "{answer}")
-        return found
+        return verdict

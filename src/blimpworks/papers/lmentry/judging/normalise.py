@@ -4,8 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from blimpworks.papers.lmentry.judging.brackets import CLOSE, OPEN
-from blimpworks.papers.lmentry.judging.roles import ANY_ROLE, HIDDEN
+from blimpworks.papers.lmentry.judging.roles import ANY_ROLE, CLOSE, HIDDEN, OPEN
 
 PUBLISHED_MARKS = "\"'.,"
 CORRECTED_MARKS = "\"'.,“”‘’«»„‚「」『』…"
@@ -26,7 +25,10 @@ _SPOKEN = re.compile(r"[^\W_]")
 
 
 def published(text: str) -> str:
-    """As the release does: in lower case, one space for several, one for an underscore."""
+    """An answer as the release normalises it.
+
+    In lower case, with one space for several, and one for each underscore.
+    """
     if not text.isascii():
         text = text.translate(_NO_ROLES)
     text = text.strip().lower()
@@ -60,30 +62,30 @@ def plain_letters(accents: str) -> dict[int, str]:
 
 def only_ascii_word(text: str) -> str | None:
     """The one word of ASCII letters, which the release takes for all words; None for more."""
-    found = _ASCII_WORD.finditer(text)
-    first = next(found, None)
-    return first[0] if first and next(found, None) is None else None
+    matches = _ASCII_WORD.finditer(text)
+    first = next(matches, None)
+    return first[0] if first and next(matches, None) is None else None
 
 
 def only_ascii_token(text: str) -> str | None:
-    """The same with digits; a word that is repeated is one."""
-    found = _ASCII_TOKEN.finditer(text)
-    first = next(found, None)
-    return first[0] if first and all(each[0] == first[0] for each in found) else None
+    """The one word of ASCII letters and digits, repeated or not; None where there are several."""
+    matches = _ASCII_TOKEN.finditer(text)
+    first = next(matches, None)
+    return first[0] if first and all(each[0] == first[0] for each in matches) else None
 
 
 def ascii_words(text: str) -> list[str]:
-    """All of them."""
+    """All words of ASCII letters in a text."""
     return _ASCII_WORD.findall(text)
 
 
 def ascii_tokens(text: str) -> Iterator[str]:
     """Words of ASCII letters and digits."""
-    return (found[0] for found in _ASCII_TOKEN.finditer(text))
+    return (match[0] for match in _ASCII_TOKEN.finditer(text))
 
 
 def has_ascii_token(text: str) -> bool:
-    """Whether there is any."""
+    """Whether a text has a word of ASCII letters and digits."""
     return _ASCII_TOKEN.search(text) is not None
 
 

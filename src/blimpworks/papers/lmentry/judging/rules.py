@@ -1,13 +1,49 @@
-"""Which rules judge each task.
+"""What a verdict says of an answer, and which rules judge each task.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3; Efrat, Honovich and Levy
 (2023), whose rules they follow.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from blimpworks.papers.lmentry.tasks import SUBSETS, TASKS
+
+class Verdict(NamedTuple):
+    """Whether an answer is right, and by which rule."""
+
+    correct: bool
+    certain: bool
+    rule: str
+    """What decided: a key of ``RULES``."""
+    pattern: str | None = None
+    """The pattern of the language pack that fits, if one decided."""
+
+
+Ask = Callable[[str], Verdict]
+"""Gives a verdict on an answer, without its reasoning, to one prompt."""
+RULES = {
+    "empty": "the answer has neither letter nor digit",
+    "absent": "what is asked for does not stand in it",
+    "present": "what is not to stand in it does",
+    "lone": "a single word, and not the one that is asked for",
+    "reject": "the whole answer says the contrary",
+    "opposite": "yes for no, or no for yes",
+    "echo": "it repeats the sentence or the prompt",
+    "whole": "it is the answer and nothing else",
+    "repeated": "each of its words is the answer",
+    "vacuous": "it has no word of ASCII letters, so none is another than the answer",
+    "pattern": "the whole answer fits a pattern",
+    "begins": "it begins with an answer, and a reason or a parenthesis may follow",
+    "line": "one of its lines is an answer, right or wrong",
+    "inside": "a pattern fits inside it",
+    "both": "it gives another answer too",
+    "made": "the word or sentence that was asked for is there",
+    "short": "too few words for a sentence",
+    "none": "nothing fits",
+}
+"""Rules, and what each says of an answer."""
+
 
 Kind = Literal["choice", "yes_no", "sentence", "edge", "spelling"]
 
@@ -63,7 +99,4 @@ RULES_OF: dict[str, TaskRules] = {
     ),
     **dict.fromkeys(("starts_with_word", "ends_with_word"), TaskRules("edge")),
 }
-"""By task."""
-CORE = {f"{task}_{subset}": task for task, subsets in SUBSETS.items() for subset in subsets}
-CORE |= {task: task for task in TASKS}
-"""The task of each task and subset."""
+"""Rules of each task."""
