@@ -58,6 +58,12 @@ class PublishedRow(Strict):
     """What an erratum should read, where that is known: a number, or of a text another text."""
     note: str
     """Of a faulty one the evidence, with the arithmetic."""
+    title: str = ""
+    """What a number in running text is about, where its keys or the exhibit's code don't say it."""
+    formula: str = ""
+    """The sentence of a formula that gives the number again, from other printed numbers."""
+    of: str = ""
+    """Those numbers, as EXHIBIT/ROWS/COLUMNS (see ``exhibits.statements``)."""
 
     @field_validator("corrected", mode="before")
     @classmethod
@@ -72,6 +78,16 @@ class PublishedRow(Strict):
         """Raise ValueError for a text with a number."""
         if self.textual and self.value is not None:
             raise ValueError(f"a {TEXT} has no value; leave it empty, or give another unit")
+        return self
+
+    @model_validator(mode="after")
+    def _formulas_have_numbers(self) -> Self:
+        """Raise ValueError for a formula without the numbers that it is of, or the reverse."""
+        if bool(self.formula) != bool(self.of) or self.of.count("/") not in {0, 2}:
+            raise ValueError(
+                f"the formula is {self.formula!r} and it is of {self.of!r}; expected a formula's "
+                "sentence and EXHIBIT/ROWS/COLUMNS, or neither"
+            )
         return self
 
     @property

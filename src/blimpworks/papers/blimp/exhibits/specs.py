@@ -6,6 +6,6 @@ from blimpworks.campaign.exhibit_spec import read_specs
 
 TRAINING = "blimp_training"
 """The fact that says what was trained here, and on what (see ``trained``)."""
-SPECS = read_specs(Path(__file__).with_suffix(".tsv"), "blimp", __package__)
+SPECS = read_specs(Path(__file__).with_name("specs.tsv"), "blimp", __package__)
 """Those that need no table of a campaign, ``humans`` and ``erratum``, are of print alone: what
 people decided, and what the authors ran again, is not a campaign's to measure."""

@@ -4,4 +4,4 @@ from pathlib import Path
 
 from blimpworks.campaign.exhibit_spec import read_specs
 
-SPECS = read_specs(Path(__file__).with_suffix(".tsv"), "lmentry", __package__)
+SPECS = read_specs(Path(__file__).with_name("specs.tsv"), "lmentry", __package__)
