@@ -62,7 +62,7 @@ class PublishedRow(Strict):
     """What a number in running text is about, where its keys or the exhibit's code don't say it."""
     formula: str = ""
     """The sentence of a formula that gives the number again, from other printed numbers."""
-    of: str = ""
+    of: str = Field(default="", validate_default=True)
     """Those numbers, as EXHIBIT/ROWS/COLUMNS (see ``exhibits.statements``)."""
 
     @field_validator("corrected", mode="before")
@@ -80,15 +80,16 @@ class PublishedRow(Strict):
             raise ValueError(f"a {TEXT} has no value; leave it empty, or give another unit")
         return self
 
-    @model_validator(mode="after")
-    def _formulas_have_numbers(self) -> Self:
-        """Raise ValueError for a formula without the numbers that it is of, or the reverse."""
-        if bool(self.formula) != bool(self.of) or self.of.count("/") not in {0, 2}:
+    @field_validator("of")
+    @classmethod
+    def _of_a_formula(cls, of: str, info: ValidationInfo) -> str:
+        """Raise ValueError for numbers without a formula, a formula without, or no place."""
+        slashes = 2 if info.data.get("formula") else 0
+        if of.count("/") != slashes or (of and not slashes):
             raise ValueError(
-                f"the formula is {self.formula!r} and it is of {self.of!r}; expected a formula's "
-                "sentence and EXHIBIT/ROWS/COLUMNS, or neither"
+                "expected EXHIBIT/ROWS/COLUMNS where there is a formula, and nothing where not"
             )
-        return self
+        return of
 
     @property
     def textual(self) -> bool:

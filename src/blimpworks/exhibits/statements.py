@@ -6,7 +6,7 @@ computed by each paper's own exhibit.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,7 +29,8 @@ class Recomputation:
     """How a paper's numbers in running text follow from other numbers that it prints."""
 
     formats: Mapping[Formula, str]
-    """The formulas, with the format of the numbers that each gives."""
+    """The formulas, with the format of the numbers that each gives, such as "{:.1f}"; "{text}" is
+    the printed text of the first number that it is of."""
     lists: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Rows or columns that a name in braces stands for."""
 
@@ -44,7 +45,7 @@ class Recomputation:
         if rows.empty:
             raise UserError(f"{_name(row)} is of {row['of']!r}, where nothing is printed.")
         value = formula(rows)
-        text = self.formats[formula].format(value)
+        text = self.formats[formula].format(value, text=rows["text"].iloc[0])
         return Cell(title, AGAIN, value, text, formula, "published", where, stands_for=place)
 
     def _formula(self, row: pd.Series) -> Formula:
@@ -79,21 +80,21 @@ def _name(row: pd.Series) -> str:
     return "printed number " + "/".join(row[key] for key in KEYS)
 
 
-def _nothing(place: Place, title: str) -> tuple[()]:
-    return ()
+def _nothing(_place: Place, _title: str) -> None:
+    return None
 
 
 def printed_statements(
     printed: pd.DataFrame,
     recomputation: Recomputation,
     title_of: Callable[[Place], str],
-    others: Callable[[Place, str], Iterable[Cell]] = _nothing,
+    other: Callable[[Place, str], Cell | None] = _nothing,
     exhibit: str = "text",
 ) -> tuple[list[Cell], str]:
     """Cells of the numbers that an ``exhibit`` prints in running text, and of what gives them.
 
-    ``title_of`` says what a number is about whose row does not; ``others`` gives the cells, from
-    its place and title, of a number that has no formula. Beside the cells, a sentence on those
+    ``title_of`` says what a number is about whose row does not; ``other`` gives a cell, from its
+    place and title, for one without a formula, or None. Beside the cells, a sentence on those
     that are faulty; "." where none is.
     """
     cells: list[Cell] = []
@@ -101,10 +102,9 @@ def printed_statements(
     for _, row in printed[(printed["exhibit"] == exhibit) & printed["value"].notna()].iterrows():
         place: Place = (row["row"], row["column"])
         title = row["title"] or title_of(place)
-        cells.append(printed_cell(row, (title, PRINTED)))
-        if row["formula"]:
-            cells.append(recomputation.cell(row, title, printed))
-        else:
-            cells += others(place, title)
+        computed = (
+            recomputation.cell(row, title, printed) if row["formula"] else other(place, title)
+        )
+        cells += [printed_cell(row, (title, PRINTED)), *filter(None, [computed])]
         faults += [f"{title}: {row['note']}"] if row["fault"] else []
     return cells, "; ".join(faults) + "."

@@ -15,7 +15,7 @@ from blimpworks.papers.multiblimp.exhibits.evaluation import form_of_test
 from blimpworks.papers.multiblimp.exhibits.formulas import win_share, wins, won
 from blimpworks.tables import COMPARISONS, REGRESSIONS
 
-RECOMPUTATION = Recomputation({QUOTIENT: "{:.1f} %", of_row("value"): "{:.1f}"})
+RECOMPUTATION = Recomputation({QUOTIENT: "{:.1f} %", of_row("value"): "{text}"})
 # Section 7.3 gives it for the two sizes of Llama3 alone, footnote 7 has 0.1 for Table B.2; that
 # it holds here for every two models is our choice.
 WINS_BELOW = 0.05
