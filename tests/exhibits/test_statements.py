@@ -13,7 +13,7 @@ from blimpworks.exhibits.statements import Recomputation, printed_statements
 HEADINGS = "exhibit,row,column,text,value,unit,bold,fault,corrected,note,title,formula,of"
 TABLE = [
     "table1,a,n,3,3,pairs,,,,,,,",
-    "table1,b,n,5,5,pairs,,,,,,,",
+    "table1,b,n,five,5,pairs,,,,,,,",
     "table1,b,m,7,7,pairs,,,,,,,",
 ]
 SHARE = "text,share,of a,60 %,60,%,,,,,,100 × first value ÷ second value,table1/a; b/n"
