@@ -186,7 +186,8 @@ Row = TypeVar("Row", bound=BaseModel)
 def read_rows(kind: type[Row], path: Path) -> list[Row]:
     """Rows of a table with headings, each checked against its model.
 
-    Separated by tabs, or by commas (and then quoted as usual) in a file called ``.csv``.
+    Separated by tabs, or by commas (and then quoted as usual) in a file called ``.csv``. A table
+    can leave out columns whose field has a default.
 
     Raises UserError naming file, line and column of the first wrong cell.
     """
@@ -207,9 +208,10 @@ def read_rows(kind: type[Row], path: Path) -> list[Row]:
 
 def _check_header(found: Sequence[str], kind: type[BaseModel], path: Path) -> None:
     expected = list(kind.model_fields)
-    if sorted(found) != sorted(expected):
+    required = [name for name in expected if kind.model_fields[name].is_required()]
+    if len(found) > len({*found}) or not {*required} <= {*found} <= {*expected}:
         unknown = ", ".join(sorted(set(found) - set(expected))) or "none"
-        missing = ", ".join(sorted(set(expected) - set(found))) or "none"
+        missing = ", ".join(sorted(set(required) - set(found))) or "none"
         raise UserError(
             f"{path}:1: unknown columns: {unknown}; missing columns: {missing}. "
             f"Expected: {', '.join(expected)}."
@@ -219,9 +221,9 @@ def _check_header(found: Sequence[str], kind: type[BaseModel], path: Path) -> No
 def _row(kind: type[Row], row: dict[str, str], path: Path, line: int) -> Row:
     # Of cells beyond the last heading the reader makes a list, of absent ones None.
     if None in row or None in row.values():
-        many = "more" if None in row else "fewer"
+        many, headings = "more" if None in row else "fewer", row.keys() - {None}
         raise UserError(
-            f"{path}:{line}: {many} cells than headings ({len(kind.model_fields)}); add or remove "
+            f"{path}:{line}: {many} cells than headings ({len(headings)}); add or remove "
             "separators, and in a .csv put quotes around a cell that holds commas."
         )
     try:

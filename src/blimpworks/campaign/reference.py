@@ -58,6 +58,12 @@ class PublishedRow(Strict):
     """What an erratum should read, where that is known: a number, or of a text another text."""
     note: str
     """Of a faulty one the evidence, with the arithmetic."""
+    title: str = ""
+    """What a number in running text is about, where its keys or the exhibit's code don't say it."""
+    formula: str = ""
+    """The sentence of a formula that gives the number again, from other printed numbers."""
+    of: str = Field(default="", validate_default=True)
+    """Those numbers, as EXHIBIT/ROWS/COLUMNS (see ``exhibits.statements``)."""
 
     @field_validator("corrected", mode="before")
     @classmethod
@@ -73,6 +79,17 @@ class PublishedRow(Strict):
         if self.textual and self.value is not None:
             raise ValueError(f"a {TEXT} has no value; leave it empty, or give another unit")
         return self
+
+    @field_validator("of")
+    @classmethod
+    def _of_a_formula(cls, of: str, info: ValidationInfo) -> str:
+        """Raise ValueError for numbers without a formula, a formula without, or no place."""
+        slashes = 2 if info.data.get("formula") else 0
+        if of.count("/") != slashes or (of and not slashes):
+            raise ValueError(
+                "expected EXHIBIT/ROWS/COLUMNS where there is a formula, and nothing where not"
+            )
+        return of
 
     @property
     def textual(self) -> bool:

@@ -4,22 +4,32 @@ Source: Mueller et al. (2020), sections 5 and 6 and appendices B to D.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
 
 import pandas as pd
+from pydantic import ValidationInfo, field_validator
 
+from blimpworks.campaign.catalogue import Names, read_rows
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import KINDS, LARGEST, Formula, select_rows
-from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
+from blimpworks.exhibits.formulas import KINDS, LARGEST
+from blimpworks.exhibits.shared import Tables, read_printed
+from blimpworks.exhibits.statements import (
+    AGAIN,
+    PRINTED,
+    VALUE,
+    Place,
+    Recomputation,
+    printed_statements,
+)
 from blimpworks.papers.clams.exhibits.common import (
     Accuracies,
     read_accuracies,
     shown_languages,
-    two_digits,
 )
 from blimpworks.papers.clams.exhibits.common import (
-    Selection as Found,
+    Selection as Selection,
 )
 from blimpworks.papers.clams.exhibits.complexity import (
     complexities,
@@ -27,276 +37,141 @@ from blimpworks.papers.clams.exhibits.complexity import (
     read_morphology,
     scored_everywhere,
 )
-from blimpworks.papers.clams.exhibits.facts import MBERT, MONO, MULTI
 from blimpworks.papers.clams.exhibits.formulas import FEWEST, LEAD, LEAST, MOST, MOST_FEATURES, rho
 from blimpworks.papers.clams.items.constructions import (
     AGREEMENT,
-    CAPITALISED,
     CAPITALS,
     CONSTRUCTIONS,
     LANGUAGES,
     construction_of,
 )
+from blimpworks.strict import Strict
 
-VALUE, PRINTED, AGAIN = "Value", "Printed", "Recomputed"
 ENOUGH = 3
 """Languages that a rank correlation is given of."""
+RECOMPUTATION = Recomputation({LEAD: "{:.0f}", LARGEST: "{:.2f}"})
+FORMATS = {KINDS: "{:.0f}", LEAST: "{:.2f}", MOST: "{:.2f}"}
+"""Formulas of claims, and the formats of their numbers."""
+FORMULAS = {formula.sentence: formula for formula in FORMATS}
+EXPECTED = {
+    "formula": ("", *FORMULAS),
+    "langs": LANGUAGES,
+    "constructions": tuple(CONSTRUCTIONS),
+    "phenomena": (AGREEMENT, CAPITALS),
+}
+"""What the cells of claims can have, by column."""
 
 
-def _but(*left_out: str) -> tuple[str, ...]:
-    """The paper's languages without some."""
-    return tuple(lang for lang in LANGUAGES if lang not in left_out)
+class Claim(Strict):
+    """A number of the text that accuracies decide, and which ones.
 
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A number of the text that accuracies decide: key, wording, and what selects them."""
+    Without a formula it is the rank correlation of accuracy and morphological complexity.
+    """
 
     row: str
+    """Key of the printed number; empty for one that is not printed."""
     column: str
     title: str
-    formula: Formula
-    part: str
-    langs: Sequence[str]
-    constructions: Sequence[str]
+    formula: str
+    part: Literal["mono", "multi", "mbert"]
+    langs: Names
+    constructions: Names
+    phenomena: Names
+
+    @field_validator("formula", "langs", "constructions", "phenomena")
+    @classmethod
+    def _known(cls, value: str | tuple[str, ...], info: ValidationInfo) -> str | tuple[str, ...]:
+        """Raise ValueError for a value that is none of ``EXPECTED``."""
+        expected = EXPECTED[str(info.field_name)]
+        if not {*([value] if isinstance(value, str) else value)} <= {*expected}:
+            raise ValueError(f"expected {', '.join(filter(None, expected))}")
+        return value
+
+    @property
+    def place(self) -> Place | None:
+        """The printed number that it is; None for one that is not printed."""
+        return (self.row, self.column) if self.row else None
 
 
-_DISTANT = ("long_vp_coord", "prep")
-_RELATIVE = ("subj_rel", "obj_rel_within", "obj_rel_across")
-_OTHERS = tuple(key for key in CONSTRUCTIONS if key not in _RELATIVE)
-_OF = "in long VP coordination and across PPs, languages but German"
-_SUBJECT = "across subject relative clauses"
-CLAIMS = (
-    Claim(
-        "training text",
-        "multilingual to monolingual",
-        "Multilingual LSTM: languages",
-        KINDS,
-        MULTI,
-        LANGUAGES,
-        [*CONSTRUCTIONS],
-    ),
-    *(
-        Claim(
-            "LSTM, long VP and PP, German aside",
-            key,
-            f"LSTM, {_OF}: {key}",
-            form,
-            MONO,
-            _but("deu"),
-            _DISTANT,
-        )
-        for key, form in (("least", LEAST), ("most", MOST))
-    ),
-    Claim(
-        "LSTM, subject relative, German Hebrew Russian",
-        "least",
-        f"LSTM, {_SUBJECT}, German, Hebrew, Russian: least",
-        LEAST,
-        MONO,
-        ("deu", "heb", "rus"),
-        ["subj_rel"],
-    ),
-    *(
-        Claim(
-            "LSTM, subject relative, English French",
-            key,
-            f"LSTM, {_SUBJECT}, English, French: {key}",
-            form,
-            MONO,
-            ("eng", "fra"),
-            ["subj_rel"],
-        )
-        for key, form in (("least", LEAST), ("most", MOST))
-    ),
-    *(
-        Claim(
-            f"mBERT, English, {what}",
-            key,
-            f"mBERT, English, {what}: {key}",
-            form,
-            MBERT,
-            ("eng",),
-            c,
-        )
-        for what, c in (("relative clauses", _RELATIVE), ("other constructions", _OTHERS))
-        for key, form in (("least", LEAST), ("most", MOST))
-    ),
-    Claim(
-        "mBERT, German, subject relative",
-        "accuracy",
-        f"mBERT, German, {_SUBJECT}",
-        LEAST,
-        MBERT,
-        ("deu",),
-        ["subj_rel"],
-    ),
-    Claim(
-        "mBERT, German, other constructions",
-        "above",
-        "mBERT, German, other constructions: least",
-        LEAST,
-        MBERT,
-        ("deu",),
-        tuple(key for key in CONSTRUCTIONS if key != "subj_rel"),
-    ),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Correlation:
-    """A rank correlation of accuracy with morphological complexity, as the text gives it."""
-
-    column: str
-    title: str
-    part: str
-    langs: Sequence[str]
-    phenomena: Sequence[str] = (AGREEMENT,)
-    stated: bool = True
-    """Whether it is what the paper says; the other one is what its number comes from."""
-
-
-_ABOUT = "Spearman's ρ of accuracy and morphological complexity"
-CORRELATIONS = (
-    Correlation("LSTM", f"{_ABOUT}: LSTM", MONO, LANGUAGES),
-    Correlation("LSTM, German aside", f"{_ABOUT}: LSTM, German aside", MONO, _but("deu")),
-    Correlation("mBERT", f"{_ABOUT}: mBERT", MBERT, LANGUAGES),
-    Correlation(
-        "LSTM, capitals",
-        f"{_ABOUT}: LSTM with capitals",
-        MONO,
-        CAPITALISED,
-        (CAPITALS,),
-    ),
-    Correlation(
-        "",
-        f"{_ABOUT}: LSTM with capitals, and Hebrew without",
-        MONO,
-        LANGUAGES,
-        (AGREEMENT, CAPITALS),
-        stated=False,
-    ),
-)
+CLAIMS = read_rows(Claim, Path(__file__).with_name("claims.tsv"))
 CWALS = {
-    "fewest features": ("Morphological features of a language: fewest", FEWEST),
-    "most features": ("Morphological features of a language: most", MOST_FEATURES),
+    ("CWALS", "fewest features"): ("Morphological features of a language: fewest", FEWEST),
+    ("CWALS", "most features"): ("Morphological features of a language: most", MOST_FEATURES),
 }
-OF_SEEDS = ("SD over seeds", "never exceeds")
-SEEDS_TITLE = "LSTM, standard deviation over seeds: largest"
-OF_AVERAGES = ("LSTM, average, mono above multi", "least")
-AVERAGES_TITLE = "LSTM, average accuracy: monolingual above multilingual, least of all languages"
+TITLES = {claim.place: claim.title for claim in CLAIMS} | {
+    place: title for place, (title, _) in CWALS.items()
+}
+"""What the numbers are about that accuracies or features decide, by key."""
 
 
-def _titles() -> dict[tuple[str, str], str]:
-    """What the numbers with a rule are called, by key."""
-    found = {(claim.row, claim.column): claim.title for claim in CLAIMS}
-    found |= {("rho", c.column): c.title for c in CORRELATIONS if c.stated}
-    found |= {("CWALS", column): title for column, (title, _) in CWALS.items()}
-    return found | {OF_AVERAGES: AVERAGES_TITLE, OF_SEEDS: SEEDS_TITLE}
-
-
-def _claims(found: Accuracies, column: str) -> list[Cell]:
+def _claims(accuracies: Accuracies, column: str) -> list[Cell]:
     cells = []
     for claim in CLAIMS:
-        inside = found.of(claim.part, claim.langs, claim.constructions)
-        here = (claim.row, claim.column)
-        if {*inside.rows["lang"]} == {*claim.langs}:
-            text = "{:.0f}".format if claim.formula == KINDS else two_digits
-            value = claim.formula(inside.rows)
+        inside = accuracies.of(claim.part, claim.langs, claim.constructions, claim.phenomena)
+        if claim.formula and {*inside.rows["lang"]} == {*claim.langs}:
+            formula = FORMULAS[claim.formula]
+            text = FORMATS[formula].format(formula(inside.rows))
             place = (claim.title, column)
-            cells.append(inside.cell(place, claim.formula, stands_for=here, text=text(value)))
+            cells.append(inside.cell(place, formula, stands_for=claim.place, text=text))
     return cells
 
 
-def _complete(found: Accuracies, wanted: Correlation, langs: Sequence[str]) -> Found | None:
+def _complete(accuracies: Accuracies, claim: Claim) -> Selection | None:
     """Accuracies on the constructions that all languages have; None if there are none."""
-    rows = found.of(wanted.part, langs, CONSTRUCTIONS, wanted.phenomena).rows
+    rows = accuracies.of(claim.part, claim.langs, claim.constructions, claim.phenomena).rows
     known = rows.assign(construction=rows["paradigm"].map(construction_of))
-    shared = scored_everywhere(known, [*CONSTRUCTIONS], langs)
-    complete = shared and {*wanted.phenomena} <= {*rows["phenomenon"]}
-    return found.of(wanted.part, langs, shared, wanted.phenomena) if complete else None
+    shared = scored_everywhere(known, claim.constructions, claim.langs)
+    if not shared or not {*claim.phenomena} <= {*rows["phenomenon"]}:
+        return None
+    return accuracies.of(claim.part, claim.langs, shared, claim.phenomena)
 
 
-def _correlations(found: Accuracies, known: Mapping[str, float], column: str) -> list[Cell]:
+def _correlations(accuracies: Accuracies, known: Mapping[str, float], column: str) -> list[Cell]:
+    """Rank correlations of the claims whose languages all have a ``known`` complexity."""
     cells = []
-    for wanted in CORRELATIONS:
-        langs = [lang for lang in wanted.langs if lang in known]
-        inside = _complete(found, wanted, langs) if len(langs) >= ENOUGH else None
-        if inside is None or len(langs) < len(wanted.langs):
+    for claim in CLAIMS:
+        if claim.formula or not {*claim.langs} <= {*known}:
             continue
-        order = in_order({lang: known[lang] for lang in langs})
-        formula = rho(order, mixed=len(wanted.phenomena) > 1)
+        inside = _complete(accuracies, claim) if len(claim.langs) >= ENOUGH else None
+        if inside is None:
+            continue
+        order = in_order({lang: known[lang] for lang in claim.langs})
+        formula = rho(order, mixed=len(claim.phenomena) > 1)
         value = formula(inside.rows)
         # Languages that are all alike have no ranks.
         if not math.isnan(value):
-            shown = f"{value:.1f}".replace("-", "−")
-            here = ("rho", wanted.column) if wanted.stated else None
-            cells.append(inside.cell((wanted.title, column), formula, stands_for=here, text=shown))
+            text = f"{value:.1f}".replace("-", "−")
+            place = (claim.title, column)
+            cells.append(inside.cell(place, formula, stands_for=claim.place, text=text))
     return cells
 
 
 def _features(morphology: pd.DataFrame, column: str) -> list[Cell]:
     """How many features the complexity is a mean of."""
     cells = []
-    for key, (title, formula) in CWALS.items() if not morphology.empty else ():
+    for place, (title, formula) in CWALS.items() if not morphology.empty else ():
         value = formula(morphology)
         where = {"lang": sorted({*morphology["lang"]})}
-        place, here = (title, column), ("CWALS", key)
-        text = f"{value:.0f}"
-        cells.append(Cell(*place, value, text, formula, "morphology", where, stands_for=here))
+        cell = (title, column, value, f"{value:.0f}", formula, "morphology", where)
+        cells.append(Cell(*cell, stands_for=place))
     return cells
-
-
-def _of_tables(printed: pd.DataFrame) -> Iterator[Cell]:
-    """The least lead of Table 1's monolingual averages, and the largest deviation of Table 5."""
-    of_print: tuple[tuple[tuple[str, str], str, Formula, dict[str, str], str], ...] = (
-        (OF_AVERAGES, AVERAGES_TITLE, LEAD, {"exhibit": "table1", "row": "average"}, "{:.0f}"),
-        (OF_SEEDS, SEEDS_TITLE, LARGEST, {"exhibit": "table5"}, "{:.2f}"),
-    )
-    for here, title, formula, where, form in of_print:
-        value = formula(select_rows(printed, where))
-        text = form.format(value)
-        yield Cell(title, AGAIN, value, text, formula, "published", where, stands_for=here)
 
 
 def text(tables: Tables, labels: Labels) -> Exhibit:
     """The correlations and other numbers of the text."""
-    found, languages = read_accuracies(tables, labels), shown_languages(labels)
+    accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     paper = [lang for lang in LANGUAGES if lang in languages]
     morphology = read_morphology(tables, paper)
     column = AGAIN if labels.source == "published" else VALUE
-    cells = _claims(found, column) + _features(morphology, column)
-    cells += _correlations(found, complexities(morphology), column)
+    cells = _claims(accuracies, column) + _features(morphology, column)
+    cells += _correlations(accuracies, complexities(morphology), column)
     without = "" if not morphology.empty else " Without WALS there are no correlations."
+    caption = "Of the campaign's models; accuracies as shares of 1, correlations over languages."
     if labels.source == "published":
-        return _published(tables, cells, without)
-    return Exhibit(
-        "The numbers of the text",
-        "Of the campaign's models; accuracies as shares of 1, correlations over languages."
-        + without,
-        cells,
-        row_title="Statement",
-    )
-
-
-def _published(tables: Tables, again: list[Cell], without: str) -> Exhibit:
-    """Printed numbers of the text, beside what others make of them."""
-    printed = read_printed(tables)
-    again += _of_tables(printed)
-    titles = _titles()
-    shown = {}
-    for _, row in printed[printed["exhibit"] == "text"].iterrows():
-        name = titles.get((row["row"], row["column"]), f"{row['row']}: {row['column']}")
-        shown[row["row"], row["column"]] = printed_cell(row, (name, PRINTED))
-    cells = [*shown.values(), *again]
-    faults = printed[(printed["exhibit"] == "text") & (printed["fault"] != "")]
-    told = [f"{shown[r['row'], r['column']].row}: {r['note']}" for _, r in faults.iterrows()]
-    return Exhibit(
-        "The numbers of the text",
-        "As the paper prints them, and from its tables and WALS. "
-        + "; ".join(told)
-        + "."
-        + without,
-        cells,
-        row_title="Statement",
-    )
+        stated, faults = printed_statements(
+            read_printed(tables), RECOMPUTATION, lambda place: TITLES.get(place, ": ".join(place))
+        )
+        again = [cell for cell in stated if cell.column == AGAIN]
+        cells = [*(cell for cell in stated if cell.column == PRINTED), *cells, *again]
+        caption = f"As the paper prints them, and from its tables and WALS. {faults}"
+    return Exhibit("The numbers of the text", caption + without, cells, row_title="Statement")

@@ -7,63 +7,58 @@ import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, QUOTIENT, of_row
-from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed
+from blimpworks.exhibits.shared import Tables, read_plain, read_printed
+from blimpworks.exhibits.statements import VALUE, Place, Recomputation, printed_statements
 from blimpworks.papers.multiblimp.analysis.regressions import CHAT, SIZE, why_no_size
 from blimpworks.papers.multiblimp.exhibits.accuracies import read_accuracies
 from blimpworks.papers.multiblimp.exhibits.evaluation import form_of_test
 from blimpworks.papers.multiblimp.exhibits.formulas import win_share, wins, won
 from blimpworks.tables import COMPARISONS, REGRESSIONS
 
-VALUE, PRINTED, AGAIN = "Value", "Printed", "Recomputed"
+RECOMPUTATION = Recomputation({QUOTIENT: "{:.1f} %", of_row("value"): "{text}"})
 # Section 7.3 gives it for the two sizes of Llama3 alone, footnote 7 has 0.1 for Table B.2; that
 # it holds here for every two models is our choice.
 WINS_BELOW = 0.05
 GROUPS = {"aya": "Aya", "eurollm": "EuroLLM", "goldfish": "Goldfish"}
 REGRESSION = {
-    ("intercept", "n"): ("Regression on size, family and tuning: models", "{:.0f}"),
-    ("intercept", "r2"): ("Regression: R²", "{:.3f}"),
-    (SIZE, "coefficient"): ("Model size, per standard deviation of the logarithm: β", "{:.2f}"),
-    (SIZE, "t"): ("Model size: t", "{:.2f}"),
-    (CHAT, "coefficient"): ("Post-training: β", "{:.2f}"),
-    (CHAT, "t"): ("Post-training: t", "{:.2f}"),
+    ("size", "models"): ("intercept", "n", "Regression on size, family and tuning: models", 0),
+    ("size", "r2"): ("intercept", "r2", "Regression: R²", 3),
+    ("size", "coefficient"): (
+        SIZE,
+        "coefficient",
+        "Model size, per standard deviation of the logarithm: β",
+        2,
+    ),
+    ("size", "t"): (SIZE, "t", "Model size: t", 2),
+    ("chat", "coefficient"): (CHAT, "coefficient", "Post-training: β", 2),
+    ("chat", "t"): (CHAT, "t", "Post-training: t", 2),
 }
-"""Term and column of a regression, what it is called, and how it is printed."""
-NEUTRAL = {(SIZE, "coefficient"): "Model size: β"}
-"""What is called otherwise where the paper's own words are shown: it gives no unit."""
-PRINTED_TERMS = {
-    ("size", "models"): ("intercept", "n"),
-    ("size", "r2"): ("intercept", "r2"),
-    ("size", "coefficient"): (SIZE, "coefficient"),
-    ("size", "t"): (SIZE, "t"),
-    ("chat", "coefficient"): (CHAT, "coefficient"),
-    ("chat", "t"): (CHAT, "t"),
-}
-
-
-TERMS_PRINTED = {ours: theirs for theirs, ours in PRINTED_TERMS.items()}
+"""By row and column in print: term and column of a regression, title, and decimals shown."""
 
 
 def _regression_cells(tables: Tables) -> Iterator[Cell]:
     frames = [read_plain(REGRESSIONS, path) for path in tables["regressions"]]
-    found = pd.concat(frames).query("analysis == @SIZE")
-    for (term, column), (name, form) in REGRESSION.items():
-        for _, row in found[found["term"] == term].iterrows():
+    regressions = pd.concat(frames).query("analysis == @SIZE")
+    for place, (term, column, title, decimals) in REGRESSION.items():
+        for _, row in regressions[regressions["term"] == term].iterrows():
             where = {"analysis": SIZE, "model": row["model"], "term": term}
             value = float(row[column])
-            text = form.format(value).replace("-", "−")
-            cell = Cell(name, VALUE, value, text, of_row(column), "regressions", where, n=row["n"])
-            yield replace(cell, stands_for=TERMS_PRINTED.get((term, column)))
+            text = f"{value:.{decimals}f}".replace("-", "−")
+            cell = Cell(title, VALUE, value, text, of_row(column), "regressions", where, n=row["n"])
+            yield replace(cell, stands_for=place)
 
 
 def _better(first: str, second: str, labels: Labels) -> str:
     return f"{labels.models[first]} better than {labels.models[second]}"
 
 
-def _pair_cells(found: pd.DataFrame, a: str, b: str, group: str, labels: Labels) -> Iterator[Cell]:
+def _pair_cells(
+    comparisons: pd.DataFrame, a: str, b: str, group: str, labels: Labels
+) -> Iterator[Cell]:
     """Languages on which one of two models is significantly better, all and of the group."""
     for first, second in ((a, b), (b, a)):
         where: dict[str, object] = {"model_a": first, "model_b": second, "method": labels.method}
-        rows = found[(found["model_a"] == first) & (found["model_b"] == second)]
+        rows = comparisons[(comparisons["model_a"] == first) & (comparisons["model_b"] == second)]
         if rows.empty:
             continue
         better = won(rows, WINS_BELOW)
@@ -97,10 +92,12 @@ def text72_73(tables: Tables, labels: Labels) -> Exhibit:
         return _published(tables, labels)
     cells = list(_regression_cells(tables))
     missing = "" if cells else f" There is no regression: {_why_none(tables, labels)}."
-    found = read_plain(COMPARISONS, tables["comparisons"][0])
-    found = found[(found["method"] == labels.method) & found["lang"].isin(labels.languages)]
+    comparisons = read_plain(COMPARISONS, tables["comparisons"][0])
+    comparisons = comparisons[
+        (comparisons["method"] == labels.method) & comparisons["lang"].isin(labels.languages)
+    ]
     for a, b, group in labels.facts["pairs"]:
-        cells += _pair_cells(found, a, b, group, labels)
+        cells += _pair_cells(comparisons, a, b, group, labels)
     return Exhibit(
         "What drives accuracy, and which model is better: the numbers in the text",
         "Least squares over the models' accuracies; number of languages on which one model is "
@@ -112,56 +109,35 @@ def text72_73(tables: Tables, labels: Labels) -> Exhibit:
     )
 
 
-def _statement(row: pd.Series, labels: Labels) -> str:
+def _statement(place: Place, labels: Labels) -> str:
     """What a printed number of the text is about."""
-    term = PRINTED_TERMS.get((row["row"], row["column"]))
-    if term:
-        return NEUTRAL.get(term, REGRESSION[term][0])
-    if ">" not in row["row"]:
-        return f"{labels.models[row['row']]}: accuracy"
-    first, second = row["row"].split(">")
+    if place in REGRESSION:
+        return REGRESSION[place][2]
+    row, column = place
+    if ">" not in row:
+        return f"{labels.models[row]}: accuracy"
+    first, second = row.split(">")
     name = _better(first, second, labels)
-    group, _, kind = row["column"].partition(" ")
+    group, _, kind = column.partition(" ")
     if group == "languages":
         return f"{name}: languages"
     of = {"": "languages of the {}", "size": "of how many languages of the {}", "share": "share"}
     return f"{name}: {of[kind].format(GROUPS[group] + ' group')}"
 
 
-def _again(row: pd.Series, printed: pd.DataFrame, name: str) -> Iterator[Cell]:
-    """The same number from others that the paper prints, where it follows from them."""
-    if row["column"].endswith(" share"):
-        group = row["column"].removesuffix(" share")
-        columns = [group, f"{group} size"]
-        where = {"exhibit": row["exhibit"], "row": row["row"], "column": columns}
-        parts = printed[(printed["row"] == row["row"]) & printed["column"].isin(columns)]
-        share = 100 * float(parts["value"].iloc[0] / parts["value"].iloc[1])
-        cell = Cell(name, AGAIN, share, f"{share:.1f} %", QUOTIENT, "published", where)
-        yield replace(cell, stands_for=(row["row"], row["column"]))
-    if row["column"] == "all":
-        table3 = printed[(printed["exhibit"] == "table3") & (printed["row"] == row["row"])]
-        for _, found in table3[table3["column"] == "all"].iterrows():
-            cell = printed_cell(found, (name, AGAIN))
-            yield replace(cell, stands_for=(row["row"], row["column"]))
-
-
 def _published(tables: Tables, labels: Labels) -> Exhibit:
-    printed = read_printed(tables)
-    cells: list[Cell] = []
-    faults = []
-    for _, row in printed[printed["exhibit"] == "text72_73"].iterrows():
-        name = _statement(row, labels)
-        cells.append(printed_cell(row, (name, PRINTED)))
-        cells += _again(row, printed, name)
-        faults += [f"{name}: {row['note']}"] if row["fault"] else []
+    cells, faults = printed_statements(
+        read_printed(tables),
+        RECOMPUTATION,
+        lambda place: _statement(place, labels),
+        exhibit="text72_73",
+    )
     return Exhibit(
         "What drives accuracy, and which model is better: the numbers in the text, as printed",
         "As the paper prints them, beside what other printed numbers make of them: quotients of "
         "counts, and Table 3. The regression and the tests need the models' judgements. The paper "
         "gives the effect of size no unit; that it is per standard deviation of the logarithm, as "
-        "in our own regression, is inferred from the ratio of the two errors. "
-        + "; ".join(faults)
-        + ".",
+        "in our own regression, is inferred from the ratio of the two errors. " + faults,
         cells,
         row_title="Statement",
     )
