@@ -25,11 +25,9 @@ from blimpworks.exhibits.statements import (
 )
 from blimpworks.papers.clams.exhibits.common import (
     Accuracies,
+    Selection,
     read_accuracies,
     shown_languages,
-)
-from blimpworks.papers.clams.exhibits.common import (
-    Selection as Selection,
 )
 from blimpworks.papers.clams.exhibits.complexity import (
     complexities,
