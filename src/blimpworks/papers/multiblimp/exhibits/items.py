@@ -1,50 +1,41 @@
-"""What MultiBLiMP's exhibits of pairs share: the words of the benchmark, and its items."""
+"""What MultiBLiMP's exhibits share: labels of agreement, and the reading of their tables."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
+from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.shared import Tables, read_printed
 from blimpworks.papers.multiblimp.exhibits.common import FEATURES
-from blimpworks.tables import FUNNEL, ITEMS, TableSchema, read_table
+from blimpworks.tables import ITEMS, TableSchema, read_table
 
 CERTAIN = ("+", "~")
 """Labels of agreement that the paper counts as certain (section 4.2)."""
 
 
+def read_frames(
+    schema: TableSchema, paths: Sequence[Path], columns: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Rows of all tables of one kind, with labels as plain text; no rows without any table.
+
+    Raises UserError when a table is missing or broken.
+    """
+    if not paths:
+        return pd.DataFrame(columns=[*(columns or schema.names)])
+    frames = [read_table(schema, path, columns).to_pandas() for path in paths]
+    rows: pd.DataFrame = pd.concat(frames, ignore_index=True)
+    return rows.astype(dict.fromkeys(rows.select_dtypes("category"), object))
+
+
 def read_items(paths: Sequence[Path], columns: Sequence[str]) -> pd.DataFrame:
-    """The given columns of the items of all languages, as text.
-
-    Raises UserError when a table is missing or broken.
-    """
-    frames: list[pd.DataFrame] = [
-        read_table(ITEMS, path, columns).to_pandas().astype(str) for path in paths
-    ]
-    return pd.concat(frames, ignore_index=True)
+    """The given columns of the items of all languages. Raises UserError as ``read_frames``."""
+    return read_frames(ITEMS, paths, columns)
 
 
-def read_funnel(paths: Sequence[Path]) -> pd.DataFrame:
-    """The counts of all stages and languages, labels as text.
-
-    Raises UserError when a table is missing or broken.
-    """
-    frames: list[pd.DataFrame] = [
-        read_table(FUNNEL, path).to_pandas().astype({"reason": str, "stage": str, "lang": str})
-        for path in paths
-    ]
-    return pd.concat(frames, ignore_index=True)
-
-
-def read_languages(schema: TableSchema, paths: Sequence[Path]) -> dict[str, pd.DataFrame]:
-    """Tables of one kind by language, which is the name of the file; labels as text.
-
-    Raises UserError when a table is missing or broken.
-    """
-    found = {path.stem: read_table(schema, path).to_pandas() for path in paths}
-    return {
-        lang: frame.astype(dict.fromkeys(frame.select_dtypes("category").columns, str))
-        for lang, frame in found.items()
-    }
+def printed_rows(tables: Tables, exhibit: str, **where: str) -> pd.DataFrame:
+    """Printed numbers of one of the paper's exhibits, with the given values of columns."""
+    return select_rows(read_printed(tables), {"exhibit": exhibit, **where})
 
 
 def abbreviation(phenomenon: str) -> str:
