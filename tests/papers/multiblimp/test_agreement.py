@@ -136,14 +136,14 @@ def test_every_row_of_the_table_sums_up_what_was_counted(treebank, sentences, va
     language.candidates()
     rows = language.agreement()
     counted = read_table(AGREEMENT_COUNTS, language.path / "agreement_counts").to_pylist()
-    found = {}
+    sums = {}
     for c in counted:
         key = (c["phenomenon"], c["verb_type"], c["order"], c["subject_value"])
-        n, agreeing = found.get(key, (0, 0))
+        n, agreeing = sums.get(key, (0, 0))
         same = c["subject_value"] == c["verb_value"]
-        found[key] = n + c["count"], agreeing + same * c["count"]
+        sums[key] = n + c["count"], agreeing + same * c["count"]
     names = ("phenomenon", "verb_type", "order", "value")
-    assert found == {tuple(row[k] for k in names): (row["n"], row["agreeing"]) for row in rows}
+    assert sums == {tuple(row[k] for k in names): (row["n"], row["agreeing"]) for row in rows}
     assert all(row["probability"] == row["agreeing"] / row["n"] for row in rows)
     assert sum(c["count"] for c in counted if c["phenomenon"] == "sv#") == len(sentences)
 
@@ -162,8 +162,8 @@ DOGS = "dog dogs N;PL\ndog dog N;SG\n"
 
 def of_participles(treebank, verbs, **settings):
     sentences = (GONE, WENT, FIRST_ENTRY)
-    found = counts(treebank, *sentences, unimorph=DOGS + verbs, name="sp#", **settings)
-    return {(subject, verb): n for (_, _, subject, verb), n in found.items()}
+    counted = counts(treebank, *sentences, unimorph=DOGS + verbs, name="sp#", **settings)
+    return {(subject, verb): n for (_, _, subject, verb), n in counted.items()}
 
 
 def test_the_treebanks_participles_are_asked_only_where_unimorph_has_nothing(treebank):
@@ -245,9 +245,8 @@ def test_without_the_feature_on_verbs_nothing_is_counted(treebank):
     ],
 )
 def test_labels_follow_two_exact_tests(agreeing, n, greater, less, label):
-    found = label_of(agreeing, n, 8, MultiblimpOptions())
-    assert found[:2] == (pytest.approx(greater), pytest.approx(less))
-    assert found[2] == label
+    expected = (pytest.approx(greater), pytest.approx(less), label)
+    assert label_of(agreeing, n, 8, MultiblimpOptions()) == expected
 
 
 def test_corrected_alpha_is_divided_by_two_tests_for_each_row(treebank):

@@ -182,3 +182,17 @@ class MultiblimpOptions(Strict):
                 "released file; set items to 'released', or take released out"
             )
         return self
+
+
+def variant_of(options: MultiblimpOptions, decision: str) -> Variant:
+    """Which variant a decision (a field of ``Decisions``) is taken in.
+
+    A decision that the campaign leaves open follows its ``variant``.
+    """
+    chosen: Variant | None = getattr(options.decisions, decision)
+    return chosen or options.variant
+
+
+def corrected(options: MultiblimpOptions, decision: str) -> bool:
+    """Whether a decision (a field of ``Decisions``) is taken the corrected way."""
+    return variant_of(options, decision) == "corrected"

@@ -164,6 +164,5 @@ def _complements(rows: Sequence[pd.Series], names: Mapping[str, str]) -> Iterato
         place = (row["row"], f"{names[row['column']]}, from the other value")
         cell = printed_cell(others[f"{subject} {other} {order}", row["column"]], place)
         value = 1 - cell.value
-        stands_for = (row["row"], row["column"])
-        changes = {"value": value, "text": f"{value:.3f}", "formula": COMPLEMENT}
-        yield replace(cell, **changes, stands_for=stands_for, printed=False)
+        again = replace(cell, value=value, text=f"{value:.3f}", formula=COMPLEMENT)
+        yield replace(again, stands_for=(row["row"], row["column"]), printed=False)

@@ -194,10 +194,10 @@ def _entries(trace: Trace, item: Row) -> list[Entry]:
 
 def _sizes(lexicon: pa.Table, lemma: str) -> dict[str, int]:
     """How many entries of verbs each source has of a lemma."""
-    same = pc.and_(
+    of_lemma = pc.and_(
         pc.equal(lexicon["lemma"], lemma), pc.equal(lexicon["pos"].cast(pa.string()), VERBS)
     )
-    sources = lexicon.filter(same)["source"].cast(pa.string()).to_pylist()
+    sources = lexicon.filter(of_lemma)["source"].cast(pa.string()).to_pylist()
     return {source: sources.count(source) for source in SOURCES}
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:  # the catalogue imports the configuration, and both are impor
 BENCHMARK = "multiblimp"
 RELEASED_ITEMS = "multiblimp_data"
 """Kind of the sources that are the released items, one file per language."""
-FROM_TREEBANKS = frozenset({"agreement", "agreement_counts", "funnel", "sentences"})
-"""Kinds of tables that MultiBLiMP has only where its items are made from treebanks."""
 
 
 def _options(campaign: Campaign) -> MultiblimpOptions:
