@@ -27,6 +27,14 @@ def counts(treebank, *sentences, unimorph=UNIMORPH, name="sv#", **settings):
     return dict(count_agreement(inside, evidence, language.lang, phenomenon, options))
 
 
+def agreement(treebank, *sentences, unimorph=UNIMORPH, **settings):
+    """The table of agreement of a language: a row for each subject value and order."""
+    language = treebank(*sentences, **settings)
+    language.lexicon(unimorph)
+    language.candidates()
+    return language.agreement()
+
+
 LOWER = DOGS_SING.replace("Dogs", "dogs")
 
 
@@ -91,17 +99,11 @@ def test_english_counts_what_is_annotated_as_third_person_present(treebank, feat
 
 def test_the_table_of_a_language_obeys_its_condition(treebank):
     present = LOWER.replace(FIN, f"{FIN}|Tense=Pres|Person=3")
-    language = treebank(LOWER, present, lang="eng")
-    language.lexicon(UNIMORPH)
-    language.candidates()
-    assert [row["n"] for row in language.agreement()] == [1]
+    assert [row["n"] for row in agreement(treebank, LOWER, present, lang="eng")] == [1]
 
 
 def test_the_table_has_a_row_for_each_subject_value_and_order(treebank):
-    language = treebank(LOWER, LOWER, SEEN.replace("singeth", "sings"))
-    language.lexicon(UNIMORPH)
-    language.candidates()
-    (row,) = language.agreement()
+    (row,) = agreement(treebank, LOWER, LOWER, SEEN.replace("singeth", "sings"))
     assert (row["order"], row["value"], row["agreeing"], row["n"]) == ("SV", "PL", 2, 3)
     assert row["p_less"] == pytest.approx(0.271)
     assert row["label"] == "?"
@@ -252,10 +254,8 @@ def test_labels_follow_two_exact_tests(agreeing, n, greater, less, label):
 def test_corrected_alpha_is_divided_by_two_tests_for_each_row(treebank):
     singular = LOWER.replace("dogs", "dog").replace("sing sing", "sings sing")
     for others, label in (((), "+"), ((singular.replace("Plur", "Sing"),), "~")):
-        language = treebank(*[LOWER] * 29, *others, bonferroni="corrected")
-        language.lexicon(UNIMORPH)
-        language.candidates()
-        labels = {row["value"]: row["label"] for row in language.agreement()}
+        rows = agreement(treebank, *[LOWER] * 29, *others, bonferroni="corrected")
+        labels = {row["value"]: row["label"] for row in rows}
         assert labels["PL"] == label
 
 
@@ -269,7 +269,5 @@ def test_corrected_the_subjects_own_number_on_a_verb_is_evidence(treebank):
     1 dogs dog NOUN Number=Plur 2 nsubj
     2 sing sing VERB Mood=Ind|Number[subj]=Plur 0 root
     """
-    language = treebank(tree, agreement_evidence="corrected")
-    language.lexicon()
-    language.candidates()
-    assert [(row["value"], row["agreeing"]) for row in language.agreement()] == [("PL", 1)]
+    rows = agreement(treebank, tree, unimorph="", agreement_evidence="corrected")
+    assert [(row["value"], row["agreeing"]) for row in rows] == [("PL", 1)]

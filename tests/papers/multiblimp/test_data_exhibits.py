@@ -16,9 +16,9 @@ from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.render import csv_text, latex_text, markdown_text
 from blimpworks.exhibits.shared import marked, read_printed
 from blimpworks.papers.multiblimp.exhibits.agreement import table1
+from blimpworks.papers.multiblimp.exhibits.common import abbreviation
 from blimpworks.papers.multiblimp.exhibits.data import funnel, table2, table4
 from blimpworks.papers.multiblimp.exhibits.facts import FACTS, REASONS
-from blimpworks.papers.multiblimp.exhibits.items import abbreviation
 from blimpworks.papers.multiblimp.exhibits.languages import fig3, fig4, figb1
 from blimpworks.papers.multiblimp.exhibits.regeneration import ALL, regeneration
 from blimpworks.papers.multiblimp.exhibits.sample import choose_languages, fig8
@@ -327,12 +327,15 @@ def test_fig3_breaks_many_languages_into_panels_of_equal_width(items):
     assert len({axes.get_ylim() for axes in figure.axes}) == 1
 
 
+FAMILY_PAIRS = [
+    (1, "cym", "sv#", "SG", "SV", "+"),
+    (9, "heb", "sv#", "SG", "SV", "+"),
+    (2, "eng", "sv#", "SG", "SV", "+"),
+]
+
+
 def test_fig4_counts_languages_and_pairs_of_families_the_largest_first(items):
-    tables = items(
-        (1, "cym", "sv#", "SG", "SV", "+"),
-        (9, "heb", "sv#", "SG", "SV", "+"),
-        (2, "eng", "sv#", "SG", "SV", "+"),
-    )
+    tables = items(*FAMILY_PAIRS)
     exhibit = fig4(tables, LABELS)
     assert exhibit.layout("value").to_numpy().tolist() == [
         ["Indo-European", 2, 3],
@@ -342,11 +345,7 @@ def test_fig4_counts_languages_and_pairs_of_families_the_largest_first(items):
 
 
 def test_figb1_lists_languages_under_their_families_most_pairs_first(items):
-    tables = items(
-        (1, "cym", "sv#", "SG", "SV", "+"),
-        (9, "heb", "sv#", "SG", "SV", "+"),
-        (2, "eng", "sv#", "SG", "SV", "+"),
-    )
+    tables = items(*FAMILY_PAIRS)
     exhibit = figb1(tables, LABELS)
     names = [t.get_text() for t in exhibit.figure.axes[0].get_yticklabels()]
     assert names == ["Indo-European (2)", "English", "Welsh", "Afro-Asiatic (1)", "Hebrew"]

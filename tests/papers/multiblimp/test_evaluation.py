@@ -86,6 +86,11 @@ def write(rows, schema, path):
     return path
 
 
+def write_frame(frame, schema, path):
+    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    write_table(table, schema, path)
+
+
 def item(lang, number):
     region = {"good_start": 4, "good_end": 8, "bad_start": 4, "bad_end": 9}
     return {
@@ -234,8 +239,7 @@ def test_table3_ranks_only_models_that_cover_all_languages(campaign):
     frame = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
     path = tables["accuracies"][0].with_name("fewer.parquet")
     kept = frame[~((frame["model"] == "c") & (frame["lang"] == "wol"))]
-    table = pa.Table.from_pandas(kept, preserve_index=False).replace_schema_metadata(None)
-    write_table(table, ACCURACIES, path)
+    write_frame(kept, ACCURACIES, path)
     bold = {row for row, _ in table3({**tables, "accuracies": [path]}, LABELS).bold}
     assert bold == {"Model B"}
     assert {row for row, _ in table3(tables, LABELS).bold} == {"Model C"}
@@ -287,8 +291,7 @@ def test_sizes_that_families_decide_are_said_in_the_caption(campaign, tmp_path):
     whole = frame[frame["model"] == "a"].astype({"model": object})
     names = {f"m{k}": f"Model {k}" for k in range(8)}
     many = pd.concat([whole.assign(model=name) for name in names])
-    table = pa.Table.from_pandas(many, preserve_index=False).replace_schema_metadata(None)
-    write_table(table, ACCURACIES, tmp_path / "accuracies")
+    write_frame(many, ACCURACIES, tmp_path / "accuracies")
     facts = {
         name: {"parameters": float(1 + k % 2), "family": "FG"[k % 2], "tuning": "base"}
         for k, name in enumerate(names)
@@ -303,8 +306,7 @@ def test_table_5_counts_the_pairs_even_where_every_model_skips_one(campaign, tmp
     tables, _ = campaign
     frame = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
     frame.loc[frame["lang"] == "wol", "n"] -= 1
-    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
-    write_table(table, ACCURACIES, tmp_path / "accuracies")
+    write_frame(frame, ACCURACIES, tmp_path / "accuracies")
     exhibit = table5({**tables, "accuracies": [tmp_path / "accuracies"]}, LABELS)
     assert values(exhibit)["Wolof", "n"] == N
     judged = [cell for cell in exhibit.cells if cell.column != "n"]
@@ -345,8 +347,7 @@ def test_a_falling_trend_has_a_minus_in_its_equation_and_no_curve_is_said(campai
     rows = read_table(REGRESSIONS, tables["regressions"][0]).to_pandas()
     for name, kept in (("falling", rows), ("none", rows[rows["analysis"] == "x"])):
         changed = kept.assign(coefficient=-0.5)
-        table = pa.Table.from_pandas(changed, preserve_index=False).replace_schema_metadata(None)
-        write_table(table, REGRESSIONS, tmp_path / name)
+        write_frame(changed, REGRESSIONS, tmp_path / name)
     caption = fig1({**tables, "regressions": [tmp_path / "falling"]}, LABELS).caption
     assert "exp(−(−0.50 − 0.50 log₁₀ x))" in caption
     caption = fig1({**tables, "regressions": [tmp_path / "none"]}, LABELS).caption
@@ -373,8 +374,7 @@ def test_more_families_than_colours_differ_in_their_markers(campaign):
     whole = frame[frame["model"] == "a"].astype({"model": object})
     path = campaign[0]["accuracies"][0].with_name("families.parquet")
     many = pd.concat([whole.assign(model=name) for name in models])
-    table = pa.Table.from_pandas(many, preserve_index=False).replace_schema_metadata(None)
-    write_table(table, ACCURACIES, path)
+    write_frame(many, ACCURACIES, path)
     facts = {
         m: {"parameters": 1.0 + k, "family": m, "tuning": "base"} for k, m in enumerate(models)
     }

@@ -10,8 +10,8 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED, select_rows
 from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.papers.multiblimp.exhibits.common import read_frames
 from blimpworks.papers.multiblimp.exhibits.formulas import WEIGHTED, weighted_values
-from blimpworks.papers.multiblimp.exhibits.items import read_frames
 from blimpworks.papers.multiblimp.items.release import BENCHMARK
 from blimpworks.tables import ACCURACIES, FREQUENCIES
 

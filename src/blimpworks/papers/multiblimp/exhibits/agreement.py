@@ -12,9 +12,8 @@ import pandas as pd
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COMPLEMENT
 from blimpworks.exhibits.shared import Tables, printed_bold, printed_cell, read_plain
-from blimpworks.papers.multiblimp.exhibits.common import FEATURES
+from blimpworks.papers.multiblimp.exhibits.common import FEATURES, printed_rows
 from blimpworks.papers.multiblimp.exhibits.formulas import share
-from blimpworks.papers.multiblimp.exhibits.items import printed_rows
 from blimpworks.tables import AGREEMENT, AGREEMENT_COUNTS
 
 ORDERS = ("SV", "VS")

@@ -37,8 +37,7 @@ from blimpworks.papers.multiblimp.analysis.margins import (
     UNKNOWN,
 )
 from blimpworks.papers.multiblimp.exhibits.accuracies import accuracy_cell, read_accuracies
-from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA
-from blimpworks.papers.multiblimp.exhibits.items import read_frames
+from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA, read_frames
 from blimpworks.tables import REGRESSIONS
 
 # Figure 6

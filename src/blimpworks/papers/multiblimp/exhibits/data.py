@@ -12,14 +12,14 @@ import pandas as pd
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, KINDS, TOTAL, Formula
 from blimpworks.exhibits.shared import Tables, printed_cell
-from blimpworks.papers.multiblimp.exhibits.common import FEATURES
-from blimpworks.papers.multiblimp.exhibits.formulas import ENOUGH_PAIRS, LANGUAGES
-from blimpworks.papers.multiblimp.exhibits.items import (
+from blimpworks.papers.multiblimp.exhibits.common import (
     CERTAIN,
+    FEATURES,
     printed_rows,
     read_frames,
     read_items,
 )
+from blimpworks.papers.multiblimp.exhibits.formulas import ENOUGH_PAIRS, LANGUAGES
 from blimpworks.tables import FUNNEL, SENTENCES, read_table
 
 ORDERS = {"SV": ("SV",), "VS": ("VS",), "BOTH": ("SV", "VS")}

@@ -28,9 +28,8 @@ from blimpworks.papers.multiblimp.exhibits.accuracies import (
     read_groups,
     unweighted_cell,
 )
-from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA
+from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA, printed_rows
 from blimpworks.papers.multiblimp.exhibits.formulas import LEADS
-from blimpworks.papers.multiblimp.exhibits.items import printed_rows
 from blimpworks.tables import COMPARISONS, ITEMS, read_table
 
 RESOURCES = {"low": "Low", "mid": "Mid", "high": "High"}

@@ -23,7 +23,7 @@ from blimpworks.exhibits.style import (
     house_style,
     new_figure,
 )
-from blimpworks.papers.multiblimp.exhibits.items import CERTAIN, printed_rows, read_items
+from blimpworks.papers.multiblimp.exhibits.common import CERTAIN, printed_rows, read_items
 
 DIVIDED = (("certain", CERTAIN, BLUE), ("uncertain", ("?",), ORANGE))
 KINDS_OF_PAIRS = (*DIVIDED, ("pairs", (), BLUE))

@@ -12,9 +12,9 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import TOTAL, select_rows
 from blimpworks.exhibits.shared import Tables
+from blimpworks.papers.multiblimp.exhibits.common import read_frames
 from blimpworks.papers.multiblimp.exhibits.facts import COMPLETE
 from blimpworks.papers.multiblimp.exhibits.formulas import ratio
-from blimpworks.papers.multiblimp.exhibits.items import read_frames
 from blimpworks.tables import FUNNEL
 
 ALL = "All"

@@ -12,7 +12,7 @@ from typing import Any
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT
 from blimpworks.exhibits.shared import Tables, marked
-from blimpworks.papers.multiblimp.exhibits.items import CERTAIN, abbreviation
+from blimpworks.papers.multiblimp.exhibits.common import CERTAIN, abbreviation
 from blimpworks.tables import ITEMS, read_table
 
 LANGUAGES = 10

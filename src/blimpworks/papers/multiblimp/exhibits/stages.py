@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from blimpworks.errors import UserError
 from blimpworks.exhibits.shared import Tables
-from blimpworks.papers.multiblimp.exhibits.items import CERTAIN
+from blimpworks.papers.multiblimp.exhibits.common import CERTAIN
 from blimpworks.papers.multiblimp.items.agreement import BOTH_TYPES
 from blimpworks.papers.multiblimp.items.features import parse_feats
 from blimpworks.papers.multiblimp.items.inflection import SOURCES, LexiconRow

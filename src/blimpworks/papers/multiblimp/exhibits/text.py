@@ -5,8 +5,8 @@ import pandas as pd
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, Formula, of_row, select_rows
 from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
+from blimpworks.papers.multiblimp.exhibits.common import read_items
 from blimpworks.papers.multiblimp.exhibits.formulas import DIFFERENCE, ENOUGH_PAIRS, LANGUAGES
-from blimpworks.papers.multiblimp.exhibits.items import read_items
 
 NAMES = {
     "ud": "Universal Dependencies 2.15",

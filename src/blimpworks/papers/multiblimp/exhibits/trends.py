@@ -29,7 +29,7 @@ from blimpworks.exhibits.style import (
 from blimpworks.papers.multiblimp.analysis.frequencies import RANKED_BY
 from blimpworks.papers.multiblimp.analysis.regressions import ENOUGH_LANGUAGES, FREQUENCY, logistic
 from blimpworks.papers.multiblimp.exhibits.accuracies import accuracy_cell, read_accuracies
-from blimpworks.papers.multiblimp.exhibits.items import printed_rows, read_frames
+from blimpworks.papers.multiblimp.exhibits.common import printed_rows, read_frames
 from blimpworks.tables import FREQUENCIES, REGRESSIONS, RESIDUALS
 
 NAMED = 7

@@ -24,14 +24,14 @@ from blimpworks.tables import ITEMS, read_table
 Item = Mapping[str, Any]
 
 
-COLUMNS = (
+COLUMNS = (  # noqa: SIM905
     "sen verb verb_idx cop cop_idx child child_idx child_features child_upos head head_idx "
     "head_features head_upos distance attractors metadata swap_head feature_vals prefix wrong_sen "
     "congruent_attractors incongruent_attractors num_attractors num_congruent_attractors "
     "num_incongruent_attractors has_attractors only_has_congruent_attractors "
     "only_has_incongruent_attractors sample_weight phenomenon lang grammatical_feature "
     "ungrammatical_feature wo inflect_item agreement_certainty"
-).split()  # noqa: SIM905
+).split()
 """The release's columns, in its order."""
 
 
