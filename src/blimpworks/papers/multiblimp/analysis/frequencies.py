@@ -86,7 +86,7 @@ def frequencies(
 
 
 def build_frequencies(totals: Path, languages: Path, codes: Path, output: Path) -> int:
-    """Write the frequencies table of MultiBLiMP's languages; how many have any text.
+    """Write the frequencies table of MultiBLiMP's languages; return how many have any text.
 
     The groups are shares of all that the catalogue has, so that a campaign of few languages
     puts each into the same group as the paper. Raises UserError for a malformed file.

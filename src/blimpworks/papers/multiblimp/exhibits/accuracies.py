@@ -92,7 +92,7 @@ def accuracy_cell(
 
 
 def unweighted_cell(rows: pd.DataFrame, row: str, column: str, labels: Labels) -> Cell:
-    """The same with each language counting once; stands in the files of values alone."""
+    """Accuracy in percent with each language counting once; in the files of values alone."""
     percent = float(100 * rows["accuracy"].mean())
     text, where = f"{percent:.1f}", _filter(rows, labels)
     n = int(rows["n"].sum())

@@ -98,7 +98,7 @@ def _panel(axes: Axes, pair: Sequence[str], frames: Sequence[pd.DataFrame], labe
 
 
 def _grid(figure: Any, panels: int) -> list[Axes]:
-    """So many axes, at most two beside each other; the rest of the grid is blank."""
+    """Axes of a figure, at most two side by side; the rest of the grid is blank."""
     columns = min(panels, 2)
     axes = list(figure.subplots(-(-panels // columns), columns, squeeze=False).flat)
     for spare in axes[panels:]:

@@ -81,7 +81,7 @@ def _table2_row(
 
 
 def table2_columns(values: Sequence[str]) -> list[str]:
-    """Columns of one of Table 2's parts."""
+    """Columns of a part of Table 2: each of its feature's values by word order, then totals."""
     return [f"{value} {order}" for value in values for order in ORDERS["BOTH"]] + [*TOTALS]
 
 
@@ -143,7 +143,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _printed_table2(tables: Tables) -> Exhibit:
-    """The paper's own table."""
+    """Table 2 as the paper prints it."""
     printed = printed_rows(tables, "table2")
     names = {key: " ".join(parts) for key, parts in ROWS.items()}
     texts = {(row["row"], row["column"]): row["text"] for _, row in printed.iterrows()}

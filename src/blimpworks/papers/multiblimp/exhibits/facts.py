@@ -50,7 +50,7 @@ def figure2_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
 
 
 def families(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Family of each language."""
+    """Language family of each language of the campaign."""
     return {lang: row.family for lang, row in catalogue.languages_of(BENCHMARK).items()}
 
 

@@ -28,7 +28,7 @@ from blimpworks.papers.multiblimp.exhibits.common import CERTAIN, printed_rows, 
 DIVIDED = (("certain", CERTAIN, BLUE), ("uncertain", ("?",), ORANGE))
 KINDS_OF_PAIRS = (*DIVIDED, ("pairs", (), BLUE))
 PER_PANEL = 60
-"""So many languages side by side that their names can still be read at page width."""
+"""Most languages side by side whose names can still be read at page width."""
 LINE_INCHES = 0.135
 """Height of a line of small type."""
 
@@ -155,7 +155,7 @@ def _families(sizes: dict[str, int], labels: Labels) -> dict[str, list[str]]:
         families.setdefault(labels.facts["families"][lang], []).append(lang)
 
     def rank(family: str) -> tuple[object, ...]:
-        """Lower stands first."""
+        """Sort key of a family: most languages first, then most pairs."""
         members = families[family]
         return -len(members), -sum(sizes[lang] for lang in members), family
 

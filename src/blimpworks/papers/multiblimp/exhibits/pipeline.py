@@ -66,9 +66,10 @@ class Box:
 def _rows(
     stages: Stages, spelling: Spelling, language: str, choice: Mapping[str, Any]
 ) -> list[list[Box]]:
-    """Boxes in three rows."""
+    """The boxes of Figure 2, in three rows."""
 
     def drawn(function: Callable[..., float], *more: Any) -> Draw:
+        """The inside of a box, which ``function`` draws of the stages and what ``more`` it takes."""
         return lambda pen, x, y, width: function(pen, stages, *more, x, y, width)
 
     item, full = stages.item, WIDTH - 2 * EDGE

@@ -48,7 +48,7 @@ def choose_item(items: Sequence[Item], used: Counter[str]) -> Item:
     """A pair of certain agreement, not long, of the phenomenon seen least; ties by id."""
 
     def rank(item: Item) -> tuple[object, ...]:
-        """Lower is better."""
+        """Sort key of a pair: the lowest is shown."""
         return (
             item["label"] not in CERTAIN,
             len(item["good"]) > LONGEST,

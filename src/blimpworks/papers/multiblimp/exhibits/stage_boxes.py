@@ -52,7 +52,7 @@ class Spelling:
         return cls(families, is_rtl(stages.item["good"]))
 
     def run(self, text: str, size: float = SIZE, colour: str = INK, bold: bool = False) -> Run:
-        """A word, or its number."""
+        """A word of the pair's language as text, or its number where no font has its letters."""
         if self.families is None:
             return Run(f"[{self._number(text)}]", size, colour, bold)
         scale = SMALL_LETTERS.get(self.families[0], 1.0)

@@ -9,7 +9,7 @@ from blimpworks.exhibits.formulas import COUNT, of_row
 from blimpworks.papers.multiblimp.exhibits.stages import VERBS, Entry, Stages
 
 COLUMN = "Shown"
-"""The column of all cells."""
+"""The column that all cells of Figure 2 stand in."""
 SENTENCE, EXTRACT, VALIDATE = "Sentence", "Extract", "Validate"
 INFLECT, PAIR, BALANCE = "Inflect", "Minimal pair", "Balance"
 ALL_ITEMS = "items/multiblimp/all"

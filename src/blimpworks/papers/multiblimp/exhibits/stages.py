@@ -107,7 +107,7 @@ def choose_pair(
     """
 
     def rank(item: Row) -> tuple[object, ...]:
-        """Lower is better."""
+        """Sort key of a pair: the lowest is shown."""
         words = lengths[item["treebank"], item["file"], item["sent_id"]]
         far = max(SHORTEST - words, words - LONGEST, 0)
         certain = item["label"] in CERTAIN

@@ -33,7 +33,7 @@ from blimpworks.papers.multiblimp.exhibits.common import printed_rows, read_fram
 from blimpworks.tables import FREQUENCIES, REGRESSIONS, RESIDUALS
 
 NAMED = 7
-"""Twice so many languages furthest off the trend are named, where there is room."""
+"""Half of how many languages, those furthest off the trend, are named where there is room."""
 SIDES = [
     ((0, 4), "center", "bottom"),
     ((0, -4), "center", "top"),

@@ -170,7 +170,7 @@ INDICATIVE = query_of({"Mood": "Ind"})
 
 
 def _fits(row: LexiconRow, query: Query, column: str | None) -> bool:
-    """Whether a row answers a query.
+    """Whether a row matches a query.
 
     Open and missing values do too, except in ``column`` and where the query names several
     values: those must be met.

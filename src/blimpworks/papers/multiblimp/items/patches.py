@@ -23,7 +23,7 @@ from importlib.resources import files
 from blimpworks.errors import UserError
 
 Row = tuple[str, str, str]
-"""Lemma, form, tags."""
+"""A row of a UniMorph table: lemma, form and tags."""
 
 TABLE = "unimorph_patches.tsv"
 KINDS = ("tags", "tags_everywhere", "drop", "lemma_as_form", "add")
