@@ -69,7 +69,7 @@ def _rows(
     """The boxes of Figure 2, in three rows."""
 
     def drawn(function: Callable[..., float], *more: Any) -> Draw:
-        """The inside of a box, which ``function`` draws of the stages and what ``more`` it takes."""
+        """The inside of a box, which ``function`` draws of the stages and ``more``."""
         return lambda pen, x, y, width: function(pen, stages, *more, x, y, width)
 
     item, full = stages.item, WIDTH - 2 * EDGE
