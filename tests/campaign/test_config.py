@@ -17,11 +17,11 @@ from blimpworks.campaign.catalogue import (
 from blimpworks.campaign.load import campaign_model, check_campaign, load_campaign
 from blimpworks.campaign.settings.parsing import parse_options
 from blimpworks.errors import UserError
-from blimpworks.papers.multiblimp.decisions import corrected
 from blimpworks.papers.multiblimp.settings import (
     LexiconOptions,
     MultiblimpOptions,
     SamplingOptions,
+    corrected,
 )
 from support.paths import REPOSITORY
 

@@ -27,6 +27,14 @@ def counts(treebank, *sentences, unimorph=UNIMORPH, name="sv#", **settings):
     return dict(count_agreement(inside, evidence, language.lang, phenomenon, options))
 
 
+def agreement(treebank, *sentences, unimorph=UNIMORPH, **settings):
+    """The table of agreement of a language: a row for each subject value and order."""
+    language = treebank(*sentences, **settings)
+    language.lexicon(unimorph)
+    language.candidates()
+    return language.agreement()
+
+
 LOWER = DOGS_SING.replace("Dogs", "dogs")
 
 
@@ -91,17 +99,11 @@ def test_english_counts_what_is_annotated_as_third_person_present(treebank, feat
 
 def test_the_table_of_a_language_obeys_its_condition(treebank):
     present = LOWER.replace(FIN, f"{FIN}|Tense=Pres|Person=3")
-    language = treebank(LOWER, present, lang="eng")
-    language.lexicon(UNIMORPH)
-    language.candidates()
-    assert [row["n"] for row in language.agreement()] == [1]
+    assert [row["n"] for row in agreement(treebank, LOWER, present, lang="eng")] == [1]
 
 
 def test_the_table_has_a_row_for_each_subject_value_and_order(treebank):
-    language = treebank(LOWER, LOWER, SEEN.replace("singeth", "sings"))
-    language.lexicon(UNIMORPH)
-    language.candidates()
-    (row,) = language.agreement()
+    (row,) = agreement(treebank, LOWER, LOWER, SEEN.replace("singeth", "sings"))
     assert (row["order"], row["value"], row["agreeing"], row["n"]) == ("SV", "PL", 2, 3)
     assert row["p_less"] == pytest.approx(0.271)
     assert row["label"] == "?"
@@ -136,14 +138,14 @@ def test_every_row_of_the_table_sums_up_what_was_counted(treebank, sentences, va
     language.candidates()
     rows = language.agreement()
     counted = read_table(AGREEMENT_COUNTS, language.path / "agreement_counts").to_pylist()
-    found = {}
+    sums = {}
     for c in counted:
         key = (c["phenomenon"], c["verb_type"], c["order"], c["subject_value"])
-        n, agreeing = found.get(key, (0, 0))
+        n, agreeing = sums.get(key, (0, 0))
         same = c["subject_value"] == c["verb_value"]
-        found[key] = n + c["count"], agreeing + same * c["count"]
+        sums[key] = n + c["count"], agreeing + same * c["count"]
     names = ("phenomenon", "verb_type", "order", "value")
-    assert found == {tuple(row[k] for k in names): (row["n"], row["agreeing"]) for row in rows}
+    assert sums == {tuple(row[k] for k in names): (row["n"], row["agreeing"]) for row in rows}
     assert all(row["probability"] == row["agreeing"] / row["n"] for row in rows)
     assert sum(c["count"] for c in counted if c["phenomenon"] == "sv#") == len(sentences)
 
@@ -162,8 +164,8 @@ DOGS = "dog dogs N;PL\ndog dog N;SG\n"
 
 def of_participles(treebank, verbs, **settings):
     sentences = (GONE, WENT, FIRST_ENTRY)
-    found = counts(treebank, *sentences, unimorph=DOGS + verbs, name="sp#", **settings)
-    return {(subject, verb): n for (_, _, subject, verb), n in found.items()}
+    counted = counts(treebank, *sentences, unimorph=DOGS + verbs, name="sp#", **settings)
+    return {(subject, verb): n for (_, _, subject, verb), n in counted.items()}
 
 
 def test_the_treebanks_participles_are_asked_only_where_unimorph_has_nothing(treebank):
@@ -245,18 +247,15 @@ def test_without_the_feature_on_verbs_nothing_is_counted(treebank):
     ],
 )
 def test_labels_follow_two_exact_tests(agreeing, n, greater, less, label):
-    found = label_of(agreeing, n, 8, MultiblimpOptions())
-    assert found[:2] == (pytest.approx(greater), pytest.approx(less))
-    assert found[2] == label
+    expected = (pytest.approx(greater), pytest.approx(less), label)
+    assert label_of(agreeing, n, 8, MultiblimpOptions()) == expected
 
 
 def test_corrected_alpha_is_divided_by_two_tests_for_each_row(treebank):
     singular = LOWER.replace("dogs", "dog").replace("sing sing", "sings sing")
     for others, label in (((), "+"), ((singular.replace("Plur", "Sing"),), "~")):
-        language = treebank(*[LOWER] * 29, *others, bonferroni="corrected")
-        language.lexicon(UNIMORPH)
-        language.candidates()
-        labels = {row["value"]: row["label"] for row in language.agreement()}
+        rows = agreement(treebank, *[LOWER] * 29, *others, bonferroni="corrected")
+        labels = {row["value"]: row["label"] for row in rows}
         assert labels["PL"] == label
 
 
@@ -270,7 +269,5 @@ def test_corrected_the_subjects_own_number_on_a_verb_is_evidence(treebank):
     1 dogs dog NOUN Number=Plur 2 nsubj
     2 sing sing VERB Mood=Ind|Number[subj]=Plur 0 root
     """
-    language = treebank(tree, agreement_evidence="corrected")
-    language.lexicon()
-    language.candidates()
-    assert [(row["value"], row["agreeing"]) for row in language.agreement()] == [("PL", 1)]
+    rows = agreement(treebank, tree, unimorph="", agreement_evidence="corrected")
+    assert [(row["value"], row["agreeing"]) for row in rows] == [("PL", 1)]

@@ -63,8 +63,8 @@ def counts(characters):
 
 def test_a_languages_text_is_that_of_all_its_codes_and_none_ranks_lowest():
     totals = {"hrv": counts(5), "srp": counts(4), "eng": counts(7), "xyz": counts(99)}
-    found = frequencies(["eng", "hbs", "aqz"], {"hbs": ("hrv", "srp", "cnr")}, totals)
-    assert [(r["lang"], r["codes"], r["characters"], r["rank"]) for r in found] == [
+    rows = frequencies(["eng", "hbs", "aqz"], {"hbs": ("hrv", "srp", "cnr")}, totals)
+    assert [(r["lang"], r["codes"], r["characters"], r["rank"]) for r in rows] == [
         ("aqz", None, 0, 1),
         ("eng", "eng", 7, 2),
         ("hbs", "hrv,srp", 9, 3),
@@ -146,14 +146,14 @@ def splits(lang, rivals, form):
         (m, printed("tableb2")[lang, "p"]) for row, m in printed("tableb2") if row == lang
     )
     others = [cells[lang, m] for m in rivals - {best} if (lang, m) in cells]
-    found = []
+    splits = []
     for right in numbers_right(cells[lang, best], n):
         for other in numbers_right(max(others), n):
             c = np.arange(0, min(other, n - right) + 1)
             b = c + right - other
             hits = np.abs(form(b, c) - p) <= 0.0005 + 1e-9
-            found += list(zip(b[hits].tolist(), c[hits].tolist(), strict=True))
-    return found
+            splits += list(zip(b[hits].tolist(), c[hits].tolist(), strict=True))
+    return splits
 
 
 def corrected_chi2(b, c):
@@ -231,13 +231,13 @@ def test_a_pair_in_two_conditions_is_compared_in_each_and_by_one_method(tmp_path
         "x": [("i", "p", "m", 1), ("i", "q", "m", 0), ("j", "p", "m", None), ("i", "p", "o", 0)],
         "y": [("i", "q", "m", 1), ("j", "p", "m", 1), ("i", "p", "m", 0.5), ("i", "p", "o", 1)],
     }
-    found = []
+    judged = []
     for model, rows in verdicts.items():
         path = tmp_path / f"{model}.parquet"
         write_judgements(path, rows)
-        found.append((model, "eng", path))
+        judged.append((model, "eng", path))
     output = tmp_path / "comparisons.parquet"
-    assert compare_models(found, "multiblimp", "m", output) == 2
+    assert compare_models(judged, "multiblimp", "m", output) == 2
     first = read_table(COMPARISONS, output).to_pylist()[0]
     assert (first["model_a"], first["n"], first["only_a"], first["only_b"]) == ("x", 2, 1, 1)
 
@@ -256,8 +256,8 @@ def test_a_model_leads_where_it_beats_the_next_best_whatever_the_others():
         comparison("deu", "a", "c", 0.9, 0.8, 0.09),
         comparison("fra", "a", "b", 0.9, 0.9, 1.0),
     ]
-    found = leaders(pd.DataFrame(rows))
-    assert [tuple(r) for r in found[["lang", "model_a", "model_b", "p"]].to_numpy()] == [
+    leading = leaders(pd.DataFrame(rows))
+    assert [tuple(r) for r in leading[["lang", "model_a", "model_b", "p"]].to_numpy()] == [
         ("deu", "a", "c", 0.09),
         ("eng", "a", "b", 0.2),
     ]
@@ -274,8 +274,8 @@ def test_with_unequal_coverage_a_model_leads_only_if_it_is_ahead_of_every_other(
         comparison("eng", "b", "c", 0.58, 0.6, 0.08),
         comparison("eng", "c", "b", 0.6, 0.58, 0.08),
     ]
-    found = leaders(pd.DataFrame(rows))
-    assert [tuple(r) for r in found[["model_a", "model_b", "p"]].to_numpy()] == [("c", "b", 0.08)]
+    leading = leaders(pd.DataFrame(rows))
+    assert [tuple(r) for r in leading[["model_a", "model_b", "p"]].to_numpy()] == [("c", "b", 0.08)]
 
 
 # Regressions
@@ -299,11 +299,11 @@ def test_least_squares_recovers_planted_coefficients_and_their_interval():
     random = np.random.default_rng(1)
     x = pd.DataFrame(random.normal(size=(4000, 2)), columns=["u", "v"])
     y = 3 + 2 * x["u"] - 0.5 * x["v"] + pd.Series(random.normal(size=4000))
-    found = by_term(ordinary_least_squares(y, x))
+    terms = by_term(ordinary_least_squares(y, x))
     for term, planted in (("intercept", 3), ("u", 2), ("v", -0.5)):
-        assert found[term]["coefficient"] == pytest.approx(planted, abs=0.06)
-        assert found[term]["low"] < planted < found[term]["high"]
-        assert found[term]["standard_error"] == pytest.approx(1 / math.sqrt(4000), rel=0.05)
+        assert terms[term]["coefficient"] == pytest.approx(planted, abs=0.06)
+        assert terms[term]["low"] < planted < terms[term]["high"]
+        assert terms[term]["standard_error"] == pytest.approx(1 / math.sqrt(4000), rel=0.05)
 
 
 @pytest.mark.parametrize("n", [2, 3])
@@ -331,11 +331,11 @@ def test_accuracy_by_size_is_per_standard_deviation_of_the_logarithm():
     percents = {
         m: 80 + 4 * size[m] - 3 * (t == "chat") + 2 * (f == "g") for m, (f, _, t) in SIZES.items()
     }
-    found = by_term(fit_size(accuracies_frame(percents), facts))
+    terms = by_term(fit_size(accuracies_frame(percents), facts))
     planted = {"intercept": 80, "size": 4, "post-training": -3, "family g": 2}
-    assert {t: row["coefficient"] for t, row in found.items()} == pytest.approx(planted)
-    assert found["size"]["n"] == 12
-    assert found["size"]["r2"] == pytest.approx(1)
+    assert {t: row["coefficient"] for t, row in terms.items()} == pytest.approx(planted)
+    assert terms["size"]["n"] == 12
+    assert terms["size"]["r2"] == pytest.approx(1)
 
 
 def test_models_without_a_size_or_a_language_stay_out_and_too_few_give_nothing():
@@ -355,8 +355,8 @@ def test_the_papers_two_errors_have_the_ratio_of_a_standardised_logarithm():
     facts = {r.name: r.model_dump(include={"parameters", "family", "tuning"}) for r in rows}
     random = np.random.default_rng(0)
     frame = accuracies_frame({r.name: 80 + random.normal() for r in rows})
-    found = by_term(fit_size(frame, facts))
-    ratio = found["size"]["standard_error"] / found["post-training"]["standard_error"]
+    terms = by_term(fit_size(frame, facts))
+    ratio = terms["size"]["standard_error"] / terms["post-training"]["standard_error"]
     assert ratio == pytest.approx(errors[0] / errors[1], rel=0.01)
 
 
@@ -364,11 +364,11 @@ def test_the_logistic_trend_recovers_its_parameters_and_leaves_out_unknown_langu
     logs = dict(zip("abcdefgh", range(3, 11), strict=True))
     known = pd.DataFrame({"lang": [*logs, "z"], "characters": [10**x for x in logs.values()] + [0]})
     rows = [accuracies_frame({"m": logistic(x, -1.0, 0.4)}, lang) for lang, x in logs.items()]
-    terms, residuals = fit_frequency(pd.concat([*rows, accuracies_frame({"m": 50.0}, "z")]), known)
-    found = by_term(terms)
-    assert found["intercept"]["coefficient"] == pytest.approx(-1.0)
-    assert found["frequency"]["coefficient"] == pytest.approx(0.4)
-    assert found["frequency"]["n"] == 8
+    curves, residuals = fit_frequency(pd.concat([*rows, accuracies_frame({"m": 50.0}, "z")]), known)
+    terms = by_term(curves)
+    assert terms["intercept"]["coefficient"] == pytest.approx(-1.0)
+    assert terms["frequency"]["coefficient"] == pytest.approx(0.4)
+    assert terms["frequency"]["n"] == 8
     assert max(abs(row["residual"]) for row in residuals) < 1e-6
 
 
@@ -383,11 +383,11 @@ def test_margins_recover_planted_coefficients_per_standard_deviation():
     frame = pd.DataFrame({name: random.normal(5, 3, 3000) for name in FACTORS})
     frame[TYPE] = random.choice(["sv#", "svP"], 3000)
     frame["margin"] = 1 + 2 * (frame[TYPE] == "svP") - 4 * standardise(frame["subword delta"])
-    found = by_term(fit_margin(frame))
+    terms = by_term(fit_margin(frame))
     planted = {"intercept": 1, f"{TYPE} svP": 2, "subword delta": -4, "distance": 0}
-    assert {t: found[t]["coefficient"] for t in planted} == pytest.approx(planted, abs=1e-9)
-    assert set(found) == {"intercept", f"{TYPE} svP", f"{TYPE} sv#", *FACTORS}
-    assert found[f"{TYPE} sv#"]["analysis"] == COMPARED
+    assert {t: terms[t]["coefficient"] for t in planted} == pytest.approx(planted, abs=1e-9)
+    assert set(terms) == {"intercept", f"{TYPE} svP", f"{TYPE} sv#", *FACTORS}
+    assert terms[f"{TYPE} sv#"]["analysis"] == COMPARED
 
 
 def test_factors_that_never_vary_get_no_term_and_rows_with_gaps_stay_out():
@@ -396,13 +396,13 @@ def test_factors_that_never_vary_get_no_term_and_rows_with_gaps_stay_out():
     frame["distance"] = 1.0
     frame["log frequency"] = [np.nan] * 10 + list(random.normal(size=40))
     frame = frame.assign(**{TYPE: "spG", "margin": random.normal(size=50)})
-    found = by_term(fit_margin(frame))
+    terms = by_term(fit_margin(frame))
     assert remarks_of(frame) == {
         (TEXTLESS, "log frequency", 10),
         (CONSTANT, "distance", 40),
         (COMPARED, f"{TYPE} spG", 40),
     }
-    assert found["intercept"]["n"] == 40
+    assert terms["intercept"]["n"] == 40
 
 
 def remarks_of(frame):

@@ -6,7 +6,7 @@ from blimpworks.tables import FUNNEL, read_table
 from support.treebank_kit import DOGS_SING, FIN, IS_FIRST, LONG
 
 
-def found(candidates):
+def words_of(candidates):
     return [(row["subject_form"], row["form"]) for row in candidates]
 
 
@@ -19,7 +19,7 @@ def of(construction, language):
 
 
 def test_a_plain_sentence_yields_its_subject_and_verb(treebank):
-    assert found(treebank(DOGS_SING).candidates()) == [("Dogs", "sing")]
+    assert words_of(treebank(DOGS_SING).candidates()) == [("Dogs", "sing")]
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_plain_sentence_yields_its_subject_and_verb(treebank):
     ],
 )
 def test_an_unwanted_word_spoils_its_whole_sentence_and_no_other(treebank, unwanted):
-    assert found(treebank(DOGS_SING + unwanted, DOGS_SING).candidates()) == [("Dogs", "sing")]
+    assert words_of(treebank(DOGS_SING + unwanted, DOGS_SING).candidates()) == [("Dogs", "sing")]
 
 
 @pytest.mark.parametrize("fields", ["Typo=Yes _ _ _", "_ _ _ CorrectForm=does_not"])
@@ -55,7 +55,7 @@ def test_a_typo_noted_on_a_multiword_range_spoils_the_sentence(treebank, fields)
     ],
 )
 def test_look_alikes_of_unwanted_marks_do_not_spoil_a_sentence(treebank, harmless):
-    assert found(treebank(DOGS_SING + harmless).candidates()) == [("Dogs", "sing")]
+    assert words_of(treebank(DOGS_SING + harmless).candidates()) == [("Dogs", "sing")]
 
 
 @pytest.mark.parametrize(("words", "kept"), [(64, 1), (65, 0)])
@@ -250,11 +250,11 @@ def test_the_funnel_counts_verbs_that_are_not_finite_even_when_none_is_dropped(t
 
 def test_conditions_of_single_languages_drop_no_candidates(treebank):
     past = DOGS_SING.replace(FIN, f"{FIN}|Tense=Past")
-    assert found(treebank(past, lang="eng").candidates()) == [("Dogs", "sing")]
+    assert words_of(treebank(past, lang="eng").candidates()) == [("Dogs", "sing")]
 
 
 def test_corrected_a_mood_without_a_verb_form_is_finite(treebank):
     tree = DOGS_SING.replace("Mood=Ind|VerbForm=Fin", "Mood=Ind")
-    assert found(treebank(tree, finiteness="corrected").candidates()) == [("Dogs", "sing")]
+    assert words_of(treebank(tree, finiteness="corrected").candidates()) == [("Dogs", "sing")]
     tree = DOGS_SING.replace("Mood=Ind|VerbForm=Fin|", "")
-    assert found(treebank(tree, finiteness="corrected").candidates()) == []
+    assert words_of(treebank(tree, finiteness="corrected").candidates()) == []

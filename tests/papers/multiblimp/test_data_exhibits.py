@@ -16,9 +16,9 @@ from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.render import csv_text, latex_text, markdown_text
 from blimpworks.exhibits.shared import marked, read_printed
 from blimpworks.papers.multiblimp.exhibits.agreement import table1
+from blimpworks.papers.multiblimp.exhibits.common import abbreviation
 from blimpworks.papers.multiblimp.exhibits.data import funnel, table2, table4
 from blimpworks.papers.multiblimp.exhibits.facts import FACTS, REASONS
-from blimpworks.papers.multiblimp.exhibits.items import abbreviation
 from blimpworks.papers.multiblimp.exhibits.languages import fig3, fig4, figb1
 from blimpworks.papers.multiblimp.exhibits.regeneration import ALL, regeneration
 from blimpworks.papers.multiblimp.exhibits.sample import choose_languages, fig8
@@ -49,7 +49,7 @@ FACTS_KNOWN = {
     "excluded": {"eng": [["UD_English-GUM", "spoken"], ["UD_English-Atis", "flights"]]},
     "published_n": {"cym": 4, "wol": 10},
     "completeness": {"cym": "none", "wol": "1 of 2 treebank files", "eng": "none", "heb": "none"},
-    "reasons": {"cym": "told for nothing", "wol": "told for something"},
+    "reasons": {"cym": "for nothing", "wol": "for something"},
 }
 LABELS = Labels(NAMES, facts=FACTS_KNOWN)
 PUBLISHED = replace(LABELS, source="published")
@@ -119,27 +119,27 @@ def agreement(write):
 def recomputed(exhibit, frames):
     """Every cell's value computed again from ``frames``: (source, language) to rows."""
     for cell in exhibit.cells:
-        wanted = cell.where.get("lang")
+        languages = cell.where.get("lang")
         rows = pd.concat(
             frame
             for (source, lang), frame in frames.items()
-            if source == cell.source and (wanted is None or lang in wanted)
+            if source == cell.source and (languages is None or lang in languages)
         )
         yield cell, formula_of(cell.formula.sentence)(select_rows(rows, dict(cell.where)))
 
 
 def frames(schema, paths):
-    found = {}
+    rows = {}
     for path in paths:
         frame = read_table(schema, path).to_pandas()
         labels = frame.select_dtypes("category").columns
-        found[schema.name, path.stem] = frame.astype(dict.fromkeys(labels, object))
-    return found
+        rows[schema.name, path.stem] = frame.astype(dict.fromkeys(labels, object))
+    return rows
 
 
-def assert_explained(exhibit, found):
+def assert_explained(exhibit, rows):
     assert exhibit.cells
-    for cell, again in recomputed(exhibit, found):
+    for cell, again in recomputed(exhibit, rows):
         assert again == cell.value, (cell.row, cell.column)
 
 
@@ -200,8 +200,8 @@ def test_table1_of_a_campaign_without_evidence_is_empty(agreement):
 
 
 def test_table1_can_show_another_phenomenon_with_its_own_values(agreement):
-    wanted = {"languages": ["cym"], "phenomenon": "spG"}
-    labels = replace(LABELS, facts={"table1": wanted})
+    choice = {"languages": ["cym"], "phenomenon": "spG"}
+    labels = replace(LABELS, facts={"table1": choice})
     rows = [("spG", "SV", "FEM", "MASC", 1), ("spG", "SV", "FEM", "FEM", 3)]
     exhibit = table1(agreement(cym=rows), labels)
     assert values(exhibit, "FEM MASC SV") == {"Welsh": 0.25}
@@ -327,12 +327,15 @@ def test_fig3_breaks_many_languages_into_panels_of_equal_width(items):
     assert len({axes.get_ylim() for axes in figure.axes}) == 1
 
 
+FAMILY_PAIRS = [
+    (1, "cym", "sv#", "SG", "SV", "+"),
+    (9, "heb", "sv#", "SG", "SV", "+"),
+    (2, "eng", "sv#", "SG", "SV", "+"),
+]
+
+
 def test_fig4_counts_languages_and_pairs_of_families_the_largest_first(items):
-    tables = items(
-        (1, "cym", "sv#", "SG", "SV", "+"),
-        (9, "heb", "sv#", "SG", "SV", "+"),
-        (2, "eng", "sv#", "SG", "SV", "+"),
-    )
+    tables = items(*FAMILY_PAIRS)
     exhibit = fig4(tables, LABELS)
     assert exhibit.layout("value").to_numpy().tolist() == [
         ["Indo-European", 2, 3],
@@ -342,11 +345,7 @@ def test_fig4_counts_languages_and_pairs_of_families_the_largest_first(items):
 
 
 def test_figb1_lists_languages_under_their_families_most_pairs_first(items):
-    tables = items(
-        (1, "cym", "sv#", "SG", "SV", "+"),
-        (9, "heb", "sv#", "SG", "SV", "+"),
-        (2, "eng", "sv#", "SG", "SV", "+"),
-    )
+    tables = items(*FAMILY_PAIRS)
     exhibit = figb1(tables, LABELS)
     names = [t.get_text() for t in exhibit.figure.axes[0].get_yticklabels()]
     assert names == ["Indo-European (2)", "English", "Welsh", "Afro-Asiatic (1)", "Hebrew"]
@@ -400,14 +399,14 @@ def test_fig8_prefers_certain_short_pairs_of_phenomena_not_shown_yet(items):
 
 
 def test_ten_languages_at_most_are_shown_as_unlike_as_can_be():
-    found = [f"l{i:02}" for i in range(30)]
-    traits = {lang: ["Latn", "Uralic" if int(lang[1:]) < 25 else lang] for lang in found}
+    languages = [f"l{i:02}" for i in range(30)]
+    traits = {lang: ["Latn", "Uralic" if int(lang[1:]) < 25 else lang] for lang in languages}
     traits["l07"] = ["Grek", "Uralic"]
-    chosen = choose_languages(found, traits)
+    chosen = choose_languages(languages, traits)
     assert len(chosen) == 10
-    assert {"l07", *found[25:]} <= {*chosen}
+    assert {"l07", *languages[25:]} <= {*chosen}
     assert chosen == sorted(chosen)
-    assert chosen == choose_languages(found, traits)
+    assert chosen == choose_languages(languages, traits)
 
 
 HEBREW = {"good": "הוא הולך", "good_start": 4, "good_end": 8, "bad": "הוא הולכת", "bad_start": 4}
@@ -477,8 +476,8 @@ def test_regeneration_sets_items_against_the_release_and_tells_why_they_differ(f
     ]
     rows = exhibit.layout().fillna("").to_numpy().tolist()
     assert rows[0] == ["Welsh", "cym", "4", "5", "4", "1.000", "none", ""]
-    told = ["1 of 2 treebank files", "told for something"]
-    assert rows[1] == ["Wolof", "wol", "10", "30", "5", "0.500", *told]
+    remarks = ["1 of 2 treebank files", "for something"]
+    assert rows[1] == ["Wolof", "wol", "10", "30", "5", "0.500", *remarks]
     assert rows[2] == ["English", "eng", "", "1", "1", "", "none", ""]
     assert rows[4] == [ALL, "", "14", "36", "10", "0.714", "", ""]
     assert "1 of 2 languages have exactly as many" in exhibit.caption
@@ -538,15 +537,15 @@ def languages():
 
 
 def test_the_papers_pairs_per_language_are_those_that_can_be_read():
-    found = fig3(PRINTED, languages())
-    assert len(found.cells) == 71
-    assert values(found, "Erzya") == {"pairs": 464}
+    exhibit = fig3(PRINTED, languages())
+    assert len(exhibit.cells) == 71
+    assert values(exhibit, "Erzya") == {"pairs": 464}
     families = languages().facts["families"]
     indo_european = [lang for lang in printed_languages() if families[lang] == "Indo-European"]
     by_family = values(fig4(PRINTED, languages()), "Indo-European")
     assert by_family["languages"] == len(indo_european)
     assert sum(c.value for c in figb1(PRINTED, languages()).cells) == sum(
-        c.value for c in found.cells
+        c.value for c in exhibit.cells
     )
 
 
@@ -644,8 +643,8 @@ def test_an_exclusion_that_is_no_treebank_with_a_reason_is_refused():
 
 
 def test_table1_shows_what_the_campaign_wants_and_has():
-    wanted = ExhibitOptions(table1_languages=("wol", "cym"), table1_phenomenon="svP")
-    campaign = campaign_model()(campaign="x", multiblimp=MultiblimpOptions(exhibits=wanted))
+    options = ExhibitOptions(table1_languages=("wol", "cym"), table1_phenomenon="svP")
+    campaign = campaign_model()(campaign="x", multiblimp=MultiblimpOptions(exhibits=options))
     catalogue = Catalogue({"cym": language("cym")}, {}, {}, {})
     assert FACTS["table1"](campaign, catalogue) == {"languages": ["cym"], "phenomenon": "svP"}
 
@@ -666,14 +665,14 @@ def test_reasons_are_read_for_the_campaigns_languages(noted):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("lang\twhy\n", "columns are .*; expected lang, reason"),
         ("lang\treason\ncym\ta\ncym\tb\n", "'cym' stands in several rows"),
     ],
 )
-def test_a_wrong_table_of_reasons_is_refused(noted, text, said):
-    with pytest.raises(UserError, match=said):
+def test_a_wrong_table_of_reasons_is_refused(noted, text, message):
+    with pytest.raises(UserError, match=message):
         noted(text)
 
 

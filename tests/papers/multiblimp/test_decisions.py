@@ -12,10 +12,9 @@ import pytest
 from blimpworks.analysis.comparisons import compare_models
 from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.registry import find_benchmark
-from blimpworks.papers.multiblimp.decisions import variant_of
 from blimpworks.papers.multiblimp.items.agreement import label_of
 from blimpworks.papers.multiblimp.items.sampling import sample_items
-from blimpworks.papers.multiblimp.settings import Decisions, MultiblimpOptions
+from blimpworks.papers.multiblimp.settings import Decisions, MultiblimpOptions, variant_of
 from blimpworks.tables import COMPARISONS, ITEMS, JUDGEMENTS, read_table, write_table
 from support.paths import REPOSITORY
 from support.treebank_kit import DOGS_SING, FIN, IS_FIRST, LONG, UNIMORPH, Language
@@ -242,7 +241,7 @@ def mcnemar(workshop):
 # All of them
 
 
-def found(decision, tmp_path, **settings):
+def outcome_of(decision, tmp_path, **settings):
     return OUTCOMES[decision][0](
         Workshop(tmp_path, MultiblimpOptions(phenomena=("sv#",), **settings))
     )
@@ -258,35 +257,41 @@ def test_every_decision_has_an_outcome():
 
 @pytest.mark.parametrize("decision", Decisions.model_fields)
 def test_by_default_a_decision_is_taken_as_published(decision, tmp_path):
-    assert found(decision, tmp_path) == OUTCOMES[decision][1]
+    assert outcome_of(decision, tmp_path) == OUTCOMES[decision][1]
 
 
 @pytest.mark.parametrize("decision", Decisions.model_fields)
 def test_a_decision_can_be_corrected_alone(decision, tmp_path):
-    assert found(decision, tmp_path, decisions={decision: "corrected"}) == OUTCOMES[decision][2]
+    assert (
+        outcome_of(decision, tmp_path, decisions={decision: "corrected"}) == OUTCOMES[decision][2]
+    )
 
 
 @pytest.mark.parametrize("decision", Decisions.model_fields)
 def test_the_corrected_variant_takes_every_open_decision_so(decision, tmp_path):
     others = all_but(decision, "published")
-    assert found(decision, tmp_path, variant="corrected", decisions=others) == OUTCOMES[decision][2]
+    assert (
+        outcome_of(decision, tmp_path, variant="corrected", decisions=others)
+        == OUTCOMES[decision][2]
+    )
 
 
 @pytest.mark.parametrize("decision", Decisions.model_fields)
 def test_a_decision_set_as_published_stays_so_in_the_corrected_variant(decision, tmp_path):
     settled = {**all_but(decision, "published"), decision: "published"}
     assert (
-        found(decision, tmp_path, variant="corrected", decisions=settled) == (OUTCOMES[decision][1])
+        outcome_of(decision, tmp_path, variant="corrected", decisions=settled)
+        == (OUTCOMES[decision][1])
     )
 
 
 # In the workflow: a decision that a rule does not pass on would be taken as published there
 
 MODULES = {
-    "build_lexicon": ("lexicon", "words", "unwanted"),
-    "find_candidates": ("candidates", "words", "unwanted"),
+    "build_lexicon": ("lexicon", "orthography", "unwanted"),
+    "find_candidates": ("candidates", "orthography", "unwanted"),
     "measure_agreement": ("agreement",),
-    "build_pairs": ("pairs", "words"),
+    "build_pairs": ("pairs", "orthography"),
     "sample_items": ("sampling",),
 }
 BY_THE_BENCHMARK = {"mcnemar"}

@@ -86,6 +86,11 @@ def write(rows, schema, path):
     return path
 
 
+def write_frame(frame, schema, path):
+    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    write_table(table, schema, path)
+
+
 def item(lang, number):
     region = {"good_start": 4, "good_end": 8, "bad_start": 4, "bad_end": 9}
     return {
@@ -98,21 +103,21 @@ def item(lang, number):
     }
 
 
-def score(found, correct, random):
+def score(pair, correct, random):
     good = -30 * random.random() - 10
     bad = good - (1 if correct else -1) * random.random() * 5
     tokens = int(random.integers(2, 4))
     ends = [3, 8, 12][:tokens]
     return {
-        **{"item_id": found["item_id"], "status": "ok"},
+        **{"item_id": pair["item_id"], "status": "ok"},
         **{"logprob_good": good, "logprob_bad": bad, "tokens_good": tokens, "tokens_bad": 3},
         **{"good_logprobs": [-1.0] * tokens, "good_ends": ends},
         **{"bad_logprobs": [-1.0] * 3, "bad_ends": [3, 9, 13]},
     }
 
 
-def judgement(found, correct, margin):
-    keys = {name: found[name] for name in ("item_id", "phenomenon", "paradigm")}
+def judgement(pair, correct, margin):
+    keys = {name: pair[name] for name in ("item_id", "phenomenon", "paradigm")}
     verdict = {"correct": float(correct), "tie": False, "near_tie": False, "margin": margin}
     return keys | verdict | {"method": METHOD, "value_good": 0.0, "value_bad": 0.0}
 
@@ -160,8 +165,8 @@ def analyse(root, judged, scored, frequencies, facts=FACTS["models"]):
     )
     fit_margins(scored, frequencies, paths["margins"])
     pairs = sorted({path for _, path, _ in scored})
-    found = {name: [path] for name, path in paths.items()}
-    return found | {"frequencies": frequencies, "items": pairs}
+    tables = {name: [path] for name, path in paths.items()}
+    return tables | {"frequencies": frequencies, "items": pairs}
 
 
 @pytest.fixture(scope="module")
@@ -183,15 +188,15 @@ def sources(tables, judged):
     """Rows by the name that cells give as their source."""
     kinds = {"accuracies": ACCURACIES, "comparisons": COMPARISONS, "residuals": RESIDUALS}
     kinds |= {"regressions": REGRESSIONS, "margins": REGRESSIONS, "frequencies": FREQUENCIES}
-    found = {
+    rows = {
         kind: pd.concat([read_table(schema, path).to_pandas() for path in tables[kind]])
         for kind, schema in kinds.items()
         if tables.get(kind)
     }
-    found["regressions"] = pd.concat([found["regressions"], found.pop("margins")])
+    rows["regressions"] = pd.concat([rows["regressions"], rows.pop("margins")])
     paths = tables["items"]
     items = [read_table(ITEMS, path).to_pandas().assign(lang=path.stem) for path in paths]
-    return found | {"judgements": judgement_rows(judged), "items": pd.concat(items)}
+    return rows | {"judgements": judgement_rows(judged), "items": pd.concat(items)}
 
 
 def values(exhibit):
@@ -214,7 +219,7 @@ def test_each_cell_can_be_computed_again_from_the_rows_it_selects(campaign, name
 
 def test_table3_averages_over_pairs_and_keeps_the_mean_over_languages(campaign):
     tables, judged = campaign
-    found = values(table3(tables, LABELS))
+    cells = values(table3(tables, LABELS))
     rows = judgement_rows(judged)
     mine = rows[rows["model"] == "b"]
     of = {
@@ -224,9 +229,9 @@ def test_table3_averages_over_pairs_and_keeps_the_mean_over_languages(campaign):
         "Language subset All": mine["lang"].notna(),
     }
     for column, chosen in of.items():
-        assert found["Model B", column] == pytest.approx(100 * mine["correct"][chosen].mean())
+        assert cells["Model B", column] == pytest.approx(100 * mine["correct"][chosen].mean())
     means = mine.groupby("lang")["correct"].mean()
-    assert found["Model B", "Language subset All, mean"] == pytest.approx(100 * means.mean())
+    assert cells["Model B", "Language subset All, mean"] == pytest.approx(100 * means.mean())
 
 
 def test_table3_ranks_only_models_that_cover_all_languages(campaign):
@@ -234,8 +239,7 @@ def test_table3_ranks_only_models_that_cover_all_languages(campaign):
     frame = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
     path = tables["accuracies"][0].with_name("fewer.parquet")
     kept = frame[~((frame["model"] == "c") & (frame["lang"] == "wol"))]
-    table = pa.Table.from_pandas(kept, preserve_index=False).replace_schema_metadata(None)
-    write_table(table, ACCURACIES, path)
+    write_frame(kept, ACCURACIES, path)
     bold = {row for row, _ in table3({**tables, "accuracies": [path]}, LABELS).bold}
     assert bold == {"Model B"}
     assert {row for row, _ in table3(tables, LABELS).bold} == {"Model C"}
@@ -243,9 +247,9 @@ def test_table3_ranks_only_models_that_cover_all_languages(campaign):
 
 def test_the_best_model_leads_where_it_is_far_ahead(campaign):
     tables, _ = campaign
-    found = values(table3(tables, LABELS))
+    cells = values(table3(tables, LABELS))
     b2 = tableb2(tables, LABELS)
-    assert found["Model C", "#best"] == len(b2.stub) > 0
+    assert cells["Model C", "#best"] == len(b2.stub) > 0
     assert {stub["Model"] for stub in b2.stub.values()} == {"Model C"}
     assert all(p < 0.1 for (_, column), p in values(b2).items() if column == "p")
 
@@ -260,16 +264,16 @@ def test_without_frequencies_table3_says_which_columns_it_lacks(campaign):
 
 def test_the_text_counts_languages_where_one_model_is_better(campaign):
     tables, _ = campaign
-    found = values(text72_73(tables, LABELS))
-    assert found["Model C better than Model A: languages", "Value"] == 4
-    assert found["Model A better than Model C: languages", "Value"] == 0
-    assert found["Model A and Model B: languages compared", "Value"] == 4
+    cells = values(text72_73(tables, LABELS))
+    assert cells["Model C better than Model A: languages", "Value"] == 4
+    assert cells["Model A better than Model C: languages", "Value"] == 0
+    assert cells["Model A and Model B: languages compared", "Value"] == 4
     rows = read_table(COMPARISONS, tables["comparisons"][0]).to_pandas()
     rows = rows[(rows["model_a"] == "b") & (rows["model_b"] == "a")]
     rows = rows[rows["lang"].isin(["deu", "eng"])]
     better = [row.accuracy_a > row.accuracy_b and row.p < 0.05 for row in rows.itertuples()]
     assert len(better) == 2
-    share = found["Model B better than Model A: of the Aya languages", "Value"]
+    share = cells["Model B better than Model A: of the Aya languages", "Value"]
     assert share == 100 * sum(better) / 2
     caption = text72_73(tables, LABELS).caption
     assert "p < 0.05; chi-squared with continuity correction" in caption
@@ -287,8 +291,7 @@ def test_sizes_that_families_decide_are_said_in_the_caption(campaign, tmp_path):
     whole = frame[frame["model"] == "a"].astype({"model": object})
     names = {f"m{k}": f"Model {k}" for k in range(8)}
     many = pd.concat([whole.assign(model=name) for name in names])
-    table = pa.Table.from_pandas(many, preserve_index=False).replace_schema_metadata(None)
-    write_table(table, ACCURACIES, tmp_path / "accuracies")
+    write_frame(many, ACCURACIES, tmp_path / "accuracies")
     facts = {
         name: {"parameters": float(1 + k % 2), "family": "FG"[k % 2], "tuning": "base"}
         for k, name in enumerate(names)
@@ -303,8 +306,7 @@ def test_table_5_counts_the_pairs_even_where_every_model_skips_one(campaign, tmp
     tables, _ = campaign
     frame = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
     frame.loc[frame["lang"] == "wol", "n"] -= 1
-    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
-    write_table(table, ACCURACIES, tmp_path / "accuracies")
+    write_frame(frame, ACCURACIES, tmp_path / "accuracies")
     exhibit = table5({**tables, "accuracies": [tmp_path / "accuracies"]}, LABELS)
     assert values(exhibit)["Wolof", "n"] == N
     judged = [cell for cell in exhibit.cells if cell.column != "n"]
@@ -332,10 +334,10 @@ def test_table_b2_leaves_out_models_that_are_no_rivals_and_table_3_does_not(camp
 def test_the_trend_names_over_and_underperformers_of_its_model(campaign):
     tables, _ = campaign
     exhibit = fig1(tables, LABELS)
-    found = values(exhibit)
+    cells = values(exhibit)
     for language in LANGUAGES.values():
-        difference = found[language, "accuracy"] - found[language, "fitted"]
-        assert found[language, "residual"] == pytest.approx(difference)
+        difference = cells[language, "accuracy"] - cells[language, "fitted"]
+        assert cells[language, "residual"] == pytest.approx(difference)
     assert "Model C" in exhibit.caption
     assert "+ −" not in exhibit.caption
 
@@ -345,8 +347,7 @@ def test_a_falling_trend_has_a_minus_in_its_equation_and_no_curve_is_said(campai
     rows = read_table(REGRESSIONS, tables["regressions"][0]).to_pandas()
     for name, kept in (("falling", rows), ("none", rows[rows["analysis"] == "x"])):
         changed = kept.assign(coefficient=-0.5)
-        table = pa.Table.from_pandas(changed, preserve_index=False).replace_schema_metadata(None)
-        write_table(table, REGRESSIONS, tmp_path / name)
+        write_frame(changed, REGRESSIONS, tmp_path / name)
     caption = fig1({**tables, "regressions": [tmp_path / "falling"]}, LABELS).caption
     assert "exp(−(−0.50 − 0.50 log₁₀ x))" in caption
     caption = fig1({**tables, "regressions": [tmp_path / "none"]}, LABELS).caption
@@ -373,16 +374,15 @@ def test_more_families_than_colours_differ_in_their_markers(campaign):
     whole = frame[frame["model"] == "a"].astype({"model": object})
     path = campaign[0]["accuracies"][0].with_name("families.parquet")
     many = pd.concat([whole.assign(model=name) for name in models])
-    table = pa.Table.from_pandas(many, preserve_index=False).replace_schema_metadata(None)
-    write_table(table, ACCURACIES, path)
+    write_frame(many, ACCURACIES, path)
     facts = {
         m: {"parameters": 1.0 + k, "family": m, "tuning": "base"} for k, m in enumerate(models)
     }
     facts = {**FACTS, "models": facts, "sized_models": [*models]}
     labels = replace(LABELS, models=models, facts=facts)
     lines = fig5({"accuracies": [path]}, labels).figure.axes[0].get_lines()
-    looks = {(line.get_color(), line.get_marker()) for line in lines}
-    assert len(looks) == len(lines) == 9
+    styles = {(line.get_color(), line.get_marker()) for line in lines}
+    assert len(styles) == len(lines) == 9
 
 
 def test_models_without_a_size_are_lines_across_figure_5(campaign):
@@ -551,13 +551,13 @@ def read_languages():
 def test_each_published_cell_can_be_computed_again(published, printed_labels, name):
     rows = [r.model_dump() for path in published["printed"] for r in read_rows(PublishedRow, path)]
     accuracies = read_table(ACCURACIES, published["accuracies"][0]).to_pandas()
-    found = {"published": pd.DataFrame(rows), "accuracies": accuracies}
-    found["frequencies"] = read_table(FREQUENCIES, published["frequencies"][0]).to_pandas()
-    found["residuals"] = read_table(RESIDUALS, published["residuals"][0]).to_pandas()
+    tables = {"published": pd.DataFrame(rows), "accuracies": accuracies}
+    tables["frequencies"] = read_table(FREQUENCIES, published["frequencies"][0]).to_pandas()
+    tables["residuals"] = read_table(RESIDUALS, published["residuals"][0]).to_pandas()
     cells = EXHIBITS[name](published, printed_labels).cells
     assert cells
     for cell in cells:
-        chosen = select_rows(found[cell.source], dict(cell.where))
+        chosen = select_rows(tables[cell.source], dict(cell.where))
         assert formula_of(cell.formula.sentence)(chosen) == pytest.approx(cell.value, abs=1e-9), (
             cell
         )
@@ -582,9 +582,9 @@ def test_the_papers_gemma_has_a_curve_through_the_printed_languages(published, p
 
 
 def test_table_3_has_resource_columns_from_print(published, printed_labels):
-    found = values(table3(published, printed_labels))
+    cells = values(table3(published, printed_labels))
     for column in ("Resources Low", "Resources Mid", "Resources High"):
-        assert ("Gemma3 27B, Table 5", column) in found
+        assert ("Gemma3 27B, Table 5", column) in cells
 
 
 def test_printed_tables_are_bold_where_the_paper_is(published, printed_labels):
@@ -601,13 +601,13 @@ def test_the_papers_effect_of_size_is_shown_without_a_unit(published, printed_la
 
 
 def test_the_texts_shares_follow_from_its_counts(published, printed_labels):
-    found = {
+    cells = {
         (cell.row, cell.column): cell.value for cell in text72_73(published, printed_labels).cells
     }
-    shares = [row for row, column in found if row.endswith(": share") and column == "Recomputed"]
+    shares = [row for row, column in cells if row.endswith(": share") and column == "Recomputed"]
     assert len(shares) == 2
     for row in shares:
-        assert round(found[row, "Recomputed"]) == found[row, "Printed"]
+        assert round(cells[row, "Recomputed"]) == cells[row, "Printed"]
 
 
 def test_an_exhibit_of_which_nothing_is_printed_has_no_published_form(tmp_path, printed_labels):

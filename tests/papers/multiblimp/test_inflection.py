@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from blimpworks.papers.multiblimp.items.inflection import (
-    Wanted,
+    Selection,
     contrasting,
     load_lexicon,
     matching,
@@ -30,9 +30,9 @@ def table_of(rows, pos, source):
 
 def verbs(*rows, source="unimorph", words=None, by="lemma", participles=False):
     """Verbs of a lexicon with rows "lemma form features"."""
-    found = table_of(rows, "V", source)
-    chosen = found[by].to_pylist() if words is None else words
-    return load_lexicon(found, source, Wanted(("V",), chosen, by, participles))
+    table = table_of(rows, "V", source)
+    chosen = table[by].to_pylist() if words is None else words
+    return load_lexicon(table, source, Selection(("V",), chosen, by, participles))
 
 
 def test_the_column_that_inflects_is_the_one_whose_rarest_value_is_most_frequent():
@@ -65,7 +65,7 @@ def test_another_sources_rows_play_no_part():
     table = pa.concat_tables(
         [table_of(["x a Number=SG"], "V", "unimorph"), table_of(["x b Number=PL"], "V", "ud")]
     )
-    lexicon = load_lexicon(table, "ud", Wanted(("V",), ["x"], "lemma"))
+    lexicon = load_lexicon(table, "ud", Selection(("V",), ["x"], "lemma"))
     assert [row.form for row in lexicon.by_lemma["x"]] == ["b"]
     assert lexicon.columns["Number"] is None
 

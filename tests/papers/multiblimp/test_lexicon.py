@@ -220,15 +220,15 @@ def table(path, text):
 )
 def test_a_tables_spelling_is_treated_like_the_treebanks(tmp_path, special, variant, forms):
     path = table(tmp_path / "slv", ["čas čas N;SG"])
-    found = unimorph_entries([path], "slv", special, scripts=variant)
-    assert [(lemma, form) for lemma, form, _, _ in found] == [(form, form) for form in forms]
+    entries_read = unimorph_entries([path], "slv", special, scripts=variant)
+    assert [(lemma, form) for lemma, form, _, _ in entries_read] == [(form, form) for form in forms]
 
 
 def test_of_several_forms_in_a_cell_the_first_counts_before_spaces_are_looked_for(tmp_path):
     path = tmp_path / "grc"
     path.write_text("x\tone, two\tV;SG\ny\tone two\tV;SG\n", "utf-8")
-    found = unimorph_entries([path], "grc", ["first_comma"])
-    assert [(lemma, form) for lemma, form, _, _ in found] == [("x", "one")]
+    entries_read = unimorph_entries([path], "grc", ["first_comma"])
+    assert [(lemma, form) for lemma, form, _, _ in entries_read] == [("x", "one")]
 
 
 def test_forms_with_a_space_and_blank_lines_are_passed_over(tmp_path):
@@ -247,8 +247,8 @@ def test_a_line_with_two_columns_is_refused_with_its_place(tmp_path):
 def test_segmentations_separate_tags_by_bars_and_repeat_no_entry(tmp_path):
     plain = table(tmp_path / "xyz", ["be is V;SG"])
     segmented = table(tmp_path / "xyz.segmentations", ["be is V|SG", "be are V|PL"])
-    found = unimorph_entries([plain, segmented], "xyz")
-    assert [(form, features) for _, form, _, features in found] == [
+    entries_read = unimorph_entries([plain, segmented], "xyz")
+    assert [(form, features) for _, form, _, features in entries_read] == [
         ("is", "Number=SG"),
         ("are", "Number=PL"),
     ]
@@ -256,15 +256,15 @@ def test_segmentations_separate_tags_by_bars_and_repeat_no_entry(tmp_path):
 
 def test_english_gets_its_present_plural(tmp_path):
     path = table(tmp_path / "eng", ["walk walks V;PRS;3;SG", "walk walk V;NFIN"])
-    found = {
+    entries_read = {
         (lemma, form, features) for lemma, form, _, features in unimorph_entries([path], "eng")
     }
     present = "Mood=IND|Number={}|Person={}|Tense=PRS"
-    assert ("walk", "walks", present.format("SG", 3)) in found
-    assert ("walk", "walk", present.format("PL", 3)) in found
-    assert ("walk", "walk", "Finiteness=NFIN|Mood=IMP") in found
-    assert ("be", "am", present.format("SG", 1)) in found
-    assert len([f for _, f, _ in found if f == "are"]) == 4
+    assert ("walk", "walks", present.format("SG", 3)) in entries_read
+    assert ("walk", "walk", present.format("PL", 3)) in entries_read
+    assert ("walk", "walk", "Finiteness=NFIN|Mood=IMP") in entries_read
+    assert ("be", "am", present.format("SG", 1)) in entries_read
+    assert len([f for _, f, _ in entries_read if f == "are"]) == 4
 
 
 @pytest.mark.parametrize(

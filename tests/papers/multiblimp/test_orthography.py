@@ -150,9 +150,11 @@ def test_an_unknown_treatment_is_refused_by_name():
 
 def test_the_languages_ask_for_known_treatments_only():
     rows = csv.DictReader(LANGUAGES.open(encoding="utf-8"), delimiter="\t")
-    asked = {row["lang"]: tuple(row["special"].split(",")) for row in rows if row["special"]}
-    assert asked.keys() == {"aln", "ell", "fas", "grc", "hbo", "lat", "san", "slv", "uig"}
-    for special in asked.values():
+    treatments_of = {
+        row["lang"]: tuple(row["special"].split(",")) for row in rows if row["special"]
+    }
+    assert treatments_of.keys() == {"aln", "ell", "fas", "grc", "hbo", "lat", "san", "slv", "uig"}
+    for special in treatments_of.values():
         assert treatments(special, corrected=False) != () or treatments(special, corrected=True)
 
 
@@ -170,14 +172,14 @@ def mirrored_words(mirror, treebank):
 
 
 def test_our_uyghur_letters_are_those_of_the_treebanks_transliteration(mirror):
-    told = [
+    transliterations = [
         (cells[1], match[1])
         for cells in mirrored_words(mirror, "UD_Uyghur-UDT")
         if (match := re.search(r"(?:^|\|)Translit=([^|]+)", cells[9]))
     ]
-    agreed = sum(form.translate(UYGHUR_LATIN) == latin for form, latin in told)
-    assert len(told) == 39884
-    assert agreed / len(told) > 0.999
+    agreed = sum(form.translate(UYGHUR_LATIN) == latin for form, latin in transliterations)
+    assert len(transliterations) == 39884
+    assert agreed / len(transliterations) > 0.999
 
 
 def test_uyghur_words_without_transliteration_have_no_form_either(mirror):

@@ -202,10 +202,10 @@ def test_published_the_first_word_auxiliarys_other_form_replaces_the_main_verb(p
 
 def test_pairs_of_two_subjects_of_one_verb_have_different_names(pairs_of):
     tree = TWO_SUBJECTS.replace("2 dog dog NOUN Number=Sing", "2 dogs dog NOUN Number=Plur")
-    one, other = pairs_of(tree)[0]
-    assert (one["good"], one["bad"]) == (other["good"], other["bad"])
-    assert (one["subject"], other["subject"]) == ("Dogs", "dogs")
-    assert one["item_id"] != other["item_id"]
+    first, other = pairs_of(tree)[0]
+    assert (first["good"], first["bad"]) == (other["good"], other["bad"])
+    assert (first["subject"], other["subject"]) == ("Dogs", "dogs")
+    assert first["item_id"] != other["item_id"]
 
 
 # Resources and rejections (notes 2.6)

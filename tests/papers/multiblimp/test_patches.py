@@ -21,8 +21,8 @@ PATCHED = {
 
 def rows_of(lang, *lines, table=""):
     """Rows of a table (lines of "lemma form tags") after both kinds of patches."""
-    told = ("\t".join(line.split()) for line in lines)
-    split = (tuple(patch_line(line, lang, table).split("\t")) for line in told)
+    table_lines = ("\t".join(line.split()) for line in lines)
+    split = (tuple(patch_line(line, lang, table).split("\t")) for line in table_lines)
     return list(patch_rows((row for row in split if row[0]), lang))
 
 
@@ -134,8 +134,8 @@ def test_english_gets_a_present_plural_from_either_layout_of_its_table():
     ],
 )
 def test_the_english_plural_reaches_as_far_as_the_authors_pattern(line, plurals):
-    found = rows_of("eng", line)
-    assert [form for lemma, form, tags in found if "IND;PL" in tags and lemma != "be"] == plurals
+    rows = rows_of("eng", line)
+    assert [form for lemma, form, tags in rows if "IND;PL" in tags and lemma != "be"] == plurals
 
 
 def test_an_unknown_kind_of_patch_is_refused_with_its_place(monkeypatch, tmp_path):

@@ -113,10 +113,10 @@ def test_published_a_participle_without_an_auxiliary_passes_for_a_verb_too(pairs
 
 def test_a_participle_annotated_with_a_degree_is_unknown_where_participles_are_compared(pairs_of):
     tree = HAS_SUNG.replace("3 sung sing VERB ", "3 sung sing VERB Degree=Pos|")
-    asked = {"phenomena": ("sp#",)}
-    assert len(pairs_of(tree, unimorph=SUNG, **asked)[0]) == 1
+    settings = {"phenomena": ("sp#",)}
+    assert len(pairs_of(tree, unimorph=SUNG, **settings)[0]) == 1
     compared = SUNG + "burn burnder V.PTCP;CMPR;SG\n"
-    assert pairs_of(tree, unimorph=compared, **asked) == ([], {"no lexicon entry": 1})
+    assert pairs_of(tree, unimorph=compared, **settings) == ([], {"no lexicon entry": 1})
 
 
 def test_a_participles_label_is_of_its_own_phenomenon(treebank):

@@ -124,8 +124,8 @@ def first_line(path, column="sen"):
 
 
 def test_exported_items_are_read_as_the_rows_they_were(regenerated, exported):
-    found = read(exported)
-    kept = [{name: item[name] for name in ITEM_SCHEMA.names} for item in found]
+    items = read(exported)
+    kept = [{name: item[name] for name in ITEM_SCHEMA.names} for item in items]
     assert kept == read_table(ITEMS, regenerated).to_pylist()
     assert {item["inflected"] for item in kept} == {"verb", "aux"}
     assert {item["order"] for item in kept} == {"SV", "VS"}
@@ -136,9 +136,9 @@ def test_exported_items_are_read_as_the_rows_they_were(regenerated, exported):
 
 
 def test_an_item_knows_its_line_of_the_released_file_and_the_revision(exported):
-    found = read(exported, revision=REVISION)
+    items = read(exported, revision=REVISION)
     lines = exported.read_text(encoding="utf-8").splitlines()
-    for item in found:
+    for item in items:
         (cells,) = csv.reader([lines[item["released_line"] - 1]], delimiter="\t")
         assert cells[0] == item["good"]
         assert (item["released_file"], item["revision"]) == ("xyz/data.tsv", REVISION)
@@ -214,7 +214,7 @@ def csv_columns(path):
 
 
 @pytest.mark.parametrize(
-    ("cells", "said"),
+    ("cells", "message"),
     [
         ({"wo": "OV"}, "wo is 'OV': input should be 'SV' or 'VS'"),
         ({"phenomenon": "SV-T"}, "phenomenon is 'SV-T': input should be 'SV-#'"),
@@ -236,14 +236,14 @@ def csv_columns(path):
         ({"lang": "deu"}, "lang is 'deu'; expected 'xyz', as the directory is called"),
     ],
 )
-def test_a_wrong_cell_is_refused_by_file_and_line(change, cells, said):
+def test_a_wrong_cell_is_refused_by_file_and_line(change, cells, message):
     path = change(1, **cells)
     with pytest.raises(UserError) as refused:
         read(path)
-    message = str(refused.value)
-    assert message.startswith(f"{path}:3: ")
-    assert said.lower() in message.lower()
-    assert "\n" not in message
+    refusal = str(refused.value)
+    assert refusal.startswith(f"{path}:3: ")
+    assert message.lower() in refusal.lower()
+    assert "\n" not in refusal
 
 
 def test_the_same_sentence_twice_is_no_pair(change, exported):
@@ -310,7 +310,7 @@ def _at_root(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("multiblimp", "said"),
+    ("multiblimp", "message"),
     [
         ({"items": "mixed"}, "key 'multiblimp.items' is 'mixed': input should be 'regenerated' or"),
         ({"released": "here"}, "released is 'here', but items is 'regenerated', which reads no"),
@@ -318,10 +318,10 @@ def _at_root(monkeypatch):
         ({"items": "released", "relaesed": "hub"}, "key 'multiblimp.relaesed' is not a setting"),
     ],
 )
-def test_a_wrong_setting_is_told_in_one_sentence(multiblimp, said):
+def test_a_wrong_setting_is_told_in_one_sentence(multiblimp, message):
     with pytest.raises(UserError) as refused:
         campaign(multiblimp=multiblimp)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
@@ -337,8 +337,10 @@ def test_a_directory_must_exist_and_have_a_file_of_each_language(tmp_path):
 
 def test_a_language_without_a_row_of_the_hub_is_named():
     files = {"sources": "config/demo/sources.tsv", "treebanks": "config/demo/treebanks.tsv"}
-    said = "config/demo/sources.tsv has no row of kind 'multiblimp_data' and lang 'deu', expected"
-    with pytest.raises(UserError, match=said):
+    message = (
+        "config/demo/sources.tsv has no row of kind 'multiblimp_data' and lang 'deu', expected"
+    )
+    with pytest.raises(UserError, match=message):
         campaign(multiblimp={"items": "released"}, catalogue=files)
 
 
@@ -358,19 +360,19 @@ def test_every_language_has_a_released_file_at_one_fixed_commit():
 
 
 def test_released_items_need_no_treebank_and_regenerated_ones_no_released_file():
-    found = {}
+    needed = {}
     for kind in ("released", "regenerated"):
         chosen, catalogue = campaign(multiblimp={"items": kind})
         parts = every_part(chosen, catalogue, groups_of_models(chosen, catalogue))
         files = retrieved_files(chosen, catalogue, parts)
         exhibits = {spec.name for spec in exhibits_of(chosen, catalogue, parts)}
-        found[kind] = {name.partition("/")[0] for name in files}, exhibits
-    assert found["released"][0] == {"multiblimp"}
-    assert found["regenerated"][0] == {"ud", "unimorph"}
-    assert found["regenerated"][1] - found["released"][1] == {
+        needed[kind] = {name.partition("/")[0] for name in files}, exhibits
+    assert needed["released"][0] == {"multiblimp"}
+    assert needed["regenerated"][0] == {"ud", "unimorph"}
+    assert needed["regenerated"][1] - needed["released"][1] == {
         *("fig2", "table1", "table4", "funnel", "regeneration"),
     }
-    assert {"table2", "fig3", "fig8"} <= found["released"][1]
+    assert {"table2", "fig3", "fig8"} <= needed["released"][1]
 
 
 def test_the_papers_campaign_evaluates_on_released_items_and_regeneration_makes_its_own():

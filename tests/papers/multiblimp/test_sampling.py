@@ -77,35 +77,35 @@ def test_a_drawn_pair_is_labelled_and_its_attractors_judged_by_the_conditions_va
 
 
 def test_a_condition_without_agreement_is_dropped():
-    chosen, found = sample([item(n, label="-") for n in range(5)], PUBLISHED)
-    assert (chosen, found["- no agreement"]) == ([], 5)
+    chosen, counts = sample([item(n, label="-") for n in range(5)], PUBLISHED)
+    assert (chosen, counts["- no agreement"]) == ([], 5)
 
 
 def test_a_condition_of_an_untested_construction_is_kept_as_undecided():
     items = [item(n, label="-") for n in range(5)]
-    chosen, found = sample(items, PUBLISHED, untested=("sv",))
-    assert ({c["label"] for c in chosen}, found["items"]) == ({"?"}, 5)
+    chosen, counts = sample(items, PUBLISHED, untested=("sv",))
+    assert ({c["label"] for c in chosen}, counts["items"]) == ({"?"}, 5)
     assert sample(items, PUBLISHED, untested=("sp",))[0] == []
 
 
 def test_fewer_than_five_pairs_of_a_phenomenon_yield_none():
-    chosen, found = sample([item(n) for n in range(4)], PUBLISHED)
-    assert (chosen, found["- too few pairs of the phenomenon"]) == ([], 4)
+    chosen, counts = sample([item(n) for n in range(4)], PUBLISHED)
+    assert (chosen, counts["- too few pairs of the phenomenon"]) == ([], 4)
 
 
 def test_each_phenomenon_is_counted_for_itself():
     few = [item(n, "3", "1", phenomenon="svP") for n in range(4)]
     many = [item(10 + n) for n in range(5)]
-    chosen, found = sample(few + many, PUBLISHED)
+    chosen, counts = sample(few + many, PUBLISHED)
     assert {c["phenomenon"] for c in chosen} == {"sv#"}
-    assert found["- too few pairs of the phenomenon"] == 4
+    assert counts["- too few pairs of the phenomenon"] == 4
 
 
 def test_conditions_of_verbs_auxiliaries_and_participles_are_apart():
     kinds = ("verb", "aux", "ptcp")
     items = [item(n, kind=kind) for n, kind in enumerate(kinds)]
-    found = [members(items, condition) for condition in conditions(items)]
-    assert sorted(len(inside) for inside in found) == [0, 0, 0, 1, 1, 1]
+    by_condition = [members(items, condition) for condition in conditions(items)]
+    assert sorted(len(inside) for inside in by_condition) == [0, 0, 0, 1, 1, 1]
 
 
 VALUES = st.sampled_from(["SG", "PL", "DU", "PL|SG", "DU|PL"])

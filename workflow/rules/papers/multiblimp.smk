@@ -3,12 +3,12 @@
 from blimpworks.papers.multiblimp.exhibits.models import margin_models, model_facts
 from blimpworks.papers.multiblimp.items.release import (
     is_released,
-    pinned_items,
+    pinned_arguments,
     released_file,
+    stage,
 )
 from blimpworks.papers.multiblimp.paper import FREQUENCIES as FREQUENCY_KIND
 from blimpworks.papers.multiblimp.paper import frequency_tables
-from blimpworks.papers.multiblimp.rule_params import pinned_arguments, stage
 
 FREQUENCIES = frequency_tables(layout, "multiblimp")
 

@@ -9,7 +9,6 @@ from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.retrieved import available, lexicon_sources
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
-from blimpworks.papers.multiblimp.decisions import variant_of
 from blimpworks.papers.multiblimp.exhibits.facts import FACTS
 from blimpworks.papers.multiblimp.exhibits.models import EVALUATION_FACTS
 from blimpworks.papers.multiblimp.exhibits.specs import SPECS
@@ -21,7 +20,7 @@ from blimpworks.papers.multiblimp.items.release import (
     origin_of_items,
     pinned_items,
 )
-from blimpworks.papers.multiblimp.settings import MultiblimpOptions
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions, variant_of
 
 PAIRS = 1240
 """Pairs of a language whose number the paper does not give: its mean (about 125,000 in 101)."""

@@ -136,7 +136,7 @@ class ExhibitOptions(Strict):
     table1_languages: tuple[str, ...] = ("nld", "tur")
     """Languages of Table 1; a campaign without them shows two of its own that inflect."""
     table1_phenomenon: str = Field("sv#", pattern="^s[vp][#GP]$")
-    """Phenomenon of Table 1."""
+    """Agreement phenomenon that Table 1 shows."""
     figure2_language: Annotated[str, Field(pattern="^[a-z]{3}$")] | None = None
     """Language whose pair Figure 2 follows; null: English where the campaign has it, else its
     first."""
@@ -182,3 +182,17 @@ class MultiblimpOptions(Strict):
                 "released file; set items to 'released', or take released out"
             )
         return self
+
+
+def variant_of(options: MultiblimpOptions, decision: str) -> Variant:
+    """Which variant a decision (a field of ``Decisions``) is taken in.
+
+    A decision that the campaign leaves open follows its ``variant``.
+    """
+    chosen: Variant | None = getattr(options.decisions, decision)
+    return chosen or options.variant
+
+
+def corrected(options: MultiblimpOptions, decision: str) -> bool:
+    """Whether a decision (a field of ``Decisions``) is taken the corrected way."""
+    return variant_of(options, decision) == "corrected"

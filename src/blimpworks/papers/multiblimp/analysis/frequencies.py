@@ -61,7 +61,7 @@ def _add(counts: Counts, row: Mapping[str, str | None], where: str) -> None:
 
 
 def resource_group(rank: int, languages: int) -> str:
-    """The group of the language with that rank (1: least frequent) among so many."""
+    """The resource group of a language by its rank (1: least frequent) among ``languages``."""
     return next(name for name, share in GROUPS.items() if rank <= share * languages)
 
 
@@ -75,9 +75,9 @@ def frequencies(
     """
     rows: list[dict[str, object]] = []
     for lang in sorted(languages):
-        found = [code for code in codes.get(lang, (lang,)) if code in totals]
-        counts = {unit: sum(totals[code][unit] for code in found) for unit in UNITS}
-        rows.append({"lang": lang, "codes": ",".join(found) or None, **counts})
+        known = [code for code in codes.get(lang, (lang,)) if code in totals]
+        counts = {unit: sum(totals[code][unit] for code in known) for unit in UNITS}
+        rows.append({"lang": lang, "codes": ",".join(known) or None, **counts})
     rows.sort(key=lambda row: (row[RANKED_BY], row["lang"]))
     return [
         {**row, "rank": rank, "resources": resource_group(rank, len(rows))}
@@ -86,7 +86,7 @@ def frequencies(
 
 
 def build_frequencies(totals: Path, languages: Path, codes: Path, output: Path) -> int:
-    """Write the frequencies table of MultiBLiMP's languages; how many have any text.
+    """Write the frequencies table of MultiBLiMP's languages; return how many have any text.
 
     The groups are shares of all that the catalogue has, so that a campaign of few languages
     puts each into the same group as the paper. Raises UserError for a malformed file.

@@ -28,5 +28,5 @@ def leaders(comparisons: pd.DataFrame) -> pd.DataFrame:
 
 def leads(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Leads that are significant: rows of ``leaders`` with p < ``LEAD_BELOW``."""
-    found = leaders(comparisons)
-    return found[found["p"] < LEAD_BELOW]
+    leading = leaders(comparisons)
+    return leading[leading["p"] < LEAD_BELOW]

@@ -133,18 +133,18 @@ def fit_margin(rows: pd.DataFrame) -> Terms:
     n = len(complete)
     remarks += [_remark(CONSTANT, str(name), n) for name in factors if name not in numbers]
     predictors = _indicators(complete[TYPE], reference).join(numbers.apply(standardise))
-    found = ordinary_least_squares(complete["margin"], predictors)
-    if not found:
+    estimates = ordinary_least_squares(complete["margin"], predictors)
+    if not estimates:
         return [*remarks, _remark(COLLINEAR if enough(predictors) else FEW, INTERCEPT, n)]
     remarks.append(_remark(COMPARED, f"{TYPE} {reference}", int(kinds[reference])))
-    return [{"analysis": ANALYSIS, **row} for row in found] + remarks
+    return [{"analysis": ANALYSIS, **row} for row in estimates] + remarks
 
 
 def _frequencies(paths: Sequence[Path]) -> pd.Series:
     """Decimal logarithm of each language's characters, for those that have any."""
     frames = [read_table(FREQUENCIES, path).to_pandas() for path in paths]
-    found = pd.concat(frames).astype({"lang": object}).set_index("lang")[RANKED_BY]
-    known = found[found > 0]
+    counts = pd.concat(frames).astype({"lang": object}).set_index("lang")[RANKED_BY]
+    known = counts[counts > 0]
     return pd.Series(np.log10(known.to_numpy(float)), index=known.index)
 
 
@@ -169,9 +169,8 @@ def fit_margins(
         frame = pd.concat(parts, ignore_index=True)
         if logs is not None:
             frame[FREQUENCY] = frame["lang"].map(logs)
-        found = fit_margin(frame)
-        log.info("%s: %d rows, %d terms", model, len(frame), len(found))
-        terms += [{"model": model, **row} for row in found]
-    table = pa.Table.from_pylist(terms, schema=REGRESSIONS.arrow())
-    write_table(table, REGRESSIONS, output)
+        fitted = fit_margin(frame)
+        log.info("%s: %d rows, %d terms", model, len(frame), len(fitted))
+        terms += [{"model": model, **row} for row in fitted]
+    write_table(pa.Table.from_pylist(terms, schema=REGRESSIONS.arrow()), REGRESSIONS, output)
     return len(terms)

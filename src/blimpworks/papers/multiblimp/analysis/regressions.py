@@ -8,7 +8,7 @@ that of the effect of tuning (−3.29, t = −6.47) depends on the predictors al
 39 models that section 6.2 names it is 0.530 for the standardised logarithm of the number of
 parameters and 0.523 for the standardised number; 0.994 for the decimal logarithm, 0.431 for the
 natural one, 0.299 for the binary one, 0.032 for billions. With Goldfish as a fortieth the two
-standardised ones give 0.588 and 0.520. Neither is exact, and the paper's 42 models can't be told.
+standardised ones give 0.588 and 0.520. Neither is exact, and the paper doesn't list its 42 models.
 Between Llama3's 8B and 70B, which the paper has 3.3 points apart, 4.30 per standard deviation
 makes 7.6 points of the logarithm and 16.4 of the number. So size is here the standardised
 logarithm: the best of these candidates, no more.
@@ -36,6 +36,7 @@ from blimpworks.tables import (
     FREQUENCIES,
     REGRESSIONS,
     RESIDUALS,
+    TableSchema,
     read_table,
     write_table,
 )
@@ -64,15 +65,15 @@ def mean_accuracies(accuracies: pd.DataFrame) -> pd.Series:
     rows = overall(accuracies)
     languages = rows["lang"].nunique()
     weighted = rows.assign(total=rows["percent"] * rows["n"]).groupby("model", observed=True)
-    found = weighted["total"].sum() / weighted["n"].sum()
-    return found[weighted["lang"].nunique() == languages]
+    means = weighted["total"].sum() / weighted["n"].sum()
+    return means[weighted["lang"].nunique() == languages]
 
 
 def _size_predictors(
-    found: pd.Series, models: Mapping[str, Mapping[str, Any]]
+    means: pd.Series, models: Mapping[str, Mapping[str, Any]]
 ) -> pd.DataFrame | None:
     """Size, tuning and family of the models of known size; None for fewer than two."""
-    sized = [name for name in found.index if models.get(name, {}).get("parameters")]
+    sized = [name for name in means.index if models.get(name, {}).get("parameters")]
     facts = pd.DataFrame([models[name] for name in sized], index=sized)
     if len(facts) < 2:
         return None
@@ -92,11 +93,11 @@ def fit_size(accuracies: pd.DataFrame, models: Mapping[str, Mapping[str, Any]]) 
     ``models`` gives each model's ``parameters`` (billions, None if unknown), ``family`` and
     ``tuning``. No rows when ``why_no_size`` has a reason.
     """
-    found = mean_accuracies(accuracies)
-    predictors = _size_predictors(found, models)
+    means = mean_accuracies(accuracies)
+    predictors = _size_predictors(means, models)
     if predictors is None:
         return []
-    rows = ordinary_least_squares(found[predictors.index], predictors)
+    rows = ordinary_least_squares(means[predictors.index], predictors)
     return [{"analysis": SIZE, "model": ALL, **row} for row in rows]
 
 
@@ -121,11 +122,11 @@ def _curve(x: pd.Series, y: pd.Series) -> tuple[Any, Any] | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", OptimizeWarning)
-            found, covariance = curve_fit(logistic, x, y, p0=(0.0, 0.1), maxfev=10_000)
+            parameters, covariance = curve_fit(logistic, x, y, p0=(0.0, 0.1), maxfev=10_000)
     except (RuntimeError, OptimizeWarning) as error:
         log.warning("no logistic curve fits: %s", error)
         return None
-    return found, covariance
+    return parameters, covariance
 
 
 def _terms(fitted: tuple[Any, Any], n: int, r2: float) -> Rows:
@@ -177,7 +178,7 @@ def fit_frequency(accuracies: pd.DataFrame, frequencies: pd.DataFrame) -> tuple[
     return terms, residuals
 
 
-def _write(rows: Rows, schema: Any, path: Path) -> None:
+def _write(rows: Rows, schema: TableSchema, path: Path) -> None:
     write_table(pa.Table.from_pylist(rows, schema=schema.arrow()), schema, path)
 
 
@@ -194,15 +195,15 @@ def fit_regressions(
     ``frequencies`` is one table or none: then nothing is fitted on them. Returns the number of
     terms; what cannot be estimated has no row. Raises UserError when a table is missing.
     """
-    found = read_table(ACCURACIES, accuracies).to_pandas()
-    plain = dict.fromkeys(found.select_dtypes("category"), object)
-    found = found[found["method"] == method].astype(plain)
-    terms = fit_size(found, models)
-    left: Rows = []
+    rows = read_table(ACCURACIES, accuracies).to_pandas()
+    plain = dict.fromkeys(rows.select_dtypes("category"), object)
+    rows = rows[rows["method"] == method].astype(plain)
+    terms = fit_size(rows, models)
+    distances: Rows = []
     for path in frequencies:
         table = read_table(FREQUENCIES, path).to_pandas().astype({"lang": object})
-        more, left = fit_frequency(found, table)
-        terms += more
+        curves, distances = fit_frequency(rows, table)
+        terms += curves
     _write(terms, REGRESSIONS, output)
-    _write(left, RESIDUALS, residuals)
+    _write(distances, RESIDUALS, residuals)
     return len(terms)

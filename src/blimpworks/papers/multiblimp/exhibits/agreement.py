@@ -3,7 +3,7 @@
 Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), section 4.2 and Table 1.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -11,15 +11,14 @@ import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COMPLEMENT
-from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
-from blimpworks.papers.multiblimp.exhibits.common import FEATURES
+from blimpworks.exhibits.shared import Tables, printed_bold, printed_cell, read_plain
+from blimpworks.papers.multiblimp.exhibits.common import FEATURES, printed_rows
 from blimpworks.papers.multiblimp.exhibits.formulas import share
-from blimpworks.papers.multiblimp.exhibits.items import read_languages
 from blimpworks.tables import AGREEMENT, AGREEMENT_COUNTS
 
 ORDERS = ("SV", "VS")
 AT_LEAST = 2
-"""Languages that a campaign shows when it has none of those wanted."""
+"""Languages that a campaign shows when it has none of those requested."""
 PHENOMENON = "sv#"
 """What the paper's table is about."""
 STUB = ("Subject", "Verb", "Order")
@@ -27,15 +26,17 @@ STUB = ("Subject", "Verb", "Order")
 
 def _evidence(tables: Tables, phenomenon: str) -> dict[str, pd.DataFrame]:
     """Counts of one phenomenon by language, for languages that have any."""
-    counts = read_languages(AGREEMENT_COUNTS, tables["agreement_counts"])
+    counts = {path.stem: read_plain(AGREEMENT_COUNTS, path) for path in tables["agreement_counts"]}
     chosen = {lang: frame[frame["phenomenon"] == phenomenon] for lang, frame in counts.items()}
     return {lang: frame for lang, frame in chosen.items() if len(frame)}
 
 
-def _shown(wanted: Sequence[str], counts: Mapping[str, pd.DataFrame], labels: Labels) -> list[str]:
-    """The wanted languages that have counts; else the first whose words have several values."""
-    if found := [lang for lang in wanted if lang in counts]:
-        return found
+def _languages(
+    requested: Sequence[str], counts: Mapping[str, pd.DataFrame], labels: Labels
+) -> list[str]:
+    """The requested languages that have counts; else the first whose words have several values."""
+    if chosen := [lang for lang in requested if lang in counts]:
+        return chosen
     known = [lang for lang in labels.languages if lang in counts]
     inflecting = [
         lang
@@ -46,13 +47,13 @@ def _shown(wanted: Sequence[str], counts: Mapping[str, pd.DataFrame], labels: La
 
 
 def _significant(
-    tables: Tables, phenomenon: str, shown: Sequence[str], labels: Labels
+    tables: Tables, phenomenon: str, languages: Sequence[str], labels: Labels
 ) -> set[tuple[str, str]]:
     """Row and column of each agreeing pair of values that is significant for all verb types."""
-    found = read_languages(AGREEMENT, [p for p in tables["agreement"] if p.stem in shown])
+    frames = {p.stem: read_plain(AGREEMENT, p) for p in tables["agreement"] if p.stem in languages}
     return {
         (f"{value} {value} {order}", labels.languages[lang])
-        for lang, frame in found.items()
+        for lang, frame in frames.items()
         for (value, order), marks in frame[frame["phenomenon"] == phenomenon].groupby(
             ["value", "order"]
         )["label"]
@@ -62,10 +63,10 @@ def _significant(
 
 def _values(counts: Sequence[pd.DataFrame], phenomenon: str) -> list[str]:
     """Values that occur on subject or verb; the singular stands behind, as in the paper."""
-    found = {v for frame in counts for v in (*frame["subject_value"], *frame["verb_value"])}
-    known = [value for value in FEATURES[phenomenon[2:]][1] if value in found]
+    values = {v for frame in counts for v in (*frame["subject_value"], *frame["verb_value"])}
+    known = [value for value in FEATURES[phenomenon[2:]][1] if value in values]
     known.sort(key=lambda value: value == "SG")
-    return known + sorted(found - {*known})
+    return known + sorted(values - {*known})
 
 
 def _rows(values: Sequence[str]) -> list[str]:
@@ -105,6 +106,7 @@ def _layout(
     names = list(dict.fromkeys(cell.column for cell in cells))
     feature = FEATURES[phenomenon[2:]][0].lower()
     kind = {"sv": "verb", "sp": "participle"}[phenomenon[:2]]
+    parts = [[row for row in rows if row.endswith(order)] for order in ORDERS]
     return Exhibit(
         f"Agreement probabilities for subject–{kind} {feature} agreement",
         f"Probability of the {kind}'s value given the subject's value and the word order "
@@ -115,14 +117,9 @@ def _layout(
         stub={row: dict(zip(STUB, row.split(), strict=True)) for row in rows},
         bold=bold,
         heads={name: (f"P({kind} | subject, order)", name) for name in names},
-        sections=_sections(rows, names),
+        sections=[Section("", {r: r for r in part}, [*STUB, *names]) for part in parts if part],
         named=False,
     )
-
-
-def _sections(rows: Collection[str], names: Sequence[str]) -> list[Section]:
-    parts = [[row for row in rows if row.endswith(order)] for order in ORDERS]
-    return [Section("", {row: row for row in part}, [*STUB, *names]) for part in parts if part]
 
 
 def table1(tables: Tables, labels: Labels) -> Exhibit:
@@ -136,42 +133,35 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
         return _printed(tables, labels)
     phenomenon = labels.facts["table1"]["phenomenon"]
     counts = _evidence(tables, phenomenon)
-    shown = _shown(labels.facts["table1"]["languages"], counts, labels)
-    values = _values([counts[lang] for lang in shown], phenomenon)
+    languages = _languages(labels.facts["table1"]["languages"], counts, labels)
+    values = _values([counts[lang] for lang in languages], phenomenon)
     cells: list[Cell] = []
-    for lang in shown:
+    for lang in languages:
         cells += _probabilities(counts[lang], lang, labels.languages[lang], phenomenon, values)
-    bold = _significant(tables, phenomenon, shown, labels)
+    bold = _significant(tables, phenomenon, languages, labels)
     return _layout(cells, _rows(values), bold, phenomenon)
 
 
 def _printed(tables: Tables, labels: Labels) -> Exhibit:
     """The paper's own table, with its boldface."""
-    printed = read_printed(tables)
-    found = [row for _, row in printed[printed["exhibit"] == "table1"].iterrows()]
-    places = [(row["row"], labels.languages[row["column"]]) for row in found]
-    cells = [printed_cell(row, place) for row, place in zip(found, places, strict=True)]
-    bold = {place for row, place in zip(found, places, strict=True) if row["bold"] == "yes"}
-    rows = list(dict.fromkeys(row for row, _ in places))
-    exhibit = _layout(cells, rows, bold, PHENOMENON)
-    exhibit.cells += _complements(found, labels)
+    printed = printed_rows(tables, "table1")
+    names = labels.languages
+    rows = [row for _, row in printed.iterrows()]
+    cells = [printed_cell(row, (row["row"], names[row["column"]])) for row in rows]
+    bold = {(row, names[lang]) for row, lang in printed_bold(printed, "table1")}
+    exhibit = _layout(cells, list(dict.fromkeys(printed["row"])), bold, PHENOMENON)
+    exhibit.cells += _complements(rows, names)
     return exhibit
 
 
-def _complements(found: Sequence[pd.Series], labels: Labels) -> Iterator[Cell]:
-    """Each probability again, from that of the verb's other value."""
-    others = {(row["row"], row["column"]): row for row in found}
-    for row in found:
+def _complements(rows: Sequence[pd.Series], names: Mapping[str, str]) -> Iterator[Cell]:
+    """Each printed probability again, from that of the verb's other value."""
+    others = {(row["row"], row["column"]): row for row in rows}
+    for row in rows:
         subject, verb, order = row["row"].split()
-        [other] = {"SG", "PL"} - {verb}
-        cell = printed_cell(others[f"{subject} {other} {order}", row["column"]], ("", ""))
-        yield replace(
-            cell,
-            row=row["row"],
-            column=f"{labels.languages[row['column']]}, from the other value",
-            value=1 - cell.value,
-            text=f"{1 - cell.value:.3f}",
-            formula=COMPLEMENT,
-            stands_for=(row["row"], row["column"]),
-            printed=False,
-        )
+        other = {"SG": "PL", "PL": "SG"}[verb]
+        place = (row["row"], f"{names[row['column']]}, from the other value")
+        cell = printed_cell(others[f"{subject} {other} {order}", row["column"]], place)
+        value = 1 - cell.value
+        again = replace(cell, value=value, text=f"{value:.3f}", formula=COMPLEMENT)
+        yield replace(again, stands_for=(row["row"], row["column"]), printed=False)

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.plotting import POINTS, with_ends
-from blimpworks.exhibits.shared import Tables, read_plain, row_cell
+from blimpworks.exhibits.shared import Tables, row_cell
 from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,
@@ -37,7 +37,7 @@ from blimpworks.papers.multiblimp.analysis.margins import (
     UNKNOWN,
 )
 from blimpworks.papers.multiblimp.exhibits.accuracies import accuracy_cell, read_accuracies
-from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA
+from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA, read_frames
 from blimpworks.tables import REGRESSIONS
 
 # Figure 6
@@ -73,11 +73,13 @@ def _draw_panel(
 
 def _panel_cells(frame: pd.DataFrame, labels: Labels) -> dict[tuple[str, str], Cell]:
     """A model's accuracies as cells, by place: a model can stand in several panels."""
-    found = {}
-    for lang, model in zip(frame["lang"], frame["model"], strict=True):
-        place = (labels.languages[lang], labels.models[model])
-        found[place] = accuracy_cell(frame.loc[[lang]], *place, labels)
-    return found
+    places = {
+        lang: (labels.languages[lang], labels.models[model])
+        for lang, model in zip(frame["lang"], frame["model"], strict=True)
+    }
+    return {
+        place: accuracy_cell(frame.loc[[lang]], *place, labels) for lang, place in places.items()
+    }
 
 
 def _panel(axes: Axes, pair: Sequence[str], frames: Sequence[pd.DataFrame], labels: Labels) -> str:
@@ -96,7 +98,7 @@ def _panel(axes: Axes, pair: Sequence[str], frames: Sequence[pd.DataFrame], labe
 
 
 def _grid(figure: Any, panels: int) -> list[Axes]:
-    """So many axes, at most two beside each other; the rest of the grid is blank."""
+    """Axes of a figure, at most two side by side; the rest of the grid is blank."""
     columns = min(panels, 2)
     axes = list(figure.subplots(-(-panels // columns), columns, squeeze=False).flat)
     for spare in axes[panels:]:
@@ -109,7 +111,7 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
     rows = read_accuracies(tables, labels)
     rows = rows[rows["phenomenon"] == ALL]
     cells: dict[tuple[str, str], Cell] = {}
-    told = []
+    contents = []
     pairs = labels.facts["pairs"]
     panels = max(len(pairs), 1)
     with house_style():
@@ -117,16 +119,16 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
         grid = _grid(figure, panels)
         for letter, axes, pair in zip("abcd", grid, pairs, strict=False):
             frames = [rows[rows["model"] == m].set_index("lang", drop=False) for m in pair[:2]]
-            told.append(f"{letter}: {_panel(axes, pair, frames, labels)}")
+            contents.append(f"{letter}: {_panel(axes, pair, frames, labels)}")
             axes.set_title(f"{letter})", loc="left")
             for frame in frames:
                 cells |= _panel_cells(frame, labels)
         if not pairs:
             say(grid[0], "a single model")
-            told.append("the campaign has no two models to compare")
+            contents.append("the campaign has no two models to compare")
     return Exhibit(
         "Models against each other, language by language",
-        f"Accuracy per language; {'; '.join(told)}. Broken line: equal accuracy.",
+        f"Accuracy per language; {'; '.join(contents)}. Broken line: equal accuracy.",
         list(cells.values()),
         row_title="Language",
         figure=figure,
@@ -146,10 +148,10 @@ def _term_names() -> dict[str, str]:
 
 
 def _draw_factors(
-    axes: Axes, found: pd.DataFrame, names: dict[str, str], models: Sequence[str], labels: Labels
+    axes: Axes, terms: pd.DataFrame, names: dict[str, str], models: Sequence[str], labels: Labels
 ) -> None:
     """Coefficients with their intervals by factor, each model in a colour and with a marker."""
-    rows = with_ends(found, "coefficient").replace({"term": names, "model": labels.models})
+    rows = with_ends(terms, "coefficient").replace({"term": names, "model": labels.models})
     sns.pointplot(
         rows, x="coefficient", y="term", hue="model", order=names.values(),
         hue_order=[labels.models[model] for model in models], palette=colours(len(models)),
@@ -170,27 +172,28 @@ def _coefficient(row: pd.Series, names: dict[str, str], labels: Labels) -> Cell:
     return replace(cell, n=int(row["n"]), low=float(row["low"]), high=float(row["high"]))
 
 
-def _whose(found: pd.DataFrame, models: int, labels: Labels) -> str:
+def _listed_terms(remarks: pd.DataFrame, models: int, labels: Labels) -> str:
     """Terms by their printed names; with the models in brackets unless all of them have it."""
-    names, told = _term_names(), []
-    for term, rows in found.groupby("term", sort=False):
+    names, terms = _term_names(), []
+    for term, rows in remarks.groupby("term", sort=False):
         whose = ", ".join(labels.models[model] for model in rows["model"])
-        told.append(names[str(term)] + ("" if len(rows) == models else f" ({whose})"))
-    return "; ".join(told)
+        terms.append(names[str(term)] + ("" if len(rows) == models else f" ({whose})"))
+    return "; ".join(terms)
 
 
-def _remarks(found: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator[str]:
+def _remarks(remarks: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator[str]:
     """Sentences on what coefficients are compared with, and on what is not estimated."""
-    models = found["model"].nunique()
-    of = dict(iter(found.groupby("analysis")))
+    models = remarks["model"].nunique()
+    of = dict(iter(remarks.groupby("analysis")))
     if COMPARED in of:
-        yield f"Agreement types are compared with {_whose(of[COMPARED], models, labels)}."
+        yield f"Agreement types are compared with {_listed_terms(of[COMPARED], models, labels)}."
         known = drawn | {*of[COMPARED]["term"]}
         types = [name for t, name in _term_names().items() if t.startswith(TYPE) and t not in known]
         if types:
             yield f"Without pairs: {'; '.join(types)}."
     if CONSTANT in of:
-        yield f"Without variation, so not estimated: {_whose(of[CONSTANT], models, labels)}."
+        constant = _listed_terms(of[CONSTANT], models, labels)
+        yield f"Without variation, so not estimated: {constant}."
     if UNKNOWN in of:
         yield "There is no table of frequencies, so their effect is not estimated."
     if TEXTLESS in of:
@@ -210,17 +213,17 @@ def _remarks(found: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator[s
 
 def fig7(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 7: standardised coefficients of what drives the margin, with 95 % intervals."""
-    everything = pd.concat([read_plain(REGRESSIONS, path) for path in tables["margins"]])
+    everything = read_frames(REGRESSIONS, tables["margins"])
     everything = everything[everything["model"].isin(labels.models)]
     rows = everything[everything["analysis"] == ANALYSIS]
     names = {term: name for term, name in _term_names().items() if term in set(rows["term"])}
-    found = rows[rows["term"].isin(names)]
-    models = [m for m in labels.facts["margin_models"] if m in set(found["model"])]
+    terms = rows[rows["term"].isin(names)]
+    models = [m for m in labels.facts["margin_models"] if m in set(terms["model"])]
     with house_style():
         figure = new_figure(COLUMN_INCHES * 1.2, max(1.6, 0.24 * len(names) + 1.0))
         axes = figure.subplots()
         if models:
-            _draw_factors(axes, found, names, models, labels)
+            _draw_factors(axes, terms, names, models, labels)
         else:
             say(axes, "nothing could be estimated")
     remarks = everything[everything["analysis"] != ANALYSIS]
@@ -229,7 +232,7 @@ def fig7(tables: Tables, labels: Labels) -> Exhibit:
         "Least squares on the difference of log-probabilities of each pair, one regression per "
         "model; coefficients in nats, with 95 % intervals, of a factor per standard deviation. "
         + " ".join(_remarks(remarks, set(names), labels)),
-        [_coefficient(row, names, labels) for _, row in found.iterrows()],
+        [_coefficient(row, names, labels) for _, row in terms.iterrows()],
         row_title="Factor",
         figure=figure,
     )

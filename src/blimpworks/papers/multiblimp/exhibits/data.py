@@ -11,17 +11,27 @@ import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, KINDS, TOTAL, Formula
-from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
-from blimpworks.papers.multiblimp.exhibits.common import FEATURES
+from blimpworks.exhibits.shared import Tables, printed_cell
+from blimpworks.papers.multiblimp.exhibits.common import (
+    CERTAIN,
+    FEATURES,
+    printed_rows,
+    read_frames,
+    read_items,
+)
 from blimpworks.papers.multiblimp.exhibits.formulas import ENOUGH_PAIRS, LANGUAGES
-from blimpworks.papers.multiblimp.exhibits.items import CERTAIN, read_funnel, read_items
-from blimpworks.tables import SENTENCES, read_table
+from blimpworks.tables import FUNNEL, SENTENCES, read_table
 
 ORDERS = {"SV": ("SV",), "VS": ("VS",), "BOTH": ("SV", "VS")}
 TOTALS = tuple(f"Total {order}" for order in ORDERS)
 # As Table 2 prints them.
 CONSTRUCTIONS = {"sv": "S-Verb", "sp": "S-Participle"}
-HEADINGS = {sign: (name.upper(), values) for sign, (name, values) in FEATURES.items()}
+HEADINGS = {name.upper(): values for name, values in FEATURES.values()}
+ROWS = {
+    f"{kind}{sign}": (name.upper(), construction)
+    for (sign, (name, _)), (kind, construction) in product(FEATURES.items(), CONSTRUCTIONS.items())
+}
+"""Heading and name of each phenomenon's row, in the paper's order."""
 
 
 # Table 2
@@ -35,16 +45,13 @@ def _condition_cells(
     least = ENOUGH_PAIRS if formula == LANGUAGES else 1
     sizes = [int((frame["lang"].value_counts() >= least).sum()) for frame in (pairs, certain)]
     text = f"{sizes[0]} ({sizes[1]})"
-    sure = {**where, "label": list(CERTAIN)}
     both = Cell(row, column, sizes[0], text, formula, "items", where, n=len(pairs))
-    inner = Cell(
-        row,
-        f"{column} certain",
-        sizes[1],
-        str(sizes[1]),
-        formula,
-        "items",
-        sure,
+    inner = replace(
+        both,
+        column=f"{column} certain",
+        value=sizes[1],
+        text=str(sizes[1]),
+        where={**where, "label": list(CERTAIN)},
         n=len(certain),
         printed=False,
     )
@@ -74,14 +81,14 @@ def _table2_row(
 
 
 def table2_columns(values: Sequence[str]) -> list[str]:
-    """Columns of one of Table 2's parts."""
+    """Columns of a part of Table 2: each of its feature's values by word order, then totals."""
     return [f"{value} {order}" for value in values for order in ORDERS["BOTH"]] + [*TOTALS]
 
 
 def table2_sections(rows: Mapping[str, str]) -> list[Section]:
     """Parts of Table 2 for its rows, which are feature and construction, or a total."""
     sections = []
-    for feature, values in HEADINGS.values():
+    for feature, values in HEADINGS.items():
         inside = {row: name for row, name in rows.items() if row.startswith(feature)}
         if inside:
             sections.append(Section(feature, inside, table2_columns(values)))
@@ -92,13 +99,7 @@ def table2_sections(rows: Mapping[str, str]) -> list[Section]:
 
 def _table2_rows(phenomena: Sequence[str]) -> dict[str, str]:
     """Rows for phenomena, in the paper's order, and what they are called below a heading."""
-    rows = {}
-    for (sign, (feature, _)), (kind, construction) in product(
-        HEADINGS.items(), CONSTRUCTIONS.items()
-    ):
-        if f"{kind}{sign}" in phenomena:
-            rows[f"{feature} {construction}"] = construction
-    return rows
+    return {" ".join(names): names[1] for key, names in ROWS.items() if key in phenomena}
 
 
 def _table2_layout(cells: Sequence[Cell], rows: Mapping[str, str], caption: str) -> Exhibit:
@@ -126,14 +127,11 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         return _printed_table2(tables)
     pairs = read_items(tables["items"], ["lang", "phenomenon", "grammatical", "order", "label"])
     cells: list[Cell] = []
-    for (sign, (feature, values)), (kind, construction) in product(
-        HEADINGS.items(), CONSTRUCTIONS.items()
-    ):
-        phenomenon = f"{kind}{sign}"
+    for phenomenon, names in ROWS.items():
         inside = pairs[pairs["phenomenon"] == phenomenon]
         if len(inside):
-            row = f"{feature} {construction}"
-            cells += _table2_row(inside, row, values, LANGUAGES, {"phenomenon": phenomenon})
+            where = {"phenomenon": phenomenon}
+            cells += _table2_row(inside, " ".join(names), HEADINGS[names[0]], LANGUAGES, where)
     totals = {"TOTAL": LANGUAGES, "TOTAL, any pairs": KINDS}
     for row, formula in totals.items():
         cells += _table2_row(pairs, row, (), formula, {})
@@ -145,23 +143,16 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _printed_table2(tables: Tables) -> Exhibit:
-    """The paper's own table."""
-    printed = read_printed(tables)
-    printed = printed[printed["exhibit"] == "table2"]
-    names = {
-        f"{kind}{sign}": f"{feature} {construction}"
-        for (sign, (feature, _)), (kind, construction) in product(
-            HEADINGS.items(), CONSTRUCTIONS.items()
-        )
-    }
+    """Table 2 as the paper prints it."""
+    printed = printed_rows(tables, "table2")
+    names = {key: " ".join(parts) for key, parts in ROWS.items()}
     texts = {(row["row"], row["column"]): row["text"] for _, row in printed.iterrows()}
     cells = []
     for _, row in printed.iterrows():
         cell = printed_cell(row, (names.get(row["row"], row["row"]), row["column"]))
         sure = texts.get((row["row"], f"{row['column']} certain"))
-        shown = sure is not None
-        text = f"{cell.text} ({sure})" if shown else cell.text
-        cells.append(replace(cell, text=text, printed=shown))
+        text = cell.text if sure is None else f"{cell.text} ({sure})"
+        cells.append(replace(cell, text=text, printed=sure is not None))
     rows = _table2_rows(list(printed["row"])) | {"TOTAL": "TOTAL"}
     return _table2_layout(cells, rows, "As the paper prints it: languages")
 
@@ -173,8 +164,8 @@ def _sentences(tables: Tables, lang: str, treebank: str) -> int:
     """How many of a language's sentences come from a treebank."""
     for path in tables["sentences"]:
         if path.stem == lang:
-            found = read_table(SENTENCES, path, ["treebank"])["treebank"].to_pylist()
-            return int(found.count(treebank))
+            treebanks: list[str] = read_table(SENTENCES, path, ["treebank"])["treebank"].to_pylist()
+            return treebanks.count(treebank)
     return 0
 
 
@@ -185,15 +176,11 @@ WITH_PAIRS = IN_TABLE4 - 2
 TABLE4_STUB = ("Language", "Corpus", "Characteristics")
 
 
-def _table4_layout(cells: list[Cell], stub: dict[str, dict[str, str]], caption: str) -> Exhibit:
-    return Exhibit(
-        "Excluded treebanks with reasons",
-        caption,
-        cells,
-        row_title="Treebank",
-        stub=stub,
-        named=False,
-    )
+def _table4_layout(cells: list[Cell], texts: dict[str, tuple[str, ...]], caption: str) -> Exhibit:
+    """Table 4 of cells and, by treebank, the texts before them."""
+    stub = {row: dict(zip(TABLE4_STUB, before, strict=False)) for row, before in texts.items()}
+    title = "Excluded treebanks with reasons"
+    return Exhibit(title, caption, cells, row_title="Treebank", stub=stub, named=False)
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
@@ -201,44 +188,39 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     if labels.source == "published":
         return _printed_table4(tables)
     cells: list[Cell] = []
-    stub: dict[str, dict[str, str]] = {}
+    texts: dict[str, tuple[str, ...]] = {}
     entries = labels.facts["excluded"]
     for lang in sorted(entries, key=labels.languages.__getitem__):
         for treebank, reason in sorted(entries[lang]):
             n = _sentences(tables, lang, treebank)
             where = {"lang": lang, "treebank": treebank}
-            cells.append(
-                Cell(treebank, "Sentences read", n, str(n), COUNT, "sentences", where, n=n)
-            )
-            corpus = treebank.partition("-")[2]
-            texts = (labels.languages[lang], corpus, reason)
-            stub[treebank] = dict(zip(TABLE4_STUB, texts, strict=True))
+            cell = Cell(treebank, "Sentences read", n, str(n), COUNT, "sentences", where, n=n)
+            cells.append(cell)
+            texts[treebank] = (labels.languages[lang], treebank.partition("-")[2], reason)
     caption = (
         f"Treebanks of the campaign's {len(labels.languages)} languages that are left out. The "
-        f"paper's list has {IN_TABLE4 - len(stub)} more: Vietnamese-TueCL and Classical "
+        f"paper's list has {IN_TABLE4 - len(texts)} more: Vietnamese-TueCL and Classical "
         "Chinese-TueCL, of languages that it has no pairs of"
-        + (", and those of languages that the campaign has not" if len(stub) < WITH_PAIRS else "")
+        + (", and those of languages that the campaign has not" if len(texts) < WITH_PAIRS else "")
         + "."
     )
-    return _table4_layout(cells, stub, caption)
+    return _table4_layout(cells, texts, caption)
 
 
 def _printed_table4(tables: Tables) -> Exhibit:
     """The paper's own list; its reasons are the cells, as it has no numbers."""
-    printed = read_printed(tables)
     cells: list[Cell] = []
-    stub: dict[str, dict[str, str]] = {}
-    for _, row in printed[printed["exhibit"] == "table4"].iterrows():
+    texts: dict[str, tuple[str, ...]] = {}
+    for _, row in printed_rows(tables, "table4").iterrows():
         where = {"exhibit": "table4", "row": row["row"]}
         language, _, corpus = row["row"].removeprefix("UD_").partition("-")
         cells.append(Cell(row["row"], TABLE4_STUB[2], 1, row["text"], COUNT, "published", where))
-        texts = (language.replace("_", " "), corpus)
-        stub[row["row"]] = dict(zip(TABLE4_STUB, texts, strict=False))
+        texts[row["row"]] = (language.replace("_", " "), corpus)
     caption = (
         "As the paper lists them; corpora are named as in UD. Not in the list: of the Japanese "
         "treebanks the authors' code reads GSD, PUD and BCCWJ alone."
     )
-    exhibit = _table4_layout(cells, stub, caption)
+    exhibit = _table4_layout(cells, texts, caption)
     exhibit.textual = True
     return exhibit
 
@@ -249,8 +231,8 @@ def _printed_table4(tables: Tables) -> Exhibit:
 def _funnel_cells(counts: pd.DataFrame, row: str, where: Mapping[str, object]) -> list[Cell]:
     """One row of the funnel: what each step kept or dropped, over all phenomena."""
     cells = []
-    for (part, reason), found in counts.groupby(["part", "reason"], sort=False):
-        n, stages = int(found["n"].sum()), list(found["stage"].unique())
+    for (part, reason), rows in counts.groupby(["part", "reason"], sort=False):
+        n, stages = int(rows["n"].sum()), list(rows["stage"].unique())
         chosen: dict[str, object] = {**where, "stage": stages, "reason": reason}
         cells.append(Cell(row, f"{part}: {reason}", n, str(n), TOTAL, "funnel", chosen, n=n))
     return cells
@@ -258,7 +240,7 @@ def _funnel_cells(counts: pd.DataFrame, row: str, where: Mapping[str, object]) -
 
 def funnel(tables: Tables, labels: Labels) -> Exhibit:
     """What each stage of generation kept and dropped; not an exhibit of the paper."""
-    counts = read_funnel(tables["funnel"])
+    counts = read_frames(FUNNEL, tables["funnel"])
     counts = counts.assign(part=counts["stage"].str.split().str[0])
     cells = _funnel_cells(counts, "All", {})
     for lang, name in labels.languages.items():

@@ -18,19 +18,18 @@ from blimpworks.exhibits.shared import (
     printed_bold,
     printed_cell,
     read_plain,
-    read_printed,
     row_cell,
 )
 from blimpworks.papers.multiblimp.analysis.leaders import LEAD_BELOW, leads
 from blimpworks.papers.multiblimp.exhibits.accuracies import (
     accuracy_cell,
+    overall_cells,
     read_accuracies,
     read_groups,
     unweighted_cell,
 )
-from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA
+from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA, printed_rows
 from blimpworks.papers.multiblimp.exhibits.formulas import LEADS
-from blimpworks.papers.multiblimp.exhibits.overall import overall_cells
 from blimpworks.tables import COMPARISONS, ITEMS, read_table
 
 RESOURCES = {"low": "Low", "mid": "Mid", "high": "High"}
@@ -46,7 +45,7 @@ HEADS = (
 NAMES = {key: f"{upper} {lower}".strip() for key, (upper, lower) in HEADS.items()}
 
 
-def _shown(labels: Labels) -> list[str]:
+def _models(labels: Labels) -> list[str]:
     """Models of the tables, in print order: all that have a label unless facts choose."""
     chosen = labels.facts.get("table_models", labels.models)
     return [model for model in chosen if model in labels.models]
@@ -83,36 +82,30 @@ def _table3_cells(rows: pd.DataFrame, tables: Tables, labels: Labels) -> list[Ce
         for key, phenomenon, languages in _selections(tables, labels)
     ]
     cells = []
-    for model in _shown(labels):
+    for model in _models(labels):
         name = labels.models[model]
         for key, inside in chosen:
-            found = inside[inside["model"] == model]
-            if found.empty:
-                continue
-            cell = accuracy_cell(found, name, NAMES[key], labels)
-            cells.append(replace(cell, stands_for=(model, key)))
-            cells.append(unweighted_cell(found, name, f"{NAMES[key]}, mean", labels))
+            judged = inside[inside["model"] == model]
+            if len(judged):
+                cell = accuracy_cell(judged, name, NAMES[key], labels)
+                cells.append(replace(cell, stands_for=(model, key)))
+                cells.append(unweighted_cell(judged, name, f"{NAMES[key]}, mean", labels))
     return cells
 
 
-def _best_cells(tables: Tables, labels: Labels) -> list[Cell]:
-    """In how many languages each model is significantly better than all others shown."""
-    shown = _shown(labels)
-    found = read_plain(COMPARISONS, tables["comparisons"][0])
-    cells = []
-    for model in shown:
-        others = [other for other in shown if other != model]
+def _best_cells(tables: Tables, labels: Labels) -> Iterator[Cell]:
+    """In how many languages each model is significantly better than all others of the table."""
+    comparisons = read_plain(COMPARISONS, tables["comparisons"][0])
+    models = _models(labels)
+    for model in models:
+        others = [other for other in models if other != model]
         where = {"model_a": model, "model_b": others, "method": labels.method}
-        inside = found[(found["model_a"] == model) & found["model_b"].isin(others)]
-        inside = inside[inside["method"] == labels.method]
-        if inside.empty:
-            continue
-        n = len(leads(inside))
-        place = (labels.models[model], NAMES["best"])
-        languages = inside["lang"].nunique()
-        cell = Cell(*place, n, str(n), LEADS, "comparisons", where, n=languages)
-        cells.append(replace(cell, stands_for=(model, "best")))
-    return cells
+        rows = select_rows(comparisons, where)
+        if len(rows):
+            n, languages = len(leads(rows)), rows["lang"].nunique()
+            place = (labels.models[model], NAMES["best"])
+            cell = Cell(*place, n, str(n), LEADS, "comparisons", where, n=languages)
+            yield replace(cell, stands_for=(model, "best"))
 
 
 def _absent(tables: Tables, cells: Sequence[Cell]) -> str:
@@ -128,8 +121,8 @@ def _absent(tables: Tables, cells: Sequence[Cell]) -> str:
 def table3(tables: Tables, labels: Labels) -> Exhibit:
     """Table 3: accuracy by phenomenon, resource group and subset of languages.
 
-    The published form has a row of printed numbers for each model, and one of what the
-    printed rows of Table 5 make of its columns.
+    The published form has a row of printed numbers for each model, and another with the same
+    columns computed from the printed rows of Table 5.
     """
     rows = read_accuracies(tables, labels)
     cells = _table3_cells(rows, tables, labels)
@@ -155,22 +148,19 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _published_table3(computed: Sequence[Cell], tables: Tables, labels: Labels) -> Exhibit:
-    printed = read_printed(tables)
-    printed = printed[printed["exhibit"] == "table3"]
+    printed = printed_rows(tables, "table3")
     cells: list[Cell] = []
-    for model in _shown(labels):
+    for model in _models(labels):
         name = labels.models[model]
         inside = printed[printed["row"] == model]
         cells += [printed_cell(r, (name, NAMES[r["column"]])) for _, r in inside.iterrows()]
-        again = [cell for cell in computed if cell.row == name and cell.printed]
         cells.append(_listed(model, name, tables))
         cells += overall_cells(printed, model, f"{name}, by group", NAMES[ALL])
-        cells += [
-            # Only the column of one language is whole: Table 5 is cut off in our copy.
-            replace(cell, row=f"{name}, Table 5", stands_for=cell.stands_for if whole else None)
-            for cell in again
-            for whole in [cell.column == NAMES["eng"]]
-        ]
+        for cell in computed:
+            if cell.row == name and cell.printed:
+                # Only the column of one language is whole: Table 5 is cut off in our copy.
+                place = cell.stands_for if cell.column == NAMES["eng"] else None
+                cells.append(replace(cell, row=f"{name}, Table 5", stands_for=place))
     english = _agreement(cells, NAMES["eng"])
     bold = printed_bold(printed, "table3")
     return Exhibit(
@@ -189,22 +179,22 @@ def _published_table3(computed: Sequence[Cell], tables: Tables, labels: Labels) 
 def _listed(model: str, name: str, tables: Tables) -> Cell:
     """In how many languages Table B.2 has a model as the significantly best one."""
     where = {"exhibit": "tableb2", "column": model}
-    n = len(select_rows(read_printed(tables), where))
+    n = len(printed_rows(tables, **where))
     place = (f"{name}, Table B.2", NAMES["best"])
     return Cell(*place, n, str(n), COUNT, "published", where, stands_for=(model, "best"))
 
 
 def _coverage(cells: Sequence[Cell], tables: Tables, labels: Labels) -> str:
     """Over how many languages the cells of each column are, of how many."""
-    told = []
+    incomplete = []
     for key, _, languages in _selections(tables, labels):
         of = sum(lang in labels.languages for lang in languages)
-        found = [c.where["lang"] for c in cells if c.column == NAMES[key] and c.printed]
-        sizes = sorted({len(langs) if isinstance(langs, list) else 1 for langs in found})
+        filters = [c.where["lang"] for c in cells if c.column == NAMES[key] and c.printed]
+        sizes = sorted({len(langs) if isinstance(langs, list) else 1 for langs in filters})
         if sizes and sizes != [of]:
             span = "–".join(map(str, sorted({sizes[0], sizes[-1]})))
-            told.append(f"{HEADS[key][1]} {span} of {of}")
-    return ", ".join(told) or "all"
+            incomplete.append(f"{HEADS[key][1]} {span} of {of}")
+    return ", ".join(incomplete) or "all"
 
 
 def _agreement(cells: Sequence[Cell], column: str) -> str:
@@ -226,59 +216,53 @@ def _two_lines(name: str) -> tuple[str, str]:
 def _sizes(rows: pd.DataFrame, tables: Tables, labels: Labels) -> dict[str, int]:
     """Pairs of each language that the accuracies ``rows`` have, whoever judged them."""
     if labels.source == "published":
-        return {
-            str(lang): int(n) for lang, n in rows.groupby("lang", sort=False)["n"].max().items()
-        }
-    judged = list(rows["lang"].unique())
+        sizes = rows.groupby("lang", sort=False)["n"].max().items()
+        return {str(lang): int(n) for lang, n in sizes}
     paths = {path.stem: path for path in tables["items"]}
-    return {lang: read_table(ITEMS, paths[lang], ["item_id"]).num_rows for lang in judged}
+    languages = rows["lang"].unique()
+    return {lang: read_table(ITEMS, paths[lang], ["item_id"]).num_rows for lang in languages}
 
 
-def _sizes_cells(sizes: Mapping[str, int], tables: Tables, labels: Labels) -> list[Cell]:
+def _sizes_cells(sizes: Mapping[str, int], tables: Tables, labels: Labels) -> Iterator[Cell]:
     """Number of pairs of each language, before its accuracies."""
     if labels.source == "published":
-        printed = read_printed(tables).query("exhibit == 'table5' and column == 'n'")
-        return [
-            replace(printed_cell(row, (labels.languages[row["row"]], "n")), value=int(row["value"]))
-            for _, row in printed.iterrows()
-            if row["row"] in sizes
-        ]
-    return [
-        Cell(name, "n", n, str(n), COUNT, "items", {"lang": lang}, stands_for=(lang, "n"))
-        for lang, n in sizes.items()
-        for name in [labels.languages[lang]]
-    ]
+        for _, row in printed_rows(tables, "table5", column="n").iterrows():
+            if row["row"] in sizes:
+                cell = printed_cell(row, (labels.languages[row["row"]], "n"))
+                yield replace(cell, value=int(row["value"]))
+        return
+    for lang, n in sizes.items():
+        cell = Cell(labels.languages[lang], "n", n, str(n), COUNT, "items", {"lang": lang})
+        yield replace(cell, stands_for=(lang, "n"))
 
 
-def _printed_best(tables: Tables, labels: Labels) -> set[tuple[str, str]]:
-    """Cells of Table 5 that the paper prints in bold."""
-    return {
-        (labels.languages[lang], labels.models[model])
-        for lang, model in printed_bold(read_printed(tables), "table5")
-    }
+def _best_of_table5(cells: Sequence[Cell], tables: Tables, labels: Labels) -> set[tuple[str, str]]:
+    """Cells of Table 5 in bold: the best of each row, or those that the paper prints so."""
+    if labels.source == "measured":
+        return best_of_each(cells, {*labels.models.values()})
+    bold = printed_bold(printed_rows(tables, "table5"), "table5")
+    return {(labels.languages[lang], labels.models[model]) for lang, model in bold}
 
 
 def table5(tables: Tables, labels: Labels) -> Exhibit:
     """Table 5: accuracy of each model on each language, over all its pairs."""
-    shown = _shown(labels)
+    models = _models(labels)
     rows = read_accuracies(tables, labels)
-    rows = rows[(rows["phenomenon"] == ALL) & rows["model"].isin(shown)]
-    ranks = {name: rank for rank, name in enumerate((*labels.languages, *shown))}
+    rows = rows[(rows["phenomenon"] == ALL) & rows["model"].isin(models)]
+    ranks = {name: rank for rank, name in enumerate((*labels.languages, *models))}
     rows = rows.sort_values(["lang", "model"], key=lambda column: column.map(ranks))
     sizes = _sizes(rows, tables, labels)
-    cells = _sizes_cells(sizes, tables, labels)
+    cells = [*_sizes_cells(sizes, tables, labels)]
     for i, row in rows.iterrows():
         lang, model = str(row["lang"]), str(row["model"])
         mark = "*" if row["n"] < sizes[lang] else ""
         place = (labels.languages[lang], labels.models[model])
         cell = accuracy_cell(rows.loc[[i]], *place, labels, mark)
         cells.append(replace(cell, stands_for=(lang, model)))
-    names = labels.models.values()
     starred = "; * some pairs are longer than the model's context and are left out"
     starred = starred if any(cell.text.endswith("*") for cell in cells) else ""
     published = labels.source == "published"
     legible = " Only what is legible in the paper's text, its bold included." if published else ""
-    best = _printed_best(tables, labels) if published else best_of_each(cells, {*names})
     return Exhibit(
         "Accuracy per language and model",
         "Percentage of minimal pairs whose grammatical sentence is the more probable; n: "
@@ -287,8 +271,8 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
         cells,
         row_title="Language",
         stub={labels.languages[k]: {"ISO": k} for k in sizes},
-        heads={name: _two_lines(name) for name in names},
-        bold=best,
+        heads={name: _two_lines(name) for name in labels.models.values()},
+        bold=_best_of_table5(cells, tables, labels),
     )
 
 
@@ -315,16 +299,15 @@ def tableb2(tables: Tables, labels: Labels) -> Exhibit:
         return _published_b2(tables, labels)
     rows = read_accuracies(tables, labels)
     rows = rows[rows["phenomenon"] == ALL].set_index(["lang", "model"], drop=False)
-    shown = [model for model in labels.facts["rivals"] if model in labels.models]
-    found = read_plain(COMPARISONS, tables["comparisons"][0])
-    found = found[found["model_a"].isin(shown) & found["model_b"].isin(shown)]
-    found = leads(found[found["method"] == labels.method])
+    models = [model for model in labels.facts["rivals"] if model in labels.models]
+    where = {"model_a": models, "model_b": models, "method": labels.method}
+    leading = leads(select_rows(read_plain(COMPARISONS, tables["comparisons"][0]), where))
     cells: list[Cell] = []
     stub = {}
     keys = ("benchmark", "method", "lang", "model_a", "model_b")
-    for model in shown:
+    for model in models:
         for lang, name in labels.languages.items():
-            for _, lead in found[(found["model_a"] == model) & (found["lang"] == lang)].iterrows():
+            for _, lead in select_rows(leading, {"model_a": model, "lang": lang}).iterrows():
                 stub[name] = {
                     "Model": labels.models[model],
                     "Next": labels.models[lead["model_b"]],
@@ -348,8 +331,8 @@ def tableb2(tables: Tables, labels: Labels) -> Exhibit:
 
 def _published_b2(tables: Tables, labels: Labels) -> Exhibit:
     """Printed rows of Table B.2, with the accuracies that Table 5 has for the same cells."""
-    printed = read_printed(tables)
-    printed = printed[(printed["exhibit"] == "tableb2") & printed["row"].isin(labels.languages)]
+    printed = printed_rows(tables, "tableb2")
+    printed = printed[printed["row"].isin(labels.languages)]
     rows = read_accuracies(tables, labels).set_index(["lang", "model"], drop=False)
     cells: list[Cell] = []
     stub, differ = {}, []

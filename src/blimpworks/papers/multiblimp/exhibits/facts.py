@@ -1,4 +1,4 @@
-"""What MultiBLiMP's exhibits want to know of a campaign and its catalogue, beside the tables.
+"""What MultiBLiMP's exhibits need to know of a campaign and its catalogue, beside the tables.
 
 Without heavy imports, because the Snakefile asks for these facts each time it is parsed;
 they reach an exhibit through its labels, so that it is built anew when one of them changes.
@@ -11,18 +11,18 @@ from typing import Any
 from blimpworks.campaign.catalogue import UNIMORPH_KINDS, Catalogue, SourceRow
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
-from blimpworks.papers.multiblimp.decisions import corrected
-from blimpworks.papers.multiblimp.settings import MultiblimpOptions
+from blimpworks.papers.multiblimp.items.release import BENCHMARK
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 
 REASONS = "multiblimp_regeneration_notes.tsv"
 COMPLETE = "none"
 
 
 def table1_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
-    """Languages and phenomenon that Table 1 shows: those wanted that the campaign has."""
-    wanted = campaign.section(MultiblimpOptions).exhibits
-    languages = [lang for lang in wanted.table1_languages if lang in catalogue.languages]
-    return {"languages": languages, "phenomenon": wanted.table1_phenomenon}
+    """Phenomenon of Table 1, and those of its languages that the campaign has."""
+    options = campaign.section(MultiblimpOptions).exhibits
+    languages = [lang for lang in options.table1_languages if lang in catalogue.languages]
+    return {"languages": languages, "phenomenon": options.table1_phenomenon}
 
 
 READABLE = "eng"
@@ -37,10 +37,10 @@ def figure2_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
     against and the most pairs of a condition. The language is None where there is none.
     """
     settings = campaign.section(MultiblimpOptions)
-    had = catalogue.languages_of("multiblimp")
-    chosen = settings.exhibits.figure2_language or (READABLE if READABLE in had else None)
+    languages = catalogue.languages_of(BENCHMARK)
+    chosen = settings.exhibits.figure2_language or (READABLE if READABLE in languages else None)
     return {
-        "language": chosen or next(iter(had), None),
+        "language": chosen or next(iter(languages), None),
         "pair": settings.exhibits.figure2_pair,
         "any_case": corrected(settings, "letter_case"),
         "exact": corrected(settings, "memberships"),
@@ -50,14 +50,14 @@ def figure2_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
 
 
 def families(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Family of each language."""
-    return {lang: row.family for lang, row in catalogue.languages_of("multiblimp").items()}
+    """Language family of each language of the campaign."""
+    return {lang: row.family for lang, row in catalogue.languages_of(BENCHMARK).items()}
 
 
 def traits(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
     """Script and family of each language."""
     return {
-        lang: [row.script, row.family] for lang, row in catalogue.languages_of("multiblimp").items()
+        lang: [row.script, row.family] for lang, row in catalogue.languages_of(BENCHMARK).items()
     }
 
 
@@ -66,8 +66,8 @@ def excluded(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[list[st
 
     Raises UserError for an entry of the catalogue that is not ``treebank:reason``.
     """
-    found: dict[str, list[list[str]]] = {}
-    for lang, row in catalogue.languages_of("multiblimp").items():
+    treebanks: dict[str, list[list[str]]] = {}
+    for lang, row in catalogue.languages_of(BENCHMARK).items():
         for entry in filter(None, row.excluded_treebanks.split(";")):
             treebank, separator, reason = entry.partition(":")
             if not separator or not treebank.startswith("UD_") or "-" not in treebank:
@@ -75,13 +75,13 @@ def excluded(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[list[st
                     f"{campaign.catalogue.languages}: excluded_treebanks of {lang!r} has "
                     f"{entry!r}; expected UD_Language-Name:reason, separated by semicolons."
                 )
-            found.setdefault(lang, []).append([treebank, reason])
-    return found
+            treebanks.setdefault(lang, []).append([treebank, reason])
+    return treebanks
 
 
 def published_n(campaign: Campaign, catalogue: Catalogue) -> dict[str, int]:
     """Pairs of each language in the release (Table 5), where known."""
-    rows = catalogue.languages_of("multiblimp").items()
+    rows = catalogue.languages_of(BENCHMARK).items()
     return {lang: row.paper_n for lang, row in rows if row.paper_n is not None}
 
 
@@ -91,14 +91,14 @@ def _unimorph_lacks(lang: str, campaign: Campaign, catalogue: Catalogue) -> list
         return []
     rows = [row for kind in UNIMORPH_KINDS for row in catalogue.sources_of(kind, lang)]
     used = [catalogue.sources[campaign.substitutes.get(row.name, row.name)] for row in rows]
-    lacks = [_lack(row, other) for row, other in zip(rows, used, strict=True)]
-    told = [lack for lack in lacks if lack]
+    lacks = [*filter(None, map(_lack, rows, used))]
     if not any(row.kind == "unimorph" for row in rows):
-        told.append("UniMorph (not in the catalogue)")
-    return told
+        lacks.append("UniMorph (not in the catalogue)")
+    return lacks
 
 
 def _lack(row: SourceRow, used: SourceRow) -> str:
+    """How the file that a campaign uses differs from the one that the paper used; "" if not."""
     what = "UniMorph" if row.kind == "unimorph" else "its segmentations"
     if not used.sha256:
         return what
@@ -106,14 +106,14 @@ def _lack(row: SourceRow, used: SourceRow) -> str:
 
 
 def completeness(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """In a few words, which sources of each language are not at hand: those without checksum."""
-    found: dict[str, str] = {}
+    """Which sources of each language are missing, in a few words: those without checksum."""
+    missing_by_language: dict[str, str] = {}
     for lang, rows in catalogue.treebanks.items():
         missing = sum(not row.sha256 for row in rows)
-        told = [f"{missing} of {len(rows)} treebank files"] if missing else []
-        told += _unimorph_lacks(lang, campaign, catalogue)
-        found[lang] = ", ".join(told) or COMPLETE
-    return found
+        lacks = [f"{missing} of {len(rows)} treebank files"] if missing else []
+        lacks += _unimorph_lacks(lang, campaign, catalogue)
+        missing_by_language[lang] = ", ".join(lacks) or COMPLETE
+    return missing_by_language
 
 
 def reasons(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:

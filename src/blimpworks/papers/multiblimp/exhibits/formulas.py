@@ -36,7 +36,7 @@ def wins(rows: pd.DataFrame, below: float) -> float:
 
 @formula("100 × share of rows where accuracy_a > accuracy_b and p < {below}")
 def win_share(rows: pd.DataFrame, below: float) -> float:
-    """The same, in percent of the languages."""
+    """Percentage of languages in which the first model of a comparison is the better one."""
     return float(100 * won(rows, below).mean())
 
 

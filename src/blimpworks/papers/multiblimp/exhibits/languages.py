@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, VALUES
-from blimpworks.exhibits.shared import Tables, read_printed
+from blimpworks.exhibits.shared import Tables
 from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,
@@ -23,12 +23,12 @@ from blimpworks.exhibits.style import (
     house_style,
     new_figure,
 )
-from blimpworks.papers.multiblimp.exhibits.items import CERTAIN, read_items
+from blimpworks.papers.multiblimp.exhibits.common import CERTAIN, printed_rows, read_items
 
 DIVIDED = (("certain", CERTAIN, BLUE), ("uncertain", ("?",), ORANGE))
 KINDS_OF_PAIRS = (*DIVIDED, ("pairs", (), BLUE))
 PER_PANEL = 60
-"""So many languages side by side that their names can still be read at page width."""
+"""Most languages side by side whose names can still be read at page width."""
 LINE_INCHES = 0.135
 """Height of a line of small type."""
 
@@ -51,9 +51,8 @@ def _cell(labels: Labels, row: str, column: str, where: list[str] | str, n: int)
 def _sizes(tables: Tables, labels: Labels) -> dict[str, int]:
     """Pairs of each language that has any, in order of the labels."""
     if labels.source == "published":
-        printed = read_printed(tables)
-        found = printed[(printed["exhibit"] == "table5") & (printed["column"] == "n")]
-        sizes = dict(zip(found["row"], found["value"], strict=True))
+        printed = printed_rows(tables, "table5", column="n")
+        sizes = dict(zip(printed["row"], printed["value"], strict=True))
     else:
         sizes = read_items(tables["items"], ["lang"])["lang"].value_counts().to_dict()
     return {lang: int(sizes[lang]) for lang in labels.languages if lang in sizes}
@@ -132,28 +131,18 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     The paper prints how many pairs a language has, but not how many of them are certain.
     """
     if labels.source == "published":
-        return _printed_fig3(tables, labels)
-    cells = _count_cells(read_items(tables["items"], ["lang", "label"]), labels)
-    return Exhibit(
-        "Minimal pairs per language",
-        "Pairs per language after sampling, by whether the binomial tests are certain that "
-        "the language agrees in the pair's condition; languages without pairs are left out.",
-        cells,
-        row_title="Language",
-        figure=pairs_figure(_counts(cells)),
-    )
-
-
-def _printed_fig3(tables: Tables, labels: Labels) -> Exhibit:
-    sizes = _sizes(tables, labels)
-    cells = [_cell(labels, labels.languages[lang], "pairs", lang, n) for lang, n in sizes.items()]
-    return Exhibit(
-        "Minimal pairs per language",
-        "Pairs per language." + _limits(labels),
-        cells,
-        row_title="Language",
-        figure=pairs_figure(_counts(cells)),
-    )
+        names, sizes = labels.languages, _sizes(tables, labels)
+        cells = [_cell(labels, names[lang], "pairs", lang, n) for lang, n in sizes.items()]
+        caption = "Pairs per language." + _limits(labels)
+    else:
+        cells = _count_cells(read_items(tables["items"], ["lang", "label"]), labels)
+        caption = (
+            "Pairs per language after sampling, by whether the binomial tests are certain that "
+            "the language agrees in the pair's condition; languages without pairs are left out."
+        )
+    figure = pairs_figure(_counts(cells))
+    title = "Minimal pairs per language"
+    return Exhibit(title, caption, cells, row_title="Language", figure=figure)
 
 
 # Figure 4
@@ -161,11 +150,16 @@ def _printed_fig3(tables: Tables, labels: Labels) -> Exhibit:
 
 def _families(sizes: dict[str, int], labels: Labels) -> dict[str, list[str]]:
     """Languages with pairs by family: the largest family first, and in it most pairs first."""
-    found: dict[str, list[str]] = {}
+    families: dict[str, list[str]] = {}
     for lang in sorted(sizes, key=lambda lang: (-sizes[lang], labels.languages[lang])):
-        found.setdefault(labels.facts["families"][lang], []).append(lang)
-    order = sorted(found, key=lambda f: (-len(found[f]), -sum(sizes[lang] for lang in found[f]), f))
-    return {family: found[family] for family in order}
+        families.setdefault(labels.facts["families"][lang], []).append(lang)
+
+    def rank(family: str) -> tuple[object, ...]:
+        """Sort key of a family: most languages first, then most pairs."""
+        members = families[family]
+        return -len(members), -sum(sizes[lang] for lang in members), family
+
+    return {family: families[family] for family in sorted(families, key=rank)}
 
 
 def _family_cells(sizes: dict[str, int], labels: Labels) -> list[Cell]:
@@ -221,15 +215,6 @@ def fig4(tables: Tables, labels: Labels) -> Exhibit:
 
 
 # Appendix B.1
-
-
-def _language_cells(sizes: dict[str, int], labels: Labels) -> list[Cell]:
-    """Pairs of each language that has any, families and languages as in Figure 4."""
-    return [
-        _cell(labels, labels.languages[lang], "pairs", lang, sizes[lang])
-        for inside in _families(sizes, labels).values()
-        for lang in inside
-    ]
 
 
 Line = tuple[str, float | None]
@@ -292,7 +277,12 @@ def languages_figure(cells: Sequence[Cell], families: dict[str, str]) -> Figure:
 
 def figb1(tables: Tables, labels: Labels) -> Exhibit:
     """Appendix B.1: every language with its pairs, by family."""
-    cells = _language_cells(_sizes(tables, labels), labels)
+    sizes = _sizes(tables, labels)
+    cells = [
+        _cell(labels, labels.languages[lang], "pairs", lang, sizes[lang])
+        for members in _families(sizes, labels).values()
+        for lang in members
+    ]
     families = {labels.languages[lang]: f for lang, f in labels.facts["families"].items()}
     return Exhibit(
         "Languages by family",

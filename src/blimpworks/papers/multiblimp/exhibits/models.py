@@ -9,10 +9,9 @@ from typing import Any
 from blimpworks.campaign.catalogue import Catalogue, ModelRow
 from blimpworks.campaign.reference import language_groups
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.papers.multiblimp.decisions import variant_of
-from blimpworks.papers.multiblimp.settings import MultiblimpOptions
+from blimpworks.papers.multiblimp.items.release import BENCHMARK
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions, variant_of
 
-BENCHMARK = "multiblimp"
 LLAMA, LLAMA_CHAT = "llama-3.1-8b", "llama-3.1-8b-instruct"
 # Columns of Tables 3 and 5.
 PRINTED = (
@@ -79,11 +78,11 @@ def rivals(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     less than 3 % of the pairs.
     """
     models = _models(catalogue)
-    shown = table_models(campaign, catalogue)
-    bases = {(models[m].family, models[m].parameters) for m in shown if models[m].tuning == "base"}
+    chosen = table_models(campaign, catalogue)
+    bases = {(models[m].family, models[m].parameters) for m in chosen if models[m].tuning == "base"}
     return [
         m
-        for m in shown
+        for m in chosen
         if models[m].tuning != "chat" or (models[m].family, models[m].parameters) not in bases
     ]
 
@@ -96,15 +95,14 @@ def mcnemar(campaign: Campaign, catalogue: Catalogue) -> str:
 def sized_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     """Models of Figure 5: the paper's four families, or all if the campaign has none of them."""
     models = _models(catalogue)
-    found = [name for name, row in models.items() if row.family in SIZED_FAMILIES]
-    return found or list(models)
+    return [name for name, row in models.items() if row.family in SIZED_FAMILIES] or [*models]
 
 
 def margin_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     """Models of Figure 7: the paper's three, or the first three of the tables."""
     models = _models(catalogue)
-    found = [name for name in models if name in MARGIN_MODELS]
-    return found or table_models(campaign, catalogue)[: len(MARGIN_MODELS)]
+    printed = [name for name in models if name in MARGIN_MODELS]
+    return printed or table_models(campaign, catalogue)[: len(MARGIN_MODELS)]
 
 
 def trend_model(campaign: Campaign, catalogue: Catalogue) -> str:
@@ -112,8 +110,8 @@ def trend_model(campaign: Campaign, catalogue: Catalogue) -> str:
     models = _models(catalogue)
     if TREND_MODEL in models:
         return TREND_MODEL
-    shown = table_models(campaign, catalogue)
-    return max(reversed(shown), key=lambda name: _size(models[name]), default="")
+    chosen = table_models(campaign, catalogue)
+    return max(reversed(chosen), key=lambda name: _size(models[name]), default="")
 
 
 def model_pairs(campaign: Campaign, catalogue: Catalogue) -> list[list[str]]:
@@ -123,9 +121,9 @@ def model_pairs(campaign: Campaign, catalogue: Catalogue) -> list[list[str]]:
     the tables against each of the next.
     """
     models = _models(catalogue)
-    found = [list(pair) for pair in PAIRS if pair[0] in models and pair[1] in models]
-    shown = table_models(campaign, catalogue)
-    return found or [[shown[0], other, ""] for other in shown[1 : 1 + PANELS]]
+    printed = [list(pair) for pair in PAIRS if pair[0] in models and pair[1] in models]
+    first, *others = table_models(campaign, catalogue) or [""]
+    return printed or [[first, other, ""] for other in others[:PANELS]]
 
 
 def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str, Any]]:
@@ -136,8 +134,9 @@ def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str,
 
 def groups(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
     """Languages of each group that the campaign has."""
-    found, ours = language_groups(campaign).items(), catalogue.languages_of("multiblimp")
-    return {name: [lang for lang in langs if lang in ours] for name, langs in found}
+    ours = catalogue.languages_of(BENCHMARK)
+    groups = language_groups(campaign).items()
+    return {name: [lang for lang in languages if lang in ours] for name, languages in groups}
 
 
 EVALUATION_FACTS = {

@@ -23,7 +23,7 @@ from blimpworks.papers.multiblimp.exhibits.stage_boxes import (
     draw_inflection,
     draw_pair,
 )
-from blimpworks.papers.multiblimp.exhibits.stage_cells import SHOWN, shown_cells
+from blimpworks.papers.multiblimp.exhibits.stage_cells import COLUMN, stage_cells
 from blimpworks.papers.multiblimp.exhibits.stage_tree import draw_tree
 from blimpworks.papers.multiblimp.exhibits.stages import Stages, follow_pair
 
@@ -66,9 +66,10 @@ class Box:
 def _rows(
     stages: Stages, spelling: Spelling, language: str, choice: Mapping[str, Any]
 ) -> list[list[Box]]:
-    """Boxes in three rows."""
+    """The boxes of Figure 2, in three rows."""
 
     def drawn(function: Callable[..., float], *more: Any) -> Draw:
+        """The inside of a box, which ``function`` draws of the stages and ``more``."""
         return lambda pen, x, y, width: function(pen, stages, *more, x, y, width)
 
     item, full = stages.item, WIDTH - 2 * EDGE
@@ -165,17 +166,17 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     stages = follow_pair(tables, choice)
     if stages is None:
         return _empty(language)
-    shown = shown_cells(stages)
+    cells = stage_cells(stages)
     spelling = Spelling.of(stages)
     with house_style():
         figure = draw(stages, spelling, language, choice)
     return Exhibit(
         TITLE,
         _caption(stages, spelling, language),
-        [each.cell for each in shown],
+        [each.cell for each in cells],
         row_title="What",
-        stub={each.cell.row: {"Stage": each.stage} for each in shown},
+        stub={each.cell.row: {"Stage": each.stage} for each in cells},
         figure=figure,
         textual=True,
-        written_in={(each.cell.row, SHOWN): choice["language"] for each in shown if each.foreign},
+        written_in={(each.cell.row, COLUMN): choice["language"] for each in cells if each.foreign},
     )

@@ -10,11 +10,12 @@ import pandas as pd
 
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import TOTAL
+from blimpworks.exhibits.formulas import TOTAL, select_rows
 from blimpworks.exhibits.shared import Tables
+from blimpworks.papers.multiblimp.exhibits.common import read_frames
 from blimpworks.papers.multiblimp.exhibits.facts import COMPLETE
 from blimpworks.papers.multiblimp.exhibits.formulas import ratio
-from blimpworks.papers.multiblimp.exhibits.items import read_funnel
+from blimpworks.tables import FUNNEL
 
 ALL = "All"
 # Column, first word of the funnel's stages, and the reason that counts what is left.
@@ -27,36 +28,29 @@ def _stages(funnel: pd.DataFrame, stage: str, reason: str) -> list[str]:
     Raises UserError when there are none that count ``reason``.
     """
     inside = funnel[funnel["reason"] == reason]["stage"].unique()
-    found = [name for name in inside if name.split()[0] == stage]
-    if not found:
+    stages = [name for name in inside if name.split()[0] == stage]
+    if not stages:
         raise UserError(
             f"the funnel has no stage {stage!r} with {reason!r}; it has "
             f"{', '.join(funnel['stage'].unique())}. Rebuild it with this version."
         )
-    return found
+    return stages
 
 
 def _cells(
     funnel: pd.DataFrame, row: str, published: int | None, chosen: Mapping[str, object]
 ) -> list[Cell]:
     """Pairs, items, and items against the paper's number, of one language or of all."""
-    inside = funnel[funnel["lang"] == chosen["lang"]] if "lang" in chosen else funnel
     cells: list[Cell] = []
     for column, stage, reason in COUNTED:
         stages = _stages(funnel, stage, reason)
         where = {**chosen, "stage": stages, "reason": reason}
-        rows = inside[inside["stage"].isin(stages) & (inside["reason"] == reason)]
-        n = int(rows["n"].sum())
+        n = int(select_rows(funnel, where)["n"].sum())
         cells.append(Cell(row, column, n, str(n), TOTAL, "funnel", where, n=n))
     if published:
-        value = n / published
-        formula, text = ratio(published), f"{value:.3f}"
-        cells.append(Cell(row, "Ratio", value, text, formula, "funnel", where, n=n))
+        value, formula = n / published, ratio(published)
+        cells.append(Cell(row, "Ratio", value, f"{value:.3f}", formula, "funnel", where, n=n))
     return cells
-
-
-def _all(funnel: pd.DataFrame, published: Mapping[str, int]) -> list[Cell]:
-    return _cells(funnel, ALL, sum(published.values()), {})
 
 
 def _matching(cells: Sequence[Cell], published: Mapping[str, int]) -> int:
@@ -80,7 +74,7 @@ def regeneration(tables: Tables, labels: Labels) -> Exhibit:
     ``labels.facts`` has the release's numbers, the sources' completeness and the reasons.
     Raises UserError when the funnel lacks a stage.
     """
-    funnel = read_funnel(tables["funnel"])
+    funnel = read_frames(FUNNEL, tables["funnel"])
     published: Mapping[str, int] = labels.facts["published_n"]
     sources, reasons = labels.facts["completeness"], labels.facts["reasons"]
     cells: list[Cell] = []
@@ -99,7 +93,7 @@ def regeneration(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(
         "Pairs regenerated, against the release",
         caption,
-        [*cells, *_all(funnel, published)],
+        [*cells, *_cells(funnel, ALL, sum(published.values()), {})],
         row_title="Language",
         stub={name: stub[name] for name in (*labels.languages.values(), ALL)},
         remarks=remarks,

@@ -12,7 +12,7 @@ from typing import Any
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT
 from blimpworks.exhibits.shared import Tables, marked
-from blimpworks.papers.multiblimp.exhibits.items import CERTAIN, abbreviation
+from blimpworks.papers.multiblimp.exhibits.common import CERTAIN, abbreviation
 from blimpworks.tables import ITEMS, read_table
 
 LANGUAGES = 10
@@ -23,32 +23,32 @@ SPANS = ("good_start", "good_end", "bad_start", "bad_end")
 Item = dict[str, Any]
 
 
-def _lot(text: str) -> bytes:
-    """A number that orders languages as if drawn, always in the same way."""
+def _random_order(text: str) -> bytes:
+    """A hash that puts languages into a random order, always the same."""
     return blake2b(text.encode(), digest_size=8).digest()
 
 
-def choose_languages(found: Sequence[str], traits: Mapping[str, Sequence[str]]) -> list[str]:
-    """Ten languages at most, each as unlike those before it as can be; the rest by lot.
+def choose_languages(languages: Sequence[str], traits: Mapping[str, Sequence[str]]) -> list[str]:
+    """Ten languages at most, each as unlike those before it as can be; ties at random.
 
-    ``traits`` has the script and the family of each. Returns them in the order of ``found``.
+    ``traits`` has the script and the family of each. Returns them in the order of ``languages``.
     """
     chosen: list[str] = []
     seen: Counter[str] = Counter()
-    left = sorted(found, key=_lot)
+    left = sorted(languages, key=_random_order)
     while left and len(chosen) < LANGUAGES:
-        next_one = min(left, key=lambda lang: sum(seen[trait] for trait in traits[lang]))
-        left.remove(next_one)
-        chosen.append(next_one)
-        seen.update(traits[next_one])
-    return [lang for lang in found if lang in chosen]
+        rarest = min(left, key=lambda lang: sum(seen[trait] for trait in traits[lang]))
+        left.remove(rarest)
+        chosen.append(rarest)
+        seen.update(traits[rarest])
+    return [lang for lang in languages if lang in chosen]
 
 
 def choose_item(items: Sequence[Item], used: Counter[str]) -> Item:
-    """A pair of certain agreement, not long, of the phenomenon seen least; the rest by lot."""
+    """A pair of certain agreement, not long, of the phenomenon seen least; ties by id."""
 
     def rank(item: Item) -> tuple[object, ...]:
-        """Lower is better."""
+        """Sort key of a pair: the lowest is shown."""
         return (
             item["label"] not in CERTAIN,
             len(item["good"]) > LONGEST,
@@ -73,11 +73,11 @@ def fig8(tables: Tables, labels: Labels) -> Exhibit:
     ``labels.facts["traits"]`` has script and family of each language.
     """
     items = _items_of(tables["items"])
-    found = [lang for lang in labels.languages if lang in items]
+    languages = [lang for lang in labels.languages if lang in items]
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
     used: Counter[str] = Counter()
-    for lang in choose_languages(found, labels.facts["traits"]):
+    for lang in choose_languages(languages, labels.facts["traits"]):
         item = choose_item(items[lang], used)
         used[item["phenomenon"]] += 1
         name = labels.languages[lang]

@@ -25,6 +25,7 @@ LABELLED = {
     "-": "no agreement",
 }
 KINDS = {"verb": "main verb", "aux": "auxiliary", "ptcp": "participle"}
+ORDERS = {"SV": "subject first (SV)", "VS": "verb first (VS)"}
 MOST_FORMS = 4
 """Forms of the lexicon that are drawn; the cells have all entries."""
 BAR, BAR_LEFT, BAR_RIGHT = "#DDDDDD", 24.0, 52.0
@@ -51,7 +52,7 @@ class Spelling:
         return cls(families, is_rtl(stages.item["good"]))
 
     def run(self, text: str, size: float = SIZE, colour: str = INK, bold: bool = False) -> Run:
-        """A word, or its number."""
+        """A word of the pair's language as text, or its number where no font has its letters."""
         if self.families is None:
             return Run(f"[{self._number(text)}]", size, colour, bold)
         scale = SMALL_LETTERS.get(self.families[0], 1.0)
@@ -95,16 +96,12 @@ def draw_candidate(
         ("subject", spelling.run(candidate["subject_form"], colour=BLUE, bold=True)),
         ("agreeing word", spelling.run(candidate["form"], colour=GREEN, bold=True)),
         ("kind", Run(KINDS[candidate["kind"]], SIZE)),
-        ("order", Run(_order(candidate["order"]), SIZE)),
+        ("order", Run(ORDERS[candidate["order"]], SIZE)),
         ("distance", Run(words, SIZE)),
         ("attractors", Run(between, SIZE)),
         ("feature", Run(f"{stages.feature} = {item['grammatical']}", SIZE, bold=True)),
     ]
     return facts(pen, x, y, width, rows)
-
-
-def _order(order: str) -> str:
-    return {"SV": "subject first (SV)", "VS": "verb first (VS)"}[order]
 
 
 def draw_agreement(
@@ -145,10 +142,10 @@ def _bar(
 
 def _tested(test: dict[str, Any], null: float) -> list[tuple[str, Run]]:
     p = test["p_greater"]
-    shown = "< 0.001" if p < 0.001 else f"= {p:.3f}"
+    p_text = "< 0.001" if p < 0.001 else f"= {p:.3f}"
     return [
         ("agreeing", Run(f"{test['agreeing']:,} of {test['n']:,}", SIZE)),
-        (f"P(agree) > {null:g}", Run(f"p {shown}", SIZE)),
+        (f"P(agree) > {null:g}", Run(f"p {p_text}", SIZE)),
     ]
 
 

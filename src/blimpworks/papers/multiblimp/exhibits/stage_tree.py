@@ -53,8 +53,7 @@ def _column(stages: Stages, spelling: Spelling, word: int, colour: str | None) -
         Run(row["deprel"] or "_", SMALL, shade),
     ]
     feats = (row["feats"] or "").split("|") if colour else []
-    shown = feats[:MOST_FEATURES] + ([ELLIPSIS] if len(feats) > MOST_FEATURES else [])
-    for text in shown:
+    for text in feats[:MOST_FEATURES] + ([ELLIPSIS] if len(feats) > MOST_FEATURES else []):
         agreeing = text.partition("=")[0] in COLUMNS_OF[stages.feature]
         runs.append(Run(text, SMALL, shade if agreeing else FAINT, bold=agreeing))
     return Column(word, tuple(runs))
@@ -76,16 +75,18 @@ def fitting_columns(columns: Sequence[Column], needed: set[int], width: float) -
 
 
 def _elided(columns: Sequence[Column], kept: Sequence[Column]) -> list[Column]:
-    shown: list[Column] = []
+    """The kept columns, with one of an ellipsis for each stretch of others."""
+    elided: list[Column] = []
     for column in columns:
         if column in kept:
-            shown.append(column)
-        elif not shown or shown[-1].word:
-            shown.append(Column(0, (Run(ELLIPSIS, FORM, FAINT),)))
-    return shown
+            elided.append(column)
+        elif not elided or elided[-1].word:
+            elided.append(Column(0, (Run(ELLIPSIS, FORM, FAINT),)))
+    return elided
 
 
 def _total(columns: Sequence[Column]) -> float:
+    """Width of columns side by side, in points."""
     return sum(column.width for column in columns) + GAP * (len(columns) - 1)
 
 

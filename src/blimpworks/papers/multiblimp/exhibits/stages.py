@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from blimpworks.errors import UserError
 from blimpworks.exhibits.shared import Tables
-from blimpworks.papers.multiblimp.exhibits.items import CERTAIN
+from blimpworks.papers.multiblimp.exhibits.common import CERTAIN
 from blimpworks.papers.multiblimp.items.agreement import BOTH_TYPES
 from blimpworks.papers.multiblimp.items.features import parse_feats
 from blimpworks.papers.multiblimp.items.inflection import SOURCES, LexiconRow
@@ -107,7 +107,7 @@ def choose_pair(
     """
 
     def rank(item: Row) -> tuple[object, ...]:
-        """Lower is better."""
+        """Sort key of a pair: the lowest is shown."""
         words = lengths[item["treebank"], item["file"], item["sent_id"]]
         far = max(SHORTEST - words, words - LONGEST, 0)
         certain = item["label"] in CERTAIN
@@ -194,10 +194,10 @@ def _entries(trace: Trace, item: Row) -> list[Entry]:
 
 def _sizes(lexicon: pa.Table, lemma: str) -> dict[str, int]:
     """How many entries of verbs each source has of a lemma."""
-    same = pc.and_(
+    of_lemma = pc.and_(
         pc.equal(lexicon["lemma"], lemma), pc.equal(lexicon["pos"].cast(pa.string()), VERBS)
     )
-    sources = lexicon.filter(same)["source"].cast(pa.string()).to_pylist()
+    sources = lexicon.filter(of_lemma)["source"].cast(pa.string()).to_pylist()
     return {source: sources.count(source) for source in SOURCES}
 
 

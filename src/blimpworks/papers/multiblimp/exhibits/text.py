@@ -6,8 +6,8 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, Formula, of_row, select_rows
 from blimpworks.exhibits.shared import Tables, read_printed
 from blimpworks.exhibits.statements import VALUE, Place, Recomputation, printed_statements
+from blimpworks.papers.multiblimp.exhibits.common import read_items
 from blimpworks.papers.multiblimp.exhibits.formulas import DIFFERENCE, ENOUGH_PAIRS, LANGUAGES
-from blimpworks.papers.multiblimp.exhibits.items import read_items
 
 RECOMPUTATION = Recomputation(dict.fromkeys((COUNT, DIFFERENCE, of_row("value")), "{:g}"))
 MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {

@@ -13,14 +13,8 @@ from matplotlib.transforms import Bbox
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.shared import (
-    Tables,
-    counted,
-    printed_cell,
-    read_plain,
-    read_printed,
-    row_cell,
-)
+from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.shared import Tables, counted, printed_cell, row_cell
 from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,
@@ -35,10 +29,11 @@ from blimpworks.exhibits.style import (
 from blimpworks.papers.multiblimp.analysis.frequencies import RANKED_BY
 from blimpworks.papers.multiblimp.analysis.regressions import ENOUGH_LANGUAGES, FREQUENCY, logistic
 from blimpworks.papers.multiblimp.exhibits.accuracies import accuracy_cell, read_accuracies
+from blimpworks.papers.multiblimp.exhibits.common import printed_rows, read_frames
 from blimpworks.tables import FREQUENCIES, REGRESSIONS, RESIDUALS
 
 NAMED = 7
-"""Twice so many languages furthest off the trend are named, where there is room."""
+"""Half of how many languages, those furthest off the trend, are named where there is room."""
 SIDES = [
     ((0, 4), "center", "bottom"),
     ((0, -4), "center", "top"),
@@ -55,8 +50,7 @@ DIVERGING = LinearSegmentedColormap.from_list("deviation", [ORANGE, "#DDDDDD", B
 
 def _of_languages(rows: pd.DataFrame, model: str) -> pd.DataFrame:
     """A model's accuracies over all phenomena, by language, among all accuracies."""
-    chosen = rows[(rows["phenomenon"] == ALL) & (rows["model"] == model)]
-    return chosen.set_index("lang", drop=False)
+    return select_rows(rows, {"phenomenon": ALL, "model": model}).set_index("lang", drop=False)
 
 
 # Figure 1
@@ -71,10 +65,9 @@ def _trend_cells(
         if lang not in rows.index:
             continue
         cells.append(accuracy_cell(rows.loc[[lang]], name, "accuracy", labels))
-        for _, found in frequencies[frequencies["lang"] == lang].iterrows():
-            text = f"{found[RANKED_BY]:.3g}"
-            place = (name, RANKED_BY)
-            cells.append(row_cell("frequencies", found, ("lang",), RANKED_BY, place, text))
+        for _, row in frequencies[frequencies["lang"] == lang].iterrows():
+            text, place = f"{row[RANKED_BY]:.3g}", (name, RANKED_BY)
+            cells.append(row_cell("frequencies", row, ("lang",), RANKED_BY, place, text))
         for _, row in residuals[residuals["lang"] == lang].iterrows():
             keys = ("analysis", "model", "lang")
             for column in ("fitted", "residual"):
@@ -145,10 +138,9 @@ def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> 
 
 def _curve_of(tables: Tables, model: str) -> pd.Series | None:
     """Terms of the logistic curve fitted to a model, if one was."""
-    frames = [read_plain(REGRESSIONS, path) for path in tables["regressions"]]
-    found = pd.concat(frames)
-    chosen = found[(found["analysis"] == FREQUENCY) & (found["model"] == model)]
-    return None if chosen.empty else chosen.set_index("term")["coefficient"]
+    rows = read_frames(REGRESSIONS, tables["regressions"])
+    terms = select_rows(rows, {"analysis": FREQUENCY, "model": model})
+    return None if terms.empty else terms.set_index("term")["coefficient"]
 
 
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
@@ -156,12 +148,11 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     model = labels.facts["trend_model"]
     rows = _of_languages(read_accuracies(tables, labels), model)
     paths = tables.get("frequencies") or []
-    frames = [read_plain(FREQUENCIES, path) for path in paths]
-    known = pd.concat([pd.DataFrame(columns=["lang", RANKED_BY]), *frames])
-    left = pd.concat([read_plain(RESIDUALS, path) for path in tables["residuals"]])
-    left = left[(left["analysis"] == FREQUENCY) & (left["model"] == model)]
+    known = read_frames(FREQUENCIES, paths)
+    residuals = read_frames(RESIDUALS, tables["residuals"])
+    residuals = select_rows(residuals, {"analysis": FREQUENCY, "model": model})
     curve = _curve_of(tables, model)
-    cells = _trend_cells(rows, known[known[RANKED_BY] > 0], left, labels)
+    cells = _trend_cells(rows, known[known[RANKED_BY] > 0], residuals, labels)
     points = _trend_points(cells)
     with house_style():
         figure = new_figure(PAGE_INCHES * 0.75, 3.0)
@@ -207,20 +198,15 @@ def _trend_caption(curve: pd.Series | None, points: pd.DataFrame, judged: int) -
 
 def _size_cells(tables: Tables, labels: Labels) -> dict[str, Cell]:
     """Overall accuracy of each model: measured, or as Table 3 prints it."""
-    shown = [model for model in labels.facts["sized_models"] if model in labels.models]
+    names = {model: labels.models.get(model) for model in labels.facts["sized_models"]}
+    places = {model: (name, "accuracy") for model, name in names.items() if name}
     if labels.source == "published":
-        printed = read_printed(tables)
-        found = printed[(printed["exhibit"] == "table3") & (printed["column"] == ALL)]
-        rows = {row["row"]: row for _, row in found.iterrows()}
-        names = [model for model in shown if model in rows]
-        return {m: printed_cell(rows[m], (labels.models[m], "accuracy")) for m in names}
+        printed = printed_rows(tables, "table3", column=ALL)
+        rows = {row["row"]: row for _, row in printed.iterrows()}
+        return {m: printed_cell(rows[m], place) for m, place in places.items() if m in rows}
     accuracies = read_accuracies(tables, labels)
-    frames = {model: _of_languages(accuracies, model) for model in shown}
-    return {
-        model: accuracy_cell(frame, labels.models[model], "accuracy", labels)
-        for model, frame in frames.items()
-        if len(frame)
-    }
+    frames = {m: _of_languages(accuracies, m) for m in places}
+    return {m: accuracy_cell(frames[m], *places[m], labels) for m in places if len(frames[m])}
 
 
 def _draw_family(axes: Axes, points: pd.DataFrame, family: str, number: int) -> None:

@@ -1,1 +1,1 @@
-"""Its items: how they are made."""
+"""How MultiBLiMP's items are made from treebanks, or read from the release."""

@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.special import bdtr, bdtrc
 
-from blimpworks.papers.multiblimp.decisions import corrected
 from blimpworks.papers.multiblimp.items.features import UNDEFINED, alternatives, parse_feats
 from blimpworks.papers.multiblimp.items.inflection import (
     CONTEXT_PARTS,
@@ -23,13 +22,13 @@ from blimpworks.papers.multiblimp.items.inflection import (
     SOURCES,
     Lexicon,
     Query,
-    Wanted,
-    asked,
+    Selection,
     load_lexicon,
+    spellings,
     values_of,
 )
 from blimpworks.papers.multiblimp.items.phenomena import COLUMNS_OF, PHENOMENA, Phenomenon
-from blimpworks.papers.multiblimp.settings import MultiblimpOptions
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.tables import (
     AGREEMENT,
     AGREEMENT_COUNTS,
@@ -44,15 +43,7 @@ Key = tuple[str, str, str, str]
 """Verb type, order, subject value, verb value."""
 Lookup = Callable[[str, str | None], set[str]]
 """From a form and its annotation to the values it can have."""
-COLUMNS = (
-    "construction",
-    "kind",
-    "order",
-    "subject_form",
-    "subject_feats",
-    "form",
-    "feats",
-)
+COLUMNS = ("construction", "kind", "order", "subject_form", "subject_feats", "form", "feats")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +56,20 @@ class Evidence:
     united: bool
     """Whether all sources count, or each only where those before it say nothing."""
     any_case: bool
-    """Whether a form that is not found is looked up in lower case."""
+    """Whether a form without an entry is looked up in lower case too."""
 
     def _looked_up(
         self, lexicons: tuple[Lexicon, ...], form: str, query: Query, feature: str
     ) -> set[str]:
-        found: set[str] = set()
+        values: set[str] = set()
         for lexicon in lexicons:
             column = lexicon.columns[feature]
-            if column and (self.united or not found):
+            if column and (self.united or not values):
                 rows = lexicon.by_form.get(form, ())
                 if not rows and self.any_case:
                     rows = lexicon.by_form.get(form.lower(), ())
-                found |= values_of(lexicon, rows, query, column, column)
-        return found - {UNDEFINED} if self.united else found
+                values |= values_of(lexicon, rows, query, column, column)
+        return values - {UNDEFINED} if self.united else values
 
     def _values(
         self,
@@ -127,13 +118,13 @@ def load_evidence(
     """What is needed to look up the values of a construction's subjects and verbs.
 
     The authors unite both lexicons for verbs and leave open values out; for participles
-    they ask the treebank lexicon only where UniMorph has nothing, and keep open values.
+    they consult the treebank lexicon only where UniMorph has nothing, and keep open values.
     Corrected, UniMorph alone stands behind the annotation, as section 4.2 says.
     """
     participles, ours = construction == "sp", corrected(options, "agreement_evidence")
     any_case = corrected(options, "letter_case")
-    verbs = Wanted(("V",), asked(candidates["form"], any_case), "form", participles)
-    subjects = Wanted(CONTEXT_PARTS, asked(candidates["subject_form"], any_case), "form")
+    verbs = Selection(("V",), spellings(candidates["form"], any_case), "form", participles)
+    subjects = Selection(CONTEXT_PARTS, spellings(candidates["subject_form"], any_case), "form")
     sources = SOURCES[:1] if ours else SOURCES
     return Evidence(
         tuple(load_lexicon(lexicon, source, verbs) for source in sources),
@@ -243,17 +234,17 @@ def measure_agreement(
     """
     edges = read_table(CANDIDATES, candidates, COLUMNS)
     entries = read_table(LEXICON, lexicon)
-    found: dict[str, Counter[Key]] = {}
+    counts: dict[str, Counter[Key]] = {}
     for construction in ("sv", "sp"):
         inside = edges.filter(pc.equal(edges["construction"].cast(pa.string()), construction))
         evidence = load_evidence(inside, entries, construction, options)
-        for name in options.phenomena:
-            if PHENOMENA[name].construction == construction:
-                phenomenon = PHENOMENA[name]
-                found[name] = count_agreement(inside, evidence, lang, phenomenon, options)
-    rows = [row for name in options.phenomena for row in _rows(found[name], name, options)]
+        for phenomenon in map(PHENOMENA.__getitem__, options.phenomena):
+            if phenomenon.construction == construction:
+                agreed = count_agreement(inside, evidence, lang, phenomenon, options)
+                counts[phenomenon.name] = agreed
+    rows = [row for name in options.phenomena for row in _rows(counts[name], name, options)]
     write_table(pa.Table.from_pylist(rows, schema=AGREEMENT.arrow()), AGREEMENT, output)
-    rows = [row for name in options.phenomena for row in _count_rows(found[name], name)]
+    rows = [row for name in options.phenomena for row in _count_rows(counts[name], name)]
     table = pa.Table.from_pylist(rows, schema=AGREEMENT_COUNTS.arrow())
     write_table(table, AGREEMENT_COUNTS, counted)
-    return {name: counts.total() for name, counts in found.items()}
+    return {name: agreed.total() for name, agreed in counts.items()}

@@ -5,7 +5,7 @@ first row plus its id minus one, so heads and dependents are index arithmetic.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.campaign.settings.campaign import TreebankOptions
-from blimpworks.papers.multiblimp.decisions import corrected
 from blimpworks.papers.multiblimp.items.features import AGREEMENT_FEATURES, parse_feats
-from blimpworks.papers.multiblimp.items.funnel import write_funnel
+from blimpworks.papers.multiblimp.items.orthography import read_tokens
 from blimpworks.papers.multiblimp.items.phenomena import PARTICIPLE
+from blimpworks.papers.multiblimp.items.schema import write_funnel
 from blimpworks.papers.multiblimp.items.unwanted import Mask, Strings, marked, unwanted_rows
-from blimpworks.papers.multiblimp.items.words import read_tokens
-from blimpworks.papers.multiblimp.settings import MultiblimpOptions
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.tables import CANDIDATES, write_table
 
 Rows = npt.NDArray[np.int64]
@@ -76,19 +75,19 @@ def unwanted_sentences(
 
 def _heads_of(words: Words, dependents: Mask) -> Mask:
     """Words that have one of the marked words as a dependent."""
-    found = np.zeros(len(words.head), bool)
+    marks = np.zeros(len(words.head), bool)
     heads = words.head[dependents]
-    found[heads[heads >= 0]] = True
-    return found
+    marks[heads[heads >= 0]] = True
+    return marks
 
 
 def _leftmost_auxiliary(words: Words, allowed: Mask) -> Rows:
     """For each word the row of its first allowed auxiliary or copula; -1 if it has none."""
     is_auxiliary = marked(words.deprel, lambda d: d == "cop" or d.startswith("aux"))
     rows = np.flatnonzero(is_auxiliary & allowed & (words.head >= 0))
-    found = np.full(len(words.head), -1)
-    found[words.head[rows[::-1]]] = rows[::-1]
-    return found
+    auxiliaries = np.full(len(words.head), -1)
+    auxiliaries[words.head[rows[::-1]]] = rows[::-1]
+    return auxiliaries
 
 
 def _filters(words: Words, subjects: Rows, heads: Rows) -> dict[str, Mask]:
@@ -185,13 +184,8 @@ class _Edges:
 
     def where(self, keep: Mask) -> "_Edges":
         """The edges that a mask keeps."""
-        return _Edges(
-            self.construction,
-            self.subjects[keep],
-            self.inflected[keep],
-            self.replaced[keep],
-            self.kind[keep],
-        )
+        columns = ("subjects", "inflected", "replaced", "kind")
+        return replace(self, **{name: getattr(self, name)[keep] for name in columns})
 
 
 def _table(words: Words, edges: _Edges, options: MultiblimpOptions) -> pa.Table:

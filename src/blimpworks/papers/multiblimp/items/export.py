@@ -14,29 +14,36 @@ from blimpworks.errors import UserError
 from blimpworks.files import atomic
 from blimpworks.papers.multiblimp.items.features import from_unimorph, parse_feats
 from blimpworks.papers.multiblimp.items.phenomena import PARTICIPLE, PHENOMENA
-from blimpworks.papers.multiblimp.items.schema import ITEM_SCHEMA
+from blimpworks.papers.multiblimp.items.schema import (
+    ITEM_SCHEMA,
+    RELEASED_COLUMNS,
+    RELEASED_POSITIONS,
+)
 from blimpworks.tables import ITEMS, read_table
 
 Item = Mapping[str, Any]
+
+
+COLUMNS = (  # noqa: SIM905
+    "sen verb verb_idx cop cop_idx child child_idx child_features child_upos head head_idx "
+    "head_features head_upos distance attractors metadata swap_head feature_vals prefix wrong_sen "
+    "congruent_attractors incongruent_attractors num_attractors num_congruent_attractors "
+    "num_incongruent_attractors has_attractors only_has_congruent_attractors "
+    "only_has_incongruent_attractors sample_weight phenomenon lang grammatical_feature "
+    "ungrammatical_feature wo inflect_item agreement_certainty"
+).split()
+"""The release's columns, in its order."""
 
 
 def _words(item: Item) -> dict[str, Any]:
     """The pair's words; ``head`` is the one that agrees, ``cop`` an auxiliary or copula."""
     auxiliary = item["inflected"] == "aux"
     return {
-        "verb": item["verb"],
-        "verb_idx": item["verb_id"] - 1,
+        **{theirs: item[ours] - 1 for theirs, ours in RELEASED_POSITIONS.items()},
         "cop": item["inflected_form"] if auxiliary else "",
         "cop_idx": item["inflected_id"] - 1 if auxiliary else "",
-        "child": item["subject"],
-        "child_idx": item["subject_id"] - 1,
         "child_features": parse_feats(item["subject_feats"]) | {"lemma": item["subject_lemma"]},
-        "child_upos": item["subject_upos"],
-        "head": item["inflected_form"],
-        "head_idx": item["replaced_id"] - 1,
         "head_features": parse_feats(item["inflected_feats"]) | {"lemma": item["inflected_lemma"]},
-        "head_upos": item["inflected_upos"],
-        "distance": item["distance"],
     }
 
 
@@ -65,27 +72,16 @@ def _attractors(item: Item) -> dict[str, Any]:
 def released_row(item: Item) -> dict[str, Any]:
     """One item of the sampled set as a row of the released layout, its columns in that order."""
     construction, feature = item["phenomenon"][:2].upper(), item["phenomenon"][2]
-    origin = {"sent_id": item["sent_id"], "treebank": f"{item['treebank']}/{item['file']}"}
-    attractors = _attractors(item)
-    return {
-        "sen": item["good"],
-        **_words(item),
-        "attractors": attractors.pop("attractors"),
-        "metadata": origin,
+    cells = {theirs: item[ours] for theirs, ours in RELEASED_COLUMNS.items()}
+    cells |= _words(item) | _attractors(item)
+    cells |= {
+        "metadata": {"sent_id": item["sent_id"], "treebank": f"{item['treebank']}/{item['file']}"},
         "swap_head": item["bad_form"],
-        "feature_vals": item["values"],
         "prefix": item["good"][: item["good_start"]].rstrip(),
-        "wrong_sen": item["bad"],
-        **attractors,
-        "sample_weight": item["weight"],
         "phenomenon": f"{construction}-{feature}",
-        "lang": item["lang"],
-        "grammatical_feature": item["grammatical"],
-        "ungrammatical_feature": item["ungrammatical"],
-        "wo": item["order"],
         "inflect_item": PARTICIPLE if construction == "SP" else item["inflected"],
-        "agreement_certainty": item["label"],
     }
+    return {name: cells[name] for name in COLUMNS}
 
 
 def export_items(items: Path, output: Path) -> int:
@@ -97,15 +93,15 @@ def export_items(items: Path, output: Path) -> int:
     table = read_table(ITEMS, items)
     missing = [name for name in ITEM_SCHEMA.names if name not in table.column_names]
     if missing or table["weight"].null_count:
-        found = f"no column {missing[0]!r}" if missing else "pairs that were not drawn"
+        fault = f"no column {missing[0]!r}" if missing else "pairs that were not drawn"
         raise UserError(
-            f"{items} has {found}; expected the sampled items of this version, "
+            f"{items} has {fault}; expected the sampled items of this version, "
             "<results>/items/multiblimp/LANG.parquet. Build them with `snakemake items`."
         )
     rows = [released_row(item) for item in table.to_pylist()]
     if rows:
         with atomic(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, [*rows[0]], delimiter="\t", lineterminator="\n")
+            writer = csv.DictWriter(file, COLUMNS, delimiter="\t", lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
     return len(rows)

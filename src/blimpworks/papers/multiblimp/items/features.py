@@ -37,6 +37,10 @@ UD_TO_UNIMORPH = {
     "Perf": "PRF",
     "Part": "V.PTCP",
 }
+READ_AS_MISSING = frozenset(
+    "#N/A #NA -NaN -nan <NA> N/A NA NULL NaN None n/a nan null".split()  # noqa: SIM905
+)
+"""Words that pandas, with which the authors read their tables, takes for missing cells."""
 _FROM_UNIMORPH = {unimorph: ud for ud, unimorph in UD_TO_UNIMORPH.items()}
 
 
@@ -46,12 +50,12 @@ def tag_features() -> dict[str, str]:
     table = (
         files("blimpworks.papers.multiblimp.items").joinpath("unimorph_tags.tsv").read_text("utf-8")
     )
-    found: dict[str, str] = {}
+    features: dict[str, str] = {}
     for line in table.splitlines()[1:]:
         feature, tags = line.split("\t")
         for tag in tags.split():
-            found.setdefault(tag, feature)
-    return found
+            features.setdefault(tag, feature)
+    return features
 
 
 @cache

@@ -52,17 +52,17 @@ class Lexicon:
     by_form: dict[str, list[LexiconRow]] = field(default_factory=lambda: defaultdict(list))
 
     def relevant(self, query: Query) -> dict[str, frozenset[str]]:
-        """The part of a query that rows of this lexicon can answer."""
-        return {name: wanted for name, wanted in query.items() if name in self.stated}
+        """The part of a query about features that some row of this lexicon states."""
+        return {name: values for name, values in query.items() if name in self.stated}
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Selection:
     """Which rows of a lexicon are loaded.
 
     ``parts`` are parts of speech. With ``participles`` only participles count, unless no
     row says which verb forms they are. Rows are kept in memory when their lemma or form is
-    among ``words``; what the lexicon can state is told by all rows.
+    among ``words``; which features the lexicon states is decided by all rows.
     """
 
     parts: tuple[str, ...]
@@ -71,10 +71,10 @@ class Wanted:
     participles: bool = False
 
 
-def asked(words: Iterable[Any], any_case: bool) -> frozenset[str]:
+def spellings(words: Iterable[Any], any_case: bool) -> frozenset[str]:
     """Words to be looked up, with ``any_case`` in lower case too; Arrow or Python strings."""
-    found = {str(word) for word in words}
-    return frozenset(found | {word.lower() for word in found} if any_case else found)
+    written = {str(word) for word in words}
+    return frozenset(written | {word.lower() for word in written} if any_case else written)
 
 
 def _readings(features: str) -> list[dict[str, str]]:
@@ -85,7 +85,8 @@ def _readings(features: str) -> list[dict[str, str]]:
 
 
 def _stated(readings: Iterable[list[dict[str, str]]]) -> frozenset[str]:
-    return frozenset(name for found in readings for each in found for name in each)
+    """Features that some reading of some bundle states."""
+    return frozenset(name for of_bundle in readings for reading in of_bundle for name in reading)
 
 
 Readings = dict[str, list[dict[str, str]]]
@@ -96,12 +97,12 @@ def _only_participles(readings: Readings) -> Readings:
     if "VerbForm" not in _stated(readings.values()):
         return readings
     return {
-        bundle: [reading for reading in found if reading.get("VerbForm") == "V.PTCP"]
-        for bundle, found in readings.items()
+        bundle: [reading for reading in of_bundle if reading.get("VerbForm") == "V.PTCP"]
+        for bundle, of_bundle in readings.items()
     }
 
 
-def load_lexicon(table: pa.Table, source: str, wanted: Wanted) -> Lexicon:
+def load_lexicon(table: pa.Table, source: str, selection: Selection) -> Lexicon:
     """Rows of one ``source`` ("unimorph" or "ud") of a ``lexicon`` table.
 
     Values are assumed where a row states none for a feature that other rows of the same
@@ -109,12 +110,12 @@ def load_lexicon(table: pa.Table, source: str, wanted: Wanted) -> Lexicon:
     """
     keep = pc.and_(
         pc.equal(table["source"].cast(pa.string()), source),
-        pc.is_in(table["pos"].cast(pa.string()), pa.array([*wanted.parts])),
+        pc.is_in(table["pos"].cast(pa.string()), pa.array([*selection.parts])),
     )
     rows = table.filter(keep)
     counts = Counter(rows["features"].cast(pa.string()).to_pylist())
     readings = {bundle: _readings(bundle) for bundle in counts}
-    if wanted.participles:
+    if selection.participles:
         readings = _only_participles(readings)
     stated = _stated(readings.values())
     columns = {
@@ -122,9 +123,9 @@ def load_lexicon(table: pa.Table, source: str, wanted: Wanted) -> Lexicon:
         for feature, names in COLUMNS_OF.items()
     }
     lexicon, defaults = Lexicon(columns, stated), assumed(stated)
-    filled = {b: [{**defaults, **each} for each in found] for b, found in readings.items()}
-    asked = pc.is_in(rows[wanted.by], pa.array([*wanted.words], pa.string()))
-    _index(lexicon, rows.filter(asked), filled, wanted.by)
+    filled = {b: [{**defaults, **r} for r in of_bundle] for b, of_bundle in readings.items()}
+    selected = pc.is_in(rows[selection.by], pa.array([*selection.words], pa.string()))
+    _index(lexicon, rows.filter(selected), filled, selection.by)
     return lexicon
 
 
@@ -148,8 +149,8 @@ def _inflecting_column(
     best, chosen = 0, None
     for name in names:
         values: Counter[str] = Counter()
-        for bundle, found in readings.items():
-            for value in (reading[name] for reading in found if name in reading):
+        for bundle, of_bundle in readings.items():
+            for value in (reading[name] for reading in of_bundle if name in reading):
                 values[value] += counts[bundle]
         if len(values) >= 2 and min(values.values()) > best:
             best, chosen = min(values.values()), name
@@ -169,16 +170,16 @@ INDICATIVE = query_of({"Mood": "Ind"})
 
 
 def _fits(row: LexiconRow, query: Query, column: str | None) -> bool:
-    """Whether a row answers a query.
+    """Whether a row matches a query.
 
     Open and missing values do too, except in ``column`` and where the query names several
     values: those must be met.
     """
-    for name, wanted in query.items():
-        found = row.features.get(name)
-        if found in wanted:
+    for name, accepted in query.items():
+        value = row.features.get(name)
+        if value in accepted:
             continue
-        if name == column or len(wanted) > 1 or found not in (None, UNDEFINED):
+        if name == column or len(accepted) > 1 or value not in (None, UNDEFINED):
             return False
     return True
 
@@ -213,14 +214,14 @@ def contrasting(lexicon: Lexicon, row: LexiconRow, query: Query, column: str) ->
     if value == UNDEFINED:
         return []
     defined = {n: frozenset({v}) for n, v in row.features.items() if v != UNDEFINED}
-    wanted = {**lexicon.relevant(query), **defined}
-    del wanted[column]
+    required = {**lexicon.relevant(query), **defined}
+    del required[column]
     rows = [
         other
         for other in lexicon.by_lemma.get(row.lemma, ())
-        if other.features.get(column) not in (UNDEFINED, value) and _fits(other, wanted, None)
+        if other.features.get(column) not in (UNDEFINED, value) and _fits(other, required, None)
     ]
-    return _tightest(rows, {**wanted, column: frozenset()})
+    return _tightest(rows, {**required, column: frozenset()})
 
 
 def values_of(

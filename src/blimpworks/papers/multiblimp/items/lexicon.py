@@ -13,18 +13,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.errors import UserError
-from blimpworks.papers.multiblimp.decisions import corrected
 from blimpworks.papers.multiblimp.items.features import (
+    READ_AS_MISSING,
     parse_feats,
     parse_tags,
     render,
     to_unimorph,
 )
-from blimpworks.papers.multiblimp.items.orthography import normalise_unimorph
+from blimpworks.papers.multiblimp.items.orthography import normalise_unimorph, read_tokens
 from blimpworks.papers.multiblimp.items.patches import patch_line, patch_rows
 from blimpworks.papers.multiblimp.items.unwanted import unwanted_rows
-from blimpworks.papers.multiblimp.items.words import read_tokens
-from blimpworks.papers.multiblimp.settings import MultiblimpOptions
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.tables import LEXICON, write_table
 
 Entry = tuple[str, str, str, str]
@@ -40,24 +39,6 @@ POS_OF_UPOS = {
     "ADV": "ADV",
 }
 
-READ_AS_MISSING = frozenset(
-    {
-        "#N/A",
-        "#NA",
-        "-NaN",
-        "-nan",
-        "<NA>",
-        "N/A",
-        "NA",
-        "NULL",
-        "NaN",
-        "None",
-        "n/a",
-        "nan",
-        "null",
-    }
-)
-"""Words that pandas, with which the authors read their tables, takes for missing cells."""
 WORD_COLUMNS = ("word", "lemma", "form", "upos", "feats", "deprel", "misc")
 
 
@@ -105,11 +86,12 @@ def unimorph_entries(
 ) -> list[Entry]:
     """Distinct entries of a language's UniMorph tables, in order of appearance."""
     rows = (row for path in paths for row in read_unimorph(path, lang, special, options))
-    found: dict[Entry, None] = {}
-    for lemma, form, tags in patch_rows(rows, lang):
-        for pos, features in parse_tags(tags):
-            found[lemma, form, pos, render(features)] = None
-    return list(found)
+    entries = (
+        (lemma, form, pos, render(features))
+        for lemma, form, tags in patch_rows(rows, lang)
+        for pos, features in parse_tags(tags)
+    )
+    return list(dict.fromkeys(entries))
 
 
 def _ud_features(feats: str) -> dict[str, str]:
@@ -228,15 +210,11 @@ def build_lexicon(
     if not corrected(options, "missing_words"):
         from_unimorph = [entry for entry in from_unimorph if not _reads_as_missing(entry)]
         from_ud = {e: n for e, n in from_ud.items() if not _reads_as_missing(e)}
-    entries = [*from_unimorph, *from_ud]
-    names = ("lemma", "form", "pos", "features")
-    columns = {name: [entry[i] for entry in entries] for i, name in enumerate(names)}
-    table = pa.table(
-        {
-            **{name: pa.array(values, pa.string()) for name, values in columns.items()},
-            "source": ["unimorph"] * len(from_unimorph) + ["ud"] * len(from_ud),
-            "frequency": pa.array([None] * len(from_unimorph) + list(from_ud.values()), pa.int32()),
-        }
-    )
-    write_table(table, LEXICON, output)
+    rows = [
+        *((*entry, "unimorph", None) for entry in from_unimorph),
+        *((*entry, "ud", frequency) for entry, frequency in from_ud.items()),
+    ]
+    names = ("lemma", "form", "pos", "features", "source", "frequency")
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    write_table(pa.table(columns, schema=LEXICON.arrow()), LEXICON, output)
     return {"unimorph": len(from_unimorph), "ud": len(from_ud)}

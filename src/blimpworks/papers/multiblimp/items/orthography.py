@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from unicodedata import normalize
 
 import pyarrow as pa
@@ -16,6 +17,9 @@ import pyarrow.compute as pc
 from unidecode import unidecode
 
 from blimpworks.errors import UserError
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions
+from blimpworks.papers.multiblimp.settings import corrected as is_corrected
+from blimpworks.tables import TOKENS, read_table
 
 WORDS = ("form", "lemma")
 CANTILLATION = "\u0591-\u05af"
@@ -76,6 +80,19 @@ TREATMENTS = {
     "strip_colons_everywhere": Treatment(_delete(":"), tokens=(*WORDS, "deprel")),
     "strip_persian_marks": Treatment(_strip_persian_marks, unimorph=WORDS),
 }
+
+
+def read_tokens(
+    path: Path, columns: Sequence[str], special: Sequence[str], options: MultiblimpOptions
+) -> pa.Table:
+    """Columns of a ``tokens`` table in its language's agreed spelling (``normalise_tokens``).
+
+    The column ``misc`` comes too where there are ``special`` treatments. Raises UserError when
+    the table can't be read, or for an unknown treatment.
+    """
+    needed = list(dict.fromkeys([*columns, "misc"])) if special else columns
+    table = read_table(TOKENS, path, needed)
+    return normalise_tokens(table, special, corrected=is_corrected(options, "scripts"))
 
 
 def normalise_tokens(

@@ -13,27 +13,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.items import item_id
-from blimpworks.papers.multiblimp.decisions import corrected
 from blimpworks.papers.multiblimp.items.agreement import BOTH_TYPES
 from blimpworks.papers.multiblimp.items.features import (
     AGREEMENT_FEATURES,
     parse_feats,
     to_unimorph,
 )
-from blimpworks.papers.multiblimp.items.funnel import write_funnel
 from blimpworks.papers.multiblimp.items.inflection import (
     CONTEXT_PARTS,
     SOURCES,
-    Wanted,
-    asked,
+    Selection,
     load_lexicon,
+    spellings,
 )
+from blimpworks.papers.multiblimp.items.orthography import read_tokens
 from blimpworks.papers.multiblimp.items.phenomena import PHENOMENA, Phenomenon
-from blimpworks.papers.multiblimp.items.schema import ITEM_SCHEMA
+from blimpworks.papers.multiblimp.items.schema import ITEM_SCHEMA, write_funnel
 from blimpworks.papers.multiblimp.items.surface import SURFACE_COLUMNS, Surface, load_surfaces
 from blimpworks.papers.multiblimp.items.swaps import REASONS, SAME_FORM, Inflector, Resource, Swap
-from blimpworks.papers.multiblimp.items.words import read_tokens
-from blimpworks.papers.multiblimp.settings import MultiblimpOptions
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.tables import AGREEMENT, CANDIDATES, ITEMS, LEXICON, read_table, write_table
 
 Row = dict[str, Any]
@@ -96,11 +94,11 @@ class Annotations:
 
     def attractors(self, row: Row, feature: str) -> list[str]:
         """Values of ``feature`` on the words between subject and verb, in UniMorph's spelling."""
-        found = (
+        values = (
             self._taken.get((row["sentence"], word), parse_feats(feats)).get(feature)
             for word, feats in zip(row["between"], row["between_feats"], strict=True)
         )
-        return [to_unimorph(value) for value in found if value is not None]
+        return [to_unimorph(value) for value in values if value is not None]
 
 
 @dataclass(slots=True)
@@ -118,7 +116,7 @@ class PairBuilder:
     def build(self, rows: Iterable[Row]) -> list[Row]:
         """The items of all candidates; what was rejected is counted.
 
-        All subjects are looked at before the first swap is sought, so that lingering
+        All subjects are read before the first swap is looked up, so that lingering
         features are there for earlier subjects of the same verb too, as the authors have it.
         """
         annotations = Annotations(lingers=not corrected(self.options, "copied_features"))
@@ -132,7 +130,7 @@ class PairBuilder:
             else:
                 attractors = annotations.attractors(row, self.phenomenon.feature)
                 kept.append((row, verb, attractors))
-        return [item for found in kept for item in self._items(*found)]
+        return [item for candidate in kept for item in self._items(*candidate)]
 
     def _items(self, row: Row, verb: dict[str, str], attractors: list[str]) -> list[Row]:
         surface = self.surfaces[row["sentence"]]
@@ -160,22 +158,18 @@ class PairBuilder:
 
     def _label(self, row: Row, value: str) -> str:
         kinds = (row["kind"], BOTH_TYPES)
-        found = (self.labels.get((kind, row["order"], value)) for kind in kinds)
-        return next((label for label in found if label), "?")
+        labels = (self.labels.get((kind, row["order"], value)) for kind in kinds)
+        return next(filter(None, labels), "?")
 
     def _text(self, row: Row, swap: Swap, surface: Surface) -> Row:
         """Both sentences, the critical region, and where the sentence comes from."""
         old = surface.form(row["replaced"])
         new = capitalised_like(swap.form, old, not corrected(self.options, "capitals"))
         good, bad, start = surface.replace(row["replaced"], new)
-        origin = {
-            "treebank": surface.treebank,
-            "file": surface.file,
-            "sent_id": surface.sent_id,
-        }
-        named = (self.lang, self.phenomenon.name, *origin.values())
+        origin = {name: getattr(surface, name) for name in ("treebank", "file", "sent_id")}
+        key = (self.lang, self.phenomenon.name, *origin.values())
         return {
-            "item_id": item_id(*named, row["subject"], start, good, bad),
+            "item_id": item_id(*key, row["subject"], start, good, bad),
             "good": good,
             "bad": bad,
             "good_start": start,
@@ -220,11 +214,11 @@ class PairBuilder:
 def load_resources(
     rows: Sequence[Row], lexicon: pa.Table, construction: str, any_case: bool
 ) -> tuple[Resource, ...]:
-    """Both sources' words that candidates of a construction ask for."""
-    lemmas = asked((row["lemma"].replace("_", "") for row in rows), any_case)
-    subjects = asked((row["subject_form"] for row in rows), any_case)
-    verbs = Wanted(("V",), lemmas, "lemma", participles=construction == "sp")
-    context = Wanted(CONTEXT_PARTS, subjects, "form")
+    """Both sources' entries for the words of a construction's candidates."""
+    lemmas = spellings((row["lemma"].replace("_", "") for row in rows), any_case)
+    subjects = spellings((row["subject_form"] for row in rows), any_case)
+    verbs = Selection(("V",), lemmas, "lemma", participles=construction == "sp")
+    context = Selection(CONTEXT_PARTS, subjects, "form")
     return tuple(
         Resource(load_lexicon(lexicon, source, verbs), load_lexicon(lexicon, source, context))
         for source in SOURCES
@@ -279,9 +273,9 @@ def build_pairs(
     phenomenon. Raises UserError when a table can't be read.
     """
     edges = read_table(CANDIDATES, paths.candidates).to_pylist()
-    wanted = pa.array(sorted({row["sentence"] for row in edges}), pa.int32())
+    sentences = pa.array(sorted({row["sentence"] for row in edges}), pa.int32())
     words = read_tokens(paths.tokens, SURFACE_COLUMNS, special, options)
-    words = words.filter(pc.is_in(words["sentence"], wanted))
+    words = words.filter(pc.is_in(words["sentence"], sentences))
     whole = corrected(options, "contractions")
     tables = _Tables(
         read_table(LEXICON, paths.lexicon),
@@ -292,9 +286,9 @@ def build_pairs(
     items: list[Row] = []
     for construction in ("sv", "sp"):
         rows = [row for row in edges if row["construction"] == construction]
-        for name, pairs, found in _build(rows, construction, lang, tables, options):
+        for name, pairs, numbers in _build(rows, construction, lang, tables, options):
             items += pairs
-            counts[f"pairs {name}"] = found
+            counts[f"pairs {name}"] = numbers
     write_table(pa.Table.from_pylist(items, schema=ITEM_SCHEMA), ITEMS, output)
     write_funnel(funnel, lang, counts)
     return counts

@@ -23,7 +23,7 @@ from importlib.resources import files
 from blimpworks.errors import UserError
 
 Row = tuple[str, str, str]
-"""Lemma, form, tags."""
+"""A row of a UniMorph table: lemma, form and tags."""
 
 TABLE = "unimorph_patches.tsv"
 KINDS = ("tags", "tags_everywhere", "drop", "lemma_as_form", "add")
@@ -59,7 +59,7 @@ def patches_of(lang: str) -> tuple[Patch, ...]:
 @cache
 def _patches() -> tuple[Patch, ...]:
     text = files("blimpworks.papers.multiblimp.items").joinpath(TABLE).read_text("utf-8")
-    found = []
+    patches = []
     for number, line in enumerate(text.splitlines()[1:], start=2):
         lang, table, kind, pattern, replacement, _ = line.split("\t")
         if kind not in KINDS:
@@ -67,8 +67,8 @@ def _patches() -> tuple[Patch, ...]:
                 f"{TABLE}:{number}: kind is '{kind}', expected one of {', '.join(KINDS)}; "
                 "correct the table of patches."
             )
-        found.append(Patch(lang, table, kind, re.compile(pattern), replacement))
-    return tuple(found)
+        patches.append(Patch(lang, table, kind, re.compile(pattern), replacement))
+    return tuple(patches)
 
 
 def patch_line(line: str, lang: str, table: str = "") -> str:

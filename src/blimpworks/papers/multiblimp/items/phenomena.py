@@ -1,4 +1,4 @@
-"""MultiBLiMP's agreement phenomena, and what each asks of the words it looks at, as data.
+"""MultiBLiMP's agreement phenomena, and what each requires of the words concerned, as data.
 
 Source: MultiBLiMP 1.0, section 5, and the authors' code: English shows subject-verb number
 in the third person present alone; participle agreement needs a participle.
@@ -11,11 +11,7 @@ PARTICIPLE = "ptcp"
 """Kind of a participle item; subject-verb items are "verb" or "aux"."""
 
 # Lexicon columns that may carry a feature's inflection; the best of them is chosen.
-COLUMNS_OF = {
-    "Number": ("Number[subj]", "Number"),
-    "Person": ("Person",),
-    "Gender": ("Gender",),
-}
+COLUMNS_OF = {"Number": ("Number[subj]", "Number"), "Person": ("Person",), "Gender": ("Gender",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +29,8 @@ class Phenomenon:
 
     def meets_conditions(self, lang: str, features: Mapping[str, str]) -> bool:
         """Whether a word's features allow it to show the phenomenon in a language."""
-        wanted = self.conditions.get(lang, {})
-        return all(features.get(name) == value for name, value in wanted.items())
+        required = self.conditions.get(lang, {})
+        return required.items() <= features.items()
 
 
 PHENOMENA = {

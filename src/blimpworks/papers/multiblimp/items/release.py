@@ -1,10 +1,12 @@
-"""Where MultiBLiMP's released items lie: pinned files of the hub, or a directory of that layout.
+"""MultiBLiMP's items in the workflow: where released ones lie, and what its rules are given.
 
-Without heavy imports, because the Snakefile asks each time it is parsed.
+Released items are pinned files of the hub, or a directory of that layout. Without heavy imports,
+because the Snakefile asks each time it is parsed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,8 +20,6 @@ if TYPE_CHECKING:  # the catalogue imports the configuration, and both are impor
 BENCHMARK = "multiblimp"
 RELEASED_ITEMS = "multiblimp_data"
 """Kind of the sources that are the released items, one file per language."""
-FROM_TREEBANKS = frozenset({"agreement", "agreement_counts", "funnel", "sentences"})
-"""Kinds of tables that MultiBLiMP has only where its items are made from treebanks."""
 
 
 def _options(campaign: Campaign) -> MultiblimpOptions:
@@ -101,3 +101,27 @@ def _check_language(campaign: Campaign, catalogue: Catalogue, lang: str) -> None
             f"campaign skips such files; run `blimpworks pin {table} {row.name}`, or take the "
             "language out of languages."
         )
+
+
+def pinned_arguments(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[str]:
+    """Options of ``build-released-items`` for a file of the hub: its revision and expected pairs.
+
+    None for a file that is read from a directory.
+    """
+    row = pinned_items(campaign, catalogue, lang)
+    if row is None:
+        return []
+    pairs = catalogue.languages[lang].paper_n
+    expected = [f"--pairs={pairs}"] if pairs is not None else []
+    return [f"--revision={row.version}", *expected]
+
+
+def stage(campaign: Campaign, *sections: str, decisions: Collection[str] = ()) -> str:
+    """The named sections and decisions of the settings, as JSON for the ``options`` of a rule.
+
+    Only what a stage reads is among its options, so that a change reruns no other stage.
+    """
+    included: dict[str, bool | set[str]] = dict.fromkeys(sections, True)
+    if decisions:
+        included |= {"variant": True, "decisions": {*decisions}}
+    return _options(campaign).model_dump_json(include=included)

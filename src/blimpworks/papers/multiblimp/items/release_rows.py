@@ -25,6 +25,7 @@ from pydantic import (
 
 from blimpworks.errors import UserError
 from blimpworks.items import Regions
+from blimpworks.papers.multiblimp.items.features import READ_AS_MISSING
 from blimpworks.papers.multiblimp.items.pairs import capitalised_like
 from blimpworks.papers.multiblimp.items.phenomena import PARTICIPLE
 
@@ -41,14 +42,10 @@ def _literal(value: Any) -> Any:
 
 def _features(value: Any) -> dict[str, str]:
     """Features by name; of several values of one (a list) as the treebank spells them."""
-    found = _literal(value) or {}
-    if not isinstance(found, dict):
-        raise ValueError(f"{found!r} is no mapping of features")
-    return {k: ",".join(v) if isinstance(v, list | tuple) else v for k, v in found.items()}
-
-
-MISSING = ("None", "NA", "N/A", "NULL", "NaN", "nan", "null", "n/a", "<NA>")
-"""Texts that pandas reads as a missing cell; a prefix that is one is empty in the release."""
+    features = _literal(value) or {}
+    if not isinstance(features, dict):
+        raise ValueError(f"{features!r} is no mapping of features")
+    return {k: ",".join(v) if isinstance(v, list | tuple) else v for k, v in features.items()}
 
 
 def _blank(value: Any) -> Any:
@@ -144,7 +141,9 @@ class Row(BaseModel):
         Raises ValueError where the sentences are not such.
         """
         forms = dict.fromkeys((self.swap_head, *_capitalised(self.swap_head)))
-        for prefix, form in product([self.prefix] if self.prefix else ["", *MISSING], forms):
+        # A prefix that pandas reads as a missing cell is empty in the release.
+        prefixes = [self.prefix] if self.prefix else ["", *READ_AS_MISSING]
+        for prefix, form in product(prefixes, forms):
             rest = self.sen[len(prefix) :]
             start = len(self.sen) - len(rest.lstrip())
             after = self.wrong_sen[start + len(form) :]
@@ -173,9 +172,9 @@ REMEDY = "Retrieve or export the file again."
 
 def _problem(error: ValidationError) -> str:
     first = error.errors()[0]
-    column, found = ".".join(map(str, first["loc"])), str(first["input"])[:60]
+    column, value = ".".join(map(str, first["loc"])), str(first["input"])[:60]
     text = first["msg"].removeprefix("Value error, ")
-    return f"{column} is {found!r}: {text.lower()}" if column else text
+    return f"{column} is {value!r}: {text.lower()}" if column else text
 
 
 def _row(cells: dict[str, str], where: str, lang: str) -> Row:
@@ -199,8 +198,8 @@ def _row(cells: dict[str, str], where: str, lang: str) -> Row:
     return row
 
 
-def _check_headings(found: list[str], path: Path) -> None:
-    missing = [name for name in Row.model_fields if name not in found]
+def _check_headings(headings: list[str], path: Path) -> None:
+    missing = [name for name in Row.model_fields if name not in headings]
     if missing:
         raise UserError(
             f"{path}:1: column {missing[0]!r} is missing; expected the columns of MultiBLiMP's "

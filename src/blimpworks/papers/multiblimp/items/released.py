@@ -12,7 +12,11 @@ from blimpworks.items import item_id
 from blimpworks.papers.multiblimp.items.features import to_unimorph
 from blimpworks.papers.multiblimp.items.phenomena import PHENOMENA
 from blimpworks.papers.multiblimp.items.release_rows import REMEDY, Numbered, Row, read_rows
-from blimpworks.papers.multiblimp.items.schema import ITEM_SCHEMA
+from blimpworks.papers.multiblimp.items.schema import (
+    ITEM_SCHEMA,
+    RELEASED_COLUMNS,
+    RELEASED_POSITIONS,
+)
 from blimpworks.tables import INT, ITEMS, LABEL, write_table
 
 log = logging.getLogger(__name__)
@@ -38,30 +42,22 @@ def _words(row: Row) -> dict[str, Any]:
     inflected = row.cop_idx if row.inflect_item == "aux" else row.verb_idx
     assert inflected is not None  # the row was checked
     return {
-        "subject": row.child,
-        "subject_id": row.child_idx + 1,
+        **{ours: getattr(row, theirs) + 1 for theirs, ours in RELEASED_POSITIONS.items()},
         "subject_lemma": row.child_features.get("lemma"),
-        "subject_upos": row.child_upos,
         "subject_feats": "|".join(_feats(row.child_features)) or None,
-        "verb": row.verb,
-        "verb_id": row.verb_idx + 1,
-        "inflected_form": row.head,
         "inflected_id": inflected + 1,
         "inflected_lemma": row.head_features.get("lemma"),
-        "inflected_upos": row.head_upos,
         "inflected_feats": "|".join(sorted(_feats(row.head_features))),
-        "replaced_id": row.head_idx + 1,
-        "distance": row.distance,
     }
 
 
 def _attractors(row: Row, feature: str) -> dict[str, Any]:
     """How many there are, how many agree with the subject, and the value of each."""
-    found = (word.feats.get(feature) for word in row.attractors)
+    values = (word.feats.get(feature) for word in row.attractors)
     return {
         "attractors": row.num_attractors,
         "congruent_attractors": row.num_congruent_attractors,
-        "attractor_values": [to_unimorph(value) for value in found if value is not None],
+        "attractor_values": [to_unimorph(value) for value in values if value is not None],
     }
 
 
@@ -75,39 +71,30 @@ def released_item(numbered: Numbered, file: str, revision: str | None) -> dict[s
     treebank, _, treebank_file = row.metadata.treebank.partition("/")
     origin = {"treebank": treebank, "file": treebank_file, "sent_id": row.metadata.sent_id}
     spans = row.regions()
-    named = (row.lang, name, *origin.values(), row.child_idx + 1, spans.good_start)
+    key = (row.lang, name, *origin.values(), row.child_idx + 1, spans.good_start)
     values = (row.grammatical_feature, row.ungrammatical_feature)
     return {
-        "item_id": item_id(*named, row.sen, row.wrong_sen),
-        "lang": row.lang,
+        "item_id": item_id(*key, row.sen, row.wrong_sen),
+        **{ours: getattr(row, theirs) for theirs, ours in RELEASED_COLUMNS.items()},
         "phenomenon": name,
         "paradigm": f"{'>'.join(values)}/{row.wo}/{row.inflect_item}",
-        "good": row.sen,
-        "bad": row.wrong_sen,
         **spans._asdict(),
         **origin,
-        "grammatical": values[0],
-        "ungrammatical": values[1],
-        "order": row.wo,
-        "inflected": row.inflect_item,
-        "label": row.agreement_certainty,
-        "values": row.feature_vals,
         **_words(row),
         "good_form": row.sen[spans.good_start : spans.good_end],
         "bad_form": row.wrong_sen[spans.bad_start : spans.bad_end],
         **_attractors(row, PHENOMENA[name].feature),
-        "weight": row.sample_weight,
         "released_file": file,
         "released_line": line,
         "revision": revision,
     }
 
 
-def _check_count(path: Path, found: int, expected: int | None) -> None:
+def _check_count(path: Path, n: int, expected: int | None) -> None:
     """See that a file of the hub has as many pairs as the paper says. Raises UserError."""
-    if expected is not None and found != expected:
+    if expected is not None and n != expected:
         raise UserError(
-            f"{path} has {found} pairs; expected the {expected} of the paper's Table 5 (paper_n in "
+            f"{path} has {n} pairs; expected the {expected} of the paper's Table 5 (paper_n in "
             f"the table of languages). {REMEDY}"
         )
 

@@ -14,10 +14,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from blimpworks.papers.multiblimp.decisions import corrected
-from blimpworks.papers.multiblimp.items.funnel import write_funnel
-from blimpworks.papers.multiblimp.items.schema import ITEM_SCHEMA
-from blimpworks.papers.multiblimp.settings import MultiblimpOptions
+from blimpworks.papers.multiblimp.items.schema import ITEM_SCHEMA, write_funnel
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.tables import ITEMS, read_table, write_table
 
 Item = dict[str, Any]
@@ -36,12 +34,12 @@ def conditions(items: Iterable[Item]) -> list[Condition]:
 
     One order may have no pairs, or only pairs that allow several values.
     """
-    found = {
+    swaps = {
         (i["phenomenon"], i["grammatical"], i["ungrammatical"], i["inflected"])
         for i in items
         if "|" not in i["grammatical"] and "|" not in i["ungrammatical"]
     }
-    return sorted((p, g, u, order, kind) for p, g, u, kind in found for order in ("SV", "VS"))
+    return sorted((p, g, u, order, kind) for p, g, u, kind in swaps for order in ("SV", "VS"))
 
 
 def _has(text: str, value: str, exact: bool) -> bool:
@@ -103,25 +101,25 @@ def draw(items: Sequence[Item], condition: Condition, options: MultiblimpOptions
     relative to all pairs of the condition.
     """
     settings = options.sampling
-    found = weights(items, published=not corrected(options, "balance"))
-    total = math.fsum(found)
+    weighted = weights(items, published=not corrected(options, "balance"))
+    total = math.fsum(weighted)
     keyed = [
         (math.log(_uniform(settings.seed, condition, item["item_id"])) / weight, i)
-        for i, (item, weight) in enumerate(zip(items, found, strict=True))
+        for i, (item, weight) in enumerate(zip(items, weighted, strict=True))
     ]
     chosen = sorted(
         (i for _, i in heapq.nlargest(settings.per_condition, keyed)),
         key=lambda i: items[i]["item_id"],
     )
-    return [{**items[i], "weight": found[i] / total} for i in chosen]
+    return [{**items[i], "weight": weighted[i] / total} for i in chosen]
 
 
 def _label(items: Iterable[Item], value: str) -> str:
     """The agreement label of a subject value among pairs of one order and kind."""
     for item in items:
         labels = zip(item["grammatical"].split("|"), item["label"].split("|"), strict=True)
-        for found, label in labels:
-            if found == value:
+        for labelled, label in labels:
+            if labelled == value:
                 return str(label)
     return "?"
 

@@ -1,8 +1,33 @@
-"""The columns that MultiBLiMP adds to the items of every benchmark."""
+"""Tables that the stages of MultiBLiMP write: its items' own columns, and the funnel's counts."""
+
+from collections.abc import Mapping
+from pathlib import Path
 
 import pyarrow as pa
 
-from blimpworks.tables import FLOAT, INT, ITEMS, LABEL, STRING
+from blimpworks.tables import FLOAT, FUNNEL, INT, ITEMS, LABEL, STRING, write_table
+
+RELEASED_COLUMNS = {
+    "sen": "good",
+    "wrong_sen": "bad",
+    "verb": "verb",
+    "child": "subject",
+    "child_upos": "subject_upos",
+    "head": "inflected_form",
+    "head_upos": "inflected_upos",
+    "distance": "distance",
+    "feature_vals": "values",
+    "sample_weight": "weight",
+    "lang": "lang",
+    "grammatical_feature": "grammatical",
+    "ungrammatical_feature": "ungrammatical",
+    "wo": "order",
+    "inflect_item": "inflected",
+    "agreement_certainty": "label",
+}
+"""Columns of the released layout, and those of items with the same content."""
+RELEASED_POSITIONS = {"verb_idx": "verb_id", "child_idx": "subject_id", "head_idx": "replaced_id"}
+"""Positions of words in the released layout (from 0), and the CoNLL-U ids of items (from 1)."""
 
 # Words are given by their form and CoNLL-U id. `inflected_*` is the word whose form agrees,
 # as annotated and completed from its subject; `verb` the head of the subject; `replaced_id`
@@ -41,3 +66,16 @@ ITEM_SCHEMA = pa.schema(
         ("weight", FLOAT),
     ]
 )
+
+
+def write_funnel(path: Path, lang: str, counts: Mapping[str, Mapping[str, int]]) -> None:
+    """Write the ``funnel`` table of a rule: how many pairs each stage kept or dropped, and why.
+
+    ``counts`` are by stage and reason, whose order is kept.
+    """
+    rows = [
+        {"lang": lang, "stage": stage, "reason": reason, "n": n}
+        for stage, reasons in counts.items()
+        for reason, n in reasons.items()
+    ]
+    write_table(pa.Table.from_pylist(rows, schema=FUNNEL.arrow()), FUNNEL, path)

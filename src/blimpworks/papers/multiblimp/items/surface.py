@@ -57,10 +57,10 @@ class Surface:
 
 def _units(rows: pa.Table, whole_contractions: bool) -> dict[int, list[Unit]]:
     columns = (rows[name].to_pylist() for name in SURFACE_COLUMNS)
-    found: dict[int, list[Unit]] = {}
+    by_sentence: dict[int, list[Unit]] = {}
     contractions: list[tuple[list[Unit], Unit]] = []
     for sentence, identifier, word, form, space_after in zip(*columns, strict=True):
-        units = found.setdefault(sentence, [])
+        units = by_sentence.setdefault(sentence, [])
         if word is not None:
             units.append(Unit(form, space_after, range(word, word + 1)))
         elif whole_contractions and "-" in identifier:
@@ -68,7 +68,7 @@ def _units(rows: pa.Table, whole_contractions: bool) -> dict[int, list[Unit]]:
             contractions.append((units, Unit(form, space_after, range(first, last + 1))))
     for units, contraction in contractions:
         _contract(units, contraction)
-    return found
+    return by_sentence
 
 
 def _contract(units: list[Unit], contraction: Unit) -> None:
@@ -98,8 +98,7 @@ def load_surfaces(
     """
     units = _units(rows, whole_contractions)
     origins = read_table(SENTENCES, sentences, ["sentence", "treebank", "file", "sent_id", "line"])
-    wanted = pa.array([*units], pa.int32())
-    origins = origins.filter(pc.is_in(origins["sentence"], wanted))
+    origins = origins.filter(pc.is_in(origins["sentence"], pa.array([*units], pa.int32())))
     return {
         row["sentence"]: Surface(
             row["treebank"],

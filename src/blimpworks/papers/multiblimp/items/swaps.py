@@ -58,7 +58,7 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How the other forms of a word were sought.
+    """How the other forms of a word were looked up.
 
     ``lookups`` has one entry for each source, None where it was not consulted. ``before`` are
     the values of the word's own form, None where no source knows it. ``after`` has the values
@@ -87,25 +87,25 @@ class Trace:
 
 @dataclass(slots=True)
 class Inflector:
-    """Finds swaps for one phenomenon of one language; remembers what it has answered.
+    """Finds swaps for one phenomenon of one language, each word in its context only once.
 
     ``resources`` are UniMorph and the treebank lexicon, in this order. With ``any_case`` a
-    word without an entry is sought in lower case, and a subject in both.
+    word without an entry is looked up in lower case, and a subject in both.
     """
 
     feature: str
     resources: Sequence[Resource]
     any_case: bool = False
-    _answers: dict[tuple[Any, ...], tuple[list[Swap], Counter[str]]] = field(default_factory=dict)
+    _cache: dict[tuple[Any, ...], tuple[list[Swap], Counter[str]]] = field(default_factory=dict)
 
     def swaps(
         self, form: str, lemma: str, features: tuple[tuple[str, str], ...], subject: str
     ) -> tuple[list[Swap], Counter[str]]:
         """Surviving swaps of a word in its context, and how many fell to each check."""
         key = (form, lemma, features, subject)
-        if key not in self._answers:
-            self._answers[key] = self.trace(*key).swaps()
-        return self._answers[key]
+        if key not in self._cache:
+            self._cache[key] = self.trace(*key).swaps()
+        return self._cache[key]
 
     def trace(
         self, form: str, lemma: str, features: tuple[tuple[str, str], ...], subject: str
@@ -161,12 +161,12 @@ class Inflector:
         """All values a form of the lemma can have here, in either source."""
         reported = self._reported
         others = {name: values for name, values in query.items() if name != reported}
-        found: set[str] = set()
+        of_form: set[str] = set()
         for resource in self.resources:
             rows = [r for r in resource.verbs.by_lemma.get(lemma, ()) if r.form == form]
             strict = resource.verbs.columns[self.feature]
-            found |= values_of(resource.verbs, rows, others, reported, strict)
-        return found
+            of_form |= values_of(resource.verbs, rows, others, reported, strict)
+        return of_form
 
     def _subject_values(self, subject: str) -> set[str]:
         """Values of the subject's form as a nominative; UniMorph's unless it has none."""
@@ -174,9 +174,9 @@ class Inflector:
         for resource in self.resources:
             rows = [row for form in forms for row in resource.subjects.by_form.get(form, ())]
             strict = resource.subjects.columns[self.feature]
-            found = values_of(resource.subjects, rows, NOMINATIVE, self._reported, strict)
-            if found:
-                return found
+            values = values_of(resource.subjects, rows, NOMINATIVE, self._reported, strict)
+            if values:
+                return values
         return set()
 
     def _objection(

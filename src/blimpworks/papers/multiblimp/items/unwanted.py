@@ -11,9 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from blimpworks.papers.multiblimp.decisions import corrected
 from blimpworks.papers.multiblimp.items.features import parse_feats
-from blimpworks.papers.multiblimp.settings import MultiblimpOptions
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 
 Mask = npt.NDArray[np.bool_]
 Strings = npt.NDArray[np.object_]
@@ -22,8 +21,8 @@ UNWANTED_MISC = r"(^|\|)([^=|]*Correct[^=|]*|(Lang|OrigLang)=[^|]*)"
 
 def marked(values: Strings, predicate: Callable[[Any], bool]) -> Mask:
     """Apply a predicate once per distinct string (or None)."""
-    answers = {value: predicate(value) for value in set(values)}
-    return np.fromiter((answers[value] for value in values), bool, len(values))
+    results = {value: predicate(value) for value in set(values)}
+    return np.fromiter((results[value] for value in values), bool, len(values))
 
 
 def _is_unwanted(feats: str | None) -> bool:
@@ -31,8 +30,9 @@ def _is_unwanted(feats: str | None) -> bool:
     return features.get("Typo") == "Yes" or "Style" in features or "Foreign" in features
 
 
-def _flags(answers: pa.ChunkedArray) -> Mask:
-    return np.asarray(answers.fill_null(False))
+def _flags(column: pa.ChunkedArray) -> Mask:
+    """A column of booleans as a mask; null is false."""
+    return np.asarray(column.fill_null(False))
 
 
 def unwanted_rows(tokens: pa.Table, options: MultiblimpOptions) -> dict[str, Mask]:
