@@ -82,13 +82,13 @@ def test_a_table_carries_the_deterministic_part_of_its_record():
 @pytest.mark.usefixtures("here")
 def test_running_a_job_twice_gives_the_same_bytes_and_another_time():
     write_text(Path("in.txt"), "input\n")
-    found = []
+    runs = []
     for _ in range(2):
         make("out.parquet", ["in.txt"])
-        found.append((Path("out.parquet").read_bytes(), read_record(Path("out.parquet.prov.json"))))
-    (first, one), (second, two) = found
+        runs.append((Path("out.parquet").read_bytes(), read_record(Path("out.parquet.prov.json"))))
+    (first, first_record), (second, second_record) = runs
     assert first == second
-    assert {k for k in one if one[k] != two[k]} <= {"started", "ended"}
+    assert {k for k in first_record if first_record[k] != second_record[k]} <= {"started", "ended"}
 
 
 @pytest.mark.usefixtures("here")
@@ -313,8 +313,9 @@ def test_an_explanation_is_json_also_where_a_cell_has_no_interval():
     )
     cell = find_cell(cells, "Welsh", "Model A", SOURCE)
     node = Node(SOURCE, "0" * 64, None)
-    found = json.loads(Explanation(SOURCE, cell, 1.0, 3, node, []).as_json())["cell"]
-    assert (found["n"], found["low"], found["filter"]) == (3, None, {"lang": "cym", "model": "a"})
+    document = json.loads(Explanation(SOURCE, cell, 1.0, 3, node, []).as_json())["cell"]
+    assert (document["n"], document["low"]) == (3, None)
+    assert document["filter"] == {"lang": "cym", "model": "a"}
 
 
 @pytest.mark.parametrize("name", ["table5.csv", "table5.tex", "table5.cells.parquet"])

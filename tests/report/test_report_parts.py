@@ -125,8 +125,8 @@ TABLE = ElementTree.fromstring(
 
 
 def left(dropped):
-    found = without(TABLE, lambda cell: cell.get("data-cell") in dropped)
-    return found if found is None else ["|".join(row.itertext()) for row in found.iter("tr")]
+    kept = without(TABLE, lambda cell: cell.get("data-cell") in dropped)
+    return kept if kept is None else ["|".join(row.itertext()) for row in kept.iter("tr")]
 
 
 def test_rows_without_a_kept_number_go():
@@ -135,8 +135,8 @@ def test_rows_without_a_kept_number_go():
 
 def test_columns_without_a_kept_number_go_and_headings_shrink():
     assert left({"1"}) == ["Both", "a", "x|1", "y|3"]
-    found = without(TABLE, lambda cell: cell.get("data-cell") == "1")
-    assert found.find(".//th[@colspan]").get("colspan") == "1"
+    kept = without(TABLE, lambda cell: cell.get("data-cell") == "1")
+    assert kept.find(".//th[@colspan]").get("colspan") == "1"
 
 
 def test_a_dropped_number_between_kept_ones_leaves_its_cell_empty():

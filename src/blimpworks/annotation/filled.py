@@ -29,6 +29,6 @@ def refuse(problems: Sequence[str]) -> None:
         raise UserError("\n".join([*problems[:LISTED], *rest]))
 
 
-def refuse_lines(path: Path, told: Iterable[tuple[Line, str]]) -> None:
+def refuse_lines(path: Path, problems: Iterable[tuple[Line, str]]) -> None:
     """Raise UserError for the lines of a file that have a problem, a sentence that is not empty."""
-    refuse([f"{path}:{line.number}: {problem}" for line, problem in told if problem])
+    refuse([f"{path}:{line.number}: {problem}" for line, problem in problems if problem])

@@ -22,13 +22,13 @@ def flatten(value: Any, prefix: str = "") -> dict[str, Any]:
     """Leaves of nested objects by dotted path; lists are leaves."""
     if not isinstance(value, Mapping) or not value:
         return {prefix: value}
-    found: dict[str, Any] = {}
+    leaves: dict[str, Any] = {}
     for key, inner in value.items():
-        found |= flatten(inner, f"{prefix}.{key}" if prefix else str(key))
-    return found
+        leaves |= flatten(inner, f"{prefix}.{key}" if prefix else str(key))
+    return leaves
 
 
-def told(value: Any) -> str:
+def shortened(value: Any) -> str:
     """A value as JSON, cut where it is long."""
     text = value if value is ABSENT else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
@@ -56,14 +56,14 @@ def _shown(repository: Path, commit: str, path: str) -> bytes | None:
 
 
 def _copies(module: str, commit: str | None, repositories: Iterable[Path]) -> Iterable[bytes]:
-    """What is left of a module: in the working trees, and in the run's commit."""
+    """Contents of a module's file in the working trees, and in the commit of the run."""
     base = str(SOURCES.joinpath(*module.split(".")))
     for repository in repositories:
         for path in (f"{base}.py", f"{base}/__init__.py"):
             if (repository / path).is_file():
                 yield (repository / path).read_bytes()
-            if commit and (found := _shown(repository, commit, path)) is not None:
-                yield found
+            if commit and (content := _shown(repository, commit, path)) is not None:
+                yield content
 
 
 def texts_of(record: Mapping[str, Any], repositories: Collection[Path] = (REPOSITORY,)) -> Text:
@@ -71,9 +71,9 @@ def texts_of(record: Mapping[str, Any], repositories: Collection[Path] = (REPOSI
 
     def text(module: str) -> str | None:
         """The module's source as the job ran it."""
-        wanted = record["sources"].get(module)
+        recorded_hash = record["sources"].get(module)
         for content in _copies(module, record["git"]["commit"], repositories):
-            if hashlib.sha256(content).hexdigest() == wanted:
+            if hashlib.sha256(content).hexdigest() == recorded_hash:
                 return content.decode("utf-8")
         return None
 
@@ -109,12 +109,12 @@ def changed_code(
     Where the texts cannot be had, a module is named last, with "perhaps". Modules in which
     only comments changed are left out.
     """
-    found, perhaps = [], []
+    changed, perhaps = [], []
     for module in sorted({*before, *after}):
         if before.get(module) == after.get(module):
             continue
         if module not in before or module not in after:
-            found.append(f"{module} ({'new' if module not in before else 'no longer used'})")
+            changed.append(f"{module} ({'new' if module not in before else 'no longer used'})")
             continue
         names = _definitions(module, old, new)
         if names is None:
@@ -124,5 +124,5 @@ def changed_code(
             here = definitions(new(module) or "")
             names = [name for name in names if name not in here or (module, name) in reached]
         if names:
-            found.append(f"{module} ({', '.join(names)})")
-    return found + perhaps
+            changed.append(f"{module} ({', '.join(names)})")
+    return changed + perhaps

@@ -1,4 +1,4 @@
-"""What a campaign's jobs would be now, asked from Snakemake without running any.
+"""The jobs that a campaign would run now, from a dry run of Snakemake.
 
 A dry run prints every job's command. Each is handed to ``blimpworks``, which stops where it would
 start the job: so parameters are spelt as in the job's record, whatever its options look like.
@@ -45,7 +45,7 @@ def _commands(campaign: Path) -> list[str]:
     if done.returncode:
         said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
         raise UserError(
-            f"Snakemake has no plan for campaign {campaign}: {' '.join(said[-3:]) or 'no word'} "
+            f"Snakemake has no plan for campaign {campaign}: {' '.join(said[-3:]) or 'no message'} "
             "Correct that, or check without --configfile."
         )
     return COMMAND.findall(done.stdout + done.stderr)

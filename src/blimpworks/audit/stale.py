@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from blimpworks.audit.changes import changed_code, changed_values, text_now, texts_of, told
+from blimpworks.audit.changes import changed_code, changed_values, shortened, text_now, texts_of
 from blimpworks.audit.plan import PlannedJob
 from blimpworks.commands.registry import find_command
 from blimpworks.files import expand
@@ -53,7 +53,10 @@ def plan_reasons(record: Mapping[str, Any], planned: PlannedJob) -> Iterator[str
     changed = changed_values(record["params"], planned.params)
     if changed:
         yield "parameters have changed: " + _few(
-            [f"{path} is now {told(new)}, was {told(old)}" for path, (old, new) in changed.items()]
+            [
+                f"{path} is now {shortened(new)}, was {shortened(old)}"
+                for path, (old, new) in changed.items()
+            ]
         )
     before = {os.path.normpath(entry["path"]) for entry in record["inputs"]}
     after = {os.path.normpath(path) for path in expand([*map(Path, planned.inputs)])}

@@ -147,9 +147,9 @@ def score_pack(
         for each in described:
             tables = _tables(items, (*each.whole, *each.regions))
             own = store / each.part
-            made = (own / "manifest.json", own / "shards")
+            products = (own / "manifest.json", own / "shards")
             with suppress(Planned):
-                score_job(tables, each.checkpoint, each.engine, *made, settings)
+                score_job(tables, each.checkpoint, each.engine, *products, settings)
         return
     chosen = [_member(each, items, store, logs, options) for each in described]
     raise typer.Exit(run_pack(chosen, width, gpus=gpus))

@@ -174,8 +174,8 @@ def select_rows(rows: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
 
     Columns that the rows don't have (the path already decided them) are passed over.
     """
-    for column, wanted in where.items():
+    for column, value in where.items():
         if column in rows:
-            values = wanted if isinstance(wanted, list) else [wanted]
+            values = value if isinstance(value, list) else [value]
             rows = rows[rows[column].isin(values)]
     return rows

@@ -115,13 +115,13 @@ def _complete(items: Sequence[dict[str, Any]], verdicts: Mapping[str, Collection
     Of prefix methods, where items say which they allow, just those that do.
     """
     return all(
-        {*found}
+        {*judged}
         == {
             _key(item)
             for item in items
             if method not in PREFIXES or method in item.get(PREFIX_METHODS, [method])
         }
-        for method, found in verdicts.items()
+        for method, judged in verdicts.items()
     )
 
 
@@ -150,8 +150,8 @@ def samples_of(source: Source) -> Iterator[dict[str, Any]]:
     items, verdicts = _judged(source)
     for number, item in enumerate(items):
         key = _key(item)
-        found = {metric_name(method): given.get(key) for method, given in verdicts.items()}
-        metrics = {name: value for name, value in found.items() if value is not None}
+        values = {metric_name(method): given.get(key) for method, given in verdicts.items()}
+        metrics = {name: value for name, value in values.items() if value is not None}
         totals = [item["logprob_good"], item["logprob_bad"]]
         if metrics:
             numbers = [float("nan") if total is None else total for total in totals]
@@ -160,12 +160,12 @@ def samples_of(source: Source) -> Iterator[dict[str, Any]]:
 
 def _accuracies(samples: Sequence[dict[str, Any]]) -> dict[str, float | str]:
     """Mean and standard error of each metric, as the harness names and computes them."""
-    found: dict[str, float | str] = {}
+    statistics: dict[str, float | str] = {}
     for name in dict.fromkeys(name for sample in samples for name in sample["metrics"]):
         values = np.array([sample[name] for sample in samples if name in sample])
         error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else "N/A"
-        found |= {f"{name},none": float(values.mean()), f"{name}_stderr,none": error}
-    return found
+        statistics |= {f"{name},none": float(values.mean()), f"{name}_stderr,none": error}
+    return statistics
 
 
 def _config(source: Source, metrics: Sequence[str], version: str) -> dict[str, Any]:

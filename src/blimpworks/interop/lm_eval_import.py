@@ -38,12 +38,12 @@ def _common(first: Sequence[str], second: Sequence[str]) -> int:
 
 def _edges(text: str) -> list[tuple[int, int]]:
     """Start and end of each word between white space."""
-    found, at = [], 0
+    edges, at = [], 0
     for word in text.split():
         start = text.index(word, at)
         at = start + len(word)
-        found.append((start, at))
-    return found
+        edges.append((start, at))
+    return edges
 
 
 def differing_words(good: str, bad: str) -> tuple[Span, Span]:
@@ -74,8 +74,8 @@ def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
     differ.
     """
     if doc.get("good_start") is not None and doc.get("bad_start") is not None:
-        found = [(doc[f"{side}_start"], doc[f"{side}_end"]) for side in ("good", "bad")]
-        return found[0], found[1]
+        given = [(doc[f"{side}_start"], doc[f"{side}_end"]) for side in ("good", "bad")]
+        return given[0], given[1]
     if doc.get("one_prefix_method"):
         words = doc["one_prefix_word_good"], doc["one_prefix_word_bad"]
         prefixes = [doc["one_prefix_prefix"]] * 2
@@ -124,13 +124,13 @@ def _document(line: str, seen: set[int]) -> Doc | None:
     Raises ValueError for what is wrong with the line.
     """
     try:
-        found = json.loads(line)
+        value = json.loads(line)
     except ValueError as error:
         raise ValueError(f"is not JSON ({error})") from error
-    doc = found.get("doc", found) if isinstance(found, dict) else found
+    doc = value.get("doc", value) if isinstance(value, dict) else value
     if not isinstance(doc, dict):
         raise ValueError(f"is no document but {type(doc).__name__}")
-    number = found.get("doc_id") if "doc" in found else None
+    number = value.get("doc_id") if "doc" in value else None
     if number in seen:
         return None
     seen |= set() if number is None else {number}

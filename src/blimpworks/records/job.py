@@ -61,13 +61,13 @@ def sidecar_path(product: Path) -> Path:
 @cache
 def package_versions(names: tuple[str, ...]) -> dict[str, str]:
     """Installed versions of the packages that matter to a job; absent ones are left out."""
-    found = {"python": platform.python_version(), "blimpworks": __version__}
+    versions = {"python": platform.python_version(), "blimpworks": __version__}
     for name in names:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def _git(*arguments: str) -> str | None:

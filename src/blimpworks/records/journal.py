@@ -169,10 +169,10 @@ def read_entries(path: Path) -> list[Entry]:
     Lines that were cut off (a full disk, a lost node) are left out. Raises UserError for a
     whole line that is no entry.
     """
-    found = []
+    entries = []
     for number, value in _objects(path):
         try:
-            found.append(_ENTRY.validate_python(value))
+            entries.append(_ENTRY.validate_python(value))
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) or "entry"
@@ -181,7 +181,7 @@ def read_entries(path: Path) -> list[Entry]:
                 "journal of attempts. Remove the line: nothing but the size of the next attempt "
                 "depends on it."
             ) from error
-    return found
+    return entries
 
 
 def read_attempts(path: Path) -> list[Attempt]:

@@ -107,20 +107,20 @@ def gather(
     ``published`` and ``measured`` are the comparisons of all papers. Raises UserError for a
     malformed row of printed numbers.
     """
-    told: dict[Place, dict[str, Any]] = {}
+    facts_by_place: dict[Place, dict[str, Any]] = {}
     for frame, names in (
         (published, ("status", "recomputed", "reading", "rule", "note")),
         (measured, ("measured", "low", "high", "n", "verdict")),
     ):
         for row in frame[frame["paper"] == paper].to_dict("records"):
             place = (row["exhibit"], row["row"], row["column"])
-            found = _known({str(key): value for key, value in row.items()}, names)
-            told.setdefault(place, {}).update(found)
+            known = _known({str(key): value for key, value in row.items()}, names)
+            facts_by_place.setdefault(place, {}).update(known)
     evidence: Evidence = {}
     for path in sorted(printed):
         for line, number in enumerate(read_rows(PublishedRow, path), start=2):
             place = (number.exhibit, number.row, number.column)
-            facts = {"note": number.note} | told.get(place, {})
+            facts = {"note": number.note} | facts_by_place.get(place, {})
             if "n" in facts:
                 facts["n"] = int(facts["n"])
             evidence[place] = Number(number, f"{path}:{line}", **facts)

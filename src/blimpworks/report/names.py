@@ -32,23 +32,23 @@ class Names:
 
     def _keys(self, kind: str, where: Mapping[str, Any], place: Place | None) -> Iterator[str]:
         for column in COLUMNS[kind]:
-            wanted = where.get(column, [])
-            yield from wanted if isinstance(wanted, list) else [wanted]
+            selected = where.get(column, [])
+            yield from selected if isinstance(selected, list) else [selected]
         parts = (*(place[1:] if place else ()), where.get("row"), where.get("column"))
         yield from (key for key in parts if isinstance(key, str) and key in self.known[kind])
 
     def about(self, where: Mapping[str, Any], place: Place | None) -> dict[str, str]:
         """Attributes that say what a number is about, from its filter and its printed keys."""
-        found = {}
+        attributes = {}
         for kind in COLUMNS:
             keys = dict.fromkeys(k for k in self._keys(kind, where, place) if k and k != ALL)
             if 0 < len(keys) <= FEW:
-                found[f"data-{kind}"] = " ".join(str(key).replace(" ", "_") for key in keys)
+                attributes[f"data-{kind}"] = " ".join(str(key).replace(" ", "_") for key in keys)
                 known = self.met.setdefault(kind, {})
                 for key in keys:
                     name = self.known[kind].get(key, str(key).replace("_", " "))
                     known[str(key).replace(" ", "_")] = name
-        return found
+        return attributes
 
 
 def names_from(languages: Mapping[str, str], models: Mapping[str, str], printed: Paper) -> Names:

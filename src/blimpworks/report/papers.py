@@ -13,8 +13,8 @@ def exhibit_label(name: str) -> str:
     if name.startswith("text"):
         sections = [f"{s[0]}.{s[1:]}".rstrip(".") for s in re.findall(r"\d+", name)]
         return f"In the text ({', '.join(sections)})" if sections else "In the text"
-    found = re.fullmatch(r"(table|figure|fig)_?([a-z]?)(\d+)([a-z]?)", name)
-    if not found:
+    match = re.fullmatch(r"(table|figure|fig)_?([a-z]?)(\d+)([a-z]?)", name)
+    if not match:
         return ""
-    kind, letter, number, part = found.groups()
+    kind, letter, number, part = match.groups()
     return f"{KINDS[kind]} {letter.upper()}{'.' if letter else ''}{number}{part}"

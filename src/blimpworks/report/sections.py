@@ -78,12 +78,12 @@ class Section:
 
 def forms_of(spec: ExhibitSpec, trees: Trees) -> list[str]:
     """Trees that have a form of an exhibit."""
-    wanted = {
+    available = {
         "published": bool(spec.published),
         "measured": spec.key in trees.measured,
         "corrected": spec.key in trees.measured and trees.corrected is not None,
     }
-    return [tree for tree, there in wanted.items() if there]
+    return [tree for tree, there in available.items() if there]
 
 
 def read_forms(spec: ExhibitSpec, trees: Trees, printed: Paper) -> dict[str, Form]:
@@ -156,11 +156,11 @@ def _measured(
     }
 
 
-def _variants(found: Mapping[str, str], own: str, advice: str) -> str:
+def _variants(measured: Mapping[str, str], own: str, advice: str) -> str:
     """Both variants of the measured numbers, of which the page shows one at a time."""
-    slots = {own: found.get("measured", "")}
-    if found.get("corrected"):
-        slots["corrected"] = found["corrected"]
+    slots = {own: measured.get("measured", "")}
+    if measured.get("corrected"):
+        slots["corrected"] = measured["corrected"]
     parts = (
         f'<div data-variant="{variant}">{slots.get(variant) or advice}</div>'
         for variant in ("published", "corrected")
@@ -208,9 +208,9 @@ WHY = {
 }
 
 
-def missing(found: Section) -> str:
+def missing(shown: Section) -> str:
     """Which views a section has not, and why, as a sentence; empty when it has all."""
-    parts = [f"{VIEWS[view]}: {WHY[view]}" for view in VIEWS if view not in found.views]
+    parts = [f"{VIEWS[view]}: {WHY[view]}" for view in VIEWS if view not in shown.views]
     return f"{'; '.join(parts)}." if parts else ""
 
 
@@ -226,7 +226,10 @@ def exhibit_names(paper: str, evidence: Evidence, trees: Trees) -> Iterator[str]
 
 def pictures(sections: Sequence[Section]) -> Iterator[tuple[Path, str]]:
     """Every picture of the figures shown: its file, and its address in the site."""
-    for found in sections:
-        for form in found.forms.values():
+    for shown in sections:
+        for form in shown.forms.values():
             if form.figure:
-                yield form.files.with_name(f"{form.files.name}.svg"), picture_of(form, found.paper)
+                yield (
+                    form.files.with_name(f"{form.files.name}.svg"),
+                    picture_of(form, shown.paper),
+                )

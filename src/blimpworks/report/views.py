@@ -95,13 +95,13 @@ class Numbers:
 
     def shown(self) -> dict[Place, int]:
         """The cell that shows each printed number: that which is it, before one computed."""
-        found: dict[Place, int] = {}
+        cells: dict[Place, int] = {}
         for own in (True, False):
             for index in range(len(self.form.cells)):
                 place = self.place(index)
                 if place and self.is_itself(index) is own:
-                    found.setdefault(place, index)
-        return found
+                    cells.setdefault(place, index)
+        return cells
 
 
 def _mark(cell: Element, place: Place | None, state: str) -> None:
@@ -143,17 +143,17 @@ def printed_view(form: Form, evidence: Evidence, names: Names) -> str:
     indices = {index: place for place, index in numbers.shown().items()}
     if table is None or not indices or form.figure:
         return ""
-    found = without(table, lambda cell: int(cell.get("data-cell", "-1")) not in indices)
-    if found is None:
+    printed_table = without(table, lambda cell: int(cell.get("data-cell", "-1")) not in indices)
+    if printed_table is None:
         return ""
-    for index, cell in numbers_of(found):
+    for index, cell in numbers_of(printed_table):
         place = indices[index]
         about = names.about(form.cells[index]["filter"], place)
         number = evidence[place]
         text = "".join(cell.itertext()) if numbers.is_itself(index) else number.row.text
         _show_printed(cell, number, text, place, about)
-    found.set("data-form", form.key)
-    return as_html(found)
+    printed_table.set("data-form", form.key)
+    return as_html(printed_table)
 
 
 def _show_recomputed(cell: Element, text: str, number: Number | None) -> None:
@@ -175,16 +175,16 @@ def recomputed_view(form: Form, evidence: Evidence, names: Names) -> str:
     derived = [i for i, place in places.items() if not place]
     if not derived and not any(evidence[place].again for place in indices.values()):
         return ""
-    found = without(table, lambda cell: int(cell.get("data-cell", "-1")) in again)
-    assert found is not None
-    for index, cell in numbers_of(found):
+    recomputed_table = without(table, lambda cell: int(cell.get("data-cell", "-1")) in again)
+    assert recomputed_table is not None
+    for index, cell in numbers_of(recomputed_table):
         place = places[index]
         number = evidence[place] if place else None
         _mark(cell, place, number.status if number else "")
         cell.attrib.update(names.about(form.cells[index]["filter"], place))
         _show_recomputed(cell, "".join(cell.itertext()), number)
-    found.set("data-form", form.key)
-    return as_html(found)
+    recomputed_table.set("data-form", form.key)
+    return as_html(recomputed_table)
 
 
 def measured_view(form: Form, evidence: Evidence, names: Names) -> str:

@@ -57,11 +57,11 @@ def verdict_of(row: PublishedRow, cell: Mapping[str, Any] | None) -> str:
 
 def _measured(cells: Mapping[str, Path]) -> dict[tuple[str, str, str], dict[str, Any]]:
     """The campaign's cells by the printed numbers they stand for; the first of several."""
-    found: dict[tuple[str, str, str], dict[str, Any]] = {}
+    cells_by_place: dict[tuple[str, str, str], dict[str, Any]] = {}
     for exhibit, path in cells.items():
         for cell in pq.read_table(path, schema=CELLS.arrow()).to_pylist():
-            found.setdefault((exhibit, cell["printed_row"], cell["printed_column"]), cell)
-    return found
+            cells_by_place.setdefault((exhibit, cell["printed_row"], cell["printed_column"]), cell)
+    return cells_by_place
 
 
 def compare(paper: str, printed: Sequence[Path], cells: Mapping[str, Path]) -> Iterator[Any]:

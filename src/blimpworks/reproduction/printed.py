@@ -34,13 +34,13 @@ class PrintedAccuracy:
 def printed_files(folder: Path, paper: str) -> list[Path]:
     """The tables of a paper's printed numbers below ``folder``. Raises UserError if none is."""
     own = printed_folder(folder, paper)
-    found = sorted(own.glob("*.csv"))
-    if not found:
+    paths = sorted(own.glob("*.csv"))
+    if not paths:
         raise UserError(
             f"{own} has no tables (*.csv); expected the printed numbers of {paper!r}. "
             "Give the directory that has one below for each paper, such as config/published."
         )
-    return found
+    return paths
 
 
 def read_printed_numbers(paths: Sequence[Path]) -> list[PublishedRow]:

@@ -71,8 +71,8 @@ class Selection:
     def _chosen(self, where: Mapping[str, Any]) -> NDArray[np.bool_]:
         chosen = np.ones(len(self.table), dtype=bool)
         for column in where.keys() & {*self.table.columns}:
-            wanted = where[column] if isinstance(where[column], list) else [where[column]]
-            chosen &= np.logical_or.reduce([self._having(column, value) for value in wanted])
+            values = where[column] if isinstance(where[column], list) else [where[column]]
+            chosen &= np.logical_or.reduce([self._having(column, value) for value in values])
         return chosen
 
     def select(self, where: Mapping[str, Any]) -> pd.DataFrame:
@@ -131,19 +131,19 @@ def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
 
     Raises UserError when two differ about the same number.
     """
-    found: dict[Place, dict[str, Any]] = {}
+    cells: dict[Place, dict[str, Any]] = {}
     for exhibit, path in paper.cells.items():
         for cell in pq.read_table(path, schema=CELLS.arrow()).to_pylist():
             place = (exhibit, cell["printed_row"], cell["printed_column"])
             if is_itself(cell, place, paper):
                 continue
-            other = found.setdefault(place, cell)
+            other = cells.setdefault(place, cell)
             if abs(other["value"] - cell["value"]) > TOLERANCE:
                 raise UserError(
                     f"{path}: two cells stand for row {place[1]!r}, column {place[2]!r} and "
                     f"differ ({other['value']:g}, {cell['value']:g}); keep one."
                 )
-    return found
+    return cells
 
 
 def _reach(cell: Mapping[str, Any], paper: Paper) -> float:

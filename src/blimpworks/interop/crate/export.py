@@ -303,7 +303,7 @@ def export_croissant(results: Path, campaign_file: Path, output: Path, wish: Wis
     plan = Plan(own, campaign, campaign_file, [], trace, pd.DataFrame(), [], wish)
     with whole_directory(output) as root:
         names = [
-            export_items(found, root / name, _facts(plan, name, licences)).relative_to(root)
-            for name, found in tables.items()
+            export_items(paths, root / name, _facts(plan, name, licences)).relative_to(root)
+            for name, paths in tables.items()
         ]
     return [output / name for name in names]

@@ -24,8 +24,8 @@ def licence_name(stated: str) -> str:
     >>> licence_name("CC BY-NC-SA 4.0")
     'CC-BY-NC-SA-4.0'
     """
-    if found := CREATIVE_COMMONS.match(stated):
-        return f"CC-{found[1]}-{found[2]}"
+    if match := CREATIVE_COMMONS.match(stated):
+        return f"CC-{match[1]}-{match[2]}"
     return NAMES.get(stated, stated) or UNSTATED
 
 

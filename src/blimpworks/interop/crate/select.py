@@ -54,8 +54,8 @@ class Trace:
 
     def jobs(self) -> list[Record]:
         """The record of each job once, in the order in which they ran."""
-        found = {r["outputs"][0]["path"]: r for r in self.records.values() if r is not None}
-        return sorted(found.values(), key=lambda r: (r["started"], r["outputs"][0]["path"]))
+        records = {r["outputs"][0]["path"]: r for r in self.records.values() if r is not None}
+        return sorted(records.values(), key=lambda r: (r["started"], r["outputs"][0]["path"]))
 
     def inputs(self, path: Path) -> list[Path]:
         """What a file was made from."""
@@ -118,20 +118,20 @@ def find_exhibits(results: Path, chosen: Collection[str]) -> list[Shown]:
 
     Raises UserError when there are none, or not the one chosen.
     """
-    found = [
+    shown_exhibits = [
         Shown(path.parent.name, path.name.removesuffix(CELLS), form, path)
         for form, folder in FORMS.items()
         for path in sorted((results / folder).glob(f"*/*{CELLS}"))
     ]
-    if not found:
+    if not shown_exhibits:
         raise UserError(
             f"{results} has no exhibits (expected {results}/exhibits/PAPER/EXHIBIT{CELLS}); "
             "build them with snakemake."
         )
-    keys = list(dict.fromkeys(shown.key for shown in found))
+    keys = list(dict.fromkeys(shown.key for shown in shown_exhibits))
     if unknown := [key for key in chosen if key not in keys]:
         raise UserError(f"{results} has no exhibit {unknown[0]!r}; there are: {', '.join(keys)}.")
-    return [shown for shown in found if not chosen or shown.key in chosen]
+    return [shown for shown in shown_exhibits if not chosen or shown.key in chosen]
 
 
 def _note(trace: Trace, entry: dict[str, Any], who: str) -> Path:
@@ -172,14 +172,14 @@ def _findings(trace: Trace, results: Path) -> Iterator[str]:
                 yield f"{path} is missing"
             trace.gone.append(path)
             continue
-        found = sha256_of(path)
+        actual = sha256_of(path)
         sha, who = next(iter(versions.items()))
-        if found not in versions and trace.records[path] is None:
+        if actual not in versions and trace.records[path] is None:
             yield f"{path} has changed since {who} was made from it"
-        elif found not in versions:
-            yield f"{path} was altered (SHA-256 {found[:12]}…, in {who} {sha[:12]}…)"
+        elif actual not in versions:
+            yield f"{path} was altered (SHA-256 {actual[:12]}…, in {who} {sha[:12]}…)"
         elif len(versions) > 1:
-            stale = next(who for sha, who in versions.items() if sha != found)
+            stale = next(who for sha, who in versions.items() if sha != actual)
             yield f"{path} was made anew since {stale} was made from it"
 
 

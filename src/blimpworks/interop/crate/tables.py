@@ -160,5 +160,5 @@ def sources_of(behind: pd.DataFrame, copies: Iterable[Copied]) -> pd.DataFrame:
     """
     places = {(copy.kind, copy.original): copy.place.as_posix() for copy in copies}
     files = [places[pair] for pair in zip(behind["source"], behind["original"], strict=True)]
-    found: pd.DataFrame = behind.drop(columns="original").assign(file=files)
-    return found
+    sources: pd.DataFrame = behind.drop(columns="original").assign(file=files)
+    return sources
