@@ -14,8 +14,7 @@ from blimpworks.exhibits.exhibit import Labels
 from blimpworks.files import sha256_of
 from blimpworks.report.evidence import gather, read_comparison
 from blimpworks.report.grid import read_page, without
-from blimpworks.report.names import names_from
-from blimpworks.report.papers import exhibit_label
+from blimpworks.report.names import exhibit_label, names_from
 from blimpworks.report.products import Products
 from blimpworks.report.summary import STATUSES, bar
 from blimpworks.report.views import plain_view, printed_view, read_form, recomputed_view

@@ -31,6 +31,7 @@ from blimpworks.papers.multiblimp import published as multiblimp_published
 from blimpworks.papers.urblimp.exhibits.formulas import IMPLIED, signed_rank
 from blimpworks.reproduction import measured, published
 from blimpworks.reproduction.accuracies import read_published
+from blimpworks.reproduction.agreement import slack
 from blimpworks.reproduction.measured import AGREES, NOT_RUN, compare_measured, verdict_of
 from blimpworks.reproduction.printed import printed_files, read_printed_numbers
 from blimpworks.reproduction.published import (
@@ -48,7 +49,6 @@ from blimpworks.reproduction.published import (
     recomputations,
     status_of,
 )
-from blimpworks.reproduction.rounding import slack
 from blimpworks.tables import ACCURACIES, CELLS, read_table, write_table
 from support.paths import REPOSITORY
 

@@ -2,14 +2,13 @@
 
 import hashlib
 import json
-import subprocess
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from blimpworks.records.digest import definitions, module_path
-from blimpworks.records.job import REPOSITORY
+from blimpworks.records.job import REPOSITORY, run_git
 
 ABSENT = "absent"
 LONGEST = 70
@@ -47,12 +46,7 @@ def changed_values(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
 @cache
 def _shown(repository: Path, commit: str, path: str) -> bytes | None:
     """A file as a commit has it, or None."""
-    command = ["git", "-C", str(repository), "show", f"{commit}:{path}"]
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout if done.returncode == 0 else None
+    return run_git(repository, "show", f"{commit}:{path}")
 
 
 def _copies(module: str, commit: str | None, repositories: Iterable[Path]) -> Iterable[bytes]:

@@ -36,7 +36,7 @@ SUFFIXES = {PRINTED: (".parquet", ".csv"), PACKS: (".yaml",)}
 KINDS = ("judgements", "scores", "answers", "items")
 """Tables of items, the one that leads furthest first."""
 MODELS = ("model", "model_a", "model_b")
-TOLD = (
+SHOWN = (
     *("method", "value_good", "value_bad", "margin", "correct", "tie", "near_tie"),
     *("certain", "rule", "pattern"),
 )
@@ -298,7 +298,7 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
     item = _row_of(of_items, key, paradigm)
     facts = {"item_id": key, "paradigm": paradigm or item.get("paradigm"), "table": str(node.path)}
     # Pandas has NaN where a column of numbers or texts is null.
-    facts |= {name: None if row[name] != row[name] else row[name] for name in TOLD if name in row}
+    facts |= {name: None if row[name] != row[name] else row[name] for name in SHOWN if name in row}
     if "prompt" in item:
         facts |= answer_evidence(item, _row_of(answers, key))
     elif item:

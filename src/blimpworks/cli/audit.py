@@ -82,7 +82,7 @@ def diff(
     whole: bool = option("Name every number.", "--all", default=False),
     json: bool = JSON,
 ) -> None:
-    """Tell what two runs did differently, and which numbers moved because of it."""
+    """List what two runs did differently, and which numbers changed because of it."""
     from blimpworks.audit.diff import compare_runs
     from blimpworks.audit.diff_text import as_json, as_text
 

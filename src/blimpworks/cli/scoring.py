@@ -36,7 +36,7 @@ STORE = option("Directory of the model's shards.")
 
 
 def watch_of(log: Path | None) -> "Watches":
-    """What a job with a log is watched by, until its allocation is nearly over."""
+    """Watchers of a job: its progress file if it has a log, and the end of its allocation."""
     from blimpworks.cluster.deadline import deadline_of
     from blimpworks.records.journal import progress_path
     from blimpworks.scoring.progress import Progress
@@ -167,7 +167,7 @@ def collect_scores(
 
     shards = collect.ScoreShards(manifest, store)
     for table, target in pairs_of(items, output):
-        # A record each: what is asked of one language is not answered with all of them.
+        # A record each, so that one language's table does not depend on all of them.
         inputs = [table, manifest]
         with suppress(Planned), collect_scores.job(inputs=inputs, outputs=[target], params={}):
             collect.collect_scores(table, shards, target)

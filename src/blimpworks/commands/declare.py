@@ -8,7 +8,7 @@ that matter. There are three ways to write one:
 ``recorded``  the body runs within a job that is opened from the arguments
 ``command``   the body does everything, and opens jobs, if any, with ``NAME.job``
 
-A job's inputs, outputs and parameters are told from the arguments' types: a path is read,
+A job's inputs, outputs and parameters follow from the arguments' types: a path is read,
 anything else is a parameter of the record under its name; the ``Use`` of an option says
 otherwise. Heavy imports happen inside the bodies, so that ``--help`` starts quickly.
 """
@@ -85,7 +85,7 @@ def _use(parameter: inspect.Parameter, hint: Any) -> Use:
 
 @dataclass(frozen=True)
 class Declared:
-    """A command: what the command line, the workflow and its own body ask of it."""
+    """A declared command, for the command line, the workflow and its own body."""
 
     function: Callable[..., Any]
     """Its parameters and docstring are the options and the help."""
@@ -132,7 +132,7 @@ class Declared:
     def of(self, *values: str) -> Command:
         """What records name it, with ``values`` where these decide its code.
 
-        Raises KeyError for values that there aren't.
+        Raises KeyError for values that no command has.
         """
         return self.commands[" ".join((self.name, *values))]
 
@@ -156,7 +156,7 @@ GROUPS: dict[str, str] = {}
 
 
 def _job_of(declared: Declared, arguments: Arguments) -> "Job":
-    """The job that the arguments tell of."""
+    """The job with the inputs, outputs and parameters of the arguments."""
     inputs: list[Path] = []
     outputs: list[Path] = []
     params: dict[str, Any] = {}
@@ -169,7 +169,7 @@ def _job_of(declared: Declared, arguments: Arguments) -> "Job":
 
 
 def _run_body(declared: Declared, arguments: Arguments) -> None:
-    """Let the body do everything."""
+    """Run the body, which opens its own jobs."""
     declared.function(**arguments)
 
 

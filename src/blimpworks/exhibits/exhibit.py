@@ -18,7 +18,7 @@ class Cell:
     """One number of an exhibit, and what selects the rows it is computed from.
 
     ``source`` names the kind of table (judgements, items, …); ``where`` maps its columns
-    to the value, or list of values, wanted. ``text`` is the number as printed.
+    to the value, or list of values, that its rows have. ``text`` is the number as printed.
     """
 
     row: str

@@ -22,7 +22,7 @@ Arguments = ParamSpec("Arguments")
 
 @dataclass(frozen=True)
 class Formula:
-    """What makes a number of some rows, and the sentence that says how.
+    """A function from rows to a number, and the sentence that describes it.
 
     Formulas with the same sentence are equal.
     """
@@ -170,7 +170,7 @@ COMPLEMENT = Formula("1 − value of the row", lambda rows: 1 - rows["value"].it
 
 
 def select_rows(rows: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
-    """Rows whose columns have the wanted value, or one of the wanted values.
+    """Rows whose columns have the value in ``where``, or one of the values if it is a list.
 
     Columns that the rows don't have (the path already decided them) are passed over.
     """

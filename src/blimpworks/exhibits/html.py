@@ -1,11 +1,11 @@
 """An exhibit as a web page of its own, whose numbers carry the keys of what they are."""
 
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit
+from blimpworks.exhibits.pen import is_rtl
 from blimpworks.exhibits.sheets import Column, Sheet, sheets
 
 STYLE = """
@@ -34,8 +34,7 @@ def _attributes(**values: object) -> str:
 
 def direction(text: str) -> str:
     """Which way a text of one language is written: that of most of its letters."""
-    kinds = [unicodedata.bidirectional(letter) for letter in text]
-    return "rtl" if kinds.count("R") + kinds.count("AL") > kinds.count("L") else "ltr"
+    return "rtl" if is_rtl(text) else "ltr"
 
 
 def _data_cell(

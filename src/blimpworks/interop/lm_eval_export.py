@@ -52,7 +52,7 @@ class Source:
 
     @property
     def task(self) -> str:
-        """What the harness calls it."""
+        """Name of the task in the harness."""
         return f"{self.benchmark}_{self.lang}"
 
     @property
@@ -85,7 +85,7 @@ def _sample(
     ``totals`` are the sentences' log-probabilities. Whether a sentence is the model's own
     first choice (the harness's ``is_greedy``) is not known: None.
     """
-    answers = [[str(total), "None"] for total in totals]
+    responses = [[str(total), "None"] for total in totals]
     sentences = list(doc.values())[:2]
     return {
         "doc_id": number,
@@ -94,8 +94,8 @@ def _sample(
         "arguments": {
             f"gen_args_{i}": {"arg_0": "", "arg_1": text} for i, text in enumerate(sentences)
         },
-        "resps": [[answer] for answer in answers],
-        "filtered_resps": answers,
+        "resps": [[response] for response in responses],
+        "filtered_resps": responses,
         "filter": "none",
         "metrics": [*metrics],
         "doc_hash": _hash(json.dumps(doc, indent=2, ensure_ascii=False)),
@@ -169,7 +169,7 @@ def _accuracies(samples: Sequence[dict[str, Any]]) -> dict[str, float | str]:
 
 
 def _config(source: Source, metrics: Sequence[str], version: str) -> dict[str, Any]:
-    """The task as the harness would be told it."""
+    """The task as a configuration of the harness has it."""
     good, bad = source.names
     return {
         "task": source.task,

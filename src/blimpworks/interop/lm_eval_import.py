@@ -19,7 +19,7 @@ from blimpworks.tables import ITEMS, write_table
 PAIRS = (("sentence_good", "sentence_bad"), ("sen", "wrong_sen"), ("good", "bad"))
 PHENOMENA = ("phenomenon", "linguistics_term", "field")
 PARADIGMS = ("paradigm", "UID", "feature_vals")
-TOLD = 20
+SHOWN = 20
 """Most problems that one message names."""
 Span = tuple[int | None, int | None]
 NOWHERE: Span = (None, None)
@@ -162,9 +162,9 @@ def import_items(files: Sequence[Path], lang: str, output: Path) -> int:
     problems: list[str] = []
     rows = [row for path in files for row in _rows(path, lang, problems)]
     if problems:
-        more = len(problems) - TOLD
+        more = len(problems) - SHOWN
         last = [f"… and {more} more."] if more > 0 else []
-        raise UserError("\n".join([*problems[:TOLD], *last]))
+        raise UserError("\n".join([*problems[:SHOWN], *last]))
     if not rows:
         raise UserError(f"{', '.join(map(str, files))}: no document; expected lines of JSON.")
     write_table(pa.Table.from_pylist(rows, ITEMS.arrow()), ITEMS, output)

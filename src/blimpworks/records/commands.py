@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command as records of its products name it, under ``verb``."""
+    """A command as records of its products name it, under the key ``verb``."""
 
     name: str
     """Such as ``judge``; with the values that decide its code, ``score vllm causal``."""

@@ -1,4 +1,4 @@
-"""The journal of a job's attempts: what each asked for, and how it ended.
+"""The journal of a job's attempts: the resources that each requested, and how it ended.
 
 It lies beside the job's log, one JSON object a line, and only ever grows. Who starts an
 attempt appends that it started; who sees it end appends how. An attempt that has no end was
@@ -25,7 +25,7 @@ AttemptId = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 
 
 class Asked(Strict):
-    """What an attempt asked the scheduler for."""
+    """Resources that an attempt requested of the scheduler."""
 
     mem_mb: NonNegativeInt
     """Main memory, in MB."""
@@ -36,7 +36,7 @@ class Asked(Strict):
 
 
 class Scored(Strict):
-    """What an attempt had scored when it was last heard of."""
+    """What an attempt had scored by its last report."""
 
     sentences: NonNegativeInt
     """Sentences of the job."""
@@ -66,7 +66,7 @@ class Started(Strict):
 
 
 class Ended(Strict):
-    """An attempt ended, and somebody was left to say how."""
+    """An attempt ended, and its supervisor saw how."""
 
     event: Literal["ended"] = "ended"
     attempt: AttemptId
@@ -81,7 +81,7 @@ class Ended(Strict):
 
 
 class Left(Strict):
-    """What a lost attempt left behind, as its successor found it."""
+    """What a lost attempt left behind, entered by the attempt that followed it."""
 
     event: Literal["left"] = "left"
     attempt: AttemptId

@@ -23,7 +23,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _cell(form: Form, index: int, numbers: Numbers) -> dict[str, Any]:
-    """One cell as the panel wants it, without what is empty.
+    """One cell as the panel shows it, without empty values.
 
     Of one that does no more than show a printed number, what says which.
     """

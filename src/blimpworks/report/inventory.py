@@ -13,7 +13,7 @@ from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.campaign.exhibits import exhibits
 from blimpworks.campaign.registry import find_paper
 from blimpworks.errors import UserError
-from blimpworks.report.papers import exhibit_label
+from blimpworks.report.names import exhibit_label
 from blimpworks.strict import Strict
 
 LIST = "exhibits.tsv"

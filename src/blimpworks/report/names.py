@@ -1,5 +1,6 @@
-"""What languages, models and phenomena are called, and which a number is about."""
+"""Names of languages, models, phenomena and exhibits, and which of them a number is about."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -17,6 +18,8 @@ COLUMNS = {
     "phenomenon": ("phenomenon", "paradigm"),
 }
 """Columns of tables that say what a number is about, by kind."""
+EXHIBITS = {"table": "Table", "fig": "Figure", "figure": "Figure"}
+"""What papers call their exhibits, by how names of exhibits begin."""
 
 
 @dataclass
@@ -59,3 +62,18 @@ def names_from(languages: Mapping[str, str], models: Mapping[str, str], printed:
     if address := find_paper(printed.name).names:
         phenomena |= cast(Mapping[str, str], load(address))
     return Names({"lang": languages, "model": models, "phenomenon": phenomena})
+
+
+def exhibit_label(name: str) -> str:
+    """What the paper calls an exhibit: ``tableb2`` is "Table B.2"; empty for one of ours.
+
+    Statistics of running text are called "In the text", with sections where they are known.
+    """
+    if name.startswith("text"):
+        sections = [f"{s[0]}.{s[1:]}".rstrip(".") for s in re.findall(r"\d+", name)]
+        return f"In the text ({', '.join(sections)})" if sections else "In the text"
+    match = re.fullmatch(r"(table|figure|fig)_?([a-z]?)(\d+)([a-z]?)", name)
+    if not match:
+        return ""
+    kind, letter, number, part = match.groups()
+    return f"{EXHIBITS[kind]} {letter.upper()}{'.' if letter else ''}{number}{part}"

@@ -27,7 +27,7 @@ class Products:
     """Products and the jobs that made them, each once, whatever number leads there.
 
     A product is [path, SHA-256, job, inputs]: ``job`` counts in ``jobs``, or is -1 for a file
-    from outside; ``inputs`` count in ``products``. A job is [verb, code, date, commit,
+    from outside; ``inputs`` count in ``products``. A job is [command, code, date, commit,
     whether the working tree was clean, notes].
     """
 

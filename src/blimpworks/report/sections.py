@@ -11,8 +11,7 @@ from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.campaign.exhibits import exhibits
 from blimpworks.report.evidence import Evidence
 from blimpworks.report.grid import caption_of
-from blimpworks.report.names import Names
-from blimpworks.report.papers import exhibit_label
+from blimpworks.report.names import Names, exhibit_label
 from blimpworks.report.views import (
     Form,
     measured_view,

@@ -2,7 +2,7 @@
 
 import copy
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,6 @@ from blimpworks.report.evidence import Evidence, Number, Place
 from blimpworks.report.grid import (
     Page,
     as_html,
-    caption_of,
     numbers_of,
     pivot,
     read_page,
@@ -105,7 +104,7 @@ class Numbers:
 
 
 def _mark(cell: Element, place: Place | None, state: str) -> None:
-    """Name the printed number of a table's cell, and its status or verdict."""
+    """Set the attributes that name the printed number of a table's cell and its status."""
     for name in ("data-row", "data-column"):
         cell.attrib.pop(name, None)
     if place:
@@ -161,7 +160,7 @@ def _show_recomputed(cell: Element, text: str, number: Number | None) -> None:
 
 
 def recomputed_view(form: Form, evidence: Evidence, names: Names) -> str:
-    """The published form with what other printed numbers make of each, or "" if nothing.
+    """The published form with each number computed from other printed ones, or "" if none is.
 
     Numbers that the paper does not print, but which are computed from those that it does,
     stand there as they are.
@@ -231,8 +230,3 @@ def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names
             cell.attrib = {"class": "n"}
     table.set("data-form", f"printed/{exhibit}")
     return as_html(table)
-
-
-def captions(forms: Sequence[Form | None]) -> list[str]:
-    """The caption of each form, empty where there is none."""
-    return [caption_of(form.page) if form else "" for form in forms]

@@ -11,26 +11,12 @@ import pyarrow.parquet as pq
 
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.files import write_text
-from blimpworks.reproduction.printed import read_printed_numbers
-from blimpworks.reproduction.rounding import TOLERANCE, agreement
-from blimpworks.reproduction.texts import same_wording
+from blimpworks.reproduction.agreement import TOLERANCE, agreement, same_wording
+from blimpworks.reproduction.printed import PLACE, place_of, read_printed_numbers
 from blimpworks.tables import CELLS
 
 AGREES, DEVIATES, NOT_RUN = "agrees", "deviates", "not run"
-COLUMNS = (
-    "paper",
-    "exhibit",
-    "row",
-    "column",
-    "printed",
-    "unit",
-    "measured",
-    "low",
-    "high",
-    "n",
-    "reading",
-    "verdict",
-)
+COLUMNS = (*PLACE, "measured", "low", "high", "n", "reading", "verdict")
 """Columns of the comparison. ``reading``: the campaign's text in the place of a printed text."""
 
 
@@ -73,12 +59,7 @@ def compare(paper: str, printed: Sequence[Path], cells: Mapping[str, Path]) -> I
         cell = measured.get((row.exhibit, row.row, row.column))
         number = None if row.textual else cell
         yield {
-            "paper": paper,
-            "exhibit": row.exhibit,
-            "row": row.row,
-            "column": row.column,
-            "printed": row.text,
-            "unit": row.unit,
+            **place_of(paper, row),
             "measured": number and float(f"{number['value']:.6g}"),
             "low": number and number["low"],
             "high": number and number["high"],

@@ -11,6 +11,15 @@ from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.registry import printed_folder
 from blimpworks.errors import UserError
 
+PLACE = ("paper", "exhibit", "row", "column", "printed", "unit")
+"""First columns of the comparisons: which printed number a row is about."""
+
+
+def place_of(paper: str, row: PublishedRow) -> dict[str, str]:
+    """The values of the columns ``PLACE`` for a printed number."""
+    values = (paper, row.exhibit, row.row, row.column, row.text, row.unit)
+    return dict(zip(PLACE, values, strict=True))
+
 
 @dataclass(frozen=True, slots=True)
 class PrintedAccuracy:

@@ -1,4 +1,4 @@
-"""Every number that the papers print, beside what their other numbers make of it.
+"""Every number that the papers print, beside its value computed from their other numbers.
 
 A cell of an exhibit's published form that stands for a printed number and is computed from
 other numbers is its recomputation. What cannot be recomputed needs a reason, what differs
@@ -28,28 +28,14 @@ from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import COMPLEMENT as COMPLEMENT_FORMULA
 from blimpworks.exhibits.shared import read_plain
 from blimpworks.files import write_text
-from blimpworks.reproduction.printed import read_printed_numbers
-from blimpworks.reproduction.rounding import TOLERANCE, agreement, rounded, slack
-from blimpworks.reproduction.texts import same_wording
+from blimpworks.reproduction.agreement import TOLERANCE, agreement, rounded, same_wording, slack
+from blimpworks.reproduction.printed import PLACE, place_of, read_printed_numbers
 from blimpworks.tables import ACCURACIES, CELLS
 
 EXACT, ROUNDING, ERRATUM, GARBLED = "exact", "rounding", "erratum", "garbled"
 COMPLEMENT, NOT_RECOMPUTABLE, DEVIATES = "complement", "not recomputable", "deviates"
 STATUSES = (EXACT, ROUNDING, COMPLEMENT, ERRATUM, GARBLED, NOT_RECOMPUTABLE, DEVIATES)
-COLUMNS = (
-    "paper",
-    "exhibit",
-    "row",
-    "column",
-    "printed",
-    "unit",
-    "recomputed",
-    "reading",
-    "rule",
-    "status",
-    "corrected",
-    "note",
-)
+COLUMNS = (*PLACE, "recomputed", "reading", "rule", "status", "corrected", "note")
 """Columns of the comparison. ``reading``: the released text in the place of a printed text."""
 Place = tuple[str, str, str]
 """Exhibit, row and column of a printed number."""
@@ -76,7 +62,7 @@ class Selection:
         return chosen
 
     def select(self, where: Mapping[str, Any]) -> pd.DataFrame:
-        """Rows whose columns have the wanted value, or one of the wanted values."""
+        """Rows whose columns have the value in ``where``, or one of the values if it is a list."""
         return self.table[self._chosen(where)]
 
     def origins(self, where: Mapping[str, Any]) -> list[str]:
@@ -234,12 +220,7 @@ def _row(
     elif cell and status == COMPLEMENT:
         more = f"complement of {_sources(cell, paper)}: one of the two says all"
     return {
-        "paper": paper.name,
-        "exhibit": row.exhibit,
-        "row": row.row,
-        "column": row.column,
-        "printed": row.text,
-        "unit": row.unit,
+        **place_of(paper.name, row),
         "recomputed": None if cell is None or row.textual else _digits(cell["value"]),
         "reading": cell["text"] if cell and row.textual else "",
         "rule": cell["formula"] if cell else "",

@@ -47,7 +47,7 @@ REPRODUCTION = ("published.csv", "measured.csv")
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the user asks for: exhibits by paper/name (none: all), further kinds of tables."""
+    """What the user requests: exhibits by paper/name (none: all), further kinds of tables."""
 
     exhibits: Sequence[str] = ()
     tables: Sequence[str] = ()
@@ -172,7 +172,7 @@ def _workflow_files() -> Iterator[tuple[Path, Path]]:
 
 
 def _code(trace: Trace) -> pd.DataFrame:
-    """Modules behind each version of each command: verb, code, module, sha256."""
+    """Modules behind each version of each command: columns verb, code, module, sha256."""
     rows = [
         (record["verb"], record["code"], module, sha)
         for record in trace.jobs()

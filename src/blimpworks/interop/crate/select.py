@@ -7,6 +7,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from blimpworks.audit.cells import CELLS_SUFFIX
 from blimpworks.audit.evidence import FOLDERS, SUFFIXES
 from blimpworks.audit.lineage import Record, record_of
 from blimpworks.campaign.settings.campaign import Campaign
@@ -14,7 +15,6 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.shared import counted
 from blimpworks.files import sha256_of
 
-CELLS = ".cells.parquet"
 FORMS = {"measured": "exhibits", "published": "published"}
 """Directory of an exhibit's files, by whose numbers it shows."""
 
@@ -119,13 +119,13 @@ def find_exhibits(results: Path, chosen: Collection[str]) -> list[Shown]:
     Raises UserError when there are none, or not the one chosen.
     """
     shown_exhibits = [
-        Shown(path.parent.name, path.name.removesuffix(CELLS), form, path)
+        Shown(path.parent.name, path.name.removesuffix(CELLS_SUFFIX), form, path)
         for form, folder in FORMS.items()
-        for path in sorted((results / folder).glob(f"*/*{CELLS}"))
+        for path in sorted((results / folder).glob(f"*/*{CELLS_SUFFIX}"))
     ]
     if not shown_exhibits:
         raise UserError(
-            f"{results} has no exhibits (expected {results}/exhibits/PAPER/EXHIBIT{CELLS}); "
+            f"{results} has no exhibits (expected {results}/exhibits/PAPER/EXHIBIT{CELLS_SUFFIX}); "
             "build them with snakemake."
         )
     keys = list(dict.fromkeys(shown.key for shown in shown_exhibits))

@@ -23,7 +23,7 @@ from blimpworks.papers.lmentry.items.packs import Pack, read_pack
 from blimpworks.papers.lmentry.items.wording import prompt_of
 from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.prompt_tables import PROMPTS
-from blimpworks.reproduction.texts import as_typed
+from blimpworks.reproduction.agreement import as_typed
 from blimpworks.tables import read_table
 
 ENGLISH = "eng"

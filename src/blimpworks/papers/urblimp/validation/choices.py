@@ -7,8 +7,14 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from blimpworks.annotation.filled import annotator_of, plain, refuse, refuse_lines
-from blimpworks.annotation.spreadsheet import Line, read_sheet
+from blimpworks.annotation.spreadsheet import (
+    Line,
+    annotator_of,
+    plain,
+    read_sheet,
+    refuse,
+    refuse_lines,
+)
 from blimpworks.errors import UserError
 from blimpworks.papers.urblimp.validation.sheets import CHOICE, FIRST, ID, SECOND
 from blimpworks.papers.urblimp.validation.tables import VALIDATION_KEY
