@@ -18,7 +18,7 @@ from blimpworks.analysis.parity import (
 )
 from blimpworks.analysis.parity_report import _impossible
 from blimpworks.analysis.scoring_variants import parse_variant
-from blimpworks.audit.check import check_tree
+from blimpworks.audit.check import audit
 from blimpworks.campaign.engines import COMPARISONS, comparison_of
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.settings.scoring import NearTies, ParityOptions
@@ -332,7 +332,7 @@ def test_every_kind_of_model_has_a_report_without_further_settings(architecture,
     assert "not possible" not in page
     assert all(row["token_max"] > 0 for row in rows[1:] if row["variant"] != "lstm:skip")
     assert rows[0]["token_max"] == 0
-    assert check_tree(tmp_path / "out")[1] == []
+    assert audit(tmp_path / "out").findings == []
     if architecture == "lstm":
         # The first of each sentence is unscored, the others are what they are after a word.
         assert rows[1]["unmatched"] == 2 * len(pairs)

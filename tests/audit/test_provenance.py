@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from blimpworks.audit.cells import cells_file, find_cell
-from blimpworks.audit.check import check_tree
+from blimpworks.audit.check import audit
 from blimpworks.audit.explain import Explanation
 from blimpworks.audit.lineage import Node, lineage, read_record, record_of
 from blimpworks.commands.registry import code_of, recorded_commands
@@ -165,7 +165,8 @@ def tree(here):
 
 
 def problems():
-    products, findings = check_tree(Path("results"))
+    report = audit(Path("results"))
+    products, findings = report.products, report.findings
     return products, [(f.problem, str(f.path)) for f in findings]
 
 
@@ -226,22 +227,24 @@ def test_a_job_with_products_in_two_directories_is_checked_once():
 
 
 def test_a_tree_may_be_named_by_its_whole_path(tree):
-    assert check_tree(tree) == (2, [])
+    report = audit(tree)
+    assert (report.products, report.findings) == (2, [])
 
 
 def test_a_campaign_may_write_outside_its_directory(here, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("scratch")
     make(f"{elsewhere}/first.parquet")
     make(f"{elsewhere}/second.parquet", [f"{elsewhere}/first.parquet"])
-    assert check_tree(elsewhere) == (2, [])
+    report = audit(elsewhere)
+    assert (report.products, report.findings) == (2, [])
     write_text(elsewhere / "stranger.csv", "1\n")
-    ((problem, path),) = [(f.problem, f.path) for f in check_tree(elsewhere)[1]]
+    ((problem, path),) = [(f.problem, f.path) for f in audit(elsewhere).findings]
     assert (problem, path.resolve()) == ("unaccounted", (elsewhere / "stranger.csv").resolve())
 
 
 def test_a_directory_without_records_is_refused(here):
     with pytest.raises(UserError, match="holds no job records"):
-        check_tree(here)
+        audit(here)
 
 
 @pytest.mark.usefixtures("tree")

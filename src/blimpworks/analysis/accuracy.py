@@ -115,18 +115,15 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
         ties=("tie", "sum"),
         near_ties=("near_tie", "sum"),
     ).reset_index()
-    accuracies = every[every["n"] > 0].copy()
-    accuracies["accuracy"] = (
-        _plus_one(accuracies) if one_more else accuracies["correct"] / accuracies["n"]
-    )
-    bounds = [wilson(c, n) for c, n in zip(accuracies["correct"], accuracies["n"], strict=True)]
-    accuracies["low"], accuracies["high"] = [b[0] for b in bounds], [b[1] for b in bounds]
+    summary = every[every["n"] > 0].copy()
+    summary["accuracy"] = _plus_one(summary) if one_more else summary["correct"] / summary["n"]
+    bounds = [wilson(c, n) for c, n in zip(summary["correct"], summary["n"], strict=True)]
+    summary["low"], summary["high"] = [b[0] for b in bounds], [b[1] for b in bounds]
     if NOMINAL in judgements:
-        shares = _shares(judgements, accuracies)
-        accuracies[["accuracy", "low", "high"]] = accuracies[["accuracy", "low", "high"]].mul(
-            shares, axis=0
-        )
-    return accuracies
+        shares = _shares(judgements, summary)
+        numbers = ["accuracy", "low", "high"]
+        summary[numbers] = summary[numbers].mul(shares, axis=0)
+    return summary
 
 
 def _read(path: Path) -> pd.DataFrame:

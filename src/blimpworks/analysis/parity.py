@@ -254,7 +254,7 @@ def measure_parity(
     when the scoring of a variant breaks off.
     """
     chosen = [parse_variant(name) for name in dict.fromkeys([reference, *variants])]
-    chosen_methods = [find_method(name) for name in methods]
+    parsed = [find_method(name) for name in methods]
     sample = output / "sample.parquet"
     digest = sample_items(items, count, sample)
     rows = read_table(ITEMS, sample)
@@ -268,7 +268,7 @@ def measure_parity(
     near = chosen[0].options(settings).near_tie
     table = [
         _row(method, name, each, first, near)
-        for method in chosen_methods
+        for method in parsed
         for name, each in compared.items()
     ]
     write_table(pa.Table.from_pylist(table, PARITY.arrow()), PARITY, output / "parity.parquet")

@@ -56,11 +56,11 @@ def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[
 
     Raises UserError that lists the rows or columns there are when it finds none or several.
     """
-    for name, name_given in (("row", row), ("column", column)):
-        matches = cells[_matches(cells, name, name_given)]
+    for name, label in (("row", row), ("column", column)):
+        matches = cells[_matches(cells, name, label)]
         if matches.empty:
             choice = ", ".join(dict.fromkeys(cells[name]))
-            raise UserError(f"{source}: no {name} {name_given!r}; there are: {choice}.")
+            raise UserError(f"{source}: no {name} {label!r}; there are: {choice}.")
         cells = matches
     if len(cells) > 1:
         exact = cells[(cells["row"] == row) & (cells["column"] == column)]

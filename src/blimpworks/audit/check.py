@@ -202,9 +202,3 @@ def audit(
     findings += [Finding("unaccounted", path, "no job's record lists it") for path in strangers]
     planned = None if plan is None else sum(os.path.normpath(path) in plan for path in records)
     return Audit(len(recorded), list(dict.fromkeys(findings)), planned, len(records), downstream)
-
-
-def check_tree(root: Path) -> tuple[int, list[Finding]]:
-    """How many products ``audit`` finds below and behind ``root``, and what is wrong."""
-    report = audit(root)
-    return report.products, report.findings

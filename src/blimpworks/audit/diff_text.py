@@ -22,16 +22,12 @@ def as_json(comparison: Comparison) -> str:
     extra = sorted({cause for move in comparison.moves for cause in move.causes} - number.keys())
     number |= {cause: len(number) + place for place, cause in enumerate(extra)}
     moved = Counter(cause for move in comparison.moves for cause in move.causes)
+    jobs = comparison.causes
     document = {
         "a": str(comparison.first.root),
         "b": str(comparison.second.root),
         "causes": [
-            {
-                "kind": c.kind,
-                "text": c.text,
-                "jobs": comparison.causes.get(c, []),
-                "moved": moved[c],
-            }
+            {"kind": c.kind, "text": c.text, "jobs": jobs.get(c, []), "moved": moved[c]}
             for c in number
         ],
         "same": comparison.same,
@@ -94,13 +90,8 @@ def _group_lines(causes: frozenset[Cause], moves: list[Move], whole: bool) -> li
 
 def as_text(comparison: Comparison, whole: bool = False) -> str:
     """The comparison for people; without ``whole`` only the numbers that moved most."""
-    lines = [
-        f"A {comparison.first.root}",
-        f"B {comparison.second.root}",
-        "",
-        *_cause_lines(comparison),
-        "",
-    ]
+    lines = [f"A {comparison.first.root}", f"B {comparison.second.root}", ""]
+    lines += [*_cause_lines(comparison), ""]
     total = comparison.same + len(comparison.moves)
     lines.append(f"{len(comparison.moves)} of {total} numbers that both have moved.")
     groups: dict[frozenset[Cause], list[Move]] = {}

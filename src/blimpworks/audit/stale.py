@@ -52,12 +52,10 @@ def plan_reasons(record: Mapping[str, Any], planned: PlannedJob) -> Iterator[str
         yield f"the campaign makes it by {planned.command!r}, it was made by {record['verb']!r}"
     changed = changed_values(record["params"], planned.params)
     if changed:
-        yield "parameters have changed: " + _few(
-            [
-                f"{path} is now {shortened(new)}, was {shortened(old)}"
-                for path, (old, new) in changed.items()
-            ]
+        changes = (
+            f"{p} is now {shortened(n)}, was {shortened(o)}" for p, (o, n) in changed.items()
         )
+        yield f"parameters have changed: {_few([*changes])}"
     before = {os.path.normpath(entry["path"]) for entry in record["inputs"]}
     after = {os.path.normpath(path) for path in expand([*map(Path, planned.inputs)])}
     if added := sorted(after - before):

@@ -43,8 +43,8 @@ class Cell:
 class Labels:
     """What rows and columns are called in print, in print order, and the method shown.
 
-    ``models`` and ``method`` are empty for exhibits that show no model; ``facts`` are what
-    else of the campaign and its catalogue the exhibit's spec asks for, by name. ``source``
+    ``models`` and ``method`` are empty for exhibits that show no model; ``facts`` are further
+    values of the campaign and its catalogue that the exhibit's spec requests, by name. ``source``
     says whether the numbers are the campaign's or those that the paper prints. ``left_out``
     are models of the campaign that the exhibit does not show. ``items`` says where the items come
     from that an exhibit is built from, where there are several possibilities.

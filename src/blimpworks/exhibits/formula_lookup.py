@@ -1,4 +1,4 @@
-"""The formula of a sentence: what a table of cells says of a formula, read back.
+"""The formula of a sentence: reads the sentences in tables of cells back into formulas.
 
 Every formula declares its sentence, or a template of sentences. All are looked through, those
 that papers share and those of each paper, and just one of them has to fit.

@@ -6,6 +6,7 @@ paradigm, is the document itself. Three spellings of a pair are known.
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
@@ -36,16 +37,6 @@ def _common(first: Sequence[str], second: Sequence[str]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def _edges(text: str) -> list[tuple[int, int]]:
-    """Start and end of each word between white space."""
-    edges, at = [], 0
-    for word in text.split():
-        start = text.index(word, at)
-        at = start + len(word)
-        edges.append((start, at))
-    return edges
-
-
 def differing_words(good: str, bad: str) -> tuple[Span, Span]:
     """The words that differ, from the first to the last, in each sentence.
 
@@ -56,7 +47,8 @@ def differing_words(good: str, bad: str) -> tuple[Span, Span]:
     tail = _common(*(side[head:][::-1] for side in words))
     spans: list[Span] = []
     for text, side in zip((good, bad), words, strict=True):
-        inside = _edges(text)[head : len(side) - tail]
+        edges = [word.span() for word in re.finditer(r"\S+", text)]
+        inside = edges[head : len(side) - tail]
         spans.append((inside[0][0], inside[-1][1]) if inside else NOWHERE)
     return spans[0], spans[1]
 

@@ -96,7 +96,7 @@ _ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="e
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One run of a job, from what the journal says of it."""
+    """One run of a job, as the journal has it: start, end, and what a lost one left."""
 
     started: Started
     ended: Ended | None = None

@@ -1,4 +1,4 @@
-"""Digests that were computed before, kept beside the sources that they are digests of.
+"""A cache of code digests, beside the sources that they are digests of.
 
 Following every definition of the package takes seconds, and every job of a cluster, like
 every start of Snakemake, asks for the same digests. They are kept in ``__pycache__`` under

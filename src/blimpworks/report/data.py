@@ -1,4 +1,4 @@
-"""What the panel shows of each number, as scripts that a page loads when it is first asked.
+"""Data of the panel on each number, as scripts that a page loads on first use.
 
 Scripts, because a page opened from a file may not read other files.
 """

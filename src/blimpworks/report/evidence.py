@@ -1,4 +1,4 @@
-"""What is known of each printed number: where it stands, its status, and what was measured."""
+"""Printed numbers with their places, their statuses, and the measured numbers beside them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -10,6 +10,7 @@ import pandas as pd
 from blimpworks.campaign.catalogue import read_rows
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.errors import UserError
+from blimpworks.reproduction.printed import PLACE
 
 Place = tuple[str, str, str]
 """Exhibit, row and column of a printed number."""
@@ -60,19 +61,7 @@ Evidence = dict[Place, Number]
 """The printed numbers of one paper, in the order of its files."""
 
 
-TEXTS = (
-    "paper",
-    "exhibit",
-    "row",
-    "column",
-    "printed",
-    "unit",
-    "reading",
-    "rule",
-    "status",
-    "verdict",
-    "note",
-)
+TEXTS = (*PLACE, "reading", "rule", "status", "verdict", "note")
 """Columns of the comparisons that hold no numbers."""
 
 

@@ -12,7 +12,7 @@ Page = Element
 
 
 def read_page(path: Path) -> Page:
-    """The page of an exhibit. Raises UserError when it is missing or is none of ours."""
+    """The page of an exhibit. Raises UserError when it is missing or not such a page."""
     try:
         return ElementTree.fromstring(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:

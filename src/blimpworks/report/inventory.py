@@ -1,4 +1,4 @@
-"""Every table and figure of the five papers, and the exhibit of ours that rebuilds it.
+"""Every table and figure of the five papers, with the exhibit that rebuilds it.
 
 ``config/published/exhibits.tsv`` lists what the papers number (and two of an appendix that have no
 number); ``docs/exhibits.md`` is made of it and of the catalogue of exhibits.

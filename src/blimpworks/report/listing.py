@@ -8,31 +8,12 @@ from urllib.parse import quote
 import pandas as pd
 from itables import to_html_datatable
 
-PUBLISHED = (
-    "paper",
-    "exhibit",
-    "row",
-    "column",
-    "printed",
-    "status",
-    "recomputed",
-    "reading",
-    "rule",
-    "note",
-)
-MEASURED = (
-    "paper",
-    "exhibit",
-    "row",
-    "column",
-    "printed",
-    "measured",
-    "low",
-    "high",
-    "n",
-    "reading",
-    "verdict",
-)
+from blimpworks.reproduction.printed import PLACE
+
+_NUMBER = PLACE[:-1]
+"""Columns of both listings: which number, and the number with its unit."""
+PUBLISHED = (*_NUMBER, "status", "recomputed", "reading", "rule", "note")
+MEASURED = (*_NUMBER, "measured", "low", "high", "n", "reading", "verdict")
 COLUMNS = {"published": PUBLISHED, "measured": MEASURED}
 INTRODUCTION = {
     "published": "Each number that the papers print, beside what the papers' other numbers make "

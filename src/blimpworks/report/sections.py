@@ -61,17 +61,17 @@ class Section:
 
     @cached_property
     def label(self) -> str:
-        """What the paper calls it; empty for one of ours."""
+        """What the paper calls the exhibit; empty for one that the paper does not have."""
         return exhibit_label(self.name)
 
     @property
     def heading(self) -> str:
-        """Label and title."""
+        """Heading of the section: label and title of the exhibit."""
         return " · ".join(filter(None, (self.label or "Ours", self.title)))
 
     @property
     def anchor(self) -> str:
-        """Its address on the page."""
+        """Fragment of the section's address on its page."""
         return f"{self.paper}-{self.name}".replace("_", "-")
 
 
@@ -208,7 +208,7 @@ WHY = {
 
 
 def missing(shown: Section) -> str:
-    """Which views a section has not, and why, as a sentence; empty when it has all."""
+    """The views that a section lacks, with reasons, as a sentence; empty when it has all."""
     parts = [f"{VIEWS[view]}: {WHY[view]}" for view in VIEWS if view not in shown.views]
     return f"{'; '.join(parts)}." if parts else ""
 
@@ -228,7 +228,5 @@ def pictures(sections: Sequence[Section]) -> Iterator[tuple[Path, str]]:
     for shown in sections:
         for form in shown.forms.values():
             if form.figure:
-                yield (
-                    form.files.with_name(f"{form.files.name}.svg"),
-                    picture_of(form, shown.paper),
-                )
+                picture = form.files.with_name(f"{form.files.name}.svg")
+                yield picture, picture_of(form, shown.paper)

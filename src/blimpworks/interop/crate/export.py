@@ -77,7 +77,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a crate came to."""
+    """Size of a written crate: numbers of files, bytes, entities, jobs and cells."""
 
     files: int
     bytes: int
@@ -108,8 +108,8 @@ def _tables(exhibits: Sequence[Shown], trace: Trace, wish: Wish) -> pd.DataFrame
 def plan_crate(results: Path, campaign_file: Path, wish: Wish) -> Plan:
     """Choose what goes into a crate, and hash all that it rests on.
 
-    Raises UserError when the results are missing, are not the campaign's, lack an exhibit
-    asked for, or are not what their records say.
+    Raises UserError when the results are missing, are not the campaign's, lack a requested
+    exhibit, or are not what their records say.
     """
     campaign = load_campaign(campaign_file)
     own = results_of(campaign, campaign_file, results)

@@ -67,7 +67,7 @@ def media_type(path: Path | str) -> str:
 
 
 def _plainly(values: Sequence[Any]) -> Any:
-    """A value alone where there is one: RO-Crate wants no lists of one."""
+    """The only value, or the list of several: RO-Crate has no lists with one entry."""
     return values[0] if len(values) == 1 else [*values]
 
 

@@ -30,7 +30,7 @@ class Shown:
 
     @property
     def key(self) -> str:
-        """Paper and name."""
+        """Key of the exhibit: PAPER/NAME."""
         return f"{self.paper}/{self.name}"
 
 
