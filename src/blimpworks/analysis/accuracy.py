@@ -75,7 +75,7 @@ def _templates(judgements: pd.DataFrame) -> pd.Series:
 
 
 def _shares(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
-    """What each accuracy in ``accuracies`` is to be multiplied with: n to the nominal number.
+    """Factor for each row of ``accuracies``: n divided by the nominal number of prompts.
 
     Only in the method ``published``; of a template its nominal number, of a phenomenon and of
     all the sum of those of their templates. Within a template (where one of two answers is

@@ -130,7 +130,7 @@ def _token_differences(
 
 
 def score_differences(variant: Compared, reference: Compared) -> dict[str, Any]:
-    """How far two variants' log-probabilities are apart, in nats, by token and sentence.
+    """Differences of two variants' log-probabilities, in nats, by token and sentence.
 
     Tokens are compared where both have scored the same ones; ``unmatched`` counts the others
     (the first token under ``skip``), which the sentences' differences include.
@@ -152,7 +152,7 @@ def score_differences(variant: Compared, reference: Compared) -> dict[str, Any]:
 def decision_differences(
     method: Method, variant: Compared, reference: Compared, near: NearTies
 ) -> dict[str, Any]:
-    """How many decisions two variants don't share, and what each gets right.
+    """Numbers of decisions that differ between two variants, and accuracies.
 
     A tie is wrong here, so that every pair is right or wrong. A near tie is one of either
     variant, by the threshold of its engine and number format; ``flips_beyond`` is how many flipped

@@ -54,7 +54,7 @@ class Variant:
     """Settings of scoring that it changes, as in a campaign."""
 
     def obstacle(self, architecture: str, pythons: Mapping[str, str]) -> str | None:
-        """Why no model of an architecture can be scored so here; None if one can be.
+        """The reason why no model of an architecture can be scored so here; None if one can be.
 
         ``pythons`` are interpreters by engine, for engines that this one does not have.
         """
@@ -82,7 +82,7 @@ def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
 
 
 def _setting(part: str, name: str) -> dict[str, Any]:
-    """What one part of a variant's name sets."""
+    """The settings that one part of a variant's name stands for."""
     key, given, value = SHORT.get(part, part).partition("=")
     if not given:
         raise UserError(
@@ -166,7 +166,7 @@ def _run(command: Sequence[str], log: Path, name: str) -> None:
 
 
 def _seconds(folder: Path, engine: str, *, fresh: bool) -> float | None:
-    """How long ``engine`` (its key) took when it scored all in one go; None if it never did."""
+    """Seconds that ``engine`` (its key) took to score all in one go; None if it never did."""
     kept = folder / "seconds.json"
     if fresh:
         record = json.loads(sidecar_path(folder / "manifest.json").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""What rounded percentages say of the number of things they are shares of."""
+"""Denominators that rounded percentages allow."""
 
 import numpy as np
 from numpy.typing import ArrayLike

@@ -56,7 +56,7 @@ def same_table(first: Path, second: Path) -> bool:
 
 
 class Causes:
-    """What two runs do differently, job by job, and which products it changes."""
+    """The differences between two runs, job by job, and the products that they change."""
 
     def __init__(self, first: Run, second: Run) -> None:
         self.first, self.second = first, second
@@ -80,7 +80,7 @@ class Causes:
         return self._changed[key]
 
     def own(self, job: str, others: frozenset[str] = NOBODY) -> list[Cause]:
-        """What the same job does differently in the two runs, apart from its upstream jobs.
+        """Causes within the same job of the two runs, apart from its upstream jobs.
 
         Inputs that are about the names in ``others`` are left out.
         """
@@ -133,7 +133,7 @@ class Causes:
         return Cause("input", f"{name or key} only in {where}")
 
     def behind(self, job: str, others: frozenset[str] = NOBODY) -> frozenset[Cause]:
-        """All that makes a job's products differ: its own changes, and those of jobs upstream."""
+        """Causes of differences in a job's products: its own, and those of jobs upstream."""
         key = (job, others)
         if key not in self._all:
             self._all[key] = frozenset(self._behind(job, others))

@@ -1,4 +1,4 @@
-"""What two jobs do differently: parameters, code down to definitions, packages, inputs."""
+"""Differences between two jobs: parameters, code down to definitions, packages."""
 
 import hashlib
 import json

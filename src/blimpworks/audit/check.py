@@ -33,7 +33,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What an audit found in and behind a results tree.
+    """The findings of an audit in and behind a results tree.
 
     ``products``: files that jobs made; ``planned``: how many of their jobs the campaign has
     too (None for an audit without a plan); ``downstream``: products that are sound themselves, but

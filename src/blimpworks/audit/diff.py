@@ -34,13 +34,13 @@ class Move:
 
     @property
     def by(self) -> float:
-        """How far it moved; NaN from or to a number that is none."""
+        """Change of the number; NaN where one of the two is NaN."""
         return self.after - self.before
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What differs between two runs.
+    """The differences between two runs.
 
     ``causes``: each with the jobs that have it themselves. ``same``: how many numbers both
     have alike. ``only``: numbers of one run alone, by exhibit.

@@ -49,7 +49,7 @@ def as_json(comparison: Comparison) -> str:
 
 
 def _cause_lines(comparison: Comparison) -> list[str]:
-    """What was done differently, by whom, and how many numbers it may have moved."""
+    """Lines on causes, the jobs that have them, and how many numbers they may have moved."""
     if not comparison.causes:
         return ["No job does anything differently."]
     moved = Counter(cause for move in comparison.moves for cause in move.causes)

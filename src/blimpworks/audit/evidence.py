@@ -256,7 +256,7 @@ def _row_of_a_release(items: Node, item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
-    """Where an item is from: the file as retrieved, a line of it, the text there.
+    """The place that an item is from: the file as retrieved, a line of it, the text there.
 
     Of a treebank's sentence it is the line that it starts on.
     """
@@ -276,7 +276,7 @@ def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _sentence(sentences: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Where a sentence stands, from its row in the table of ``sentences``."""
+    """File, line and text of a sentence, from its row in the table of ``sentences``."""
     end = f"{row['treebank']}/{row['file']}"
     path = _input_path(sentences, end) or end
     return {"path": str(path), "line": row["line"], "text": row["text"], "sent_id": row["sent_id"]}

@@ -1,4 +1,4 @@
-"""Where a number comes from: cell, formula, judgements, scores, model, items, treebank."""
+"""The origin of a number: cell, formula, judgements, scores, model, items, treebank."""
 
 import json
 from dataclasses import dataclass, field

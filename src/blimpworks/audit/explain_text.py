@@ -39,7 +39,7 @@ def _job_line(node: Node) -> str:
 
 
 def _facts(node: Node) -> list[str]:
-    """What a job noted, such as counts or where a file came from, in lines."""
+    """The facts that a job noted, such as counts or the source of a file, in lines."""
     facts: list[str] = []
     for key, value in (node.record["notes"] if node.record else {}).items():
         inner = value.items() if isinstance(value, dict) else [(key, value)]
@@ -63,7 +63,7 @@ class _Tree:
         self._whole, self._shown = whole, shown
 
     def _listed(self, alike: list[Node]) -> list[Node]:
-        """Which of alike inputs are listed: all, or those of which something is shown, or one."""
+        """Those of alike inputs that are listed: all, or those with shown items or rows, or one."""
         if self._whole or len(alike) <= FEW:
             return alike
         return [node for node in alike if str(node.path) in self._shown][:FEW] or alike[:1]
@@ -120,7 +120,7 @@ def _correctness(item: dict[str, Any]) -> Any:
 
 
 def _verdict(item: dict[str, Any]) -> str:
-    """How a response was judged, and what decided that; empty for what is no response's verdict."""
+    """The verdict on a response and the rule that decided it; empty for other verdicts."""
     if "rule" not in item or "prompt" not in item:
         return ""
     if pd.isna(item["correct"]):

@@ -83,7 +83,7 @@ def with_upstream(
     search: Records,
     unreadable: Callable[[Path, UserError], None] | None = None,
 ) -> list[Record]:
-    """Some records, and those of all jobs upstream, wherever these lie.
+    """The ``records``, and those of all jobs upstream of theirs.
 
     ``unreadable`` is called with each product whose record cannot be read, and the error;
     without it the error is raised.

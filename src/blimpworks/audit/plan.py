@@ -71,7 +71,7 @@ def _jobs_of(command: str, run: Callable[[list[str]], Any]) -> list[PlannedJob]:
 
 
 def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict[str, PlannedJob]:
-    """What the campaign's jobs would be now, by their first output.
+    """The jobs that the campaign would run now, by their first output.
 
     ``campaign`` is its configuration, ``run`` runs a command line of this package in this process;
     the current directory must be the workflow's. Raises

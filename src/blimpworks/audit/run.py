@@ -41,7 +41,7 @@ class Run:
         return "/".join(["resources", *parts[min(starts) :]]) if starts else normalised
 
     def file(self, path: str) -> Path:
-        """Where a product by its path in the records lies."""
+        """The path of a product's file, from its path in the records."""
         key = self.key(path)
         if key.startswith("results/"):
             return self.root / key.removeprefix("results/")
@@ -80,7 +80,7 @@ def _own_records(root: Path) -> Iterator[tuple[str, Record]]:
 
 
 def _placed(root: Path, inside: str, recorded: str) -> tuple[str, Path | None]:
-    """What a tree's records call it, and the directory that the workflow ran in."""
+    """The path of a results tree in its records, and the directory that the workflow ran in."""
     path = os.path.normpath(recorded)
     if not path.endswith(f"/{inside}"):
         raise UserError(

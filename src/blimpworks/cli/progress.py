@@ -28,7 +28,7 @@ def _read(configfile: Path) -> "tuple[Campaign, Catalogue]":
 
 
 def _status_text(configfile: Path, model: str | None, *, json: bool) -> str:
-    """How far a campaign is, or the languages of one ``model``; as JSON if ``json``."""
+    """Progress of a campaign, or of one ``model`` by language; as JSON if ``json``."""
     from blimpworks.campaign.parts import every_part
     from blimpworks.campaign.reference import groups_of_models
     from blimpworks.cluster import status_text

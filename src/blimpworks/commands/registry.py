@@ -1,4 +1,4 @@
-"""All commands, by the names that records, the workflow and the command line know them by."""
+"""All commands, by their names in records, in the workflow and on the command line."""
 
 import importlib
 from functools import cache

@@ -1,4 +1,4 @@
-"""What an exhibit is: its cells, and how they are laid out."""
+"""Exhibits: their cells and layout."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What rows and columns are called in print, in print order, and the method shown.
+    """Printed names of rows and columns, in print order, and the method shown.
 
     ``models`` and ``method`` are empty for exhibits that show no model; ``facts`` are further
     values of the campaign and its catalogue that the exhibit's spec requests, by name. ``source``

@@ -38,7 +38,7 @@ def declared() -> tuple[Formula | Template[Any], ...]:
 
 @cache
 def _reader(template: Template[Any]) -> tuple[re.Pattern[str], Mapping[str, Notation]]:
-    """What matches a template's sentences, with a group for each parameter, and their notations.
+    """Pattern of a template's sentences, with a group for each parameter, and the notations.
 
     A notation is what the template declares, or else decided by the parameter's type.
     """

@@ -45,7 +45,7 @@ class Formula:
 
 @dataclass(frozen=True)
 class Notation:
-    """How a sentence has a value, where a number, a word or another formula is not enough."""
+    """Notation of a value in sentences that is no number, word or other formula."""
 
     pattern: str
     """Regular expression, without groups, of what ``write`` gives."""
@@ -130,7 +130,7 @@ def column_mean(rows: pd.DataFrame, column: str) -> float:
 # The text of a row is no number: see ``TEXT``.
 @formula("{column} of the row", column=Notation(r"(?!text )\S+"))
 def of_row(rows: pd.DataFrame, column: str) -> float:
-    """What the only row has in a column."""
+    """The value of the only row in a column."""
     return float(rows[column].item())
 
 

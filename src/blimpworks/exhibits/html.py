@@ -33,7 +33,7 @@ def _attributes(**values: object) -> str:
 
 
 def direction(text: str) -> str:
-    """Which way a text of one language is written: that of most of its letters."""
+    """Writing direction of a text in one language, "ltr" or "rtl": that of most of its letters."""
     return "rtl" if is_rtl(text) else "ltr"
 
 

@@ -1,4 +1,4 @@
-"""What the exhibits of all papers share: reading tables and printed numbers, common cells."""
+"""Functions for exhibits of all papers: reading tables and printed numbers, common cells."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -24,7 +24,7 @@ FILE_NAME = "croissant.json"
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the files of an item set don't say themselves."""
+    """Facts on an item set that its files do not hold."""
 
     benchmark: str
     title: str

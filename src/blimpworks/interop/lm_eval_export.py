@@ -57,12 +57,12 @@ class Source:
 
     @property
     def names(self) -> tuple[str, str]:
-        """What its documents call the good and the bad sentence."""
+        """Keys of the good and the bad sentence in its documents."""
         return find_benchmark(self.benchmark).document_keys
 
 
 def metric_name(method: str) -> str:
-    """What the harness calls the accuracy by ``method``, or would."""
+    """The harness's name of the accuracy by ``method``, or one like its names."""
     return METRICS.get(method, f"acc_{method}")
 
 
@@ -201,7 +201,7 @@ def _scoring(source: Source) -> Record:
 
 
 def _identity(model: str, source: Source) -> dict[str, Any]:
-    """What the harness says of model, run and machine, from the records of the jobs."""
+    """The harness's fields on model, run and machine, from the records of the jobs."""
     scoring = _scoring(source)
     judging: Record = record_of(source.judgements) or {}
     params = scoring.get("params", {})
@@ -240,7 +240,7 @@ ABSENT = (
 
 
 def _task_results(source: Source, samples: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What the results file says of one task, by its section."""
+    """One task's entries in the results file, by section."""
     numbers = _accuracies(samples)
     metrics = [*dict.fromkeys(name for sample in samples for name in sample["metrics"])]
     hashes = "".join(s["doc_hash"] + s["prompt_hash"] + s["target_hash"] for s in samples)

@@ -32,7 +32,7 @@ def _first(doc: Doc, names: Sequence[str], otherwise: str) -> str:
 
 
 def _common(first: Sequence[str], second: Sequence[str]) -> int:
-    """How many words two sentences share from their beginning."""
+    """Number of words that two sentences share from their beginning."""
     pairs = zip(first, second, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
@@ -54,7 +54,7 @@ def differing_words(good: str, bad: str) -> tuple[Span, Span]:
 
 
 def _after(text: str, prefix: Any, word: Any) -> Span:
-    """Where ``word`` stands in ``text``, right after ``prefix``."""
+    """The span of ``word`` in ``text``, right after ``prefix``."""
     start = text.find(str(word), len(str(prefix)))
     return (start, start + len(str(word))) if start >= 0 else NOWHERE
 

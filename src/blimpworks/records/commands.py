@@ -1,4 +1,4 @@
-"""What a command runs: whose code and which packages' versions decide its products."""
+"""A command's entry points and packages, which decide its products."""
 
 from dataclasses import dataclass
 

@@ -54,7 +54,7 @@ def current_job() -> "Job | None":
 
 
 def sidecar_path(product: Path) -> Path:
-    """Where the record of the job lies whose first output is ``product``."""
+    """Path of the record of the job whose first output is ``product``."""
     return product.with_name(product.name + RECORD_SUFFIX)
 
 
@@ -71,7 +71,7 @@ def package_versions(names: tuple[str, ...]) -> dict[str, str]:
 
 
 def run_git(repository: Path, *arguments: str) -> bytes | None:
-    """What a git command prints; None where it fails, or there is no git."""
+    """Standard output of a git command; None where it fails, or there is no git."""
     command = ["git", "-C", str(repository), *arguments]
     try:
         done = subprocess.run(command, capture_output=True, timeout=20, check=False)

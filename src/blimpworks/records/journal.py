@@ -36,7 +36,7 @@ class Asked(Strict):
 
 
 class Scored(Strict):
-    """What an attempt had scored by its last report."""
+    """Numbers of sentences and tokens that an attempt had scored by its last report."""
 
     sentences: NonNegativeInt
     """Sentences of the job."""
@@ -81,7 +81,7 @@ class Ended(Strict):
 
 
 class Left(Strict):
-    """What a lost attempt left behind, entered by the attempt that followed it."""
+    """Progress that a lost attempt left behind, entered by the attempt that followed it."""
 
     event: Literal["left"] = "left"
     attempt: AttemptId
@@ -104,12 +104,12 @@ class Attempt:
 
     @property
     def cause(self) -> Cause | None:
-        """Why it ended; None for one that is lost, or running."""
+        """Cause of the attempt's end; None for one that is lost, or running."""
         return self.ended.cause if self.ended else None
 
     @property
     def scored(self) -> Scored | None:
-        """What it scored, as far as that is known."""
+        """Its scored sentences and tokens, as far as they are known."""
         known = self.ended or self.left
         return known.scored if known else None
 

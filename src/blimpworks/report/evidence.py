@@ -44,11 +44,11 @@ class Number:
 
     @property
     def again(self) -> str:
-        """What it is computed to be, as print would have it; "" where nothing computes it."""
+        """The recomputed number with the decimals of the printed one; "" where there is none."""
         return self.reading if self.recomputed is None else self.in_print(self.recomputed)
 
     def facts(self) -> dict[str, Any]:
-        """All of it as plain values, without what is empty."""
+        """The number's fields and texts as plain values, without empty ones."""
         own = {name: value for name, value in asdict(self).items() if name != "row"}
         unit = "" if self.row.textual else self.row.unit
         printed = {"text": self.row.text, "unit": unit, "again": self.again}

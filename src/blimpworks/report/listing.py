@@ -44,7 +44,7 @@ def _text(value: object) -> str:
 
 
 def _settings(frame: pd.DataFrame) -> dict[str, Any]:
-    """How columns are filtered: by choosing from a list, or by a search."""
+    """Settings of DataTables for filters of columns: a list of choices, or a search."""
     chosen = [i for i, name in enumerate(frame.columns) if name in LISTED]
     return {
         "columnControl": [["search"]],

@@ -65,7 +65,7 @@ def names_from(languages: Mapping[str, str], models: Mapping[str, str], printed:
 
 
 def exhibit_label(name: str) -> str:
-    """What the paper calls an exhibit: ``tableb2`` is "Table B.2"; empty for one that no paper has.
+    """The paper's name of an exhibit: ``tableb2`` is "Table B.2"; empty for one that no paper has.
 
     Statistics of running text are called "In the text", with sections where they are known.
     """

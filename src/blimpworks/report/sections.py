@@ -27,7 +27,7 @@ VIEWS = {"printed": "Printed", "recomputed": "Recomputed", "measured": "Measured
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """Where results lie: the campaign's, and those of the corrected one if there is any.
+    """Directories of results: the campaign's, and those of the corrected one if there is any.
 
     ``variant`` says which the campaign's own are; ``measured`` are the exhibits (paper/name)
     that it builds.
@@ -61,7 +61,7 @@ class Section:
 
     @cached_property
     def label(self) -> str:
-        """What the paper calls the exhibit; empty for one that the paper does not have."""
+        """The paper's name of the exhibit; empty for one that the paper does not have."""
         return exhibit_label(self.name)
 
     @property
@@ -86,7 +86,7 @@ def forms_of(spec: ExhibitSpec, trees: Trees) -> list[str]:
 
 
 def read_forms(spec: ExhibitSpec, trees: Trees, printed: Paper) -> dict[str, Form]:
-    """All forms of an exhibit that there are, by tree.
+    """The existing forms of an exhibit, by tree.
 
     Raises UserError when a file of one is missing or broken.
     """
@@ -147,7 +147,7 @@ def _printed(
 def _measured(
     forms: Mapping[str, Form], paper: str, title: str, evidence: Evidence, names: Names
 ) -> dict[str, str]:
-    """What each tree of measured numbers has of an exhibit."""
+    """The HTML of an exhibit's measured forms, by tree."""
     return {
         tree: _shown(forms[tree], paper, title, measured_view(forms[tree], evidence, names))
         for tree in ("measured", "corrected")

@@ -59,7 +59,7 @@ SUPERFLUOUS = (
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """What the report says of the campaign, and what it calls languages and models.
+    """The report's facts on the campaign, with the names of its languages and models.
 
     ``configfile`` is the campaign's file, ``printed`` the directory of printed numbers, with
     one below for each of ``papers``.
@@ -98,7 +98,7 @@ def _plain(text: str) -> str:
 
 
 def _advice(campaign: Campaign, trees: Trees, paper: str) -> dict[str, str]:
-    """How to get a paper's measured numbers of each variant."""
+    """HTML that says how to get a paper's measured numbers, by variant."""
     return {
         variant: _render("advice", variant=variant, campaign=campaign, trees=trees, paper=paper)
         for variant in ("published", "corrected")

@@ -71,7 +71,7 @@ def read_form(exhibit: str, tree: str, files: Path, paper: Paper, *, figure: boo
 
 @dataclass(frozen=True)
 class Numbers:
-    """Which printed number each cell of a form is, and which cells only repeat one."""
+    """The printed numbers that the cells of a form stand for or only repeat."""
 
     form: Form
     evidence: Evidence
@@ -114,7 +114,7 @@ def _mark(cell: Element, place: Place | None, state: str) -> None:
 
 
 def _printed_parts(number: Number, text: str) -> list[tuple[str, str]]:
-    """What is printed, and beside it what it should read, for the variant that is chosen.
+    """Tags and texts of a printed number, and of its correction if it has one.
 
     ``text`` is what stands in print: the number, perhaps with another in brackets.
     """

@@ -72,7 +72,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class Paper:
-    """What there is of one paper: files of printed numbers, reasons, cells, accuracies."""
+    """Files of one paper: printed numbers, reasons, cells, accuracies."""
 
     name: str
     printed: Sequence[Path]
@@ -88,7 +88,7 @@ class Paper:
 
     @cached_property
     def tables(self) -> dict[str, Selection]:
-        """What cells are computed from, by their name for it, with how far it was rounded."""
+        """Tables that cells are computed from, by source, with the rounding of each number."""
         rows = [
             row.model_dump() | {"half_unit": row.half_unit, "origin": row.place}
             for row in self.numbers
@@ -133,7 +133,7 @@ def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
 
 
 def _reach(cell: Mapping[str, Any], paper: Paper) -> float:
-    """How far the rounding of what a cell is computed from may have moved it."""
+    """The most by which rounding of a cell's inputs may have moved its value."""
     formula = formula_of(cell["formula"])
     rows = None if formula.takes_as_printed else selected_rows(cell, paper)
     return 0.0 if rows is None else slack(formula, rows)
@@ -189,7 +189,7 @@ def excuses(reason: ReasonRow, row: PublishedRow) -> bool:
 
 
 def _reason(row: PublishedRow, reasons: Sequence[ReasonRow], paper: Paper) -> str:
-    """Why a number cannot be recomputed. Raises UserError when nothing says so."""
+    """The reason why a number cannot be recomputed. Raises UserError when none is given."""
     for reason in reasons:
         if excuses(reason, row):
             return reason.reason

@@ -47,7 +47,7 @@ REPRODUCTION = ("published.csv", "measured.csv")
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the user requests: exhibits by paper/name (none: all), further kinds of tables."""
+    """A user's choices: exhibits by paper/name (none: all), further kinds of tables."""
 
     exhibits: Sequence[str] = ()
     tables: Sequence[str] = ()
@@ -57,7 +57,7 @@ class Wish:
 
 @dataclass(slots=True)
 class Plan:
-    """What a crate will hold, verified; nothing is written yet."""
+    """The verified contents of a crate that is not written yet."""
 
     results: Path
     campaign: Campaign

@@ -47,7 +47,7 @@ Entity = Any
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What the graph says of the crate as a whole."""
+    """Facts on the crate as a whole."""
 
     title: str
     description: str

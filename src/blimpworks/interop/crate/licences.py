@@ -54,5 +54,5 @@ def sources_behind(trace: Trace, campaign: Campaign) -> dict[Path, Pinned]:
 
 
 def licences_of(rows: Iterable[Pinned]) -> dict[str, int]:
-    """How many files come under each licence, most first."""
+    """Number of files under each licence, most frequent first."""
     return dict(Counter(licence_name(row.licence) for row in rows).most_common())

@@ -1,4 +1,4 @@
-"""What goes into a crate: the exhibits, all that they were made from, and that it is unaltered."""
+"""Choosing the contents of a crate: exhibits and their inputs, checked to be unaltered."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ class Shown:
 
 @dataclass(slots=True)
 class Trace:
-    """Some products and all that they were made from.
+    """Products with all files that they were made from, and their records.
 
     ``records`` has the record of the job that made a file, None for one from outside;
     ``versions`` what its maker and its readers say it is: {SHA-256: who says so}.
@@ -58,12 +58,12 @@ class Trace:
         return sorted(records.values(), key=lambda r: (r["started"], r["outputs"][0]["path"]))
 
     def inputs(self, path: Path) -> list[Path]:
-        """What a file was made from."""
+        """Inputs of the job that made a file."""
         record = self.records[path]
         return [Path(entry["path"]) for entry in record["inputs"]] if record else []
 
     def behind(self, path: Path) -> set[Path]:
-        """All that a file was made from."""
+        """Inputs of the job that made a file, and of all jobs upstream."""
         waiting, seen = self.inputs(path), set[Path]()
         while waiting:
             source = waiting.pop()

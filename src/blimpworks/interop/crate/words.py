@@ -1,4 +1,4 @@
-"""What a crate says in words: README and data dictionary."""
+"""The texts of a crate: README and data dictionary."""
 
 import csv
 import json
@@ -50,7 +50,7 @@ CONTENTS = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What the dictionary says of a column; ``table`` is ``*`` where all tables mean the same."""
+    """A row of the dictionary; ``table`` is ``*`` where all tables mean the same."""
 
     table: str
     column: str
