@@ -18,7 +18,7 @@ from blimpworks.analysis.parity import (
 )
 from blimpworks.analysis.parity_report import _impossible
 from blimpworks.analysis.scoring_variants import parse_variant
-from blimpworks.audit.check import check_tree
+from blimpworks.audit.check import audit
 from blimpworks.campaign.engines import COMPARISONS, comparison_of
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.settings.scoring import NearTies, ParityOptions
@@ -45,13 +45,13 @@ def test_a_sample_is_the_items_of_lowest_digest_whatever_else_there_is(tmp_path)
     backwards = read_table(ITEMS, whole).take(pa.array(range(19, -1, -1)))
     write_table(backwards, ITEMS, tmp_path / "backwards.parquet")
     digests = {f"i{i}": hashlib.blake2b(f"i{i}".encode()).digest() for i in range(20)}
-    found = {}
+    samples = {}
     for name in ("all", "backwards"):
         for count in (5, 8, 100):
             output = tmp_path / f"{name}{count}.parquet"
-            found[name, count] = sample_items([tmp_path / f"{name}.parquet"], count, output)
+            samples[name, count] = sample_items([tmp_path / f"{name}.parquet"], count, output)
             assert ids(output) == sorted(digests, key=digests.__getitem__)[:count]
-    assert found["all", 5] == found["backwards", 5] != found["all", 8]
+    assert samples["all", 5] == samples["backwards", 5] != samples["all", 8]
     assert len(ids(tmp_path / "all100.parquet")) == 20
 
 
@@ -89,7 +89,7 @@ def test_a_variant_is_an_engine_with_settings(name, settings):
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("gpt", "engine 'gpt' is unknown; expected one of vllm, transformers"),
         ("vllm:fp8", "'fp8' is no setting; expected float32, bfloat16"),
@@ -97,24 +97,24 @@ def test_a_variant_is_an_engine_with_settings(name, settings):
         ("vllm:batch_tokens=0", "key 'batch_tokens' is 0: input should be greater than 0"),
     ],
 )
-def test_a_variant_that_does_not_exist_is_told(name, told):
+def test_a_variant_that_does_not_exist_is_told(name, message):
     with pytest.raises(UserError) as error:
         parse_variant(name)
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize("architecture", COMPARISONS)
 def test_what_is_compared_by_default_every_model_can_have(architecture):
     options = ParityOptions()
-    found = comparison_of(architecture, options.reference, options.variants)
-    assert found == COMPARISONS[architecture]
-    for name in (found.reference, *found.variants):
+    compared = comparison_of(architecture, options.reference, options.variants)
+    assert compared == COMPARISONS[architecture]
+    for name in (compared.reference, *compared.variants):
         assert parse_variant(name).obstacle(architecture, {}) is None
 
 
 def test_what_is_named_is_compared():
-    found = comparison_of("masked", "transformers", ["transformers:float16"])
-    assert found == ("transformers", ("transformers:float16",))
+    compared = comparison_of("masked", "transformers", ["transformers:float16"])
+    assert compared == ("transformers", ("transformers:float16",))
     assert comparison_of("masked", None, []) == ("transformers:float32", ())
     with pytest.raises(UserError, match="architecture 'rnn' is unknown; expected one of causal"):
         comparison_of("rnn", None, None)
@@ -142,11 +142,11 @@ def test_differences_of_scores_by_hand(tmp_path):
         # An unscored first token, and a sentence of another number of tokens.
         [(tokens(math.nan, -2.5), tokens(-1, -4)), (tokens(-3, -1.25), tokens(-5, -1))],
     )
-    found = score_differences(other, reference)
-    assert (found["tokens"], found["unmatched"]) == (7, 3)
-    assert found["token_max"] == 0.5
-    assert found["token_mean"] == pytest.approx((0.5 + 0.25) / 5)
-    assert found["sentence_max"] == 0.25
+    differences = score_differences(other, reference)
+    assert (differences["tokens"], differences["unmatched"]) == (7, 3)
+    assert differences["token_max"] == 0.5
+    assert differences["token_mean"] == pytest.approx((0.5 + 0.25) / 5)
+    assert differences["sentence_max"] == 0.25
     same = score_differences(reference, reference)
     assert same["token_max"] == same["sentence_mean"] == same["unmatched"] == 0
     assert same["tokens"] == 9
@@ -160,8 +160,8 @@ def test_differences_of_decisions_by_hand(tmp_path):
     margins = [(3, 3), (3, -3), (0.25, -3), (3, -1), (-3, 1), (-3, -3), (0, 0), (1, math.nan)]
     reference = compared(tmp_path / "r", [pair(r) for r, _ in margins])
     other = compared(tmp_path / "o", [pair(o) for _, o in margins], dtype="bfloat16")
-    found = decision_differences(METHOD, other, reference, NEAR)
-    assert {key: found[key] for key in ("n", "skipped", "ties", "near_ties", "near_tie")} == {
+    differences = decision_differences(METHOD, other, reference, NEAR)
+    assert {key: differences[key] for key in ("n", "skipped", "ties", "near_ties", "near_tie")} == {
         "n": 7,
         "skipped": 1,
         "ties": 1,
@@ -169,21 +169,22 @@ def test_differences_of_decisions_by_hand(tmp_path):
         "near_tie": 2.0,
     }
     # Of four flips one is far from a tie in both: the one from 3 to -3.
-    assert (found["flips"], found["flips_beyond"], found["correct"]) == (4, 1, 2)
-    assert (found["margin_max"], found["margin_mean"]) == (6.0, pytest.approx(17.25 / 7))
-    assert found["p"] == pytest.approx(binomtest(1, 4).pvalue)
+    assert (differences["flips"], differences["flips_beyond"], differences["correct"]) == (4, 1, 2)
+    assert differences["margin_max"] == 6.0
+    assert differences["margin_mean"] == pytest.approx(17.25 / 7)
+    assert differences["p"] == pytest.approx(binomtest(1, 4).pvalue)
     interval = proportion_confint(4, 7, method="wilson")
-    assert (found["flip_low"], found["flip_high"]) == pytest.approx(interval)
+    assert (differences["flip_low"], differences["flip_high"]) == pytest.approx(interval)
     interval = proportion_confint(2, 7, method="wilson")
-    assert (found["low"], found["high"]) == pytest.approx(interval)
-    assert found["accuracy"] == 2 / 7
+    assert (differences["low"], differences["high"]) == pytest.approx(interval)
+    assert differences["accuracy"] == 2 / 7
 
 
 def test_nothing_in_common_is_no_rate(tmp_path):
     nothing = compared(tmp_path / "n", [(tokens(math.nan), tokens(-1))], statuses={0: "empty"})
-    found = decision_differences(METHOD, nothing, nothing, NEAR)
-    assert (found["n"], found["skipped"], found["margin_max"]) == (0, 1, None)
-    assert "accuracy" not in found
+    differences = decision_differences(METHOD, nothing, nothing, NEAR)
+    assert (differences["n"], differences["skipped"], differences["margin_max"]) == (0, 1, None)
+    assert "accuracy" not in differences
 
 
 def report(*arguments):
@@ -272,9 +273,9 @@ def test_what_a_model_cannot_have_is_a_line_with_its_reason(trained, tmp_path, m
     assert (first["impossible"], first["flips"]) == (None, 0)
     for name, reason in reasons.items():
         # One line of the table of scores, and one below it that says why.
-        row, told = lines_of(page, name)
+        row, line = lines_of(page, name)
         assert row.replace("|", "").split() == [name, "not", "possible", *["–"] * 8]
-        assert told == f"- {name} is not possible: {reason}."
+        assert line == f"- {name} is not possible: {reason}."
     csv = (tmp_path / "parity.csv").read_text(encoding="utf-8")
     assert f"kenlm,,,{reasons['kenlm']},full_sentence,,," in csv
     assert f"transformers,float32,bos,,full_sentence,{first['tokens']},0," in csv
@@ -285,12 +286,12 @@ def test_a_reason_that_only_scoring_finds_is_told_too(trained, tmp_path):
     for name, content in tiny.contents(trained[0].parent).items():
         (tmp_path / name).write_bytes(content)
     settings, checkpoint = tmp_path / "tokenizer_config.json", tmp_path / "checkpoint.json"
-    told = json.loads(settings.read_text(encoding="utf-8"))
-    settings.write_text(json.dumps(told | {"eos_token": None}), encoding="utf-8")
+    described = json.loads(settings.read_text(encoding="utf-8"))
+    settings.write_text(json.dumps(described | {"eos_token": None}), encoding="utf-8")
     seal(checkpoint, read_description(checkpoint))
     items = tiny.write_items(tmp_path / "out" / "items.parquet", [("the dog sees", "the dog see")])
-    asked = ("--reference", "transformers", "--variant", "transformers:eos")
-    report(checkpoint, items, "--output", tmp_path / "out", *asked)
+    options = ("--reference", "transformers", "--variant", "transformers:eos")
+    report(checkpoint, items, "--output", tmp_path / "out", *options)
     reason = rows_of(tmp_path / "out")[1]["impossible"]
     assert reason.startswith("first_token is 'eos', but the tokenizer has no eos token")
 
@@ -331,7 +332,7 @@ def test_every_kind_of_model_has_a_report_without_further_settings(architecture,
     assert "not possible" not in page
     assert all(row["token_max"] > 0 for row in rows[1:] if row["variant"] != "lstm:skip")
     assert rows[0]["token_max"] == 0
-    assert check_tree(tmp_path / "out")[1] == []
+    assert audit(tmp_path / "out").findings == []
     if architecture == "lstm":
         # The first of each sentence is unscored, the others are what they are after a word.
         assert rows[1]["unmatched"] == 2 * len(pairs)
@@ -348,9 +349,9 @@ def test_one_switch_does_not_hinder_a_report(tmp_path):
     options = json.dumps({"dtype": "bfloat16", "first_token": "skip"})
     variants = ("--variant", "kenlm", "--variant", "kenlm:skip")
     report(checkpoint, items, "--output", tmp_path / "out", "--options", options, *variants)
-    own, asked = rows_of(tmp_path / "out")
+    own, requested = rows_of(tmp_path / "out")
     assert (own["dtype"], own["first_token"]) == ("float32", "bos")
-    assert asked["impossible"].startswith("first_token is skip, but the engine kenlm scores")
+    assert requested["impossible"].startswith("first_token is skip, but the engine kenlm scores")
 
 
 def test_a_reason_stays_one_line_of_text_in_markdown():
@@ -371,14 +372,14 @@ def test_scoring_that_breaks_off_is_no_reason(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("python", "told"),
+    ("python", "message"),
     [
         ("bin/python", "expected ENGINE=PATH"),
         ("vllm=no/such/python", "'no/such/python' for vllm, but no such program exists"),
     ],
 )
-def test_an_interpreter_that_is_none_is_told(python, told, trained, tmp_path):
+def test_an_interpreter_that_is_none_is_told(python, message, trained, tmp_path):
     checkpoint, items = trained
     where = (checkpoint, items, "--output", tmp_path)
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=message):
         report(*where, "--variant", "vllm", "--python", python)

@@ -44,8 +44,8 @@ def test_a_printed_accuracy_leads_to_its_own_line_of_the_papers_numbers(paper, t
     read_published(printed, paper, output)
     rows = read_table(ACCURACIES, output).to_pandas().sample(5, random_state=1).assign(**{TABLE: 0})
     table = Node(output, "", None, inputs=[Node(path, "", None) for path in printed])
-    found = printed_evidence([table], rows)
-    for place, origin, accuracy in zip(found, rows["origin"], rows["accuracy"], strict=True):
+    places = printed_evidence([table], rows)
+    for place, origin, accuracy in zip(places, rows["origin"], rows["accuracy"], strict=True):
         [number] = [n for n in read_numbered(Path(place["path"])) if n["line"] == place["line"]]
         assert f"{number['exhibit']}/{number['row']}/{number['column']}" == origin
         value = number["value"] if number["corrected"] is None else number["corrected"]
@@ -56,18 +56,18 @@ def test_a_printed_accuracy_leads_to_its_own_line_of_the_papers_numbers(paper, t
 
 
 def test_pieces_follow_the_offsets_at_which_tokens_end():
-    found = token_pieces(
+    pieces = token_pieces(
         "ab cd.", [7, 8, 9, 1], [2, 5, 6, 6], [-1.0, math.nan, -2.0, -0.5], range(3, 5)
     )
-    assert [token["piece"] for token in found] == ["ab", " cd", ".", ""]
-    assert [token["logprob"] for token in found] == [-1.0, None, -2.0, -0.5]
-    assert [token["critical"] for token in found] == [False, True, False, False]
+    assert [token["piece"] for token in pieces] == ["ab", " cd", ".", ""]
+    assert [token["logprob"] for token in pieces] == [-1.0, None, -2.0, -0.5]
+    assert [token["critical"] for token in pieces] == [False, True, False, False]
 
 
 def test_a_character_of_two_tokens_stands_with_the_one_that_completes_it():
-    found = token_pieces("aé", [1, 2, 3], [1, 1, 2], [-1.0, -2.0, -3.0], range(1, 2))
-    assert [token["piece"] for token in found] == ["a", "", "é"]
-    assert [token["critical"] for token in found] == [False, True, True]
+    pieces = token_pieces("aé", [1, 2, 3], [1, 1, 2], [-1.0, -2.0, -3.0], range(1, 2))
+    assert [token["piece"] for token in pieces] == ["a", "", "é"]
+    assert [token["critical"] for token in pieces] == [False, True, True]
 
 
 # Printed numbers
@@ -76,8 +76,8 @@ def test_a_character_of_two_tokens_stands_with_the_one_that_completes_it():
 def test_rows_are_numbered_by_the_line_they_start_on(here):
     text = 'row,value,note\na,1.5,"over\ntwo lines"\nb,,x\nc,2,y\n'
     write_text(here / "t.csv", text)
-    found = list(read_numbered(here / "t.csv"))
-    assert [(row["row"], row["value"], row["line"]) for row in found] == [
+    rows = list(read_numbered(here / "t.csv"))
+    assert [(row["row"], row["value"], row["line"]) for row in rows] == [
         ("a", 1.5, 2),
         ("b", None, 4),
         ("c", 2.0, 5),
@@ -155,8 +155,8 @@ def test_what_a_command_does_not_reach_is_no_change():
 
 
 def test_a_module_whose_text_is_lost_is_named_with_doubt():
-    found = changed_code({"m": "1", "n": "1"}, {"m": "2"}, lambda _: None, lambda _: OLD)
-    assert found == ["n (no longer used)", "m (perhaps)"]
+    changed = changed_code({"m": "1", "n": "1"}, {"m": "2"}, lambda _: None, lambda _: OLD)
+    assert changed == ["n (no longer used)", "m (perhaps)"]
 
 
 def test_while_planning_a_job_says_what_it_would_be_and_starts_nothing(here):
@@ -195,14 +195,14 @@ def tree(here):
     return here
 
 
-def found(**options):
+def audit_findings(**options):
     audited = audit(RESULTS, **options)
     return [(f.problem, str(f.path), f.detail) for f in audited.findings], audited.downstream
 
 
 def test_an_input_from_outside_that_changed_makes_its_product_stale(tree):
     write_text(tree / "in.txt", "other\n")
-    ((problem, path, detail),), downstream = found()
+    ((problem, path, detail),), downstream = audit_findings()
     assert (problem, path) == ("stale", "results/x/first.parquet")
     assert detail.startswith("made from an earlier in.txt (")
     assert downstream == ["results/x/second.parquet"]
@@ -210,7 +210,7 @@ def test_an_input_from_outside_that_changed_makes_its_product_stale(tree):
 
 def test_an_input_from_outside_that_is_gone_is_missing(tree):
     (tree / "in.txt").unlink()
-    assert found()[0] == [("missing", "in.txt", "products were made from it")]
+    assert audit_findings()[0] == [("missing", "in.txt", "products were made from it")]
 
 
 def test_other_parameters_and_inputs_in_the_plan_make_a_product_stale(tree):
@@ -233,15 +233,15 @@ def test_another_digest_of_the_code_makes_a_product_stale(tree):
     text = sidecar.read_text()
     code = text.partition('"code": "')[2][:16]
     sidecar.write_text(text.replace(code, "0" * 16))
-    (finding,), _ = found()
+    (finding,), _ = audit_findings()
     assert finding[:2] == ("stale", "results/x/first.parquet")
     assert finding[2].startswith("the code of sample_items has changed: ")
 
 
 def test_an_audit_tells_how_far_it_is(tree):
-    told = []
-    audit(RESULTS, progress=lambda *numbers: told.append(numbers))
-    files, of_files, read, of_bytes = told[-1]
+    reports = []
+    audit(RESULTS, progress=lambda *numbers: reports.append(numbers))
+    files, of_files, read, of_bytes = reports[-1]
     assert (files, read) == (of_files, of_bytes) == (3, of_bytes)
 
 

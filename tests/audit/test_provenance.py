@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from blimpworks.audit.cells import cells_file, find_cell
-from blimpworks.audit.check import check_tree
+from blimpworks.audit.check import audit
 from blimpworks.audit.explain import Explanation
 from blimpworks.audit.lineage import Node, lineage, read_record, record_of
 from blimpworks.commands.registry import code_of, recorded_commands
@@ -82,13 +82,13 @@ def test_a_table_carries_the_deterministic_part_of_its_record():
 @pytest.mark.usefixtures("here")
 def test_running_a_job_twice_gives_the_same_bytes_and_another_time():
     write_text(Path("in.txt"), "input\n")
-    found = []
+    runs = []
     for _ in range(2):
         make("out.parquet", ["in.txt"])
-        found.append((Path("out.parquet").read_bytes(), read_record(Path("out.parquet.prov.json"))))
-    (first, one), (second, two) = found
+        runs.append((Path("out.parquet").read_bytes(), read_record(Path("out.parquet.prov.json"))))
+    (first, first_record), (second, second_record) = runs
     assert first == second
-    assert {k for k in one if one[k] != two[k]} <= {"started", "ended"}
+    assert {k for k in first_record if first_record[k] != second_record[k]} <= {"started", "ended"}
 
 
 @pytest.mark.usefixtures("here")
@@ -165,7 +165,8 @@ def tree(here):
 
 
 def problems():
-    products, findings = check_tree(Path("results"))
+    report = audit(Path("results"))
+    products, findings = report.products, report.findings
     return products, [(f.problem, str(f.path)) for f in findings]
 
 
@@ -226,22 +227,24 @@ def test_a_job_with_products_in_two_directories_is_checked_once():
 
 
 def test_a_tree_may_be_named_by_its_whole_path(tree):
-    assert check_tree(tree) == (2, [])
+    report = audit(tree)
+    assert (report.products, report.findings) == (2, [])
 
 
 def test_a_campaign_may_write_outside_its_directory(here, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("scratch")
     make(f"{elsewhere}/first.parquet")
     make(f"{elsewhere}/second.parquet", [f"{elsewhere}/first.parquet"])
-    assert check_tree(elsewhere) == (2, [])
+    report = audit(elsewhere)
+    assert (report.products, report.findings) == (2, [])
     write_text(elsewhere / "stranger.csv", "1\n")
-    ((problem, path),) = [(f.problem, f.path) for f in check_tree(elsewhere)[1]]
+    ((problem, path),) = [(f.problem, f.path) for f in audit(elsewhere).findings]
     assert (problem, path.resolve()) == ("unaccounted", (elsewhere / "stranger.csv").resolve())
 
 
 def test_a_directory_without_records_is_refused(here):
     with pytest.raises(UserError, match="holds no job records"):
-        check_tree(here)
+        audit(here)
 
 
 @pytest.mark.usefixtures("tree")
@@ -313,8 +316,9 @@ def test_an_explanation_is_json_also_where_a_cell_has_no_interval():
     )
     cell = find_cell(cells, "Welsh", "Model A", SOURCE)
     node = Node(SOURCE, "0" * 64, None)
-    found = json.loads(Explanation(SOURCE, cell, 1.0, 3, node, []).as_json())["cell"]
-    assert (found["n"], found["low"], found["filter"]) == (3, None, {"lang": "cym", "model": "a"})
+    document = json.loads(Explanation(SOURCE, cell, 1.0, 3, node, []).as_json())["cell"]
+    assert (document["n"], document["low"]) == (3, None)
+    assert document["filter"] == {"lang": "cym", "model": "a"}
 
 
 @pytest.mark.parametrize("name", ["table5.csv", "table5.tex", "table5.cells.parquet"])

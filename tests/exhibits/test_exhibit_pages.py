@@ -50,7 +50,7 @@ def test_what_stands_beside_the_numbers_has_no_keys_and_row_names_are_headings()
 
 def test_bold_numbers_are_strong():
     strong = parsed(PLAIN).findall(".//td/strong")
-    assert [found.text for found in strong] == ["4"]
+    assert [element.text for element in strong] == ["4"]
 
 
 def test_text_of_the_exhibit_means_nothing_to_html():

@@ -83,15 +83,15 @@ def test_table2_counts_certain_pairs_apart(items):
         (9, "wol", "SG", "SV", "+"),
         (1, "wol", "SG", "SV", "?"),
     )
-    found = values(table2(tables, LABELS), row="NUMBER S-Verb")
-    assert (found["SG SV"], found["SG SV certain"]) == (2, 1)
+    counts = values(table2(tables, LABELS), row="NUMBER S-Verb")
+    assert (counts["SG SV"], counts["SG SV certain"]) == (2, 1)
 
 
 def test_table2_totals_run_over_values_and_both_orders(items):
     tables = items((5, "cym", "SG", "SV", "?"), (5, "cym", "PL", "VS", "?"))
-    found = values(table2(tables, LABELS), row="NUMBER S-Verb")
-    assert (found["SG SV"], found["Total SV"], found["Total BOTH"]) == (0, 0, 1)
-    assert "SG BOTH" not in found
+    counts = values(table2(tables, LABELS), row="NUMBER S-Verb")
+    assert (counts["SG SV"], counts["Total SV"], counts["Total BOTH"]) == (0, 0, 1)
+    assert "SG BOTH" not in counts
 
 
 def test_table2_cells_can_be_computed_again_from_what_they_select(items):
@@ -333,8 +333,8 @@ def test_an_unknown_exhibit_lists_those_there_are():
 
 
 def test_a_campaign_has_the_exhibits_of_its_benchmarks():
-    found = of_benchmarks(("multiblimp",), CAMPAIGN, evaluated=("multiblimp",))
-    assert {spec.paper for spec in found} == {"multiblimp"}
+    exhibits = of_benchmarks(("multiblimp",), CAMPAIGN, evaluated=("multiblimp",))
+    assert {spec.paper for spec in exhibits} == {"multiblimp"}
     assert of_benchmarks((), CAMPAIGN, evaluated=()) == []
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from blimpworks.analysis.accuracy import summarise
 from blimpworks.audit.evidence import spread
-from blimpworks.audit.wording import _item_lines
+from blimpworks.audit.explain_text import _item_lines
 from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.parts import Part
 from blimpworks.cluster.dry_run import read_dry_run

@@ -43,10 +43,10 @@ WITHIN = {"tokens", "lexicon", "candidates", "parity", "prompts"}
 DECLARING = [m.name for m in iter_modules(blimpworks.__path__) if m.name.endswith("tables")]
 DECLARING += ["papers.lmentry.tables", "papers.urblimp.tables"]
 SCHEMAS = [
-    found
+    schema
     for name in DECLARING
-    for found in vars(import_module(f"blimpworks.{name}")).values()
-    if isinstance(found, TableSchema) and found.name not in WITHIN
+    for schema in vars(import_module(f"blimpworks.{name}")).values()
+    if isinstance(schema, TableSchema) and schema.name not in WITHIN
 ]
 SENTENCES = (DATA / "formula_sentences.txt").read_text("utf-8").splitlines()
 PANDAS_ALONE = "import sys; sys.modules['blimpworks'] = sys.modules['pyarrow'] = None\n"
@@ -131,8 +131,8 @@ def test_the_validator_refuses_a_job_without_its_command(exported, cache, tmp_pa
     def change(graph):
         next(e for e in graph if e["@id"].startswith("#job/")).pop("instrument")
 
-    found = verdict(damaged(exported, tmp_path, change), cache)
-    assert any("MUST have an instrument" in message for message in found)
+    problems = verdict(damaged(exported, tmp_path, change), cache)
+    assert any("MUST have an instrument" in message for message in problems)
 
 
 def test_the_validator_refuses_a_crate_that_lacks_one_of_its_files(exported, cache, tmp_path):
@@ -173,8 +173,8 @@ def test_the_readme_computes_a_number_with_nothing_but_pandas(exported):
     alone = [sys.executable, "-I", "-c", PANDAS_ALONE + code]
     done = subprocess.run(alone, cwd=exported, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    found, expected = done.stdout.split(" and ")[0].split(" should be ")
-    assert float(found) == pytest.approx(float(expected), abs=1e-9)
+    computed, expected = done.stdout.split(" and ")[0].split(" should be ")
+    assert float(computed) == pytest.approx(float(expected), abs=1e-9)
 
 
 def test_the_tables_hold_what_the_originals_hold(exported, here):
@@ -436,10 +436,10 @@ def test_a_missing_table_is_refused(scratch):
 
 def test_a_table_made_anew_since_is_refused(scratch):
     path = Path("results/judgements/multiblimp/eng/grams.parquet")
-    found = ("--items", "results/items/multiblimp/eng.parquet", "--output", path)
+    arguments = ("--items", "results/items/multiblimp/eng.parquet", "--output", path)
     scores = ("--scores", "results/scores/multiblimp/eng/grams.parquet")
     policy = ("--method", "full_sentence", "--ties", "half", "--near-tie", 0.5)
-    run("judge", *found, *scores, *policy)
+    run("judge", *arguments, *scores, *policy)
     with pytest.raises(UserError, match=r"was made anew since .*accuracies/multiblimp.parquet was"):
         plan()
 
@@ -479,12 +479,12 @@ def test_generated_pairs_cite_their_paper_and_have_our_licence(here, tmp_path):
         folder.mkdir()
         (folder / "eng.csv").write_text("item_id,paradigm\n1,causative\n")
         write_croissant(folder, _facts(plan, name, ["GPL-3.0-only"]))
-        found = croissant.Dataset(folder / "croissant.json").metadata
-        assert found.cite_as.startswith("Warstadt et al. (2020).")
-        assert found.license == [licence]
+        metadata = croissant.Dataset(folder / "croissant.json").metadata
+        assert metadata.cite_as.startswith("Warstadt et al. (2020).")
+        assert metadata.license == [licence]
 
 
 def test_item_sets_can_be_exported_on_their_own(here, tmp_path):
-    told = run("export", "croissant", "results", tmp_path / "sets", "--campaign", "small.yaml")
-    assert told.strip() == str(tmp_path / "sets/multiblimp/croissant.json")
+    output = run("export", "croissant", "results", tmp_path / "sets", "--campaign", "small.yaml")
+    assert output.strip() == str(tmp_path / "sets/multiblimp/croissant.json")
     assert len(read_csv(tmp_path / "sets/multiblimp/eng.csv")) == 4

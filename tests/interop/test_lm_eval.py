@@ -43,9 +43,9 @@ def evaluate(root, checkpoint, engine, *methods):
     loaded = ("--checkpoint", checkpoint, "--engine", engine, "--options", "{}")
     run("score", items, *loaded, *where)
     run("collect-scores", "--items", items, *where, "--output", scores)
-    asked = [f"--method={method}" for method in methods]
+    options = [f"--method={method}" for method in methods]
     policy = ("--ties", "wrong", "--near-tie", 0.001, "--output", judgements)
-    run("judge", "--items", items, "--scores", scores, *asked, *policy)
+    run("judge", "--items", items, "--scores", scores, *options, *policy)
     return root
 
 
@@ -140,9 +140,9 @@ def blimp_results(tmp_path):
 def export_blimp(results, output):
     run("export", "lm-eval", results, output, "--benchmark", "blimp")
     (samples,) = output.glob("m/samples_blimp_eng_*.jsonl")
-    (found,) = output.glob("m/results_*.json")
+    (summary,) = output.glob("m/results_*.json")
     lines = samples.read_text(encoding="utf-8").splitlines()
-    return json.loads(found.read_text(encoding="utf-8")), [json.loads(line) for line in lines]
+    return json.loads(summary.read_text(encoding="utf-8")), [json.loads(line) for line in lines]
 
 
 def test_a_method_counts_on_the_paradigms_that_allow_it(blimp_results, tmp_path):
@@ -152,8 +152,8 @@ def test_a_method_counts_on_the_paradigms_that_allow_it(blimp_results, tmp_path)
         ours = {r["item_id"]: r["correct"] for r in table if r["method"] == method}
         theirs = {s["doc"]["item_id"]: s[metric] for s in samples if metric in s}
         assert theirs == ours
-        found = results["results"]["blimp_eng"][f"{metric},none"]
-        assert found == pytest.approx(np.mean([*ours.values()]))
+        accuracy = results["results"]["blimp_eng"][f"{metric},none"]
+        assert accuracy == pytest.approx(np.mean([*ours.values()]))
     assert {s["doc"]["paradigm"] for s in samples if "acc_one_prefix" in s} == {*ONE_PREFIX}
     assert len(samples) == 67 * 3
 
@@ -187,7 +187,7 @@ def test_the_harness_itself_writes_the_same_of_the_same_model(tmp_path, monkeypa
     (tmp_path / "tasks").mkdir()
     (tmp_path / "tasks" / "task.yaml").write_text(TASK.format(docs=docs), encoding="utf-8")
     tracker = EvaluationTracker(output_path=str(tmp_path / "theirs"))
-    found = lm_eval.simple_evaluate(
+    evaluated = lm_eval.simple_evaluate(
         model="hf",
         model_args={"pretrained": str(checkpoint.parent), "dtype": "float32"},
         tasks=["multiblimp_eng"],
@@ -196,8 +196,8 @@ def test_the_harness_itself_writes_the_same_of_the_same_model(tmp_path, monkeypa
         batch_size=4,
         evaluation_tracker=tracker,
     )
-    logged = found.pop("samples")
-    tracker.save_results_aggregated(results=found, samples=logged)
+    logged = evaluated.pop("samples")
+    tracker.save_results_aggregated(results=evaluated, samples=logged)
     tracker.save_results_samples("multiblimp_eng", logged["multiblimp_eng"])
     (path,) = (tmp_path / "theirs").rglob("results_*.json")
     theirs = json.loads(path.read_text(encoding="utf-8"))
@@ -294,10 +294,10 @@ def test_documents_of_three_spellings_become_items(tmp_path):
 
 
 def test_prefix_methods_say_what_the_critical_word_is(tmp_path):
-    one, two = imported(tmp_path / "d.jsonl", BLIMP | ONE, TWO)
-    assert (region(one, "good"), region(one, "bad")) == ("herself", "himself")
-    assert (region(two, "good"), region(two, "bad")) == ("themselves", "themselves")
-    assert two["good_start"] == len("Many girls insulted ")
+    first, second = imported(tmp_path / "d.jsonl", BLIMP | ONE, TWO)
+    assert (region(first, "good"), region(first, "bad")) == ("herself", "himself")
+    assert (region(second, "good"), region(second, "bad")) == ("themselves", "themselves")
+    assert second["good_start"] == len("Many girls insulted ")
 
 
 @pytest.mark.parametrize(
@@ -313,8 +313,10 @@ def test_prefix_methods_say_what_the_critical_word_is(tmp_path):
 )
 def test_differing_words_are_the_region(good, bad, expected):
     spans = differing_words(good, bad)
-    found = [None if s[0] is None else t[s[0] : s[1]] for t, s in zip((good, bad), spans, strict=1)]
-    assert tuple(found) == expected
+    regions = [
+        None if s[0] is None else t[s[0] : s[1]] for t, s in zip((good, bad), spans, strict=1)
+    ]
+    assert tuple(regions) == expected
 
 
 WORDS = st.lists(st.sampled_from(["a", "b", "cat", "água", "ক"]), min_size=1, max_size=6)
@@ -345,8 +347,8 @@ def test_every_problem_is_told_with_its_line(tmp_path):
     ]
     with pytest.raises(UserError) as error:
         imported(path, *documents)
-    told = str(error.value).splitlines()
-    assert [line.split(": ")[0].rpartition(":")[2] for line in told] == [
+    lines = str(error.value).splitlines()
+    assert [line.split(": ")[0].rpartition(":")[2] for line in lines] == [
         "2",
         "3",
         "4",
@@ -354,11 +356,11 @@ def test_every_problem_is_told_with_its_line(tmp_path):
         "6",
         "8",
     ]
-    assert "is not JSON" in told[0]
-    assert "is no document but list" in told[1]
-    assert "has no pair of sentences, expected sentence_good and sentence_bad; sen and" in told[2]
-    assert "wrong_sen is ' ', expected a sentence" in told[3]
-    assert "has no one_prefix_prefix, which its prefix method needs" in told[5]
+    assert "is not JSON" in lines[0]
+    assert "is no document but list" in lines[1]
+    assert "has no pair of sentences, expected sentence_good and sentence_bad; sen and" in lines[2]
+    assert "wrong_sen is ' ', expected a sentence" in lines[3]
+    assert "has no one_prefix_prefix, which its prefix method needs" in lines[5]
     assert not (tmp_path / "items.parquet").exists()
 
 

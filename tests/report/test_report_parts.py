@@ -14,8 +14,7 @@ from blimpworks.exhibits.exhibit import Labels
 from blimpworks.files import sha256_of
 from blimpworks.report.evidence import gather, read_comparison
 from blimpworks.report.grid import read_page, without
-from blimpworks.report.names import names_from
-from blimpworks.report.papers import exhibit_label
+from blimpworks.report.names import exhibit_label, names_from
 from blimpworks.report.products import Products
 from blimpworks.report.summary import STATUSES, bar
 from blimpworks.report.views import plain_view, printed_view, read_form, recomputed_view
@@ -125,8 +124,8 @@ TABLE = ElementTree.fromstring(
 
 
 def left(dropped):
-    found = without(TABLE, lambda cell: cell.get("data-cell") in dropped)
-    return found if found is None else ["|".join(row.itertext()) for row in found.iter("tr")]
+    kept = without(TABLE, lambda cell: cell.get("data-cell") in dropped)
+    return kept if kept is None else ["|".join(row.itertext()) for row in kept.iter("tr")]
 
 
 def test_rows_without_a_kept_number_go():
@@ -135,8 +134,8 @@ def test_rows_without_a_kept_number_go():
 
 def test_columns_without_a_kept_number_go_and_headings_shrink():
     assert left({"1"}) == ["Both", "a", "x|1", "y|3"]
-    found = without(TABLE, lambda cell: cell.get("data-cell") == "1")
-    assert found.find(".//th[@colspan]").get("colspan") == "1"
+    kept = without(TABLE, lambda cell: cell.get("data-cell") == "1")
+    assert kept.find(".//th[@colspan]").get("colspan") == "1"
 
 
 def test_a_dropped_number_between_kept_ones_leaves_its_cell_empty():

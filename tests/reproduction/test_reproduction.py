@@ -31,6 +31,7 @@ from blimpworks.papers.multiblimp import published as multiblimp_published
 from blimpworks.papers.urblimp.exhibits.formulas import IMPLIED, signed_rank
 from blimpworks.reproduction import measured, published
 from blimpworks.reproduction.accuracies import read_published
+from blimpworks.reproduction.agreement import slack
 from blimpworks.reproduction.measured import AGREES, NOT_RUN, compare_measured, verdict_of
 from blimpworks.reproduction.printed import printed_files, read_printed_numbers
 from blimpworks.reproduction.published import (
@@ -48,7 +49,6 @@ from blimpworks.reproduction.published import (
     recomputations,
     status_of,
 )
-from blimpworks.reproduction.rounding import slack
 from blimpworks.tables import ACCURACIES, CELLS, read_table, write_table
 from support.paths import REPOSITORY
 
@@ -76,10 +76,10 @@ def published_row(*args, **fields):
 
 def cell(place, value, formula=VALUES, where=None, source="published", **fields):
     row, column = place
-    found = dict.fromkeys(CELLS.names) | {"row": row, "column": column, "value": float(value)}
-    found |= {"printed_row": row, "printed_column": column, "text": str(value)}
-    found |= {"formula": formula.sentence, "source": source, "filter": json.dumps(where or {})}
-    return found | fields
+    columns = dict.fromkeys(CELLS.names) | {"row": row, "column": column, "value": float(value)}
+    columns |= {"printed_row": row, "printed_column": column, "text": str(value)}
+    columns |= {"formula": formula.sentence, "source": source, "filter": json.dumps(where or {})}
+    return columns | fields
 
 
 def write_csv(path, rows):
@@ -101,14 +101,14 @@ def paper(tmp_path):
 
     def make(numbers, cells=(), reasons=("* * * because",), accuracies=()):
         printed = write_csv(tmp_path / "t1.csv", numbers)
-        told = tmp_path / "reasons.tsv"
+        reasons_file = tmp_path / "reasons.tsv"
         lines = ["exhibit\trow\tcolumn\treason", *(r.replace(" ", "\t", 3) for r in reasons)]
-        told.write_text("\n".join(lines) + "\n")
+        reasons_file.write_text("\n".join(lines) + "\n")
         table = tmp_path / "accuracies.parquet"
         rows = [dict.fromkeys(ACCURACIES.names) | ACCURACY | row for row in accuracies]
         write_table(pa.Table.from_pylist(rows, schema=ACCURACIES.arrow()), ACCURACIES, table)
-        found = {"t1": write_cells(tmp_path / "t1.cells.parquet", list(cells))}
-        return Paper("x", [printed], told, found, table)
+        cells_by_exhibit = {"t1": write_cells(tmp_path / "t1.cells.parquet", list(cells))}
+        return Paper("x", [printed], reasons_file, cells_by_exhibit, table)
 
     return make
 
@@ -130,14 +130,14 @@ def rows_of(*values, reach=0.05):
 
 @given(st.lists(st.floats(-100, 100), min_size=1, max_size=6), st.floats(0.001, 1))
 def test_the_slack_of_a_sum_is_that_of_its_parts_together(values, reach):
-    found = slack(VALUES, rows_of(*values, reach=reach))
-    assert found == pytest.approx(len(values) * reach, rel=1e-6)
+    computed = slack(VALUES, rows_of(*values, reach=reach))
+    assert computed == pytest.approx(len(values) * reach, rel=1e-6)
 
 
 @given(st.lists(st.floats(-100, 100), min_size=1, max_size=6), st.floats(0.001, 1))
 def test_the_slack_of_a_mean_is_that_of_one_part(values, reach):
-    found = slack(MEAN, rows_of(*values, reach=reach))
-    assert found == pytest.approx(reach, rel=1e-6)
+    computed = slack(MEAN, rows_of(*values, reach=reach))
+    assert computed == pytest.approx(reach, rel=1e-6)
 
 
 @given(
@@ -168,7 +168,7 @@ def test_a_number_may_have_been_rounded_up_or_down(value, expected):
 
 def test_rows_that_share_an_index_are_moved_one_by_one():
     rows = pd.concat([rows_of(1.0), rows_of(1.0)])
-    assert slack(lambda found: float(found["value"].prod()), rows) == pytest.approx(0.1)
+    assert slack(lambda changed: float(changed["value"].prod()), rows) == pytest.approx(0.1)
 
 
 def test_slack_leaves_the_rows_as_they_are():
@@ -242,24 +242,24 @@ def test_half_a_unit_of_the_last_digit(text, unit, expected):
     ],
 )
 def test_the_status_of_a_recomputed_number(paper, text, fields, expected):
-    wanted = number("sum", "x", text, unit="%", **fields)
-    found = paper([*PARTS, wanted], [cell(("sum", "x"), 3.08, where=SUM)])
-    assert statuses(found)["sum", "x"] == expected
+    printed = number("sum", "x", text, unit="%", **fields)
+    tested_paper = paper([*PARTS, printed], [cell(("sum", "x"), 3.08, where=SUM)])
+    assert statuses(tested_paper)["sum", "x"] == expected
 
 
 @pytest.mark.parametrize(
     ("fault", "expected"), [("", NOT_RECOMPUTABLE), ("erratum", ERRATUM), ("garbled", GARBLED)]
 )
 def test_the_status_of_a_number_that_nothing_recomputes(paper, fault, expected):
-    found = paper([number("a", "x", "1.0", fault=fault, note="n")])
-    assert statuses(found) == {("a", "x"): expected}
+    tested_paper = paper([number("a", "x", "1.0", fault=fault, note="n")])
+    assert statuses(tested_paper) == {("a", "x"): expected}
 
 
 def test_a_recomputation_that_fails_deviates(paper):
     nan = cell(("sum", "x"), float("nan"), where=SUM)
     for fault in ("", "erratum"):
-        found = paper([*PARTS, number("sum", "x", "3.1", fault=fault, note="n")], [nan])
-        assert statuses(found)["sum", "x"] == DEVIATES
+        tested_paper = paper([*PARTS, number("sum", "x", "3.1", fault=fault, note="n")], [nan])
+        assert statuses(tested_paper)["sum", "x"] == DEVIATES
 
 
 @pytest.fixture(scope="module")
@@ -327,38 +327,39 @@ def test_a_bound_has_to_hold_before_rounding_or_after_it(empty, text, unit, valu
 
 def test_a_bound_may_hold_because_what_it_is_about_was_rounded(paper):
     bound = number("sum", "x", "3.09", unit="% at least")
-    found = paper([*PARTS, bound], [cell(("sum", "x"), 3.081, where=SUM)])
-    assert statuses(found)["sum", "x"] == ROUNDING
+    tested_paper = paper([*PARTS, bound], [cell(("sum", "x"), 3.081, where=SUM)])
+    assert statuses(tested_paper)["sum", "x"] == ROUNDING
 
 
 def test_an_erratum_of_a_bound_is_a_bound_that_rounding_does_not_save(empty):
     row = published_row("a", "x", "80", unit="% above", fault="erratum", corrected="79.7")
     saved = row.model_copy(update={"unit": "% at least"})
-    found = cell(("a", "x"), 79.7, source="judgements")
-    assert (status_of(row, found, empty), status_of(saved, found, empty)) == (ERRATUM, DEVIATES)
+    measured = cell(("a", "x"), 79.7, source="judgements")
+    assert status_of(row, measured, empty) == ERRATUM
+    assert status_of(saved, measured, empty) == DEVIATES
 
 
 def test_a_complement_of_a_printed_number_is_no_evidence_and_says_of_which(paper):
     where = {"exhibit": "t1", "row": "b", "column": "x"}
     numbers = [number("a", "x", "0.161"), number("b", "x", "0.839")]
-    (told, _) = compare(paper(numbers, [cell(("a", "x"), 0.161, COMPLEMENT_FORMULA, where)]))
-    assert told["status"] == COMPLEMENT
-    assert told["note"] == "complement of t1/b/x: one of the two says all"
+    (row, _) = compare(paper(numbers, [cell(("a", "x"), 0.161, COMPLEMENT_FORMULA, where)]))
+    assert row["status"] == COMPLEMENT
+    assert row["note"] == "complement of t1/b/x: one of the two says all"
 
 
 def test_a_complement_that_does_not_fit_deviates(paper):
     where = {"exhibit": "t1", "row": "b", "column": "x"}
     numbers = [number("a", "x", "0.165"), number("b", "x", "0.839")]
-    found = paper(numbers, [cell(("a", "x"), 0.161, COMPLEMENT_FORMULA, where)])
-    assert statuses(found)["a", "x"] == DEVIATES
+    tested_paper = paper(numbers, [cell(("a", "x"), 0.161, COMPLEMENT_FORMULA, where)])
+    assert statuses(tested_paper)["a", "x"] == DEVIATES
 
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_every_bound_of_running_text_says_in_its_unit_that_it_is_one(name):
     words = r"at least|at most|exceed|more than|less than|^over |^under |^above |^nearly "
     for row in read_printed_numbers(printed_files(PRINTED, name)):
-        told = f"{row.column}; {row.text}" if row.exhibit.startswith("text") else ""
-        settled = (row.row, row.column) in VAGUE or not re.search(words, told)
+        description = f"{row.column}; {row.text}" if row.exhibit.startswith("text") else ""
+        settled = (row.row, row.column) in VAGUE or not re.search(words, description)
         assert settled or row.bound, f"{name}: {row.place} ({row.text})"
 
 
@@ -379,13 +380,13 @@ def test_a_cell_that_shows_a_printed_accuracy_does_not_recompute_it(paper):
 
 
 def test_a_cell_on_a_table_that_is_not_of_print_recomputes(paper):
-    found = paper(PARTS, [cell(("a", "x"), 1.04, source="frequencies")])
-    assert statuses(found)["a", "x"] == EXACT
+    tested_paper = paper(PARTS, [cell(("a", "x"), 1.04, source="frequencies")])
+    assert statuses(tested_paper)["a", "x"] == EXACT
 
 
 def test_a_number_computed_from_other_tables_may_not_be_off_by_rounding(paper):
-    found = paper(PARTS, [cell(("a", "x"), 1.05, source="frequencies")])
-    assert statuses(found)["a", "x"] == DEVIATES
+    tested_paper = paper(PARTS, [cell(("a", "x"), 1.05, source="frequencies")])
+    assert statuses(tested_paper)["a", "x"] == DEVIATES
 
 
 def test_two_cells_that_agree_are_one_recomputation(paper):
@@ -400,8 +401,8 @@ def test_two_cells_that_differ_are_refused(paper):
 
 
 def test_a_cell_that_stands_for_nothing_printed_is_passed_over(paper):
-    found = paper(PARTS, [cell(("c", "x"), 9)])
-    assert statuses(found) == {("a", "x"): NOT_RECOMPUTABLE, ("b", "x"): NOT_RECOMPUTABLE}
+    tested_paper = paper(PARTS, [cell(("c", "x"), 9)])
+    assert statuses(tested_paper) == {("a", "x"): NOT_RECOMPUTABLE, ("b", "x"): NOT_RECOMPUTABLE}
 
 
 @given(
@@ -409,66 +410,66 @@ def test_a_cell_that_stands_for_nothing_printed_is_passed_over(paper):
     st.sampled_from(["a", "b", "c", None])
     | st.lists(st.sampled_from(["a", "b", None]), max_size=3),
 )
-def test_a_selection_finds_what_select_rows_finds(words, wanted):
+def test_a_selection_finds_what_select_rows_finds(words, rows):
     table = pd.DataFrame({"word": pd.Series(words, dtype=object), "n": range(len(words))})
-    where = {"word": wanted, "elsewhere": "x"}
+    where = {"word": rows, "elsewhere": "x"}
     table["origin"] = [f"t1/{n}/x" for n in table["n"]]
-    found, expected = Selection(table), select_rows(table, where)
-    pd.testing.assert_frame_equal(found.select(where), expected)
-    assert found.origins(where) == list(expected["origin"])
+    selection, expected = Selection(table), select_rows(table, where)
+    pd.testing.assert_frame_equal(selection.select(where), expected)
+    assert selection.origins(where) == list(expected["origin"])
 
 
 # Reasons
 
 
 def test_a_number_without_recomputation_needs_a_reason(paper):
-    found = paper([number("a", "x", "1.0")], reasons=["t1 b * no", "t2 * * no"])
+    tested_paper = paper([number("a", "x", "1.0")], reasons=["t1 b * no", "t2 * * no"])
     with pytest.raises(
         UserError, match=r"nothing says why t1, row 'a', column 'x' \(1\.0\) is not"
     ):
-        list(compare(found))
+        list(compare(tested_paper))
 
 
 def test_the_first_reason_that_fits_is_given_after_the_numbers_own_note(paper):
     reasons = ["t1 a y of another", "t1 a* x of this", "* * * of all"]
     numbers = [number("a", "x", "1.0", note="odd"), number("b", "x", "2.0")]
-    found = {row["row"]: row["note"] for row in compare(paper(numbers, reasons=reasons))}
-    assert found == {"a": "odd; of this", "b": "of all"}
+    notes = {row["row"]: row["note"] for row in compare(paper(numbers, reasons=reasons))}
+    assert notes == {"a": "odd; of this", "b": "of all"}
 
 
 def test_a_recomputed_number_needs_no_reason(paper):
-    found = paper(
+    tested_paper = paper(
         [*PARTS, number("sum", "x", "3.08")],
         [cell(("sum", "x"), 3.08, where=SUM)],
         reasons=["t1 a * no", "t1 b * no"],
     )
-    assert statuses(found)["sum", "x"] == EXACT
+    assert statuses(tested_paper)["sum", "x"] == EXACT
 
 
 def test_texts_in_place_of_numbers_are_passed_over(paper):
-    found = paper([number("a", "x", "—"), number("b", "x", "yes")])
-    assert statuses(found) == {}
+    tested_paper = paper([number("a", "x", "—"), number("b", "x", "yes")])
+    assert statuses(tested_paper) == {}
 
 
 # The files
 
 
 def test_the_comparison_is_written_with_every_column(paper, tmp_path):
-    found = paper([*PARTS, number("sum", "x", "3.1")], [cell(("sum", "x"), 3.08, where=SUM)])
-    counts = compare_published([found], tmp_path / "out.csv")
+    tested_paper = paper([*PARTS, number("sum", "x", "3.1")], [cell(("sum", "x"), 3.08, where=SUM)])
+    counts = compare_published([tested_paper], tmp_path / "out.csv")
     assert counts == {EXACT: 1, NOT_RECOMPUTABLE: 2}
     frame = pd.read_csv(tmp_path / "out.csv")
     assert list(frame) == list(published.COLUMNS)
-    told = frame.set_index("row").loc["sum"]
-    assert (told["printed"], told["recomputed"], told["rule"]) == (3.1, 3.08, VALUES.sentence)
+    row = frame.set_index("row").loc["sum"]
+    assert (row["printed"], row["recomputed"], row["rule"]) == (3.1, 3.08, VALUES.sentence)
 
 
 def test_a_large_count_keeps_all_of_its_digits(paper, tmp_path):
     whole = number("sum", "x", "735000123", unit="tokens")
-    found = paper([*PARTS, whole], [cell(("sum", "x"), 735_000_123, where=SUM)])
-    compare_published([found], tmp_path / "out.csv")
-    told = pd.read_csv(tmp_path / "out.csv").set_index("row").loc["sum"]
-    assert (told["recomputed"], told["status"]) == (735_000_123, EXACT)
+    tested_paper = paper([*PARTS, whole], [cell(("sum", "x"), 735_000_123, where=SUM)])
+    compare_published([tested_paper], tmp_path / "out.csv")
+    row = pd.read_csv(tmp_path / "out.csv").set_index("row").loc["sum"]
+    assert (row["recomputed"], row["status"]) == (735_000_123, EXACT)
 
 
 def test_a_place_that_two_rows_give_a_number_for_is_refused(tmp_path):
@@ -497,7 +498,7 @@ def test_a_paper_without_printed_numbers_is_refused(tmp_path):
 
 
 def multiblimp(*numbers):
-    return [number(*found, exhibit="table5", unit="%") for found in numbers]
+    return [number(*fields, exhibit="table5", unit="%") for fields in numbers]
 
 
 def test_printed_accuracies_have_counts_intervals_and_their_place(tmp_path):
@@ -515,10 +516,15 @@ def test_an_accuracy_that_is_printed_twice_is_refused(tmp_path, monkeypatch):
     reader = multiblimp_published.accuracies
 
     def twice(numbers):
-        for found in reader(numbers):
-            yield found
-            yield type(found)(
-                found.model, found.lang, found.accuracy, found.rounding, "table3/m/eng", found.n
+        for accuracy in reader(numbers):
+            yield accuracy
+            yield type(accuracy)(
+                accuracy.model,
+                accuracy.lang,
+                accuracy.accuracy,
+                accuracy.rounding,
+                "table3/m/eng",
+                accuracy.n,
             )
 
     monkeypatch.setattr(multiblimp_published, "accuracies", twice)
@@ -560,15 +566,15 @@ def test_a_measured_number_agrees_if_the_printed_is_in_its_interval(
 )
 def test_a_printed_bound_has_to_hold_somewhere_in_the_measured_interval(low, high, expected):
     row = published_row("a", "x", "8", unit="points at least")
-    found = cell(("a", "x"), (low + high) / 2, low=low, high=high)
-    assert verdict_of(row, found) == expected
+    measured = cell(("a", "x"), (low + high) / 2, low=low, high=high)
+    assert verdict_of(row, measured) == expected
 
 
 @given(st.floats(0, 100), st.floats(0, 20), st.floats(0, 20))
 def test_the_number_that_was_measured_agrees_with_itself(value, below, above):
     row = published_row("a", "x", f"{value:.1f}", unit="%")
-    found = cell(("a", "x"), value, low=value - below, high=value + above)
-    assert verdict_of(row, found) == AGREES
+    measured = cell(("a", "x"), value, low=value - below, high=value + above)
+    assert verdict_of(row, measured) == AGREES
 
 
 def test_what_was_not_measured_was_not_run():

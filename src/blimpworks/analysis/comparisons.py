@@ -1,4 +1,4 @@
-"""Which of two models is better on a language: McNemar's test over its pairs.
+"""Comparing two models on a language: McNemar's test over its pairs.
 
 Source: Jumelet et al. (2025), sections 7.1 (footnote 7) and 7.3. The text names McNemar's test
 but not its form; the p-values of Table B.2 do. Albanian's 0.041 (241 of 243 pairs right against

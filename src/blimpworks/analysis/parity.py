@@ -82,8 +82,8 @@ class Compared:
 
     def values(self, column: str) -> NDArray[Any]:
         """A column of the scores, with NaN for what is missing."""
-        found: NDArray[Any] = self.scores[column].to_numpy(zero_copy_only=False)
-        return found
+        values: NDArray[Any] = self.scores[column].to_numpy(zero_copy_only=False)
+        return values
 
     def tokens(self, side: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Sentence [t], id [t] and log-probability [t] of every token of one side."""
@@ -101,24 +101,26 @@ class Compared:
 
 def _extent(differences: Sequence[NDArray[Any]], name: str) -> dict[str, float | None]:
     """Largest and mean absolute difference; None where nothing could be compared."""
-    found = np.abs(np.concatenate(differences))
-    found = found[~np.isnan(found)]
-    if not len(found):
+    absolute = np.abs(np.concatenate(differences))
+    absolute = absolute[~np.isnan(absolute)]
+    if not len(absolute):
         return {f"{name}_max": None, f"{name}_mean": None}
-    return {f"{name}_max": float(found.max()), f"{name}_mean": float(found.mean())}
+    return {f"{name}_max": float(absolute.max()), f"{name}_mean": float(absolute.mean())}
 
 
 def _token_differences(
-    found: Compared, reference: Compared, side: str
+    variant: Compared, reference: Compared, side: str
 ) -> tuple[NDArray[Any], int, int]:
     """Differences of tokens [t], how many tokens only one has scored, how many the first has.
 
     Sentences of different numbers of tokens can't be compared token by token.
     """
     (rows, ids, ours), (their_rows, their_ids, theirs) = (
-        each.tokens(side) for each in (found, reference)
+        each.tokens(side) for each in (variant, reference)
     )
-    counts, their_counts = (np.bincount(r, minlength=len(found.items)) for r in (rows, their_rows))
+    counts, their_counts = (
+        np.bincount(r, minlength=len(variant.items)) for r in (rows, their_rows)
+    )
     alike = counts == their_counts
     inside, their_inside = alike[rows], alike[their_rows]
     kept, theirs = ours[inside], theirs[their_inside]
@@ -127,18 +129,18 @@ def _token_differences(
     return np.where(same, kept - theirs, np.nan), alone, int((~np.isnan(ours)).sum())
 
 
-def score_differences(found: Compared, reference: Compared) -> dict[str, Any]:
-    """How far two variants' log-probabilities are apart, in nats, by token and sentence.
+def score_differences(variant: Compared, reference: Compared) -> dict[str, Any]:
+    """Differences of two variants' log-probabilities, in nats, by token and sentence.
 
     Tokens are compared where both have scored the same ones; ``unmatched`` counts the others
     (the first token under ``skip``), which the sentences' differences include.
     """
     by_token, unmatched, tokens = [np.empty(0)], 0, 0
     for side in SIDES:
-        difference, alone, scored = _token_differences(found, reference, side)
+        difference, alone, scored = _token_differences(variant, reference, side)
         by_token.append(difference)
         unmatched, tokens = unmatched + alone, tokens + scored
-    sums = [found.values(f"logprob_{s}") - reference.values(f"logprob_{s}") for s in SIDES]
+    sums = [variant.values(f"logprob_{s}") - reference.values(f"logprob_{s}") for s in SIDES]
     return {
         "tokens": tokens,
         "unmatched": unmatched,
@@ -148,18 +150,18 @@ def score_differences(found: Compared, reference: Compared) -> dict[str, Any]:
 
 
 def decision_differences(
-    method: Method, found: Compared, reference: Compared, near: NearTies
+    method: Method, variant: Compared, reference: Compared, near: NearTies
 ) -> dict[str, Any]:
-    """How many decisions two variants don't share, and what each gets right.
+    """Numbers of decisions that differ between two variants, and accuracies.
 
     A tie is wrong here, so that every pair is right or wrong. A near tie is one of either
     variant, by the threshold of its engine and number format; ``flips_beyond`` is how many flipped
     decisions are none.
     """
-    (ours, divisor), (theirs, other_divisor) = (v.margins(method) for v in (found, reference))
+    (ours, divisor), (theirs, other_divisor) = (v.margins(method) for v in (variant, reference))
     both = ~np.isnan(ours) & ~np.isnan(theirs)
     n = int(both.sum())
-    limit, other_limit = (near.of(v.variant.engine, v.dtype) for v in (found, reference))
+    limit, other_limit = (near.of(v.variant.engine, v.dtype) for v in (variant, reference))
     close = np.abs(ours) * divisor < limit
     either = close | (np.abs(theirs) * other_divisor < other_limit)
     right, right_there = (ours > 0) & both, (theirs > 0) & both
@@ -215,16 +217,16 @@ def _compared(
 
 
 def _row(
-    method: Method, name: str, found: Compared | str, reference: Compared, near: NearTies
+    method: Method, name: str, compared: Compared | str, reference: Compared, near: NearTies
 ) -> dict[str, Any]:
     """A row of the parity table; of what is not possible, the reason alone."""
-    if isinstance(found, str):
-        return {"variant": name, "method": method.name, "impossible": found}
+    if isinstance(compared, str):
+        return {"variant": name, "method": method.name, "impossible": compared}
     return {
         **{"variant": name, "method": method.name},
-        **{"dtype": found.dtype, "first_token": found.first_token},
-        **score_differences(found, reference),
-        **decision_differences(method, found, reference, near),
+        **{"dtype": compared.dtype, "first_token": compared.first_token},
+        **score_differences(compared, reference),
+        **decision_differences(method, compared, reference, near),
     }
 
 
@@ -252,23 +254,25 @@ def measure_parity(
     when the scoring of a variant breaks off.
     """
     chosen = [parse_variant(name) for name in dict.fromkeys([reference, *variants])]
-    asked = [find_method(name) for name in methods]
+    parsed = [find_method(name) for name in methods]
     sample = output / "sample.parquet"
     digest = sample_items(items, count, sample)
     rows = read_table(ITEMS, sample)
-    found: dict[str, Compared | str] = {}
+    compared: dict[str, Compared | str] = {}
     for variant in chosen:
         each = _compared(variant, rows, sample, checkpoint, settings, pythons)
-        if not found and isinstance(each, str):
+        if not compared and isinstance(each, str):
             raise UserError(f"the reference {reference!r} is not possible: {each}; choose another.")
-        found[variant.name] = each
-    first = cast(Compared, found[chosen[0].name])
+        compared[variant.name] = each
+    first = cast(Compared, compared[chosen[0].name])
     near = chosen[0].options(settings).near_tie
     table = [
-        _row(method, name, each, first, near) for method in asked for name, each in found.items()
+        _row(method, name, each, first, near)
+        for method in parsed
+        for name, each in compared.items()
     ]
     write_table(pa.Table.from_pylist(table, PARITY.arrow()), PARITY, output / "parity.parquet")
-    scored = {name: each for name, each in found.items() if isinstance(each, Compared)}
+    scored = {name: each for name, each in compared.items() if isinstance(each, Compared)}
     seconds = {name: each.seconds for name, each in scored.items()}
     write_report(table, output, checkpoint=checkpoint, digest=digest, seconds=seconds)
     engines = {name: each.engine for name, each in scored.items()}

@@ -52,7 +52,7 @@ def _scores(row: Row, seconds: float | None) -> dict[str, str]:
 
 
 def _impossible(row: Row) -> str:
-    """Why a variant has no numbers, as one line of Markdown."""
+    """The reason why a variant has no numbers, as one line of Markdown."""
     reason = re.sub(r"([*<])", r"\\\1", " ".join(row["impossible"].split()).rstrip("."))
     return f"{row['variant']} is not possible: {reason}."
 

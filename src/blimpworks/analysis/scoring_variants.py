@@ -54,18 +54,18 @@ class Variant:
     """Settings of scoring that it changes, as in a campaign."""
 
     def obstacle(self, architecture: str, pythons: Mapping[str, str]) -> str | None:
-        """Why no model of an architecture can be scored so here; None if one can be.
+        """The reason why no model of an architecture can be scored so here; None if one can be.
 
         ``pythons`` are interpreters by engine, for engines that this one does not have.
         """
         missing = self.engine not in pythons and find_spec(PACKAGES[self.engine]) is None
-        found = obstacle(self.engine, architecture, self.settings)
-        if found is None and missing:
+        reason = obstacle(self.engine, architecture, self.settings)
+        if reason is None and missing:
             return (
                 f"no Python here has the engine {self.engine}; make its environment (`make vllm` "
                 f"makes .vllm for vLLM), or name one by --python {self.engine}=PATH"
             )
-        return found
+        return reason
 
     def options(self, base: Mapping[str, Any]) -> ScoringOptions:
         """``base`` settings, changed. Raises UserError for settings that don't exist."""
@@ -73,26 +73,26 @@ class Variant:
 
 
 def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    found = dict(base)
+    merged = dict(base)
     for key, value in changes.items():
-        inner = found.get(key)
+        inner = merged.get(key)
         deeper = isinstance(value, Mapping) and isinstance(inner, Mapping)
-        found[key] = _merged(dict(inner or {}), value) if deeper else value
-    return found
+        merged[key] = _merged(dict(inner or {}), value) if deeper else value
+    return merged
 
 
 def _setting(part: str, name: str) -> dict[str, Any]:
-    """What one part of a variant's name sets."""
+    """The settings that one part of a variant's name stands for."""
     key, given, value = SHORT.get(part, part).partition("=")
     if not given:
         raise UserError(
             f"variant {name!r}: {part!r} is no setting; expected {', '.join(SHORT)}, or a setting "
             "of scoring such as batch_tokens=1024."
         )
-    found: Any = yaml.safe_load(value)
+    nested: Any = yaml.safe_load(value)
     for inner in reversed(key.split(".")):
-        found = {inner: found}
-    changed: dict[str, Any] = found
+        nested = {inner: nested}
+    changed: dict[str, Any] = nested
     return changed
 
 
@@ -153,9 +153,9 @@ def _run(command: Sequence[str], log: Path, name: str) -> None:
     paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
     log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("w", encoding="utf-8") as told:
+    with log.open("w", encoding="utf-8") as output:
         done = subprocess.run(
-            command, stdout=told, stderr=subprocess.STDOUT, env=environment, check=False
+            command, stdout=output, stderr=subprocess.STDOUT, env=environment, check=False
         )
     if done.returncode:
         said = log.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -166,14 +166,14 @@ def _run(command: Sequence[str], log: Path, name: str) -> None:
 
 
 def _seconds(folder: Path, engine: str, *, fresh: bool) -> float | None:
-    """How long ``engine`` (its key) took when it scored all in one go; None if it never did."""
+    """Seconds that ``engine`` (its key) took to score all in one go; None if it never did."""
     kept = folder / "seconds.json"
     if fresh:
         record = json.loads(sidecar_path(folder / "manifest.json").read_text(encoding="utf-8"))
         started, ended = (datetime.fromisoformat(record[key]) for key in ("started", "ended"))
         write_text(kept, json.dumps({engine: (ended - started).total_seconds()}) + "\n")
-    found: dict[str, float] = json.loads(kept.read_bytes()) if kept.is_file() else {}
-    return found.get(engine)
+    seconds: dict[str, float] = json.loads(kept.read_bytes()) if kept.is_file() else {}
+    return seconds.get(engine)
 
 
 def score_variant(

@@ -1,1 +1,1 @@
-"""What made every product: recorded when it is written, read back by the audit commands."""
+"""Reading the records of jobs: where numbers come from, what changed, what differs."""

@@ -1,4 +1,4 @@
-"""Why a product of one run is not that of another: what their jobs did differently."""
+"""Causes of the differences between two runs: what their jobs did differently."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from blimpworks.audit.changes import changed_code, changed_values, texts_of, told
+from blimpworks.audit.changes import changed_code, changed_values, shortened, texts_of
 from blimpworks.audit.lineage import Record, concerns
 from blimpworks.audit.run import Run, names_in
 from blimpworks.commands.registry import find_command
@@ -23,10 +23,10 @@ KIND_OF_COMMAND: dict[str, Kind] = {
     "answer": "engine",
     "retrieve_model": "model",
 }
-"""What a changed parameter of a command is; of those that train a model it is the model."""
+"""Kind of cause that a changed parameter of a command is; of commands that train, the model."""
 ENGINE_KEY = ("software", "code", "number format", "checkpoint", "first token or template")
-"""Parts of an engine's key, whose last is what conditions scores or answers; code and
-checkpoint are told by themselves."""
+"""Parts of an engine's key, whose last is what conditions scores or generations; changes of
+code and of checkpoint are causes of their own."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -49,15 +49,14 @@ def _kind_of(command: str, parameter: str) -> Kind:
 def same_table(first: Path, second: Path) -> bool:
     """Whether two Parquet files hold the same data, whatever their records say."""
     try:
-        with pq.ParquetFile(first) as one, pq.ParquetFile(second) as other:
-            tables = [file.read().replace_schema_metadata(None) for file in (one, other)]
+        with pq.ParquetFile(first) as before, pq.ParquetFile(second) as after:
+            return bool(before.read().equals(after.read(), check_metadata=False))
     except (OSError, pa.ArrowInvalid):
         return False
-    return bool(tables[0].equals(tables[1]))
 
 
 class Causes:
-    """What two runs do differently, job by job, and which products it changes."""
+    """The differences between two runs, job by job, and the products that they change."""
 
     def __init__(self, first: Run, second: Run) -> None:
         self.first, self.second = first, second
@@ -72,7 +71,7 @@ class Causes:
         Tables carry the record of what made them, which is not what they hold.
         """
         if key not in self._changed:
-            (_, old), (_, new) = self.first.made[key], self.second.made[key]
+            (_, old), (_, new) = self.first.products[key], self.second.products[key]
             same = old["sha256"] == new["sha256"] or (
                 key.endswith(".parquet")
                 and same_table(self.first.file(old["path"]), self.second.file(new["path"]))
@@ -81,15 +80,15 @@ class Causes:
         return self._changed[key]
 
     def own(self, job: str, others: frozenset[str] = NOBODY) -> list[Cause]:
-        """What a job of both runs does differently itself.
+        """Causes within the same job of the two runs, apart from its upstream jobs.
 
         Inputs that are about the names in ``others`` are left out.
         """
         key = (job, others)
         if key not in self._own:
             old, new = self.first.jobs[job], self.second.jobs[job]
-            found = [*self._of_code(old, new), *_of_values(old, new)]
-            self._own[key] = sorted({*found, *self._of_inputs(old, new, others)})
+            own_changes = [*self._of_code(old, new), *_of_values(old, new)]
+            self._own[key] = sorted({*own_changes, *self._of_inputs(old, new, others)})
         return self._own[key]
 
     def _of_code(self, old: Record, new: Record) -> Iterator[Cause]:
@@ -100,17 +99,16 @@ class Causes:
             key = (old["code"], new["code"])
             if key not in self._code:
                 self._code[key] = self._modules(old, new)
-            found = self._code[key]
-            sure = [text for text in found if not text.endswith("(perhaps)")]
-            for text in sure or found or [f"what {new['verb']} starts from, or a data file"]:
+            changes = self._code[key]
+            sure = [text for text in changes if not text.endswith("(perhaps)")]
+            for text in sure or changes or [f"what {new['verb']} starts from, or a data file"]:
                 yield Cause("code", text)
 
     def _modules(self, old: Record, new: Record) -> list[str]:
         places = {REPOSITORY, *(run.base for run in (self.first, self.second) if run.base)}
         before, after = (texts_of(record, sorted(places)) for record in (old, new))
         command = find_command(new["verb"])
-        # Of a module only what the command reaches counts, which this code can tell of itself
-        # alone.
+        # Of a module only what the command reaches counts, which is known of this code alone.
         here = command is not None and command.code == new["code"]
         reached = set(reachable(*command.entries)) if command and here else None
         return changed_code(old["sources"], new["sources"], before, after, reached)
@@ -124,7 +122,7 @@ class Causes:
             if concerns(key, others):
                 yield self._only(key, "B" if key in after else "A")
         for key in sorted(before.keys() & after.keys()):
-            known = key in self.first.made and key in self.second.made
+            known = key in self.first.products and key in self.second.products
             if before[key] != after[key] and not known and concerns(key, others):
                 yield Cause("input", f"{key} has other content")
 
@@ -135,7 +133,7 @@ class Causes:
         return Cause("input", f"{name or key} only in {where}")
 
     def behind(self, job: str, others: frozenset[str] = NOBODY) -> frozenset[Cause]:
-        """All that makes a job's products differ: its own doing, and that of jobs upstream."""
+        """Causes of differences in a job's products: its own, and those of jobs upstream."""
         key = (job, others)
         if key not in self._all:
             self._all[key] = frozenset(self._behind(job, others))
@@ -147,12 +145,12 @@ class Causes:
         for key in sorted(inputs):
             if not concerns(key, others) or not self._both(key) or not self.changed(key):
                 continue
-            upstream = self.second.made[key][0]
+            upstream = self.second.products[key][0]
             if upstream in self.first.jobs:
                 yield from self.behind(upstream, others) or [_unexplained(key)]
 
     def _both(self, key: str) -> bool:
-        return key in self.first.made and key in self.second.made
+        return key in self.first.products and key in self.second.products
 
 
 def _unexplained(key: str) -> Cause:
@@ -163,7 +161,7 @@ def _of_values(old: Record, new: Record) -> Iterator[Cause]:
     """Parameters, packages and engines that differ between two records of a job."""
     command = new["verb"]
     for path, (before, after) in changed_values(old["params"], new["params"]).items():
-        change = f"{command.partition(' ')[0]} {path}: {told(before)} → {told(after)}"
+        change = f"{command.partition(' ')[0]} {path}: {shortened(before)} → {shortened(after)}"
         yield Cause(_kind_of(command, path), change)
     for name, (before, after) in changed_values(old["packages"], new["packages"]).items():
         yield Cause("package", f"{name} {before} → {after}")

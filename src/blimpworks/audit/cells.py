@@ -1,4 +1,4 @@
-"""Finding one cell of an exhibit by what its row and column are called."""
+"""Finding one cell of an exhibit by the names of its row and column."""
 
 import csv
 import json
@@ -38,17 +38,17 @@ def read_cells(source: Path) -> pd.DataFrame:
     return frame
 
 
-def _matches(cells: pd.DataFrame, column: str, wanted: str) -> pd.Series:
-    """Cells whose row (or column) has the wanted name, or selects by it ("eng").
+def _matches(cells: pd.DataFrame, column: str, name: str) -> pd.Series:
+    """Cells whose row (or column) is called ``name``, or selects by it ("eng").
 
     Where there is none, the last words of a name will do ("High" of "Resources High").
     """
     names = cells[column].str.casefold()
-    found = names == wanted.casefold()
-    found |= cells["filter"].map(lambda text: wanted in json.loads(text).values()).astype(bool)
-    if f"printed_{column}" in cells and not found.any():
-        found |= cells[f"printed_{column}"] == wanted
-    return found if found.any() else names.str.endswith(f" {wanted.casefold()}")
+    matches = names == name.casefold()
+    matches |= cells["filter"].map(lambda text: name in json.loads(text).values()).astype(bool)
+    if f"printed_{column}" in cells and not matches.any():
+        matches |= cells[f"printed_{column}"] == name
+    return matches if matches.any() else names.str.endswith(f" {name.casefold()}")
 
 
 def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[str, Any]:
@@ -56,12 +56,12 @@ def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[
 
     Raises UserError that lists the rows or columns there are when it finds none or several.
     """
-    for name, wanted in (("row", row), ("column", column)):
-        found = cells[_matches(cells, name, wanted)]
-        if found.empty:
+    for name, label in (("row", row), ("column", column)):
+        matches = cells[_matches(cells, name, label)]
+        if matches.empty:
             choice = ", ".join(dict.fromkeys(cells[name]))
-            raise UserError(f"{source}: no {name} {wanted!r}; there are: {choice}.")
-        cells = found
+            raise UserError(f"{source}: no {name} {label!r}; there are: {choice}.")
+        cells = matches
     if len(cells) > 1:
         exact = cells[(cells["row"] == row) & (cells["column"] == column)]
         if len(exact) != 1:
@@ -73,8 +73,10 @@ def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[
     return {str(key): value for key, value in cells.astype(object).iloc[0].items()}
 
 
-def read_numbered(path: Path, **wanted: Collection[str]) -> Iterator[dict[str, Any]]:
-    """Rows of a CSV file with one of the ``wanted`` values, with ``path`` and first ``line``.
+def read_numbered(path: Path, **values: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Rows of a CSV file with one of the ``values`` of each column, with ``path`` and ``line``.
+
+    ``line`` is the first line of the row.
 
     ``value`` and ``corrected`` are numbers (but for texts, which have a corrected text), None
     where they are empty. Raises UserError when there is no such file.
@@ -83,7 +85,7 @@ def read_numbered(path: Path, **wanted: Collection[str]) -> Iterator[dict[str, A
         with path.open(encoding="utf-8", newline="") as handle:
             reader = csv.reader(handle)
             header = next(reader, [])
-            places = [(header.index(name), texts) for name, texts in wanted.items()]
+            places = [(header.index(name), texts) for name, texts in values.items()]
             line = reader.line_num + 1
             for row in reader:
                 if all(row[place] in texts for place, texts in places):
@@ -97,8 +99,8 @@ def list_cells(exhibit: Path, row: str | None, column: str | None) -> list[str]:
     """Row, column and printed text of an exhibit's cells, of one row or column if given."""
     source = cells_file(exhibit)
     cells = read_cells(source)
-    for name, wanted in (("row", row), ("column", column)):
-        cells = cells if wanted is None else cells[_matches(cells, name, wanted)]
+    for name, requested in (("row", row), ("column", column)):
+        cells = cells if requested is None else cells[_matches(cells, name, requested)]
     if cells.empty:
         raise UserError(
             f"{source}: no cell in row {row!r}, column {column!r}; see them all "
@@ -120,27 +122,27 @@ def is_comparison(path: Path) -> bool:
     return path.parent.name == REPRODUCTION and path.name in FORMS
 
 
-def find_comparison(path: Path, wanted: dict[str, str | None]) -> dict[str, Any]:
-    """The one row of a comparison with the wanted values of some columns.
+def find_comparison(path: Path, requested: dict[str, str | None]) -> dict[str, Any]:
+    """The one row of a comparison with the ``requested`` values of some columns, None for any.
 
-    Raises UserError that lists what there is when none has them, or several.
+    Raises UserError that lists the choices when no row has them, or several.
     """
-    found = list(read_numbered(path))
-    for column, value in wanted.items():
-        left = [row for row in found if value is None or row[column] == value]
-        if not left:
-            choice = ", ".join(dict.fromkeys(row[column] for row in found))
+    rows = list(read_numbered(path))
+    for column, value in requested.items():
+        matching = [row for row in rows if value is None or row[column] == value]
+        if not matching:
+            choice = ", ".join(dict.fromkeys(row[column] for row in rows))
             raise UserError(f"{path}: no {column} {value!r}; there are: {choice}.")
-        found = left
-    if len(found) > 1:
+        rows = matching
+    if len(rows) > 1:
         places = dict.fromkeys(
-            f"{row['paper']} {row['exhibit']} {row['row']} / {row['column']}" for row in found
+            f"{row['paper']} {row['exhibit']} {row['row']} / {row['column']}" for row in rows
         )
         raise UserError(
-            f"{path}: {len(found)} numbers are meant: {'; '.join(list(places)[:9])}"
+            f"{path}: {len(rows)} numbers are meant: {'; '.join(list(places)[:9])}"
             f"{'; …' if len(places) > 9 else ''}. Give --paper, --exhibit, --row and --column."
         )
-    return found[0]
+    return rows[0]
 
 
 def compared_cell(path: Path, row: dict[str, Any]) -> tuple[Path, dict[str, Any] | None]:
@@ -153,12 +155,14 @@ def compared_cell(path: Path, row: dict[str, Any]) -> tuple[Path, dict[str, Any]
     if not source.is_file() or not row.get("rule", row.get("measured")):
         return source, None
     cells = read_cells(source)
-    found = cells[(cells["printed_row"] == row["row"]) & (cells["printed_column"] == row["column"])]
+    matches = cells[
+        (cells["printed_row"] == row["row"]) & (cells["printed_column"] == row["column"])
+    ]
     if "rule" in row:
         own = {name: row[name] for name in ("exhibit", "row", "column")}
-        itself = found["filter"].map(lambda text: own.items() <= json.loads(text).items())
-        found = found[~(itself.astype(bool) & (found["source"] == "published"))]
-    records: list[dict[str, Any]] = found.astype(object).to_dict("records")
+        itself = matches["filter"].map(lambda text: own.items() <= json.loads(text).items())
+        matches = matches[~(itself.astype(bool) & (matches["source"] == "published"))]
+    records: list[dict[str, Any]] = matches.astype(object).to_dict("records")
     return source, next(iter(records), None)
 
 
@@ -176,16 +180,16 @@ def printed_place(comparison: Path, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def comparisons_of(source: Path, cell: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the comparisons beside an exhibit's tree say of one of its cells.
+    """Rows about one cell in the comparisons beside its exhibit's tree.
 
     ``source`` is the file of its cells; ``path`` and ``line`` are where the printed number
     stands.
     """
-    folder, found = source.parent.parent, []
+    folder, rows = source.parent.parent, []
     place = {"paper": [source.parent.name], "exhibit": [source.name.removesuffix(CELLS_SUFFIX)]}
     place |= {name: [cell[f"printed_{name}"]] for name in ("row", "column")}
     for name, form in FORMS.items():
         path = folder.parent / REPRODUCTION / name
         if folder.name == form and path.is_file():
-            found += [row | printed_place(path, row) for row in read_numbered(path, **place)]
-    return found
+            rows += [row | printed_place(path, row) for row in read_numbered(path, **place)]
+    return rows

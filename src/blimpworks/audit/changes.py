@@ -1,15 +1,14 @@
-"""What two jobs do differently: parameters, code down to definitions, packages, inputs."""
+"""Differences between two jobs: parameters, code down to definitions, packages."""
 
 import hashlib
 import json
-import subprocess
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from blimpworks.records.digest import definitions, module_path
-from blimpworks.records.job import REPOSITORY
+from blimpworks.records.job import REPOSITORY, run_git
 
 ABSENT = "absent"
 LONGEST = 70
@@ -22,13 +21,13 @@ def flatten(value: Any, prefix: str = "") -> dict[str, Any]:
     """Leaves of nested objects by dotted path; lists are leaves."""
     if not isinstance(value, Mapping) or not value:
         return {prefix: value}
-    found: dict[str, Any] = {}
+    leaves: dict[str, Any] = {}
     for key, inner in value.items():
-        found |= flatten(inner, f"{prefix}.{key}" if prefix else str(key))
-    return found
+        leaves |= flatten(inner, f"{prefix}.{key}" if prefix else str(key))
+    return leaves
 
 
-def told(value: Any) -> str:
+def shortened(value: Any) -> str:
     """A value as JSON, cut where it is long."""
     text = value if value is ABSENT else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
@@ -47,23 +46,18 @@ def changed_values(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
 @cache
 def _shown(repository: Path, commit: str, path: str) -> bytes | None:
     """A file as a commit has it, or None."""
-    command = ["git", "-C", str(repository), "show", f"{commit}:{path}"]
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout if done.returncode == 0 else None
+    return run_git(repository, "show", f"{commit}:{path}")
 
 
 def _copies(module: str, commit: str | None, repositories: Iterable[Path]) -> Iterable[bytes]:
-    """What is left of a module: in the working trees, and in the run's commit."""
+    """Contents of a module's file in the working trees, and in the commit of the run."""
     base = str(SOURCES.joinpath(*module.split(".")))
     for repository in repositories:
         for path in (f"{base}.py", f"{base}/__init__.py"):
             if (repository / path).is_file():
                 yield (repository / path).read_bytes()
-            if commit and (found := _shown(repository, commit, path)) is not None:
-                yield found
+            if commit and (content := _shown(repository, commit, path)) is not None:
+                yield content
 
 
 def texts_of(record: Mapping[str, Any], repositories: Collection[Path] = (REPOSITORY,)) -> Text:
@@ -71,9 +65,9 @@ def texts_of(record: Mapping[str, Any], repositories: Collection[Path] = (REPOSI
 
     def text(module: str) -> str | None:
         """The module's source as the job ran it."""
-        wanted = record["sources"].get(module)
+        recorded_hash = record["sources"].get(module)
         for content in _copies(module, record["git"]["commit"], repositories):
-            if hashlib.sha256(content).hexdigest() == wanted:
+            if hashlib.sha256(content).hexdigest() == recorded_hash:
                 return content.decode("utf-8")
         return None
 
@@ -109,12 +103,12 @@ def changed_code(
     Where the texts cannot be had, a module is named last, with "perhaps". Modules in which
     only comments changed are left out.
     """
-    found, perhaps = [], []
+    changed, perhaps = [], []
     for module in sorted({*before, *after}):
         if before.get(module) == after.get(module):
             continue
         if module not in before or module not in after:
-            found.append(f"{module} ({'new' if module not in before else 'no longer used'})")
+            changed.append(f"{module} ({'new' if module not in before else 'no longer used'})")
             continue
         names = _definitions(module, old, new)
         if names is None:
@@ -124,5 +118,5 @@ def changed_code(
             here = definitions(new(module) or "")
             names = [name for name in names if name not in here or (module, name) in reached]
         if names:
-            found.append(f"{module} ({', '.join(names)})")
-    return found + perhaps
+            changed.append(f"{module} ({', '.join(names)})")
+    return changed + perhaps

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from blimpworks.audit.lineage import Record, Records, read_record
+from blimpworks.audit.lineage import Record, Records, read_record, with_upstream
 from blimpworks.audit.plan import PlannedJob
 from blimpworks.audit.stale import Codes, plan_reasons
 from blimpworks.errors import UserError
@@ -15,7 +15,7 @@ from blimpworks.files import RECORD_SUFFIX, expand, sha256_of
 
 Problem = Literal["altered", "missing", "stale", "unaccounted", "unreadable"]
 Progress = Callable[[int, int, int, int], None]
-"""Told how many files of how many, and bytes of how many, have been read."""
+"""Called with how many files of how many, and bytes of how many, have been read."""
 READERS = 8
 """Files read at a time: hashing leaves the interpreter free."""
 SHOWN = 3
@@ -33,10 +33,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What an audit found in and behind a results tree.
+    """The findings of an audit in and behind a results tree.
 
     ``products``: files that jobs made; ``planned``: how many of their jobs the campaign has
-    too (None when it was not asked); ``downstream``: products that are sound themselves, but
+    too (None for an audit without a plan); ``downstream``: products that are sound themselves, but
     were made from altered, missing or stale ones.
     """
 
@@ -69,37 +69,16 @@ def _records(root: Path) -> tuple[dict[str, Record], list[Finding]]:
     return records, broken
 
 
-def _with_ancestors(records: dict[str, Record]) -> tuple[dict[str, Record], list[Finding]]:
-    """The records and those of all inputs upstream, wherever they lie; the unreadable ones."""
-    found, broken = dict(records), []
-    waiting = list(records.values())
-    known = {e["path"] for record in waiting for e in record["outputs"]}
-    search = Records()
-    while waiting:
-        for entry in waiting.pop()["inputs"]:
-            if entry["path"] in known:
-                continue
-            known.add(entry["path"])
-            try:
-                record = search.of(entry["path"])
-            except UserError as error:
-                broken.append(Finding("unreadable", Path(entry["path"]), str(error)))
-                continue
-            if record is not None:
-                found[record["outputs"][0]["path"]] = record
-                known |= {e["path"] for e in record["outputs"]}
-                waiting.append(record)
-    return found, broken
-
-
-def _outside(records: Mapping[str, Record], made: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+def _outside(
+    records: Mapping[str, Record], products: Mapping[str, str]
+) -> dict[str, dict[str, Any]]:
     """Inputs that no job made, by path, with what the first record that names them says."""
-    found: dict[str, dict[str, Any]] = {}
+    inputs: dict[str, dict[str, Any]] = {}
     for record in records.values():
         for entry in record["inputs"]:
-            if _key(entry["path"]) not in made:
-                found.setdefault(_key(entry["path"]), entry)
-    return found
+            if _key(entry["path"]) not in products:
+                inputs.setdefault(_key(entry["path"]), entry)
+    return inputs
 
 
 def _hash(entry: Mapping[str, Any]) -> str | None:
@@ -114,14 +93,14 @@ def _hash(entry: Mapping[str, Any]) -> str | None:
 def _hashes(entries: list[dict[str, Any]], progress: Progress | None) -> list[str | None]:
     """Hashes of files as they are now, in order."""
     total, read = sum(entry["bytes"] for entry in entries), 0
-    found = []
+    hashes = []
     with ThreadPoolExecutor(READERS) as pool:
         for number, (entry, now) in enumerate(zip(entries, pool.map(_hash, entries), strict=True)):
-            found.append(now)
+            hashes.append(now)
             read += entry["bytes"]
             if progress:
                 progress(number + 1, len(entries), read, total)
-    return found
+    return hashes
 
 
 def _file_finding(entry: Mapping[str, Any], now: str | None) -> Finding | None:
@@ -136,13 +115,13 @@ def _file_finding(entry: Mapping[str, Any], now: str | None) -> Finding | None:
 
 
 def _input_findings(
-    record: Record, made: Mapping[str, str], outside: Mapping[str, str | None]
+    record: Record, products: Mapping[str, str], outside: Mapping[str, str | None]
 ) -> Iterator[Finding]:
     """Products made from an input that now has other content, and inputs that are gone."""
     earlier = []
     for entry in record["inputs"]:
         key = _key(entry["path"])
-        now = made.get(key, outside.get(key))
+        now = products.get(key, outside.get(key))
         if now is None:
             yield Finding("missing", Path(entry["path"]), "products were made from it")
         elif now != entry["sha256"]:
@@ -201,25 +180,25 @@ def audit(
     inside, findings = _records(root)
     if not inside and not findings:
         raise UserError(f"{root} holds no job records (*{RECORD_SUFFIX}); expected a results tree.")
-    records, broken = _with_ancestors(inside)
-    made = {_key(e["path"]): e["sha256"] for r in records.values() for e in r["outputs"]}
+    broken: list[Finding] = []
+    complete = with_upstream(
+        inside.values(),
+        Records(),
+        lambda path, error: broken.append(Finding("unreadable", path, str(error))),
+    )
+    records = {record["outputs"][0]["path"]: record for record in complete}
+    recorded = {_key(e["path"]): e["sha256"] for r in records.values() for e in r["outputs"]}
     products = [e for record in records.values() for e in record["outputs"]]
-    outside = _outside(records, made)
+    outside = _outside(records, recorded)
     now = _hashes([*products, *outside.values()], progress)
-    found = map(_file_finding, products, now)
-    findings += broken + [finding for finding in found if finding]
+    file_findings = map(_file_finding, products, now)
+    findings += broken + [finding for finding in file_findings if finding]
     changed = dict(zip(outside, now[len(products) :], strict=True))
     for record in records.values():
-        findings += _input_findings(record, made, changed)
+        findings += _input_findings(record, recorded, changed)
     findings += _stale(records, plan)
-    strangers = [path for path in expand([root]) if _key(path) not in made]
+    strangers = [path for path in expand([root]) if _key(path) not in recorded]
     downstream = _downstream(records, findings)
     findings += [Finding("unaccounted", path, "no job's record lists it") for path in strangers]
     planned = None if plan is None else sum(os.path.normpath(path) in plan for path in records)
-    return Audit(len(made), list(dict.fromkeys(findings)), planned, len(records), downstream)
-
-
-def check_tree(root: Path) -> tuple[int, list[Finding]]:
-    """How many products ``audit`` finds below and behind ``root``, and what is wrong."""
-    found = audit(root)
-    return found.products, found.findings
+    return Audit(len(recorded), list(dict.fromkeys(findings)), planned, len(records), downstream)

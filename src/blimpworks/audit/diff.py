@@ -1,4 +1,4 @@
-"""Two results trees side by side: what was done differently, and which numbers moved for it."""
+"""Two results trees side by side: what was done differently, and which numbers changed by it."""
 
 import json
 import math
@@ -34,13 +34,13 @@ class Move:
 
     @property
     def by(self) -> float:
-        """How far it moved; NaN from or to a number that is none."""
+        """Change of the number; NaN where one of the two is NaN."""
         return self.after - self.before
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What differs between two runs.
+    """The differences between two runs.
 
     ``causes``: each with the jobs that have it themselves. ``same``: how many numbers both
     have alike. ``only``: numbers of one run alone, by exhibit.
@@ -56,19 +56,19 @@ class Comparison:
 
 def _exhibits(run: Run) -> dict[str, Path]:
     """Cells files by key."""
-    found = {key: entry["path"] for key, (_, entry) in run.made.items()}
-    return {key: run.file(path) for key, path in found.items() if key.endswith(CELLS_SUFFIX)}
+    paths = {key: entry["path"] for key, (_, entry) in run.products.items()}
+    return {key: run.file(path) for key, path in paths.items() if key.endswith(CELLS_SUFFIX)}
 
 
 def _cells(path: Path) -> dict[Place, dict[str, Any]]:
     """Cells by their place. Raises UserError when the file is not there."""
-    found: dict[Place, dict[str, Any]] = {}
+    cells: dict[Place, dict[str, Any]] = {}
     seen: Counter[tuple[str, str]] = Counter()
     for cell in read_cells(path).astype(object).to_dict("records"):
         place = (cell["row"], cell["column"])
-        found[*place, seen[place]] = {str(key): value for key, value in cell.items()}
+        cells[*place, seen[place]] = {str(key): value for key, value in cell.items()}
         seen[place] += 1
-    return found
+    return cells
 
 
 def _moved(old: dict[str, Any], new: dict[str, Any]) -> bool:
@@ -82,7 +82,7 @@ def _moves(
     key: str, old: dict[Place, dict[str, Any]], new: dict[Place, dict[str, Any]], causes: Causes
 ) -> Iterator[Move]:
     """The cells of one exhibit that differ."""
-    job = causes.second.made[key][0]
+    job = causes.second.products[key][0]
     records = [run.jobs[job] for run in (causes.first, causes.second)]
     for place in [place for place in old if place in new]:
         before, after = old[place], new[place]
@@ -103,12 +103,12 @@ def _moves(
 
 
 def _all_causes(causes: Causes) -> dict[Cause, list[str]]:
-    """Everything done differently, with the jobs that did."""
-    found: dict[Cause, list[str]] = {}
+    """Everything done differently, with the jobs that did it."""
+    jobs_by_cause: dict[Cause, list[str]] = {}
     for job in causes.second.jobs:
         for cause in causes.own(job) if job in causes.first.jobs else ():
-            found.setdefault(cause, []).append(job)
-    return dict(sorted(found.items()))
+            jobs_by_cause.setdefault(cause, []).append(job)
+    return dict(sorted(jobs_by_cause.items()))
 
 
 def compare_runs(first: Path, second: Path) -> Comparison:
@@ -123,11 +123,11 @@ def compare_runs(first: Path, second: Path) -> Comparison:
     only: dict[str, Counter[str]] = {"A": Counter(), "B": Counter()}
     for key in sorted({*ours, *theirs}):
         old, new = (_cells(files[key]) if key in files else {} for files in (ours, theirs))
-        found = list(_moves(key, old, new, causes)) if key in ours and key in theirs else []
+        moved = list(_moves(key, old, new, causes)) if key in ours and key in theirs else []
         name = key.removeprefix("results/").removesuffix(CELLS_SUFFIX)
         only["A"][name] += len(old.keys() - new.keys())
         only["B"][name] += len(new.keys() - old.keys())
-        same += len(old.keys() & new.keys()) - len(found)
-        moves += found
+        same += len(old.keys() & new.keys()) - len(moved)
+        moves += moved
     alone = {run: +count for run, count in only.items()}
     return Comparison(*runs, _all_causes(causes), same, moves, alone)

@@ -9,27 +9,28 @@ from blimpworks.audit.causes import Cause
 from blimpworks.audit.diff import Comparison, Move
 
 FEW = 8
-"""So many numbers of a group are named."""
+"""Most numbers of a group that are named."""
 
 
 def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def as_json(found: Comparison) -> str:
+def as_json(comparison: Comparison) -> str:
     """The comparison as one JSON object; moves name their causes by number."""
-    number = {cause: place for place, cause in enumerate(found.causes)}
-    extra = sorted({cause for move in found.moves for cause in move.causes} - number.keys())
+    number = {cause: place for place, cause in enumerate(comparison.causes)}
+    extra = sorted({cause for move in comparison.moves for cause in move.causes} - number.keys())
     number |= {cause: len(number) + place for place, cause in enumerate(extra)}
-    moved = Counter(cause for move in found.moves for cause in move.causes)
+    moved = Counter(cause for move in comparison.moves for cause in move.causes)
+    jobs = comparison.causes
     document = {
-        "a": str(found.first.root),
-        "b": str(found.second.root),
+        "a": str(comparison.first.root),
+        "b": str(comparison.second.root),
         "causes": [
-            {"kind": c.kind, "text": c.text, "jobs": found.causes.get(c, []), "moved": moved[c]}
+            {"kind": c.kind, "text": c.text, "jobs": jobs.get(c, []), "moved": moved[c]}
             for c in number
         ],
-        "same": found.same,
+        "same": comparison.same,
         "moved": [
             {
                 "exhibit": move.exhibit,
@@ -40,24 +41,24 @@ def as_json(found: Comparison) -> str:
                 "text": [move.text_before, move.text_after],
                 "causes": sorted(number[cause] for cause in move.causes),
             }
-            for move in found.moves
+            for move in comparison.moves
         ],
-        "only": found.only,
+        "only": comparison.only,
     }
     return json.dumps(document, indent=1, ensure_ascii=False)
 
 
-def _cause_lines(found: Comparison) -> list[str]:
-    """What was done differently, by whom, and how many numbers it may have moved."""
-    if not found.causes:
+def _cause_lines(comparison: Comparison) -> list[str]:
+    """Lines on causes, the jobs that have them, and how many numbers they may have moved."""
+    if not comparison.causes:
         return ["No job does anything differently."]
-    moved = Counter(cause for move in found.moves for cause in move.causes)
-    width = max(len(cause.kind) for cause in found.causes)
+    moved = Counter(cause for move in comparison.moves for cause in move.causes)
+    width = max(len(cause.kind) for cause in comparison.causes)
     return [
         "Done differently:",
         *(
             f"   {cause.kind:{width}}  {cause.text}  ({_jobs(jobs)}; {_effect(moved[cause])})"
-            for cause, jobs in found.causes.items()
+            for cause, jobs in comparison.causes.items()
         ),
     ]
 
@@ -87,17 +88,18 @@ def _group_lines(causes: frozenset[Cause], moves: list[Move], whole: bool) -> li
     return [*lines, f"      … and {rest} that moved less (--all)"] if rest else lines
 
 
-def as_text(found: Comparison, whole: bool = False) -> str:
+def as_text(comparison: Comparison, whole: bool = False) -> str:
     """The comparison for people; without ``whole`` only the numbers that moved most."""
-    lines = [f"A {found.first.root}", f"B {found.second.root}", "", *_cause_lines(found), ""]
-    total = found.same + len(found.moves)
-    lines.append(f"{len(found.moves)} of {total} numbers that both have moved.")
+    lines = [f"A {comparison.first.root}", f"B {comparison.second.root}", ""]
+    lines += [*_cause_lines(comparison), ""]
+    total = comparison.same + len(comparison.moves)
+    lines.append(f"{len(comparison.moves)} of {total} numbers that both have moved.")
     groups: dict[frozenset[Cause], list[Move]] = {}
-    for move in found.moves:
+    for move in comparison.moves:
         groups.setdefault(move.causes, []).append(move)
     for causes, moves in sorted(groups.items(), key=lambda group: -len(group[1])):
         lines += _group_lines(causes, moves, whole)
-    for name, counts in found.only.items():
+    for name, counts in comparison.only.items():
         if counts:
             listed = ", ".join(f"{exhibit} {n}" for exhibit, n in counts.items())
             lines.append(f"{counts.total()} numbers only in {name}: {listed}")

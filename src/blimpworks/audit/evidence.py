@@ -24,7 +24,7 @@ TABLE = "_table"
 """Column that says which of the tables a row comes from."""
 SIDES = ("good", "bad")
 WORDS = ("subject", "inflected")
-"""Words of an item whose place in the treebank sentence is told."""
+"""Words of an item that are shown with their place in the treebank sentence."""
 PRINTED = "published"
 """The kind of table that has what papers print."""
 PACKS = "packs"
@@ -36,11 +36,11 @@ SUFFIXES = {PRINTED: (".parquet", ".csv"), PACKS: (".yaml",)}
 KINDS = ("judgements", "scores", "answers", "items")
 """Tables of items, the one that leads furthest first."""
 MODELS = ("model", "model_a", "model_b")
-TOLD = (
+SHOWN = (
     *("method", "value_good", "value_bad", "margin", "correct", "tie", "near_tie"),
     *("certain", "rule", "pattern"),
 )
-"""What of a judgement is told: of answers also which rule and pattern decided."""
+"""Columns of a judgement that are shown: of responses also which rule and pattern decided."""
 ALL = "all"
 
 
@@ -52,18 +52,18 @@ def nearest(tree: Node, kind: str) -> list[Node]:
     files are people's, who call their folders what they like.
     """
     suffixes, folder = SUFFIXES.get(kind, (".parquet",)), FOLDERS.get(kind, kind)
-    found: list[Node] = []
+    matches: list[Node] = []
     waiting, seen = [*tree.inputs], set[Path]()
     for node in waiting:
         if node.path in seen:
             continue
         seen.add(node.path)
         if f"/{folder}/" in f"/{node.path.as_posix()}" and node.path.suffix in suffixes:
-            found.append(node)
+            matches.append(node)
         else:
             waiting += node.inputs
-    behind = {node.path for each in found for source in each.inputs for node in source.walk()}
-    return [each for each in found if each.path not in behind]
+    behind = {node.path for each in matches for source in each.inputs for node in source.walk()}
+    return [each for each in matches if each.path not in behind]
 
 
 def read_arrow(path: Path) -> pa.Table:
@@ -125,8 +125,13 @@ def spread(rows: pd.DataFrame, count: int) -> pd.DataFrame:
         # Answers have no margin: the wrong ones come first.
         by = [name for name in ("margin", "correct") if name in rows and rows[name].notna().any()]
         rows = rows.sort_values([*by[:1], "item_id"], kind="stable")
-    steps = [round(i * (len(rows) - 1) / max(count - 1, 1)) for i in range(min(count, len(rows)))]
-    return rows.iloc[list(dict.fromkeys(steps))]
+    return rows.iloc[_evenly(len(rows), count)]
+
+
+def _evenly(total: int, count: int) -> list[int]:
+    """At most ``count`` positions among ``total``, at equal distances."""
+    steps = (round(i * (total - 1) / max(count - 1, 1)) for i in range(min(count, total)))
+    return list(dict.fromkeys(steps))
 
 
 def _names(path: Path) -> set[str]:
@@ -140,27 +145,31 @@ def judged(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[Node], pd.D
     """
     nodes = next((n for kind in KINDS if (n := nearest(tree, kind))), [])
     for columns in (("lang",), MODELS):
-        wanted = {name for column in columns if column in rows for name in rows[column].dropna()}
-        about = [node for node in nodes if _names(node.path) & wanted]
+        names = {name for column in columns if column in rows for name in rows[column].dropna()}
+        about = [node for node in nodes if _names(node.path) & names]
         nodes = about or nodes
-    steps = [round(i * (len(nodes) - 1) / max(count - 1, 1)) for i in range(min(count, len(nodes)))]
-    nodes = [nodes[step] for step in dict.fromkeys(steps)]
+    nodes = [nodes[step] for step in _evenly(len(nodes), count)]
     if not nodes:
         return [], pd.DataFrame()
-    found = read_tables(nodes)
+    judgements = read_tables(nodes)
     for column in ("method", "phenomenon", "paradigm", "item_id"):
-        if column in rows and column in found:
-            kept = found[found[column].isin(set(rows[column]) - {ALL})]
-            found = kept if len(kept) else found
-    return nodes, found
+        if column in rows and column in judgements:
+            kept = judgements[judgements[column].isin(set(rows[column]) - {ALL})]
+            judgements = kept if len(kept) else judgements
+    return nodes, judgements
 
 
-def _row_of(table: pa.Table, item: str, paradigm: str | None) -> dict[str, Any]:
-    """The row of an item, in the paradigm that is asked for where it stands in several."""
-    rows: list[dict[str, Any]] = table.filter(pc.equal(table["item_id"], item)).to_pylist()
-    if not rows:
-        return {}
-    return next((row for row in rows if row.get("paradigm") == paradigm), rows[0])
+def _row_of(tables: Sequence[Node], item: str, paradigm: str | None = None) -> dict[str, Any]:
+    """The row of an item in the first table that has it; of several the one in ``paradigm``.
+
+    Empty where no table has it.
+    """
+    for node in tables:
+        table = read_arrow(node.path)
+        rows: list[dict[str, Any]] = table.filter(pc.equal(table["item_id"], item)).to_pylist()
+        if rows:
+            return next((row for row in rows if row.get("paradigm") == paradigm), rows[0])
+    return {}
 
 
 def token_pieces(
@@ -185,16 +194,16 @@ def token_pieces(
 
 def _sides(item: dict[str, Any], scores: dict[str, Any]) -> dict[str, Any]:
     """Both sentences with their total and token log-probabilities [nats]."""
-    found = {}
+    sides = {}
     for side in SIDES:
         region = range(item.get(f"{side}_start") or 0, item.get(f"{side}_end") or 0)
         ids, ends, logprobs = (scores.get(f"{side}_{n}") or [] for n in ("ids", "ends", "logprobs"))
-        found[side] = {
+        sides[side] = {
             "text": item[side],
             "logprob": scores.get(f"logprob_{side}"),
             "tokens": token_pieces(item[side], ids, ends, logprobs, region),
         }
-    return found
+    return sides
 
 
 def sentences_of(node: Node) -> list[Node]:
@@ -202,20 +211,25 @@ def sentences_of(node: Node) -> list[Node]:
 
     What is made of the words alone has them beside its tables of words.
     """
-    found = nearest(node, "sentences")
-    for words in [] if found else nearest(node, "tokens"):
+    nodes = nearest(node, "sentences")
+    for words in [] if nodes else nearest(node, "tokens"):
         for output in words.record["outputs"] if words.record else []:
             path = Path(output["path"])
             if "sentences" in path.parts:
-                found.append(Node(path, output["sha256"], words.record, inputs=words.inputs))
-    return found
+                nodes.append(Node(path, output["sha256"], words.record, inputs=words.inputs))
+    return nodes
+
+
+def _input_path(node: Node, name: str) -> Path | None:
+    """Path of the first input of a product whose path ends in ``name``."""
+    return next((path for each in node.inputs if str(path := each.path).endswith(name)), None)
 
 
 def _line_of_a_set(items: Node, item: Mapping[str, Any]) -> dict[str, Any] | None:
     """The line of an evaluation set that an item is made from, as it stands there."""
     if not item.get("file") or not item.get("line"):
         return None
-    path = next((n.path for n in items.inputs if str(n.path).endswith(f"/{item['file']}")), None)
+    path = _input_path(items, f"/{item['file']}")
     if path is None or not path.is_file():
         return {"file": item["file"], "line": item["line"]}
     with path.open(encoding="utf-8") as handle:
@@ -228,21 +242,21 @@ def _row_of_a_release(items: Node, item: Mapping[str, Any]) -> dict[str, Any]:
 
     With the revision, and the treebank that the release says it is of, which was not read.
     """
-    found = {name: item[name] for name in ("sent_id", "revision") if item[name] is not None}
-    found["released_from"] = f"{item['treebank']}/{item['file']}"
+    facts = {name: item[name] for name in ("sent_id", "revision") if item[name] is not None}
+    facts["released_from"] = f"{item['treebank']}/{item['file']}"
     file, line = item["released_file"], item["released_line"]
-    path = next((n.path for n in items.inputs if str(n.path).endswith(f"/{file}")), Path(file))
-    found |= {"path": str(path), "line": line}
+    path = _input_path(items, f"/{file}") or Path(file)
+    facts |= {"path": str(path), "line": line}
     if path.is_file():
         with path.open(encoding="utf-8", newline="") as handle:
             (headings,) = csv.reader([next(handle)], delimiter="\t")
             cells = next(csv.reader(islice(handle, line - 2, None), delimiter="\t"), [])
-        found["text"] = dict(zip(headings, cells, strict=False)).get("sen", "")
-    return found
+        facts["text"] = dict(zip(headings, cells, strict=False)).get("sen", "")
+    return facts
 
 
 def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
-    """Where an item is from: the file as retrieved, a line of it, the text there.
+    """The place that an item is from: the file as retrieved, a line of it, the text there.
 
     Of a treebank's sentence it is the line that it starts on.
     """
@@ -250,29 +264,28 @@ def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
         return _row_of_a_release(items, item)
     if not item.get("treebank"):
         return _line_of_a_set(items, item)
-    found = {name: item[name] for name in ("treebank", "file", "sent_id")}
+    place = {name: item[name] for name in ("treebank", "file", "sent_id")}
     for node in sentences_of(items):
         table = read_arrow(node.path)
         match = pc.equal(table["sent_id"], item["sent_id"])
         for name in ("treebank", "file"):
             match = pc.and_(match, pc.equal(table[name], item[name]))
         for row in table.filter(match).to_pylist():
-            return found | _sentence(node, row)
-    return found
+            return place | _sentence(node, row)
+    return place
 
 
 def _sentence(sentences: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Where a sentence stands, from its row in the table of ``sentences``."""
+    """File, line and text of a sentence, from its row in the table of ``sentences``."""
     end = f"{row['treebank']}/{row['file']}"
-    paths = (str(node.path) for node in sentences.inputs)
-    path = next((path for path in paths if path.endswith(end)), end)
-    return {"path": path, "line": row["line"], "text": row["text"], "sent_id": row["sent_id"]}
+    path = _input_path(sentences, end) or end
+    return {"path": str(path), "line": row["line"], "text": row["text"], "sent_id": row["sent_id"]}
 
 
 def answer_evidence(item: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
-    """A prompt, what it wants to hear, and what the model wrote."""
-    found = {"prompt": item["prompt"], "gold": item["answer"]}
-    return found | {name: answer[name] for name in ("text", "status", "finish") if name in answer}
+    """A prompt, the answer that it expects, and the response of the model."""
+    facts = {"prompt": item["prompt"], "gold": item["answer"]}
+    return facts | {name: answer[name] for name in ("text", "status", "finish") if name in answer}
 
 
 def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
@@ -282,24 +295,22 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
         for kind in ("items", "scores", "answers")
     )
     key, paradigm = row["item_id"], row.get("paradigm")
-    item = next((r for n in of_items if (r := _row_of(read_arrow(n.path), key, paradigm))), {})
-    scored = next((r for n in scores if (r := _row_of(read_arrow(n.path), key, None))), {})
-    found = {"item_id": key, "paradigm": paradigm or item.get("paradigm"), "table": str(node.path)}
+    item = _row_of(of_items, key, paradigm)
+    facts = {"item_id": key, "paradigm": paradigm or item.get("paradigm"), "table": str(node.path)}
     # Pandas has NaN where a column of numbers or texts is null.
-    found |= {name: None if row[name] != row[name] else row[name] for name in TOLD if name in row}
+    facts |= {name: None if row[name] != row[name] else row[name] for name in SHOWN if name in row}
     if "prompt" in item:
-        said = next((r for n in answers if (r := _row_of(read_arrow(n.path), key, None))), {})
-        found |= answer_evidence(item, said)
+        facts |= answer_evidence(item, _row_of(answers, key))
     elif item:
-        found |= _sides(item, scored) | {"origin": origin(of_items[0], item)}
+        facts |= _sides(item, _row_of(scores, key)) | {"origin": origin(of_items[0], item)}
         words = {w: (item.get(f"{w}_id"), item.get(f"{w}_form", item.get(w))) for w in WORDS}
-        found["words"] = {w: {"id": i, "form": f} for w, (i, f) in words.items() if i is not None}
-    return found
+        facts["words"] = {w: {"id": i, "form": f} for w, (i, f) in words.items() if i is not None}
+    return facts
 
 
 def candidate_evidence(tree: Node, where: dict[str, Any], count: int) -> list[dict[str, Any]]:
     """Some subjects and verbs of the treebanks that a count is about, with their sentences."""
-    found: list[dict[str, Any]] = []
+    places: list[dict[str, Any]] = []
     for node in nearest(tree, "candidates")[:count]:
         rows = select_rows(read_arrow(node.path).to_pandas(), {"order": where.get("order", [])})
         for row in spread(rows, count).to_dict("records"):
@@ -310,8 +321,8 @@ def candidate_evidence(tree: Node, where: dict[str, Any], count: int) -> list[di
                     "subject": {"id": row["subject"], "form": row["subject_form"]},
                     "verb": {"id": row["verb"], "form": row["verb_form"]},
                 }
-                found.append({"words": words, "origin": _sentence(sentences, place)})
-    return found[:count]
+                places.append({"words": words, "origin": _sentence(sentences, place)})
+    return places[:count]
 
 
 def annotation_evidence(tree: Node, rows: pd.DataFrame, count: int) -> list[dict[str, Any]]:
@@ -329,8 +340,8 @@ def sentence_evidence(
     tables: Sequence[Node], rows: pd.DataFrame, count: int
 ) -> list[dict[str, Any]]:
     """Some sentences of the treebanks, from ``rows`` of the tables of sentences."""
-    found = spread(rows, count).to_dict("records")
-    return [{"origin": _sentence(tables[row[TABLE]], row)} for row in found]
+    chosen = spread(rows, count).to_dict("records")
+    return [{"origin": _sentence(tables[row[TABLE]], row)} for row in chosen]
 
 
 def printed_evidence(tables: Sequence[Node], rows: pd.DataFrame) -> list[dict[str, str | int]]:
@@ -338,7 +349,7 @@ def printed_evidence(tables: Sequence[Node], rows: pd.DataFrame) -> list[dict[st
 
     Empty for accuracies that no table in print has.
     """
-    found: list[dict[str, str | int]] = []
+    places_of_rows: list[dict[str, str | int]] = []
     for row in rows.to_dict("records"):
         origin = row.get("origin")
         exhibit, _, rest = origin.partition("/") if isinstance(origin, str) else ("", "", "")
@@ -349,5 +360,5 @@ def printed_evidence(tables: Sequence[Node], rows: pd.DataFrame) -> list[dict[st
             for number in read_numbered(node.path)
             if f"{number['row']}/{number['column']}" == rest
         ]
-        found.append(places[0] if places else {})
-    return found
+        places_of_rows.append(places[0] if places else {})
+    return places_of_rows

@@ -1,4 +1,4 @@
-"""Where a number comes from: cell, formula, judgements, scores, model, items, treebank."""
+"""The origin of a number: cell, formula, judgements, scores, model, items, treebank."""
 
 import json
 from dataclasses import dataclass, field
@@ -86,12 +86,12 @@ class Explanation:
 def others_of(record: dict[str, Any], where: dict[str, Any]) -> set[str]:
     """Languages and models of the exhibit that this cell is not about."""
     labels = record["params"].get("labels", {})
-    found: set[str] = {*labels.get("left_out", ())}
+    others: set[str] = {*labels.get("left_out", ())}
     for kind, keys in (("languages", ("lang",)), ("models", MODELS)):
         chosen = [where[key] for key in keys if key in where]
-        wanted = {name for c in chosen for name in (c if isinstance(c, list) else [c])}
-        found |= {*labels.get(kind, {})} - wanted if chosen else set()
-    return found
+        names = {name for c in chosen for name in (c if isinstance(c, list) else [c])}
+        others |= {*labels.get(kind, {})} - names if chosen else set()
+    return others
 
 
 def _plain(rows: pd.DataFrame) -> list[dict[str, Any]]:
@@ -105,11 +105,11 @@ def _selected(cell: dict[str, Any], tables: list[Node], rows: pd.DataFrame) -> l
     """Rows as JSON has them, those of printed accuracies with the place of the number."""
     if cell["source"] in KINDS:
         return []
-    found = _plain(rows)
+    records = _plain(rows)
     if cell["source"] == "accuracies" and "printed" in tables[0].path.parts:
         places = printed_evidence(tables, rows)
-        return [row | place for row, place in zip(found, places, strict=True)]
-    return found
+        return [row | place for row, place in zip(records, places, strict=True)]
+    return records
 
 
 def _items(
@@ -133,13 +133,13 @@ def _items(
 
 def _one_item(rows: pd.DataFrame, item: str) -> pd.DataFrame:
     """The rows of one item. Raises UserError when it is not among them."""
-    found = rows[rows["item_id"] == item] if "item_id" in rows else rows[:0]
-    if found.empty:
+    matches = rows[rows["item_id"] == item] if "item_id" in rows else rows[:0]
+    if matches.empty:
         raise UserError(
             f"item {item!r} is not among the {len(rows)} rows of this cell; expected an item_id "
             "of its judgements or items. Leave --item out to see some."
         )
-    return found
+    return matches
 
 
 def explain_cell(
@@ -183,14 +183,15 @@ def explain(
     return explain_cell(source, cell, items, item)
 
 
-def explain_comparison(path: Path, wanted: dict[str, str | None], items: int = 0) -> Explanation:
+def explain_comparison(path: Path, requested: dict[str, str | None], items: int = 0) -> Explanation:
     """Explain one row of a comparison with what the papers print: the cell that it compares.
 
-    ``wanted``: paper, exhibit, row and column, None for any. Raises UserError when not one
+    ``requested``: paper, exhibit, row and column, None for any. Raises UserError when not one
     number is meant, or a table behind it is missing.
     """
-    found = find_comparison(path, wanted)
-    source, cell = compared_cell(path, found)
+    compared = find_comparison(path, requested)
+    source, cell = compared_cell(path, compared)
     if cell is not None:
         return explain_cell(source, cell, items)
-    return Explanation(path, None, None, 0, None, printed=[found | printed_place(path, found)])
+    printed = compared | printed_place(path, compared)
+    return Explanation(path, None, None, 0, None, printed=[printed])

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,8 +50,8 @@ class Records:
         """The record in a sidecar, and its products."""
         if sidecar not in self._read:
             record = read_record(sidecar, self._base)
-            made = frozenset(os.path.normpath(output["path"]) for output in record["outputs"])
-            self._read[sidecar] = (record, made)
+            outputs = frozenset(os.path.normpath(output["path"]) for output in record["outputs"])
+            self._read[sidecar] = (record, outputs)
         return self._read[sidecar]
 
     def _sidecars(self, directory: Path) -> list[Path]:
@@ -74,8 +74,40 @@ class Records:
         the records there and above are searched when a product has none of its own.
         """
         path = os.path.normpath(product)
-        found = (self._in(sidecar) for sidecar in self._candidates(self._base / path))
-        return next((record for record, made in found if path in made), None)
+        candidates = (self._in(sidecar) for sidecar in self._candidates(self._base / path))
+        return next((record for record, outputs in candidates if path in outputs), None)
+
+
+def with_upstream(
+    records: Iterable[Record],
+    search: Records,
+    unreadable: Callable[[Path, UserError], None] | None = None,
+) -> list[Record]:
+    """The ``records``, and those of all jobs upstream of theirs.
+
+    ``unreadable`` is called with each product whose record cannot be read, and the error;
+    without it the error is raised.
+    """
+    complete = list(records)
+    waiting = list(complete)
+    known = {entry["path"] for record in complete for entry in record["outputs"]}
+    while waiting:
+        for entry in waiting.pop()["inputs"]:
+            if entry["path"] in known:
+                continue
+            known.add(entry["path"])
+            try:
+                record = search.of(entry["path"])
+            except UserError as error:
+                if unreadable is None:
+                    raise
+                unreadable(Path(entry["path"]), error)
+                continue
+            if record is not None:
+                known |= {output["path"] for output in record["outputs"]}
+                complete.append(record)
+                waiting.append(record)
+    return complete
 
 
 def record_of(product: Path) -> Record | None:

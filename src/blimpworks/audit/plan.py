@@ -1,4 +1,4 @@
-"""What a campaign's jobs would be now, asked from Snakemake without running any.
+"""The jobs that a campaign would run now, from a dry run of Snakemake.
 
 A dry run prints every job's command. Each is handed to ``blimpworks``, which stops where it would
 start the job: so parameters are spelt as in the job's record, whatever its options look like.
@@ -45,7 +45,7 @@ def _commands(campaign: Path) -> list[str]:
     if done.returncode:
         said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
         raise UserError(
-            f"Snakemake has no plan for campaign {campaign}: {' '.join(said[-3:]) or 'no word'} "
+            f"Snakemake has no plan for campaign {campaign}: {' '.join(said[-3:]) or 'no message'} "
             "Correct that, or check without --configfile."
         )
     return COMMAND.findall(done.stdout + done.stderr)
@@ -71,7 +71,7 @@ def _jobs_of(command: str, run: Callable[[list[str]], Any]) -> list[PlannedJob]:
 
 
 def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict[str, PlannedJob]:
-    """What the campaign's jobs would be now, by their first output.
+    """The jobs that the campaign would run now, by their first output.
 
     ``campaign`` is its configuration, ``run`` runs a command line of this package in this process;
     the current directory must be the workflow's. Raises

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from blimpworks.audit.lineage import Record, Records
+from blimpworks.audit.lineage import Record, Records, with_upstream
 from blimpworks.errors import UserError
 from blimpworks.files import RECORD_SUFFIX
 
@@ -33,22 +33,22 @@ class Run:
 
     def key(self, path: str) -> str:
         """The key of a product by its path in the records."""
-        found = os.path.normpath(path)
-        if found.startswith(f"{self.recorded}/"):
-            return f"results{found[len(self.recorded) :]}"
-        parts = found.split("/")
+        normalised = os.path.normpath(path)
+        if normalised.startswith(f"{self.recorded}/"):
+            return f"results{normalised[len(self.recorded) :]}"
+        parts = normalised.split("/")
         starts = [parts.index(kind) for kind in RESOURCES if kind in parts]
-        return "/".join(["resources", *parts[min(starts) :]]) if starts else found
+        return "/".join(["resources", *parts[min(starts) :]]) if starts else normalised
 
     def file(self, path: str) -> Path:
-        """Where a product by its path in the records lies."""
+        """The path of a product's file, from its path in the records."""
         key = self.key(path)
         if key.startswith("results/"):
             return self.root / key.removeprefix("results/")
         return (self.base or Path()) / path
 
     @cached_property
-    def made(self) -> dict[str, tuple[str, dict[str, str]]]:
+    def products(self) -> dict[str, tuple[str, dict[str, str]]]:
         """By key of a product: the key of the job that made it, and its entry in the record."""
         return {
             self.key(entry["path"]): (job, entry)
@@ -59,7 +59,7 @@ class Run:
     @cached_property
     def names(self) -> set[str]:
         """All names in the paths of its products: languages, models, benchmarks, …."""
-        return {name for key in self.made for name in names_in(key)}
+        return {name for key in self.products for name in names_in(key)}
 
 
 def names_in(key: str) -> list[str]:
@@ -80,7 +80,7 @@ def _own_records(root: Path) -> Iterator[tuple[str, Record]]:
 
 
 def _placed(root: Path, inside: str, recorded: str) -> tuple[str, Path | None]:
-    """What a tree's records call it, and the directory that the workflow ran in."""
+    """The path of a results tree in its records, and the directory that the workflow ran in."""
     path = os.path.normpath(recorded)
     if not path.endswith(f"/{inside}"):
         raise UserError(
@@ -97,7 +97,7 @@ def _placed(root: Path, inside: str, recorded: str) -> tuple[str, Path | None]:
 
 
 def load_run(root: Path) -> Run:
-    """The run behind a results tree, with the jobs of everything upstream that is at hand.
+    """The run behind a results tree, with the jobs upstream whose records can be read.
 
     Raises UserError when it is no results tree.
     """
@@ -106,22 +106,8 @@ def load_run(root: Path) -> Run:
         raise UserError(f"{root} holds no job records (*{RECORD_SUFFIX}); expected a results tree.")
     called, base = _placed(root, own[0][0], own[0][1]["outputs"][0]["path"])
     run = Run(root, called, base)
-    run.jobs = {run.key(record["outputs"][0]["path"]): record for _, record in own}
+    records = [record for _, record in own]
     if base is not None:
-        _add_ancestors(run, Records(base))
+        records = with_upstream(records, Records(base))
+    run.jobs = {run.key(record["outputs"][0]["path"]): record for record in records}
     return run
-
-
-def _add_ancestors(run: Run, records: Records) -> None:
-    waiting = list(run.jobs.values())
-    known = {entry["path"] for record in waiting for entry in record["outputs"]}
-    while waiting:
-        for entry in waiting.pop()["inputs"]:
-            if entry["path"] in known:
-                continue
-            known.add(entry["path"])
-            record = records.of(entry["path"])
-            if record is not None:
-                run.jobs[run.key(record["outputs"][0]["path"])] = record
-                known |= {output["path"] for output in record["outputs"]}
-                waiting.append(record)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from blimpworks.audit.changes import changed_code, changed_values, text_now, texts_of, told
+from blimpworks.audit.changes import changed_code, changed_values, shortened, text_now, texts_of
 from blimpworks.audit.plan import PlannedJob
 from blimpworks.commands.registry import find_command
 from blimpworks.files import expand
@@ -20,13 +20,13 @@ def _few(texts: list[str]) -> str:
 
 
 class Codes:
-    """Why the code of recorded jobs is no longer what their commands run now."""
+    """Reasons why recorded jobs are stale by the code that their commands run now."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], str | None] = {}
 
     def reason(self, record: Mapping[str, Any]) -> str | None:
-        """What changed in the code of a job's command since, or None."""
+        """A sentence on changes in the code of a job's command since, or None."""
         key = (record["verb"], record["code"])
         if key not in self._known:
             self._known[key] = self._changed(record)
@@ -47,14 +47,16 @@ class Codes:
 
 
 def plan_reasons(record: Mapping[str, Any], planned: PlannedJob) -> Iterator[str]:
-    """What the campaign would now make a product from or with that it was not made from."""
+    """Parameters and inputs that differ between a product's record and its planned job."""
     if planned.command != record["verb"]:
         yield f"the campaign makes it by {planned.command!r}, it was made by {record['verb']!r}"
     changed = changed_values(record["params"], planned.params)
     if changed:
-        yield "parameters have changed: " + _few(
-            [f"{path} is now {told(new)}, was {told(old)}" for path, (old, new) in changed.items()]
-        )
+        changes = [
+            f"{path} is now {shortened(new)}, was {shortened(old)}"
+            for path, (old, new) in changed.items()
+        ]
+        yield f"parameters have changed: {_few(changes)}"
     before = {os.path.normpath(entry["path"]) for entry in record["inputs"]}
     after = {os.path.normpath(path) for path in expand([*map(Path, planned.inputs)])}
     if added := sorted(after - before):

@@ -62,7 +62,7 @@ def run_here(arguments: Sequence[str]) -> None:
 
 
 def __getattr__(name: str) -> typer.Typer:
-    """``app``: the whole command line, made when it is asked for."""
+    """``app``: the whole command line, made on first use."""
     if name != "app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return command_line()
@@ -78,14 +78,14 @@ class _NoPandas(MetaPathFinder):
 
 
 def _log_of(arguments: Sequence[str]) -> Path | None:
-    """The log that a scoring or answering command names, its attempts are entered beside it."""
+    """The log that a command of scoring or generation names; its attempts are entered beside it."""
     if arguments[:1] not in (["score"], ["answer"]) or "--log" not in arguments[:-1]:
         return None
     return Path(arguments[arguments.index("--log") + 1])
 
 
 def _attempt(arguments: Sequence[str]) -> None:
-    """Run a scoring command as a child of this process, which stays to say how that ended.
+    """Run a command of scoring or generation as a child process, and record how it ended.
 
     In that child, only make sure that it ends with its parent.
     """
@@ -101,14 +101,14 @@ def _attempt(arguments: Sequence[str]) -> None:
 
 
 def _share() -> Mapping[str, Any]:
-    """What SLURM has given this process, for the records of products."""
+    """The job, node and GPUs that SLURM has given this process, for the records of products."""
     from blimpworks.cluster.allocation import find_allocation
 
     return find_allocation().place()
 
 
 def _commands(arguments: Sequence[str]) -> Iterable[Declared]:
-    """The commands that a command line can be about, set up for a process of their own."""
+    """The commands that a command line may call, with this process prepared to run them."""
     if AUDITS & {*arguments[:1]}:
         importlib.import_module("blimpworks.cli.audit")
         return DECLARED.values()

@@ -35,19 +35,19 @@ def explain(
     from blimpworks.audit.explain import explain_comparison
 
     if is_comparison(exhibit):
-        wanted = {"paper": paper, "exhibit": printed_in, "row": row, "column": column}
-        found = explain_comparison(exhibit, wanted, items)
+        requested = {"paper": paper, "exhibit": printed_in, "row": row, "column": column}
+        explanation = explain_comparison(exhibit, requested, items)
     elif row is None or column is None:
         typer.echo("\n".join(list_cells(exhibit, row, column)))
         return
     else:
-        found = trace(exhibit, row, column, items, item)
+        explanation = trace(exhibit, row, column, items, item)
     if json:
-        typer.echo(found.as_json())
+        typer.echo(explanation.as_json())
         return
-    from blimpworks.audit.wording import as_text
+    from blimpworks.audit.explain_text import as_text
 
-    typer.echo(as_text(found, whole))
+    typer.echo(as_text(explanation, whole))
 
 
 @command()
@@ -65,14 +65,14 @@ def check(
     configuration, of other parameters or inputs than the campaign would use now.
     """
     from blimpworks.audit.check import audit
+    from blimpworks.audit.check_text import Meter, as_json, as_text
     from blimpworks.audit.plan import planned_jobs
-    from blimpworks.audit.verdict import Meter, as_json, as_text
     from blimpworks.cli import run_here
 
     plan = None if configfile is None else planned_jobs(configfile, run_here)
-    found = audit(root, plan, Meter())
-    typer.echo(as_json(found) if json else as_text(found, root, whole))
-    raise typer.Exit(1 if found.findings else 0)
+    result = audit(root, plan, Meter())
+    typer.echo(as_json(result) if json else as_text(result, root, whole))
+    raise typer.Exit(1 if result.findings else 0)
 
 
 @command()
@@ -82,9 +82,9 @@ def diff(
     whole: bool = option("Name every number.", "--all", default=False),
     json: bool = JSON,
 ) -> None:
-    """Tell what two runs did differently, and which numbers moved because of it."""
+    """List what two runs did differently, and which numbers changed because of it."""
     from blimpworks.audit.diff import compare_runs
     from blimpworks.audit.diff_text import as_json, as_text
 
-    found = compare_runs(first, second)
-    typer.echo(as_json(found) if json else as_text(found, whole))
+    comparison = compare_runs(first, second)
+    typer.echo(as_json(comparison) if json else as_text(comparison, whole))

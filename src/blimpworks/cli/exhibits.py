@@ -87,7 +87,7 @@ def build_published(
         products = [folder / f"{spec.name}.{s}" for s in ("cells.parquet", *FORMATS[spec.kind])]
         sources = [path for paths in used.values() for path in paths]
         params = {"exhibit": spec.key, "labels": chosen}
-        # A record each: what is asked of one exhibit is not answered with all of them.
+        # A record each, so that one exhibit does not depend on the tables of all.
         with (
             suppress(Planned),
             build_exhibit.job(spec.key, inputs=sources, outputs=products, params=params),

@@ -84,10 +84,10 @@ def export_crate(
     params = {"exhibits": wish.exhibits, "tables": wish.tables, "gzip": gzip}
     params |= {"authors": wish.authors}
     with export_crate.job(inputs=plan.inputs(), outputs=[output], params=params):
-        found = write_crate(plan, output)
+        summary = write_crate(plan, output)
     typer.echo(
-        f"{output}: {found.files} files, {found.bytes / 1e6:.1f} MB, {found.cells} cells, "
-        f"{found.jobs} jobs, {found.entities} entities. Start with {output}/README.md."
+        f"{output}: {summary.files} files, {summary.bytes / 1e6:.1f} MB, {summary.cells} cells, "
+        f"{summary.jobs} jobs, {summary.entities} entities. Start with {output}/README.md."
     )
 
 

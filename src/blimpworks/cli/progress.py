@@ -1,7 +1,8 @@
-"""Commands for whoever runs a campaign: what it would take, how far it is, what it took."""
+"""Commands on the progress of a campaign: plan, status, efficiency."""
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -9,13 +10,25 @@ from blimpworks.commands.declare import command
 from blimpworks.commands.options import argument, option
 from blimpworks.errors import UserError
 
+if TYPE_CHECKING:
+    from blimpworks.campaign.catalogue import Catalogue
+    from blimpworks.campaign.settings.campaign import Campaign
+
 CONFIG = option("The campaign.", default=Path("config/config.yaml"))
 JSON = option("Print JSON.", "--json", default=False)
 
 
-def _told(configfile: Path, model: str | None, *, json: bool) -> str:
+def _read(configfile: Path) -> "tuple[Campaign, Catalogue]":
+    """A campaign and its catalogue. Raises UserError for files that are missing or malformed."""
     from blimpworks.campaign.catalogue import load_catalogue
     from blimpworks.campaign.load import load_campaign
+
+    campaign = load_campaign(configfile)
+    return campaign, load_catalogue(campaign)
+
+
+def _status_text(configfile: Path, model: str | None, *, json: bool) -> str:
+    """Progress of a campaign, or of one ``model`` by language; as JSON if ``json``."""
     from blimpworks.campaign.parts import every_part
     from blimpworks.campaign.reference import groups_of_models
     from blimpworks.cluster import status_text
@@ -23,17 +36,16 @@ def _told(configfile: Path, model: str | None, *, json: bool) -> str:
     from blimpworks.cluster.status import read_status
     from blimpworks.cluster.text import terminal_width
 
-    campaign = load_campaign(configfile)
-    catalogue = load_catalogue(campaign)
+    campaign, catalogue = _read(configfile)
     groups = groups_of_models(campaign, catalogue)
     parts = every_part(campaign, catalogue, groups)
     queue = read_queue((part.title, part.part) for part in parts)
-    found = read_status(campaign, catalogue, groups, queue)
+    progress = read_status(campaign, catalogue, groups, queue)
     if json:
-        return status_text.as_json(found)
+        return status_text.as_json(progress)
     if model:
-        return status_text.languages_text(status_text.find_model(found, model), terminal_width())
-    return status_text.as_text(found, str(configfile), terminal_width())
+        return status_text.languages_text(status_text.find_model(progress, model), terminal_width())
+    return status_text.as_text(progress, str(configfile), terminal_width())
 
 
 @command()
@@ -43,15 +55,15 @@ def status(
     watch: float | None = option("Look again every so many seconds.", default=None, min=1),
     json: bool = JSON,
 ) -> None:
-    """Tell how far a campaign is: stages, models, languages, what runs and what failed."""
+    """Report how far a campaign is: stages, models, languages, running and failed parts."""
     if watch and json:
         raise UserError("--watch and --json exclude each other; choose one.")
     try:
         while True:
-            told = _told(configfile, model, json=json)
+            text = _status_text(configfile, model, json=json)
             if watch:
                 typer.echo("\x1b[H\x1b[2J", nl=False)
-            typer.echo(told)
+            typer.echo(text)
             if not watch:
                 return
             time.sleep(watch)
@@ -65,9 +77,7 @@ def efficiency(
     output: Path | None = option("Write a CSV file too.", default=None),
     json: bool = JSON,
 ) -> None:
-    """Tell what a campaign asked the cluster for, held and used, and what to change."""
-    from blimpworks.campaign.catalogue import load_catalogue
-    from blimpworks.campaign.load import load_campaign
+    """Report what a campaign requested of the cluster, held and used, and what to change."""
     from blimpworks.campaign.reference import groups_of_models
     from blimpworks.cluster import efficiency_text
     from blimpworks.cluster.efficiency import Efficiency, account_for, read_models, read_rules
@@ -75,17 +85,16 @@ def efficiency(
     from blimpworks.cluster.text import terminal_width
     from blimpworks.files import write_text
 
-    campaign = load_campaign(configfile)
-    catalogue = load_catalogue(campaign)
+    campaign, catalogue = _read(configfile)
     models = read_models(campaign, catalogue, groups_of_models(campaign, catalogue))
     models = account_for(models, accounting({job for use in models for job in use.jobs}))
-    found = Efficiency(campaign.campaign, models, read_rules(campaign))
+    report = Efficiency(campaign.campaign, models, read_rules(campaign))
     if output:
         write_text(output, efficiency_text.as_csv(models))
-    text = (
-        efficiency_text.as_json(found) if json else efficiency_text.as_text(found, terminal_width())
-    )
-    typer.echo(text)
+    if json:
+        typer.echo(efficiency_text.as_json(report))
+    else:
+        typer.echo(efficiency_text.as_text(report, terminal_width()))
 
 
 @command()
@@ -98,15 +107,12 @@ def plan(
     as_json: bool = option("The same as data.", "--json", default=False),
 ) -> None:
     """Say what a run would do and take before anything is submitted; exit 2 if it cannot."""
-    from blimpworks.campaign.catalogue import load_catalogue
-    from blimpworks.campaign.load import load_campaign
     from blimpworks.campaign.settings.site import load_site, site_file
     from blimpworks.cluster.dry_run import DryRun, dry_run
     from blimpworks.cluster.plan import make_plan
     from blimpworks.cluster.plan_text import plan_text
 
-    campaign = load_campaign(configfile)
-    catalogue = load_catalogue(campaign)
+    campaign, catalogue = _read(configfile)
     file = site_file(campaign, site)
     cluster = load_site(file) if file else None
     trouble: UserError | None = None

@@ -1,5 +1,6 @@
-"""Commands that set what the papers print against what it is computed from, and our own numbers."""
+"""Commands on printed numbers: compared with recomputed and measured ones, and reported."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def compare_published(
     papers: list[str] = PAPERS,
     output: Path = shared.OUTPUT,
 ) -> None:
-    """Set every printed number beside what the paper's other numbers make of it."""
+    """Set every printed number beside its value computed from the paper's other numbers."""
     from blimpworks.campaign.registry import printed_folder
     from blimpworks.reproduction import published as library
     from blimpworks.reproduction.printed import printed_files
@@ -87,3 +88,39 @@ def compare_measured(
         job.note(**counts)
     for verdict, n in counts.most_common():
         typer.echo(f"{n:6} {verdict}")
+
+
+@command(
+    "blimpworks.report.site:build_report",
+    packages=(
+        "itables",
+        "jinja2",
+        "pandas",
+        "pyarrow",
+        "pydata-sphinx-theme",
+        "sphinx",
+        "sphinx-design",
+    ),
+)
+def build_report(
+    results: Path = option("Results tree of the campaign."),
+    printed: Path = option("Directory of printed numbers, one per paper."),
+    facts: str = option("What the report says of the campaign, as JSON."),
+    measured: str = option("Exhibits that the campaign builds, as JSON."),
+    output: Path = option("Directory of the site."),
+    corrected: Path | None = option("Results tree of another variant.", default=None),
+) -> None:
+    """Build the reproduction report: a static site of what is printed and what was measured."""
+    from blimpworks.report import site
+    from blimpworks.report.sections import Trees
+
+    said = json.loads(facts)
+    variant = said.pop("variant")
+    campaign = site.Campaign(printed=printed, **{**said, "papers": tuple(said["papers"])})
+    trees = Trees(results, variant, frozenset(json.loads(measured)), corrected)
+    params = {"facts": said, "variant": variant, "measured": sorted(trees.measured)}
+    inputs = site.inputs(campaign, trees)
+    with build_report.job(inputs=inputs, outputs=[output], params=params) as job:
+        counts = site.build_report(campaign, trees, output)
+        job.note(**counts)
+    typer.echo(f"{output}/index.html: " + ", ".join(f"{n} {what}" for what, n in counts.items()))

@@ -36,7 +36,7 @@ STORE = option("Directory of the model's shards.")
 
 
 def watch_of(log: Path | None) -> "Watches":
-    """What a job with a log is watched by, until its allocation is nearly over."""
+    """Watchers of a job: its progress file if it has a log, and the end of its allocation."""
     from blimpworks.cluster.deadline import deadline_of
     from blimpworks.records.journal import progress_path
     from blimpworks.scoring.progress import Progress
@@ -147,9 +147,9 @@ def score_pack(
         for each in described:
             tables = _tables(items, (*each.whole, *each.regions))
             own = store / each.part
-            made = (own / "manifest.json", own / "shards")
+            products = (own / "manifest.json", own / "shards")
             with suppress(Planned):
-                score_job(tables, each.checkpoint, each.engine, *made, settings)
+                score_job(tables, each.checkpoint, each.engine, *products, settings)
         return
     chosen = [_member(each, items, store, logs, options) for each in described]
     raise typer.Exit(run_pack(chosen, width, gpus=gpus))
@@ -167,7 +167,7 @@ def collect_scores(
 
     shards = collect.ScoreShards(manifest, store)
     for table, target in pairs_of(items, output):
-        # A record each: what is asked of one language is not answered with all of them.
+        # A record each, so that one language's table does not depend on all of them.
         inputs = [table, manifest]
         with suppress(Planned), collect_scores.job(inputs=inputs, outputs=[target], params={}):
             collect.collect_scores(table, shards, target)

@@ -1,13 +1,15 @@
-"""Commands that bring files in, pin them, and write the settings' schemas."""
+"""Commands that retrieve files, pin them, read treebanks, and write the schemas of settings."""
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from blimpworks.commands.declare import UNRECORDED, WITH_FOLDER, Use, command, recorded
-from blimpworks.commands.options import argument, option, written
+from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.commands.declare import READ, UNRECORDED, WITH_FOLDER, Use, command, recorded
+from blimpworks.commands.options import argument, option, settings, written
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import FirstToken
 
@@ -77,6 +79,38 @@ def retrieve_model(
     model = library.Wanted(name, scope, architecture, dtype, first_token, hf_id, revision)
     sealed = library.retrieve_model(model, output, Path(shared) if shared else None)
     return {"source": sealed.source.model_dump(), "files": len(sealed.files)}
+
+
+def _treebanks(files: Sequence[Path]) -> list[str]:
+    """Name of each file's treebank: its directory's."""
+    return [path.absolute().parent.name for path in files]
+
+
+@recorded(
+    "blimpworks.linguistics.treebanks.build:build_tokens",
+    packages=("conllu", "numpy", "pyarrow"),
+    pandas=False,
+)
+def build_tokens(
+    files: list[Path] = argument(
+        "CoNLL-U files of one language; the directory of each names its treebank.",
+        metavar="FILE...",
+        use=Use(reads=READ.reads, records=lambda _, files: {"treebanks": _treebanks(files)}),
+    ),
+    tokens: Path = written("The tokens table to write."),
+    sentences: Path = written("The sentences table to write."),
+    malformed: Path = written("The report to write of sentences left out."),
+    options: TreebankOptions = settings(
+        TreebankOptions, "The treebanks section of a campaign, as JSON."
+    ),
+) -> Mapping[str, Any]:
+    """Read the treebanks of a language into tables of tokens and sentences."""
+    from blimpworks.linguistics.treebanks.build import build_tokens as build
+
+    named = [*zip(_treebanks(files), files, strict=True)]
+    counts = build(named, tokens, sentences, malformed, options)
+    logging.info("build-tokens: %s", ", ".join(f"{n} {what}" for what, n in counts.items()))
+    return counts
 
 
 @command()

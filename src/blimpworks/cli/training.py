@@ -34,7 +34,7 @@ def _files_of(corpus: Path) -> list[Path]:
 
 
 def _read_by(text: Path, given: Mapping[str, Any]) -> Iterable[Path]:
-    """What a recipe is trained on: one that knows the words of a corpus reads that."""
+    """Files that a recipe is trained on: those of a corpus for recipes of corpora, or a text."""
     return _files_of(text) if getattr(given["recipe"], "corpus", None) else [text]
 
 

@@ -1,1 +1,1 @@
-"""How commands are declared, found by their names, and what they have in common."""
+"""Declaring commands, looking them up by name, and their common options."""

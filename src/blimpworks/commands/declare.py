@@ -8,7 +8,7 @@ that matter. There are three ways to write one:
 ``recorded``  the body runs within a job that is opened from the arguments
 ``command``   the body does everything, and opens jobs, if any, with ``NAME.job``
 
-A job's inputs, outputs and parameters are told from the arguments' types: a path is read,
+A job's inputs, outputs and parameters follow from the arguments' types: a path is read,
 anything else is a parameter of the record under its name; the ``Use`` of an option says
 otherwise. Heavy imports happen inside the bodies, so that ``--help`` starts quickly.
 """
@@ -37,7 +37,7 @@ either its own facts are noted, if it is a mapping."""
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What a command does with an argument; without anything it is passed on, and no more."""
+    """Uses of an argument by a command; without any it is only passed to the library's function."""
 
     reads: Callable[[Any, Arguments], Iterable[Path]] | None = None
     """Files that are inputs, by the argument and all arguments."""
@@ -77,7 +77,7 @@ CHOSEN = dumped(mode="json", exclude_unset=True)
 
 
 def _use(parameter: inspect.Parameter, hint: Any) -> Use:
-    """How an argument is used: as its option says, or else by its type."""
+    """The use of an argument: that of its option, or else by its type."""
     declared: Use | None = getattr(parameter.default, "use", None)
     kinds = {hint, *get_args(hint)}
     return declared or (READ if kinds & {Path, list[Path]} else RECORDED)
@@ -85,7 +85,7 @@ def _use(parameter: inspect.Parameter, hint: Any) -> Use:
 
 @dataclass(frozen=True)
 class Declared:
-    """A command: what the command line, the workflow and its own body ask of it."""
+    """A declared command, for the command line, the workflow and its own body."""
 
     function: Callable[..., Any]
     """Its parameters and docstring are the options and the help."""
@@ -107,7 +107,7 @@ class Declared:
 
     @cached_property
     def callback(self) -> Callable[..., None]:
-        """What the command line calls, with the function's signature."""
+        """The function that the command line calls, with the declared function's signature."""
 
         def callback(**arguments: Any) -> None:
             self.run(self, arguments)
@@ -116,23 +116,23 @@ class Declared:
 
     @cached_property
     def uses(self) -> dict[str, Use]:
-        """How each argument is used."""
+        """Uses of the arguments, by name."""
         hints = get_type_hints(self.function)
         parameters = inspect.signature(self.function).parameters
         return {name: _use(each, hints[name]) for name, each in parameters.items()}
 
     @cached_property
     def commands(self) -> dict[str, Command]:
-        """What records of it can be named, with the code behind each: none if none are kept."""
+        """The names of its records, with the code behind each; empty if it keeps no records."""
         if callable(self.runs):
             return {each.name: each for each in self.runs()}
         entries = (self.runs,) if isinstance(self.runs, str) else self.runs
         return {self.name: Command(self.name, entries, self.packages)} if entries else {}
 
     def of(self, *values: str) -> Command:
-        """What records name it, with ``values`` where these decide its code.
+        """The command as records name it, with ``values`` where these decide its code.
 
-        Raises KeyError for values that there aren't.
+        Raises KeyError for values that no command has.
         """
         return self.commands[" ".join((self.name, *values))]
 
@@ -156,7 +156,7 @@ GROUPS: dict[str, str] = {}
 
 
 def _job_of(declared: Declared, arguments: Arguments) -> "Job":
-    """The job that the arguments tell of."""
+    """The job with the inputs, outputs and parameters of the arguments."""
     inputs: list[Path] = []
     outputs: list[Path] = []
     params: dict[str, Any] = {}
@@ -169,7 +169,7 @@ def _job_of(declared: Declared, arguments: Arguments) -> "Job":
 
 
 def _run_body(declared: Declared, arguments: Arguments) -> None:
-    """Let the body do everything."""
+    """Run the body, which opens its own jobs."""
     declared.function(**arguments)
 
 
@@ -187,7 +187,7 @@ def _run_library(declared: Declared, arguments: Arguments) -> None:
 
 
 def _facts(notes: Notes, result: Any) -> Mapping[str, Any]:
-    """What is noted of a library's result: by default its own facts, if it is a mapping."""
+    """The facts noted of a library's result: by default the result, if it is a mapping."""
     if isinstance(notes, str):
         return {notes: result}
     if notes:
@@ -224,7 +224,7 @@ def _declare(
     group: str = "",
     pandas: bool = True,
 ) -> Callable[[Callable[..., Mapping[str, Any] | None]], Declared]:
-    """What declares a function as a command, called as the function unless ``name`` is given.
+    """Decorator that declares a function as a command, by its own name unless ``name`` is given.
 
     Raises ValueError for a second command of one name.
     """

@@ -62,12 +62,12 @@ def json_option(help_text: str) -> Any:
 
 
 def listed(text: str) -> list[str]:
-    """Names between commas."""
+    """The names in a text that separates them by commas."""
     return [name for name in text.split(",") if name]
 
 
 class LanguageFile(NamedTuple):
-    """A file of a language."""
+    """A file and the language that it belongs to."""
 
     lang: str
     path: Path

@@ -1,4 +1,4 @@
-"""All commands, by the names that records, the workflow and the command line know them by."""
+"""All commands, by their names in records, in the workflow and on the command line."""
 
 import importlib
 from functools import cache
@@ -9,14 +9,12 @@ from blimpworks.records.commands import Command
 
 CORE = (
     "sources",
-    "treebanks",
     "training",
     "scoring",
-    "answering",
+    "generation",
     "parity",
     "exhibits",
     "reproduction",
-    "report",
     "interop",
     "audit",
     "progress",
@@ -51,6 +49,6 @@ def find_command(name: str) -> Command | None:
 def code_of(name: str, *values: str) -> str:
     """Digest of a command's code, with ``values`` where these decide it (``score``, ``vllm``, …).
 
-    Raises KeyError for a command that there isn't.
+    Raises KeyError for an unknown command.
     """
     return declared_commands()[name].of(*values).code

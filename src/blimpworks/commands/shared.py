@@ -1,4 +1,4 @@
-"""What several commands have in common: options, and packages that decide their products."""
+"""Options of several commands, and packages that decide their products."""
 
 from pathlib import Path
 

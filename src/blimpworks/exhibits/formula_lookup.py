@@ -1,4 +1,4 @@
-"""The formula of a sentence: what a table of cells says of a formula, read back.
+"""The formula of a sentence: reads the sentences in tables of cells back into formulas.
 
 Every formula declares its sentence, or a template of sentences. All are looked through, those
 that papers share and those of each paper, and just one of them has to fit.
@@ -38,7 +38,7 @@ def declared() -> tuple[Formula | Template[Any], ...]:
 
 @cache
 def _reader(template: Template[Any]) -> tuple[re.Pattern[str], Mapping[str, Notation]]:
-    """What matches a template's sentences, with a group for each parameter, and their notations.
+    """Pattern of a template's sentences, with a group for each parameter, and the notations.
 
     A notation is what the template declares, or else decided by the parameter's type.
     """

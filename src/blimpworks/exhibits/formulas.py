@@ -22,7 +22,7 @@ Arguments = ParamSpec("Arguments")
 
 @dataclass(frozen=True)
 class Formula:
-    """What makes a number of some rows, and the sentence that says how.
+    """A function from rows to a number, and the sentence that describes it.
 
     Formulas with the same sentence are equal.
     """
@@ -45,7 +45,7 @@ class Formula:
 
 @dataclass(frozen=True)
 class Notation:
-    """How a sentence has a value, where a number, a word or another formula is not enough."""
+    """Notation of a value in sentences that is no number, word or other formula."""
 
     pattern: str
     """Regular expression, without groups, of what ``write`` gives."""
@@ -130,7 +130,7 @@ def column_mean(rows: pd.DataFrame, column: str) -> float:
 # The text of a row is no number: see ``TEXT``.
 @formula("{column} of the row", column=Notation(r"(?!text )\S+"))
 def of_row(rows: pd.DataFrame, column: str) -> float:
-    """What the only row has in a column."""
+    """The value of the only row in a column."""
     return float(rows[column].item())
 
 
@@ -170,12 +170,12 @@ COMPLEMENT = Formula("1 − value of the row", lambda rows: 1 - rows["value"].it
 
 
 def select_rows(rows: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
-    """Rows whose columns have the wanted value, or one of the wanted values.
+    """Rows whose columns have the value in ``where``, or one of the values if it is a list.
 
     Columns that the rows don't have (the path already decided them) are passed over.
     """
-    for column, wanted in where.items():
+    for column, value in where.items():
         if column in rows:
-            values = wanted if isinstance(wanted, list) else [wanted]
+            values = value if isinstance(value, list) else [value]
             rows = rows[rows[column].isin(values)]
     return rows

@@ -24,7 +24,7 @@ FILE_NAME = "croissant.json"
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the files of an item set don't say themselves."""
+    """Facts on an item set that its files do not hold."""
 
     benchmark: str
     title: str
@@ -44,8 +44,8 @@ def library() -> ModuleType:
             "Croissant metadata need the package mlcroissant, which is not installed; "
             "`pip install mlcroissant`."
         ) from error
-    found: ModuleType = mlcroissant
-    return found
+    module: ModuleType = mlcroissant
+    return module
 
 
 def _type(croissant: ModuleType, column: pd.Series) -> Any:
@@ -107,8 +107,8 @@ def describe_items(files: Sequence[Path], facts: Facts) -> dict[str, Any]:
         ],
         record_sets=[_record_set(croissant, path, known) for path in files],
     )
-    found: dict[str, Any] = metadata.to_json()
-    return found
+    document: dict[str, Any] = metadata.to_json()
+    return document
 
 
 def write_croissant(folder: Path, facts: Facts) -> Path:

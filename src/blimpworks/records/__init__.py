@@ -1,1 +1,1 @@
-"""What every job writes about itself, and the digests of code that it names."""
+"""Records that jobs write about themselves, journals of attempts, and digests of code."""

@@ -1,11 +1,11 @@
-"""What a command runs: whose code and which packages' versions decide its products."""
+"""A command's entry points and packages, which decide its products."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command as records of its products name it, under ``verb``."""
+    """A command as records of its products name it, under the key ``verb``."""
 
     name: str
     """Such as ``judge``; with the values that decide its code, ``score vllm causal``."""

@@ -143,7 +143,7 @@ def _resolve(symbol: Symbol) -> Symbol | str | None:
 
 
 def _meaning(module: str, node: ast.expr) -> Symbol | str | None:
-    """What a name or ``module.name`` in a module stands for."""
+    """The definition that a name or ``module.name`` in a module stands for."""
     known = _module(module)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         target = known.imports.get(node.value.id)

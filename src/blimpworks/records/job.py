@@ -54,40 +54,42 @@ def current_job() -> "Job | None":
 
 
 def sidecar_path(product: Path) -> Path:
-    """Where the record of the job lies whose first output is ``product``."""
+    """Path of the record of the job whose first output is ``product``."""
     return product.with_name(product.name + RECORD_SUFFIX)
 
 
 @cache
 def package_versions(names: tuple[str, ...]) -> dict[str, str]:
     """Installed versions of the packages that matter to a job; absent ones are left out."""
-    found = {"python": platform.python_version(), "blimpworks": __version__}
+    versions = {"python": platform.python_version(), "blimpworks": __version__}
     for name in names:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
-def _git(*arguments: str) -> str | None:
-    command = ["git", "-C", str(REPOSITORY), *arguments]
+def run_git(repository: Path, *arguments: str) -> bytes | None:
+    """Standard output of a git command; None where it fails, or there is no git."""
+    command = ["git", "-C", str(repository), *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+        done = subprocess.run(command, capture_output=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    return done.stdout if done.returncode == 0 else None
 
 
 @cache
 def git_state() -> dict[str, Any]:
     """Commit of the repository and whether its tree was clean (None outside a checkout).
 
-    As it was when this process first asked: what it runs, it has read by then.
+    As it was at the first call in this process, which has read the code that it runs by then.
     """
-    commit = _git("rev-parse", "HEAD")
-    changed = _git("status", "--porcelain") if commit else None
-    return {"commit": commit, "clean": None if changed is None else changed == ""}
+    commit = run_git(REPOSITORY, "rev-parse", "HEAD")
+    changed = run_git(REPOSITORY, "status", "--porcelain") if commit else None
+    clean = None if changed is None else not changed.strip()
+    return {"commit": commit.decode().strip() if commit is not None else None, "clean": clean}
 
 
 def _now() -> str:
@@ -111,11 +113,11 @@ def _require(paths: Sequence[Path], command: str) -> None:
 
 
 class Planned(Exception):
-    """Raised in place of starting a job where it is only asked what the job would be."""
+    """Raised in place of starting a job while jobs are planned only."""
 
 
 def is_planning() -> bool:
-    """Whether it is only asked what jobs would be."""
+    """Whether jobs are planned only, as within ``planning``."""
     return _planned.get() is not None
 
 

@@ -1,4 +1,4 @@
-"""The journal of a job's attempts: what each asked for, and how it ended.
+"""The journal of a job's attempts: the resources that each requested, and how it ended.
 
 It lies beside the job's log, one JSON object a line, and only ever grows. Who starts an
 attempt appends that it started; who sees it end appends how. An attempt that has no end was
@@ -25,7 +25,7 @@ AttemptId = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 
 
 class Asked(Strict):
-    """What an attempt asked the scheduler for."""
+    """Resources that an attempt requested of the scheduler."""
 
     mem_mb: NonNegativeInt
     """Main memory, in MB."""
@@ -36,7 +36,7 @@ class Asked(Strict):
 
 
 class Scored(Strict):
-    """What an attempt had scored when it was last heard of."""
+    """Numbers of sentences and tokens that an attempt had scored by its last report."""
 
     sentences: NonNegativeInt
     """Sentences of the job."""
@@ -66,7 +66,7 @@ class Started(Strict):
 
 
 class Ended(Strict):
-    """An attempt ended, and somebody was left to say how."""
+    """An attempt ended, and its supervisor saw how."""
 
     event: Literal["ended"] = "ended"
     attempt: AttemptId
@@ -81,7 +81,7 @@ class Ended(Strict):
 
 
 class Left(Strict):
-    """What a lost attempt left behind, as its successor found it."""
+    """Progress that a lost attempt left behind, entered by the attempt that followed it."""
 
     event: Literal["left"] = "left"
     attempt: AttemptId
@@ -96,7 +96,7 @@ _ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="e
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One run of a job, from what the journal says of it."""
+    """One run of a job, as the journal has it: start, end, and what a lost one left."""
 
     started: Started
     ended: Ended | None = None
@@ -104,12 +104,12 @@ class Attempt:
 
     @property
     def cause(self) -> Cause | None:
-        """Why it ended; None for one that is lost, or running."""
+        """Cause of the attempt's end; None for one that is lost, or running."""
         return self.ended.cause if self.ended else None
 
     @property
     def scored(self) -> Scored | None:
-        """What it scored, as far as that is known."""
+        """Its scored sentences and tokens, as far as they are known."""
         known = self.ended or self.left
         return known.scored if known else None
 
@@ -169,10 +169,10 @@ def read_entries(path: Path) -> list[Entry]:
     Lines that were cut off (a full disk, a lost node) are left out. Raises UserError for a
     whole line that is no entry.
     """
-    found = []
+    entries = []
     for number, value in _objects(path):
         try:
-            found.append(_ENTRY.validate_python(value))
+            entries.append(_ENTRY.validate_python(value))
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) or "entry"
@@ -181,7 +181,7 @@ def read_entries(path: Path) -> list[Entry]:
                 "journal of attempts. Remove the line: nothing but the size of the next attempt "
                 "depends on it."
             ) from error
-    return found
+    return entries
 
 
 def read_attempts(path: Path) -> list[Attempt]:

@@ -1,4 +1,4 @@
-"""Digests that were computed before, kept beside the sources that they are digests of.
+"""A cache of code digests, beside the sources that they are digests of.
 
 Following every definition of the package takes seconds, and every job of a cluster, like
 every start of Snakemake, asks for the same digests. They are kept in ``__pycache__`` under
@@ -35,9 +35,9 @@ def package_digest() -> str:
 @cache
 def _kept() -> dict[str, list[Any]]:
     try:
-        found = json.loads(FILE.read_text(encoding="utf-8"))
+        content = json.loads(FILE.read_text(encoding="utf-8"))
         kept: dict[str, list[Any]] = (
-            found["digests"] if found["package"] == package_digest() else {}
+            content["digests"] if content["package"] == package_digest() else {}
         )
     except (OSError, ValueError, KeyError, TypeError):
         return {}
@@ -47,8 +47,8 @@ def _kept() -> dict[str, list[Any]]:
 def recall(entries: tuple[str, ...]) -> tuple[str, list[str]] | None:
     """Code digest of some entry points and the modules they reach, if they are known."""
     name = " ".join(entries)
-    found = _new.get(name) or _kept().get(name)
-    return (found[0], found[1]) if found else None
+    known = _new.get(name) or _kept().get(name)
+    return (known[0], known[1]) if known else None
 
 
 def remember(entries: tuple[str, ...], digest: str, modules: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""The text of a definition without what decides nothing: its names, its layout, its messages.
+"""Normal forms of definitions: their text without names, layout and messages.
 
 Two definitions have the same normal form when they do the same, wherever they stand and
 whatever they and their local variables are called: comments, docstrings and formatting are
@@ -181,7 +181,7 @@ class _Normaliser(ast.NodeTransformer):
         """Left out: what is imported stands under its full name where it is used."""
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        """Left out, likewise."""
+        """Left out: what is imported stands under its full name where it is used."""
 
     def _named(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
         if self.scopes:

@@ -1,4 +1,4 @@
-"""Every table and figure of the five papers, and the exhibit of ours that rebuilds it.
+"""Every table and figure of the five papers, with the exhibit that rebuilds it.
 
 ``config/published/exhibits.tsv`` lists what the papers number (and two of an appendix that have no
 number); ``docs/exhibits.md`` is made of it and of the catalogue of exhibits.
@@ -13,7 +13,7 @@ from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.campaign.exhibits import exhibits
 from blimpworks.campaign.registry import find_paper
 from blimpworks.errors import UserError
-from blimpworks.report.papers import exhibit_label
+from blimpworks.report.names import exhibit_label
 from blimpworks.strict import Strict
 
 LIST = "exhibits.tsv"

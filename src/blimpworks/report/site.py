@@ -59,7 +59,7 @@ SUPERFLUOUS = (
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """What the report says of the campaign, and what it calls languages and models.
+    """The report's facts on the campaign, with the names of its languages and models.
 
     ``configfile`` is the campaign's file, ``printed`` the directory of printed numbers, with
     one below for each of ``papers``.
@@ -98,7 +98,7 @@ def _plain(text: str) -> str:
 
 
 def _advice(campaign: Campaign, trees: Trees, paper: str) -> dict[str, str]:
-    """How to get a paper's measured numbers of each variant."""
+    """HTML that says how to get a paper's measured numbers, by variant."""
     return {
         variant: _render("advice", variant=variant, campaign=campaign, trees=trees, paper=paper)
         for variant in ("published", "corrected")
@@ -106,7 +106,7 @@ def _advice(campaign: Campaign, trees: Trees, paper: str) -> dict[str, str]:
 
 
 def _read(campaign: Campaign, trees: Trees) -> list[PaperPage]:
-    """All that the pages of papers show."""
+    """The pages of the campaign's papers, from its results and the printed numbers."""
     folder = trees.results / "reproduction"
     published = read_comparison(folder / "published.csv", PUBLISHED)
     measured = read_comparison(folder / "measured.csv", MEASURED)
@@ -142,9 +142,9 @@ def _paper_source(page: PaperPage, folder: Path) -> None:
         pieces / "head.html",
         _render("paper", page=page, citation=citation, statuses=STATUSES, verdicts=VERDICTS),
     )
-    for found in page.sections:
-        for view, content in found.views.items():
-            write_text(pieces / f"{found.name}.{view}.html", content)
+    for exhibit in page.sections:
+        for view, content in exhibit.views.items():
+            write_text(pieces / f"{exhibit.name}.{view}.html", content)
     body = _render("exhibits", page=page, plain=_plain, views=VIEWS, missing=missing)
     source = _titled(citation.label, _raw(f"_pieces/{page.paper}/head.html"), body)
     write_text(folder / f"{page.paper}.rst", source)
@@ -158,11 +158,11 @@ def _index_source(campaign: Campaign, pages: Sequence[PaperPage], folder: Path) 
     lines = [
         (
             paper_line(find_paper(page.paper).citation.label, f"{page.paper}.html", page.sections),
-            [exhibit_line(found) for found in page.sections if found.statuses],
+            [exhibit_line(exhibit) for exhibit in page.sections if exhibit.statuses],
         )
         for page in pages
     ]
-    every = [found for page in pages for found in page.sections]
+    every = [exhibit for page in pages for exhibit in page.sections]
     content = _render(
         "index",
         campaign=campaign,
@@ -185,8 +185,8 @@ def _listing_source(name: str, title: str, frame: pd.DataFrame, folder: Path) ->
 
 def _tables_script() -> str:
     """DataTables, which itables brings along, as a script that works without a network."""
-    found = generate_init_offline_itables_html(itables.options.dt_bundle)
-    return "\n".join(re.findall(r"<script>(.*?)</script>", found, re.DOTALL))
+    page = generate_init_offline_itables_html(itables.options.dt_bundle)
+    return "\n".join(re.findall(r"<script>(.*?)</script>", page, re.DOTALL))
 
 
 def _static(pages: Sequence[PaperPage], folder: Path) -> None:
@@ -273,16 +273,16 @@ def inputs(campaign: Campaign, trees: Trees) -> list[Path]:
 
     Raises UserError for a paper without printed numbers.
     """
-    found = [trees.results / "reproduction" / f"{name}.csv" for name in ("published", "measured")]
+    paths = [trees.results / "reproduction" / f"{name}.csv" for name in ("published", "measured")]
     for paper in campaign.papers:
-        found += printed_files(campaign.printed, paper)
-        found.append(trees.results / f"accuracies/printed/{paper}.parquet")
+        paths += printed_files(campaign.printed, paper)
+        paths.append(trees.results / f"accuracies/printed/{paper}.parquet")
     for key, spec in exhibits().items():
         for tree in forms_of(spec, trees):
             files = trees.files(tree, key)
             suffixes = ("cells.parquet", "html", *(["svg"] if spec.kind == "figure" else []))
-            found += [files.with_name(f"{files.name}.{suffix}") for suffix in suffixes]
-    return found
+            paths += [files.with_name(f"{files.name}.{suffix}") for suffix in suffixes]
+    return paths
 
 
 def build_report(campaign: Campaign, trees: Trees, output: Path) -> dict[str, int]:

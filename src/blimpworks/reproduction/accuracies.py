@@ -21,22 +21,22 @@ Reader = Callable[[Sequence[PublishedRow]], Iterator[PrintedAccuracy]]
 _interval = cache(wilson)
 
 
-def _row(benchmark: str, found: PrintedAccuracy) -> dict[str, object]:
+def _row(benchmark: str, printed: PrintedAccuracy) -> dict[str, object]:
     """One row of the table; the number of correct answers, once rounded away, is rounded."""
     row: dict[str, object] = dict.fromkeys(ACCURACIES.names)
-    row |= {name: getattr(found, name) for name in PrintedAccuracy.__slots__}
+    row |= {name: getattr(printed, name) for name in PrintedAccuracy.__slots__}
     row |= {"benchmark": benchmark, "method": PRINTED, "skipped": 0, "ties": 0, "near_ties": 0}
-    if found.n:
-        correct = round(found.accuracy * found.n)
-        low, high = _interval(correct, found.n)
+    if printed.n:
+        correct = round(printed.accuracy * printed.n)
+        low, high = _interval(correct, printed.n)
         row |= {"correct": correct, "low": low, "high": high}
     return row
 
 
-def _check_single(found: Sequence[PrintedAccuracy]) -> None:
+def _check_single(accuracies: Sequence[PrintedAccuracy]) -> None:
     """Raises UserError when two printed numbers are the same accuracy."""
     places: dict[tuple[str, ...], str] = {}
-    for accuracy in found:
+    for accuracy in accuracies:
         key = (accuracy.model, accuracy.lang, accuracy.phenomenon, accuracy.paradigm)
         other = places.setdefault(key, accuracy.origin)
         if other != accuracy.origin:
@@ -58,8 +58,8 @@ def read_published(printed: Sequence[Path], benchmark: str, output: Path) -> int
     if not address:
         raise UserError(f"no printed accuracies of {benchmark!r} are known; its paper prints none.")
     numbers = read_printed_numbers(printed)
-    found = list(cast(Reader, load(address))(numbers))
-    _check_single(found)
-    rows = [_row(benchmark, accuracy) for accuracy in found]
+    accuracies = list(cast(Reader, load(address))(numbers))
+    _check_single(accuracies)
+    rows = [_row(benchmark, accuracy) for accuracy in accuracies]
     write_table(pa.Table.from_pylist(rows, schema=ACCURACIES.arrow()), ACCURACIES, output)
     return len(rows)

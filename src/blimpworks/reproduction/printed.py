@@ -11,6 +11,15 @@ from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.registry import printed_folder
 from blimpworks.errors import UserError
 
+PLACE = ("paper", "exhibit", "row", "column", "printed", "unit")
+"""First columns of the comparisons: which printed number a row is about."""
+
+
+def place_of(paper: str, row: PublishedRow) -> dict[str, str]:
+    """The values of the columns ``PLACE`` for a printed number."""
+    values = (paper, row.exhibit, row.row, row.column, row.text, row.unit)
+    return dict(zip(PLACE, values, strict=True))
+
 
 @dataclass(frozen=True, slots=True)
 class PrintedAccuracy:
@@ -34,13 +43,13 @@ class PrintedAccuracy:
 def printed_files(folder: Path, paper: str) -> list[Path]:
     """The tables of a paper's printed numbers below ``folder``. Raises UserError if none is."""
     own = printed_folder(folder, paper)
-    found = sorted(own.glob("*.csv"))
-    if not found:
+    paths = sorted(own.glob("*.csv"))
+    if not paths:
         raise UserError(
             f"{own} has no tables (*.csv); expected the printed numbers of {paper!r}. "
             "Give the directory that has one below for each paper, such as config/published."
         )
-    return found
+    return paths
 
 
 def read_printed_numbers(paths: Sequence[Path]) -> list[PublishedRow]:

@@ -10,9 +10,9 @@ from blimpworks.errors import UserError
 from blimpworks.papers.blimp.paradigms import PARADIGMS, PHENOMENON_OF, RERUN
 from blimpworks.papers.blimp.published import MISPLACED, accuracies
 from blimpworks.papers.blimp.released_results import INDIVIDUAL, read_blimp_release
+from blimpworks.reproduction.agreement import rounded
 from blimpworks.reproduction.printed import read_printed_numbers
 from blimpworks.reproduction.published import recomputations, status_of
-from blimpworks.reproduction.rounding import rounded
 from support.blimp_kit import PRINTED, published, release, statuses, write_release
 
 pytestmark = pytest.mark.xdist_group("blimp-print")  # they share what is made once

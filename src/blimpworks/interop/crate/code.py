@@ -19,12 +19,12 @@ def _lambda(function: Callable[..., Any]) -> str:
     """The text of a lambda, found in its module by its line."""
     text = Path(inspect.getfile(function)).read_text(encoding="utf-8")
     line = function.__code__.co_firstlineno
-    found = next(
+    lambda_node = next(
         node
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Lambda) and node.lineno == line
     )
-    return textwrap.dedent(ast.get_source_segment(text, found) or "")
+    return textwrap.dedent(ast.get_source_segment(text, lambda_node) or "")
 
 
 def _ours(value: Any) -> bool:
@@ -41,7 +41,7 @@ def _source(function: Callable[..., Any]) -> str:
 
 
 def _mentioned(function: Callable[..., Any], seen: set[int]) -> Iterator[str]:
-    """What a function takes from its module: constants, and our functions with theirs."""
+    """Code of a function's constants and of the functions of this library that it calls."""
     for name in function.__code__.co_names:
         value = function.__globals__.get(name)
         if isinstance(value, PLAIN):

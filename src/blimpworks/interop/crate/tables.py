@@ -50,14 +50,14 @@ class Copied:
 
 
 def _below(kind: str, original: Path) -> tuple[str, ...]:
-    """What of a table's path stands below the directory of its kind."""
+    """The parts of a table's path below the directory of its kind."""
     parts = original.with_suffix("").parts
     folder = EVIDENCE_FOLDERS.get(kind, kind).rpartition("/")[2]
     return parts[len(parts) - parts[::-1].index(folder) :]
 
 
 def place_of(kind: str, original: Path, suffix: str = ".csv") -> Path:
-    """Where in a crate the copy of a table stands.
+    """The path in a crate of the copy of a table.
 
     >>> place_of("judgements", Path("results/judgements/pairs/eng/gpt2.parquet")).as_posix()
     'tables/judgements/pairs/eng/gpt2.csv'
@@ -154,11 +154,11 @@ def all_cells(exhibits: Iterable[Shown]) -> pd.DataFrame:
 
 
 def sources_of(behind: pd.DataFrame, copies: Iterable[Copied]) -> pd.DataFrame:
-    """Which files of the crate hold the rows that an exhibit's cells select from.
+    """The files of the crate with the rows that an exhibit's cells select from.
 
     Columns paper, form, exhibit, source, file.
     """
     places = {(copy.kind, copy.original): copy.place.as_posix() for copy in copies}
     files = [places[pair] for pair in zip(behind["source"], behind["original"], strict=True)]
-    found: pd.DataFrame = behind.drop(columns="original").assign(file=files)
-    return found
+    sources: pd.DataFrame = behind.drop(columns="original").assign(file=files)
+    return sources

@@ -1,4 +1,4 @@
-"""What a crate says in words: README and data dictionary."""
+"""The texts of a crate: README and data dictionary."""
 
 import csv
 import json
@@ -50,7 +50,7 @@ CONTENTS = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What the dictionary says of a column; ``table`` is ``*`` where all tables mean the same."""
+    """A row of the dictionary; ``table`` is ``*`` where all tables mean the same."""
 
     table: str
     column: str
@@ -71,18 +71,18 @@ def describe(known: Mapping[tuple[str, str], Column], table: str, column: str) -
     A kind such as items/BENCHMARK/all is described as its first part is.
     """
     kind = table.partition("/")[0]
-    found = known.get((kind, column)) or known.get((ANY, column))
-    return found or Column(table, column, "", "")
+    description = known.get((kind, column)) or known.get((ANY, column))
+    return description or Column(table, column, "", "")
 
 
 def dictionary(tables: Mapping[str, Iterable[str]]) -> pd.DataFrame:
     """The data dictionary of a crate: table, column, unit, meaning; one row per column."""
     known = read_dictionary()
     rows = [
-        (table, column, found.unit, found.meaning)
+        (table, column, description.unit, description.meaning)
         for table, columns in tables.items()
         for column in columns
-        for found in [describe(known, table, column)]
+        for description in [describe(known, table, column)]
     ]
     return pd.DataFrame(rows, columns=["table", "column", "unit", "meaning"])
 

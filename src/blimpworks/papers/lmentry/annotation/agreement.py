@@ -22,8 +22,14 @@ import pyarrow.compute as pc
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from blimpworks.analysis.accuracy import ALL, wilson
-from blimpworks.annotation.filled import annotator_of, plain, refuse, refuse_lines
-from blimpworks.annotation.spreadsheet import Line, read_sheet
+from blimpworks.annotation.spreadsheet import (
+    Line,
+    annotator_of,
+    plain,
+    read_sheet,
+    refuse,
+    refuse_lines,
+)
 from blimpworks.campaign.variants import VARIANTS
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.annotation.sheet import CORRECT, ID

@@ -37,7 +37,7 @@ from blimpworks.papers.lmentry.items.packs import Pack, read_pack, read_texts
 from blimpworks.papers.lmentry.items.prompts import prompt_of
 from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.prompt_tables import PROMPTS
-from blimpworks.reproduction.texts import as_typed
+from blimpworks.reproduction.agreement import as_typed
 from blimpworks.tables import read_table
 
 ENGLISH = "eng"

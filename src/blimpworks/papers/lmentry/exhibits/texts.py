@@ -10,7 +10,7 @@ from blimpworks.exhibits.exhibit import Cell
 from blimpworks.exhibits.formulas import TEXT
 from blimpworks.papers.lmentry.items.packs import FIELDS, Pack
 from blimpworks.papers.lmentry.items.prompts import row_of
-from blimpworks.reproduction.texts import same_wording
+from blimpworks.reproduction.agreement import same_wording
 
 SOURCE = "packs"
 SPACE = "␣"

@@ -15,8 +15,15 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from blimpworks.annotation.filled import annotator_of, plain, refuse, refuse_lines
-from blimpworks.annotation.spreadsheet import Line, read_sheet, write_sheet
+from blimpworks.annotation.spreadsheet import (
+    Line,
+    annotator_of,
+    plain,
+    read_sheet,
+    refuse,
+    refuse_lines,
+    write_sheet,
+)
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
 from blimpworks.papers.urblimp.settings import ValidationOptions

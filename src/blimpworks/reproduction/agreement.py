@@ -1,4 +1,4 @@
-"""When a computed number agrees with a printed one, and how far rounding lets them differ.
+"""When a computed number or text agrees with a printed one, and how far rounding lets them differ.
 
 The rule is one for all numbers of tables and of running text; docs/published.md has it in words.
 """
@@ -92,3 +92,17 @@ def _moved(rows: pd.DataFrame, column: str, at: int, by: float) -> pd.DataFrame:
     values = rows[column].to_numpy(float, copy=True)
     values[at] += by
     return rows.assign(**{column: values})
+
+
+TYPESET = str.maketrans("“”„«»‘’‚", '"""""\'\'\'')
+"""Quotation marks and apostrophes as typeset, and as typed."""
+
+
+def as_typed(text: str) -> str:
+    """A text with typed quotation marks and apostrophes, as files of prompts have them."""
+    return text.translate(TYPESET)
+
+
+def same_wording(text: str, other: str) -> bool:
+    """Whether two texts are the same letter by letter, but for typeset quotation marks."""
+    return as_typed(text) == as_typed(other)

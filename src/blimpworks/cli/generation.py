@@ -1,4 +1,4 @@
-"""Commands from prompts to answers: answer, collect."""
+"""Commands from prompts to tables of responses: answer, collect-answers."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from blimpworks.errors import UserError
 from blimpworks.records.commands import Command
 from blimpworks.records.job import Planned
 
-MANIFEST = option("Manifest of the model's answers.")
+MANIFEST = option("Manifest of the model's responses.")
 STORE = option("Directory of the model's shards.")
 
 
@@ -35,25 +35,25 @@ SYSTEMS = option("System prompt of each language, as a JSON object.", default="{
 
 def _engines() -> Iterator[Command]:
     # Engines are found by name at run time, so their imports don't show them.
-    for engine, answerer in ANSWERING.items():
-        entries = ("blimpworks.generation.run:answer_items", answerer)
+    for engine, generator in ANSWERING.items():
+        entries = ("blimpworks.generation.run:answer_items", generator)
         yield Command(f"answer {engine}", entries, ("pyarrow", *SOFTWARE[engine]))
 
 
 @command(_engines)
 def answer(
     checkpoint: Path = option("The model's checkpoint.json."),
-    engine: str = option("Engine that answers: vllm or transformers."),
+    engine: str = option("Engine that generates: vllm or transformers."),
     store: Path = STORE,
     manifest: Path = MANIFEST,
     options: GenerationJobOptions = settings(
-        GenerationJobOptions, "Options of answering, as JSON."
+        GenerationJobOptions, "Options of generation, as JSON."
     ),
     systems: str = SYSTEMS,
     items: list[Path] = argument("Tables of prompts.", default=list),
     log: Path | None = shared.LOG,
 ) -> None:
-    """Ask one model all prompts of the items, each once; resumes where it was killed."""
+    """Generate one model's response to each prompt of the items; resumes where it was killed."""
     from blimpworks.campaign.answering_engines import find_answering
     from blimpworks.generation.run import answer_items
     from blimpworks.models.checkpoint import read_description
@@ -77,7 +77,7 @@ def collect_answers(
     output: list[Path] = shared.OUTPUTS,
     systems: str = SYSTEMS,
 ) -> None:
-    """Slice a model's shards into answers tables, one for each table of prompts."""
+    """Slice a model's shards into tables of responses, one for each table of prompts."""
     from blimpworks.generation import collect
 
     shards, prompts = collect.answer_shards(manifest, store), _systems(systems)

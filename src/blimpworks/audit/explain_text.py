@@ -1,4 +1,4 @@
-"""An explanation for people."""
+"""Explanations as text for people."""
 
 import json
 import textwrap
@@ -14,17 +14,17 @@ from blimpworks.audit.lineage import Node
 
 WIDTH = 100
 FEW = 3
-"""So many alike products of a list are told one by one."""
+"""Most alike products that are listed one by one."""
 LISTED = 6
-"""So many values of a filter are told one by one."""
+"""Most values of a filter that are listed one by one."""
 FACTS = 3
 """Lines of what a job noted."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 SHOWN = ("path", "line")
 
 
-def _made(node: Node) -> str:
-    """One line on the job behind a product."""
+def _job_line(node: Node) -> str:
+    """One line on the job behind a product: command, code, time, machine and commit."""
     record = node.record
     if node.remade:
         return "made anew since, with other content: this version is gone"
@@ -39,7 +39,7 @@ def _made(node: Node) -> str:
 
 
 def _facts(node: Node) -> list[str]:
-    """What a job noted, such as counts or where a file came from, in lines."""
+    """The facts that a job noted, such as counts or the source of a file, in lines."""
     facts: list[str] = []
     for key, value in (node.record["notes"] if node.record else {}).items():
         inner = value.items() if isinstance(value, dict) else [(key, value)]
@@ -51,19 +51,19 @@ def _facts(node: Node) -> list[str]:
 
 
 def _kind(node: Node) -> str:
-    """What alike products have in common."""
+    """The same for products of one command, suffix and depth: those that are listed together."""
     return f"{node.record['verb'] if node.record else ''} {node.path.suffix} {len(node.path.parts)}"
 
 
 class _Tree:
-    """The ancestry as an indented list; each product is told once."""
+    """The ancestry as an indented list; each product is described once."""
 
     def __init__(self, whole: bool, shown: Collection[str]) -> None:
         self._seen: set[Path] = set()
         self._whole, self._shown = whole, shown
 
-    def _told(self, alike: list[Node]) -> list[Node]:
-        """Which of alike inputs are told: all, or those of which something is shown, or one."""
+    def _listed(self, alike: list[Node]) -> list[Node]:
+        """Those of alike inputs that are listed: all, or those with shown items or rows, or one."""
         if self._whole or len(alike) <= FEW:
             return alike
         return [node for node in alike if str(node.path) in self._shown][:FEW] or alike[:1]
@@ -75,13 +75,13 @@ class _Tree:
         if node.path in self._seen:
             return [first + "  (above)"]
         self._seen.add(node.path)
-        lines = [first, f"{indent}     {_made(node)}"]
+        lines = [first, f"{indent}     {_job_line(node)}"]
         lines += [f"{indent}     {line}" for line in _facts(node)]
         kinds: dict[str, list[Node]] = {}
         for child in node.inputs:
             kinds.setdefault(_kind(child), []).append(child)
         for alike in kinds.values():
-            shown = self._told(alike)
+            shown = self._listed(alike)
             for child in shown:
                 lines += self.lines(child, depth + 1)
             if len(shown) < len(alike):
@@ -114,16 +114,20 @@ def _origin_lines(item: dict[str, Any]) -> list[str]:
     return [*lines, f"       {origin['text']}"] if "text" in origin else lines
 
 
+def _correctness(item: dict[str, Any]) -> Any:
+    """A verdict as a word, or the share that a tie counts."""
+    return {0.0: "wrong", 1.0: "right"}.get(item["correct"], item["correct"])
+
+
 def _verdict(item: dict[str, Any]) -> str:
-    """How an answer was judged, and what decided that; empty for what is no answer's verdict."""
+    """The verdict on a response and the rule that decided it; empty for other verdicts."""
     if "rule" not in item or "prompt" not in item:
         return ""
     if pd.isna(item["correct"]):
         return f"  {item['method']}: not judged"
-    right = {0.0: "wrong", 1.0: "right"}.get(item["correct"], item["correct"])
     sure = "" if pd.isna(item["certain"]) else " for certain" if item["certain"] else ", uncertain"
     pattern = "" if pd.isna(item["pattern"]) else f" {item['pattern']!r}"
-    return f"  {item['method']}: {right}{sure}, by rule {item['rule']}{pattern}"
+    return f"  {item['method']}: {_correctness(item)}{sure}, by rule {item['rule']}{pattern}"
 
 
 def _indented(sign: str, text: str) -> list[str]:
@@ -133,7 +137,7 @@ def _indented(sign: str, text: str) -> list[str]:
 
 
 def _answer_lines(item: dict[str, Any]) -> list[str]:
-    """The prompt, what it wants to hear, and all that the model wrote."""
+    """The prompt, the answer that it expects, and the whole response of the model."""
     if "prompt" not in item:
         return []
     lines = _indented("?", item["prompt"])
@@ -150,8 +154,8 @@ def _item_lines(items: Sequence[dict[str, Any]]) -> list[str]:
         if "item_id" in item:
             verdict = ""
             if item.get("margin") is not None:
-                right = {0.0: "wrong", 1.0: "right"}.get(item["correct"], item["correct"])
-                verdict = f"  {item['method']}: margin {item['margin']:+.3f}, {right}"
+                margin = f"margin {item['margin']:+.3f}"
+                verdict = f"  {item['method']}: {margin}, {_correctness(item)}"
             verdict = verdict or _verdict(item)
             lines.append(f"{item['item_id']}  {item['paradigm'] or ''}{verdict}")
             lines += _answer_lines(item)
@@ -208,11 +212,11 @@ def _interval(cell: dict[str, Any]) -> str:
 
 def _where(text: str) -> str:
     """A cell's filter, with the first values of long lists alone."""
-    found = json.loads(text)
-    for column, wanted in found.items():
-        if isinstance(wanted, list) and len(wanted) > LISTED:
-            found[column] = [*wanted[:FEW], f"… {len(wanted) - FEW} more"]
-    return json.dumps(found, ensure_ascii=False)
+    where = json.loads(text)
+    for column, values in where.items():
+        if isinstance(values, list) and len(values) > LISTED:
+            where[column] = [*values[:FEW], f"… {len(values) - FEW} more"]
+    return json.dumps(where, ensure_ascii=False)
 
 
 def _cell_lines(explanation: Explanation) -> list[str]:
