@@ -146,7 +146,7 @@ def compute_accuracies(
 
     One row per model, language, phenomenon, paradigm and method, and rows ``all`` for
     paradigm and for phenomenon; each with Wilson's 95 % interval. ``one_more``: models for
-    which it is asked of ``summarise``. Returns the number of rows.
+    which ``summarise`` counts so. Returns the number of rows.
 
     Raises UserError when there is no table, or one is missing or of another schema.
     """

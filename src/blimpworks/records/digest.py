@@ -29,7 +29,7 @@ from blimpworks.records.normal_form import (
 )
 from blimpworks.records.packages import PACKAGE, package_folders
 
-# Records, messages, the command line and what a cluster is asked for decide no number;
+# Records, messages, the command line and requests to a cluster decide no number;
 # settings do, but their values are params of the rules that read them.
 EXCLUDED = re.compile(
     rf"{PACKAGE}\.(records|audit|errors|strict|cli|commands|campaign\.settings|cluster)(\..*)?"
