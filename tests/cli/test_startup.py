@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from blimpworks.commands.registry import declared_commands
 from support.paths import REPOSITORY
 
 HEAVY = {"conllu", "matplotlib", "seaborn", "torch"}
@@ -32,3 +33,23 @@ def test_help_and_rules_load_neither_plots_nor_readers_nor_networks(script):
     loaded = {*done.stderr.split()}
     assert {"blimpworks", "typer"} & loaded
     assert not loaded & HEAVY
+
+
+WITHOUT_PANDAS = sorted(
+    {
+        entry.partition(":")[0]
+        for declared in declared_commands().values()
+        if not declared.pandas
+        for command in declared.commands.values()
+        for entry in command.entries
+    }
+)
+
+
+@pytest.mark.parametrize("module", WITHOUT_PANDAS)
+def test_commands_that_leave_pandas_out_do_without_it(module):
+    script = (
+        "import sys\nfrom blimpworks.cli import _NoPandas\nsys.meta_path.insert(0, _NoPandas())\n"
+        f"import {module}"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -480,7 +480,7 @@ def test_generated_pairs_cite_their_paper_and_have_our_licence(here, tmp_path):
         (folder / "eng.csv").write_text("item_id,paradigm\n1,causative\n")
         write_croissant(folder, _facts(plan, name, ["GPL-3.0-only"]))
         metadata = croissant.Dataset(folder / "croissant.json").metadata
-        assert metadata.cite_as.startswith("Warstadt et al. (2020).")
+        assert "(2020). BLiMP: The Benchmark" in metadata.cite_as
         assert metadata.license == [licence]
 
 

@@ -153,7 +153,7 @@ def test_an_entry_of_the_lexicon_in_figure_2_leads_to_its_row(built, monkeypatch
     assert explained.items == []
 
 
-def test_explaining_needs_neither_settings_nor_statistics_nor_plots(built):
+def test_explaining_needs_neither_statistics_nor_plots_nor_networks(built):
     arguments = ["explain", f"{EXHIBITS}/table5.csv", *GERMAN]
     script = (
         "import sys\nfrom blimpworks.cli import main\n"
@@ -171,7 +171,6 @@ def test_explaining_needs_neither_settings_nor_statistics_nor_plots(built):
     loaded = {*done.stderr.split()}
     assert "pandas" in loaded
     heavy = {
-        "blimpworks.campaign.settings.campaign",
         "scipy",
         "statsmodels",
         "matplotlib",
@@ -255,7 +254,8 @@ def test_one_edited_function_makes_its_own_products_stale_and_is_named(scratch):
     ((problem, detail),) = {(problem, detail) for problem, _, detail in found}
     assert problem == "stale"
     assert re.fullmatch(
-        r"the code of sample_items has changed: blimpworks\.multiblimp\.sampling \(\w+\)", detail
+        r"the code of sample_items has changed: blimpworks\.papers\.multiblimp\.items\.sampling \(\w+\)",
+        detail,
     )
 
 

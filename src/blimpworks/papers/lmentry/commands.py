@@ -98,7 +98,7 @@ def count_lmentry_prompts(
     """Count the prompts that the release's settings give each task and language."""
 
 
-@calls(f"{PAPER}.items.dialogues:build_dialogues", packages=("numpy", "pyarrow"), pandas=False)
+@calls(f"{PAPER}.items.dialogues:build_dialogues", packages=("numpy", "pyarrow"))
 def build_dialogues(
     practice: list[Path] = argument("Prompts with other arguments."),
     benchmark: list[Path] = option("The benchmark's prompts, to be left out.", "--items"),

@@ -39,7 +39,7 @@ def build_urblimp_items(
     return library.build_items(rules, lang, sources, products, options)
 
 
-@command(f"{PAPER}.validation.sheets:write_lists", packages=shared.ARROW, pandas=False)
+@command(f"{PAPER}.validation.sheets:write_lists", packages=shared.ARROW)
 def validation_lists(
     sheets: list[Path] = argument("Sheets to write, one per participant."),
     items: Path = option("Items table of the language."),
