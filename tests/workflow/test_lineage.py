@@ -253,9 +253,8 @@ def test_one_edited_function_makes_its_own_products_stale_and_is_named(scratch):
     }
     ((problem, detail),) = {(problem, detail) for problem, _, detail in found}
     assert problem == "stale"
-    assert re.fullmatch(
-        r"the code of sample_items has changed: blimpworks\.papers\.multiblimp\.items\.sampling \(\w+\)",
-        detail,
+    sampling = r"blimpworks\.papers\.multiblimp\.items\.sampling \(\w+\)"
+    assert re.fullmatch(f"the code of sample_items has changed: {sampling}", detail)
     )
 
 
