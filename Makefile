@@ -2,13 +2,17 @@
 CORES ?= 2
 PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PATH
-VLLM_TESTS := .vllm/bin/python -m pytest tests/test_vllm.py tests/test_vllm_answers.py
+UNIT_TESTS := not (workflow or mirror or slow or vllm or slow_vllm or slurm or slow_slurm)
+VLLM_TESTS := .vllm/bin/python -m pytest tests/scoring/test_vllm.py tests/generation/test_vllm_answers.py
 PACKAGE := src tests benchmarks notebooks config/demo/authoring
 
-.PHONY: demo test test-slurm test-vllm vllm lint lint-types lint-style format schemas envs clean
+.PHONY: demo check test test-slurm test-vllm vllm lint lint-types lint-style format schemas envs clean
 
 demo: .venv/.train ## the embedded campaign, from treebanks to figures and the report
 	snakemake --configfile config/demo/config.yaml --cores $(CORES) all report
+
+check: .venv/.dev lint ## style, types and unit tests: no workflows, servers or upstream data
+	python -m pytest -n $(CORES) --dist loadgroup -m "$(UNIT_TESTS)"
 
 # Those of vLLM run beside the others, since they wait for servers; what they say comes last.
 test: .venv/.dev lint ## style, types and all but the longest tests; those of vLLM after `make vllm`
@@ -38,6 +42,7 @@ lint-style:
 	ruff format --check $(PACKAGE)
 	snakefmt --check Snakefile workflow
 	snakemake --lint --configfile config/demo/config.yaml
+	lint-imports --no-cache
 
 format: .venv/.dev
 	ruff check --fix $(PACKAGE)

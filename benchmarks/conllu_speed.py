@@ -16,8 +16,8 @@ from pathlib import Path
 import conllu
 import pyarrow as pa
 
-from blimpworks.config import TreebankOptions
-from blimpworks.treebanks.build import read_treebank
+from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.linguistics.treebanks.build import read_treebank
 
 DEMO = Path(__file__).resolve().parents[1] / "config" / "demo" / "data" / "ud"
 DEMO_COPIES = 50

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kit import MIRROR, complete_languages, generate, languages
 
-from blimpworks.config import Decisions, MultiblimpOptions
+from blimpworks.papers.multiblimp.settings import Decisions, MultiblimpOptions
 
 HEADER = """# The effect of each decision
 

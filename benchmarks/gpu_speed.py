@@ -16,9 +16,10 @@ import tempfile
 from pathlib import Path
 
 import scoring_kit as kit
-import tiny
 import torch
 from transformers import AutoTokenizer
+
+from support import tiny
 
 SHAPES = {
     "1b": {

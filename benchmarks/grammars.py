@@ -19,11 +19,12 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY / "tests"))
 
-import grammar_kit as kit  # noqa: E402
-
-from blimpworks.clams.grammar.generator import generate, write_sets  # noqa: E402
-from blimpworks.clams.grammar.parser import read_grammar  # noqa: E402
-from blimpworks.clams.grammar.preview import common_beside  # noqa: E402
+from blimpworks.papers.clams.items.grammar.generator import generate, write_sets  # noqa: E402
+from blimpworks.papers.clams.items.grammar.parser import (  # noqa: E402
+    common_beside,
+    read_grammar,
+)
+from support import grammar_kit as kit  # noqa: E402
 
 
 def stream(grammar, output):

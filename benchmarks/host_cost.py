@@ -14,14 +14,14 @@ from pathlib import Path
 
 import numpy as np
 import scoring_kit as kit
-import tiny
 
-from blimpworks.config import ScoringOptions
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.scoring.engine import Encoded
 from blimpworks.scoring.passes import packed_passes, padded_passes
 from blimpworks.scoring.plan import Request, in_order, requests_of
 from blimpworks.scoring.store import Store, sentence_keys
 from blimpworks.scoring.trie import build_trie, plan_rows
+from support import tiny
 
 
 class Ready:

@@ -21,9 +21,13 @@ class _NoPandas(MetaPathFinder):
 sys.meta_path.insert(0, _NoPandas())
 sys.path.insert(0, str(REPOSITORY / "tests"))
 
-from mirror_kit import generate, rows_of  # noqa: E402
-
-from blimpworks.catalogue import UNIMORPH_KINDS, LanguageRow, SourceRow, TreebankRow  # noqa: E402
+from blimpworks.campaign.catalogue import (  # noqa: E402
+    UNIMORPH_KINDS,
+    LanguageRow,
+    SourceRow,
+    TreebankRow,
+)
+from support.mirror_kit import generate, rows_of  # noqa: E402
 
 __all__ = ["MIRROR", "complete_languages", "generate", "languages"]
 

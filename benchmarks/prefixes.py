@@ -20,11 +20,10 @@ from pathlib import Path
 
 import numpy as np
 import scoring_kit as kit
-import tiny
 import torch
 from safetensors.torch import save_file
 
-from blimpworks.config import ScoringOptions
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.models.lstm import END, END_ID, UNKNOWN, LstmModel, LstmSettings, load_lstm
 from blimpworks.models.threads import one_thread
 from blimpworks.scoring.engine import load_engine
@@ -32,6 +31,7 @@ from blimpworks.scoring.logits import target_logprobs
 from blimpworks.scoring.passes import make_batches
 from blimpworks.scoring.transformers_engine import WIDTH
 from blimpworks.scoring.trie import build_trie, plan_rows
+from support import tiny
 
 SETS = ("fr_evalset/subj_rel", "en_evalset/obj_rel_across_anim", "en_evalset/prep_anim")
 SHARD = 1000

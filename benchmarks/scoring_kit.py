@@ -22,12 +22,12 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 MIRROR = Path(os.environ.get("BLIMPWORKS_MIRROR", REPOSITORY.parent / "shared" / "mirror"))
 sys.path.insert(0, str(REPOSITORY / "tests"))
 
-import tiny  # noqa: E402
-
-from blimpworks.config import ScoringOptions, TransformerRecipe  # noqa: E402
+from blimpworks.campaign.settings.scoring import ScoringOptions  # noqa: E402
+from blimpworks.campaign.settings.training import TransformerRecipe  # noqa: E402
 from blimpworks.scoring import run  # noqa: E402
 from blimpworks.scoring.collect import collect_scores  # noqa: E402
 from blimpworks.scoring.engine import load_engine  # noqa: E402
+from support import tiny  # noqa: E402
 
 transformers_logging.set_verbosity_error()
 transformers_logging.disable_progress_bar()

@@ -25,9 +25,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import scoring_kit as kit
-import tiny
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from support import tiny
 
 LARGE = {
     "vocab_size": 32_000,

@@ -15,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 import scoring_kit as kit
-import tiny
 
-from blimpworks.config import ScoringOptions
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.plan import shared_characters
 from blimpworks.scoring.transformers_engine import WIDTH
 from blimpworks.scoring.trie import build_trie, plan_rows
+from support import tiny
 
 
 def train(texts, directory):

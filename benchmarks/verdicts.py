@@ -16,10 +16,10 @@ import re
 import time
 from pathlib import Path
 
-from blimpworks.lmentry.judging.families import task_patterns
-from blimpworks.lmentry.judging.judge import Judge
-from blimpworks.lmentry.judging.settings import RULES_OF
-from blimpworks.lmentry.packs import read_pack
+from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.judging.families import task_patterns
+from blimpworks.papers.lmentry.judging.judge import Judge
+from blimpworks.papers.lmentry.judging.rules import RULES_OF
 
 ROOT = Path(__file__).resolve().parents[1]
 WHY = " ".join(["It is so because of how the words are written, letter by letter, one by one."] * 5)

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from blimpworks.config import ScoringOptions, TransformerRecipe, VllmOptions
+from blimpworks.campaign.settings.scoring import ScoringOptions, VllmOptions
+from blimpworks.campaign.settings.training import TransformerRecipe
 from blimpworks.models.transformer import train_transformer
 from blimpworks.scoring.engine import load_engine
 

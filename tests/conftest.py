@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.config import MultiblimpOptions
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions
+from support.paths import REPOSITORY
 
-REPOSITORY = Path(__file__).resolve().parents[1]
 # One thread: two workers' threads that wait for each other on two cores take ten times as long.
 # Set before torch is loaded; tests of several threads ask for them.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -16,12 +16,23 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
     filter(None, [str(REPOSITORY / "src"), os.environ.get("PYTHONPATH")])
 )
 
+MARKERS = {"new_checkout": "workflow", "cluster": "workflow", "mirror": "mirror"}
+
 if find_spec("hypothesis"):  # not in vLLM's environment
     from hypothesis import settings
 
     # How long an example takes is the machine's affair, which others may use too.
     settings.register_profile("patient", deadline=None)
     settings.load_profile("patient")
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers
+def pytest_collection_modifyitems(items):
+    """Mark tests by what their fixtures need, also where these need it themselves."""
+    for item in items:
+        for fixture, marker in MARKERS.items():
+            if fixture in item.fixturenames:
+                item.add_marker(marker)
 
 
 def pytest_sessionstart(session):
@@ -64,7 +75,7 @@ def mirror():
 def treebank(tmp_path):
     """A language with a treebank of sentences in the short notation."""
 
-    from treebank_kit import Language  # not in every environment that runs tests
+    from support.treebank_kit import Language  # not in every environment that runs tests
 
     def start(*sentences, lang="xyz", phenomena=("sv#",), **decisions):
         options = MultiblimpOptions(phenomena=phenomena, decisions=decisions)
@@ -77,7 +88,7 @@ def treebank(tmp_path):
 def pairs_of(treebank):
     """Pairs and rejections of a treebank and a UniMorph table."""
 
-    from treebank_kit import UNIMORPH
+    from support.treebank_kit import UNIMORPH
 
     def build(*sentences, unimorph=UNIMORPH, **settings):
         language = treebank(*sentences, **settings)
@@ -90,19 +101,28 @@ def pairs_of(treebank):
 
 
 @pytest.fixture(scope="session")
-def bare(tmp_path_factory):
-    """A checkout in which a test may build what it needs; nobody damages it."""
-    from checkout import fresh
+def new_checkout(tmp_path_factory):
+    """A function that makes a checkout in which nothing was built, by the name of its directory.
 
-    return fresh(tmp_path_factory.mktemp("bare"))
+    Tests that use it, or a checkout that another fixture makes with it, are marked "workflow".
+    """
+    from support.checkout import fresh
+
+    return lambda name: fresh(tmp_path_factory.mktemp(name))
 
 
 @pytest.fixture(scope="session")
-def printed(tmp_path_factory):
-    """A checkout with what the papers print, drawn and recomputed, and no model: read it only."""
-    from checkout import fresh, told
+def bare(new_checkout):
+    """A checkout in which a test may build what it needs; nobody damages it."""
+    return new_checkout("bare")
 
-    checkout = fresh(tmp_path_factory.mktemp("printed"))
+
+@pytest.fixture(scope="session")
+def printed(new_checkout):
+    """A checkout with what the papers print, drawn and recomputed, and no model: read it only."""
+    from support.checkout import told
+
+    checkout = new_checkout("printed")
     done = checkout.snakemake("published", "results/demo/reproduction/published.csv")
     assert done.returncode == 0, told(done)
     return checkout
@@ -111,7 +131,7 @@ def printed(tmp_path_factory):
 @pytest.fixture(scope="session")
 def built(printed, tmp_path_factory):
     """A finished campaign: read it only, or damage a ``scratch`` copy."""
-    from checkout import copy_of, told
+    from support.checkout import copy_of, told
 
     # What the papers print takes as long as a campaign: it is made once.
     checkout = copy_of(printed, tmp_path_factory.mktemp("built"))
@@ -124,7 +144,7 @@ def built(printed, tmp_path_factory):
 @pytest.fixture(scope="session")
 def evidence(built):
     """The finished campaign, with the comparisons and the crate."""
-    from checkout import told
+    from support.checkout import told
 
     done = built.snakemake("crate")
     assert done.returncode == 0, told(done)
@@ -134,7 +154,7 @@ def evidence(built):
 @pytest.fixture(scope="session")
 def cluster():
     """A real SLURM; tests that use it are of one xdist group."""
-    from slurm_kit import Cluster, unusable
+    from support.slurm_kit import Cluster, unusable
 
     if reason := unusable():
         pytest.skip(reason)
@@ -155,7 +175,7 @@ def pytest_runtest_makereport(item):
 @pytest.fixture
 def scratch(built, tmp_path):
     """A copy of the finished campaign that a test may damage."""
-    from checkout import copy_of
+    from support.checkout import copy_of
 
     return copy_of(built, tmp_path / "copy")
 
@@ -163,7 +183,7 @@ def scratch(built, tmp_path):
 @pytest.fixture
 def slurm(tmp_path, monkeypatch):
     """Puts shell scripts called like SLURM's commands before all others."""
-    from journal_kit import stand_in
+    from support.journal_kit import stand_in
 
     folder = tmp_path / "slurm"
     folder.mkdir()

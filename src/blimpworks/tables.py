@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
-from blimpworks.provenance.record import current_job
+from blimpworks.records.job import current_job
 
 METADATA_KEY = b"blimpworks"
 STRING = pa.string()
@@ -196,8 +196,8 @@ JUDGEMENTS = declare(
 # model, a critical word of several tokens where the method wants one), which don't count.
 # rounding: how far a printed accuracy may be from what it was rounded from; origin: where it
 # is printed (EXHIBIT/ROW/COLUMN of config/published); both are null if it is computed. accuracy
-# is correct ÷ n, but where CLAMS's script counts an item too many (low and high are of n all the
-# same), and where Multi-LMentry's divides by a nominal number of prompts (low and high are too).
+# is correct ÷ n, but where a published script counts an item too many (low and high are of n all
+# the same), and where one divides by a nominal number of prompts (low and high are too).
 ACCURACIES = declare(
     "accuracies",
     benchmark=LABEL,

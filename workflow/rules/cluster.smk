@@ -5,7 +5,6 @@ import functools
 from blimpworks.cluster.needs import needs_of
 from blimpworks.cluster.expectations import expected_items
 from blimpworks.cluster.packs import pack_parts
-from blimpworks.cluster.parts import answer_parts, score_parts
 from blimpworks.cluster.requests import (
     cpu_request,
     longest_hours,
@@ -13,8 +12,8 @@ from blimpworks.cluster.requests import (
     train_request,
 )
 from blimpworks.cluster.trainings import training_retries
-from blimpworks.config.site import find_site
-from blimpworks.seeds import for_seeds
+from blimpworks.campaign.settings.site import find_site
+from blimpworks.campaign.seeds import for_seeds
 
 SCHEDULER = (
     "slurm_partition",
@@ -56,7 +55,7 @@ def train_job(kind):
 def score_needs(model, step=0):
     """What scoring with a model needs on this site."""
     row, options = CATALOGUE.models[model], CAMPAIGN.scoring
-    engine, dtype = engine_of(model), dtype_of(model)
+    engine, dtype = layout.engine_of(model), layout.dtype_of(model)
     return needs_of(row, engine, dtype, SITE, step, options=options)
 
 
@@ -72,7 +71,7 @@ def request_of(part):
 
 def _age(log):
     """What tells one state of a job's journal from another."""
-    from blimpworks.cluster.journal import journal_path
+    from blimpworks.records.journal import journal_path
 
     try:
         return journal_path(log).stat().st_mtime_ns
@@ -88,7 +87,7 @@ def _requested(part, _age):
     return sized_request(
         CATALOGUE.models[part.model],
         part.engine,
-        dtype_of(part.model),
+        layout.dtype_of(part.model),
         SITE,
         CAMPAIGN.scoring,
         expected(part),
@@ -168,7 +167,7 @@ def packed(pack):
     for part in pack.parts:
         kinds = {"whole": [], "regions": []}
         for benchmark, lang in part.sets:
-            partial = regional(judged_by(benchmark, part.model))
+            partial = regional(layout.judged_by(benchmark, part.model))
             kinds["regions" if partial else "whole"].append(f"{benchmark}/{lang}")
         members.append(
             {
@@ -188,7 +187,8 @@ def scored_alone(engine):
     return [
         name
         for name in CATALOGUE.models
-        if name not in packs and (engine_of(name) == "vllm") == (engine == "vllm")
+        if name not in packs
+        and (layout.engine_of(name) == "vllm") == (engine == "vllm")
     ]
 
 
@@ -228,7 +228,6 @@ except UserError as error:
 os.environ.update(BLIMPWORKS_CACHE=str(SITE.cache or "") if SITE else "")
 if refused := impossible():
     raise WorkflowError("\n".join(refused))
-PARTS = {(p.model, p.part): p for p in score_parts(CAMPAIGN, CATALOGUE, GROUPS)}
-ANSWERING = {(p.model, p.part): p for p in answer_parts(CAMPAIGN, CATALOGUE, GROUPS)}
+PARTS, ANSWERING = layout.score_parts, layout.answer_parts
 PACKS = pack_parts([*PARTS.values()], CATALOGUE.models, score_needs, SITE, expected)
 VLLM_ENVIRONMENT = f"vllm-{CAMPAIGN.scoring.vllm.build}"

@@ -1,23 +1,19 @@
 """Targets that people ask for by name; they run nothing of their own."""
 
 
-rule all:
-    """Every exhibit of the campaign, and accuracies that none is made for."""
-    input:
-        [f"{RESULTS}/exhibits/{s.key}.{FORMATS[s.kind][0]}" for s in CAMPAIGN_EXHIBITS],
-        unshown_tables(),
-    localrule: True
-
-
 rule items:
     """The item sets of all languages."""
     input:
-        [path for benchmark in CAMPAIGN.benchmarks for path in items_tables(benchmark)],
+        [
+            path
+            for benchmark in CAMPAIGN.benchmarks
+            for path in layout.items_tables(benchmark)
+        ],
     localrule: True
 
 
 # Who asks for one that cannot be built is told why.
-for spec in [*CAMPAIGN_EXHIBITS, *REFUSED]:
+for spec in [*layout.exhibits, *map(find_exhibit, layout.refused)]:
 
     rule:
         name:
@@ -30,14 +26,11 @@ for spec in [*CAMPAIGN_EXHIBITS, *REFUSED]:
 rule published:
     """The exhibits as the papers' printed numbers make them."""
     input:
-        [
-            f"{RESULTS}/published/{s.key}.{FORMATS[s.kind][0]}"
-            for s in PUBLISHED_EXHIBITS
-        ],
+        [f"{RESULTS}/published/{s.key}.{FORMATS[s.kind][0]}" for s in layout.published],
     localrule: True
 
 
-for spec in PUBLISHED_EXHIBITS:
+for spec in layout.published:
 
     rule:
         name:

@@ -4,11 +4,9 @@
 rule export_crate:
     """Exhibits, their tables and their provenance, for readers without blimpworks."""
     input:
-        exhibits=[
-            f"{RESULTS}/exhibits/{s.key}.cells.parquet" for s in CAMPAIGN_EXHIBITS
-        ],
+        exhibits=[f"{RESULTS}/exhibits/{s.key}.cells.parquet" for s in layout.exhibits],
         published=[
-            f"{RESULTS}/published/{s.key}.cells.parquet" for s in PUBLISHED_EXHIBITS
+            f"{RESULTS}/published/{s.key}.cells.parquet" for s in layout.published
         ],
         reproduction=[
             "<results>/reproduction/published.csv",
@@ -25,7 +23,7 @@ rule export_crate:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("export_crate"),
+        code=code_of("export_crate"),
         results=lambda w, output: Path(output[0]).parent,
     message:
         "Write the results as a Workflow Run RO-Crate"

@@ -1,49 +1,54 @@
 """From scores to judgements to accuracies."""
 
-for benchmark, suffix, place, languages, models in BLOCKS:
+for block in layout.blocks("pair"):
 
     rule:
         name:
-            f"judge_{benchmark}{suffix}"
+            f"judge_{block.benchmark}{block.suffix}"
         input:
-            pairs=[f"<results>/items/{benchmark}/{lang}.parquet" for lang in languages],
+            pairs=[
+                f"<results>/items/{block.benchmark}/{lang}.parquet"
+                for lang in block.languages
+            ],
             scores=[
-                f"<results>/scores/{benchmark}/{lang}/{{model}}.parquet"
-                for lang in languages
+                f"<results>/scores/{block.benchmark}/{lang}/{{model}}.parquet"
+                for lang in block.languages
             ],
         output:
             [
-                f"<results>/judgements/{benchmark}/{lang}/{{model}}.parquet"
-                for lang in languages
+                f"<results>/judgements/{block.benchmark}/{lang}/{{model}}.parquet"
+                for lang in block.languages
             ],
         log:
-            f"<logs>/judge/{benchmark}/{place}.log",
+            f"<logs>/judge/{block.benchmark}/{block.place}.log",
         benchmark:
-            f"<benchmarks>/judge/{benchmark}/{place}.tsv"
+            f"<benchmarks>/judge/{block.benchmark}/{block.place}.tsv"
         wildcard_constraints:
-            model=one_of(models),
+            model=one_of(block.models),
         localrule: True
         conda:
             "../../envs/core.yaml"
         params:
-            code=verb_code("judge"),
+            code=code_of("judge"),
             tables=lambda w, input, output: [
                 *repeated("items", input.pairs),
                 *repeated("scores", input.scores),
                 *repeated("output", output),
             ],
-            methods=lambda w, benchmark=benchmark: [
-                f"--method={name}" for name in judged_by(benchmark, w.model)
+            methods=lambda w, benchmark=block.benchmark: [
+                f"--method={name}" for name in layout.judged_by(benchmark, w.model)
             ],
-            ties=lambda w, benchmark=benchmark: [
-                f"--ties={policy}" for policy in ties_of(benchmark, w.model)
+            ties=lambda w, benchmark=block.benchmark: [
+                f"--ties={policy}" for policy in layout.ties_of(benchmark, w.model)
             ],
-            unknown=lambda w, benchmark=benchmark: unknown_of(benchmark, w.model),
+            unknown=lambda w, benchmark=block.benchmark: layout.unknown_of(
+                benchmark, w.model
+            ),
             near_tie=lambda w: CAMPAIGN.scoring.near_tie.of(
-                engine_of(w.model), dtype_of(w.model)
+                layout.engine_of(w.model), layout.dtype_of(w.model)
             ),
         message:
-            f"Judge {{wildcards.model}} on {benchmark}"
+            f"Judge {{wildcards.model}} on {block.benchmark}"
         shell:
             "python -m blimpworks judge {params.tables:q} {params.methods:q} {params.ties} "
             "--near-tie {params.near_tie} {params.unknown} > {log:q} 2>&1"
@@ -52,7 +57,7 @@ for benchmark, suffix, place, languages, models in BLOCKS:
 rule compute_accuracies:
     """Accuracies of all models and languages of a benchmark, with intervals."""
     input:
-        lambda w: evaluations("judgements", w.benchmark, models_of(w.benchmark)),
+        lambda w: layout.evaluations("judgements", w.benchmark),
     output:
         "<results>/accuracies/{benchmark}.parquet",
     log:
@@ -63,10 +68,10 @@ rule compute_accuracies:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("compute_accuracies"),
+        code=code_of("compute_accuracies"),
         root=f"{RESULTS}/judgements/{{benchmark}}",
-        models=lambda w: evaluated(w.benchmark, models_of(w.benchmark)),
-        counted=lambda w: counted_of(w.benchmark),
+        models=lambda w: layout.evaluated(w.benchmark),
+        counted=lambda w: layout.counted_of(w.benchmark),
     message:
         "Summarise the judgements of {wildcards.benchmark}"
     shell:

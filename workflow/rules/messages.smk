@@ -3,12 +3,7 @@
 
 def opening_words():
     """Files that the campaign does without because they are not pinned."""
-    rows = [row for rows in CATALOGUE.treebanks.values() for row in rows]
-    rows += [
-        substituted(row)
-        for row in CATALOGUE.sources.values()
-        if row.kind in READ_KINDS and row.lang in LANGUAGES
-    ]
+    rows = read_files(CAMPAIGN, CATALOGUE, [*PARTS.values(), *ANSWERING.values()])
     names = [row.name for row in rows if not row.sha256]
     if not names or CAMPAIGN.unpinned == "error":
         return []
@@ -22,9 +17,9 @@ def closing_words():
     programs = os.path.relpath(Path(sys.executable).parent)
     prefix = "" if programs.startswith("..") else f"{programs}/"
     lines = [f"Campaign {CAMPAIGN.campaign}: exhibits are in {RESULTS}/exhibits/"]
-    lines += [f"  {path}" for path in unshown_tables() if os.path.exists(path)]
+    lines += [f"  {path}" for path in layout.unshown_tables() if os.path.exists(path)]
     explained = None
-    for spec in CAMPAIGN_EXHIBITS:
+    for spec in layout.exhibits:
         path = (
             f"{RESULTS}/exhibits/{spec.key}.{'md' if spec.kind == 'table' else 'png'}"
         )
@@ -35,7 +30,7 @@ def closing_words():
             explained = explained or (spec if by_language else None)
     if explained:
         language = next(iter(CATALOGUE.languages.values()))
-        model = CATALOGUE.models[models_of(explained.paper)[0]]
+        model = CATALOGUE.models[layout.models_of(explained.paper)[0]]
         lines += [
             "Where does a number come from?",
             f"  {prefix}blimpworks explain {RESULTS}/exhibits/{explained.key}.csv "

@@ -6,9 +6,9 @@ rule build_text:
     input:
         tokens="<resources>/tokens/{lang}.parquet",
         sentences="<resources>/sentences/{lang}.parquet",
-        text=text_sources,
-        pairs=text_pairs,
-        language=spelling_pack,
+        text=lambda w: layout.training.text_sources(w.lang),
+        pairs=lambda w: layout.training.text_items(w.lang),
+        language=lambda w: layout.training.spelling_pack(w.lang),
     output:
         "<resources>/text/{lang}.txt",
     log:
@@ -20,8 +20,8 @@ rule build_text:
     resources:
         **cpu_job(2000),
     params:
-        code=verb_code("build_text"),
-        inputs=text_arguments,
+        code=code_of("build_text"),
+        inputs=lambda w, input: text_arguments(input),
         options=CAMPAIGN.training.model_dump_json(
             include={"treebank_text", "max_sentences"}
         ),
@@ -35,7 +35,7 @@ rule build_text:
 rule join_text:
     """Training text of several languages, for multilingual models."""
     input:
-        joined_texts,
+        layout.training.joined_texts(),
     output:
         "<resources>/text/multi.txt",
     log:
@@ -47,7 +47,7 @@ rule join_text:
     resources:
         **cpu_job(4000),
     params:
-        code=verb_code("join_text"),
+        code=code_of("join_text"),
     message:
         "Join the training texts of several languages"
     shell:
@@ -57,7 +57,7 @@ rule join_text:
 rule build_corpus:
     """Corpus of one language to train LSTMs on, or the paper's own as it is."""
     input:
-        unpack(corpus_inputs),
+        unpack(lambda w: layout.training.corpus_inputs(w.corpus, w.lang)),
     output:
         description="<resources>/corpora/{corpus}/{lang}/corpus.json",
         files=expand(
@@ -74,9 +74,9 @@ rule build_corpus:
     resources:
         **cpu_job(4000, minutes=60),
     params:
-        code=verb_code("build_corpus"),
-        inputs=text_arguments,
-        options=corpus_options,
+        code=code_of("build_corpus"),
+        inputs=lambda w, input: text_arguments(input),
+        options=lambda w: options(CAMPAIGN.training.corpora[w.corpus]),
         treebank=(
             "--treebank-text"
             if CAMPAIGN.training.treebank_text
@@ -93,7 +93,7 @@ rule build_corpus:
 rule join_corpora:
     """Corpora of several languages in one, for multilingual LSTMs."""
     input:
-        unpack(joined_corpora),
+        unpack(lambda w: layout.training.joined_corpora(w.corpus)),
     output:
         description="<resources>/corpora/{corpus}/multi/corpus.json",
         files=expand(
@@ -110,7 +110,7 @@ rule join_corpora:
     resources:
         **cpu_job(4000, minutes=60),
     params:
-        code=verb_code("join_corpora"),
+        code=code_of("join_corpora"),
     message:
         "Join the corpora {wildcards.corpus} of all languages"
     shell:
@@ -121,7 +121,7 @@ rule join_corpora:
 rule sample_corpus:
     """Random sample of a corpus's training text, for models trained on less."""
     input:
-        unpack(lambda w: corpus_files(w.corpus, w.scope)),
+        unpack(lambda w: layout.training.corpus_files(w.corpus, w.scope)),
     output:
         description="<resources>/samples/{corpus}/{scope}/{tokens}-{number}/corpus.json",
         files=expand(
@@ -143,7 +143,7 @@ rule sample_corpus:
     resources:
         **cpu_job(4000, minutes=60),
     params:
-        code=verb_code("sample_corpus"),
+        code=code_of("sample_corpus"),
         seed=lambda w: CAMPAIGN.training.seed + int(w.number),
     message:
         "Draw sample {wildcards.number} of {wildcards.tokens} tokens from {wildcards.corpus} of {wildcards.scope}"
@@ -163,15 +163,15 @@ rule train_ngram:
     benchmark:
         "<benchmarks>/train_ngram/{model}/{scope}.tsv"
     wildcard_constraints:
-        model=one_of(trained_by("ngram")),
+        model=one_of(layout.training.trained_by("ngram")),
     conda:
         "../../envs/train.yaml"
     resources:
         **cpu_job(4000, minutes=240),
     params:
-        code=verb_code("train_ngram"),
+        code=code_of("train_ngram"),
         recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
-        recipe=recipe_of,
+        recipe=lambda w: layout.training.recipe_json(w.model),
     message:
         "Train {wildcards.model} on {wildcards.scope}"
     shell:
@@ -187,7 +187,7 @@ for kind in ("transformer", "masked", "encoder-decoder", "lstm"):
         name:
             verb
         input:
-            unpack(trained_on),
+            unpack(lambda w: layout.training.trained_on(w.model, w.scope)),
         output:
             "<resources>/models/{model}/{scope}/checkpoint.json",
         log:
@@ -195,7 +195,7 @@ for kind in ("transformer", "masked", "encoder-decoder", "lstm"):
         benchmark:
             f"<benchmarks>/{verb}/{{model}}/{{scope}}.tsv"
         wildcard_constraints:
-            model=one_of(trained_by(kind)),
+            model=one_of(layout.training.trained_by(kind)),
         # A training that outlasts its job goes on from its snapshot in the next attempt: the
         # paper's multilingual LSTM takes dozens of the longest jobs that sites allow.
         retries: train_retries(kind)
@@ -204,11 +204,11 @@ for kind in ("transformer", "masked", "encoder-decoder", "lstm"):
         resources:
             **train_job(kind),
         params:
-            code=verb_code(verb),
+            code=code_of(verb),
             command=f"train-{kind}",
             recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
-            recipe=recipe_of,
-            seed=lambda w: seed_of(w.model),
+            recipe=lambda w: layout.training.recipe_json(w.model),
+            seed=lambda w: layout.training.seed_of(w.model),
         message:
             "Train {wildcards.model} on {wildcards.scope}"
         shell:
@@ -220,8 +220,8 @@ for kind in ("transformer", "masked", "encoder-decoder", "lstm"):
 rule measure_perplexity:
     """Perplexity of an LSTM on the test text of a language."""
     input:
-        unpack(measured_on),
-        checkpoint=lstm_of,
+        unpack(lambda w: layout.training.measured_on(w.model, w.lang)),
+        checkpoint=lambda w: layout.training.checkpoint_of(w.model, w.lang),
     output:
         "<results>/perplexities/{lang}/{model}.parquet",
     log:
@@ -229,13 +229,13 @@ rule measure_perplexity:
     benchmark:
         "<benchmarks>/measure_perplexity/{lang}/{model}.tsv"
     wildcard_constraints:
-        model=one_of(trained_by("lstm")),
+        model=one_of(layout.training.trained_by("lstm")),
     conda:
         "../../envs/train.yaml"
     resources:
         **train_job("lstm"),
     params:
-        code=verb_code("measure_perplexity"),
+        code=code_of("measure_perplexity"),
     message:
         "Measure the perplexity of {wildcards.model} on {wildcards.lang}"
     shell:

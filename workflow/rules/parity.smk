@@ -6,7 +6,7 @@ rule parity:
     input:
         pairs="<results>/items/{benchmark}/{lang}.parquet",
         checkpoint=lambda w: (
-            f"{RESOURCES}/models/{w.model}/{scope_of(w.model, w.lang)}/checkpoint.json"
+            f"{RESOURCES}/models/{w.model}/{layout.training.scope_of(w.model, w.lang)}/checkpoint.json"
         ),
     output:
         multiext(
@@ -24,16 +24,19 @@ rule parity:
     resources:
         **cpu_job(8000, minutes=120),
     params:
-        code=lambda w: [scoring_code(w.model), verb_code("parity")],
+        code=lambda w: [scoring_code(w.model), code_of("parity")],
         folder=lambda w, output: str(Path(output[0]).parent),
         variants=lambda w: [
             f"--variant={name}"
-            for name in (engine_of(w.model), *compared_with(w.model).variants)
+            for name in (
+                layout.engine_of(w.model),
+                *layout.compared_with(w.model).variants,
+            )
         ],
-        reference=lambda w: compared_with(w.model).reference,
+        reference=lambda w: layout.compared_with(w.model).reference,
         pairs=CAMPAIGN.parity.pairs,
         methods=lambda w: [
-            f"--method={name}" for name in judged_by(w.benchmark, w.model)
+            f"--method={name}" for name in layout.judged_by(w.benchmark, w.model)
         ],
         options=CAMPAIGN.scoring.model_dump_json(exclude={"jobs"}),
         # Without an interpreter of its own, the report says that vLLM is not possible.

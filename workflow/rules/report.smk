@@ -4,12 +4,12 @@
 rule report:
     """What is printed, recomputed and measured, as a site that opens from a file."""
     input:
-        measured=[f"{RESULTS}/exhibits/{spec.key}.html" for spec in CAMPAIGN_EXHIBITS],
-        published=[
-            f"{RESULTS}/published/{spec.key}.html" for spec in PUBLISHED_EXHIBITS
-        ],
+        measured=[f"{RESULTS}/exhibits/{spec.key}.html" for spec in layout.exhibits],
+        published=[f"{RESULTS}/published/{spec.key}.html" for spec in layout.published],
         corrected=corrected_exhibits(),
-        printed=[path for paper in PAPERS for path in printed_tables(paper)],
+        printed=[
+            path for paper in layout.papers for path in layout.printed_tables(paper)
+        ],
         comparisons=expand(
             "<results>/reproduction/{name}.csv", name=("published", "measured")
         ),
@@ -23,11 +23,11 @@ rule report:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("build_report"),
+        code=code_of("build_report"),
         results=lambda w, output: Path(output[0]).parent,
         printed=lambda w: str(CAMPAIGN.catalogue.published),
         facts=report_facts(),
-        measured=json.dumps([spec.key for spec in CAMPAIGN_EXHIBITS]),
+        measured=json.dumps([spec.key for spec in layout.exhibits]),
         corrected=(
             [f"--corrected={CAMPAIGN.report.corrected}"]
             if CAMPAIGN.report.corrected

@@ -4,7 +4,7 @@
 rule read_published:
     """Accuracies that a paper prints, as a table like the campaign's own."""
     input:
-        lambda w: printed_tables(w.benchmark),
+        lambda w: layout.printed_tables(w.benchmark),
     output:
         "<results>/accuracies/printed/{benchmark}.parquet",
     log:
@@ -15,7 +15,7 @@ rule read_published:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("read_published"),
+        code=code_of("read_published"),
     message:
         "Read the accuracies that the paper of {wildcards.benchmark} prints"
     shell:
@@ -23,60 +23,23 @@ rule read_published:
         "--output {output:q} > {log:q} 2>&1"
 
 
-rule read_blimp_release:
-    """Accuracies that BLiMP's authors released: of each method, and of humans."""
-    input:
-        [f"<resources>/sources/{name}" for name in RELEASES["blimp"]],
-    output:
-        "<results>/accuracies/released/blimp.parquet",
-    log:
-        "<logs>/read_blimp_release.log",
-    benchmark:
-        "<benchmarks>/read_blimp_release.tsv"
-    localrule: True
-    conda:
-        "../../envs/core.yaml"
-    params:
-        code=verb_code("read_blimp_release"),
-    message:
-        "Read the accuracies that BLiMP's authors released"
-    shell:
-        "python -m blimpworks read-blimp-release {input:q} --output {output:q} > {log:q} 2>&1"
-
-
-rule read_blimp_ratings:
-    """Human judgements of BLiMP's pairs, one by one."""
-    input:
-        [f"<resources>/sources/{name}" for name in RESPONSES["blimp"]],
-    output:
-        "<results>/ratings/blimp.parquet",
-    log:
-        "<logs>/read_blimp_ratings.log",
-    benchmark:
-        "<benchmarks>/read_blimp_ratings.tsv"
-    localrule: True
-    conda:
-        "../../envs/core.yaml"
-    params:
-        code=verb_code("read_blimp_ratings"),
-    message:
-        "Read the human judgements that BLiMP's authors released"
-    shell:
-        "python -m blimpworks read-blimp-ratings {input:q} --output {output:q} > {log:q} 2>&1"
-
-
 rule compare_published:
     """Every printed number beside what the paper's other numbers make of it."""
     input:
         cells=[
             f"{RESULTS}/published/{spec.key}.cells.parquet"
-            for spec in PUBLISHED_EXHIBITS
+            for spec in layout.published
         ],
-        printed=[path for paper in PAPERS for path in printed_tables(paper)],
+        printed=[
+            path for paper in layout.papers for path in layout.printed_tables(paper)
+        ],
         reasons=[
-            f"{CAMPAIGN.catalogue.published}/{paper}/reasons.tsv" for paper in PAPERS
+            str(layout.printed_folder(paper) / "reasons.tsv")
+            for paper in layout.papers
         ],
-        accuracies=expand("<results>/accuracies/printed/{paper}.parquet", paper=PAPERS),
+        accuracies=expand(
+            "<results>/accuracies/printed/{paper}.parquet", paper=layout.papers
+        ),
     output:
         report(
             "<results>/reproduction/published.csv",
@@ -92,10 +55,10 @@ rule compare_published:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("compare_published"),
+        code=code_of("compare_published"),
         printed=lambda w: str(CAMPAIGN.catalogue.published),
         accuracies=lambda w, input: Path(input.accuracies[0]).parent,
-        papers=[f"--paper={paper}" for paper in PAPERS],
+        papers=[f"--paper={paper}" for paper in layout.papers],
     message:
         "Compare what the papers print with what it is computed from"
     shell:
@@ -107,10 +70,11 @@ rule compare_measured:
     """The campaign's own numbers beside the printed ones."""
     input:
         cells=[
-            f"{RESULTS}/exhibits/{spec.key}.cells.parquet"
-            for spec in CAMPAIGN_EXHIBITS
+            f"{RESULTS}/exhibits/{spec.key}.cells.parquet" for spec in layout.exhibits
         ],
-        printed=[path for paper in PAPERS for path in printed_tables(paper)],
+        printed=[
+            path for paper in layout.papers for path in layout.printed_tables(paper)
+        ],
     output:
         report(
             "<results>/reproduction/measured.csv",
@@ -126,9 +90,9 @@ rule compare_measured:
     conda:
         "../../envs/core.yaml"
     params:
-        code=verb_code("compare_measured"),
+        code=code_of("compare_measured"),
         printed=lambda w: str(CAMPAIGN.catalogue.published),
-        papers=[f"--paper={paper}" for paper in PAPERS],
+        papers=[f"--paper={paper}" for paper in layout.papers],
     message:
         "Compare the campaign's numbers with the printed ones"
     shell:

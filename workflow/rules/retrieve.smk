@@ -17,7 +17,7 @@ rule retrieve:
     conda:
         "../../envs/train.yaml"
     params:
-        code=lambda w: verb_code("retrieve_model" if hub_model(w)[0] else "retrieve"),
+        code=lambda w: code_of("retrieve_model" if hub_model(w)[0] else "retrieve"),
         command=retrieval,
     message:
         "Retrieve {wildcards.file}"

@@ -26,7 +26,7 @@ rule score:
         regions=lambda w, input: [
             f"--regions={path}" for path in input.get("regions", [])
         ],
-        engine=lambda w: engine_of(w.model),
+        engine=lambda w: layout.engine_of(w.model),
         options=CAMPAIGN.scoring.model_dump_json(exclude=AFTERWARDS),
     message:
         "Score with {wildcards.model} ({wildcards.part})"
@@ -87,37 +87,40 @@ for pack in PACKS:
 
 # One job makes the tables of all languages of a checkpoint; Snakemake, the file system and
 # the interpreter's start would otherwise cost a hundred times what the work does.
-for benchmark, suffix, place, languages, models in BLOCKS:
+for block in layout.blocks("pair"):
 
     rule:
         name:
-            f"collect_scores_{benchmark}{suffix}"
+            f"collect_scores_{block.benchmark}{block.suffix}"
         input:
-            pairs=[f"<results>/items/{benchmark}/{lang}.parquet" for lang in languages],
-            manifest=manifest_of,
+            pairs=[
+                f"<results>/items/{block.benchmark}/{lang}.parquet"
+                for lang in block.languages
+            ],
+            manifest=lambda w: layout.manifest_of(w.model, w.get("lang")),
         output:
             [
-                f"<results>/scores/{benchmark}/{lang}/{{model}}.parquet"
-                for lang in languages
+                f"<results>/scores/{block.benchmark}/{lang}/{{model}}.parquet"
+                for lang in block.languages
             ],
         log:
-            f"<logs>/collect_scores/{benchmark}/{place}.log",
+            f"<logs>/collect_scores/{block.benchmark}/{block.place}.log",
         benchmark:
-            f"<benchmarks>/collect_scores/{benchmark}/{place}.tsv"
+            f"<benchmarks>/collect_scores/{block.benchmark}/{block.place}.tsv"
         wildcard_constraints:
-            model=one_of(models),
+            model=one_of(block.models),
         # A member of a pack that was given up says why once.
         retries: 0
         localrule: True
         conda:
             "../../envs/core.yaml"
         params:
-            code=verb_code("collect_scores"),
+            code=code_of("collect_scores"),
             store=lambda w, input: str(Path(input.manifest).with_name("shards")),
             pairs=lambda w, input: repeated("items", input.pairs),
             scores=lambda w, output: repeated("output", output),
         message:
-            f"Collect scores of {{wildcards.model}} on {benchmark}"
+            f"Collect scores of {{wildcards.model}} on {block.benchmark}"
         shell:
             "python -m blimpworks collect-scores {params.pairs:q} --manifest {input.manifest:q} "
             "--store {params.store:q} {params.scores:q} > {log:q} 2>&1"

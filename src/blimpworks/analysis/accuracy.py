@@ -9,9 +9,9 @@ import pandas as pd
 import pyarrow as pa
 from scipy.stats import binomtest
 
+from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.errors import UserError
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table, write_table
-from blimpworks.variants import PUBLISHED
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +19,7 @@ ALL = "all"
 KEYS = ["phenomenon", "paradigm", "method"]
 COLUMNS = [*KEYS, "correct", "tie", "near_tie"]
 NOMINAL = "nominal"
-"""How many prompts a template has by the release's settings, in judgements of Multi-LMentry.
+"""How many prompts a template has by the release's settings, in judgements of responses.
 
 Accuracies by the published method are shares of those numbers, as in the release's scripts."""
 TEMPLATE = r"^template=(\d+)$"
@@ -56,13 +56,13 @@ def _with_totals(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([rows, rows.assign(paradigm=ALL), rows.assign(paradigm=ALL, phenomenon=ALL)])
 
 
-def _plus_one(found: pd.DataFrame) -> pd.Series:
+def _plus_one(accuracies: pd.DataFrame) -> pd.Series:
     """Accuracies of paradigms as if there were one more item and it correct; others as they are.
 
-    CLAMS's script for LSTMs counts so in each file of sentences.
+    The script of Mueller et al. (2020) for LSTMs counts so in each file of sentences.
     """
-    more = found["paradigm"] != ALL
-    accuracy: pd.Series = (found["correct"] + more) / (found["n"] + more)
+    more = accuracies["paradigm"] != ALL
+    accuracy: pd.Series = (accuracies["correct"] + more) / (accuracies["n"] + more)
     return accuracy
 
 
@@ -70,12 +70,12 @@ def _templates(judgements: pd.DataFrame) -> pd.Series:
     """Nominal number of prompts of each phenomenon and template (index)."""
     template = judgements["paradigm"].astype(str).str.extract(r"template=(\d+)", expand=False)
     keys = [judgements["phenomenon"].astype(str), template]
-    found: pd.Series = judgements[NOMINAL].groupby(keys).max()
-    return found
+    nominal: pd.Series = judgements[NOMINAL].groupby(keys).max()
+    return nominal
 
 
-def _shares(judgements: pd.DataFrame, found: pd.DataFrame) -> pd.Series:
-    """What each accuracy in ``found`` is to be multiplied with: n to the nominal number.
+def _shares(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
+    """Factor for each row of ``accuracies``: n divided by the nominal number of prompts.
 
     Only in the method ``published``; of a template its nominal number, of a phenomenon and of
     all the sum of those of their templates. Within a template (where one of two answers is
@@ -83,13 +83,13 @@ def _shares(judgements: pd.DataFrame, found: pd.DataFrame) -> pd.Series:
     """
     each = _templates(judgements)
     whole = each.groupby(level=0).sum()
-    template = found["paradigm"].astype(str).str.extract(TEMPLATE, expand=False)
-    places = pd.MultiIndex.from_arrays([found["phenomenon"].astype(str), template])
-    nominal = pd.Series(each.reindex(places).to_numpy(float), index=found.index)
-    task = found["paradigm"] == ALL
-    nominal[task] = found.loc[task, "phenomenon"].map(whole).astype(float)
-    nominal[task & (found["phenomenon"] == ALL)] = float(whole.sum())
-    shares: pd.Series = (found["n"] / nominal).where(found["method"] == PUBLISHED, 1.0)
+    template = accuracies["paradigm"].astype(str).str.extract(TEMPLATE, expand=False)
+    places = pd.MultiIndex.from_arrays([accuracies["phenomenon"].astype(str), template])
+    nominal = pd.Series(each.reindex(places).to_numpy(float), index=accuracies.index)
+    task = accuracies["paradigm"] == ALL
+    nominal[task] = accuracies.loc[task, "phenomenon"].map(whole).astype(float)
+    nominal[task & (accuracies["phenomenon"] == ALL)] = float(whole.sum())
+    shares: pd.Series = (accuracies["n"] / nominal).where(accuracies["method"] == PUBLISHED, 1.0)
     return shares.fillna(1.0)
 
 
@@ -97,13 +97,13 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
     """Accuracies of one model and language, by phenomenon, paradigm and method.
 
     Paradigm ``all`` and phenomenon ``all`` are micro averages: every row counts once, so a
-    pair that stands in two paradigms counts in both (MultiBLiMP, section 6). Rows without a
-    judgement are skipped: they don't count but are counted. Where nothing was judged there is
-    no row. With ``one_more`` the accuracy of a paradigm is (correct + 1) / (n + 1); everything
-    else in its row, the interval too, is of the pairs there are.
+    pair that stands in two paradigms counts in both (Jumelet et al. 2025, section 6). Rows
+    without a judgement are skipped: they don't count but are counted. Where nothing was judged
+    there is no row. With ``one_more`` the accuracy of a paradigm is (correct + 1) / (n + 1);
+    everything else in its row, the interval too, is of the pairs there are.
 
     Where there is a column ``nominal``, accuracies and intervals by the method ``published``
-    are shares of the nominal numbers of prompts instead (Multi-LMentry's script: of a template
+    are shares of the nominal numbers of prompts instead (Moroni et al. 2025: of a template
     correct ÷ nominal, of a task correct ÷ the sum over its templates); n stays what was judged.
     """
     rows = judgements.assign(skipped=judgements["correct"].isna())
@@ -115,14 +115,15 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
         ties=("tie", "sum"),
         near_ties=("near_tie", "sum"),
     ).reset_index()
-    found = every[every["n"] > 0].copy()
-    found["accuracy"] = _plus_one(found) if one_more else found["correct"] / found["n"]
-    bounds = [wilson(c, n) for c, n in zip(found["correct"], found["n"], strict=True)]
-    found["low"], found["high"] = [b[0] for b in bounds], [b[1] for b in bounds]
+    summary = every[every["n"] > 0].copy()
+    summary["accuracy"] = _plus_one(summary) if one_more else summary["correct"] / summary["n"]
+    bounds = [wilson(c, n) for c, n in zip(summary["correct"], summary["n"], strict=True)]
+    summary["low"], summary["high"] = [b[0] for b in bounds], [b[1] for b in bounds]
     if NOMINAL in judgements:
-        shares = _shares(judgements, found)
-        found[["accuracy", "low", "high"]] = found[["accuracy", "low", "high"]].mul(shares, axis=0)
-    return found
+        shares = _shares(judgements, summary)
+        numbers = ["accuracy", "low", "high"]
+        summary[numbers] = summary[numbers].mul(shares, axis=0)
+    return summary
 
 
 def _read(path: Path) -> pd.DataFrame:
@@ -145,7 +146,7 @@ def compute_accuracies(
 
     One row per model, language, phenomenon, paradigm and method, and rows ``all`` for
     paradigm and for phenomenon; each with Wilson's 95 % interval. ``one_more``: models for
-    which it is asked of ``summarise``. Returns the number of rows.
+    which ``summarise`` counts so. Returns the number of rows.
 
     Raises UserError when there is no table, or one is missing or of another schema.
     """

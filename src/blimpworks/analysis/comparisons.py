@@ -1,9 +1,9 @@
-"""Which of two models is better on a language: McNemar's test over its pairs.
+"""Comparing two models on a language: McNemar's test over its pairs.
 
-Source: MultiBLiMP, sections 7.1 (footnote 7) and 7.3. The text names McNemar's test but not
-its form; the p-values of Table B.2 do. Albanian's 0.041 (241 of 243 pairs right against 235)
-comes from chi-squared with continuity correction alone, which can also give each of the other
-18 that Table 5 lets one check; the exact test and chi-squared without correction can't. As
+Source: Jumelet et al. (2025), sections 7.1 (footnote 7) and 7.3. The text names McNemar's test
+but not its form; the p-values of Table B.2 do. Albanian's 0.041 (241 of 243 pairs right against
+235) comes from chi-squared with continuity correction alone, which can also give each of the
+other 18 that Table 5 lets one check; the exact test and chi-squared without correction can't. As
 correctness asks (``mcnemar`` corrected), few pairs are tested exactly.
 """
 
@@ -18,9 +18,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from statsmodels.stats.contingency_tables import mcnemar
 
-from blimpworks.config import MultiblimpOptions
+from blimpworks.campaign.variants import Variant
 from blimpworks.errors import UserError
-from blimpworks.multiblimp.decisions import corrected
 from blimpworks.tables import COMPARISONS, JUDGEMENTS, read_table, write_table
 
 log = logging.getLogger(__name__)
@@ -108,21 +107,20 @@ def compare_models(
     benchmark: str,
     method: str,
     output: Path,
-    options: MultiblimpOptions | None = None,
+    mcnemar: Variant = "published",
 ) -> int:
     """Write the comparisons table from (model, language, judgements table); count its rows.
 
-    A verdict is right or not: a tie that counts half is not. ``options`` decide the form of
-    the test (decision ``mcnemar``). Raises UserError when there is no table, or one is missing
-    or of another schema.
+    A verdict is right or not: a tie that counts half is not. ``mcnemar`` decides the form of the
+    test: published is chi-squared for any number of pairs, corrected exact where they are few.
+    Raises UserError when there is no table, or one is missing or of another schema.
     """
     if not judgements:
         raise UserError(f"{output}: no judgements of {benchmark} are given; name at least one.")
     languages: dict[str, list[tuple[str, Path]]] = {}
     for model, lang, path in judgements:
         languages.setdefault(lang, []).append((model, path))
-    options = options or MultiblimpOptions()
-    exact_below = EXACT_BELOW if corrected(options, "mcnemar") else 0
+    exact_below = EXACT_BELOW if mcnemar == "corrected" else 0
     rows = [
         {**row, "lang": lang, "benchmark": benchmark, "method": method}
         for lang, models in languages.items()

@@ -1,4 +1,4 @@
-"""What rounded percentages say of the number of things they are shares of."""
+"""Denominators that rounded percentages allow."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,9 +9,9 @@ LARGEST = 10_000
 
 def fits(shares: ArrayLike, rounding: ArrayLike, n: int) -> bool:
     """Whether each of ``shares`` (0 to 1) can be k of ``n``, if off by ``rounding`` at most."""
-    found = np.asarray(shares, float)
-    nearest = np.round(found * n) / n
-    return bool(np.all(np.abs(nearest - found) <= np.asarray(rounding, float) + TOLERANCE))
+    given = np.asarray(shares, float)
+    nearest = np.round(given * n) / n
+    return bool(np.all(np.abs(nearest - given) <= np.asarray(rounding, float) + TOLERANCE))
 
 
 def implied_denominator(

@@ -1,4 +1,4 @@
-"""CSV files that people open in a spreadsheet, fill in and save again.
+"""CSV files that people open in a spreadsheet, fill in and save again: written, read, checked.
 
 Spreadsheets take a cell that starts with one of a few signs for a formula, and run it. An
 apostrophe in front keeps them from it; reading takes it away again.
@@ -6,6 +6,7 @@ apostrophe in front keeps them from it; reading takes it away again.
 
 import csv
 import io
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +17,8 @@ from blimpworks.files import atomic
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n")
 GUARD = "'"
 SEPARATORS = ",;\t"
+LISTED = 5
+"""Wrong rows that a message names."""
 
 
 class Line(NamedTuple):
@@ -83,3 +86,26 @@ def read_sheet(path: Path) -> Iterator[Line]:
         if any(cell.strip() for cell in row):
             yield Line(start, dict(zip(columns, map(unguarded, row), strict=True)))
         start = rows.line_num + 1
+
+
+def plain(text: str) -> str:
+    """A text without what saving it from a spreadsheet may change."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def annotator_of(path: Path) -> str:
+    """The annotator of a file's labels: what follows the last dot in its name's stem."""
+    return path.stem.rpartition(".")[2]
+
+
+def refuse(problems: Sequence[str]) -> None:
+    """Raise UserError with the first of some ``problems``, a line each, if there are any."""
+    if problems:
+        more = len(problems) - LISTED
+        rest = [f"{more} more rows are wrong."] if more > 0 else []
+        raise UserError("\n".join([*problems[:LISTED], *rest]))
+
+
+def refuse_lines(path: Path, problems: Iterable[tuple[Line, str]]) -> None:
+    """Raise UserError for the lines of a file that have a problem, a sentence that is not empty."""
+    refuse([f"{path}:{line.number}: {problem}" for line, problem in problems if problem])

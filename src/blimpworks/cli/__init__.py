@@ -1,9 +1,8 @@
-"""The ``blimpworks`` command: one thin verb per rule, and the audit commands.
+"""The ``blimpworks`` command: one thin command per rule, and those of auditors.
 
-A verb translates its arguments, opens a ``Job`` so that its products carry their record,
-and calls one library function. Heavy imports happen inside the verbs, so that ``--help``
-and light verbs start quickly. Verbs have no defaults of their own: a default that decides
-a number lives in ``config.py``.
+A command translates its arguments, opens a ``Job`` so that its products carry their record,
+and calls one library function (``blimpworks.commands``). It has no defaults of its own: a
+default that decides a number lives in the campaign's settings.
 """
 
 import errno
@@ -11,62 +10,19 @@ import importlib
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.abc import MetaPathFinder
 from pathlib import Path
+from typing import Any
 
 import typer
 
+from blimpworks.commands.declare import DECLARED, GROUPS, Declared
+from blimpworks.commands.registry import declared_commands
 from blimpworks.errors import OutOfTime, UserError
 
-MODULES = (
-    "sources",
-    "treebanks",
-    "multiblimp",
-    "blimp",
-    "clams",
-    "lmentry",
-    "urblimp",
-    "annotation",
-    "urblimp",
-    "training",
-    "scoring",
-    "answering",
-    "cluster",
-    "parity",
-    "analysis",
-    "exhibits",
-    "reproduction",
-    "report",
-    "interop",
-    "audit",
-    "progress",
-)
-# Settings and their checks take a fifth of a second to import, and auditors need none.
+# Settings, jobs and their checks take a fifth of a second to import, and auditors need none.
 AUDITS = {"explain", "check", "diff"}
-
-
-def command_line(modules: Sequence[str] = MODULES) -> typer.Typer:
-    """The ``blimpworks`` command with the verbs of some modules."""
-    app = typer.Typer(
-        name="blimpworks",
-        help=__doc__.splitlines()[0] if __doc__ else None,
-        no_args_is_help=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-    )
-    for name in modules:
-        importlib.import_module(f"blimpworks.cli.{name}").register(app)
-    return app
-
-
-def __getattr__(name: str) -> typer.Typer:
-    """``app``: the whole command line, made when it is asked for."""
-    if name != "app":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return command_line()
-
-
 DISK_ERRORS = {
     errno.ENOSPC,
     errno.EDQUOT,
@@ -75,24 +31,41 @@ DISK_ERRORS = {
     errno.EPERM,
     errno.EROFS,
 }
-# Pyarrow imports pandas, a second in every job, as soon as it converts anything to numpy.
-# It does without where pandas is not installed, and so do these verbs.
-WITHOUT_PANDAS = {
-    "retrieve",
-    "build-tokens",
-    "build-lexicon",
-    "find-candidates",
-    "measure-agreement",
-    "build-pairs",
-    "sample-items",
-    "build-text",
-    "build-dialogues",
-    "train-ngram",
-    "collect-scores",
-    "collect-answers",
-    "validation-lists",
-    "judge",
-}
+
+
+def _group(help_text: str | None, **how: Any) -> typer.Typer:
+    return typer.Typer(help=help_text, no_args_is_help=True, **how)
+
+
+def command_line(commands: Iterable[Declared] | None = None) -> typer.Typer:
+    """The ``blimpworks`` command with some commands, by default with all."""
+    app = _group(
+        __doc__.splitlines()[0] if __doc__ else None,
+        name="blimpworks",
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    chosen = [*(declared_commands().values() if commands is None else commands)]
+    groups = {name: _group(GROUPS[name]) for name in dict.fromkeys(c.group for c in chosen) if name}
+    for declared in chosen:
+        own = groups.get(declared.group, app)
+        own.command(declared.words[-1])(declared.callback)
+    for name, group in groups.items():
+        app.add_typer(group, name=name)
+    return app
+
+
+def run_here(arguments: Sequence[str]) -> None:
+    """Run a command in this process; errors are raised as they are."""
+    command = typer.main.get_command(command_line())
+    command.main([*arguments], "blimpworks", standalone_mode=False)
+
+
+def __getattr__(name: str) -> typer.Typer:
+    """``app``: the whole command line, made on first use."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return command_line()
 
 
 class _NoPandas(MetaPathFinder):
@@ -105,14 +78,14 @@ class _NoPandas(MetaPathFinder):
 
 
 def _log_of(arguments: Sequence[str]) -> Path | None:
-    """The log that a scoring or answering command names, its attempts are entered beside it."""
+    """The log that a command of scoring or generation names; its attempts are entered beside it."""
     if arguments[:1] not in (["score"], ["answer"]) or "--log" not in arguments[:-1]:
         return None
     return Path(arguments[arguments.index("--log") + 1])
 
 
 def _attempt(arguments: Sequence[str]) -> None:
-    """Run a scoring command as a child of this process, which stays to say how that ended.
+    """Run a command of scoring or generation as a child process, and record how it ended.
 
     In that child, only make sure that it ends with its parent.
     """
@@ -127,17 +100,38 @@ def _attempt(arguments: Sequence[str]) -> None:
         sys.exit(run_attempt([sys.executable, "-m", "blimpworks", *arguments], log))
 
 
+def _share() -> Mapping[str, Any]:
+    """The job, node and GPUs that SLURM has given this process, for the records of products."""
+    from blimpworks.cluster.allocation import find_allocation
+
+    return find_allocation().place()
+
+
+def _commands(arguments: Sequence[str]) -> Iterable[Declared]:
+    """The commands that a command line may call, with this process prepared to run them."""
+    if AUDITS & {*arguments[:1]}:
+        importlib.import_module("blimpworks.cli.audit")
+        return DECLARED.values()
+    from blimpworks.records.job import record_share
+
+    record_share(_share)
+    commands = declared_commands().values()
+    # Pyarrow imports pandas, a second in every job, as soon as it converts anything to numpy.
+    # It does without where pandas is not installed, and so do some commands.
+    if any(each.words == (*arguments[:1],) and not each.pandas for each in commands):
+        sys.meta_path.insert(0, _NoPandas())
+    return commands
+
+
 def main() -> None:
     """Run the command line; a user's mistake ends in one sentence and exit code 2.
 
     Work that stopped because its allocation is nearly over ends in exit code 75.
     """
-    if WITHOUT_PANDAS & {*sys.argv[1:2]}:
-        sys.meta_path.insert(0, _NoPandas())
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     try:
         _attempt(sys.argv[1:])
-        command_line(("audit",) if AUDITS & {*sys.argv[1:2]} else MODULES)()
+        command_line(_commands(sys.argv[1:]))()
     except UserError as error:
         print(f"blimpworks: {error}", file=sys.stderr)
         sys.exit(2)

@@ -1,90 +1,90 @@
-"""Verbs for auditors: where a number comes from, and whether anything was altered."""
+"""Commands for auditors: where a number comes from, and whether anything was altered."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Items = Annotated[int, typer.Option(help="Show so many of its items.", min=0)]
+from blimpworks.commands.declare import command
+from blimpworks.commands.options import argument, option
+
+JSON = option("Print JSON.", "--json", default=False)
+ITEMS = option("Show so many of its items.", default=1, min=0)
 
 
+@command()
 def explain(
-    exhibit: Annotated[Path, typer.Argument(help="Any file of an exhibit, or a comparison.")],
-    row: Annotated[str | None, typer.Option(help="Row, as printed or by its code.")] = None,
-    column: Annotated[str | None, typer.Option(help="Column, as printed or by its code.")] = None,
-    items: Items = 1,
-    item: Annotated[str | None, typer.Option(help="Show the item with this id.")] = None,
-    paper: Annotated[str | None, typer.Option(help="Of a comparison: whose number.")] = None,
-    printed_in: Annotated[
-        str | None, typer.Option("--exhibit", help="Of a comparison: where it is printed.")
-    ] = None,
-    whole: Annotated[bool, typer.Option("--all", help="Name every input.")] = False,
-    json: Json = False,
+    exhibit: Path = argument("Any file of an exhibit, or a comparison."),
+    row: str | None = option("Row, as printed or by its code.", default=None),
+    column: str | None = option("Column, as printed or by its code.", default=None),
+    items: int = ITEMS,
+    item: str | None = option("Show the item with this id.", default=None),
+    paper: str | None = option("Of a comparison: whose number.", default=None),
+    printed_in: str | None = option(
+        "Of a comparison: where it is printed.", "--exhibit", default=None
+    ),
+    whole: bool = option("Name every input.", "--all", default=False),
+    json: bool = JSON,
 ) -> None:
     """Trace one number of an exhibit to its judgements, tokens, model and treebank sentences.
 
     Without row and column, list the exhibit's cells. Of a comparison with what the papers
     print (reproduction/published.csv, measured.csv), trace the number compared.
     """
-    from blimpworks.provenance.cells import is_comparison, list_cells
-    from blimpworks.provenance.explain import explain as trace
-    from blimpworks.provenance.explain import explain_comparison
+    from blimpworks.audit.cells import is_comparison, list_cells
+    from blimpworks.audit.explain import explain as trace
+    from blimpworks.audit.explain import explain_comparison
 
     if is_comparison(exhibit):
-        wanted = {"paper": paper, "exhibit": printed_in, "row": row, "column": column}
-        found = explain_comparison(exhibit, wanted, items)
+        requested = {"paper": paper, "exhibit": printed_in, "row": row, "column": column}
+        explanation = explain_comparison(exhibit, requested, items)
     elif row is None or column is None:
         typer.echo("\n".join(list_cells(exhibit, row, column)))
         return
     else:
-        found = trace(exhibit, row, column, items, item)
+        explanation = trace(exhibit, row, column, items, item)
     if json:
-        typer.echo(found.as_json())
+        typer.echo(explanation.as_json())
         return
-    from blimpworks.provenance.wording import as_text
+    from blimpworks.audit.explain_text import as_text
 
-    typer.echo(as_text(found, whole))
+    typer.echo(as_text(explanation, whole))
 
 
+@command()
 def check(
-    root: Annotated[Path, typer.Argument(help="Results tree, such as results/.")],
-    configfile: Annotated[
-        Path | None, typer.Option(help="Campaign: compare with what it would make now.")
-    ] = None,
-    whole: Annotated[bool, typer.Option("--all", help="Name every file.")] = False,
-    json: Json = False,
+    root: Path = argument("Results tree, such as results/."),
+    configfile: Path | None = option(
+        "Campaign: compare with what it would make now.", default=None
+    ),
+    whole: bool = option("Name every file.", "--all", default=False),
+    json: bool = JSON,
 ) -> None:
     """Re-hash every product; name what was altered, is missing, stale or unaccounted for.
 
     Stale are products of inputs or code that have changed since, and, with a campaign's
     configuration, of other parameters or inputs than the campaign would use now.
     """
-    from blimpworks.provenance.check import audit
-    from blimpworks.provenance.plan import planned_jobs
-    from blimpworks.provenance.verdict import Meter, as_json, as_text
+    from blimpworks.audit.check import audit
+    from blimpworks.audit.check_text import Meter, as_json, as_text
+    from blimpworks.audit.plan import planned_jobs
+    from blimpworks.cli import run_here
 
-    plan = None if configfile is None else planned_jobs(configfile)
-    found = audit(root, plan, Meter())
-    typer.echo(as_json(found) if json else as_text(found, root, whole))
-    raise typer.Exit(1 if found.findings else 0)
+    plan = None if configfile is None else planned_jobs(configfile, run_here)
+    result = audit(root, plan, Meter())
+    typer.echo(as_json(result) if json else as_text(result, root, whole))
+    raise typer.Exit(1 if result.findings else 0)
 
 
+@command()
 def diff(
-    first: Annotated[Path, typer.Argument(metavar="RUN_A", help="Results tree.")],
-    second: Annotated[Path, typer.Argument(metavar="RUN_B", help="Results tree.")],
-    whole: Annotated[bool, typer.Option("--all", help="Name every number.")] = False,
-    json: Json = False,
+    first: Path = argument("Results tree.", metavar="RUN_A"),
+    second: Path = argument("Results tree.", metavar="RUN_B"),
+    whole: bool = option("Name every number.", "--all", default=False),
+    json: bool = JSON,
 ) -> None:
-    """Tell what two runs did differently, and which numbers moved because of it."""
-    from blimpworks.provenance.diff import compare_runs
-    from blimpworks.provenance.diff_text import as_json, as_text
+    """List what two runs did differently, and which numbers changed because of it."""
+    from blimpworks.audit.diff import compare_runs
+    from blimpworks.audit.diff_text import as_json, as_text
 
-    found = compare_runs(first, second)
-    typer.echo(as_json(found) if json else as_text(found, whole))
-
-
-def register(app: typer.Typer) -> None:
-    """Add these verbs to the command line."""
-    for verb in (explain, check, diff):
-        app.command()(verb)
+    comparison = compare_runs(first, second)
+    typer.echo(as_json(comparison) if json else as_text(comparison, whole))

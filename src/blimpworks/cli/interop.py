@@ -1,51 +1,32 @@
-"""Verbs that write and read the files of other tools: export and import."""
+"""Commands that write and read the files of other tools: export and import."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from blimpworks.config import Benchmark
+from blimpworks.campaign.registry import find_benchmark
+from blimpworks.commands import shared
+from blimpworks.commands.declare import GROUPS, command, recorded
+from blimpworks.commands.options import argument, option, written
 from blimpworks.errors import UserError
-from blimpworks.provenance.record import Job
 
-exporting = typer.Typer(help="Write files that other tools read.", no_args_is_help=True)
-importing = typer.Typer(help="Read files that other tools wrote.", no_args_is_help=True)
-Folder = Annotated[Path, typer.Argument(help="Directory to write to.")]
-
-
-@exporting.command("multiblimp")
-def export_multiblimp(
-    items: Annotated[Path, typer.Argument(help="Directory of item tables, one a language.")],
-    output: Folder,
-) -> None:
-    """Write items in the layout of the released data set, for loaders made for it."""
-    from blimpworks.multiblimp.export import export_items
-
-    found = sorted(items.glob("*.parquet"))
-    if not found:
-        raise UserError(
-            f"{items} has no item tables, expected <results>/items/multiblimp after "
-            "`snakemake items`."
-        )
-    for path in found:
-        target = output / path.stem / "data.tsv"
-        n = export_items(path, target)
-        typer.echo(f"{target}: {n} items" if n else f"{path.stem}: no items, no file")
+GROUPS["export"] = "Write files that other tools read."
+GROUPS["import"] = "Read files that other tools wrote."
+FOLDER = argument("Directory to write to.")
+RESULTS = argument("Directory of a campaign's results.")
 
 
-@exporting.command("lm-eval")
+@command("blimpworks.interop.lm_eval_export:export_model", packages=shared.ARROW, group="export")
 def export_lm_eval(
-    results: Annotated[Path, typer.Argument(help="Directory of a campaign's results.")],
-    output: Folder,
-    benchmark: Annotated[Benchmark, typer.Option(help="Name of the benchmark.")],
-    model: Annotated[
-        list[str] | None, typer.Option(help="Model; repeatable; all that were judged by default.")
-    ] = None,
+    results: Path = RESULTS,
+    output: Path = FOLDER,
+    benchmark: str = option("Name of the benchmark."),
+    model: list[str] = option("Model; repeatable; all that were judged by default.", default=list),
 ) -> None:
     """Write accuracies and per-item results as lm-evaluation-harness does."""
     from blimpworks.interop.lm_eval_export import Source, export_model
 
+    find_benchmark(benchmark)
     judged = sorted((results / "judgements" / benchmark).glob("*/*.parquet"))
     chosen = model or sorted({path.stem for path in judged})
     for name in chosen:
@@ -67,79 +48,71 @@ def export_lm_eval(
         ]
         inputs = [p for s in sources for p in (s.items, s.scores, s.judgements)]
         params = {"benchmark": benchmark, "model": name}
-        with Job("export_lm_eval", inputs=inputs, outputs=[output / name], params=params):
+        with export_lm_eval.job(inputs=inputs, outputs=[output / name], params=params):
             typer.echo(str(export_model(name, sources, output)))
     if not chosen:
         raise UserError(f"{results} has no judgements on {benchmark}; build them with snakemake.")
 
 
-Results = Annotated[Path, typer.Argument(help="Directory of a campaign's results.")]
-CampaignFile = Annotated[Path, typer.Option(help="The campaign file of these results.")]
-Authors = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--author", help='Such as "Ada Lovelace <https://orcid.org/…>"; repeatable; ours if none.'
-    ),
-]
+CAMPAIGN_FILE = option("The campaign file of these results.")
+AUTHORS = option(
+    'Such as "Ada Lovelace <https://orcid.org/…>"; repeatable; ours if none.',
+    "--author",
+    default=list,
+)
 
 
-@exporting.command("crate")
+@command(
+    tuple(f"blimpworks.interop.crate.export:{name}" for name in ("plan_crate", "write_crate")),
+    packages=("mlcroissant", "numpy", "pandas", "pyarrow", "rocrate"),
+    group="export",
+)
 def export_crate(
-    results: Results,
-    output: Folder,
-    campaign: CampaignFile,
-    exhibit: Annotated[
-        list[str] | None, typer.Option(help="PAPER/EXHIBIT; repeatable; all by default.")
-    ] = None,
-    table: Annotated[
-        list[str] | None, typer.Option(help="Further kind of tables, such as scores; repeatable.")
-    ] = None,
-    gzip: Annotated[bool, typer.Option(help="Compress tables (items excepted).")] = False,
-    author: Authors = None,
+    results: Path = RESULTS,
+    output: Path = FOLDER,
+    campaign: Path = CAMPAIGN_FILE,
+    exhibit: list[str] = option("PAPER/EXHIBIT; repeatable; all by default.", default=list),
+    table: list[str] = option("Further kind of tables, such as scores; repeatable.", default=list),
+    gzip: bool = option("Compress tables (items excepted).", default=False),
+    author: list[str] = AUTHORS,
 ) -> None:
     """Write exhibits, their tables and their provenance as a Workflow Run RO-Crate."""
     from blimpworks.interop.crate.export import Wish, plan_crate, write_crate
 
-    wish = Wish(exhibit or (), table or (), gzip, author or ())
+    wish = Wish(exhibit, table, gzip, author)
     plan = plan_crate(results, campaign, wish)
     params = {"exhibits": wish.exhibits, "tables": wish.tables, "gzip": gzip}
     params |= {"authors": wish.authors}
-    with Job("export_crate", inputs=plan.inputs(), outputs=[output], params=params):
-        found = write_crate(plan, output)
+    with export_crate.job(inputs=plan.inputs(), outputs=[output], params=params):
+        summary = write_crate(plan, output)
     typer.echo(
-        f"{output}: {found.files} files, {found.bytes / 1e6:.1f} MB, {found.cells} cells, "
-        f"{found.jobs} jobs, {found.entities} entities. Start with {output}/README.md."
+        f"{output}: {summary.files} files, {summary.bytes / 1e6:.1f} MB, {summary.cells} cells, "
+        f"{summary.jobs} jobs, {summary.entities} entities. Start with {output}/README.md."
     )
 
 
-@exporting.command("croissant")
+@command(group="export")
 def export_croissant(
-    results: Results, output: Folder, campaign: CampaignFile, author: Authors = None
+    results: Path = RESULTS,
+    output: Path = FOLDER,
+    campaign: Path = CAMPAIGN_FILE,
+    author: list[str] = AUTHORS,
 ) -> None:
     """Write item sets as CSV with Croissant metadata, for data set loaders."""
     from blimpworks.interop.crate.export import Wish
     from blimpworks.interop.crate.export import export_croissant as write
 
-    for path in write(results, campaign, output, Wish(authors=author or ())):
+    for path in write(results, campaign, output, Wish(authors=author)):
         typer.echo(str(path))
 
 
-@importing.command("lm-eval")
+@recorded("blimpworks.interop.lm_eval_import:import_items", packages=shared.ARROW, group="import")
 def import_lm_eval(
-    files: Annotated[
-        list[Path], typer.Argument(help="Samples files of lm-eval, or data sets as JSON lines.")
-    ],
-    lang: Annotated[str, typer.Option(help="ISO 639-3 code of the items' language.")],
-    output: Annotated[Path, typer.Option(help="Items table to write.")],
+    files: list[Path] = argument("Samples files of lm-eval, or data sets as JSON lines."),
+    lang: str = option("ISO 639-3 code of the items' language."),
+    output: Path = written("Items table to write."),
 ) -> None:
     """Make an items table from documents of lm-evaluation-harness's tasks."""
     from blimpworks.interop.lm_eval_import import import_items
 
-    with Job("import_lm_eval", inputs=files, outputs=[output], params={"lang": lang}):
-        typer.echo(f"{output}: {import_items(files, lang, output)} items")
-
-
-def register(app: typer.Typer) -> None:
-    """Add these verbs to the command line."""
-    app.add_typer(exporting, name="export")
-    app.add_typer(importing, name="import")
+    typer.echo(f"{output}: {import_items(files, lang, output)} items")

@@ -1,63 +1,58 @@
-"""The verb that compares ways to score with one model."""
+"""The command that compares ways to score with one model."""
 
 import json
 import shutil
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from blimpworks.config import ParityOptions, ScoringOptions, parse_options
+from blimpworks.campaign.settings.parsing import parse_options
+from blimpworks.campaign.settings.scoring import ParityOptions, ScoringOptions
+from blimpworks.commands import shared
+from blimpworks.commands.declare import command
+from blimpworks.commands.options import argument, option
 from blimpworks.errors import UserError
-from blimpworks.provenance.record import Job
 
 
 def _pythons(given: list[str]) -> dict[str, str]:
     """Interpreters by engine, from ``ENGINE=PATH``."""
-    from blimpworks.scoring.variants import default_pythons
+    from blimpworks.analysis.scoring_variants import default_pythons
 
-    found = default_pythons()
+    pythons = default_pythons()
     for text in given:
         engine, sign, path = text.partition("=")
         if not sign:
             raise UserError(f"--python is {text!r}, expected ENGINE=PATH, such as vllm=bin/python.")
         if not shutil.which(path):
             raise UserError(f"--python names {path!r} for {engine}, but no such program exists.")
-        found[engine] = path
-    return found
+        pythons[engine] = path
+    return pythons
 
 
 PAIRS = ParityOptions.model_fields["pairs"].default
-Checkpoint = Annotated[Path, typer.Argument(help="The model's checkpoint.json.")]
-Items = Annotated[list[Path], typer.Argument(help="Items tables.")]
-Output = Annotated[Path, typer.Option(help="Directory to write to.")]
 VARIANT = "ENGINE[:SETTING]…, such as transformers:bfloat16 or vllm:skip; repeatable."
-Variants = Annotated[list[str] | None, typer.Option(help=VARIANT)]
-Reference = Annotated[str | None, typer.Option(help="What the others are compared with.")]
-Methods = Annotated[list[str] | None, typer.Option(help="Method, or name=expression; repeatable.")]
-Pairs = Annotated[int, typer.Option(min=1, help="Most pairs to compare on.")]
-Options = Annotated[str, typer.Option(help="Scoring options of all, as JSON.")]
-Python = Annotated[list[str] | None, typer.Option(help="Interpreter of an engine: ENGINE=PATH.")]
 
 
+# Each variant's scores are the work of the command `score`, and recorded by it.
+@command("blimpworks.analysis.parity:measure_parity", packages=(*shared.MODELLING, "tabulate"))
 def parity(
-    checkpoint: Checkpoint,
-    items: Items,
-    output: Output,
-    variant: Variants = None,
-    reference: Reference = None,
-    method: Methods = None,
-    pairs: Pairs = PAIRS,
-    options: Options = "{}",
-    python: Python = None,
+    checkpoint: Path = argument("The model's checkpoint.json."),
+    items: list[Path] = argument("Items tables."),
+    output: Path = option("Directory to write to."),
+    variant: list[str] = option(VARIANT, default=list),
+    reference: str | None = option("What the others are compared with.", default=None),
+    method: list[str] = option("Method, or name=expression; repeatable.", default=list),
+    pairs: int = option("Most pairs to compare on.", default=PAIRS, min=1),
+    options: str = option("Scoring options of all, as JSON.", default="{}"),
+    python: list[str] = option("Interpreter of an engine: ENGINE=PATH.", default=list),
 ) -> None:
     """Report how far engines, number formats or first tokens are apart on one model.
 
     Reference and variants that are not named are those that suit the model's architecture.
     """
+    from blimpworks.analysis.parity import measure_parity
+    from blimpworks.campaign.engines import comparison_of
     from blimpworks.models.checkpoint import read_description
-    from blimpworks.scoring.engines import comparison_of
-    from blimpworks.scoring.parity import measure_parity
 
     parse_options(ScoringOptions, options)
     architecture = read_description(checkpoint).architecture
@@ -69,14 +64,10 @@ def parity(
         "count": pairs,
         "settings": json.loads(options),
     }
-    pythons = _pythons(python or [])
+    pythons = _pythons(python)
     # The directory too: the sample and what each variant left are products of this job.
     outputs = [output / "parity.parquet", output]
-    with Job("parity", inputs=[checkpoint, *items], outputs=outputs, params=chosen) as job:
+    inputs = [checkpoint, *items]
+    with parity.job(inputs=inputs, outputs=outputs, params=chosen) as job:
         job.note(**measure_parity(checkpoint, items, output, pythons=pythons, **chosen))
     typer.echo((output / "parity.md").read_text(encoding="utf-8"))
-
-
-def register(app: typer.Typer) -> None:
-    """Add this module's verb to the command."""
-    app.command()(parity)

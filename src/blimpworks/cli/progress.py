@@ -1,57 +1,69 @@
-"""Verbs for whoever waits for a campaign: how far it is, and what it took."""
+"""Commands on the progress of a campaign: plan, status, efficiency."""
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from blimpworks.commands.declare import command
+from blimpworks.commands.options import argument, option
 from blimpworks.errors import UserError
 
-Config = Annotated[Path, typer.Option(help="The campaign.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-DEFAULT = Path("config/config.yaml")
+if TYPE_CHECKING:
+    from blimpworks.campaign.catalogue import Catalogue
+    from blimpworks.campaign.settings.campaign import Campaign
+
+CONFIG = option("The campaign.", default=Path("config/config.yaml"))
+JSON = option("Print JSON.", "--json", default=False)
 
 
-def _told(configfile: Path, model: str | None, *, json: bool) -> str:
-    from blimpworks.catalogue import load_catalogue
-    from blimpworks.cluster import status_text
-    from blimpworks.cluster.parts import every_part
-    from blimpworks.cluster.slurm import read_queue
-    from blimpworks.cluster.status import read_status
-    from blimpworks.config import load_campaign
-    from blimpworks.reference import groups_of_models
+def _read(configfile: Path) -> "tuple[Campaign, Catalogue]":
+    """A campaign and its catalogue. Raises UserError for files that are missing or malformed."""
+    from blimpworks.campaign.catalogue import load_catalogue
+    from blimpworks.campaign.load import load_campaign
 
     campaign = load_campaign(configfile)
-    catalogue = load_catalogue(campaign)
+    return campaign, load_catalogue(campaign)
+
+
+def _status_text(configfile: Path, model: str | None, *, json: bool) -> str:
+    """Progress of a campaign, or of one ``model`` by language; as JSON if ``json``."""
+    from blimpworks.campaign.parts import every_part
+    from blimpworks.campaign.reference import groups_of_models
+    from blimpworks.cluster import status_text
+    from blimpworks.cluster.slurm import read_queue
+    from blimpworks.cluster.status import read_status
+    from blimpworks.cluster.text import terminal_width
+
+    campaign, catalogue = _read(configfile)
     groups = groups_of_models(campaign, catalogue)
     parts = every_part(campaign, catalogue, groups)
     queue = read_queue((part.title, part.part) for part in parts)
-    found = read_status(campaign, catalogue, groups, queue)
+    progress = read_status(campaign, catalogue, groups, queue)
     if json:
-        return status_text.as_json(found)
+        return status_text.as_json(progress)
     if model:
-        return status_text.languages_text(status_text.find_model(found, model))
-    return status_text.as_text(found, str(configfile))
+        return status_text.languages_text(status_text.find_model(progress, model), terminal_width())
+    return status_text.as_text(progress, str(configfile), terminal_width())
 
 
+@command()
 def status(
-    configfile: Config = DEFAULT,
-    model: Annotated[str | None, typer.Option(help="Show this model's languages.")] = None,
-    watch: Annotated[
-        float | None, typer.Option(help="Look again every so many seconds.", min=1)
-    ] = None,
-    json: Json = False,
+    configfile: Path = CONFIG,
+    model: str | None = option("Show this model's languages.", default=None),
+    watch: float | None = option("Look again every so many seconds.", default=None, min=1),
+    json: bool = JSON,
 ) -> None:
-    """Tell how far a campaign is: stages, models, languages, what runs and what failed."""
+    """Report how far a campaign is: stages, models, languages, running and failed parts."""
     if watch and json:
         raise UserError("--watch and --json exclude each other; choose one.")
     try:
         while True:
-            told = _told(configfile, model, json=json)
+            text = _status_text(configfile, model, json=json)
             if watch:
                 typer.echo("\x1b[H\x1b[2J", nl=False)
-            typer.echo(told)
+            typer.echo(text)
             if not watch:
                 return
             time.sleep(watch)
@@ -59,31 +71,59 @@ def status(
         return
 
 
+@command()
 def efficiency(
-    configfile: Config = DEFAULT,
-    output: Annotated[Path | None, typer.Option(help="Write a CSV file too.")] = None,
-    json: Json = False,
+    configfile: Path = CONFIG,
+    output: Path | None = option("Write a CSV file too.", default=None),
+    json: bool = JSON,
 ) -> None:
-    """Tell what a campaign asked the cluster for, held and used, and what to change."""
-    from blimpworks.catalogue import load_catalogue
+    """Report what a campaign requested of the cluster, held and used, and what to change."""
+    from blimpworks.campaign.reference import groups_of_models
     from blimpworks.cluster import efficiency_text
     from blimpworks.cluster.efficiency import Efficiency, account_for, read_models, read_rules
     from blimpworks.cluster.slurm import accounting
-    from blimpworks.config import load_campaign
+    from blimpworks.cluster.text import terminal_width
     from blimpworks.files import write_text
-    from blimpworks.reference import groups_of_models
 
-    campaign = load_campaign(configfile)
-    catalogue = load_catalogue(campaign)
+    campaign, catalogue = _read(configfile)
     models = read_models(campaign, catalogue, groups_of_models(campaign, catalogue))
     models = account_for(models, accounting({job for use in models for job in use.jobs}))
-    found = Efficiency(campaign.campaign, models, read_rules(campaign))
+    report = Efficiency(campaign.campaign, models, read_rules(campaign))
     if output:
         write_text(output, efficiency_text.as_csv(models))
-    typer.echo(efficiency_text.as_json(found) if json else efficiency_text.as_text(found))
+    if json:
+        typer.echo(efficiency_text.as_json(report))
+    else:
+        typer.echo(efficiency_text.as_text(report, terminal_width()))
 
 
-def register(app: typer.Typer) -> None:
-    """Add these verbs to the command line."""
-    for verb in (status, efficiency):
-        app.command()(verb)
+@command()
+def plan(
+    targets: list[str] = argument("What to make, as for snakemake; all by default.", default=list),
+    configfile: Path = CONFIG,
+    site: Path | None = option(
+        "Description of the cluster; by default the campaign's, or site.yaml.", default=None
+    ),
+    as_json: bool = option("The same as data.", "--json", default=False),
+) -> None:
+    """Say what a run would do and take before anything is submitted; exit 2 if it cannot."""
+    from blimpworks.campaign.settings.site import load_site, site_file
+    from blimpworks.cluster.dry_run import DryRun, dry_run
+    from blimpworks.cluster.plan import make_plan
+    from blimpworks.cluster.plan_text import plan_text
+
+    campaign, catalogue = _read(configfile)
+    file = site_file(campaign, site)
+    cluster = load_site(file) if file else None
+    trouble: UserError | None = None
+    dry: DryRun | None = None
+    try:
+        dry = dry_run(configfile, targets, site)
+    except UserError as error:
+        trouble = error
+    planned = make_plan(campaign, catalogue, cluster, dry, file)
+    if trouble and not planned.refused:
+        raise trouble
+    typer.echo(planned.model_dump_json(indent=1) if as_json else plan_text(planned, cluster))
+    if planned.refused:
+        raise typer.Exit(2)

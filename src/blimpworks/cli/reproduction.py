@@ -1,17 +1,18 @@
-"""Verbs that set what the papers print against what it is computed from, and our own numbers."""
+"""Commands on printed numbers: compared with recomputed and measured ones, and reported."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from blimpworks.provenance.record import Job
+from blimpworks.commands import shared
+from blimpworks.commands.declare import calls, command
+from blimpworks.commands.options import argument, option
 
-Output = Annotated[Path, typer.Option(help="Table to write.")]
-Printed = Annotated[Path, typer.Option(help="Directory of printed numbers, one below per paper.")]
-Papers = Annotated[list[str], typer.Option("--paper", help="Paper to compare.")]
-Cells = Annotated[list[Path], typer.Argument(help="Cells of exhibits, …/PAPER/EXHIBIT.…")]
+PRINTED = option("Directory of printed numbers, one below per paper.")
+PAPERS = option("Paper to compare.", "--paper")
+CELLS = argument("Cells of exhibits, …/PAPER/EXHIBIT.…")
 
 
 def _by_exhibit(cells: Sequence[Path], paper: str) -> dict[str, Path]:
@@ -19,79 +20,59 @@ def _by_exhibit(cells: Sequence[Path], paper: str) -> dict[str, Path]:
     return {path.name.split(".")[0]: path for path in cells if path.parent.name == paper}
 
 
+@calls(
+    "blimpworks.reproduction.accuracies:read_published",
+    packages=("numpy", "pyarrow", "scipy"),
+    notes="accuracies",
+)
 def read_published(
-    printed: Annotated[list[Path], typer.Argument(help="Tables of a paper's printed numbers.")],
-    benchmark: Annotated[str, typer.Option(help="Name of the benchmark.")],
-    output: Output,
+    printed: list[Path] = argument("Tables of a paper's printed numbers."),
+    benchmark: str = shared.BENCHMARK,
+    output: Path = shared.OUTPUT,
 ) -> None:
     """Make a table of the accuracies that a paper prints."""
-    from blimpworks.reproduction import accuracies
-
-    params = {"benchmark": benchmark}
-    with Job("read_published", inputs=printed, outputs=[output], params=params) as job:
-        job.note(accuracies=accuracies.read_published(printed, benchmark, output))
 
 
-def read_blimp_release(
-    results: Annotated[Path, typer.Argument(help="Released accuracies of the models.")],
-    humans: Annotated[Path, typer.Argument(help="Released summary of the human validation.")],
-    rerun: Annotated[Path, typer.Argument(help="Released accuracies of the run of 2021.")],
-    output: Output,
-) -> None:
-    """Make a table of the accuracies that BLiMP's authors released."""
-    from blimpworks.reproduction import blimp_release
-
-    inputs = [results, humans, rerun]
-    with Job("read_blimp_release", inputs=inputs, outputs=[output], params={}) as job:
-        job.note(accuracies=blimp_release.read_blimp_release(results, humans, rerun, output))
-
-
-def read_blimp_ratings(
-    responses: Annotated[Path, typer.Argument(help="Released responses of the validation.")],
-    output: Output,
-) -> None:
-    """Make a table of the single human judgements that BLiMP's authors released."""
-    from blimpworks.reproduction import blimp_ratings
-
-    with Job("read_blimp_ratings", inputs=[responses], outputs=[output], params={}) as job:
-        job.note(**blimp_ratings.read_ratings(responses, output))
-
-
+@command("blimpworks.reproduction.published:compare_published", packages=shared.STATISTICS)
 def compare_published(
-    cells: Cells,
-    printed: Printed,
-    accuracies: Annotated[Path, typer.Option(help="Directory of printed accuracies.")],
-    papers: Papers,
-    output: Output,
+    cells: list[Path] = CELLS,
+    printed: Path = PRINTED,
+    accuracies: Path = option("Directory of printed accuracies."),
+    papers: list[str] = PAPERS,
+    output: Path = shared.OUTPUT,
 ) -> None:
-    """Set every printed number beside what the paper's other numbers make of it."""
+    """Set every printed number beside its value computed from the paper's other numbers."""
+    from blimpworks.campaign.registry import printed_folder
     from blimpworks.reproduction import published as library
     from blimpworks.reproduction.printed import printed_files
 
-    found = [
+    compared = [
         library.Paper(
             paper,
             printed_files(printed, paper),
-            printed / paper / "reasons.tsv",
+            printed_folder(printed, paper) / "reasons.tsv",
             _by_exhibit(cells, paper),
             accuracies / f"{paper}.parquet",
         )
         for paper in papers
     ]
-    inputs = [path for p in found for path in (*p.printed, p.reasons, p.accuracies)]
-    params = {"papers": papers}
-    with Job("compare_published", inputs=[*cells, *inputs], outputs=[output], params=params) as job:
-        counts = library.compare_published(found, output)
+    numbers = [path for p in compared for path in (*p.printed, p.reasons, p.accuracies)]
+    inputs, params = [*cells, *numbers], {"papers": papers}
+    with compare_published.job(inputs=inputs, outputs=[output], params=params) as job:
+        counts = library.compare_published(compared, output)
         job.note(**counts)
     for status, n in counts.most_common():
         typer.echo(f"{n:6} {status}")
 
 
+@command(
+    "blimpworks.reproduction.measured:compare_measured", packages=("numpy", "pandas", "pyarrow")
+)
 def compare_measured(
-    printed: Printed,
-    papers: Papers,
-    output: Output,
-    cells: Annotated[list[Path] | None, typer.Argument(help="Cells of exhibits.")] = None,
+    printed: Path = PRINTED,
+    papers: list[str] = PAPERS,
+    output: Path = shared.OUTPUT,
+    cells: list[Path] | None = argument("Cells of exhibits.", default=None),
 ) -> None:
     """Set the campaign's own numbers beside the printed ones."""
     from blimpworks.reproduction import measured as library
@@ -99,18 +80,47 @@ def compare_measured(
 
     own = cells or []
     numbers = {paper: printed_files(printed, paper) for paper in papers}
-    found = {paper: (numbers[paper], _by_exhibit(own, paper)) for paper in papers}
+    compared = {paper: (numbers[paper], _by_exhibit(own, paper)) for paper in papers}
     inputs = [*own, *(path for paths in numbers.values() for path in paths)]
     params = {"papers": papers}
-    with Job("compare_measured", inputs=inputs, outputs=[output], params=params) as job:
-        counts = library.compare_measured(found, output)
+    with compare_measured.job(inputs=inputs, outputs=[output], params=params) as job:
+        counts = library.compare_measured(compared, output)
         job.note(**counts)
     for verdict, n in counts.most_common():
         typer.echo(f"{n:6} {verdict}")
 
 
-def register(app: typer.Typer) -> None:
-    """Add this module's verbs to the command."""
-    verbs = (read_published, read_blimp_release, read_blimp_ratings)
-    for verb in (*verbs, compare_published, compare_measured):
-        app.command()(verb)
+@command(
+    "blimpworks.report.site:build_report",
+    packages=(
+        "itables",
+        "jinja2",
+        "pandas",
+        "pyarrow",
+        "pydata-sphinx-theme",
+        "sphinx",
+        "sphinx-design",
+    ),
+)
+def build_report(
+    results: Path = option("Results tree of the campaign."),
+    printed: Path = option("Directory of printed numbers, one per paper."),
+    facts: str = option("What the report says of the campaign, as JSON."),
+    measured: str = option("Exhibits that the campaign builds, as JSON."),
+    output: Path = option("Directory of the site."),
+    corrected: Path | None = option("Results tree of another variant.", default=None),
+) -> None:
+    """Build the reproduction report: a static site of what is printed and what was measured."""
+    from blimpworks.report import site
+    from blimpworks.report.sections import Trees
+
+    said = json.loads(facts)
+    variant = said.pop("variant")
+    campaign = site.Campaign(printed=printed, **{**said, "papers": tuple(said["papers"])})
+    trees = Trees(results, variant, frozenset(json.loads(measured)), corrected)
+    params = {"facts": said, "variant": variant, "measured": sorted(trees.measured)}
+    inputs = site.inputs(campaign, trees)
+    with build_report.job(inputs=inputs, outputs=[output], params=params) as job:
+        counts = site.build_report(campaign, trees, output)
+        job.note(**counts)
+    typer.echo(f"{output}/index.html: " + ", ".join(f"{n} {what}" for what, n in counts.items()))

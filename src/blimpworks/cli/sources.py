@@ -1,42 +1,19 @@
-"""Verbs that bring files in, pin them, and write the settings' schemas."""
+"""Commands that retrieve files, pin them, read treebanks, and write the schemas of settings."""
 
+import logging
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
 import typer
 
+from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.commands.declare import READ, UNRECORDED, WITH_FOLDER, Use, command, recorded
+from blimpworks.commands.options import argument, option, settings, written
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import FirstToken
-from blimpworks.provenance.record import Job
 
 SCHEMAS = Path("workflow/schemas")
-
-
-def retrieve(
-    name: Annotated[str, typer.Option(help="Row of the catalogue.")],
-    url: Annotated[str, typer.Option(help="Address of the file.")],
-    sha256: Annotated[str, typer.Option(help="Expected checksum of the uncompressed file.")],
-    size: Annotated[str, typer.Option("--bytes", help="Expected size; '' if unknown.")],
-    mirror_path: Annotated[str, typer.Option(help="Path below the mirror, without .xz.")],
-    output: Annotated[Path, typer.Option(help="File to write.")],
-    catalogue: Annotated[str, typer.Option(help="File with the row, for messages.")] = "",
-    mirror: Annotated[
-        str, typer.Option(envvar="BLIMPWORKS_MIRROR", help="Directory looked into first.")
-    ] = "",
-) -> None:
-    """Copy one pinned file from the mirror, or download it, and verify it."""
-    from blimpworks import sources
-
-    pin = sources.Pin(name, url, sha256, _size(size), mirror_path, catalogue)
-    params = {
-        "name": name,
-        "url": url,
-        "sha256": sha256,
-        "bytes": pin.bytes,
-        "mirror_path": mirror_path,
-    }
-    with Job("retrieve", inputs=[], outputs=[output], params=params) as job:
-        job.note(origin=sources.retrieve(pin, output, Path(mirror) if mirror else None))
 
 
 def _size(text: str) -> int | None:
@@ -45,55 +22,103 @@ def _size(text: str) -> int | None:
     return int(text) if text else None
 
 
+@recorded("blimpworks.retrieval.sources:retrieve", pandas=False)
+def retrieve(
+    name: str = option("Row of the catalogue."),
+    url: str = option("Address of the file."),
+    sha256: str = option("Expected checksum of the uncompressed file."),
+    size: str = option(
+        "Expected size; '' if unknown.",
+        "--bytes",
+        use=Use(records=lambda _, text: {"bytes": _size(text)}),
+    ),
+    mirror_path: str = option("Path below the mirror, without .xz."),
+    output: Path = written("File to write."),
+    catalogue: str = option("File with the row, for messages.", default="", use=UNRECORDED),
+    mirror: str = option(
+        "Directory looked into first.", default="", envvar="BLIMPWORKS_MIRROR", use=UNRECORDED
+    ),
+) -> Mapping[str, Any]:
+    """Copy one pinned file from the mirror, or download it, and verify it."""
+    from blimpworks.retrieval import sources
+
+    pin = sources.Pin(name, url, sha256, _size(size), mirror_path, catalogue)
+    return {"origin": sources.retrieve(pin, output, Path(mirror) if mirror else None)}
+
+
+@command()
 def pin(
-    catalogue: Annotated[Path, typer.Argument(help="Table of sources or treebanks.")],
-    names: Annotated[list[str] | None, typer.Argument(help="Rows to pin; all by default.")] = None,
+    catalogue: Path = argument("Table of sources or treebanks."),
+    names: list[str] = argument("Rows to pin; all by default.", default=list),
 ) -> None:
     """Download rows that have no checksum and record their sha256 and bytes."""
-    from blimpworks.pinning import pin_row, unpinned_names
+    from blimpworks.retrieval.pinning import pin_row, unpinned_names
 
     for name in names or unpinned_names(catalogue):
         filled = pin_row(catalogue, name)
         typer.echo(f"{filled.name}\t{filled.sha256}\t{filled.bytes}")
 
 
+@recorded("blimpworks.models.retrieve:retrieve_model", packages=("huggingface_hub", "hf_xet"))
 def retrieve_model(
-    name: Annotated[str, typer.Option(help="Row of the catalogue of models.")],
-    scope: Annotated[str, typer.Option(help="ISO 639-3 code, or multi.")],
-    hf_id: Annotated[str, typer.Option(help="Owner and name on the hub.")],
-    revision: Annotated[str, typer.Option(help="Branch, tag or commit.")],
-    architecture: Annotated[str, typer.Option(help="Such as causal or masked.")],
-    dtype: Annotated[str, typer.Option(help="Number format that it is run in.")],
-    first_token: Annotated[FirstToken, typer.Option(help="What conditions the first token.")],
-    output: Annotated[Path, typer.Option(help="checkpoint.json; the files go beside it.")],
-    shared: Annotated[
-        str, typer.Option(envvar="BLIMPWORKS_CACHE", help="Cache of models that many read.")
-    ] = "",
-) -> None:
+    name: str = option("Row of the catalogue of models."),
+    scope: str = option("ISO 639-3 code, or multi."),
+    hf_id: str = option("Owner and name on the hub."),
+    revision: str = option("Branch, tag or commit."),
+    architecture: str = option("Such as causal or masked."),
+    dtype: str = option("Number format that it is run in."),
+    first_token: FirstToken = option("What conditions the first token."),
+    output: Path = option("checkpoint.json; the files go beside it.", use=WITH_FOLDER),
+    shared: str = option(
+        "Cache of models that many read.", default="", envvar="BLIMPWORKS_CACHE", use=UNRECORDED
+    ),
+) -> Mapping[str, Any]:
     """Download a model from the Hugging Face hub and seal it as a checkpoint."""
-    from blimpworks.models.retrieve import Wanted
-    from blimpworks.models.retrieve import retrieve_model as retrieve_from_hub
+    from blimpworks.models import retrieve as library
 
-    params = {
-        "name": name,
-        "scope": scope,
-        "hf_id": hf_id,
-        "revision": revision,
-        "architecture": architecture,
-        "dtype": dtype,
-        "first_token": first_token,
-    }
-    wanted = Wanted(name, scope, architecture, dtype, first_token, hf_id, revision)
-    with Job("retrieve_model", inputs=[], outputs=[output, output.parent], params=params) as job:
-        sealed = retrieve_from_hub(wanted, output, Path(shared) if shared else None)
-        job.note(source=sealed.source.model_dump(), files=len(sealed.files))
+    model = library.Wanted(name, scope, architecture, dtype, first_token, hf_id, revision)
+    sealed = library.retrieve_model(model, output, Path(shared) if shared else None)
+    return {"source": sealed.source.model_dump(), "files": len(sealed.files)}
 
 
+def _treebanks(files: Sequence[Path]) -> list[str]:
+    """Name of each file's treebank: its directory's."""
+    return [path.absolute().parent.name for path in files]
+
+
+@recorded(
+    "blimpworks.linguistics.treebanks.build:build_tokens",
+    packages=("conllu", "numpy", "pyarrow"),
+    pandas=False,
+)
+def build_tokens(
+    files: list[Path] = argument(
+        "CoNLL-U files of one language; the directory of each names its treebank.",
+        metavar="FILE...",
+        use=Use(reads=READ.reads, records=lambda _, files: {"treebanks": _treebanks(files)}),
+    ),
+    tokens: Path = written("The tokens table to write."),
+    sentences: Path = written("The sentences table to write."),
+    malformed: Path = written("The report to write of sentences left out."),
+    options: TreebankOptions = settings(
+        TreebankOptions, "The treebanks section of a campaign, as JSON."
+    ),
+) -> Mapping[str, Any]:
+    """Read the treebanks of a language into tables of tokens and sentences."""
+    from blimpworks.linguistics.treebanks.build import build_tokens as build
+
+    named = [*zip(_treebanks(files), files, strict=True)]
+    counts = build(named, tokens, sentences, malformed, options)
+    logging.info("build-tokens: %s", ", ".join(f"{n} {what}" for what, n in counts.items()))
+    return counts
+
+
+@command()
 def schemas(
-    check: Annotated[bool, typer.Option("--check", help="Only compare; exit 1 on drift.")] = False,
+    check: bool = option("Only compare; exit 1 on drift.", "--check", default=False),
 ) -> None:
     """Write the JSON Schemas of campaigns and catalogues to workflow/schemas."""
-    from blimpworks.schemas import drifted, write_schemas
+    from blimpworks.campaign.schemas import drifted, write_schemas
 
     if not check:
         write_schemas(SCHEMAS)
@@ -102,9 +127,3 @@ def schemas(
     for path in stale:
         typer.echo(f"{path} is not what the models say; run `blimpworks schemas`.", err=True)
     raise typer.Exit(1 if stale else 0)
-
-
-def register(app: typer.Typer) -> None:
-    """Add this module's verbs to the command."""
-    for verb in (retrieve, pin, retrieve_model, schemas):
-        app.command()(verb)

@@ -24,7 +24,10 @@ from types import FrameType
 
 from blimpworks.cluster.allocation import Allocation, find_allocation
 from blimpworks.cluster.deadline import DEADLINE
-from blimpworks.cluster.journal import (
+from blimpworks.cluster.memory import count_kills
+from blimpworks.cluster.slurm import ask
+from blimpworks.errors import UserError
+from blimpworks.records.journal import (
     Asked,
     Cause,
     Ended,
@@ -37,9 +40,6 @@ from blimpworks.cluster.journal import (
     progress_path,
     read_attempts,
 )
-from blimpworks.cluster.memory import count_kills
-from blimpworks.cluster.slurm import ask
-from blimpworks.errors import UserError
 from blimpworks.scoring.progress import ATTEMPT, Progressed, read_progress
 
 log = logging.getLogger(__name__)

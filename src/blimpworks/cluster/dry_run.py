@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from blimpworks.cluster.slurm import ANSWERS
+from blimpworks.campaign.parts import ANSWERS
 from blimpworks.errors import UserError
 
 # The messages of the rules that score or answer, and of `retrieve`.

@@ -6,18 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from blimpworks.catalogue import Catalogue
-from blimpworks.cluster.journal import (
-    Attempt,
-    Scored,
-    journal_path,
-    progress_path,
-    read_attempts,
-)
-from blimpworks.cluster.parts import Groups, every_part
+from blimpworks.campaign.catalogue import Catalogue
+from blimpworks.campaign.parts import Groups, every_part
+from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.cluster.slurm import Accounted
-from blimpworks.config import Campaign
 from blimpworks.errors import UserError
+from blimpworks.records.journal import Attempt, Scored, journal_path, progress_path, read_attempts
 from blimpworks.scoring.progress import Progressed, read_progress
 
 HOUR = 3600.0
@@ -173,9 +167,9 @@ def _runs(log: Path) -> tuple[list[Run], list[Progressed]]:
 
 def _with_accounts(run: Run, accounts: Mapping[str, Accounted]) -> Run:
     """An attempt with what SLURM has of its job, if that had no other attempt."""
-    found = accounts.get(run.attempt.started.slurm_job or "")
-    seconds = run.seconds if run.seconds is not None or found is None else found.seconds
-    return Run(run.attempt, run.scored, seconds, found)
+    accounted = accounts.get(run.attempt.started.slurm_job or "")
+    seconds = run.seconds if run.seconds is not None or accounted is None else accounted.seconds
+    return Run(run.attempt, run.scored, seconds, accounted)
 
 
 def read_models(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[ModelUse]:
@@ -183,13 +177,13 @@ def read_models(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> lis
 
     Raises UserError for a file that is not what it should be.
     """
-    found: dict[str, ModelUse] = {}
+    uses: dict[str, ModelUse] = {}
     for part in every_part(campaign, catalogue, groups):
-        use = found.setdefault(part.title, ModelUse(part.title, []))
+        use = uses.setdefault(part.title, ModelUse(part.title, []))
         runs, unwatched = _runs(part.log(campaign))
         use.runs.extend(runs)
         use.unwatched.extend(unwatched)
-    return [use for use in found.values() if use.runs or use.unwatched]
+    return [use for use in uses.values() if use.runs or use.unwatched]
 
 
 def account_for(models: Sequence[ModelUse], accounts: Mapping[str, Accounted]) -> list[ModelUse]:
@@ -198,6 +192,12 @@ def account_for(models: Sequence[ModelUse], accounts: Mapping[str, Accounted]) -
         ModelUse(use.model, [_with_accounts(run, accounts) for run in use.runs], use.unwatched)
         for use in models
     ]
+
+
+def in_all(models: Sequence[ModelUse]) -> ModelUse:
+    """What several models took together; jobs that they shared count once."""
+    runs = [run for use in models for run in use.runs]
+    return ModelUse("in all", runs, [each for use in models for each in use.unwatched])
 
 
 def _benchmark(path: Path) -> tuple[float, float | None]:
@@ -221,10 +221,10 @@ def read_rules(campaign: Campaign) -> list[RuleUse]:
     """
     root = Path(campaign.pathvars.benchmarks)
     folders = sorted(path for path in root.glob("*") if path.is_dir())
-    found = []
+    rules = []
     for folder in folders:
         jobs = [_benchmark(path) for path in sorted(folder.rglob("*.tsv"))]
         sizes = [size for _, size in jobs if size is not None]
         hours = sum(seconds for seconds, _ in jobs) / HOUR
-        found.append(RuleUse(folder.name, len(jobs), hours, max(sizes, default=None)))
-    return sorted(found, key=lambda rule: -rule.hours)
+        rules.append(RuleUse(folder.name, len(jobs), hours, max(sizes, default=None)))
+    return sorted(rules, key=lambda rule: -rule.hours)

@@ -3,12 +3,14 @@
 import csv
 import io
 import json
-import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from blimpworks.cluster.efficiency import Efficiency, ModelUse, RuleUse
-from blimpworks.cluster.wording import WIDTH, amount, cut, duration, table
+from rich.console import RenderableType
+
+from blimpworks.cluster.efficiency import Efficiency, ModelUse, RuleUse, in_all
+from blimpworks.cluster.text import WIDTH, Columns, amount, duration, number, printed
 
 GENEROUS = 2.0
 """Asking for more than this many times what was used is told."""
@@ -28,12 +30,10 @@ def _gb(megabytes: float | None) -> str:
     return f"{megabytes / 1000:.{0 if megabytes >= 9950 else 1}f}"
 
 
-def _hours(hours: float | None) -> str:
-    if hours is None:
-        return "-"
-    if not 0 < hours < 0.095:
-        return f"{hours:.{0 if hours >= 99.5 else 1 if hours >= 0.95 else 2}f}" if hours else "-"
-    return f"{hours:.3f}"
+def _hours(hours: float) -> str:
+    if 0 < hours < 0.095:
+        return f"{hours:.3f}"
+    return number(hours) if hours else "-"
 
 
 def _percent(share: float | None) -> str:
@@ -83,119 +83,99 @@ def advice(use: ModelUse) -> list[str]:
     return [*_memory_advice(use), *_time_advice(use), *_use_advice(use)]
 
 
-def _advice(models: Sequence[ModelUse]) -> list[str]:
+def _advice(models: Sequence[ModelUse]) -> list[RenderableType]:
     """What stands out, by model; and speeds to ask by, as the site's description has them."""
-    told = [(use.model, found) for use in models if (found := advice(use))]
-    lines = []
-    for model, found in told:
-        text = f"{model}: {'; '.join(found)}."
-        lines += textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
-    if lines:
-        lines = ["What to change", *lines, ""]
+    advised = [(use.model, sentences) for use in models if (sentences := advice(use))]
+    blocks: list[RenderableType] = [
+        f"  {model}: {'; '.join(sentences)}." for model, sentences in advised
+    ]
+    if blocks:
+        blocks = ["What to change", *blocks, ""]
     speeds = [(u.model, u.tokens_per_second) for u in models if u.runs and u.tokens_per_second]
     if speeds:
-        lines += ["So that jobs ask for what was measured here, in config/site.yaml:", "models:"]
-        lines += [f"  {model}: {{tokens_per_second: {speed:.0f}}}" for model, speed in speeds]
-        lines.append("")
-    return lines
+        blocks += ["So that jobs ask for what was measured here, in config/site.yaml:", "models:"]
+        blocks += [f"  {model}: {{tokens_per_second: {speed:.0f}}}" for model, speed in speeds]
+        blocks.append("")
+    return blocks
 
 
-def _row(use: ModelUse) -> list[str]:
-    memory = f"{_gb(use.rss_mb)}/{_gb(use.mem_mb)}" if use.runs else "-"
-    return [
-        use.model,
-        str(len(use.jobs) or "-"),
-        str(len(use.runs) or "-"),
-        _hours(use.asked),
-        _hours(use.held),
-        _hours(use.scoring),
-        _percent(use.share),
-        amount(use.tokens),
-        amount(use.tokens_per_second),
-        amount(use.tokens_per_second_held),
-        duration(use.load_seconds) if use.load_seconds else "-",
-        memory,
-    ]
+def _row(use: ModelUse) -> dict[str, str]:
+    return {
+        "model": use.model,
+        "jobs": str(len(use.jobs) or "-"),
+        "tries": str(len(use.runs) or "-"),
+        "asked": _hours(use.asked),
+        "held": _hours(use.held),
+        "scoring": _hours(use.scoring),
+        "share": _percent(use.share),
+        "tokens": amount(use.tokens),
+        "tokens/s": amount(use.tokens_per_second),
+        "overall": amount(use.tokens_per_second_held),
+        "loading": duration(use.load_seconds) if use.load_seconds else "-",
+        "GB": f"{_gb(use.rss_mb)}/{_gb(use.mem_mb)}" if use.runs else "-",
+    }
 
 
-HEAD: tuple[str, ...] = ("model", "jobs", "tries", "asked", "held", "scoring", "share")
-HEAD += ("tokens", "tokens/s", "overall", "loading", "GB")
-
-
-def _totals(models: Sequence[ModelUse]) -> list[str]:
-    if len(models) < 2:
-        return []
-    asked, held, scoring = (
-        sum(getattr(use, name) for use in models) for name in ("asked", "held", "scoring")
-    )
-    hours = [
-        _hours(asked),
-        _hours(held),
-        _hours(scoring),
-        _percent(scoring / held if held else None),
-    ]
-    jobs, runs = sum(len(u.jobs) for u in models), sum(len(u.runs) for u in models)
-    tokens = amount(sum(use.tokens for use in models))
-    return ["in all", str(jobs or "-"), str(runs or "-"), *hours, tokens, "", "", "", ""]
-
-
-def _of_unit(models: Sequence[ModelUse], unit: str) -> list[str]:
-    """A table of the models whose hours are of one unit."""
+def _of_unit(models: Sequence[ModelUse], unit: str) -> list[RenderableType]:
+    """A table of the models whose hours are of one unit, and of all of them together."""
     own = [use for use in models if use.unit == unit]
-    if not own:
-        return []
-    totals = _totals(own)
-    rows = [_row(use) for use in own] + ([totals] if totals else [])
-    return [f"Scoring, in {unit}-hours", cut(table(HEAD, rows)), ""]
+    rows = [*own, in_all(own)] if len(own) > 1 else own
+    return [f"Scoring, in {unit}-hours", Columns([*map(_row, rows)]), ""] if rows else []
 
 
-def _accounted(models: Sequence[ModelUse]) -> list[str]:
+def _accounted(models: Sequence[ModelUse]) -> list[RenderableType]:
     """What SLURM's accounting says, where it does."""
-    found = [(use.model, _accounts(use)) for use in models]
     rows = [
-        [
-            model,
-            str(facts["sacct_jobs"]),
-            _hours(facts["sacct_hours"]),
-            _gb(facts["sacct_rss_mb"]),
-            facts["sacct_states"],
-        ]
-        for model, facts in found
-        if facts["sacct_jobs"]
+        {
+            "model": use.model,
+            "jobs": str(facts["sacct_jobs"]),
+            "hours": _hours(facts["sacct_hours"]),
+            "GB": _gb(facts["sacct_rss_mb"]),
+            "states": facts["sacct_states"],
+        }
+        for use in models
+        if (facts := _accounts(use))["sacct_jobs"]
     ]
-    head = ("model", "jobs", "hours", "GB", "states")
-    return ["By SLURM's accounting", cut(table(head, rows, left=(0, 4))), ""] if rows else []
+    return ["By SLURM's accounting", Columns(rows, left=("model", "states")), ""] if rows else []
 
 
-def _rules(rules: Sequence[RuleUse]) -> list[str]:
-    rows = [[r.rule, str(r.jobs), duration(3600 * r.hours), _gb(r.rss_mb)] for r in rules]
-    head = ("rule", "jobs", "time", "largest GB")
-    return ["All finished jobs, by rule", table(head, rows), ""] if rows else []
+def _rules(rules: Sequence[RuleUse]) -> list[RenderableType]:
+    rows = [
+        {
+            "rule": rule.rule,
+            "jobs": str(rule.jobs),
+            "time": duration(3600 * rule.hours),
+            "largest GB": _gb(rule.rss_mb),
+        }
+        for rule in rules
+    ]
+    return ["All finished jobs, by rule", Columns(rows, left=("rule",)), ""] if rows else []
 
 
-def as_text(found: Efficiency) -> str:
+def as_text(campaign: Efficiency, width: int = WIDTH) -> str:
     """Hours, speeds and memory by model, how attempts ended, what to change, and the rules."""
-    lines = [f"Campaign {found.campaign}", ""]
-    lines += [*_of_unit(found.models, "GPU"), *_of_unit(found.models, "core")]
-    if not found.models:
-        lines += ["Nothing was scored yet, or by jobs that kept no journal.", ""]
-    rough = [use for use in found.models if {*use.causes} - {"done"}]
+    models = campaign.models
+    blocks: list[RenderableType] = [f"Campaign {campaign.campaign}", ""]
+    blocks += [*_of_unit(models, "GPU"), *_of_unit(models, "core")]
+    if not models:
+        blocks += ["Nothing was scored yet, or by jobs that kept no journal.", ""]
+    rough = [use for use in models if {*use.causes} - {"done"}]
     if rough:
-        lines += ["How attempts ended, where not all were done"]
-        lines += [cut(f"  {use.model}: {_endings(use)}") for use in rough] + [""]
-    lines += _accounted(found.models)
-    return "\n".join([*lines, *_advice(found.models), *_rules(found.rules)]).rstrip()
+        blocks += ["How attempts ended, where not all were done"]
+        blocks += [f"  {use.model}: {_endings(use)}" for use in rough] + [""]
+    blocks += _accounted(models)
+    return printed([*blocks, *_advice(models), *_rules(campaign.rules)], width)
 
 
 def _accounts(use: ModelUse) -> dict[str, Any]:
     """What SLURM's accounting says, or None for each value where it says nothing."""
-    found = {run.attempt.started.slurm_job: run.accounted for run in use.runs if run.accounted}
-    sizes = [each.rss_mb for each in found.values() if each.rss_mb is not None]
+    jobs = {run.attempt.started.slurm_job: run.accounted for run in use.runs if run.accounted}
+    sizes = [each.rss_mb for each in jobs.values() if each.rss_mb is not None]
     return {
-        "sacct_jobs": len(found) or None,
-        "sacct_hours": sum(e.seconds for e in found.values()) / 3600 if found else None,
+        "sacct_jobs": len(jobs) or None,
+        "sacct_hours": sum(e.seconds for e in jobs.values()) / 3600 if jobs else None,
         "sacct_rss_mb": max(sizes, default=None),
-        "sacct_states": ", ".join(sorted({each.state for each in found.values()})) or None,
+        "sacct_states": ", ".join(sorted({each.state for each in jobs.values()})) or None,
     }
 
 
@@ -232,11 +212,9 @@ def as_csv(models: Sequence[ModelUse]) -> str:
     return sink.getvalue()
 
 
-def as_json(found: Efficiency) -> str:
+def as_json(efficiency: Efficiency) -> str:
     """Everything, as JSON."""
-    rules = [
-        {"rule": r.rule, "jobs": r.jobs, "hours": r.hours, "rss_mb": r.rss_mb} for r in found.rules
-    ]
-    whole: dict[str, Any] = {"campaign": found.campaign, "rules": rules}
-    whole["models"] = [record(use) for use in found.models]
+    rules = [asdict(rule) for rule in efficiency.rules]
+    models = [record(use) for use in efficiency.models]
+    whole = {"campaign": efficiency.campaign, "rules": rules, "models": models}
     return json.dumps(whole, indent=1, ensure_ascii=False)

@@ -6,10 +6,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from blimpworks.catalogue import ModelRow
-from blimpworks.cluster.expectations import SENTENCE, Expectation
+from blimpworks.campaign.catalogue import ModelRow
+from blimpworks.campaign.paper import SENTENCE
+from blimpworks.campaign.settings.site import ModelNeeds, Site
+from blimpworks.cluster.expectations import Expectation
 from blimpworks.cluster.needs import Needs
-from blimpworks.config.site import ModelNeeds, Site
 
 CORE_TERAFLOPS = 0.025
 """What one core does in float32 (an assumption: half of 3 GHz × 16 operations a cycle)."""
@@ -20,8 +21,9 @@ LSTM_MULTIPLIED = 0.55
 """Share of an LSTM's parameters that a token is multiplied with: all but the embeddings, which
 are looked up (50 of 90 million at 2 × 800 units and 50,000 words, 210 of 410 at 250,000)."""
 LSTM_COMPUTED = 0.25
-"""Share of an LSTM's tokens that are computed, since prefixes are shared (counted over all of
-CLAMS's sets: 0.22 to 0.26 by language, most of them the two last tokens of each sentence)."""
+"""Share of an LSTM's tokens that are computed, since prefixes are shared (counted over all sets
+of Mueller et al. 2020: 0.22 to 0.26 by language, most of them the two last tokens of each
+sentence)."""
 FLOAT32 = 1 / 16
 """Peak of a GPU in float32 to that in bfloat16 (data sheets: A100 1/16, H100 1/15)."""
 SMALLEST = 0.005

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from blimpworks.catalogue import ModelRow
-from blimpworks.config.scoring import ScoringOptions
-from blimpworks.config.site import GpuKind, ModelNeeds, Site
+from blimpworks.campaign.catalogue import ModelRow
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.campaign.settings.site import GpuKind, ModelNeeds, Site
 from blimpworks.errors import UserError
 
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}

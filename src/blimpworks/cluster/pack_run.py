@@ -15,9 +15,9 @@ from types import FrameType
 from blimpworks.cluster.allocation import find_allocation
 from blimpworks.cluster.attempt import GRACE, OUT_OF_TIME, PACKED, put_back
 from blimpworks.cluster.deadline import CAUTION, RESERVE
-from blimpworks.cluster.journal import journal_path, read_attempts
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
+from blimpworks.records.journal import journal_path, read_attempts
 from blimpworks.scoring.failed import Failed
 
 log = logging.getLogger(__name__)

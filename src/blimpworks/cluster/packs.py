@@ -9,12 +9,12 @@ already: else a later run would cut the campaign otherwise and ask for everythin
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from blimpworks.catalogue import ModelRow
+from blimpworks.campaign.catalogue import ModelRow
+from blimpworks.campaign.parts import Part
+from blimpworks.campaign.settings.site import Site
 from blimpworks.cluster.estimate import score_seconds, speed_of
 from blimpworks.cluster.expectations import ExpectationsOf
 from blimpworks.cluster.needs import Needs
-from blimpworks.cluster.parts import Part
-from blimpworks.config.site import Site
 
 NeedsOf = Callable[[str], Needs]
 """What scoring with a model needs."""

@@ -7,31 +7,29 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from blimpworks.catalogue import Catalogue, SourceRow, TreebankRow
+from blimpworks.campaign.catalogue import Catalogue, SourceRow, TreebankRow
+from blimpworks.campaign.engines import settle
+from blimpworks.campaign.parts import ANSWERS, Part, engine_of, every_part, item_sets, items_table
+from blimpworks.campaign.reference import groups_of_models
+from blimpworks.campaign.registry import find_benchmark
+from blimpworks.campaign.seeds import for_seeds
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.settings.site import Site
 from blimpworks.cluster.dry_run import DryRun
 from blimpworks.cluster.estimate import Expected, expected_work, score_seconds, speed_of
 from blimpworks.cluster.expectations import (
-    SENTENCE,
-    TOKENS,
     Expectation,
     expected_items,
     scores_regions,
 )
 from blimpworks.cluster.needs import Needs, needs_of, weights_gb
 from blimpworks.cluster.packs import Pack, pack_parts
-from blimpworks.cluster.parts import Part, engine_of, every_part, item_sets, items_table
 from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, PackPlan, Plan, Present, TrainingPlan
 from blimpworks.cluster.present import NOTHING, is_done, stored
 from blimpworks.cluster.requests import Request
 from blimpworks.cluster.sizing import pack_request, sized_request
-from blimpworks.cluster.slurm import ANSWERS
 from blimpworks.cluster.trainings import plan_trainings, training_notes
-from blimpworks.config import Campaign
-from blimpworks.config.site import Site
 from blimpworks.errors import UserError
-from blimpworks.reference import groups_of_models
-from blimpworks.scoring.engines import settle
-from blimpworks.seeds import for_seeds
 
 STORE_BYTES, TABLE_BYTES = 10, 8
 """Of a token in shards, and in tables of scores (measured on the demo: 10 and 7.5)."""
@@ -40,8 +38,8 @@ SENTENCE_BYTES = 40
 ANSWER_BYTES = 250
 """Of an answer, in shards and again in a table (an assumption: 128 tokens, compressed)."""
 PREPARED = 1.0
-"""Size of prepared inputs and pairs, to that of the files they are made from (MultiBLiMP's
-101 languages: 0.7)."""
+"""Size of prepared inputs and pairs, to that of the files they are made from (101
+languages: 0.7)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +122,7 @@ class _Planner:
         """What decides how many tokens of a sentence are scored: benchmarks, and all or regions."""
         row = self.catalogue.models[part.model]
         names = {benchmark for benchmark, _ in part.sets}
-        return {(name, scores_regions(self.campaign, row, name)) for name in names}
+        return {(name, scores_regions(self.campaign, row, find_benchmark(name))) for name in names}
 
     def _mean(self, part: Part) -> float | None:
         """Tokens of a sentence as measured: with the part's model, else with others like it."""
@@ -265,7 +263,7 @@ class _Planner:
         names = dict.fromkeys(name for part in open_parts for name, _ in part.sets)
         if not names:
             return "as in what is scored already"
-        told = ", ".join(f"{TOKENS.get(name, SENTENCE):g} in {name}" for name in names)
+        told = ", ".join(f"{find_benchmark(name).tokens:g} in {name}" for name in names)
         return f"{told}, an assumption as long as nothing like it is scored"
 
     def obstacles(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from blimpworks.config import Strict
+from blimpworks.strict import Strict
 
 
 class ModelPlan(Strict):

@@ -1,131 +1,82 @@
-"""A plan as text of at most 100 columns."""
+"""A plan as text for people."""
 
-import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from tabulate import tabulate
+from rich.console import RenderableType
+from rich.filesize import decimal
+from rich.padding import Padding
+from rich.text import Text
 
+from blimpworks.campaign.settings.site import GpuKind, Site
 from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, Plan, Present
-from blimpworks.cluster.wording import named
-from blimpworks.config.site import GpuKind, Site
+from blimpworks.cluster.text import WIDTH, Columns, number, printed
 
-WIDTH = 100
-LONGEST = 22
-"""Characters of a model's name that the table has room for."""
 SHORT = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-HEADINGS = (
-    "model",
-    "engine",
-    "GB",
-    "GPUs",
-    "host",
-    "jobs",
-    "Mtok",
-    "tok/s",
-    "h",
-    "asks",
-    "GPU-h",
-)
-
-
-def size(count: float) -> str:
-    """Bytes in decimal units, such as ``1.3 TB``."""
-    for unit in ("B", "KB", "MB", "GB"):
-        if count < 999.5:
-            return f"{count:.0f} {unit}" if unit in ("B", "KB") else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} TB"
-
-
-def number(value: float) -> str:
-    """A number with about two figures that count: 12,345, 12, 1.2 or 0.12."""
-    if value >= 9.95 or value == 0:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 0.95 else f"{value:.2f}"
-
-
-def _wrapped(text: str) -> list[str]:
-    # Lines of a point in a list stand under its text.
-    below = " " * (4 if text.startswith("- ") else 2)
-    return textwrap.wrap(
-        text, WIDTH, initial_indent="  ", subsequent_indent=below, break_long_words=False
-    )
 
 
 def _rules(plan: Plan) -> Iterator[str]:
     if plan.rules is None:
         yield "Jobs: not counted, because Snakemake refuses the campaign as it is (see the end)."
         return
-    total, asked = sum(plan.rules.values()), plan.dry_run_seconds
+    total, seconds = sum(plan.rules.values()), plan.dry_run_seconds
     if not total:
-        yield f"Jobs: nothing is left to run (Snakemake's dry run, {asked:.0f} s)."
+        yield f"Jobs: nothing is left to run (Snakemake's dry run, {seconds:.0f} s)."
         return
     on_gpus = f"{plan.gpu_jobs:,} of them on GPUs"
-    yield f"Jobs: {total:,} to run, {on_gpus} (Snakemake's dry run, {asked:.0f} s)."
+    yield f"Jobs: {total:,} to run, {on_gpus} (Snakemake's dry run, {seconds:.0f} s)."
     counted = sorted(plan.rules.items(), key=lambda rule: -rule[1])
-    yield from _wrapped(", ".join(f"{rule} {count:,}" for rule, count in counted))
+    yield f"  {', '.join(f'{rule} {count:,}' for rule, count in counted)}"
 
 
-def _row(model: ModelPlan, letters: Mapping[str, str]) -> tuple[str, ...]:
-    gpus = f"{model.gpus} × {letters[model.kind]}" if model.kind else "none"
-    name = named(model.model, LONGEST)
+def _row(model: ModelPlan, letters: Mapping[str, str]) -> dict[str, str]:
     engine = "hf" if model.engine == "transformers" else model.engine
-    return (
-        name,
-        f"{engine} {SHORT[model.dtype]}",
-        f"{model.weights_gb:.1f}",
-        gpus,
-        f"{model.host_memory_mb / 1000:.0f}",
-        f"{model.packed} in {model.packs}" if model.packed else f"{model.jobs}",
-        number(model.tokens / 1e6),
-        f"{number(model.tokens_per_second)} {model.speed[0]}",
-        number(model.hours),
-        number(model.minutes_asked / 60),
-        number(model.gpu_hours) if model.gpus else "-",
-    )
+    return {
+        "model": model.model,
+        "engine": f"{engine} {SHORT[model.dtype]}",
+        "GB": f"{model.weights_gb:.1f}",
+        "GPUs": f"{model.gpus} × {letters[model.kind]}" if model.kind else "none",
+        "host": f"{model.host_memory_mb / 1000:.0f}",
+        "jobs": f"{model.packed} in {model.packs}" if model.packed else f"{model.jobs}",
+        "Mtok": number(model.tokens / 1e6),
+        "tok/s": f"{number(model.tokens_per_second)} {model.speed[0]}",
+        "h": number(model.hours),
+        "asks": number(model.minutes_asked / 60),
+        "GPU-h": number(model.gpu_hours) if model.gpus else "-",
+    }
 
 
-def _kinds(plan: Plan, site: Site, letters: Mapping[str, str]) -> Iterator[str]:
-    used = {model.kind for model in plan.models}
-    for kind in site.gpus:
-        if kind.label in used:
-            yield f"  {letters[kind.label]} = {_place(kind)}"
+def _kind(kind: GpuKind) -> str:
+    """Where a kind of GPU is, and for how long a job may have it."""
+    limits = [f"partition {kind.partition}"] if kind.partition else []
+    limits += [f"constraint {kind.constraint}"] if kind.constraint else []
+    limits += [f"{kind.per_node} a node", f"at most {kind.max_hours:g} h a job"]
+    return f"{kind.label} ({', '.join(limits)})"
 
 
-def _place(kind: GpuKind) -> str:
-    said = [f"partition {kind.partition}"] if kind.partition else []
-    said += [f"constraint {kind.constraint}"] if kind.constraint else []
-    said += [f"{kind.per_node} a node", f"at most {kind.max_hours:g} h a job"]
-    return f"{kind.label} ({', '.join(said)})"
-
-
-def _models(plan: Plan, site: Site | None) -> Iterator[str]:
+def _models(plan: Plan, site: Site | None) -> Iterator[RenderableType]:
     if not plan.models:
         return
     jobs = sum(model.jobs for model in plan.models) + len(plan.packs)
     yield f"Scoring: {jobs} jobs of {len(plan.models)} models."
     for pack in plan.packs:
         where = f"{pack.gpus} GPU{'s' * (pack.gpus > 1)}" if pack.gpus else "no GPU"
-        yield from _wrapped(
-            f"{pack.name}: {pack.parts} small parts in one job with {where}; takes "
+        yield (
+            f"  {pack.name}: {pack.parts} small parts in one job with {where}; takes "
             f"{number(pack.hours)} h, asks for {number(pack.minutes_asked / 60)}"
         )
     kinds = site.gpus if site else ()
     letters = dict(zip((kind.label for kind in kinds), LETTERS, strict=False))
-    if site:
-        yield from _kinds(plan, site, letters)
+    used = {model.kind for model in plan.models}
+    yield from (f"  {letters[kind.label]} = {_kind(kind)}" for kind in kinds if kind.label in used)
     rows = [_row(model, letters) for model in plan.models]
-    align = ("left", "left", "right", "left", *["right"] * 7)
-    # Headings as a row, because tabulate pads those that are given as such.
-    table = tabulate([HEADINGS, *rows], tablefmt="plain", disable_numparse=True, colalign=align)
-    yield from ("  " + line.rstrip() for line in table.splitlines())
-    yield from _wrapped(
-        "engine: hf is transformers. GB: weights. GPUs: of each job; the model is spread over all "
-        "of them (tensor parallel). host: GB of the host's memory. jobs: of its own, or so many "
-        "parts in so many shared jobs. Mtok: million tokens to score. tok/s: m measured, s stated "
-        "(peak × utilisation). h: of the longest job or part; asks: what its job asks SLURM for. "
-        "GPU-h: in all."
+    yield Padding(Columns(rows, left=("model", "engine", "GPUs")), (0, 0, 0, 2))
+    yield (
+        "  engine: hf is transformers. GB: weights. GPUs: of each job; the model is spread over "
+        "all of them (tensor parallel). host: GB of the host's memory. jobs: of its own, or so "
+        "many parts in so many shared jobs. Mtok: million tokens to score. tok/s: m measured, s "
+        "stated (peak × utilisation). h: of the longest job or part; asks: what its job asks SLURM "
+        "for. GPU-h: in all."
     )
 
 
@@ -149,13 +100,13 @@ def _hours(plan: Plan) -> Iterator[str]:
 
 def _disk(disk: DiskPlan) -> Iterator[str]:
     unknown = f" and {disk.downloads_unknown} files of unknown size" * bool(disk.downloads_unknown)
-    yield f"Disk: about {size(disk.total)} more."
-    yield from _wrapped(
-        f"resources: {size(disk.downloads)} of treebanks and sources{unknown}, "
-        f"{size(disk.weights)} of weights, {size(disk.prepared)} prepared"
+    yield f"Disk: about {decimal(disk.total)} more."
+    yield (
+        f"  resources: {decimal(disk.downloads)} of treebanks and sources{unknown}, "
+        f"{decimal(disk.weights)} of weights, {decimal(disk.prepared)} prepared"
     )
-    yield f"  results: {size(disk.stores)} of scores, {size(disk.tables)} of tables"
-    free = ", ".join(f"{size(free)} for {name}" for name, free in disk.free.items())
+    yield f"  results: {decimal(disk.stores)} of scores, {decimal(disk.tables)} of tables"
+    free = ", ".join(f"{decimal(free)} for {name}" for name, free in disk.free.items())
     verdict = "enough" if disk.sufficient else "NOT ENOUGH: make room, or change pathvars"
     yield f"  free: {free}; {verdict}."
 
@@ -177,25 +128,29 @@ def _refused(plan: Plan) -> Iterator[str]:
     if plan.refused:
         yield f"Refused: {len(plan.refused)} models cannot be run."
         for reason in plan.refused.values():
-            yield from _wrapped(f"- {reason}")
+            yield f"  - {reason}"
 
 
-def plan_text(plan: Plan, site: Site | None) -> str:
-    """The plan for people."""
+def plan_text(plan: Plan, site: Site | None, width: int = WIDTH) -> str:
+    """The plan in ``width`` columns."""
     where = f"on the cluster of {plan.site}" if plan.site else "on this machine"
-    lines = [f"Campaign {plan.campaign} {where}."]
+    heading: list[RenderableType] = [Text(f"Campaign {plan.campaign} {where}.")]
     if plan.site is None:
-        lines += _wrapped(
-            "No cluster is described, so models are planned for CPUs; to plan for a cluster, copy "
-            "config/site.example.yaml to config/site.yaml and fill it in, or name a file with "
-            "--site.",
+        heading.append(
+            "  No cluster is described, so models are planned for CPUs; to plan for a cluster, "
+            "copy config/site.example.yaml to config/site.yaml and fill it in, or name a file "
+            "with --site."
         )
-    blocks = [_rules(plan), _models(plan, site), _hours(plan), _disk(plan.disk)]
-    for block in [*blocks, _present(plan.present)]:
-        told = list(block)
-        lines += ["", *told] if told else []
-    if plan.notes:
-        lines += ["", "Notes:", *(line for note in plan.notes for line in _wrapped(f"- {note}"))]
-    if refused := list(_refused(plan)):
-        lines += ["", *refused]
-    return "\n".join(lines)
+    notes = [f"  - {note}" for note in plan.notes]
+    sections: list[Iterable[RenderableType]] = [
+        heading,
+        _rules(plan),
+        _models(plan, site),
+        _hours(plan),
+        _disk(plan.disk),
+        _present(plan.present),
+        ["Notes:", *notes] if notes else [],
+        _refused(plan),
+    ]
+    blocks = [block for section in sections if (lines := [*section]) for block in (*lines, "")]
+    return printed(blocks, width)

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from blimpworks.answering.manifest import AnswerManifest
-from blimpworks.cluster.parts import Kind
+from blimpworks.campaign.parts import Kind
 from blimpworks.errors import UserError
+from blimpworks.generation.manifest import AnswerManifest
 from blimpworks.scoring.run import Manifest, read_manifest
 
 

@@ -1,7 +1,7 @@
 """What jobs ask SLURM for, under the names that Snakemake's executor knows."""
 
+from blimpworks.campaign.settings.site import CpuNodes, GpuKind, Site
 from blimpworks.cluster.needs import Needs
-from blimpworks.config.site import CpuNodes, GpuKind, Site
 from blimpworks.errors import UserError
 
 Request = dict[str, int | str]
@@ -73,7 +73,7 @@ def score_request(
 
 
 TRAINING_MB = 12_000
-"""Of the host for a training on a GPU: the 400 M words of CLAMS's five corpora are 1.6 GB, and a
+"""Of the host for a training on a GPU: the 400 M words of five Wikipedias are 1.6 GB, and a
 model of their 250,000 words has as much in each of weights, best weights and snapshot."""
 TRAINING_HOURS = 48
 """Most that one job of a training asks for. It takes epochs × words / words a second, of which the

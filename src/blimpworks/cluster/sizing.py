@@ -1,22 +1,22 @@
-"""How much a job that scores asks for: what its work needs, grown by how it ended before."""
+"""How much a job that scores asks for: what its work needs, scaled by how it ended before."""
 
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from blimpworks.catalogue import ModelRow
+from blimpworks.campaign.catalogue import ModelRow
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.campaign.settings.site import Site
 from blimpworks.cluster.estimate import expected_work, minutes_to_ask, score_seconds, speed_of
 from blimpworks.cluster.expectations import Expectation
-from blimpworks.cluster.growth import Growth, growth
-from blimpworks.cluster.journal import journal_path, read_attempts
 from blimpworks.cluster.needs import Needs, needs_of
 from blimpworks.cluster.packs import Pack
 from blimpworks.cluster.requests import Request, longest_hours, score_request
+from blimpworks.cluster.retry_scaling import RetryScaling, retry_scaling
 from blimpworks.cluster.slurm import slurm_states
-from blimpworks.config import ScoringOptions
-from blimpworks.config.site import Site
 from blimpworks.errors import UserError
+from blimpworks.records.journal import journal_path, read_attempts
 
 
 def node_memory_mb(site: Site | None, needs: Needs) -> int | None:
@@ -26,7 +26,7 @@ def node_memory_mb(site: Site | None, needs: Needs) -> int | None:
     return int(1000 * (needs.kind.host_memory_gb if needs.kind else site.cpu.memory_gb))
 
 
-def grown_by(log: Path) -> Growth:
+def scaling_of(log: Path) -> RetryScaling:
     """How much more than at first the job with that log asks for.
 
     An attempt of which nothing is known because its node took it along is looked up in SLURM.
@@ -35,9 +35,9 @@ def grown_by(log: Path) -> Growth:
         attempts = read_attempts(journal_path(log))
     except UserError as error:
         print(f"blimpworks: {error}", file=sys.stderr)
-        return Growth()
+        return RetryScaling()
     lost = [a.started.slurm_job for a in attempts if a.ended is None and a.started.slurm_job]
-    return growth(attempts, slurm_states(lost) if lost else {})
+    return retry_scaling(attempts, slurm_states(lost) if lost else {})
 
 
 def _within(memory: float, site: Site | None, needs: Needs) -> int:
@@ -52,14 +52,14 @@ def pack_request(
 
     ``logs`` has each member's log. Grows like ``sized_request``, with the member that grew most.
     """
-    grown = [grown_by(log) for log in logs.values()]
+    scalings = [scaling_of(log) for log in logs.values()]
     every = [needs_of(part.model) for part in pack.parts]
     needs = every[0]
     slots = sum(each.gpus or each.cores for each in every)
     densest = max(each.memory_mb / (each.gpus or each.cores) for each in every)
-    memory = densest * min(pack.width, slots) * max(g.memory for g in grown)
+    memory = densest * min(pack.width, slots) * max(each.memory for each in scalings)
     hours = longest_hours(site, needs)
-    minutes = minutes_to_ask(pack.hours * 3600, hours) * max(g.minutes for g in grown)
+    minutes = minutes_to_ask(pack.hours * 3600, hours) * max(each.minutes for each in scalings)
     whole = replace(needs, gpus=pack.width if needs.kind else 0, cores=_cores(pack, needs))
     memory_mb = _within(memory, site, needs)
     return score_request(site, whole, min(round(minutes), int(hours * 60)), memory_mb=memory_mb)
@@ -88,11 +88,11 @@ def sized_request(
 
     Raises UserError for a model that fits nowhere.
     """
-    grown = grown_by(log)
-    needs = needs_of(row, engine, dtype, site, grown.gpu_step, options=options)
+    scaling = scaling_of(log)
+    needs = needs_of(row, engine, dtype, site, scaling.gpu_step, options=options)
     work, speed = expected_work(items), speed_of(row, engine, needs, site)
     seconds = score_seconds(work.tokens, needs.weights_gb, speed, site)
     hours = longest_hours(site, needs)
-    minutes = min(round(minutes_to_ask(seconds, hours) * grown.minutes), int(hours * 60))
-    memory_mb = _within(needs.memory_mb * grown.memory, site, needs)
+    minutes = min(round(minutes_to_ask(seconds, hours) * scaling.minutes), int(hours * 60))
+    memory_mb = _within(needs.memory_mb * scaling.memory, site, needs)
     return score_request(site, needs, minutes, memory_mb=memory_mb)

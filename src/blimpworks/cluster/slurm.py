@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-ANSWERS = " (answers)"
-"""Behind the name of a model where its answers are told apart from its scores."""
+from blimpworks.campaign.parts import ANSWERS
+
 PATIENCE = 20.0
 """Seconds to wait for an answer: a busy controller takes some."""
 JOB = re.compile(r"[0-9]+([_+][0-9]+)?")

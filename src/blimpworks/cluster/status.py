@@ -5,12 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from blimpworks.catalogue import Catalogue
-from blimpworks.cluster.estimate import count_pairs
-from blimpworks.cluster.expectations import expected_items
-from blimpworks.cluster.journal import now
-from blimpworks.cluster.looks import Look, look_at
-from blimpworks.cluster.parts import (
+from blimpworks.campaign.catalogue import Catalogue
+from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.campaign.parts import (
     Groups,
     Kind,
     Part,
@@ -19,11 +16,14 @@ from blimpworks.cluster.parts import (
     item_sets,
     items_table,
 )
+from blimpworks.campaign.retrieved import retrieved_files
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.cluster.estimate import count_pairs
+from blimpworks.cluster.expectations import expected_items
+from blimpworks.cluster.part_status import PartStatus, read_part_status
 from blimpworks.cluster.slurm import Queue
-from blimpworks.cluster.sources import retrieved_files
-from blimpworks.config import Campaign
-from blimpworks.exhibits.catalogue import FORMATS
 from blimpworks.files import Listing
+from blimpworks.records.journal import now
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class ModelStatus:
 
     model: str
     """Its name, or the title of its answers."""
-    looks: list[Look]
-    """Its parts."""
+    parts: list[PartStatus]
+    """Those that are scored with it."""
     sentences: int
     """Of all its parts."""
     exact: bool
@@ -58,17 +58,17 @@ class ModelStatus:
     @property
     def done(self) -> int:
         """Sentences that have scores."""
-        return sum(look.done for look in self.looks)
+        return sum(part.done for part in self.parts)
 
     @property
     def languages(self) -> tuple[int, int]:
         """Languages whose scores are all there, and all languages."""
-        finished = sum(look.finished_languages() for look in self.looks)
-        return finished, sum(len(look.part.languages) for look in self.looks)
+        finished = sum(part.finished_languages() for part in self.parts)
+        return finished, sum(len(part.part.languages) for part in self.parts)
 
     def _rate(self, counted: str) -> float | None:
         """Units scored per second, by the last attempt of each part."""
-        known = [look.progress for look in self.looks if look.progress and look.progress.new]
+        known = [part.progress for part in self.parts if part.progress and part.progress.new]
         seconds = sum(each.score_seconds for each in known)
         total: float = sum(getattr(each, counted) for each in known)
         return total / seconds if seconds else None
@@ -86,7 +86,7 @@ class ModelStatus:
     @property
     def load(self) -> float | None:
         """Mean seconds that its jobs took to load; None where that is not known."""
-        known = [look.progress.load_seconds for look in self.looks if look.progress]
+        known = [part.progress.load_seconds for part in self.parts if part.progress]
         seconds = [each for each in known if each is not None]
         return sum(seconds) / len(seconds) if seconds else None
 
@@ -112,15 +112,15 @@ def _tables(folder: str, campaign: Campaign, parts: Sequence[Part]) -> list[Path
 
 
 def stages(
-    campaign: Campaign, catalogue: Catalogue, looks: Sequence[Look], there: Listing
+    campaign: Campaign, catalogue: Catalogue, statuses: Sequence[PartStatus], there: Listing
 ) -> list[Stage]:
     """How many files of each stage there are, of those that the campaign makes."""
     results, resources = Path(campaign.pathvars.results), Path(campaign.pathvars.resources)
-    parts = [look.part for look in looks]
+    parts = [status.part for status in statuses]
     exhibits = exhibits_of(campaign, catalogue, parts)
     names = retrieved_files(campaign, catalogue, parts)
     # A manifest may say, in place of scores, why there are none.
-    scored = Stage("parts", sum(look.state == "done" for look in looks), len(looks))
+    scored = Stage("parts", sum(status.state == "done" for status in statuses), len(statuses))
     files: dict[str, Iterable[Path]] = {
         "sources": [resources / "sources" / name for name in names],
         "items": [items_table(campaign, *each) for each in item_sets(campaign, catalogue)],
@@ -131,15 +131,15 @@ def stages(
         "exhibits": [results / "exhibits" / f"{s.key}.{FORMATS[s.kind][0]}" for s in exhibits],
     }
     distinct = {name: dict.fromkeys(paths) for name, paths in files.items()}
-    found = [
+    counts = [
         Stage(name, sum(path in there for path in paths), len(paths))
         for name, paths in distinct.items()
         if paths or name != "answers"
     ]
-    return [*found[:3], scored, *found[3:]]
+    return [*counts[:3], scored, *counts[3:]]
 
 
-def _totals(campaign: Campaign, catalogue: Catalogue, looks: Sequence[Look]) -> list[int]:
+def _totals(campaign: Campaign, catalogue: Catalogue, statuses: Sequence[PartStatus]) -> list[int]:
     """Sentences of each part: as counted, or as the items, there or not, let expect.
 
     Several pairs share a sentence, in a part that was counted as in one that was not.
@@ -147,17 +147,17 @@ def _totals(campaign: Campaign, catalogue: Catalogue, looks: Sequence[Look]) -> 
     pairs: dict[Path, int | None] = {}
     sides: list[int] = []
     known: dict[Kind, list[tuple[int, int]]] = {"score": [], "answer": []}
-    for look in looks:
-        found = expected_items(campaign, catalogue, look.part)
-        pairs |= {path: count_pairs(path) for path in found if path not in pairs}
-        counts = [(pairs[path], expected) for path, expected in found.items()]
+    for status in statuses:
+        items = expected_items(campaign, catalogue, status.part)
+        pairs |= {path: count_pairs(path) for path in items if path not in pairs}
+        counts = [(pairs[path], expected) for path, expected in items.items()]
         sides.append(sum(e.texts * (e.pairs if count is None else count) for count, e in counts))
-        if look.sentences is not None and all(count for count, _ in counts):
-            known[look.part.kind].append((look.sentences, sides[-1]))
+        if status.sentences is not None and all(count for count, _ in counts):
+            known[status.part.kind].append((status.sentences, sides[-1]))
     share = {kind: _share(each) for kind, each in known.items()}
     return [
-        round(n * share[look.part.kind]) if look.sentences is None else look.sentences
-        for look, n in zip(looks, sides, strict=True)
+        round(n * share[status.part.kind]) if status.sentences is None else status.sentences
+        for status, n in zip(statuses, sides, strict=True)
     ]
 
 
@@ -187,13 +187,13 @@ def _borrowed(model: ModelStatus, others: Sequence[ModelStatus]) -> float | None
 
 def _with_estimate(model: ModelStatus, others: Sequence[ModelStatus]) -> ModelStatus:
     """The model with the seconds that it still takes."""
-    open_parts = [look for look in model.looks if look.state != "done"]
+    open_parts = [part for part in model.parts if part.state != "done"]
     pace = model.pace or _borrowed(model, others)
     if not open_parts or not pace:
         left = None if open_parts else 0.0
         return replace(model, left=left)
     load = model.load or _mean(other.load for other in others) or 0.0
-    starts = sum(look.state != "running" for look in open_parts)
+    starts = sum(part.state != "running" for part in open_parts)
     left = (model.sentences - model.done) / pace + load * starts
     return replace(model, left=left, borrowed=model.pace is None)
 
@@ -212,20 +212,22 @@ def read_status(
     moment = moment or now()
     parts = every_part(campaign, catalogue, groups)
     there = Listing()
-    looks = [look_at(campaign, part, moment, queue or Queue(), there) for part in parts]
-    by_model: dict[str, list[tuple[Look, int]]] = {}
-    for look, total in zip(looks, _totals(campaign, catalogue, looks), strict=True):
-        by_model.setdefault(look.part.title, []).append((look, total))
+    statuses = [read_part_status(campaign, part, moment, queue or Queue(), there) for part in parts]
+    by_model: dict[str, list[tuple[PartStatus, int]]] = {}
+    for status, total in zip(statuses, _totals(campaign, catalogue, statuses), strict=True):
+        by_model.setdefault(status.part.title, []).append((status, total))
     models = [
         ModelStatus(
             name,
-            [look for look, _ in found],
-            sentences=sum(total for _, total in found),
-            exact=all(look.sentences is not None for look, _ in found),
-            parameters=catalogue.models[found[0][0].part.model].parameters,
-            engine=f"{found[0][0].part.engine} {found[0][0].part.kind}",
+            [status for status, _ in of_model],
+            sentences=sum(total for _, total in of_model),
+            exact=all(status.sentences is not None for status, _ in of_model),
+            parameters=catalogue.models[of_model[0][0].part.model].parameters,
+            engine=f"{of_model[0][0].part.engine} {of_model[0][0].part.kind}",
         )
-        for name, found in by_model.items()
+        for name, of_model in by_model.items()
     ]
     estimated = [_with_estimate(model, models) for model in models]
-    return Status(campaign.campaign, moment, stages(campaign, catalogue, looks, there), estimated)
+    return Status(
+        campaign.campaign, moment, stages(campaign, catalogue, statuses, there), estimated
+    )

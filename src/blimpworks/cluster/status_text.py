@@ -4,23 +4,25 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from blimpworks.cluster.looks import Look, count_states, last_words
+from rich.console import RenderableType
+from rich.text import Text
+
+from blimpworks.cluster.part_status import PartStatus, count_states, last_words
 from blimpworks.cluster.status import ModelStatus, Status
-from blimpworks.cluster.wording import (
+from blimpworks.cluster.text import (
     WIDTH,
+    Columns,
     amount,
-    cards,
     clock,
-    cut,
     duration,
-    named,
+    gpu_names,
+    printed,
     shortened,
-    table,
 )
 from blimpworks.errors import UserError
 
 SHOWN = 20
-"""So many jobs are told one by one."""
+"""Jobs that a section has at most."""
 
 
 def _share(done: int, total: int) -> str:
@@ -28,86 +30,89 @@ def _share(done: int, total: int) -> str:
     return f"{100 * done // total} %" if total else "-"
 
 
-def _states(looks: list[Look]) -> str:
+def _states(parts: Sequence[PartStatus]) -> str:
     """State of a model's only part, or how many of its parts are in which."""
-    counts = count_states(looks)
+    counts = count_states(parts)
     if len(counts) == 1:
-        lacking = {look.lacks for look in looks}
+        lacking = {part.lacks for part in parts}
         known = f" for {lacking.pop()}" if lacking != {""} and len(lacking) == 1 else ""
         return f"{next(iter(counts))}{known if 'waiting' in counts else ''}"
     return ", ".join(f"{n} {state}" for state, n in counts.items())
 
 
-def _row(model: ModelStatus) -> list[str]:
+def _row(model: ModelStatus) -> dict[str, str]:
     finished, languages = model.languages
     sentences = f"{'' if model.exact else '~'}{amount(model.sentences)}"
     left = duration(model.left) if model.left else "-" if model.left == 0 else "?"
-    return [
-        named(model.model, 26),
-        f"{finished}/{languages}",
-        f"{amount(model.done)}/{sentences}" if model.sentences else "-",
-        _share(model.done, model.sentences),
-        amount(model.tokens_per_second),
-        f"{'~' if model.borrowed and model.left else ''}{left}",
-        _states(model.looks),
-    ]
+    return {
+        "model": model.model,
+        "languages": f"{finished}/{languages}",
+        "sentences": f"{amount(model.done)}/{sentences}" if model.sentences else "-",
+        "": _share(model.done, model.sentences),
+        "tokens/s": amount(model.tokens_per_second),
+        "left": f"{'~' if model.borrowed and model.left else ''}{left}",
+        "state": _states(model.parts),
+    }
 
 
-def _place(look: Look) -> str:
+def _place(part: PartStatus) -> str:
     """Where the newest attempt of a part runs, or ran."""
-    if look.newest is None:
+    if part.newest is None:
         return ""
-    begun = look.newest.started
-    parts = [begun.node, cards(begun.gpus), f"job {begun.slurm_job}" if begun.slurm_job else ""]
-    return ", ".join(filter(None, parts))
+    begun = part.newest.started
+    facts = [begun.node, gpu_names(begun.gpus), f"job {begun.slurm_job}" * bool(begun.slurm_job)]
+    return ", ".join(filter(None, facts))
 
 
-def _running(look: Look) -> list[str]:
-    """One line on a running job, and one where it is strangely silent."""
-    facts = [f"{_share(look.done, look.sentences or 0)} of {amount(look.sentences)}"]
-    if look.newest:
-        facts.append(f"since {clock(look.newest.started.time, look.moment)}")
-    if look.silent:
-        facts.append(f"silent for {duration(look.silent.total_seconds())}")
-    facts.append(_place(look))
-    return [shortened(f"  {look.part.kind_key}: {', '.join(filter(None, facts))}", WIDTH)]
+def _scored_share(part: PartStatus) -> str:
+    return f"{_share(part.done, part.sentences or 0)} of {amount(part.sentences)}"
 
 
-def _trouble(looks: list[Look]) -> list[list[str]]:
-    """What became of parts, their last words and a log; those that ended alike are told once."""
-    alike: dict[tuple[str, str, str], list[Look]] = {}
-    for look in looks:
-        key = (look.part.title, look.reason or look.state, last_words(look.log))
-        alike.setdefault(key, []).append(look)
-    return [_ended_alike(found, *key[1:]) for key, found in alike.items()]
+def _running(part: PartStatus) -> Text:
+    """One line on a running job: how far it is, where, and whether it is strangely silent."""
+    facts = [_scored_share(part)]
+    if part.newest:
+        facts.append(f"since {clock(part.newest.started.time, part.moment)}")
+    if part.silent:
+        facts.append(f"silent for {duration(part.silent.total_seconds())}")
+    facts.append(_place(part))
+    return shortened(f"  {part.part.kind_key}: {', '.join(filter(None, facts))}")
 
 
-def _ended_alike(looks: list[Look], reason: str, words: str) -> list[str]:
+def _paused(part: PartStatus) -> Text:
+    """One line on a part that was interrupted."""
+    state = ", ".join(filter(None, (part.state, part.reason)))
+    return shortened(f"  {part.part.kind_key}: {state}; {_scored_share(part)}")
+
+
+def _trouble(parts: Sequence[PartStatus]) -> list[list[Text]]:
+    """What became of parts, their last words and a log; of those that ended alike, once."""
+    alike: dict[tuple[str, str, str], list[PartStatus]] = {}
+    for part in parts:
+        key = (part.part.title, part.reason or part.state, last_words(part.log))
+        alike.setdefault(key, []).append(part)
+    return [_ended_alike(same, *key[1:]) for key, same in alike.items()]
+
+
+def _ended_alike(parts: Sequence[PartStatus], reason: str, words: str) -> list[Text]:
     """Lines on parts of a model that ended for one reason with the same last words."""
-    first, *others = looks
+    first, *others = parts
     tries = f"attempt {len(first.attempts)}: " if len(first.attempts) > 1 else ""
     more = f" ({len(others)} more: {', '.join(o.part.part for o in others)})" if others else ""
     where = f"  ({_place(first)})" if _place(first) else ""
-    lines = [
-        f"  {first.part.kind_key}: {tries}{reason}{more}",
-        *([f"    {words}"] if words else []),
+    return [
+        shortened(f"  {first.part.kind_key}: {tries}{reason}{more}"),
+        *([shortened(f"    {words}")] if words else []),
+        Text(f"    {first.log}{where}"),  # a path is there to be copied
     ]
-    # A path is there to be copied, so it is never cut.
-    return [*(shortened(line, WIDTH) for line in lines), f"    {first.log}{where}"]
 
 
-def _section(title: str, told: Sequence[list[str]]) -> list[str]:
-    if not told:
+def _section(title: str, entries: Sequence[Sequence[Text]]) -> list[RenderableType]:
+    if not entries:
         return []
-    lines = [line for each in told[:SHOWN] for line in each]
-    more = len(told) - SHOWN
+    lines: list[RenderableType] = [line for entry in entries[:SHOWN] for line in entry]
+    more = len(entries) - SHOWN
     return ["", title, *lines, *([f"  … and {more} more (--json has all)"] if more > 0 else [])]
-
-
-def _stages(status: Status) -> str:
-    """Each stage's count."""
-    counts = [f"{stage.done}/{stage.expected}" for stage in status.stages]
-    return table([stage.name for stage in status.stages], [counts], left=())
 
 
 def _in_all(status: Status) -> list[str]:
@@ -118,59 +123,60 @@ def _in_all(status: Status) -> list[str]:
     known = [model.left for model in waiting if model.left is not None]
     if not total:
         return ["Nothing says yet how many sentences there are to score."]
-    told = f"In all {amount(done)} of {amount(total)} sentences have scores."
+    scored = f"In all {amount(done)} of {amount(total)} sentences have scores."
     if not waiting:
-        return [told]
+        return [scored]
     if not known:
-        return [f"{told} How long the rest takes is known once something was scored."]
+        return [scored, "How long the rest takes is known once something was scored."]
     unknown = len(waiting) - len(known)
     besides = f" (without {unknown} models of unknown speed)" if unknown else ""
-    line = f"{told} Left: {duration(sum(known))} of scoring{besides};"
-    return [line, f"the model that takes longest: {duration(max(known))}."]
+    return [
+        scored,
+        f"Left: {duration(sum(known))} of scoring{besides}; "
+        f"the model that takes longest: {duration(max(known))}.",
+    ]
 
 
-def as_text(status: Status, configfile: str) -> str:
+def as_text(status: Status, configfile: str, width: int = WIDTH) -> str:
     """The whole campaign: stages, a line for each model, what runs and what is in trouble."""
-    head = ("model", "languages", "sentences", "", "tokens/s", "left", "state")
-    looks = [look for model in status.models for look in model.looks]
-    lines = [
+    parts = [part for model in status.models for part in model.parts]
+    blocks: list[RenderableType] = [
         f"Campaign {status.campaign} ({configfile}), {status.moment.astimezone():%a %d %b %H:%M}",
         "",
-        _stages(status),
+        Columns([{stage.name: f"{stage.done}/{stage.expected}" for stage in status.stages}]),
     ]
     if status.models:
-        lines += ["", cut(table(head, map(_row, status.models), left=(0, 6))), "", *_in_all(status)]
-    trouble = [look for look in looks if look.state in ("failed", "lost")]
-    paused = [look for look in looks if look.state in ("waiting", "queued") and look.attempts]
-    lines += _section("In trouble", _trouble(trouble))
-    lines += _section("Interrupted, to go on where they were", [_paused(look) for look in paused])
-    lines += _section("Running", [_running(look) for look in looks if look.state == "running"])
-    return "\n".join(lines)
+        models = Columns([*map(_row, status.models)], left=("model", "state"))
+        blocks += ["", models, "", *_in_all(status)]
+    trouble = [part for part in parts if part.state in ("failed", "lost")]
+    paused = [part for part in parts if part.state in ("waiting", "queued") and part.attempts]
+    blocks += _section("In trouble", _trouble(trouble))
+    blocks += _section(
+        "Interrupted, to go on where they were", [[_paused(part)] for part in paused]
+    )
+    blocks += _section("Running", [[_running(part)] for part in parts if part.state == "running"])
+    return printed(blocks, width)
 
 
-def _paused(look: Look) -> list[str]:
-    """One line on a part that was interrupted."""
-    told = ", ".join(filter(None, (look.state, look.reason)))
-    share = f"{_share(look.done, look.sentences or 0)} of {amount(look.sentences)}"
-    return [shortened(f"  {look.part.kind_key}: {told}; {share}", WIDTH)]
-
-
-def _of_language(look: Look, lang: str) -> tuple[int | None, int | None]:
+def _of_language(part: PartStatus, lang: str) -> tuple[int | None, int | None]:
     """Sentences of a language that have scores, and all; None where nothing counted them."""
-    known = look.progress.languages.get(lang) if look.progress else None
+    known = part.progress.languages.get(lang) if part.progress else None
     if known is None:
         return None, None
     # Where there is a manifest, a progress file of an earlier attempt may be behind.
-    return (known.sentences if look.manifest is not None else known.done), known.sentences
+    return (known.sentences if part.manifest is not None else known.done), known.sentences
 
 
-def _language_row(look: Look, lang: str) -> list[str]:
-    done, total = _of_language(look, lang)
-    state = "done" if look.manifest is not None or (total and done == total) else look.state
-    counts = ["-", "-"] if total is None else [f"{amount(done)}/{amount(total)}", ""]
-    if total:
-        counts[1] = _share(done or 0, total)
-    return [lang, *counts, state, look.part.part]
+def _language_row(part: PartStatus, lang: str) -> dict[str, str]:
+    done, total = _of_language(part, lang)
+    state = "done" if part.manifest is not None or (total and done == total) else part.state
+    return {
+        "language": lang,
+        "sentences": "-" if total is None else f"{amount(done)}/{amount(total)}",
+        "": "-" if total is None else _share(done or 0, total) if total else "",
+        "state": state,
+        "job": part.part.part,
+    }
 
 
 def find_model(status: Status, name: str) -> ModelStatus:
@@ -185,31 +191,30 @@ def find_model(status: Status, name: str) -> ModelStatus:
     )
 
 
-def languages_text(model: ModelStatus) -> str:
+def languages_text(model: ModelStatus, width: int = WIDTH) -> str:
     """A line for each language of a model."""
-    head = ("language", "sentences", "", "state", "job")
-    rows = [_language_row(look, lang) for look in model.looks for lang in look.part.languages]
-    return f"{model.model}\n\n{table(head, rows, left=(0, 3, 4))}"
+    rows = [_language_row(part, lang) for part in model.parts for lang in part.part.languages]
+    return printed([model.model, "", Columns(rows, left=("language", "state", "job"))], width)
 
 
-def _look_json(look: Look) -> dict[str, Any]:
-    newest = look.newest
+def _part_json(part: PartStatus) -> dict[str, Any]:
+    newest = part.newest
     return {
-        "part": look.part.part,
-        "state": look.state,
-        "reason": look.reason,
-        "sentences": look.sentences,
-        "done": look.done,
-        "attempts": len(look.attempts),
+        "part": part.part.part,
+        "state": part.state,
+        "reason": part.reason,
+        "sentences": part.sentences,
+        "done": part.done,
+        "attempts": len(part.attempts),
         "attempt": newest.started.model_dump(mode="json") if newest else None,
         "ended": newest.ended.model_dump(mode="json") if newest and newest.ended else None,
-        "progress": look.progress.model_dump(mode="json") if look.progress else None,
-        "heard": look.heard.isoformat() if look.heard else None,
-        "log": str(look.log),
-        "last_words": last_words(look.log) if look.state in ("failed", "lost") else None,
+        "progress": part.progress.model_dump(mode="json") if part.progress else None,
+        "heard": part.heard.isoformat() if part.heard else None,
+        "log": str(part.log),
+        "last_words": last_words(part.log) if part.state in ("failed", "lost") else None,
         "languages": {
-            lang: dict(zip(("done", "sentences"), _of_language(look, lang), strict=True))
-            for lang in look.part.languages
+            lang: dict(zip(("done", "sentences"), _of_language(part, lang), strict=True))
+            for lang in part.part.languages
         },
     }
 
@@ -224,14 +229,14 @@ def as_json(status: Status) -> str:
             "sentences": model.sentences,
             "sentences_counted": model.exact,
             "done": model.done,
-            "states": count_states(model.looks),
+            "states": count_states(model.parts),
             "tokens_per_second": model.tokens_per_second,
             "seconds_left": model.left,
             "speed_of_others": model.borrowed,
-            "parts": [_look_json(look) for look in model.looks],
+            "parts": [_part_json(part) for part in model.parts],
         }
         for model in status.models
     ]
     stages = {s.name: {"done": s.done, "expected": s.expected} for s in status.stages}
-    found = {"campaign": status.campaign, "moment": status.moment.isoformat()}
-    return json.dumps(found | {"stages": stages, "models": models}, indent=1, ensure_ascii=False)
+    heading = {"campaign": status.campaign, "moment": status.moment.isoformat()}
+    return json.dumps(heading | {"stages": stages, "models": models}, indent=1, ensure_ascii=False)

@@ -4,17 +4,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from blimpworks.catalogue import Catalogue
+from blimpworks.campaign.catalogue import Catalogue
+from blimpworks.campaign.parts import Part
+from blimpworks.campaign.retrieved import released_corpus
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.settings.site import Site
+from blimpworks.campaign.settings.training import LstmRecipe
 from blimpworks.cluster.estimate import FLOAT32
-from blimpworks.cluster.parts import Part
 from blimpworks.cluster.plan_data import TrainingPlan
 from blimpworks.cluster.requests import train_needs, train_request
-from blimpworks.cluster.sources import released_corpus
-from blimpworks.config import Campaign, LstmRecipe
-from blimpworks.config.site import Site
 
 RELEASED_WORDS = 80_000_000
-"""Words to train on of each corpus that CLAMS's authors released (section 5.1)."""
+"""Words to train on of each corpus that Mueller et al. (2020) released (section 5.1)."""
 OPERATIONS = 6
 """Of a word in training, for each weight it is multiplied with: two forwards, four backwards."""
 SPARE, LEAST = 1.5, 2

@@ -2,21 +2,38 @@
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.errors import UserError
-from blimpworks.exhibits.catalogue import EXHIBITS, ExhibitSpec
-from blimpworks.exhibits.exhibit import Exhibit, Labels
-from blimpworks.exhibits.few_pairs import show_few_pairs
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.render import render
 from blimpworks.tables import CELLS, write_table
 
+FEW = 30
+"""Pairs below which an accuracy needs its number of pairs to be understood: one pair more or less
+moves it by more than three points."""
+EXPLANATION = (
+    f"In parentheses where fewer than {FEW} pairs were judged: their number, and how many of them "
+    "are ties."
+)
 
-def exhibit_spec(key: str) -> ExhibitSpec:
-    """The exhibit called ``paper/name``. Raises UserError for an unknown one."""
-    if key not in EXHIBITS:
-        raise UserError(f"there is no exhibit {key!r}; there are: {', '.join(EXHIBITS)}.")
-    return EXHIBITS[key]
+
+def _over_few(cell: Cell) -> bool:
+    return cell.ties is not None and cell.n is not None and cell.n < FEW
+
+
+def _counted(cell: Cell) -> Cell:
+    ties = f", {cell.ties} tie{'s' if cell.ties != 1 else ''}" if cell.ties else ""
+    return replace(cell, text=f"{cell.text} (n = {cell.n}{ties})")
+
+
+def show_few_pairs(exhibit: Exhibit) -> None:
+    """Add pairs and ties to each accuracy of a table that is over fewer than ``FEW`` pairs."""
+    if exhibit.figure is None and any(_over_few(cell) and cell.printed for cell in exhibit.cells):
+        exhibit.cells = [_counted(cell) if _over_few(cell) else cell for cell in exhibit.cells]
+        exhibit.caption = f"{exhibit.caption} {EXPLANATION}"
 
 
 def _make(spec: ExhibitSpec, tables: Mapping[str, Sequence[Path]], labels: Labels) -> Exhibit:

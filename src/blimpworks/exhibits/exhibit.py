@@ -1,4 +1,4 @@
-"""What an exhibit is: its cells, and how they are laid out."""
+"""Exhibits: their cells and layout."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 from matplotlib.figure import Figure
 
+from blimpworks.exhibits.formulas import Formula
 from blimpworks.tables import CELLS
 
 
@@ -17,14 +18,14 @@ class Cell:
     """One number of an exhibit, and what selects the rows it is computed from.
 
     ``source`` names the kind of table (judgements, items, …); ``where`` maps its columns
-    to the value, or list of values, wanted. ``text`` is the number as printed.
+    to the value, or list of values, that its rows have. ``text`` is the number as printed.
     """
 
     row: str
     column: str
     value: float
     text: str
-    formula: str
+    formula: Formula
     source: str
     where: Mapping[str, Any]
     n: int | None = None
@@ -40,10 +41,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What rows and columns are called in print, in print order, and the method shown.
+    """Printed names of rows and columns, in print order, and the method shown.
 
-    ``models`` and ``method`` are empty for exhibits that show no model; ``facts`` are what
-    else of the campaign and its catalogue the exhibit's spec asks for, by name. ``source``
+    ``models`` and ``method`` are empty for exhibits that show no model; ``facts`` are further
+    values of the campaign and its catalogue that the exhibit's spec requests, by name. ``source``
     says whether the numbers are the campaign's or those that the paper prints. ``left_out``
     are models of the campaign that the exhibit does not show. ``items`` says where the items come
     from that an exhibit is built from, where there are several possibilities.
@@ -101,10 +102,11 @@ class Exhibit:
 
     def table(self) -> pa.Table:
         """The cells as a ``cells`` table."""
-        names = ("row", "column", "value", "low", "high", "text", "n", "formula", "source")
+        names = ("row", "column", "value", "low", "high", "text", "n", "source")
         columns = {name: [getattr(cell, name) for cell in self.cells] for name in names}
         for place, name in enumerate(("printed_row", "printed_column")):
             columns[name] = [(c.stands_for or (c.row, c.column))[place] for c in self.cells]
+        columns["formula"] = [cell.formula.sentence for cell in self.cells]
         columns["filter"] = [
             json.dumps(dict(c.where), ensure_ascii=False, sort_keys=True) for c in self.cells
         ]

@@ -42,9 +42,9 @@ def letters_of(texts: Iterable[str]) -> frozenset[int]:
 
 def script_of(letters: Iterable[int]) -> str:
     """The script most of some letters are in, as Unicode's names have it: "ARABIC"."""
-    found = [unicodedata.name(chr(letter), "").split(" ")[0] for letter in sorted(letters)]
-    known = [name for name in found if name in PREFERRED]
-    return max(known, key=known.count, default=max(found, key=found.count, default=""))
+    scripts = [unicodedata.name(chr(letter), "").split(" ")[0] for letter in sorted(letters)]
+    known = [name for name in scripts if name in PREFERRED]
+    return max(known, key=known.count, default=max(scripts, key=scripts.count, default=""))
 
 
 @lru_cache(maxsize=512)

@@ -1,116 +1,137 @@
-"""The formulas of cells: from the rows a cell selects to its value.
+"""The formulas of cells: from the rows a cell selects to its value, and to words.
 
-An exhibit names one of these for each cell, and ``blimpworks explain`` applies it again to
-the rows themselves, so a printed number can always be recomputed.
+An exhibit names a formula for each cell. What is stored of it is its sentence, which people
+read; ``formula_lookup.formula_of`` gives the formula of a sentence again, so that
+``blimpworks explain`` can recompute any printed number. Formulas that one paper alone uses are
+in the modules of its exhibits.
 """
 
+import inspect
 import math
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Concatenate, Generic, ParamSpec, SupportsFloat
 
 import pandas as pd
 
-from blimpworks.analysis.leaders import LEAD_BELOW, leads
-from blimpworks.exhibits.blimp.formulas import FORMULAS as BLIMP
-from blimpworks.exhibits.clams.formulas import FORMULAS as CLAMS
-from blimpworks.exhibits.clams.formulas import parametric as clams_parametric
-from blimpworks.exhibits.lmentry.formulas import LMENTRY
-from blimpworks.exhibits.urblimp import formulas as urblimp
-
-ENOUGH_PAIRS = 10
-COUNT = "number of rows"
-TEXT = "text of the row"
-"""Of a cell whose text stands for itself: its value is the number of texts, 1."""
-TOTAL = "sum of n"
-ACCURACY = "100 × mean(correct)"
-KINDS = "number of languages"
-VALUES = "sum of value"
-LANGUAGES = f"number of languages with at least {ENOUGH_PAIRS} rows"
-WEIGHTED = "100 × sum of accuracy × n ÷ sum of n"
-UNWEIGHTED = "100 × mean(accuracy)"
-MEAN = "mean of value"
-PARADIGMS = "number of paradigms"
-QUOTIENT = "100 × first value ÷ second value"
-DIFFERENCE = "first value − second value"
-COMPLEMENT = "1 − value of the row"
-LEADS = f"number of languages that model_a leads, p < {LEAD_BELOW} against the next"
+Arguments = ParamSpec("Arguments")
+"""Parameters of a formula's function, after the rows."""
 
 
-def _languages(rows: pd.DataFrame) -> float:
-    return float((rows["lang"].value_counts() >= ENOUGH_PAIRS).sum())
+@dataclass(frozen=True)
+class Formula:
+    """A function from rows to a number, and the sentence that describes it.
+
+    Formulas with the same sentence are equal.
+    """
+
+    sentence: str
+    function: Callable[..., SupportsFloat] = field(compare=False, repr=False)
+    """Takes the rows, and the arguments by name."""
+    arguments: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """Values that a template was given; empty where the formula is of no template."""
+    takes_as_printed: bool = field(default=False, compare=False, repr=False)
+    """Whether rounded rows are just what it is about: that they are adds no doubt."""
+
+    def __call__(self, rows: pd.DataFrame) -> float:
+        """The number that the formula makes of ``rows``."""
+        return float(self.function(rows, **self.arguments))
+
+    def __str__(self) -> str:
+        return self.sentence
 
 
-def share(value: str) -> str:
-    """Formula: the part of the counts whose verb has a value."""
-    return f"count where verb_value is {value} ÷ sum of count"
+@dataclass(frozen=True)
+class Notation:
+    """Notation of a value in sentences that is no number, word or other formula."""
+
+    pattern: str
+    """Regular expression, without groups, of what ``write`` gives."""
+    write: Callable[[Any], str] = str
+    read: Callable[[str], Any] = str
 
 
-def ratio(n: int) -> str:
-    """Formula: the sum of n, divided by a number from outside."""
-    return f"{TOTAL} ÷ {n}"
+PHRASE = Notation(".+")
+"""A text of several words."""
 
 
-def weighted_values(weights: Mapping[str, int]) -> str:
-    """Formula: the mean of columns' values, each weighted by a number from outside."""
-    parts = " + ".join(f"{weight} × {column}" for column, weight in weights.items())
-    return f"({parts}) ÷ {sum(weights.values())}"
+def choice(values: Mapping[str, Any]) -> Notation:
+    """Notation of one of several values, given by what sentences call them."""
+    names = {value: name for name, value in values.items()}
+    return Notation("|".join(map(re.escape, values)), names.__getitem__, values.__getitem__)
 
 
-def of_row(column: str) -> str:
-    """Formula: what the only row has in a column."""
-    return f"{column} of the row"
+def _in_words(value: Any) -> str:
+    """A value as sentences have it: numbers with all their digits, formulas by their sentence."""
+    return repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
-def truncated(formula: str, decimals: int) -> str:
-    """Formula: another one, with all digits after some decimals cut off."""
-    return f"{formula}, truncated to {decimals} decimals"
+@dataclass(frozen=True, eq=False)
+class Template(Generic[Arguments]):
+    """A formula with parameters: called with their values, it gives the ``Formula``."""
+
+    text: str
+    """Its sentence, with the names of parameters in braces."""
+    function: Callable[Concatenate[pd.DataFrame, Arguments], SupportsFloat]
+    notations: Mapping[str, Notation]
+    """By parameter; others are words, numbers or formulas, by the function's annotations."""
+    takes_as_printed: bool
+
+    @cached_property
+    def _signature(self) -> inspect.Signature:
+        return inspect.signature(self.function)
+
+    def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Formula:
+        """The formula with these arguments, which are what its function takes after the rows."""
+        bound = self._signature.bind(None, *args, **kwargs)
+        bound.apply_defaults()
+        _, *values = bound.arguments.items()
+        arguments = dict(values)
+        words = {
+            name: self.notations[name].write(value) if name in self.notations else _in_words(value)
+            for name, value in values
+        }
+        nested = (value for value in arguments.values() if isinstance(value, Formula))
+        as_printed = self.takes_as_printed or any(each.takes_as_printed for each in nested)
+        return Formula(self.text.format(**words), self.function, arguments, as_printed)
 
 
-def wins(below: float) -> str:
-    """Formula: in how many languages the first model of a comparison is the better one."""
-    return f"number of rows where accuracy_a > accuracy_b and p < {below}"
+def formula(
+    text: str, /, *, takes_as_printed: bool = False, **notations: Notation
+) -> Callable[[Callable[Concatenate[pd.DataFrame, Arguments], SupportsFloat]], Template[Arguments]]:
+    """Decorator: a function of rows and further parameters becomes a template of formulas.
+
+    ``text`` is the sentence with parameters in braces, ``notations`` say how it has those that
+    are no plain words, numbers or formulas. For ``takes_as_printed`` see ``Formula``.
+    """
+    return lambda function: Template(text, function, notations, takes_as_printed)
 
 
-def win_share(below: float) -> str:
-    """Formula: the same, in percent of the languages."""
-    return f"100 × share of rows where accuracy_a > accuracy_b and p < {below}"
+@formula("sum of {column}")
+def sum_of(rows: pd.DataFrame, column: str) -> float:
+    """The sum of a column."""
+    return float(rows[column].sum())
 
 
-def won(rows: pd.DataFrame, below: float) -> pd.Series:
-    """Comparisons, by row, in which the first model is the better one."""
-    return (rows["accuracy_a"] > rows["accuracy_b"]) & (rows["p"] < below)
+@formula("mean of {column}")
+def mean_of(rows: pd.DataFrame, column: str) -> float:
+    """The mean of a column."""
+    return float(rows[column].mean())
 
 
-def _weighted(rows: pd.DataFrame) -> float:
-    return float(100 * (rows["accuracy"] * rows["n"]).sum() / rows["n"].sum())
+@formula("mean({column})")
+def column_mean(rows: pd.DataFrame, column: str) -> float:
+    """The mean of a column, as some exhibits write it."""
+    return float(rows[column].mean())
 
 
-def _quotient(rows: pd.DataFrame) -> float:
-    return float(100 * rows["value"].iloc[0] / rows["value"].iloc[1])
-
-
-def _weighted_values(rows: pd.DataFrame, parts: str, total: int) -> float:
-    values = rows.set_index("column")["value"]
-    weights = (part.split(" × ") for part in parts.split(" + "))
-    return float(sum(int(weight) * values[column] for weight, column in weights) / total)
-
-
-def _value(rows: pd.DataFrame, column: str) -> float:
+# The text of a row is no number: see ``TEXT``.
+@formula("{column} of the row", column=Notation(r"(?!text )\S+"))
+def of_row(rows: pd.DataFrame, column: str) -> float:
+    """The value of the only row in a column."""
     return float(rows[column].item())
-
-
-def _wins(rows: pd.DataFrame, below: float) -> float:
-    return float(won(rows, below).sum())
-
-
-def _win_share(rows: pd.DataFrame, below: float) -> float:
-    return float(100 * won(rows, below).mean())
-
-
-def _share(rows: pd.DataFrame, value: str) -> float:
-    return float(rows["count"][rows["verb_value"] == value].sum() / rows["count"].sum())
 
 
 def truncate(value: float, decimals: int) -> float:
@@ -122,83 +143,39 @@ def truncate(value: float, decimals: int) -> float:
     return math.floor(value * unit + 1e-9) / unit
 
 
-def _truncated(
-    rows: pd.DataFrame, formula: Callable[[pd.DataFrame], float], decimals: int
-) -> float:
+@formula("{formula}, truncated to {decimals} decimals")
+def truncated(rows: pd.DataFrame, formula: Formula, decimals: int) -> float:
+    """Another formula, with all digits after some decimals cut off."""
     return truncate(formula(rows), decimals)
 
 
-def _ratio(rows: pd.DataFrame, n: int) -> float:
-    return float(rows["n"].sum() / n)
-
-
-PATTERNS: dict[str, Callable[..., Callable[[pd.DataFrame], float]]] = {
-    share("(.+)"): lambda value: partial(_share, value=value),
-    rf"{TOTAL} ÷ (\d+)": lambda n: partial(_ratio, n=int(n)),
-    r"\((\d+ × .+)\) ÷ (\d+)": lambda parts, total: partial(
-        _weighted_values, parts=parts, total=int(total)
-    ),
-    of_row("(.+)"): lambda column: partial(_value, column=column),
-    truncated("(.+)", 0).replace("0", r"(\d+)"): lambda formula, decimals: partial(
-        _truncated, formula=FORMULAS[formula], decimals=int(decimals)
-    ),
-}
-"""Formulas with a value in their name, and what makes them from it."""
-
-
-class _Formulas(dict[str, Callable[[pd.DataFrame], float]]):
-    """Formulas by name; those with a value in their name are made when looked up."""
-
-    def __missing__(self, name: str) -> Callable[[pd.DataFrame], float]:
-        for pattern, make in PATTERNS.items():
-            if found := re.fullmatch(pattern, name):
-                return make(*found.groups())
-        for phrase, function in ((wins, _wins), (win_share, _win_share)):
-            before, _, after = phrase(0.5).partition("0.5")
-            if name.startswith(before):
-                return partial(function, below=float(name[len(before) :].removesuffix(after)))
-        if formula := clams_parametric(name) or urblimp.named(name):
-            return formula
-        raise KeyError(name)
-
-
-FORMULAS: dict[str, Callable[[pd.DataFrame], float]] = _Formulas(
-    {
-        COUNT: lambda rows: float(len(rows)),
-        TEXT: lambda rows: float(len(rows)),
-        TOTAL: lambda rows: float(rows["n"].sum()),
-        ACCURACY: lambda rows: float(100 * rows["correct"].mean()),
-        VALUES: lambda rows: float(rows["value"].sum()),
-        KINDS: lambda rows: float(rows["lang"].nunique()),
-        LANGUAGES: _languages,
-        WEIGHTED: _weighted,
-        UNWEIGHTED: lambda rows: float(100 * rows["accuracy"].mean()),
-        QUOTIENT: _quotient,
-        DIFFERENCE: lambda rows: float(rows["value"].iloc[0] - rows["value"].iloc[1]),
-        COMPLEMENT: lambda rows: float(1 - rows["value"].item()),
-        LEADS: lambda rows: float(len(leads(rows))),
-        MEAN: lambda rows: float(rows["value"].mean()),
-        PARADIGMS: lambda rows: float(rows["paradigm"].nunique()),
-        **BLIMP,
-        **CLAMS,
-        **LMENTRY,
-    }
-    | urblimp.FORMULAS
+COUNT = Formula("number of rows", lambda rows: float(len(rows)))
+TEXT = Formula("text of the row", lambda rows: float(len(rows)))
+"""Of a cell whose text stands for itself: its value is the number of texts, 1."""
+TOTAL = sum_of("n")
+VALUES = sum_of("value")
+MEAN = mean_of("value")
+PERPLEXITY = column_mean("perplexity")
+ACCURACY = Formula("100 × mean(correct)", lambda rows: 100 * rows["correct"].mean())
+UNWEIGHTED = Formula("100 × mean(accuracy)", lambda rows: 100 * rows["accuracy"].mean())
+KINDS = Formula("number of languages", lambda rows: rows["lang"].nunique())
+PARADIGM_COUNT = Formula("number of paradigms", lambda rows: rows["paradigm"].nunique())
+LARGEST = Formula("largest value", lambda rows: rows["value"].max())
+PRODUCT = Formula("product of value", lambda rows: math.prod(map(float, rows["value"])))
+QUOTIENT = Formula(
+    "100 × first value ÷ second value",
+    lambda rows: 100 * rows["value"].iloc[0] / rows["value"].iloc[1],
 )
+COMPLEMENT = Formula("1 − value of the row", lambda rows: 1 - rows["value"].item())
 
 
-def takes_as_printed(formula: str) -> bool:
-    """Whether rounded rows are just what a formula is about: that they are adds no doubt."""
-    return urblimp.takes_as_printed(formula)
-
-
-def select_rows(rows: pd.DataFrame, where: dict[str, Any]) -> pd.DataFrame:
-    """Rows whose columns have the wanted value, or one of the wanted values.
+def select_rows(rows: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
+    """Rows whose columns have the value in ``where``, or one of the values if it is a list.
 
     Columns that the rows don't have (the path already decided them) are passed over.
     """
-    for column, wanted in where.items():
+    for column, value in where.items():
         if column in rows:
-            values = wanted if isinstance(wanted, list) else [wanted]
+            values = value if isinstance(value, list) else [value]
             rows = rows[rows[column].isin(values)]
     return rows

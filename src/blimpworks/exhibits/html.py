@@ -1,11 +1,11 @@
 """An exhibit as a web page of its own, whose numbers carry the keys of what they are."""
 
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit
+from blimpworks.exhibits.pen import is_rtl
 from blimpworks.exhibits.sheets import Column, Sheet, sheets
 
 STYLE = """
@@ -33,13 +33,12 @@ def _attributes(**values: object) -> str:
 
 
 def direction(text: str) -> str:
-    """Which way a text of one language is written: that of most of its letters."""
-    kinds = [unicodedata.bidirectional(letter) for letter in text]
-    return "rtl" if kinds.count("R") + kinds.count("AL") > kinds.count("L") else "ltr"
+    """Writing direction of a text in one language, "ltr" or "rtl": that of most of its letters."""
+    return "rtl" if is_rtl(text) else "ltr"
 
 
 def _data_cell(
-    text: str, column: Column, found: tuple[int, Cell] | None, language: str | None
+    text: str, column: Column, numbered_cell: tuple[int, Cell] | None, language: str | None
 ) -> str:
     """One ``td``: of a number, its number among the cells and the keys of its printed one.
 
@@ -47,9 +46,9 @@ def _data_cell(
     """
     kind = "n" if column.right else None
     way = _attributes(dir=direction(text) if language else "auto", lang=language)
-    if found is None:
+    if numbered_cell is None:
         return f"<td{_attributes(class_=kind)}{way}>{text}</td>"
-    index, cell = found
+    index, cell = numbered_cell
     row, name = cell.stands_for or (cell.row, cell.column)
     marks = _attributes(class_=kind, data_cell=index, data_row=row, data_column=name)
     return f"<td{marks}{way}>{text}</td>"
@@ -75,7 +74,7 @@ def _head_rows(columns: Sequence[Column], width: int) -> Iterator[str]:
     """One line of headings, or two: the upper ones span their columns."""
     empty = "<td></td>" * (width - len(columns))
     if any(column.upper for column in columns):
-        groups = [(upper, len(list(found))) for upper, found in groupby(columns, lambda c: c.upper)]
+        groups = [(upper, len(list(group))) for upper, group in groupby(columns, lambda c: c.upper)]
         upper_cells = (
             f'<th colspan="{n}" scope="colgroup">{upper}</th>' if upper else "<td></td>" * n
             for upper, n in groups
@@ -96,10 +95,10 @@ def table_html(exhibit: Exhibit) -> str:
     well-formed XML.
     """
     cells = {(cell.row, cell.column): (i, cell) for i, cell in enumerate(exhibit.cells)}
-    found = list(sheets(exhibit, escape, _bold))
-    width = max(len(sheet.columns) for sheet in found)
-    parts = [f"<thead>{''.join(_head_rows(found[0].columns, width))}</thead>"]
-    for number, sheet in enumerate(found):
+    printed_sheets = list(sheets(exhibit, escape, _bold))
+    width = max(len(sheet.columns) for sheet in printed_sheets)
+    parts = [f"<thead>{''.join(_head_rows(printed_sheets[0].columns, width))}</thead>"]
+    for number, sheet in enumerate(printed_sheets):
         rows = [*_head_rows(sheet.columns, width)] if number and sheet.headed else []
         for texts, places in zip(sheet.body, sheet.places, strict=True):
             row = _body_row(texts, sheet, places, cells, exhibit.written_in)

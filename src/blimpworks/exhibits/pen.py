@@ -70,7 +70,7 @@ class Run:
 
     @property
     def width(self) -> float:
-        """In points."""
+        """Width of the text, in points."""
         return self.measures[0]
 
     def fitted(self, width: float) -> "Run":

@@ -91,19 +91,19 @@ def csv_text(exhibit: Exhibit) -> str:
 def markdown_text(exhibit: Exhibit) -> str:
     """The table as printed, with its title and caption, as a Markdown page."""
     escape = _markdown_text if exhibit.textual else _pipe_safe
-    found = list(sheets(exhibit, escape, lambda text: f"**{text}**"))
-    columns = found[0].columns
+    printed_sheets = list(sheets(exhibit, escape, lambda text: f"**{text}**"))
+    columns = printed_sheets[0].columns
     named = any(upper and f"{upper} {lower}" == n for n, (upper, lower) in exhibit.heads.items())
-    if not named and len({c.upper for s in found for c in s.columns} - {""}) == 1:
+    if not named and len({c.upper for s in printed_sheets for c in s.columns} - {""}) == 1:
         # One heading over all columns, and no part of their names, says no more than the title.
         columns = tuple(replace(c, upper="") for c in columns)
-    rows = list(found[0].body)
-    for sheet in found[1:]:
+    rows = list(printed_sheets[0].body)
+    for sheet in printed_sheets[1:]:
         # Markdown knows one line of headings; further ones are rows in bold.
         rows += [[f"**{c.heading}**" for c in sheet.columns]] if sheet.headed else []
         rows += sheet.body
     # Sections may have fewer columns than the widest one.
-    width = max(len(s.columns) for s in found)
+    width = max(len(s.columns) for s in printed_sheets)
     padded = [[*row, *[""] * (width - len(row))] for row in rows]
     missing = width - len(columns)
     table = pd.DataFrame(
@@ -136,10 +136,10 @@ def _latex_headings(columns: Sequence[Column]) -> list[str]:
     return [*lines, " & ".join(c.lower for c in columns) + r" \\"]
 
 
-def _latex_body(found: Sequence[Sheet]) -> list[str]:
+def _latex_body(printed_sheets: Sequence[Sheet]) -> list[str]:
     """Headings and rows, with a rule around each part."""
     lines = [r"\toprule"]
-    for number, sheet in enumerate(found):
+    for number, sheet in enumerate(printed_sheets):
         lines += [r"\midrule"] if number else []
         if sheet.headed:
             lines += [*_latex_headings(sheet.columns), r"\midrule"]
@@ -153,12 +153,12 @@ def latex_text(exhibit: Exhibit) -> str:
     One with running text needs ``array`` too, one longer than a page ``longtable``.
     """
     escape = _latex_text if exhibit.textual else _latex
-    found = list(sheets(exhibit, escape, lambda text: f"\\textbf{{{text}}}"))
-    widest = max((sheet.columns for sheet in found), key=len)
+    printed_sheets = list(sheets(exhibit, escape, lambda text: f"\\textbf{{{text}}}"))
+    widest = max((sheet.columns for sheet in printed_sheets), key=len)
     columns = "".join(map(_latex_column, widest))
     caption = rf"\caption{{{_latex(exhibit.title)}. {_latex(exhibit.caption)}}}"
     size = r"\small" if len(widest) <= WIDE else r"\footnotesize\setlength{\tabcolsep}{3pt}"
-    body = _latex_body(found)
+    body = _latex_body(printed_sheets)
     if len(body) > LONG:
         body.insert(body.index(r"\midrule") + 1, r"\endhead")
         lines = ["{" + size, rf"\begin{{longtable}}{{{columns}}}", *body]

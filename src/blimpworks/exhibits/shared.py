@@ -1,4 +1,4 @@
-"""What the exhibits of all papers share: reading tables and printed numbers, common cells."""
+"""Functions for exhibits of all papers: reading tables and printed numbers, common cells."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.catalogue import read_rows
+from blimpworks.campaign.catalogue import read_rows
+from blimpworks.campaign.reference import PublishedRow
 from blimpworks.exhibits.exhibit import Cell
 from blimpworks.exhibits.formulas import TEXT, of_row
-from blimpworks.reference import PublishedRow
 from blimpworks.tables import TableSchema, read_table
 
 Tables = Mapping[str, Sequence[Path]]
@@ -31,7 +31,7 @@ def read_printed(tables: Tables) -> pd.DataFrame:
 
 def row_cell(
     source: str,
-    found: pd.Series,
+    row: pd.Series,
     keys: Sequence[str],
     column: str,
     place: tuple[str, str],
@@ -42,28 +42,28 @@ def row_cell(
     ``keys`` are the columns that tell the row from all others of the table ``source``;
     ``place`` is the cell's row and column.
     """
-    where = {key: found[key] for key in keys}
-    return Cell(*place, float(found[column]), text, of_row(column), source, where)
+    where = {key: row[key] for key in keys}
+    return Cell(*place, float(row[column]), text, of_row(column), source, where)
 
 
-def printed_cell(found: pd.Series, place: tuple[str, str]) -> Cell:
+def printed_cell(row: pd.Series, place: tuple[str, str]) -> Cell:
     """A cell that shows a printed number."""
     keys = ("exhibit", "row", "column")
-    cell = row_cell("published", found, keys, "value", place, found["text"])
-    return replace(cell, stands_for=(found["row"], found["column"]))
+    cell = row_cell("published", row, keys, "value", place, row["text"])
+    return replace(cell, stands_for=(row["row"], row["column"]))
 
 
-def printed_text_cell(found: pd.Series, place: tuple[str, str]) -> Cell:
+def printed_text_cell(row: pd.Series, place: tuple[str, str]) -> Cell:
     """A cell that shows a printed text."""
-    where = {key: found[key] for key in ("exhibit", "row", "column")}
-    stands_for = (found["row"], found["column"])
-    return Cell(*place, 1, found["text"], TEXT, "published", where, stands_for=stands_for)
+    where = {key: row[key] for key in ("exhibit", "row", "column")}
+    stands_for = (row["row"], row["column"])
+    return Cell(*place, 1, row["text"], TEXT, "published", where, stands_for=stands_for)
 
 
 def printed_bold(printed: pd.DataFrame, exhibit: str) -> set[tuple[str, str]]:
     """(row, column) of the numbers that a printed exhibit has in bold."""
-    found = printed[(printed["exhibit"] == exhibit) & (printed["bold"] == "yes")]
-    return set(zip(found["row"], found["column"], strict=True))
+    bold = printed[(printed["exhibit"] == exhibit) & (printed["bold"] == "yes")]
+    return set(zip(bold["row"], bold["column"], strict=True))
 
 
 def best_of_each(

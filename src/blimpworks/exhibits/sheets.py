@@ -81,7 +81,7 @@ def _body(
 
 
 def _places(exhibit: Exhibit, section: Section) -> list[list[tuple[str, str] | None]]:
-    """Where each text of a section's body stands, in the exhibit's own keys."""
+    """Keys (row, column) of each text of a section's body; None for what names the row."""
     named: list[tuple[str, str] | None] = [None] if exhibit.named else []
     return [[*named, *((row, column) for column in section.columns)] for row in section.rows]
 

@@ -13,28 +13,18 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.benchmarks import paper_of
+from blimpworks.campaign.registry import paper_of
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
 from blimpworks.interop.crate.tables import read_csv, read_table, write_csv
 from blimpworks.interop.crate.words import describe, read_dictionary
 
 FILE_NAME = "croissant.json"
-CITATIONS = {
-    "multiblimp": "Jumelet et al. (2025). MultiBLiMP 1.0: A Massively Multilingual Benchmark of "
-    "Linguistic Minimal Pairs.",
-    "clams": "Mueller et al. (2020). Cross-Linguistic Syntactic Evaluation of Word Prediction "
-    "Models.",
-    "blimp": "Warstadt et al. (2020). BLiMP: The Benchmark of Linguistic Minimal Pairs for "
-    "English.",
-    "lmentry": "Moroni, Aula-Blasco, Conia et al. (2025). Multi-LMentry.",
-}
-"""How to cite a paper."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the files of an item set don't say themselves."""
+    """Facts on an item set that its files do not hold."""
 
     benchmark: str
     title: str
@@ -54,8 +44,8 @@ def library() -> ModuleType:
             "Croissant metadata need the package mlcroissant, which is not installed; "
             "`pip install mlcroissant`."
         ) from error
-    found: ModuleType = mlcroissant
-    return found
+    module: ModuleType = mlcroissant
+    return module
 
 
 def _type(croissant: ModuleType, column: pd.Series) -> Any:
@@ -103,7 +93,7 @@ def describe_items(files: Sequence[Path], facts: Facts) -> dict[str, Any]:
         creators=[croissant.Organization(name=name) for name in facts.creators],
         date_published=facts.published,
         version=facts.version,
-        cite_as=CITATIONS.get(paper_of(facts.benchmark)),
+        cite_as=paper_of(facts.benchmark).citation.text,
         distribution=[
             croissant.FileObject(
                 id=path.name,
@@ -117,8 +107,8 @@ def describe_items(files: Sequence[Path], facts: Facts) -> dict[str, Any]:
         ],
         record_sets=[_record_set(croissant, path, known) for path in files],
     )
-    found: dict[str, Any] = metadata.to_json()
-    return found
+    document: dict[str, Any] = metadata.to_json()
+    return document
 
 
 def write_croissant(folder: Path, facts: Facts) -> Path:

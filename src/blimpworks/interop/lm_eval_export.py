@@ -19,18 +19,16 @@ from typing import Any
 import numpy as np
 
 from blimpworks import __version__
+from blimpworks.audit.lineage import Record, record_of
+from blimpworks.campaign.methods import PREFIXES
+from blimpworks.campaign.registry import find_benchmark
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
-from blimpworks.provenance.lineage import Record, record_of
-from blimpworks.scoring.judge import PREFIX_METHODS
-from blimpworks.scoring.methods import PREFIXES
+from blimpworks.judging.judge import PREFIX_METHODS
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table
 
 # The harness's names of methods that it has too; its acc_norm divides by characters.
 METRICS = {"full_sentence": "acc", "per_character": "acc_norm", "per_byte": "acc_bytes"}
-# Names of the two sentences in its tasks' documents.
-SENTENCES = {"multiblimp": ("sen", "wrong_sen")}
-OTHERS = ("sentence_good", "sentence_bad")
 KEPT = ("item_id", "lang", "phenomenon", "paradigm")
 SPANS = ("good_start", "good_end", "bad_start", "bad_end")
 DTYPE_IN_KEY = -3
@@ -54,17 +52,17 @@ class Source:
 
     @property
     def task(self) -> str:
-        """What the harness calls it."""
+        """Name of the task in the harness."""
         return f"{self.benchmark}_{self.lang}"
 
     @property
     def names(self) -> tuple[str, str]:
-        """What its documents call the good and the bad sentence."""
-        return SENTENCES.get(self.benchmark, OTHERS)
+        """Keys of the good and the bad sentence in its documents."""
+        return find_benchmark(self.benchmark).document_keys
 
 
 def metric_name(method: str) -> str:
-    """What the harness calls the accuracy by ``method``, or would."""
+    """The harness's name of the accuracy by ``method``, or one like its names."""
     return METRICS.get(method, f"acc_{method}")
 
 
@@ -87,7 +85,7 @@ def _sample(
     ``totals`` are the sentences' log-probabilities. Whether a sentence is the model's own
     first choice (the harness's ``is_greedy``) is not known: None.
     """
-    answers = [[str(total), "None"] for total in totals]
+    responses = [[str(total), "None"] for total in totals]
     sentences = list(doc.values())[:2]
     return {
         "doc_id": number,
@@ -96,8 +94,8 @@ def _sample(
         "arguments": {
             f"gen_args_{i}": {"arg_0": "", "arg_1": text} for i, text in enumerate(sentences)
         },
-        "resps": [[answer] for answer in answers],
-        "filtered_resps": answers,
+        "resps": [[response] for response in responses],
+        "filtered_resps": responses,
         "filter": "none",
         "metrics": [*metrics],
         "doc_hash": _hash(json.dumps(doc, indent=2, ensure_ascii=False)),
@@ -117,13 +115,13 @@ def _complete(items: Sequence[dict[str, Any]], verdicts: Mapping[str, Collection
     Of prefix methods, where items say which they allow, just those that do.
     """
     return all(
-        {*found}
+        {*judged}
         == {
             _key(item)
             for item in items
             if method not in PREFIXES or method in item.get(PREFIX_METHODS, [method])
         }
-        for method, found in verdicts.items()
+        for method, judged in verdicts.items()
     )
 
 
@@ -152,8 +150,8 @@ def samples_of(source: Source) -> Iterator[dict[str, Any]]:
     items, verdicts = _judged(source)
     for number, item in enumerate(items):
         key = _key(item)
-        found = {metric_name(method): given.get(key) for method, given in verdicts.items()}
-        metrics = {name: value for name, value in found.items() if value is not None}
+        values = {metric_name(method): given.get(key) for method, given in verdicts.items()}
+        metrics = {name: value for name, value in values.items() if value is not None}
         totals = [item["logprob_good"], item["logprob_bad"]]
         if metrics:
             numbers = [float("nan") if total is None else total for total in totals]
@@ -162,16 +160,16 @@ def samples_of(source: Source) -> Iterator[dict[str, Any]]:
 
 def _accuracies(samples: Sequence[dict[str, Any]]) -> dict[str, float | str]:
     """Mean and standard error of each metric, as the harness names and computes them."""
-    found: dict[str, float | str] = {}
+    statistics: dict[str, float | str] = {}
     for name in dict.fromkeys(name for sample in samples for name in sample["metrics"]):
         values = np.array([sample[name] for sample in samples if name in sample])
         error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else "N/A"
-        found |= {f"{name},none": float(values.mean()), f"{name}_stderr,none": error}
-    return found
+        statistics |= {f"{name},none": float(values.mean()), f"{name}_stderr,none": error}
+    return statistics
 
 
 def _config(source: Source, metrics: Sequence[str], version: str) -> dict[str, Any]:
-    """The task as the harness would be told it."""
+    """The task as a configuration of the harness has it."""
     good, bad = source.names
     return {
         "task": source.task,
@@ -203,7 +201,7 @@ def _scoring(source: Source) -> Record:
 
 
 def _identity(model: str, source: Source) -> dict[str, Any]:
-    """What the harness says of model, run and machine, from the records of the jobs."""
+    """The harness's fields on model, run and machine, from the records of the jobs."""
     scoring = _scoring(source)
     judging: Record = record_of(source.judgements) or {}
     params = scoring.get("params", {})
@@ -242,7 +240,7 @@ ABSENT = (
 
 
 def _task_results(source: Source, samples: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What the results file says of one task, by its section."""
+    """One task's entries in the results file, by section."""
     numbers = _accuracies(samples)
     metrics = [*dict.fromkeys(name for sample in samples for name in sample["metrics"])]
     hashes = "".join(s["doc_hash"] + s["prompt_hash"] + s["target_hash"] for s in samples)

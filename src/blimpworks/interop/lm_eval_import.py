@@ -1,11 +1,12 @@
 """Items from what lm-evaluation-harness and data sets of its tasks hold: JSON documents.
 
 A line of a samples file has the document under ``doc``; a line of a data set, such as a
-paradigm of BLiMP, is the document itself. Three spellings of a pair are known.
+paradigm, is the document itself. Three spellings of a pair are known.
 """
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
@@ -19,7 +20,7 @@ from blimpworks.tables import ITEMS, write_table
 PAIRS = (("sentence_good", "sentence_bad"), ("sen", "wrong_sen"), ("good", "bad"))
 PHENOMENA = ("phenomenon", "linguistics_term", "field")
 PARADIGMS = ("paradigm", "UID", "feature_vals")
-TOLD = 20
+SHOWN = 20
 """Most problems that one message names."""
 Span = tuple[int | None, int | None]
 NOWHERE: Span = (None, None)
@@ -31,19 +32,9 @@ def _first(doc: Doc, names: Sequence[str], otherwise: str) -> str:
 
 
 def _common(first: Sequence[str], second: Sequence[str]) -> int:
-    """How many words two sentences share from their beginning."""
+    """Number of words that two sentences share from their beginning."""
     pairs = zip(first, second, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-
-
-def _edges(text: str) -> list[tuple[int, int]]:
-    """Start and end of each word between white space."""
-    found, at = [], 0
-    for word in text.split():
-        start = text.index(word, at)
-        at = start + len(word)
-        found.append((start, at))
-    return found
 
 
 def differing_words(good: str, bad: str) -> tuple[Span, Span]:
@@ -56,13 +47,14 @@ def differing_words(good: str, bad: str) -> tuple[Span, Span]:
     tail = _common(*(side[head:][::-1] for side in words))
     spans: list[Span] = []
     for text, side in zip((good, bad), words, strict=True):
-        inside = _edges(text)[head : len(side) - tail]
+        edges = [word.span() for word in re.finditer(r"\S+", text)]
+        inside = edges[head : len(side) - tail]
         spans.append((inside[0][0], inside[-1][1]) if inside else NOWHERE)
     return spans[0], spans[1]
 
 
 def _after(text: str, prefix: Any, word: Any) -> Span:
-    """Where ``word`` stands in ``text``, right after ``prefix``."""
+    """The span of ``word`` in ``text``, right after ``prefix``."""
     start = text.find(str(word), len(str(prefix)))
     return (start, start + len(str(word))) if start >= 0 else NOWHERE
 
@@ -70,12 +62,12 @@ def _after(text: str, prefix: Any, word: Any) -> Span:
 def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
     """The critical regions of a document's two sentences, in code points.
 
-    As it gives them; else the critical words of BLiMP's prefix methods; else the words that
+    As it gives them; else the critical words of prefix methods; else the words that
     differ.
     """
     if doc.get("good_start") is not None and doc.get("bad_start") is not None:
-        found = [(doc[f"{side}_start"], doc[f"{side}_end"]) for side in ("good", "bad")]
-        return found[0], found[1]
+        given = [(doc[f"{side}_start"], doc[f"{side}_end"]) for side in ("good", "bad")]
+        return given[0], given[1]
     if doc.get("one_prefix_method"):
         words = doc["one_prefix_word_good"], doc["one_prefix_word_bad"]
         prefixes = [doc["one_prefix_prefix"]] * 2
@@ -124,13 +116,13 @@ def _document(line: str, seen: set[int]) -> Doc | None:
     Raises ValueError for what is wrong with the line.
     """
     try:
-        found = json.loads(line)
+        value = json.loads(line)
     except ValueError as error:
         raise ValueError(f"is not JSON ({error})") from error
-    doc = found.get("doc", found) if isinstance(found, dict) else found
+    doc = value.get("doc", value) if isinstance(value, dict) else value
     if not isinstance(doc, dict):
         raise ValueError(f"is no document but {type(doc).__name__}")
-    number = found.get("doc_id") if "doc" in found else None
+    number = value.get("doc_id") if "doc" in value else None
     if number in seen:
         return None
     seen |= set() if number is None else {number}
@@ -162,9 +154,9 @@ def import_items(files: Sequence[Path], lang: str, output: Path) -> int:
     problems: list[str] = []
     rows = [row for path in files for row in _rows(path, lang, problems)]
     if problems:
-        more = len(problems) - TOLD
+        more = len(problems) - SHOWN
         last = [f"… and {more} more."] if more > 0 else []
-        raise UserError("\n".join([*problems[:TOLD], *last]))
+        raise UserError("\n".join([*problems[:SHOWN], *last]))
     if not rows:
         raise UserError(f"{', '.join(map(str, files))}: no document; expected lines of JSON.")
     write_table(pa.Table.from_pylist(rows, ITEMS.arrow()), ITEMS, output)

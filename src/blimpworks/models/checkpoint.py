@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from blimpworks.config import Strict
 from blimpworks.errors import UserError
 from blimpworks.files import expand, sha256_of, write_text
+from blimpworks.strict import Strict
 
 FILE_NAME = "checkpoint.json"
 # Weights only as safetensors (a pickle can run code), and never a repository's own code.

@@ -18,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import ValidationError
 
-from blimpworks.config import CorpusOptions, Strict
+from blimpworks.campaign.settings.training import CorpusOptions
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, sha256_of, write_text
+from blimpworks.strict import Strict
 
 UNKNOWN, END = "<unk>", "<eos>"
 SPECIALS = (UNKNOWN, END)

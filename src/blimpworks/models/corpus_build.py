@@ -1,4 +1,4 @@
-"""Corpora from treebanks and plain text, as CLAMS makes its own from Wikipedia."""
+"""Corpora from treebanks and plain text, as Mueller et al. (2020) make theirs from Wikipedia."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from blimpworks.config import CorpusOptions, CorpusShares
+from blimpworks.campaign.settings.training import CorpusOptions, CorpusShares
 from blimpworks.errors import UserError
 from blimpworks.models.corpus import (
     SPECIALS,
@@ -105,7 +105,7 @@ def _of_treebank(tokens: Path, options: CorpusOptions, lang: str) -> Iterator[Ca
 def _key(text: str) -> str:
     """What is the same of a sentence however it is spaced, with a final full stop or without.
 
-    CLAMS's sentences have none in its files, and one when they are scored.
+    Released evaluation sets have none in their files, and one when they are scored.
     """
     words = [word for word, _ in split_words(text)]
     return " ".join(words[:-1] if words[-1:] == ["."] else words)

@@ -6,7 +6,7 @@ import numpy as np
 from tokenizers import Tokenizer
 from transformers import MT5Config, MT5ForConditionalGeneration
 
-from blimpworks.config import EncoderDecoderRecipe
+from blimpworks.campaign.settings.training import EncoderDecoderRecipe
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.tokenizer import SENTINELS, T5, train_pieces
 from blimpworks.models.transformer import IGNORED, Batch, Ids, Kind, padded, train_kind

@@ -12,7 +12,7 @@ from typing import Protocol
 import torch
 from tqdm import tqdm
 
-from blimpworks.config import HOW_MANY, LstmRecipe, NetworkRecipe
+from blimpworks.campaign.settings.training import HOW_MANY, LstmRecipe, NetworkRecipe
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models.checkpoint import Trained

@@ -9,20 +9,12 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from blimpworks.config import InstructRecipe
+from blimpworks.campaign.settings.training import InstructRecipe
 from blimpworks.errors import UserError
 from blimpworks.items import evenly
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.tokenizer import BOS, EOS, EOS_ID
-from blimpworks.models.transformer import (
-    IGNORED,
-    Batch,
-    Ids,
-    Kind,
-    new_model,
-    padded,
-    train_kind,
-)
+from blimpworks.models.transformer import IGNORED, Batch, Ids, Kind, new_model, padded, train_kind
 
 ROLES = ("<|system|>", "<|user|>", "<|assistant|>")
 """Tokens that begin what each has to say."""

@@ -1,4 +1,4 @@
-"""Word-level LSTM language models, as CLAMS trains them (Mueller et al. 2020, section 5.2)."""
+"""Word-level LSTM language models, as in Mueller et al. (2020), section 5.2."""
 
 import json
 import logging
@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch.nn.functional import cross_entropy
 
-from blimpworks.config import LstmRecipe, Strict
+from blimpworks.campaign.settings.training import LstmRecipe
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, write_text
 from blimpworks.models.checkpoint import (
@@ -35,6 +35,7 @@ from blimpworks.models.fitting import (
     training_of,
 )
 from blimpworks.models.words import split_at_spaces, split_words
+from blimpworks.strict import Strict
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ import numpy as np
 from tokenizers import Tokenizer
 from transformers import BertConfig, BertForMaskedLM
 
-from blimpworks.config import MaskedRecipe
+from blimpworks.campaign.settings.training import MaskedRecipe
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.tokenizer import BERT, train_wordpiece
 from blimpworks.models.transformer import IGNORED, Batch, Ids, Kind, padded, train_kind

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from blimpworks.config import NgramRecipe
+from blimpworks.campaign.settings.training import NgramRecipe
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, sha256_of, write_text
 from blimpworks.models.checkpoint import (
@@ -21,7 +21,7 @@ from blimpworks.models.checkpoint import (
 )
 from blimpworks.models.text import read_sentences
 from blimpworks.models.words import split_words
-from blimpworks.provenance.record import REPOSITORY
+from blimpworks.records.job import REPOSITORY
 
 log = logging.getLogger(__name__)
 

@@ -22,7 +22,6 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
-from blimpworks.download import disk_errors, offline_variable
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, sha256_of
 from blimpworks.models.checkpoint import (
@@ -33,6 +32,7 @@ from blimpworks.models.checkpoint import (
     clear,
     seal,
 )
+from blimpworks.retrieval.download import disk_errors, offline_variable
 
 # Folders hold other formats (onnx, original); a consolidated file repeats the shards.
 LEFT_OUT = ["*/*", "consolidated*"]

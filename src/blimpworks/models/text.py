@@ -11,11 +11,11 @@ from typing import TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from blimpworks.config import TrainingOptions
+from blimpworks.campaign.settings.training import TrainingOptions
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
+from blimpworks.linguistics.orthography import read_orthography
 from blimpworks.tables import ITEMS, SENTENCES, TOKENS, read_table
-from blimpworks.urblimp.orthography import read_orthography
 
 HEADING = re.compile(r"^\s*=\s.*\s=\s*$")
 # Sentence ends: a full stop and a space, unless a lower-case letter follows or the stop
@@ -220,7 +220,7 @@ def build_text(
 ) -> dict[str, int]:
     """Write training text for one model to ``output``: UTF-8, one sentence per line.
 
-    With ``language``, a pack of UrBLiMP's rules, in the spelling that its pairs have.
+    With ``language``, a pack that says how pairs are spelled, in that spelling.
 
     From the plain text files and, with ``options.treebank_text``, the treebank of ``tokens``
     and ``sentences``. Left out, whether or not the treebank is a source: treebank sentences

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel
 
-from blimpworks.config import NetworkRecipe, TransformerRecipe
+from blimpworks.campaign.settings.training import NetworkRecipe, TransformerRecipe
 from blimpworks.models.checkpoint import Checkpoint, clear, seal, trained_checkpoint
 from blimpworks.models.corpus import (
     END,

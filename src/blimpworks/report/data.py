@@ -1,4 +1,4 @@
-"""What the panel shows of each number, as scripts that a page loads when it is first asked.
+"""Data of the panel on each number, as scripts that a page loads on first use.
 
 Scripts, because a page opened from a file may not read other files.
 """
@@ -23,7 +23,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _cell(form: Form, index: int, numbers: Numbers) -> dict[str, Any]:
-    """One cell as the panel wants it, without what is empty.
+    """One cell as the panel shows it, without empty values.
 
     Of one that does no more than show a printed number, what says which.
     """

@@ -1,4 +1,4 @@
-"""What is known of each printed number: where it stands, its status, and what was measured."""
+"""Printed numbers with their places, their statuses, and the measured numbers beside them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -7,9 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.catalogue import read_rows
+from blimpworks.campaign.catalogue import read_rows
+from blimpworks.campaign.reference import PublishedRow
 from blimpworks.errors import UserError
-from blimpworks.reference import PublishedRow
+from blimpworks.reproduction.printed import PLACE
 
 Place = tuple[str, str, str]
 """Exhibit, row and column of a printed number."""
@@ -43,11 +44,11 @@ class Number:
 
     @property
     def again(self) -> str:
-        """What it is computed to be, as print would have it; "" where nothing computes it."""
+        """The recomputed number with the decimals of the printed one; "" where there is none."""
         return self.reading if self.recomputed is None else self.in_print(self.recomputed)
 
     def facts(self) -> dict[str, Any]:
-        """All of it as plain values, without what is empty."""
+        """The number's fields and texts as plain values, without empty ones."""
         own = {name: value for name, value in asdict(self).items() if name != "row"}
         unit = "" if self.row.textual else self.row.unit
         printed = {"text": self.row.text, "unit": unit, "again": self.again}
@@ -60,19 +61,7 @@ Evidence = dict[Place, Number]
 """The printed numbers of one paper, in the order of its files."""
 
 
-TEXTS = (
-    "paper",
-    "exhibit",
-    "row",
-    "column",
-    "printed",
-    "unit",
-    "reading",
-    "rule",
-    "status",
-    "verdict",
-    "note",
-)
+TEXTS = (*PLACE, "reading", "rule", "status", "verdict", "note")
 """Columns of the comparisons that hold no numbers."""
 
 
@@ -107,20 +96,20 @@ def gather(
     ``published`` and ``measured`` are the comparisons of all papers. Raises UserError for a
     malformed row of printed numbers.
     """
-    told: dict[Place, dict[str, Any]] = {}
+    facts_by_place: dict[Place, dict[str, Any]] = {}
     for frame, names in (
         (published, ("status", "recomputed", "reading", "rule", "note")),
         (measured, ("measured", "low", "high", "n", "verdict")),
     ):
         for row in frame[frame["paper"] == paper].to_dict("records"):
             place = (row["exhibit"], row["row"], row["column"])
-            found = _known({str(key): value for key, value in row.items()}, names)
-            told.setdefault(place, {}).update(found)
+            known = _known({str(key): value for key, value in row.items()}, names)
+            facts_by_place.setdefault(place, {}).update(known)
     evidence: Evidence = {}
     for path in sorted(printed):
         for line, number in enumerate(read_rows(PublishedRow, path), start=2):
             place = (number.exhibit, number.row, number.column)
-            facts = {"note": number.note} | told.get(place, {})
+            facts = {"note": number.note} | facts_by_place.get(place, {})
             if "n" in facts:
                 facts["n"] = int(facts["n"])
             evidence[place] = Number(number, f"{path}:{line}", **facts)

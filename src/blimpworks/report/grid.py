@@ -12,7 +12,7 @@ Page = Element
 
 
 def read_page(path: Path) -> Page:
-    """The page of an exhibit. Raises UserError when it is missing or is none of ours."""
+    """The page of an exhibit. Raises UserError when it is missing or not such a page."""
     try:
         return ElementTree.fromstring(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
@@ -28,10 +28,10 @@ def table_of(page: Page) -> Element | None:
 
 def caption_of(page: Page) -> str:
     """The caption, without the title that it starts with."""
-    found = page.find(".//figcaption")
-    if found is None:
+    caption = page.find(".//figcaption")
+    if caption is None:
         return ""
-    texts = list(found.itertext())
+    texts = list(caption.itertext())
     return "".join(texts[1:]).strip()
 
 
@@ -62,12 +62,12 @@ def _columns(row: Element) -> Iterator[tuple[int, Element]]:
 
 def _empty_columns(table: Element, dropped: Callable[[Element], bool]) -> set[int]:
     """Columns in which there are numbers, and all of them are ``dropped``."""
-    found: dict[int, list[bool]] = {}
+    dropped_in: dict[int, list[bool]] = {}
     for row in table.iter("tr"):
         for at, cell in _columns(row):
             if cell.get("data-cell") is not None:
-                found.setdefault(at, []).append(dropped(cell))
-    return {at for at, verdicts in found.items() if all(verdicts)}
+                dropped_in.setdefault(at, []).append(dropped(cell))
+    return {at for at, verdicts in dropped_in.items() if all(verdicts)}
 
 
 def _drop_columns(row: Element, empty: set[int]) -> None:
@@ -84,23 +84,23 @@ def without(table: Element, dropped: Callable[[Element], bool]) -> Element | Non
 
     Dropped ones in other rows and columns are left empty. None when nothing is left.
     """
-    found = copy.deepcopy(table)
-    if all(dropped(cell) for _, cell in numbers_of(found)):
+    kept = copy.deepcopy(table)
+    if all(dropped(cell) for _, cell in numbers_of(kept)):
         return None
-    empty = _empty_columns(found, dropped)
-    for part in found.iter():
+    empty = _empty_columns(kept, dropped)
+    for part in kept.iter():
         for row in [child for child in part if child.tag == "tr"]:
             inside = [cell for cell in row if cell.get("data-cell") is not None]
             if inside and all(map(dropped, inside)):
                 part.remove(row)
             else:
                 _drop_columns(row, empty)
-    for _, cell in numbers_of(found):
+    for _, cell in numbers_of(kept):
         if dropped(cell):
             attributes = {"class": cell.get("class", "")}
             cell.clear()
             cell.attrib.update(attributes)
-    return found
+    return kept
 
 
 def pivot(title: str, rows: Mapping[str, str], columns: Mapping[str, str]) -> Element:

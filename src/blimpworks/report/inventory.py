@@ -1,4 +1,4 @@
-"""Every table and figure of the five papers, and the exhibit of ours that rebuilds it.
+"""Every table and figure of the five papers, with the exhibit that rebuilds it.
 
 ``config/published/exhibits.tsv`` lists what the papers number (and two of an appendix that have no
 number); ``docs/exhibits.md`` is made of it and of the catalogue of exhibits.
@@ -8,11 +8,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from blimpworks.catalogue import read_rows
-from blimpworks.config.base import Strict
+from blimpworks.campaign.catalogue import read_rows
+from blimpworks.campaign.exhibit_spec import ExhibitSpec
+from blimpworks.campaign.exhibits import exhibits
+from blimpworks.campaign.registry import find_paper
 from blimpworks.errors import UserError
-from blimpworks.exhibits.catalogue import EXHIBITS, ExhibitSpec
-from blimpworks.report.papers import exhibit_label, paper_facts
+from blimpworks.report.names import exhibit_label
+from blimpworks.strict import Strict
 
 LIST = "exhibits.tsv"
 """Name of the list, among the printed numbers."""
@@ -52,7 +54,7 @@ def read_inventory(path: Path) -> list[PrintedExhibit]:
 
 def spec_of(row: PrintedExhibit) -> ExhibitSpec | None:
     """The exhibit that rebuilds a printed one; None if none does."""
-    own = (spec for spec in EXHIBITS.values() if spec.paper == row.paper)
+    own = (spec for spec in exhibits().values() if spec.paper == row.paper)
     return next((spec for spec in own if exhibit_label(spec.name) == row.exhibit), None)
 
 
@@ -65,7 +67,7 @@ def unexplained(rows: Sequence[PrintedExhibit]) -> list[PrintedExhibit]:
 def unlisted(rows: Sequence[PrintedExhibit]) -> list[ExhibitSpec]:
     """Exhibits that no printed table or figure stands behind: statements of texts, and ours."""
     listed = {spec.key for row in rows if (spec := spec_of(row))}
-    return [spec for spec in EXHIBITS.values() if spec.key not in listed]
+    return [spec for spec in exhibits().values() if spec.key not in listed]
 
 
 def _line(label: str, spec: ExhibitSpec | None, note: str) -> str:
@@ -79,7 +81,7 @@ def _line(label: str, spec: ExhibitSpec | None, note: str) -> str:
 
 def _lines(paper: str, rows: Sequence[PrintedExhibit]) -> Iterator[str]:
     """The table of one paper: its own exhibits, and then the others."""
-    yield f"\n## {paper_facts(paper).name}\n"
+    yield f"\n## {find_paper(paper).citation.label}\n"
     yield f"| {' | '.join(HEADINGS)} |"
     yield "|---" * len(HEADINGS) + "|"
     for row in rows:
@@ -92,6 +94,6 @@ def _lines(paper: str, rows: Sequence[PrintedExhibit]) -> Iterator[str]:
 
 def page(rows: Sequence[PrintedExhibit]) -> str:
     """The inventory as a page in Markdown."""
-    papers = dict.fromkeys(spec.paper for spec in EXHIBITS.values())
+    papers = dict.fromkeys(spec.paper for spec in exhibits().values())
     lines = [line for paper in papers for line in _lines(paper, rows)]
     return INTRODUCTION + "\n".join(lines) + "\n"

@@ -8,31 +8,12 @@ from urllib.parse import quote
 import pandas as pd
 from itables import to_html_datatable
 
-PUBLISHED = (
-    "paper",
-    "exhibit",
-    "row",
-    "column",
-    "printed",
-    "status",
-    "recomputed",
-    "reading",
-    "rule",
-    "note",
-)
-MEASURED = (
-    "paper",
-    "exhibit",
-    "row",
-    "column",
-    "printed",
-    "measured",
-    "low",
-    "high",
-    "n",
-    "reading",
-    "verdict",
-)
+from blimpworks.reproduction.printed import PLACE
+
+_NUMBER = PLACE[:-1]
+"""Columns of both listings: which number, and the number with its unit."""
+PUBLISHED = (*_NUMBER, "status", "recomputed", "reading", "rule", "note")
+MEASURED = (*_NUMBER, "measured", "low", "high", "n", "reading", "verdict")
 COLUMNS = {"published": PUBLISHED, "measured": MEASURED}
 INTRODUCTION = {
     "published": "Each number that the papers print, beside what the papers' other numbers make "
@@ -63,7 +44,7 @@ def _text(value: object) -> str:
 
 
 def _settings(frame: pd.DataFrame) -> dict[str, Any]:
-    """How columns are filtered: by choosing from a list, or by a search."""
+    """Settings of DataTables for filters of columns: a list of choices, or a search."""
     chosen = [i for i, name in enumerate(frame.columns) if name in LISTED]
     return {
         "columnControl": [["search"]],

@@ -1,11 +1,12 @@
-"""What languages, models and phenomena are called, and which a number is about."""
+"""Names of languages, models, phenomena and exhibits, and which of them a number is about."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.exhibits.multiblimp.common import PHENOMENA
+from blimpworks.campaign.registry import find_paper, load
 from blimpworks.report.evidence import Place
 from blimpworks.reproduction.published import Paper
 
@@ -17,6 +18,8 @@ COLUMNS = {
     "phenomenon": ("phenomenon", "paradigm"),
 }
 """Columns of tables that say what a number is about, by kind."""
+EXHIBITS = {"table": "Table", "fig": "Figure", "figure": "Figure"}
+"""What papers call their exhibits, by how names of exhibits begin."""
 
 
 @dataclass
@@ -32,23 +35,23 @@ class Names:
 
     def _keys(self, kind: str, where: Mapping[str, Any], place: Place | None) -> Iterator[str]:
         for column in COLUMNS[kind]:
-            wanted = where.get(column, [])
-            yield from wanted if isinstance(wanted, list) else [wanted]
+            selected = where.get(column, [])
+            yield from selected if isinstance(selected, list) else [selected]
         parts = (*(place[1:] if place else ()), where.get("row"), where.get("column"))
         yield from (key for key in parts if isinstance(key, str) and key in self.known[kind])
 
     def about(self, where: Mapping[str, Any], place: Place | None) -> dict[str, str]:
         """Attributes that say what a number is about, from its filter and its printed keys."""
-        found = {}
+        attributes = {}
         for kind in COLUMNS:
             keys = dict.fromkeys(k for k in self._keys(kind, where, place) if k and k != ALL)
             if 0 < len(keys) <= FEW:
-                found[f"data-{kind}"] = " ".join(str(key).replace(" ", "_") for key in keys)
+                attributes[f"data-{kind}"] = " ".join(str(key).replace(" ", "_") for key in keys)
                 known = self.met.setdefault(kind, {})
                 for key in keys:
                     name = self.known[kind].get(key, str(key).replace("_", " "))
                     known[str(key).replace(" ", "_")] = name
-        return found
+        return attributes
 
 
 def names_from(languages: Mapping[str, str], models: Mapping[str, str], printed: Paper) -> Names:
@@ -56,6 +59,21 @@ def names_from(languages: Mapping[str, str], models: Mapping[str, str], printed:
     table = printed.tables["accuracies"].table
     keys = dict.fromkeys([*table["phenomenon"], *table["paradigm"]])
     phenomena = {str(key): str(key).replace("_", " ") for key in keys if key and key != ALL}
-    if printed.name == "multiblimp":
-        phenomena |= {key: ", ".join(pair) for key, pair in PHENOMENA.items()}
+    if address := find_paper(printed.name).names:
+        phenomena |= cast(Mapping[str, str], load(address))
     return Names({"lang": languages, "model": models, "phenomenon": phenomena})
+
+
+def exhibit_label(name: str) -> str:
+    """The paper's name of an exhibit: ``tableb2`` is "Table B.2"; empty for one that no paper has.
+
+    Statistics of running text are called "In the text", with sections where they are known.
+    """
+    if name.startswith("text"):
+        sections = [f"{s[0]}.{s[1:]}".rstrip(".") for s in re.findall(r"\d+", name)]
+        return f"In the text ({', '.join(sections)})" if sections else "In the text"
+    match = re.fullmatch(r"(table|figure|fig)_?([a-z]?)(\d+)([a-z]?)", name)
+    if not match:
+        return ""
+    kind, letter, number, part = match.groups()
+    return f"{EXHIBITS[kind]} {letter.upper()}{'.' if letter else ''}{number}{part}"

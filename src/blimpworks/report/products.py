@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from blimpworks.provenance.lineage import Record, output_hash, record_of
+from blimpworks.audit.lineage import Record, output_hash, record_of
 
 NOTED = ("origin", "source", "engine")
 """What jobs note that says where a file from outside comes from, or what scored."""
@@ -14,12 +14,12 @@ NOTED = ("origin", "source", "engine")
 def _noted(record: Record) -> dict[str, str]:
     """Notes of a job that name its source or its engine; of a job that names none, none."""
     notes = record.get("notes") or {}
-    found: dict[str, str] = {}
+    noted: dict[str, str] = {}
     for name in NOTED:
         note = notes.get(name)
         inner = note.items() if isinstance(note, dict) else [(name, note)]
-        found |= {str(key): str(value) for key, value in inner if value}
-    return found
+        noted |= {str(key): str(value) for key, value in inner if value}
+    return noted
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Products:
     """Products and the jobs that made them, each once, whatever number leads there.
 
     A product is [path, SHA-256, job, inputs]: ``job`` counts in ``jobs``, or is -1 for a file
-    from outside; ``inputs`` count in ``products``. A job is [verb, code, date, commit,
+    from outside; ``inputs`` count in ``products``. A job is [command, code, date, commit,
     whether the working tree was clean, notes].
     """
 

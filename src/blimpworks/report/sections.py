@@ -7,12 +7,11 @@ from functools import cached_property
 from html import escape
 from pathlib import Path
 
-from blimpworks.exhibits.catalogue import EXHIBITS
-from blimpworks.exhibits.spec import ExhibitSpec
+from blimpworks.campaign.exhibit_spec import ExhibitSpec
+from blimpworks.campaign.exhibits import exhibits
 from blimpworks.report.evidence import Evidence
 from blimpworks.report.grid import caption_of
-from blimpworks.report.names import Names
-from blimpworks.report.papers import exhibit_label
+from blimpworks.report.names import Names, exhibit_label
 from blimpworks.report.views import (
     Form,
     measured_view,
@@ -28,7 +27,7 @@ VIEWS = {"printed": "Printed", "recomputed": "Recomputed", "measured": "Measured
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """Where results lie: the campaign's, and those of the corrected one if there is any.
+    """Directories of results: the campaign's, and those of the corrected one if there is any.
 
     ``variant`` says which the campaign's own are; ``measured`` are the exhibits (paper/name)
     that it builds.
@@ -62,32 +61,32 @@ class Section:
 
     @cached_property
     def label(self) -> str:
-        """What the paper calls it; empty for one of ours."""
+        """The paper's name of the exhibit; empty for one that the paper does not have."""
         return exhibit_label(self.name)
 
     @property
     def heading(self) -> str:
-        """Label and title."""
+        """Heading of the section: label and title of the exhibit."""
         return " · ".join(filter(None, (self.label or "Ours", self.title)))
 
     @property
     def anchor(self) -> str:
-        """Its address on the page."""
+        """Fragment of the section's address on its page."""
         return f"{self.paper}-{self.name}".replace("_", "-")
 
 
 def forms_of(spec: ExhibitSpec, trees: Trees) -> list[str]:
     """Trees that have a form of an exhibit."""
-    wanted = {
+    available = {
         "published": bool(spec.published),
         "measured": spec.key in trees.measured,
         "corrected": spec.key in trees.measured and trees.corrected is not None,
     }
-    return [tree for tree, there in wanted.items() if there]
+    return [tree for tree, there in available.items() if there]
 
 
 def read_forms(spec: ExhibitSpec, trees: Trees, printed: Paper) -> dict[str, Form]:
-    """All forms of an exhibit that there are, by tree.
+    """The existing forms of an exhibit, by tree.
 
     Raises UserError when a file of one is missing or broken.
     """
@@ -148,7 +147,7 @@ def _printed(
 def _measured(
     forms: Mapping[str, Form], paper: str, title: str, evidence: Evidence, names: Names
 ) -> dict[str, str]:
-    """What each tree of measured numbers has of an exhibit."""
+    """The HTML of an exhibit's measured forms, by tree."""
     return {
         tree: _shown(forms[tree], paper, title, measured_view(forms[tree], evidence, names))
         for tree in ("measured", "corrected")
@@ -156,11 +155,11 @@ def _measured(
     }
 
 
-def _variants(found: Mapping[str, str], own: str, advice: str) -> str:
+def _variants(measured: Mapping[str, str], own: str, advice: str) -> str:
     """Both variants of the measured numbers, of which the page shows one at a time."""
-    slots = {own: found.get("measured", "")}
-    if found.get("corrected"):
-        slots["corrected"] = found["corrected"]
+    slots = {own: measured.get("measured", "")}
+    if measured.get("corrected"):
+        slots["corrected"] = measured["corrected"]
     parts = (
         f'<div data-variant="{variant}">{slots.get(variant) or advice}</div>'
         for variant in ("published", "corrected")
@@ -178,7 +177,7 @@ def section(
 ) -> Section:
     """An exhibit with all its views; ``advice`` says, per variant, how to get its numbers."""
     paper = printed.name
-    spec = EXHIBITS.get(f"{paper}/{name}")
+    spec = exhibits().get(f"{paper}/{name}")
     forms = read_forms(spec, trees, printed) if spec else {}
     title = spec.title if spec else "Printed numbers"
     views = {"printed": _printed(forms, name, title, evidence, names)}
@@ -208,9 +207,9 @@ WHY = {
 }
 
 
-def missing(found: Section) -> str:
-    """Which views a section has not, and why, as a sentence; empty when it has all."""
-    parts = [f"{VIEWS[view]}: {WHY[view]}" for view in VIEWS if view not in found.views]
+def missing(shown: Section) -> str:
+    """The views that a section lacks, with reasons, as a sentence; empty when it has all."""
+    parts = [f"{VIEWS[view]}: {WHY[view]}" for view in VIEWS if view not in shown.views]
     return f"{'; '.join(parts)}." if parts else ""
 
 
@@ -218,7 +217,7 @@ def exhibit_names(paper: str, evidence: Evidence, trees: Trees) -> Iterator[str]
     """Exhibits of a paper in its order, then those that only printed numbers are known of."""
     shown = [
         spec.name
-        for spec in EXHIBITS.values()
+        for spec in exhibits().values()
         if spec.paper == paper and (spec.published or spec.key in trees.measured)
     ]
     yield from dict.fromkeys((*shown, *(place[0] for place in evidence)))
@@ -226,7 +225,8 @@ def exhibit_names(paper: str, evidence: Evidence, trees: Trees) -> Iterator[str]
 
 def pictures(sections: Sequence[Section]) -> Iterator[tuple[Path, str]]:
     """Every picture of the figures shown: its file, and its address in the site."""
-    for found in sections:
-        for form in found.forms.values():
+    for shown in sections:
+        for form in shown.forms.values():
             if form.figure:
-                yield form.files.with_name(f"{form.files.name}.svg"), picture_of(form, found.paper)
+                picture = form.files.with_name(f"{form.files.name}.svg")
+                yield picture, picture_of(form, shown.paper)

@@ -15,14 +15,14 @@ from itables.javascript import generate_init_offline_itables_html
 from jinja2 import Environment, FileSystemLoader
 from sphinx.application import Sphinx
 
+from blimpworks.campaign.exhibits import exhibits
+from blimpworks.campaign.registry import find_paper
 from blimpworks.errors import UserError
-from blimpworks.exhibits.catalogue import EXHIBITS
 from blimpworks.files import write_text
 from blimpworks.report.data import paper_script, products_script
 from blimpworks.report.evidence import Evidence, gather, read_comparison
 from blimpworks.report.listing import MEASURED, PUBLISHED, listing_html
 from blimpworks.report.names import Names, names_from
-from blimpworks.report.papers import paper_facts
 from blimpworks.report.products import Products
 from blimpworks.report.sections import (
     VIEWS,
@@ -59,7 +59,7 @@ SUPERFLUOUS = (
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """What the report says of the campaign, and what it calls languages and models.
+    """The report's facts on the campaign, with the names of its languages and models.
 
     ``configfile`` is the campaign's file, ``printed`` the directory of printed numbers, with
     one below for each of ``papers``.
@@ -97,15 +97,19 @@ def _plain(text: str) -> str:
     return re.sub(r"([\\*`|_<>])", r"\\\1", text)
 
 
+def _advice(campaign: Campaign, trees: Trees, paper: str) -> dict[str, str]:
+    """HTML that says how to get a paper's measured numbers, by variant."""
+    return {
+        variant: _render("advice", variant=variant, campaign=campaign, trees=trees, paper=paper)
+        for variant in ("published", "corrected")
+    }
+
+
 def _read(campaign: Campaign, trees: Trees) -> list[PaperPage]:
-    """All that the pages of papers show."""
+    """The pages of the campaign's papers, from its results and the printed numbers."""
     folder = trees.results / "reproduction"
     published = read_comparison(folder / "published.csv", PUBLISHED)
     measured = read_comparison(folder / "measured.csv", MEASURED)
-    advice = {
-        variant: _render("advice", variant=variant, campaign=campaign, trees=trees)
-        for variant in ("published", "corrected")
-    }
     pages = []
     for paper in campaign.papers:
         files = printed_files(campaign.printed, paper)
@@ -115,7 +119,7 @@ def _read(campaign: Campaign, trees: Trees) -> list[PaperPage]:
         evidence = gather(paper, files, published, measured)
         names = names_from(campaign.languages, campaign.models, printed)
         sections = [
-            section(printed, name, trees, evidence, names, advice)
+            section(printed, name, trees, evidence, names, _advice(campaign, trees, paper))
             for name in exhibit_names(paper, evidence, trees)
         ]
         pages.append(PaperPage(paper, sections, evidence, names))
@@ -132,17 +136,17 @@ def _raw(file: str) -> str:
 
 def _paper_source(page: PaperPage, folder: Path) -> None:
     """A paper's page, and the pieces of HTML that it consists of."""
-    facts = paper_facts(page.paper)
+    citation = find_paper(page.paper).citation
     pieces = folder / "_pieces" / page.paper
     write_text(
         pieces / "head.html",
-        _render("paper", page=page, facts=facts, statuses=STATUSES, verdicts=VERDICTS),
+        _render("paper", page=page, citation=citation, statuses=STATUSES, verdicts=VERDICTS),
     )
-    for found in page.sections:
-        for view, content in found.views.items():
-            write_text(pieces / f"{found.name}.{view}.html", content)
+    for exhibit in page.sections:
+        for view, content in exhibit.views.items():
+            write_text(pieces / f"{exhibit.name}.{view}.html", content)
     body = _render("exhibits", page=page, plain=_plain, views=VIEWS, missing=missing)
-    source = _titled(facts.name, _raw(f"_pieces/{page.paper}/head.html"), body)
+    source = _titled(citation.label, _raw(f"_pieces/{page.paper}/head.html"), body)
     write_text(folder / f"{page.paper}.rst", source)
     for file, address in pictures(page.sections):
         target = folder / address
@@ -153,12 +157,12 @@ def _paper_source(page: PaperPage, folder: Path) -> None:
 def _index_source(campaign: Campaign, pages: Sequence[PaperPage], folder: Path) -> None:
     lines = [
         (
-            paper_line(paper_facts(page.paper).name, f"{page.paper}.html", page.sections),
-            [exhibit_line(found) for found in page.sections if found.statuses],
+            paper_line(find_paper(page.paper).citation.label, f"{page.paper}.html", page.sections),
+            [exhibit_line(exhibit) for exhibit in page.sections if exhibit.statuses],
         )
         for page in pages
     ]
-    every = [found for page in pages for found in page.sections]
+    every = [exhibit for page in pages for exhibit in page.sections]
     content = _render(
         "index",
         campaign=campaign,
@@ -181,8 +185,8 @@ def _listing_source(name: str, title: str, frame: pd.DataFrame, folder: Path) ->
 
 def _tables_script() -> str:
     """DataTables, which itables brings along, as a script that works without a network."""
-    found = generate_init_offline_itables_html(itables.options.dt_bundle)
-    return "\n".join(re.findall(r"<script>(.*?)</script>", found, re.DOTALL))
+    page = generate_init_offline_itables_html(itables.options.dt_bundle)
+    return "\n".join(re.findall(r"<script>(.*?)</script>", page, re.DOTALL))
 
 
 def _static(pages: Sequence[PaperPage], folder: Path) -> None:
@@ -269,16 +273,16 @@ def inputs(campaign: Campaign, trees: Trees) -> list[Path]:
 
     Raises UserError for a paper without printed numbers.
     """
-    found = [trees.results / "reproduction" / f"{name}.csv" for name in ("published", "measured")]
+    paths = [trees.results / "reproduction" / f"{name}.csv" for name in ("published", "measured")]
     for paper in campaign.papers:
-        found += printed_files(campaign.printed, paper)
-        found.append(trees.results / f"accuracies/printed/{paper}.parquet")
-    for key, spec in EXHIBITS.items():
+        paths += printed_files(campaign.printed, paper)
+        paths.append(trees.results / f"accuracies/printed/{paper}.parquet")
+    for key, spec in exhibits().items():
         for tree in forms_of(spec, trees):
             files = trees.files(tree, key)
             suffixes = ("cells.parquet", "html", *(["svg"] if spec.kind == "figure" else []))
-            found += [files.with_name(f"{files.name}.{suffix}") for suffix in suffixes]
-    return found
+            paths += [files.with_name(f"{files.name}.{suffix}") for suffix in suffixes]
+    return paths
 
 
 def build_report(campaign: Campaign, trees: Trees, output: Path) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""What is reproduced, what deviates and what is missing: counts and bars for the front page."""
+"""Counts and bars for the front page: what is reproduced, what deviates, what is missing."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

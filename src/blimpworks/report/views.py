@@ -2,7 +2,7 @@
 
 import copy
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,6 @@ from blimpworks.report.evidence import Evidence, Number, Place
 from blimpworks.report.grid import (
     Page,
     as_html,
-    caption_of,
     numbers_of,
     pivot,
     read_page,
@@ -72,7 +71,7 @@ def read_form(exhibit: str, tree: str, files: Path, paper: Paper, *, figure: boo
 
 @dataclass(frozen=True)
 class Numbers:
-    """Which printed number each cell of a form is, and which cells only repeat one."""
+    """The printed numbers that the cells of a form stand for or only repeat."""
 
     form: Form
     evidence: Evidence
@@ -95,17 +94,17 @@ class Numbers:
 
     def shown(self) -> dict[Place, int]:
         """The cell that shows each printed number: that which is it, before one computed."""
-        found: dict[Place, int] = {}
+        cells: dict[Place, int] = {}
         for own in (True, False):
             for index in range(len(self.form.cells)):
                 place = self.place(index)
                 if place and self.is_itself(index) is own:
-                    found.setdefault(place, index)
-        return found
+                    cells.setdefault(place, index)
+        return cells
 
 
 def _mark(cell: Element, place: Place | None, state: str) -> None:
-    """Name the printed number of a table's cell, and its status or verdict."""
+    """Set the attributes that name the printed number of a table's cell and its status."""
     for name in ("data-row", "data-column"):
         cell.attrib.pop(name, None)
     if place:
@@ -115,7 +114,7 @@ def _mark(cell: Element, place: Place | None, state: str) -> None:
 
 
 def _printed_parts(number: Number, text: str) -> list[tuple[str, str]]:
-    """What is printed, and beside it what it should read, for the variant that is chosen.
+    """Tags and texts of a printed number, and of its correction if it has one.
 
     ``text`` is what stands in print: the number, perhaps with another in brackets.
     """
@@ -143,17 +142,17 @@ def printed_view(form: Form, evidence: Evidence, names: Names) -> str:
     indices = {index: place for place, index in numbers.shown().items()}
     if table is None or not indices or form.figure:
         return ""
-    found = without(table, lambda cell: int(cell.get("data-cell", "-1")) not in indices)
-    if found is None:
+    printed_table = without(table, lambda cell: int(cell.get("data-cell", "-1")) not in indices)
+    if printed_table is None:
         return ""
-    for index, cell in numbers_of(found):
+    for index, cell in numbers_of(printed_table):
         place = indices[index]
         about = names.about(form.cells[index]["filter"], place)
         number = evidence[place]
         text = "".join(cell.itertext()) if numbers.is_itself(index) else number.row.text
         _show_printed(cell, number, text, place, about)
-    found.set("data-form", form.key)
-    return as_html(found)
+    printed_table.set("data-form", form.key)
+    return as_html(printed_table)
 
 
 def _show_recomputed(cell: Element, text: str, number: Number | None) -> None:
@@ -161,7 +160,7 @@ def _show_recomputed(cell: Element, text: str, number: Number | None) -> None:
 
 
 def recomputed_view(form: Form, evidence: Evidence, names: Names) -> str:
-    """The published form with what other printed numbers make of each, or "" if nothing.
+    """The published form with each number computed from other printed ones, or "" if none is.
 
     Numbers that the paper does not print, but which are computed from those that it does,
     stand there as they are.
@@ -175,16 +174,16 @@ def recomputed_view(form: Form, evidence: Evidence, names: Names) -> str:
     derived = [i for i, place in places.items() if not place]
     if not derived and not any(evidence[place].again for place in indices.values()):
         return ""
-    found = without(table, lambda cell: int(cell.get("data-cell", "-1")) in again)
-    assert found is not None
-    for index, cell in numbers_of(found):
+    recomputed_table = without(table, lambda cell: int(cell.get("data-cell", "-1")) in again)
+    assert recomputed_table is not None
+    for index, cell in numbers_of(recomputed_table):
         place = places[index]
         number = evidence[place] if place else None
         _mark(cell, place, number.status if number else "")
         cell.attrib.update(names.about(form.cells[index]["filter"], place))
         _show_recomputed(cell, "".join(cell.itertext()), number)
-    found.set("data-form", form.key)
-    return as_html(found)
+    recomputed_table.set("data-form", form.key)
+    return as_html(recomputed_table)
 
 
 def measured_view(form: Form, evidence: Evidence, names: Names) -> str:
@@ -231,8 +230,3 @@ def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names
             cell.attrib = {"class": "n"}
     table.set("data-form", f"printed/{exhibit}")
     return as_html(table)
-
-
-def captions(forms: Sequence[Form | None]) -> list[str]:
-    """The caption of each form, empty where there is none."""
-    return [caption_of(form.page) if form else "" for form in forms]

@@ -1,1 +1,1 @@
-"""What the papers print: as tables, against what it is computed from, and beside our own."""
+"""Printed numbers: as tables, recomputed from one another, and beside measured ones."""

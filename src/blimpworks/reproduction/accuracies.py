@@ -3,47 +3,40 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 import pyarrow as pa
 
 from blimpworks.analysis.accuracy import wilson
+from blimpworks.campaign.reference import PublishedRow
+from blimpworks.campaign.registry import find_paper, load
 from blimpworks.errors import UserError
-from blimpworks.reference import PublishedRow
-from blimpworks.reproduction import blimp, clams, lmentry, multiblimp, urblimp
 from blimpworks.reproduction.printed import PrintedAccuracy, read_printed_numbers
 from blimpworks.tables import ACCURACIES, write_table
 
 PRINTED = "printed"
 """What stands for the method."""
 Reader = Callable[[Sequence[PublishedRow]], Iterator[PrintedAccuracy]]
-READERS: dict[str, Reader] = {
-    "clams": clams.accuracies,
-    "multiblimp": multiblimp.accuracies,
-    "blimp": blimp.accuracies,
-    "lmentry": lmentry.accuracies,
-    "urblimp": urblimp.accuracies,
-}
-"""By benchmark: which of its paper's printed numbers are accuracies, and of what."""
 # A millisecond each, and thousands of accuracies are over the same number of prompts.
 _interval = cache(wilson)
 
 
-def _row(benchmark: str, found: PrintedAccuracy) -> dict[str, object]:
+def _row(benchmark: str, printed: PrintedAccuracy) -> dict[str, object]:
     """One row of the table; the number of correct answers, once rounded away, is rounded."""
     row: dict[str, object] = dict.fromkeys(ACCURACIES.names)
-    row |= {name: getattr(found, name) for name in PrintedAccuracy.__slots__}
+    row |= {name: getattr(printed, name) for name in PrintedAccuracy.__slots__}
     row |= {"benchmark": benchmark, "method": PRINTED, "skipped": 0, "ties": 0, "near_ties": 0}
-    if found.n:
-        correct = round(found.accuracy * found.n)
-        low, high = _interval(correct, found.n)
+    if printed.n:
+        correct = round(printed.accuracy * printed.n)
+        low, high = _interval(correct, printed.n)
         row |= {"correct": correct, "low": low, "high": high}
     return row
 
 
-def _check_single(found: Sequence[PrintedAccuracy]) -> None:
+def _check_single(accuracies: Sequence[PrintedAccuracy]) -> None:
     """Raises UserError when two printed numbers are the same accuracy."""
     places: dict[tuple[str, ...], str] = {}
-    for accuracy in found:
+    for accuracy in accuracies:
         key = (accuracy.model, accuracy.lang, accuracy.phenomenon, accuracy.paradigm)
         other = places.setdefault(key, accuracy.origin)
         if other != accuracy.origin:
@@ -61,12 +54,12 @@ def read_published(printed: Sequence[Path], benchmark: str, output: Path) -> int
     Raises UserError for a malformed table, an accuracy that is printed twice (it would count
     twice in means), or a benchmark whose print is not known.
     """
-    if benchmark not in READERS:
-        known = ", ".join(READERS)
-        raise UserError(f"no printed accuracies of {benchmark!r} are known; expected {known}.")
+    address = find_paper(benchmark).printed_accuracies
+    if not address:
+        raise UserError(f"no printed accuracies of {benchmark!r} are known; its paper prints none.")
     numbers = read_printed_numbers(printed)
-    found = list(READERS[benchmark](numbers))
-    _check_single(found)
-    rows = [_row(benchmark, accuracy) for accuracy in found]
+    accuracies = list(cast(Reader, load(address))(numbers))
+    _check_single(accuracies)
+    rows = [_row(benchmark, accuracy) for accuracy in accuracies]
     write_table(pa.Table.from_pylist(rows, schema=ACCURACIES.arrow()), ACCURACIES, output)
     return len(rows)

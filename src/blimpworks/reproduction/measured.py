@@ -9,28 +9,14 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 
+from blimpworks.campaign.reference import PublishedRow
 from blimpworks.files import write_text
-from blimpworks.reference import PublishedRow
-from blimpworks.reproduction.printed import read_printed_numbers
-from blimpworks.reproduction.rounding import TOLERANCE, agreement
-from blimpworks.reproduction.texts import same_wording
+from blimpworks.reproduction.agreement import TOLERANCE, agreement, same_wording
+from blimpworks.reproduction.printed import PLACE, place_of, read_printed_numbers
 from blimpworks.tables import CELLS
 
 AGREES, DEVIATES, NOT_RUN = "agrees", "deviates", "not run"
-COLUMNS = (
-    "paper",
-    "exhibit",
-    "row",
-    "column",
-    "printed",
-    "unit",
-    "measured",
-    "low",
-    "high",
-    "n",
-    "reading",
-    "verdict",
-)
+COLUMNS = (*PLACE, "measured", "low", "high", "n", "reading", "verdict")
 """Columns of the comparison. ``reading``: the campaign's text in the place of a printed text."""
 
 
@@ -57,11 +43,11 @@ def verdict_of(row: PublishedRow, cell: Mapping[str, Any] | None) -> str:
 
 def _measured(cells: Mapping[str, Path]) -> dict[tuple[str, str, str], dict[str, Any]]:
     """The campaign's cells by the printed numbers they stand for; the first of several."""
-    found: dict[tuple[str, str, str], dict[str, Any]] = {}
+    cells_by_place: dict[tuple[str, str, str], dict[str, Any]] = {}
     for exhibit, path in cells.items():
         for cell in pq.read_table(path, schema=CELLS.arrow()).to_pylist():
-            found.setdefault((exhibit, cell["printed_row"], cell["printed_column"]), cell)
-    return found
+            cells_by_place.setdefault((exhibit, cell["printed_row"], cell["printed_column"]), cell)
+    return cells_by_place
 
 
 def compare(paper: str, printed: Sequence[Path], cells: Mapping[str, Path]) -> Iterator[Any]:
@@ -73,12 +59,7 @@ def compare(paper: str, printed: Sequence[Path], cells: Mapping[str, Path]) -> I
         cell = measured.get((row.exhibit, row.row, row.column))
         number = None if row.textual else cell
         yield {
-            "paper": paper,
-            "exhibit": row.exhibit,
-            "row": row.row,
-            "column": row.column,
-            "printed": row.text,
-            "unit": row.unit,
+            **place_of(paper, row),
             "measured": number and float(f"{number['value']:.6g}"),
             "low": number and number["low"],
             "high": number and number["high"],

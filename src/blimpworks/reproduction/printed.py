@@ -6,9 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.catalogue import read_rows
+from blimpworks.campaign.catalogue import read_rows
+from blimpworks.campaign.reference import PublishedRow
+from blimpworks.campaign.registry import printed_folder
 from blimpworks.errors import UserError
-from blimpworks.reference import PublishedRow
+
+PLACE = ("paper", "exhibit", "row", "column", "printed", "unit")
+"""First columns of the comparisons: which printed number a row is about."""
+
+
+def place_of(paper: str, row: PublishedRow) -> dict[str, str]:
+    """The values of the columns ``PLACE`` for a printed number."""
+    values = (paper, row.exhibit, row.row, row.column, row.text, row.unit)
+    return dict(zip(PLACE, values, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +42,14 @@ class PrintedAccuracy:
 
 def printed_files(folder: Path, paper: str) -> list[Path]:
     """The tables of a paper's printed numbers below ``folder``. Raises UserError if none is."""
-    found = sorted((folder / paper).glob("*.csv"))
-    if not found:
+    own = printed_folder(folder, paper)
+    paths = sorted(own.glob("*.csv"))
+    if not paths:
         raise UserError(
-            f"{folder / paper} has no tables (*.csv); expected the printed numbers of {paper!r}. "
+            f"{own} has no tables (*.csv); expected the printed numbers of {paper!r}. "
             "Give the directory that has one below for each paper, such as config/published."
         )
-    return found
+    return paths
 
 
 def read_printed_numbers(paths: Sequence[Path]) -> list[PublishedRow]:

@@ -1,4 +1,4 @@
-"""Every number that the papers print, beside what their other numbers make of it.
+"""Every number that the papers print, beside its value computed from their other numbers.
 
 A cell of an exhibit's published form that stands for a printed number and is computed from
 other numbers is its recomputation. What cannot be recomputed needs a reason, what differs
@@ -21,35 +21,21 @@ import pandas as pd
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from blimpworks.catalogue import read_rows
+from blimpworks.campaign.catalogue import read_rows
+from blimpworks.campaign.reference import PublishedRow, ReasonRow
 from blimpworks.errors import UserError
+from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import COMPLEMENT as COMPLEMENT_FORMULA
-from blimpworks.exhibits.formulas import FORMULAS, takes_as_printed
 from blimpworks.exhibits.shared import read_plain
 from blimpworks.files import write_text
-from blimpworks.reference import PublishedRow, ReasonRow
-from blimpworks.reproduction.printed import read_printed_numbers
-from blimpworks.reproduction.rounding import TOLERANCE, agreement, rounded, slack
-from blimpworks.reproduction.texts import same_wording
+from blimpworks.reproduction.agreement import TOLERANCE, agreement, rounded, same_wording, slack
+from blimpworks.reproduction.printed import PLACE, place_of, read_printed_numbers
 from blimpworks.tables import ACCURACIES, CELLS
 
 EXACT, ROUNDING, ERRATUM, GARBLED = "exact", "rounding", "erratum", "garbled"
 COMPLEMENT, NOT_RECOMPUTABLE, DEVIATES = "complement", "not recomputable", "deviates"
 STATUSES = (EXACT, ROUNDING, COMPLEMENT, ERRATUM, GARBLED, NOT_RECOMPUTABLE, DEVIATES)
-COLUMNS = (
-    "paper",
-    "exhibit",
-    "row",
-    "column",
-    "printed",
-    "unit",
-    "recomputed",
-    "reading",
-    "rule",
-    "status",
-    "corrected",
-    "note",
-)
+COLUMNS = (*PLACE, "recomputed", "reading", "rule", "status", "corrected", "note")
 """Columns of the comparison. ``reading``: the released text in the place of a printed text."""
 Place = tuple[str, str, str]
 """Exhibit, row and column of a printed number."""
@@ -71,12 +57,12 @@ class Selection:
     def _chosen(self, where: Mapping[str, Any]) -> NDArray[np.bool_]:
         chosen = np.ones(len(self.table), dtype=bool)
         for column in where.keys() & {*self.table.columns}:
-            wanted = where[column] if isinstance(where[column], list) else [where[column]]
-            chosen &= np.logical_or.reduce([self._having(column, value) for value in wanted])
+            values = where[column] if isinstance(where[column], list) else [where[column]]
+            chosen &= np.logical_or.reduce([self._having(column, value) for value in values])
         return chosen
 
     def select(self, where: Mapping[str, Any]) -> pd.DataFrame:
-        """Rows whose columns have the wanted value, or one of the wanted values."""
+        """Rows whose columns have the value in ``where``, or one of the values if it is a list."""
         return self.table[self._chosen(where)]
 
     def origins(self, where: Mapping[str, Any]) -> list[str]:
@@ -86,7 +72,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class Paper:
-    """What there is of one paper: files of printed numbers, reasons, cells, accuracies."""
+    """Files of one paper: printed numbers, reasons, cells, accuracies."""
 
     name: str
     printed: Sequence[Path]
@@ -102,7 +88,7 @@ class Paper:
 
     @cached_property
     def tables(self) -> dict[str, Selection]:
-        """What cells are computed from, by their name for it, with how far it was rounded."""
+        """Tables that cells are computed from, by source, with the rounding of each number."""
         rows = [
             row.model_dump() | {"half_unit": row.half_unit, "origin": row.place}
             for row in self.numbers
@@ -131,25 +117,26 @@ def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
 
     Raises UserError when two differ about the same number.
     """
-    found: dict[Place, dict[str, Any]] = {}
+    cells: dict[Place, dict[str, Any]] = {}
     for exhibit, path in paper.cells.items():
         for cell in pq.read_table(path, schema=CELLS.arrow()).to_pylist():
             place = (exhibit, cell["printed_row"], cell["printed_column"])
             if is_itself(cell, place, paper):
                 continue
-            other = found.setdefault(place, cell)
+            other = cells.setdefault(place, cell)
             if abs(other["value"] - cell["value"]) > TOLERANCE:
                 raise UserError(
                     f"{path}: two cells stand for row {place[1]!r}, column {place[2]!r} and "
                     f"differ ({other['value']:g}, {cell['value']:g}); keep one."
                 )
-    return found
+    return cells
 
 
 def _reach(cell: Mapping[str, Any], paper: Paper) -> float:
-    """How far the rounding of what a cell is computed from may have moved it."""
-    rows = None if takes_as_printed(cell["formula"]) else selected_rows(cell, paper)
-    return 0.0 if rows is None else slack(FORMULAS[cell["formula"]], rows)
+    """The most by which rounding of a cell's inputs may have moved its value."""
+    formula = formula_of(cell["formula"])
+    rows = None if formula.takes_as_printed else selected_rows(cell, paper)
+    return 0.0 if rows is None else slack(formula, rows)
 
 
 def _status_of_text(row: PublishedRow, reading: str) -> str:
@@ -190,7 +177,7 @@ def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -
     agrees = agreement(value, row, reach)
     if row.fault and (agrees or math.isnan(value) or not _is_corrected(row, value, reach)):
         return DEVIATES
-    if agrees and cell["formula"] == COMPLEMENT_FORMULA:
+    if agrees and cell["formula"] == COMPLEMENT_FORMULA.sentence:
         return COMPLEMENT
     return row.fault or agrees or DEVIATES
 
@@ -202,7 +189,7 @@ def excuses(reason: ReasonRow, row: PublishedRow) -> bool:
 
 
 def _reason(row: PublishedRow, reasons: Sequence[ReasonRow], paper: Paper) -> str:
-    """Why a number cannot be recomputed. Raises UserError when nothing says so."""
+    """The reason why a number cannot be recomputed. Raises UserError when none is given."""
     for reason in reasons:
         if excuses(reason, row):
             return reason.reason
@@ -233,12 +220,7 @@ def _row(
     elif cell and status == COMPLEMENT:
         more = f"complement of {_sources(cell, paper)}: one of the two says all"
     return {
-        "paper": paper.name,
-        "exhibit": row.exhibit,
-        "row": row.row,
-        "column": row.column,
-        "printed": row.text,
-        "unit": row.unit,
+        **place_of(paper.name, row),
         "recomputed": None if cell is None or row.textual else _digits(cell["value"]),
         "reading": cell["text"] if cell and row.textual else "",
         "rule": cell["formula"] if cell else "",

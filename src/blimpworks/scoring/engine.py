@@ -15,12 +15,12 @@ from typing import Literal, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from blimpworks.config import ScoringOptions
+from blimpworks.campaign.engines import Choices, find_engine, obstacle, settle
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models.checkpoint import Checkpoint, read_checkpoint
-from blimpworks.provenance.digest import code_digest
-from blimpworks.scoring.engines import Choices, find_engine, obstacle, settle
+from blimpworks.records.digest import code_digest
 from blimpworks.scoring.loading import loading
 
 log = logging.getLogger(__name__)

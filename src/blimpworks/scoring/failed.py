@@ -4,8 +4,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from blimpworks.config import Strict
 from blimpworks.errors import UserError
+from blimpworks.strict import Strict
 
 
 class Failed(Strict):

@@ -1,4 +1,4 @@
-"""Scoring with word-level LSTMs, as CLAMS does."""
+"""Scoring with word-level LSTMs, as in Mueller et al. (2020)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from blimpworks.config import ScoringOptions
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.lstm import (
@@ -36,7 +36,7 @@ class LstmEngine:
 
     The hidden state is fresh for each text (Mueller et al. 2020, section 5.2). An unknown
     word counts as ``<unk>``; the final ``<eos>`` ends where the last word does and takes no
-    character (CLAMS leaves it out of its sums: the method ``without_end``). A beginning that
+    character (the method ``without_end`` leaves it out of sums). A beginning that
     sentences share is computed once, and so is the softmax over what follows it; with
     ``sharing: never`` each sentence is computed for itself.
     """

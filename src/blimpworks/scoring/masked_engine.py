@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from transformers import AutoModelForMaskedLM
 
-from blimpworks.config import ScoringOptions
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.threads import one_thread

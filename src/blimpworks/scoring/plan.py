@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from blimpworks.config import ScoringOptions
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.scoring.engine import Encoded, Engine
 from blimpworks.scoring.spans import joined, joint, token_starts

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import AwareDatetime, NonNegativeInt, ValidationError
 
-from blimpworks.cluster.journal import AttemptId, Scored, now
-from blimpworks.config.base import Strict
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
+from blimpworks.records.journal import AttemptId, Scored, now
 from blimpworks.scoring.watch import Watch
+from blimpworks.strict import Strict
 
 log = logging.getLogger(__name__)
 

@@ -9,19 +9,12 @@ import numpy as np
 import torch
 from transformers import AutoModelForSeq2SeqLM
 
-from blimpworks.config import ScoringOptions
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.threads import one_thread
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs
-from blimpworks.scoring.hub_model import (
-    HubEngine,
-    Row,
-    halving,
-    padded,
-    place,
-    score_rows,
-)
+from blimpworks.scoring.hub_model import HubEngine, Row, halving, padded, place, score_rows
 from blimpworks.scoring.logits import Head, split_model, target_logprobs
 from blimpworks.scoring.passes import make_batches
 from blimpworks.scoring.plan import nothing_scored

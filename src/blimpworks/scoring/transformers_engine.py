@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
-from blimpworks.config import ScoringOptions
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.scoring.decoder import Decoder
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key

@@ -30,7 +30,7 @@ REFUSED = (400, 413, 422)
 """Answers about the prompts of a request."""
 STRAY = (401, 403, 404)
 """Answers of a server that does not know the token or the model: somebody else's."""
-DYING = 20.0
+SHUTDOWN_TIMEOUT = 20.0
 """Seconds to wait for the end of a server that stopped answering."""
 
 
@@ -96,7 +96,7 @@ class Served(ABC, Generic[P, R]):
             if isinstance(outcome, list):
                 self._deaths, self._known = 0, batch[:1]
         if "lost" in outcomes or "stray" in outcomes:
-            return self._mourn(batches, outcomes)
+            return self._handle_server_death(batches, outcomes)
         return outcomes
 
     def _start(self) -> None:
@@ -136,7 +136,9 @@ class Served(ABC, Generic[P, R]):
             log.warning("the vLLM server answered %d: %s", answer.status, answer.data[:300])
         return found
 
-    def _mourn(self, batches: list[list[P]], outcomes: list[Outcome[R]]) -> list[Outcome[R]]:
+    def _handle_server_death(
+        self, batches: list[list[P]], outcomes: list[Outcome[R]]
+    ) -> list[Outcome[R]]:
         """End the server that lost batches, and find what it died of.
 
         Of several batches under way nobody knows which that was, so from then on one goes
@@ -144,7 +146,7 @@ class Served(ABC, Generic[P, R]):
         """
         server = self.server
         assert server is not None
-        server.await_end(DYING)
+        server.await_end(SHUTDOWN_TIMEOUT)
         full = server.ran_full()
         if "stray" in outcomes or not self._proven:  # no request's fault
             self._deaths += 1

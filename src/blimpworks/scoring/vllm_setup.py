@@ -8,7 +8,7 @@ from pathlib import Path
 from safetensors import safe_open
 from transformers import AutoConfig
 
-from blimpworks.config.scoring import VllmOptions
+from blimpworks.campaign.settings.scoring import VllmOptions
 from blimpworks.errors import UserError
 
 MIB = 2**20

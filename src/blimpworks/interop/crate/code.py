@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from blimpworks.exhibits.formulas import FORMULAS
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import Formula
 
 PLAIN = (str, int, float, tuple, list, dict, frozenset)
 """Kinds of constants whose value says what they are."""
@@ -18,12 +19,12 @@ def _lambda(function: Callable[..., Any]) -> str:
     """The text of a lambda, found in its module by its line."""
     text = Path(inspect.getfile(function)).read_text(encoding="utf-8")
     line = function.__code__.co_firstlineno
-    found = next(
+    lambda_node = next(
         node
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Lambda) and node.lineno == line
     )
-    return textwrap.dedent(ast.get_source_segment(text, found) or "")
+    return textwrap.dedent(ast.get_source_segment(text, lambda_node) or "")
 
 
 def _ours(value: Any) -> bool:
@@ -32,40 +33,51 @@ def _ours(value: Any) -> bool:
     return module.startswith("blimpworks.") and callable(value)
 
 
+def _source(function: Callable[..., Any]) -> str:
+    """The text of a function, without its decorators."""
+    text = inspect.getsource(function)
+    [node] = ast.parse(text).body
+    return "".join(text.splitlines(keepends=True)[node.lineno - 1 :])
+
+
 def _mentioned(function: Callable[..., Any], seen: set[int]) -> Iterator[str]:
-    """What a function takes from its module: constants, and our functions with theirs."""
+    """Code of a function's constants and of the functions of this library that it calls."""
     for name in function.__code__.co_names:
         value = function.__globals__.get(name)
-        if isinstance(value, PLAIN) and value is not FORMULAS:
+        if isinstance(value, PLAIN):
             yield f"{name} = {value!r}\n"
         elif _ours(value):
             yield from _parts(value, seen)
 
 
 def _parts(value: Any, seen: set[int]) -> Iterator[str]:
-    """The code behind a function, a partial one, a class or a callable object, in order."""
+    """The code behind a formula, a function, a partial one, a class or an object, in order."""
     if id(value) in seen:
         return
     seen.add(id(value))
-    if isinstance(value, partial):
+    if isinstance(value, Formula):
+        yield from _parts(_applied(value), seen)
+    elif isinstance(value, partial):
         for given in (*value.args, *value.keywords.values()):
             yield from _parts(given, seen)
         yield from _parts(value.func, seen)
-    elif isinstance(value, str) and value in FORMULAS:
-        yield from _parts(FORMULAS[value], seen)
     elif inspect.isfunction(value):
         yield from _mentioned(value, seen)
         if value.__name__ != "<lambda>":
-            yield inspect.getsource(value)
-    elif inspect.isclass(value):
-        yield inspect.getsource(value)
-    elif _ours(value):
-        yield from _mentioned(type(value).__call__, seen)
-        yield inspect.getsource(type(value))
+            yield _source(value)
+    elif inspect.isclass(value) or _ours(type(value)):
+        yield inspect.getsource(value if inspect.isclass(value) else type(value))
+
+
+def _applied(formula: Formula) -> Callable[..., Any]:
+    """A formula's function, with the arguments that its template was given."""
+    return partial(formula.function, **formula.arguments) if formula.arguments else formula.function
 
 
 def _named(value: Any) -> str:
     """A function by its name, anything else by its value."""
+    if isinstance(value, Formula):
+        return _named(_applied(value))
     if isinstance(value, partial):
         named = [f"{name}={_named(given)}" for name, given in value.keywords.items()]
         return f"partial({', '.join([_named(value.func), *map(_named, value.args), *named])})"
@@ -77,9 +89,9 @@ def _named(value: Any) -> str:
 def formula_code(name: str) -> str:
     """The Python text of a formula: its function, and what of this library it takes.
 
-    Raises KeyError for an unknown formula.
+    Raises UserError for an unknown formula.
     """
-    formula = FORMULAS[name]
+    formula = formula_of(name)
     parts = dict.fromkeys(_parts(formula, set()))
     return "\n\n".join([*parts, f"formula = {_named(formula)}\n"])
 

@@ -13,19 +13,14 @@ import pandas as pd
 import yaml
 
 from blimpworks import __version__
-from blimpworks.benchmarks import GENERATED_OF
-from blimpworks.config import Campaign, load_campaign
+from blimpworks.campaign.load import load_campaign
+from blimpworks.campaign.registry import find_benchmark
+from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.interop.crate.code import formulas_text
 from blimpworks.interop.crate.graph import WORKFLOW, About, Graph, write_graph
-from blimpworks.interop.crate.licences import (
-    CODE,
-    DATA,
-    UNSTATED,
-    licences_of,
-    sources_behind,
-)
+from blimpworks.interop.crate.licences import CODE, DATA, UNSTATED, licences_of, sources_behind
 from blimpworks.interop.crate.select import (
     Shown,
     Trace,
@@ -44,7 +39,7 @@ from blimpworks.interop.crate.tables import (
 )
 from blimpworks.interop.crate.words import dictionary, readme
 from blimpworks.interop.croissant import Facts, export_items, write_croissant
-from blimpworks.provenance.record import REPOSITORY
+from blimpworks.records.job import REPOSITORY
 
 REPRODUCTION = ("published.csv", "measured.csv")
 """Comparisons with the printed numbers, where they were built."""
@@ -52,7 +47,7 @@ REPRODUCTION = ("published.csv", "measured.csv")
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the user asks for: exhibits by paper/name (none: all), further kinds of tables."""
+    """A user's choices: exhibits by paper/name (none: all), further kinds of tables."""
 
     exhibits: Sequence[str] = ()
     tables: Sequence[str] = ()
@@ -62,7 +57,7 @@ class Wish:
 
 @dataclass(slots=True)
 class Plan:
-    """What a crate will hold, verified; nothing is written yet."""
+    """The verified contents of a crate that is not written yet."""
 
     results: Path
     campaign: Campaign
@@ -82,7 +77,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a crate came to."""
+    """Size of a written crate: numbers of files, bytes, entities, jobs and cells."""
 
     files: int
     bytes: int
@@ -113,8 +108,8 @@ def _tables(exhibits: Sequence[Shown], trace: Trace, wish: Wish) -> pd.DataFrame
 def plan_crate(results: Path, campaign_file: Path, wish: Wish) -> Plan:
     """Choose what goes into a crate, and hash all that it rests on.
 
-    Raises UserError when the results are missing, are not the campaign's, lack an exhibit
-    asked for, or are not what their records say.
+    Raises UserError when the results are missing, are not the campaign's, lack a requested
+    exhibit, or are not what their records say.
     """
     campaign = load_campaign(campaign_file)
     own = results_of(campaign, campaign_file, results)
@@ -177,7 +172,7 @@ def _workflow_files() -> Iterator[tuple[Path, Path]]:
 
 
 def _code(trace: Trace) -> pd.DataFrame:
-    """Modules behind each version of each command: verb, code, module, sha256."""
+    """Modules behind each version of each command: columns verb, code, module, sha256."""
     rows = [
         (record["verb"], record["code"], module, sha)
         for record in trace.jobs()
@@ -228,7 +223,7 @@ def _facts(plan: Plan, benchmark: str, licences: Sequence[str]) -> Facts:
         f"{plan.campaign.description}".strip(),
         authors_of(plan.wish),
         # Whatever else the campaign is made of, these pairs are of our own words.
-        [DATA] if benchmark in GENERATED_OF.values() else licences,
+        [DATA] if find_benchmark(benchmark).own_words else licences,
         _ended(plan.trace),
         __version__,
     )
@@ -308,7 +303,7 @@ def export_croissant(results: Path, campaign_file: Path, output: Path, wish: Wis
     plan = Plan(own, campaign, campaign_file, [], trace, pd.DataFrame(), [], wish)
     with whole_directory(output) as root:
         names = [
-            export_items(found, root / name, _facts(plan, name, licences)).relative_to(root)
-            for name, found in tables.items()
+            export_items(paths, root / name, _facts(plan, name, licences)).relative_to(root)
+            for name, paths in tables.items()
         ]
     return [output / name for name in names]

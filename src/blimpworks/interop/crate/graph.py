@@ -18,11 +18,11 @@ from urllib.parse import quote
 from rocrate.model import ContextEntity, Person
 from rocrate.rocrate import ROCrate
 
-from blimpworks.catalogue import Pinned
+from blimpworks.audit.lineage import Record
+from blimpworks.campaign.catalogue import Pinned
 from blimpworks.files import sha256_of
 from blimpworks.interop.crate.licences import licence_name, licence_url
 from blimpworks.interop.crate.select import Trace
-from blimpworks.provenance.lineage import Record
 
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
@@ -47,7 +47,7 @@ Entity = Any
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What the graph says of the crate as a whole."""
+    """Facts on the crate as a whole."""
 
     title: str
     description: str
@@ -67,7 +67,7 @@ def media_type(path: Path | str) -> str:
 
 
 def _plainly(values: Sequence[Any]) -> Any:
-    """A value alone where there is one: RO-Crate wants no lists of one."""
+    """The only value, or the list of several: RO-Crate has no lists with one entry."""
     return values[0] if len(values) == 1 else [*values]
 
 
@@ -112,12 +112,12 @@ class Graph:
 
     def author(self, text: str) -> Entity:
         """A person, "Name <https://orcid.org/…>", or an organization, "Name"."""
-        found = AUTHOR.fullmatch(text)
-        assert found is not None
-        if found["id"]:
-            person = Person(self.crate, found["id"], properties={"name": found["name"]})
+        match = AUTHOR.fullmatch(text)
+        assert match is not None
+        if match["id"]:
+            person = Person(self.crate, match["id"], properties={"name": match["name"]})
             return self.crate.add(person)
-        name = found["name"]
+        name = match["name"]
         return self.add(f"#author/{quote(name)}", type="Organization", name=name)
 
     def file(self, place: Path, **properties: Any) -> Entity:
@@ -164,7 +164,7 @@ class Graph:
         )
 
     def tool(self, record: Record) -> Entity:
-        """The command of a job: its verb, the digest of its code, the packages it used."""
+        """The command of a job: its name, the digest of its code, the packages it used."""
         packages = record["packages"]
         which = _short([record["verb"], record["code"], packages])
         return self.add(
@@ -273,8 +273,8 @@ def add_run(graph: Graph, workflow: Entity, about: About, exhibits: Iterable[Pat
     read = [path for path, record in trace.records.items() if _is_source(record)]
     inputs = [graph.original(path) for path in read]
     sources = graph.slot("sources", "Data from elsewhere.", inputs)
-    made = [crate.get(quote(place.as_posix())) for place in exhibits]
-    output = graph.slot("exhibits", "Tables and figures.", made)
+    results = [crate.get(quote(place.as_posix())) for place in exhibits]
+    output = graph.slot("exhibits", "Tables and figures.", results)
     workflow["input"], workflow["output"] = [campaign, sources], output
     run = graph.add(
         "#run",
@@ -283,7 +283,7 @@ def add_run(graph: Graph, workflow: Entity, about: About, exhibits: Iterable[Pat
         description=f"{len(actions)} jobs.",
         instrument=workflow,
         object=[settings, *inputs],
-        result=_plainly(made),
+        result=_plainly(results),
         startTime=min(r["started"] for r in trace.jobs()),
         endTime=max(r["ended"] for r in trace.jobs()),
         agent=_plainly(agents),

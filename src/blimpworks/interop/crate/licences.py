@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from blimpworks.catalogue import Pinned, load_catalogue
-from blimpworks.config import Campaign
+from blimpworks.campaign.catalogue import Pinned, load_catalogue
+from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.interop.crate.select import Trace
 
 UNSTATED = "licence not stated by the source"
@@ -24,8 +24,8 @@ def licence_name(stated: str) -> str:
     >>> licence_name("CC BY-NC-SA 4.0")
     'CC-BY-NC-SA-4.0'
     """
-    if found := CREATIVE_COMMONS.match(stated):
-        return f"CC-{found[1]}-{found[2]}"
+    if match := CREATIVE_COMMONS.match(stated):
+        return f"CC-{match[1]}-{match[2]}"
     return NAMES.get(stated, stated) or UNSTATED
 
 
@@ -54,5 +54,5 @@ def sources_behind(trace: Trace, campaign: Campaign) -> dict[Path, Pinned]:
 
 
 def licences_of(rows: Iterable[Pinned]) -> dict[str, int]:
-    """How many files come under each licence, most first."""
+    """Number of files under each licence, most frequent first."""
     return dict(Counter(licence_name(row.licence) for row in rows).most_common())

@@ -1,4 +1,4 @@
-"""What goes into a crate: the exhibits, all that they were made from, and that it is unaltered."""
+"""Choosing the contents of a crate: exhibits and their inputs, checked to be unaltered."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -7,14 +7,14 @@ from typing import Any
 
 from tqdm import tqdm
 
-from blimpworks.config import Campaign
+from blimpworks.audit.cells import CELLS_SUFFIX
+from blimpworks.audit.evidence import FOLDERS, SUFFIXES
+from blimpworks.audit.lineage import Record, record_of
+from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.shared import counted
 from blimpworks.files import sha256_of
-from blimpworks.provenance.evidence import FOLDERS, SUFFIXES
-from blimpworks.provenance.lineage import Record, record_of
 
-CELLS = ".cells.parquet"
 FORMS = {"measured": "exhibits", "published": "published"}
 """Directory of an exhibit's files, by whose numbers it shows."""
 
@@ -30,13 +30,13 @@ class Shown:
 
     @property
     def key(self) -> str:
-        """Paper and name."""
+        """Key of the exhibit: PAPER/NAME."""
         return f"{self.paper}/{self.name}"
 
 
 @dataclass(slots=True)
 class Trace:
-    """Some products and all that they were made from.
+    """Products with all files that they were made from, and their records.
 
     ``records`` has the record of the job that made a file, None for one from outside;
     ``versions`` what its maker and its readers say it is: {SHA-256: who says so}.
@@ -54,16 +54,16 @@ class Trace:
 
     def jobs(self) -> list[Record]:
         """The record of each job once, in the order in which they ran."""
-        found = {r["outputs"][0]["path"]: r for r in self.records.values() if r is not None}
-        return sorted(found.values(), key=lambda r: (r["started"], r["outputs"][0]["path"]))
+        records = {r["outputs"][0]["path"]: r for r in self.records.values() if r is not None}
+        return sorted(records.values(), key=lambda r: (r["started"], r["outputs"][0]["path"]))
 
     def inputs(self, path: Path) -> list[Path]:
-        """What a file was made from."""
+        """Inputs of the job that made a file."""
         record = self.records[path]
         return [Path(entry["path"]) for entry in record["inputs"]] if record else []
 
     def behind(self, path: Path) -> set[Path]:
-        """All that a file was made from."""
+        """Inputs of the job that made a file, and of all jobs upstream."""
         waiting, seen = self.inputs(path), set[Path]()
         while waiting:
             source = waiting.pop()
@@ -118,20 +118,20 @@ def find_exhibits(results: Path, chosen: Collection[str]) -> list[Shown]:
 
     Raises UserError when there are none, or not the one chosen.
     """
-    found = [
-        Shown(path.parent.name, path.name.removesuffix(CELLS), form, path)
+    shown_exhibits = [
+        Shown(path.parent.name, path.name.removesuffix(CELLS_SUFFIX), form, path)
         for form, folder in FORMS.items()
-        for path in sorted((results / folder).glob(f"*/*{CELLS}"))
+        for path in sorted((results / folder).glob(f"*/*{CELLS_SUFFIX}"))
     ]
-    if not found:
+    if not shown_exhibits:
         raise UserError(
-            f"{results} has no exhibits (expected {results}/exhibits/PAPER/EXHIBIT{CELLS}); "
+            f"{results} has no exhibits (expected {results}/exhibits/PAPER/EXHIBIT{CELLS_SUFFIX}); "
             "build them with snakemake."
         )
-    keys = list(dict.fromkeys(shown.key for shown in found))
+    keys = list(dict.fromkeys(shown.key for shown in shown_exhibits))
     if unknown := [key for key in chosen if key not in keys]:
         raise UserError(f"{results} has no exhibit {unknown[0]!r}; there are: {', '.join(keys)}.")
-    return [shown for shown in found if not chosen or shown.key in chosen]
+    return [shown for shown in shown_exhibits if not chosen or shown.key in chosen]
 
 
 def _note(trace: Trace, entry: dict[str, Any], who: str) -> Path:
@@ -172,14 +172,14 @@ def _findings(trace: Trace, results: Path) -> Iterator[str]:
                 yield f"{path} is missing"
             trace.gone.append(path)
             continue
-        found = sha256_of(path)
+        actual = sha256_of(path)
         sha, who = next(iter(versions.items()))
-        if found not in versions and trace.records[path] is None:
+        if actual not in versions and trace.records[path] is None:
             yield f"{path} has changed since {who} was made from it"
-        elif found not in versions:
-            yield f"{path} was altered (SHA-256 {found[:12]}…, in {who} {sha[:12]}…)"
+        elif actual not in versions:
+            yield f"{path} was altered (SHA-256 {actual[:12]}…, in {who} {sha[:12]}…)"
         elif len(versions) > 1:
-            stale = next(who for sha, who in versions.items() if sha != found)
+            stale = next(who for sha, who in versions.items() if sha != actual)
             yield f"{path} was made anew since {stale} was made from it"
 
 

@@ -10,10 +10,9 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 
+from blimpworks.audit.evidence import FOLDERS as EVIDENCE_FOLDERS
+from blimpworks.campaign.exhibits import file_reader
 from blimpworks.interop.crate.select import Shown, Trace
-from blimpworks.lmentry.packs import read_texts
-from blimpworks.provenance.evidence import FOLDERS as EVIDENCE_FOLDERS
-from blimpworks.provenance.evidence import PACKS
 
 WITH_JUDGEMENTS = ("items", "accuracies")
 """Kinds of tables that go with judgements, though the cells need them not: what was judged."""
@@ -51,17 +50,17 @@ class Copied:
 
 
 def _below(kind: str, original: Path) -> tuple[str, ...]:
-    """What of a table's path stands below the directory of its kind."""
+    """The parts of a table's path below the directory of its kind."""
     parts = original.with_suffix("").parts
     folder = EVIDENCE_FOLDERS.get(kind, kind).rpartition("/")[2]
     return parts[len(parts) - parts[::-1].index(folder) :]
 
 
 def place_of(kind: str, original: Path, suffix: str = ".csv") -> Path:
-    """Where in a crate the copy of a table stands.
+    """The path in a crate of the copy of a table.
 
-    >>> place_of("judgements", Path("results/judgements/blimp/eng/gpt2.parquet")).as_posix()
-    'tables/judgements/blimp/eng/gpt2.csv'
+    >>> place_of("judgements", Path("results/judgements/pairs/eng/gpt2.parquet")).as_posix()
+    'tables/judgements/pairs/eng/gpt2.csv'
     """
     *folders, name = _below(kind, original)
     return Path(PLACES.get(kind, f"tables/{kind}"), *folders, name + suffix)
@@ -73,8 +72,9 @@ def _plain(value: Any) -> str:
 
 def read_table(kind: str, original: Path) -> pd.DataFrame:
     """A table with what its path says as columns, labels as strings, and lists as JSON."""
-    if kind == PACKS:
-        return read_texts([original])
+    read = file_reader(kind)
+    if read is not None:
+        return read([original])
     frame: pd.DataFrame = pq.read_table(original).to_pandas()
     frame = frame.drop(columns=list(LEFT_OUT.get(kind, ())))
     frame = frame.astype(dict.fromkeys(frame.select_dtypes("category"), object))
@@ -154,11 +154,11 @@ def all_cells(exhibits: Iterable[Shown]) -> pd.DataFrame:
 
 
 def sources_of(behind: pd.DataFrame, copies: Iterable[Copied]) -> pd.DataFrame:
-    """Which files of the crate hold the rows that an exhibit's cells select from.
+    """The files of the crate with the rows that an exhibit's cells select from.
 
     Columns paper, form, exhibit, source, file.
     """
     places = {(copy.kind, copy.original): copy.place.as_posix() for copy in copies}
     files = [places[pair] for pair in zip(behind["source"], behind["original"], strict=True)]
-    found: pd.DataFrame = behind.drop(columns="original").assign(file=files)
-    return found
+    sources: pd.DataFrame = behind.drop(columns="original").assign(file=files)
+    return sources

@@ -1,4 +1,4 @@
-"""What a crate says in words: README and data dictionary."""
+"""The texts of a crate: README and data dictionary."""
 
 import csv
 import json
@@ -17,11 +17,11 @@ from blimpworks.interop.crate.tables import Copied
 HERE = Path(__file__).parent
 ANY = "*"
 EXPRESSIONS = {
-    ACCURACY: '100 * rows["correct"].mean()',
-    UNWEIGHTED: '100 * rows["accuracy"].mean()',
-    TOTAL: 'rows["n"].sum()',
-    COUNT: "len(rows)",
-    VALUES: 'rows["value"].sum()',
+    ACCURACY.sentence: '100 * rows["correct"].mean()',
+    UNWEIGHTED.sentence: '100 * rows["accuracy"].mean()',
+    TOTAL.sentence: 'rows["n"].sum()',
+    COUNT.sentence: "len(rows)",
+    VALUES.sentence: 'rows["value"].sum()',
 }
 """How the README writes a formula in pandas, the best example first."""
 
@@ -50,7 +50,7 @@ CONTENTS = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What the dictionary says of a column; ``table`` is ``*`` where all tables mean the same."""
+    """A row of the dictionary; ``table`` is ``*`` where all tables mean the same."""
 
     table: str
     column: str
@@ -68,21 +68,21 @@ def read_dictionary() -> dict[tuple[str, str], Column]:
 def describe(known: Mapping[tuple[str, str], Column], table: str, column: str) -> Column:
     """The description of a column of a kind of table; empty where there is none.
 
-    A kind such as items/multiblimp/all is described as its first part is.
+    A kind such as items/BENCHMARK/all is described as its first part is.
     """
     kind = table.partition("/")[0]
-    found = known.get((kind, column)) or known.get((ANY, column))
-    return found or Column(table, column, "", "")
+    description = known.get((kind, column)) or known.get((ANY, column))
+    return description or Column(table, column, "", "")
 
 
 def dictionary(tables: Mapping[str, Iterable[str]]) -> pd.DataFrame:
     """The data dictionary of a crate: table, column, unit, meaning; one row per column."""
     known = read_dictionary()
     rows = [
-        (table, column, found.unit, found.meaning)
+        (table, column, description.unit, description.meaning)
         for table, columns in tables.items()
         for column in columns
-        for found in [describe(known, table, column)]
+        for description in [describe(known, table, column)]
     ]
     return pd.DataFrame(rows, columns=["table", "column", "unit", "meaning"])
 

@@ -1,0 +1,279 @@
+"""The parity report: one model scored in several ways, against a reference.
+
+How far two engines, number formats or first tokens are apart is no matter of belief: the same
+items are scored by each, by the commands of the workflow, and compared by token, by sentence
+and by decision. The items are a fixed sample: those with the lowest digests of their ids.
+"""
+
+import hashlib
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from blimpworks.analysis.accuracy import wilson
+from blimpworks.analysis.comparisons import mcnemar_p
+from blimpworks.analysis.parity_report import write_report
+from blimpworks.analysis.scoring_variants import Impossible, Variant, parse_variant, score_variant
+from blimpworks.campaign.methods import Method, find_method
+from blimpworks.campaign.settings.scoring import NearTies
+from blimpworks.errors import UserError
+from blimpworks.judging.judge import align_scores, margins, side_of
+from blimpworks.models.checkpoint import read_checkpoint
+from blimpworks.scoring.engine import chosen_settings
+from blimpworks.scoring.resolution import Floats
+from blimpworks.tables import ITEMS, PARITY, SCORES, read_table, write_table
+
+log = logging.getLogger(__name__)
+
+SIDES = ("good", "bad")
+EXACT = 2**31
+"""McNemar's test is exact whatever the number of pairs."""
+
+
+def sample_items(items: Sequence[Path], count: int, output: Path) -> str:
+    """Write the ``count`` items whose ids have the lowest digests as an items table.
+
+    Any larger sample holds a smaller one, whatever else the tables hold. Returns the SHA-256
+    of the sample's ids and sentences. Raises UserError for a missing table, or an id that
+    stands for two pairs.
+    """
+    tables = [read_table(ITEMS, path, ITEMS.names) for path in items]
+    rows = {
+        row["item_id"]: row
+        for table in tables
+        for row in table.select(["item_id", *SIDES]).to_pylist()
+    }
+    every = pa.concat_tables([t.unify_dictionaries() for t in tables]).combine_chunks()
+    _, first = np.unique(every["item_id"].to_numpy(), return_index=True)
+    distinct = every.take(pa.array(first))
+    for table, path in zip(tables, items, strict=True):
+        for row in table.select(["item_id", *SIDES]).to_pylist():
+            if row != rows[row["item_id"]]:
+                raise UserError(
+                    f"{path}: item {row['item_id']} is another pair elsewhere among the items; "
+                    "compare benchmarks apart."
+                )
+    digests = [hashlib.blake2b(i.encode()).digest() for i in distinct["item_id"].to_pylist()]
+    order = sorted(range(len(digests)), key=digests.__getitem__)[:count]
+    chosen = distinct.take(pa.array(order, pa.int64()))
+    write_table(chosen, ITEMS, output)
+    lines = ("\t".join(row.values()) for row in chosen.select(["item_id", *SIDES]).to_pylist())
+    return hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A variant's scores of the sample, row by row with the items."""
+
+    variant: Variant
+    dtype: str
+    first_token: str
+    items: pa.Table
+    scores: pa.Table
+    engine: str
+    seconds: float | None
+
+    def values(self, column: str) -> NDArray[Any]:
+        """A column of the scores, with NaN for what is missing."""
+        values: NDArray[Any] = self.scores[column].to_numpy(zero_copy_only=False)
+        return values
+
+    def tokens(self, side: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Sentence [t], id [t] and log-probability [t] of every token of one side."""
+        ids = self.scores[f"{side}_ids"].combine_chunks()
+        logprobs = self.scores[f"{side}_logprobs"].combine_chunks()
+        rows = pc.list_parent_indices(ids).to_numpy(zero_copy_only=False)
+        flat = logprobs.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
+        return rows, ids.flatten().to_numpy(zero_copy_only=False), flat
+
+    def margins(self, method: Method) -> tuple[Floats, Floats]:
+        """Margin of each pair [n], and the divisor of its noise [n]."""
+        good, bad = (side_of(self.items, self.scores, side) for side in SIDES)
+        return margins(method, good, bad)
+
+
+def _extent(differences: Sequence[NDArray[Any]], name: str) -> dict[str, float | None]:
+    """Largest and mean absolute difference; None where nothing could be compared."""
+    absolute = np.abs(np.concatenate(differences))
+    absolute = absolute[~np.isnan(absolute)]
+    if not len(absolute):
+        return {f"{name}_max": None, f"{name}_mean": None}
+    return {f"{name}_max": float(absolute.max()), f"{name}_mean": float(absolute.mean())}
+
+
+def _token_differences(
+    variant: Compared, reference: Compared, side: str
+) -> tuple[NDArray[Any], int, int]:
+    """Differences of tokens [t], how many tokens only one has scored, how many the first has.
+
+    Sentences of different numbers of tokens can't be compared token by token.
+    """
+    (rows, ids, ours), (their_rows, their_ids, theirs) = (
+        each.tokens(side) for each in (variant, reference)
+    )
+    counts, their_counts = (
+        np.bincount(r, minlength=len(variant.items)) for r in (rows, their_rows)
+    )
+    alike = counts == their_counts
+    inside, their_inside = alike[rows], alike[their_rows]
+    kept, theirs = ours[inside], theirs[their_inside]
+    same = ids[inside] == their_ids[their_inside]
+    alone = int((~same | (np.isnan(kept) != np.isnan(theirs))).sum()) + int((~inside).sum())
+    return np.where(same, kept - theirs, np.nan), alone, int((~np.isnan(ours)).sum())
+
+
+def score_differences(variant: Compared, reference: Compared) -> dict[str, Any]:
+    """Differences of two variants' log-probabilities, in nats, by token and sentence.
+
+    Tokens are compared where both have scored the same ones; ``unmatched`` counts the others
+    (the first token under ``skip``), which the sentences' differences include.
+    """
+    by_token, unmatched, tokens = [np.empty(0)], 0, 0
+    for side in SIDES:
+        difference, alone, scored = _token_differences(variant, reference, side)
+        by_token.append(difference)
+        unmatched, tokens = unmatched + alone, tokens + scored
+    sums = [variant.values(f"logprob_{s}") - reference.values(f"logprob_{s}") for s in SIDES]
+    return {
+        "tokens": tokens,
+        "unmatched": unmatched,
+        **_extent(by_token, "token"),
+        **_extent(sums, "sentence"),
+    }
+
+
+def decision_differences(
+    method: Method, variant: Compared, reference: Compared, near: NearTies
+) -> dict[str, Any]:
+    """Numbers of decisions that differ between two variants, and accuracies.
+
+    A tie is wrong here, so that every pair is right or wrong. A near tie is one of either
+    variant, by the threshold of its engine and number format; ``flips_beyond`` is how many flipped
+    decisions are none.
+    """
+    (ours, divisor), (theirs, other_divisor) = (v.margins(method) for v in (variant, reference))
+    both = ~np.isnan(ours) & ~np.isnan(theirs)
+    n = int(both.sum())
+    limit, other_limit = (near.of(v.variant.engine, v.dtype) for v in (variant, reference))
+    close = np.abs(ours) * divisor < limit
+    either = close | (np.abs(theirs) * other_divisor < other_limit)
+    right, right_there = (ours > 0) & both, (theirs > 0) & both
+    flipped = right != right_there
+    flips, correct = int(flipped.sum()), int(right.sum())
+    facts = {
+        "n": n,
+        "skipped": len(ours) - n,
+        "flips": flips,
+        "flips_beyond": int((flipped & ~either).sum()),
+        "ties": int(((ours == 0) & both).sum()),
+        "near_ties": int((close & both).sum()),
+        "near_tie": limit,
+        "correct": correct,
+    } | _extent([np.where(both, ours - theirs, np.nan)], "margin")
+    if not n:
+        return facts
+    only, only_there = int((right & ~right_there).sum()), int((right_there & ~right).sum())
+    low, high = wilson(correct, n)
+    flip_low, flip_high = wilson(flips, n)
+    return facts | {
+        **{"flip_rate": flips / n, "flip_low": flip_low, "flip_high": flip_high},
+        "p": mcnemar_p(only, only_there, EXACT),
+        **{"accuracy": correct / n, "low": low, "high": high},
+    }
+
+
+def _compared(
+    variant: Variant,
+    items: pa.Table,
+    sample: Path,
+    checkpoint: Path,
+    settings: Mapping[str, Any],
+    pythons: Mapping[str, str],
+) -> Compared | str:
+    """Scores of ``items`` (the table ``sample``) by a variant, or why there are none."""
+    log.info("%s: scoring %d pairs", variant.name, len(items))
+    try:
+        scored = score_variant(variant, sample, checkpoint, sample.parent, settings, pythons)
+    except Impossible as error:
+        log.info("%s: not possible: %s", variant.name, error)
+        return str(error).removeprefix(f"{checkpoint}: ")
+    described, options = read_checkpoint(checkpoint), variant.options(settings)
+    scores = align_scores(items, read_table(SCORES, scored.table), scored.table)
+    return Compared(
+        variant,
+        **chosen_settings(described, variant.engine, options),
+        items=items,
+        scores=scores,
+        engine=scored.engine,
+        seconds=scored.seconds,
+    )
+
+
+def _row(
+    method: Method, name: str, compared: Compared | str, reference: Compared, near: NearTies
+) -> dict[str, Any]:
+    """A row of the parity table; of what is not possible, the reason alone."""
+    if isinstance(compared, str):
+        return {"variant": name, "method": method.name, "impossible": compared}
+    return {
+        **{"variant": name, "method": method.name},
+        **{"dtype": compared.dtype, "first_token": compared.first_token},
+        **score_differences(compared, reference),
+        **decision_differences(method, compared, reference, near),
+    }
+
+
+def measure_parity(
+    checkpoint: Path,
+    items: Sequence[Path],
+    output: Path,
+    *,
+    variants: Sequence[str],
+    reference: str,
+    methods: Sequence[str],
+    count: int,
+    settings: Mapping[str, Any],
+    pythons: Mapping[str, str],
+) -> dict[str, Any]:
+    """Score a sample of ``items`` in several ways and write how far these are apart.
+
+    Into directory ``output`` go the sample, each variant's scores, and ``parity.parquet``,
+    ``parity.csv`` and ``parity.md``: one row per method and variant, the reference first.
+    ``settings`` are those of scoring that all share. Returns the sample's size and
+    SHA-256, and the engine keys of the variants. A variant that the model cannot have has rows
+    with the reason.
+
+    Raises UserError for unknown variants or methods, when the reference is not possible, and
+    when the scoring of a variant breaks off.
+    """
+    chosen = [parse_variant(name) for name in dict.fromkeys([reference, *variants])]
+    parsed = [find_method(name) for name in methods]
+    sample = output / "sample.parquet"
+    digest = sample_items(items, count, sample)
+    rows = read_table(ITEMS, sample)
+    compared: dict[str, Compared | str] = {}
+    for variant in chosen:
+        each = _compared(variant, rows, sample, checkpoint, settings, pythons)
+        if not compared and isinstance(each, str):
+            raise UserError(f"the reference {reference!r} is not possible: {each}; choose another.")
+        compared[variant.name] = each
+    first = cast(Compared, compared[chosen[0].name])
+    near = chosen[0].options(settings).near_tie
+    table = [
+        _row(method, name, each, first, near)
+        for method in parsed
+        for name, each in compared.items()
+    ]
+    write_table(pa.Table.from_pylist(table, PARITY.arrow()), PARITY, output / "parity.parquet")
+    scored = {name: each for name, each in compared.items() if isinstance(each, Compared)}
+    seconds = {name: each.seconds for name, each in scored.items()}
+    write_report(table, output, checkpoint=checkpoint, digest=digest, seconds=seconds)
+    engines = {name: each.engine for name, each in scored.items()}
+    return {"pairs": len(rows), "sample_sha256": digest, "engines": engines}

@@ -1,0 +1,204 @@
+"""Ways to score with one model, and the scores of some items by each of them."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, get_args
+
+import yaml
+
+import blimpworks
+from blimpworks.campaign.engines import obstacle
+from blimpworks.campaign.settings.parsing import parse_options
+from blimpworks.campaign.settings.scoring import Dtype, EngineName, ScoringOptions
+from blimpworks.errors import UserError
+from blimpworks.files import write_text
+from blimpworks.models.checkpoint import FirstToken, read_description
+from blimpworks.records.job import REPOSITORY, sidecar_path
+from blimpworks.scoring.collect import Shards, collect_scores
+
+SHORT: dict[str, str] = {
+    **{name: f"dtype={name}" for name in get_args(Dtype)},
+    **{name: f"first_token={name}" for name in get_args(FirstToken)},
+    **{f"sharing-{how}": f"sharing={how}" for how in ("always", "never")},
+    "within-word": "masked.pll=within_word_l2r",
+    "in-process": "vllm.mode=in_process",
+}
+"""Settings that a variant's name can have in short."""
+
+PACKAGES = {"kenlm": "kenlm", "lstm": "torch", "transformers": "transformers", "vllm": "vllm"}
+"""What a Python must have for an engine."""
+
+REFUSED, SAID = 2, "blimpworks: "
+"""Exit status of a command that says in its last line why it did nothing, and how it begins."""
+
+
+class Impossible(Exception):
+    """A model cannot be scored by some variant; the message is the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """An engine with settings, such as ``transformers:bfloat16:skip`` or ``vllm:in-process``."""
+
+    name: str
+    engine: str
+    settings: dict[str, Any]
+    """Settings of scoring that it changes, as in a campaign."""
+
+    def obstacle(self, architecture: str, pythons: Mapping[str, str]) -> str | None:
+        """The reason why no model of an architecture can be scored so here; None if one can be.
+
+        ``pythons`` are interpreters by engine, for engines that this one does not have.
+        """
+        missing = self.engine not in pythons and find_spec(PACKAGES[self.engine]) is None
+        reason = obstacle(self.engine, architecture, self.settings)
+        if reason is None and missing:
+            return (
+                f"no Python here has the engine {self.engine}; make its environment (`make vllm` "
+                f"makes .vllm for vLLM), or name one by --python {self.engine}=PATH"
+            )
+        return reason
+
+    def options(self, base: Mapping[str, Any]) -> ScoringOptions:
+        """``base`` settings, changed. Raises UserError for settings that don't exist."""
+        return parse_options(ScoringOptions, json.dumps(_merged(base, self.settings)))
+
+
+def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in changes.items():
+        inner = merged.get(key)
+        deeper = isinstance(value, Mapping) and isinstance(inner, Mapping)
+        merged[key] = _merged(dict(inner or {}), value) if deeper else value
+    return merged
+
+
+def _setting(part: str, name: str) -> dict[str, Any]:
+    """The settings that one part of a variant's name stands for."""
+    key, given, value = SHORT.get(part, part).partition("=")
+    if not given:
+        raise UserError(
+            f"variant {name!r}: {part!r} is no setting; expected {', '.join(SHORT)}, or a setting "
+            "of scoring such as batch_tokens=1024."
+        )
+    nested: Any = yaml.safe_load(value)
+    for inner in reversed(key.split(".")):
+        nested = {inner: nested}
+    changed: dict[str, Any] = nested
+    return changed
+
+
+def parse_variant(name: str) -> Variant:
+    """A variant by its name: an engine, and settings behind colons.
+
+    Raises UserError for an engine or a setting that doesn't exist.
+    """
+    engine, *parts = name.split(":")
+    if engine not in get_args(EngineName):
+        raise UserError(
+            f"variant {name!r}: engine {engine!r} is unknown; expected one of "
+            f"{', '.join(get_args(EngineName))}."
+        )
+    settings: dict[str, Any] = {}
+    for part in parts:
+        settings = _merged(settings, _setting(part, name))
+    variant = Variant(name, engine, settings)
+    variant.options({})
+    return variant
+
+
+def default_pythons() -> dict[str, str]:
+    """Interpreters of engines that have an environment of their own in this checkout."""
+    own = REPOSITORY / ".vllm/bin/python"
+    return {"vllm": str(own)} if own.exists() else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Scores of some items by one variant."""
+
+    table: Path
+    """Scores table."""
+    engine: str
+    """Key of the engine that scored."""
+    seconds: float | None
+    """Time that scoring took, loading included; None if it was never all done in one go."""
+
+
+def _command(
+    variant: Variant, items: Path, checkpoint: Path, folder: Path, options: ScoringOptions
+) -> list[str]:
+    """Arguments of the command that scores, for an interpreter."""
+    return [
+        *("-m", "blimpworks", "score", str(items), "--checkpoint", str(checkpoint)),
+        *("--engine", variant.engine, "--options", options.model_dump_json()),
+        *("--store", str(folder / "shards"), "--manifest", str(folder / "manifest.json")),
+    ]
+
+
+def _run(command: Sequence[str], log: Path, name: str) -> None:
+    """Run a command; what it says goes to ``log``.
+
+    Raises Impossible with the reason that it gives, and UserError when it ends without one.
+    """
+    source = str(Path(blimpworks.__file__).parents[1])
+    paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w", encoding="utf-8") as output:
+        done = subprocess.run(
+            command, stdout=output, stderr=subprocess.STDOUT, env=environment, check=False
+        )
+    if done.returncode:
+        said = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        last = said[-1] if said else "it said nothing"
+        if done.returncode == REFUSED and last.startswith(SAID):
+            raise Impossible(last.removeprefix(SAID))
+        raise UserError(f"variant {name!r} could not be scored: {last} (see {log})")
+
+
+def _seconds(folder: Path, engine: str, *, fresh: bool) -> float | None:
+    """Seconds that ``engine`` (its key) took to score all in one go; None if it never did."""
+    kept = folder / "seconds.json"
+    if fresh:
+        record = json.loads(sidecar_path(folder / "manifest.json").read_text(encoding="utf-8"))
+        started, ended = (datetime.fromisoformat(record[key]) for key in ("started", "ended"))
+        write_text(kept, json.dumps({engine: (ended - started).total_seconds()}) + "\n")
+    seconds: dict[str, float] = json.loads(kept.read_bytes()) if kept.is_file() else {}
+    return seconds.get(engine)
+
+
+def score_variant(
+    variant: Variant,
+    items: Path,
+    checkpoint: Path,
+    output: Path,
+    base: Mapping[str, Any],
+    pythons: Mapping[str, str],
+) -> Scored:
+    """Score ``items`` by ``variant`` below directory ``output``, as the workflow does.
+
+    The engine runs in a process of its own, by the interpreter that ``pythons`` has for it.
+    What has been scored before is not scored again. Raises Impossible, with the reason, where
+    the model cannot be scored so, and UserError when scoring breaks off.
+    """
+    described = read_description(checkpoint)
+    if reason := variant.obstacle(described.architecture, pythons):
+        raise Impossible(reason)
+    folder = output / "variants" / re.sub(r"[^\w.=-]", "-", variant.name)
+    fresh = not (folder / "shards").is_dir()
+    command = _command(variant, items, checkpoint, folder, variant.options(base))
+    python = pythons.get(variant.engine, sys.executable)
+    _run([python, *command], folder / "log.txt", variant.name)
+    table, manifest = folder / "scores.parquet", folder / "manifest.json"
+    collect_scores(items, Shards(manifest, folder / "shards"), table)
+    engine = json.loads(manifest.read_bytes())["engine"]
+    return Scored(table, engine, _seconds(folder, engine, fresh=fresh))

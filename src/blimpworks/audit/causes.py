@@ -1,0 +1,172 @@
+"""Causes of the differences between two runs: what their jobs did differently."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from blimpworks.audit.changes import changed_code, changed_values, shortened, texts_of
+from blimpworks.audit.lineage import Record, concerns
+from blimpworks.audit.run import Run, names_in
+from blimpworks.commands.registry import find_command
+from blimpworks.records.digest import reachable
+from blimpworks.records.job import REPOSITORY
+
+Kind = Literal["input", "code", "parameter", "model", "engine", "package", "unexplained"]
+NOBODY: frozenset[str] = frozenset()
+KIND_OF_COMMAND: dict[str, Kind] = {
+    "retrieve": "input",
+    "score": "engine",
+    "answer": "engine",
+    "retrieve_model": "model",
+}
+"""Kind of cause that a changed parameter of a command is; of commands that train, the model."""
+ENGINE_KEY = ("software", "code", "number format", "checkpoint", "first token or template")
+"""Parts of an engine's key, whose last is what conditions scores or generations; changes of
+code and of checkpoint are causes of their own."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Cause:
+    """One thing that the runs do differently."""
+
+    kind: Kind
+    text: str
+
+
+def _kind_of(command: str, parameter: str) -> Kind:
+    name = command.partition(" ")[0]
+    if name.startswith("train_"):
+        return "model"
+    if name in ("score", "answer") and parameter != "engine":
+        return "parameter"
+    return KIND_OF_COMMAND.get(name, "parameter")
+
+
+def same_table(first: Path, second: Path) -> bool:
+    """Whether two Parquet files hold the same data, whatever their records say."""
+    try:
+        with pq.ParquetFile(first) as before, pq.ParquetFile(second) as after:
+            return bool(before.read().equals(after.read(), check_metadata=False))
+    except (OSError, pa.ArrowInvalid):
+        return False
+
+
+class Causes:
+    """The differences between two runs, job by job, and the products that they change."""
+
+    def __init__(self, first: Run, second: Run) -> None:
+        self.first, self.second = first, second
+        self._changed: dict[str, bool] = {}
+        self._own: dict[tuple[str, frozenset[str]], list[Cause]] = {}
+        self._all: dict[tuple[str, frozenset[str]], frozenset[Cause]] = {}
+        self._code: dict[tuple[str, str], list[str]] = {}
+
+    def changed(self, key: str) -> bool:
+        """Whether a product that both runs have differs in what it holds.
+
+        Tables carry the record of what made them, which is not what they hold.
+        """
+        if key not in self._changed:
+            (_, old), (_, new) = self.first.products[key], self.second.products[key]
+            same = old["sha256"] == new["sha256"] or (
+                key.endswith(".parquet")
+                and same_table(self.first.file(old["path"]), self.second.file(new["path"]))
+            )
+            self._changed[key] = not same
+        return self._changed[key]
+
+    def own(self, job: str, others: frozenset[str] = NOBODY) -> list[Cause]:
+        """Causes within the same job of the two runs, apart from its upstream jobs.
+
+        Inputs that are about the names in ``others`` are left out.
+        """
+        key = (job, others)
+        if key not in self._own:
+            old, new = self.first.jobs[job], self.second.jobs[job]
+            own_changes = [*self._of_code(old, new), *_of_values(old, new)]
+            self._own[key] = sorted({*own_changes, *self._of_inputs(old, new, others)})
+        return self._own[key]
+
+    def _of_code(self, old: Record, new: Record) -> Iterator[Cause]:
+        if old["verb"] != new["verb"]:
+            kind: Kind = "engine" if new["verb"].startswith(("score ", "answer ")) else "code"
+            yield Cause(kind, f"{old['verb']} → {new['verb']}")
+        elif old["code"] != new["code"]:
+            key = (old["code"], new["code"])
+            if key not in self._code:
+                self._code[key] = self._modules(old, new)
+            changes = self._code[key]
+            sure = [text for text in changes if not text.endswith("(perhaps)")]
+            for text in sure or changes or [f"what {new['verb']} starts from, or a data file"]:
+                yield Cause("code", text)
+
+    def _modules(self, old: Record, new: Record) -> list[str]:
+        places = {REPOSITORY, *(run.base for run in (self.first, self.second) if run.base)}
+        before, after = (texts_of(record, sorted(places)) for record in (old, new))
+        command = find_command(new["verb"])
+        # Of a module only what the command reaches counts, which is known of this code alone.
+        here = command is not None and command.code == new["code"]
+        reached = set(reachable(*command.entries)) if command and here else None
+        return changed_code(old["sources"], new["sources"], before, after, reached)
+
+    def _of_inputs(self, old: Record, new: Record, others: frozenset[str]) -> Iterator[Cause]:
+        before, after = (
+            {run.key(e["path"]): e["sha256"] for e in record["inputs"]}
+            for run, record in ((self.first, old), (self.second, new))
+        )
+        for key in sorted(before.keys() ^ after.keys()):
+            if concerns(key, others):
+                yield self._only(key, "B" if key in after else "A")
+        for key in sorted(before.keys() & after.keys()):
+            known = key in self.first.products and key in self.second.products
+            if before[key] != after[key] and not known and concerns(key, others):
+                yield Cause("input", f"{key} has other content")
+
+    def _only(self, key: str, where: str) -> Cause:
+        """An input that only one run has: called by the language or model that is new in it."""
+        absent = (self.first if where == "B" else self.second).names
+        name = next((name for name in names_in(key) if name not in absent), None)
+        return Cause("input", f"{name or key} only in {where}")
+
+    def behind(self, job: str, others: frozenset[str] = NOBODY) -> frozenset[Cause]:
+        """Causes of differences in a job's products: its own, and those of jobs upstream."""
+        key = (job, others)
+        if key not in self._all:
+            self._all[key] = frozenset(self._behind(job, others))
+        return self._all[key]
+
+    def _behind(self, job: str, others: frozenset[str]) -> Iterator[Cause]:
+        yield from self.own(job, others)
+        inputs = {self.second.key(e["path"]) for e in self.second.jobs[job]["inputs"]}
+        for key in sorted(inputs):
+            if not concerns(key, others) or not self._both(key) or not self.changed(key):
+                continue
+            upstream = self.second.products[key][0]
+            if upstream in self.first.jobs:
+                yield from self.behind(upstream, others) or [_unexplained(key)]
+
+    def _both(self, key: str) -> bool:
+        return key in self.first.products and key in self.second.products
+
+
+def _unexplained(key: str) -> Cause:
+    return Cause("unexplained", f"{key}: same inputs, code, parameters and packages")
+
+
+def _of_values(old: Record, new: Record) -> Iterator[Cause]:
+    """Parameters, packages and engines that differ between two records of a job."""
+    command = new["verb"]
+    for path, (before, after) in changed_values(old["params"], new["params"]).items():
+        change = f"{command.partition(' ')[0]} {path}: {shortened(before)} → {shortened(after)}"
+        yield Cause(_kind_of(command, path), change)
+    for name, (before, after) in changed_values(old["packages"], new["packages"]).items():
+        yield Cause("package", f"{name} {before} → {after}")
+    engines = [str(record["notes"].get("engine", "")).split("|") for record in (old, new)]
+    if all(len(parts) == len(ENGINE_KEY) for parts in engines):
+        for name, before, after in zip(ENGINE_KEY, *engines, strict=True):
+            if before != after and name not in ("code", "checkpoint"):
+                yield Cause("engine", f"{name}: {before} → {after}")

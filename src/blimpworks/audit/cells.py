@@ -1,0 +1,195 @@
+"""Finding one cell of an exhibit by the names of its row and column."""
+
+import csv
+import json
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+from blimpworks.audit.lineage import Records
+from blimpworks.errors import UserError
+
+CELLS_SUFFIX = ".cells.parquet"
+REPRODUCTION = "reproduction"
+"""Directory of the comparisons with what the papers print."""
+# As in reference, whose settings are slow to import.
+TEXT = "text"
+"""Unit of what is printed and is no number."""
+FORMS = {"published.csv": "published", "measured.csv": "exhibits"}
+"""Comparisons, and the directory of the exhibits whose cells they compare."""
+
+
+def cells_file(exhibit: Path) -> Path:
+    """The cells file of an exhibit given by any of its files."""
+    if exhibit.name.endswith(CELLS_SUFFIX):
+        return exhibit
+    return exhibit.with_name(exhibit.name.split(".")[0] + CELLS_SUFFIX)
+
+
+def read_cells(source: Path) -> pd.DataFrame:
+    """The cells in a file. Raises UserError when there is no such file."""
+    if not source.is_file():
+        raise UserError(f"{source} does not exist; expected the cells of an exhibit. Build it.")
+    with pq.ParquetFile(source) as file:
+        frame: pd.DataFrame = file.read().to_pandas()
+    return frame
+
+
+def _matches(cells: pd.DataFrame, column: str, name: str) -> pd.Series:
+    """Cells whose row (or column) is called ``name``, or selects by it ("eng").
+
+    Where there is none, the last words of a name will do ("High" of "Resources High").
+    """
+    names = cells[column].str.casefold()
+    matches = names == name.casefold()
+    matches |= cells["filter"].map(lambda text: name in json.loads(text).values()).astype(bool)
+    if f"printed_{column}" in cells and not matches.any():
+        matches |= cells[f"printed_{column}"] == name
+    return matches if matches.any() else names.str.endswith(f" {name.casefold()}")
+
+
+def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[str, Any]:
+    """The one cell in that row and column, by printed name or by code.
+
+    Raises UserError that lists the rows or columns there are when it finds none or several.
+    """
+    for name, label in (("row", row), ("column", column)):
+        matches = cells[_matches(cells, name, label)]
+        if matches.empty:
+            choice = ", ".join(dict.fromkeys(cells[name]))
+            raise UserError(f"{source}: no {name} {label!r}; there are: {choice}.")
+        cells = matches
+    if len(cells) > 1:
+        exact = cells[(cells["row"] == row) & (cells["column"] == column)]
+        if len(exact) != 1:
+            choice = "; ".join(
+                f"{r} / {c}" for r, c in zip(cells["row"], cells["column"], strict=True)
+            )
+            raise UserError(f"{source}: row {row!r}, column {column!r} means several: {choice}.")
+        cells = exact
+    return {str(key): value for key, value in cells.astype(object).iloc[0].items()}
+
+
+def read_numbered(path: Path, **values: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Rows of a CSV file with one of the ``values`` of each column, with ``path`` and ``line``.
+
+    ``line`` is the first line of the row.
+
+    ``value`` and ``corrected`` are numbers (but for texts, which have a corrected text), None
+    where they are empty. Raises UserError when there is no such file.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as handle:
+            reader = csv.reader(handle)
+            header = next(reader, [])
+            places = [(header.index(name), texts) for name, texts in values.items()]
+            line = reader.line_num + 1
+            for row in reader:
+                if all(row[place] in texts for place, texts in places):
+                    yield _numbered(dict(zip(header, row, strict=True)), path, line)
+                line = reader.line_num + 1
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist; expected a table of printed numbers.") from error
+
+
+def list_cells(exhibit: Path, row: str | None, column: str | None) -> list[str]:
+    """Row, column and printed text of an exhibit's cells, of one row or column if given."""
+    source = cells_file(exhibit)
+    cells = read_cells(source)
+    for name, requested in (("row", row), ("column", column)):
+        cells = cells if requested is None else cells[_matches(cells, name, requested)]
+    if cells.empty:
+        raise UserError(
+            f"{source}: no cell in row {row!r}, column {column!r}; see them all "
+            "without --row and --column."
+        )
+    shown = zip(cells["row"], cells["column"], cells["text"], strict=True)
+    return [f"{r} / {c} = {text}" for r, c, text in shown]
+
+
+def _numbered(row: dict[str, Any], path: Path, line: int) -> dict[str, Any]:
+    kind: type[float | str] = str if row.get("unit") == TEXT else float
+    for name in {"value", "corrected"} & row.keys():
+        row[name] = kind(row[name]) if row[name] else None
+    return row | {"path": str(path), "line": line}
+
+
+def is_comparison(path: Path) -> bool:
+    """Whether a file is one of the comparisons with what the papers print."""
+    return path.parent.name == REPRODUCTION and path.name in FORMS
+
+
+def find_comparison(path: Path, requested: dict[str, str | None]) -> dict[str, Any]:
+    """The one row of a comparison with the ``requested`` values of some columns, None for any.
+
+    Raises UserError that lists the choices when no row has them, or several.
+    """
+    rows = list(read_numbered(path))
+    for column, value in requested.items():
+        matching = [row for row in rows if value is None or row[column] == value]
+        if not matching:
+            choice = ", ".join(dict.fromkeys(row[column] for row in rows))
+            raise UserError(f"{path}: no {column} {value!r}; there are: {choice}.")
+        rows = matching
+    if len(rows) > 1:
+        places = dict.fromkeys(
+            f"{row['paper']} {row['exhibit']} {row['row']} / {row['column']}" for row in rows
+        )
+        raise UserError(
+            f"{path}: {len(rows)} numbers are meant: {'; '.join(list(places)[:9])}"
+            f"{'; …' if len(places) > 9 else ''}. Give --paper, --exhibit, --row and --column."
+        )
+    return rows[0]
+
+
+def compared_cell(path: Path, row: dict[str, Any]) -> tuple[Path, dict[str, Any] | None]:
+    """The cells file that a row of a comparison is about, and the cell it took, if any.
+
+    Of several that stand for the printed number, one that is computed from other numbers.
+    """
+    root = path.parent.parent / FORMS[path.name]
+    source = root / row["paper"] / f"{row['exhibit']}{CELLS_SUFFIX}"
+    if not source.is_file() or not row.get("rule", row.get("measured")):
+        return source, None
+    cells = read_cells(source)
+    matches = cells[
+        (cells["printed_row"] == row["row"]) & (cells["printed_column"] == row["column"])
+    ]
+    if "rule" in row:
+        own = {name: row[name] for name in ("exhibit", "row", "column")}
+        itself = matches["filter"].map(lambda text: own.items() <= json.loads(text).items())
+        matches = matches[~(itself.astype(bool) & (matches["source"] == "published"))]
+    records: list[dict[str, Any]] = matches.astype(object).to_dict("records")
+    return source, next(iter(records), None)
+
+
+def printed_place(comparison: Path, row: dict[str, Any]) -> dict[str, Any]:
+    """File and line in which a printed number stands, from the record of a comparison."""
+    record = Records().of(comparison)
+    end = f"{row['paper']}/{row['exhibit']}.csv"
+    place = {name: [row[name]] for name in ("row", "column")}
+    for entry in record["inputs"] if record else []:
+        path = Path(entry["path"])
+        if entry["path"].endswith(end) and path.is_file():
+            for printed in read_numbered(path, **place):
+                return {"path": printed["path"], "line": printed["line"]}
+    return {}
+
+
+def comparisons_of(source: Path, cell: dict[str, Any]) -> list[dict[str, Any]]:
+    """Rows about one cell in the comparisons beside its exhibit's tree.
+
+    ``source`` is the file of its cells; ``path`` and ``line`` are where the printed number
+    stands.
+    """
+    folder, rows = source.parent.parent, []
+    place = {"paper": [source.parent.name], "exhibit": [source.name.removesuffix(CELLS_SUFFIX)]}
+    place |= {name: [cell[f"printed_{name}"]] for name in ("row", "column")}
+    for name, form in FORMS.items():
+        path = folder.parent / REPRODUCTION / name
+        if folder.name == form and path.is_file():
+            rows += [row | printed_place(path, row) for row in read_numbered(path, **place)]
+    return rows

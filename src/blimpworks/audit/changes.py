@@ -1,0 +1,122 @@
+"""Differences between two jobs: parameters, code down to definitions, packages."""
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from blimpworks.records.digest import definitions, module_path
+from blimpworks.records.job import REPOSITORY, run_git
+
+ABSENT = "absent"
+LONGEST = 70
+SOURCES = Path("src")
+Text = Callable[[str], str | None]
+"""Source of a module as one run had it, or None where it can no longer be had."""
+
+
+def flatten(value: Any, prefix: str = "") -> dict[str, Any]:
+    """Leaves of nested objects by dotted path; lists are leaves."""
+    if not isinstance(value, Mapping) or not value:
+        return {prefix: value}
+    leaves: dict[str, Any] = {}
+    for key, inner in value.items():
+        leaves |= flatten(inner, f"{prefix}.{key}" if prefix else str(key))
+    return leaves
+
+
+def shortened(value: Any) -> str:
+    """A value as JSON, cut where it is long."""
+    text = value if value is ABSENT else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def changed_values(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
+    """Leaves that differ, by dotted path, with both values."""
+    old, new = flatten(before), flatten(json.loads(json.dumps(after)))
+    return {
+        path: (old.get(path, ABSENT), new.get(path, ABSENT))
+        for path in [*old, *(new.keys() - old.keys())]
+        if old.get(path, ABSENT) != new.get(path, ABSENT)
+    }
+
+
+@cache
+def _shown(repository: Path, commit: str, path: str) -> bytes | None:
+    """A file as a commit has it, or None."""
+    return run_git(repository, "show", f"{commit}:{path}")
+
+
+def _copies(module: str, commit: str | None, repositories: Iterable[Path]) -> Iterable[bytes]:
+    """Contents of a module's file in the working trees, and in the commit of the run."""
+    base = str(SOURCES.joinpath(*module.split(".")))
+    for repository in repositories:
+        for path in (f"{base}.py", f"{base}/__init__.py"):
+            if (repository / path).is_file():
+                yield (repository / path).read_bytes()
+            if commit and (content := _shown(repository, commit, path)) is not None:
+                yield content
+
+
+def texts_of(record: Mapping[str, Any], repositories: Collection[Path] = (REPOSITORY,)) -> Text:
+    """Sources of the modules behind a record, where a copy has the recorded SHA-256."""
+
+    def text(module: str) -> str | None:
+        """The module's source as the job ran it."""
+        recorded_hash = record["sources"].get(module)
+        for content in _copies(module, record["git"]["commit"], repositories):
+            if hashlib.sha256(content).hexdigest() == recorded_hash:
+                return content.decode("utf-8")
+        return None
+
+    return text
+
+
+def text_now(module: str) -> str | None:
+    """The module's source in the working tree that this code belongs to."""
+    path = module_path(module)
+    return path.read_text(encoding="utf-8") if path else None
+
+
+def _definitions(module: str, before: Text, after: Text) -> list[str] | None:
+    """Definitions of a module that differ, or None where a text cannot be had."""
+    old, new = before(module), after(module)
+    if old is None or new is None:
+        return None
+    first, second = definitions(old), definitions(new)
+    names = [name for name in {**first, **second} if first.get(name) != second.get(name)]
+    return [name or "statements run on import" for name in names]
+
+
+def changed_code(
+    before: Mapping[str, str],
+    after: Mapping[str, str],
+    old: Text,
+    new: Text,
+    reached: Collection[tuple[str, str]] | None = None,
+) -> list[str]:
+    """Modules that differ between two jobs (SHA-256 by module), with the definitions that do.
+
+    ``reached``: of all definitions there are, only these count, and those that are gone.
+    Where the texts cannot be had, a module is named last, with "perhaps". Modules in which
+    only comments changed are left out.
+    """
+    changed, perhaps = [], []
+    for module in sorted({*before, *after}):
+        if before.get(module) == after.get(module):
+            continue
+        if module not in before or module not in after:
+            changed.append(f"{module} ({'new' if module not in before else 'no longer used'})")
+            continue
+        names = _definitions(module, old, new)
+        if names is None:
+            perhaps.append(f"{module} (perhaps)")
+            continue
+        if reached is not None:
+            here = definitions(new(module) or "")
+            names = [name for name in names if name not in here or (module, name) in reached]
+        if names:
+            changed.append(f"{module} ({', '.join(names)})")
+    return changed + perhaps

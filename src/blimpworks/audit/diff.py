@@ -1,0 +1,133 @@
+"""Two results trees side by side: what was done differently, and which numbers changed by it."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from blimpworks.audit.causes import Cause, Causes
+from blimpworks.audit.cells import CELLS_SUFFIX, read_cells
+from blimpworks.audit.explain import others_of
+from blimpworks.audit.run import Run, load_run
+
+TOLERANCE = 1e-9
+"""Numbers that differ by no more are the same."""
+Place = tuple[str, str, int]
+"""Row and column of a cell, and which of several there it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A number that differs between the runs, and all that may have moved it."""
+
+    exhibit: str
+    row: str
+    column: str
+    before: float
+    after: float
+    text_before: str
+    text_after: str
+    causes: frozenset[Cause]
+
+    @property
+    def by(self) -> float:
+        """Change of the number; NaN where one of the two is NaN."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The differences between two runs.
+
+    ``causes``: each with the jobs that have it themselves. ``same``: how many numbers both
+    have alike. ``only``: numbers of one run alone, by exhibit.
+    """
+
+    first: Run
+    second: Run
+    causes: dict[Cause, list[str]]
+    same: int
+    moves: list[Move]
+    only: dict[str, Counter[str]]
+
+
+def _exhibits(run: Run) -> dict[str, Path]:
+    """Cells files by key."""
+    paths = {key: entry["path"] for key, (_, entry) in run.products.items()}
+    return {key: run.file(path) for key, path in paths.items() if key.endswith(CELLS_SUFFIX)}
+
+
+def _cells(path: Path) -> dict[Place, dict[str, Any]]:
+    """Cells by their place. Raises UserError when the file is not there."""
+    cells: dict[Place, dict[str, Any]] = {}
+    seen: Counter[tuple[str, str]] = Counter()
+    for cell in read_cells(path).astype(object).to_dict("records"):
+        place = (cell["row"], cell["column"])
+        cells[*place, seen[place]] = {str(key): value for key, value in cell.items()}
+        seen[place] += 1
+    return cells
+
+
+def _moved(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    before, after = float(old["value"]), float(new["value"])
+    if math.isnan(before) or math.isnan(after):
+        return math.isnan(before) != math.isnan(after)
+    return abs(before - after) > TOLERANCE or bool(old["text"] != new["text"])
+
+
+def _moves(
+    key: str, old: dict[Place, dict[str, Any]], new: dict[Place, dict[str, Any]], causes: Causes
+) -> Iterator[Move]:
+    """The cells of one exhibit that differ."""
+    job = causes.second.products[key][0]
+    records = [run.jobs[job] for run in (causes.first, causes.second)]
+    for place in [place for place in old if place in new]:
+        before, after = old[place], new[place]
+        if not _moved(before, after):
+            continue
+        where = json.loads(after["filter"])
+        others = frozenset().union(*(others_of(record, where) for record in records))
+        yield Move(
+            key.removeprefix("results/").removesuffix(CELLS_SUFFIX),
+            place[0],
+            place[1],
+            before["value"],
+            after["value"],
+            before["text"],
+            after["text"],
+            causes.behind(job, others),
+        )
+
+
+def _all_causes(causes: Causes) -> dict[Cause, list[str]]:
+    """Everything done differently, with the jobs that did it."""
+    jobs_by_cause: dict[Cause, list[str]] = {}
+    for job in causes.second.jobs:
+        for cause in causes.own(job) if job in causes.first.jobs else ():
+            jobs_by_cause.setdefault(cause, []).append(job)
+    return dict(sorted(jobs_by_cause.items()))
+
+
+def compare_runs(first: Path, second: Path) -> Comparison:
+    """Compare two results trees, in the same checkout or in two.
+
+    Raises UserError when one of them is no results tree, or lacks cells that it records.
+    """
+    runs = load_run(first), load_run(second)
+    causes = Causes(*runs)
+    ours, theirs = map(_exhibits, runs)
+    same, moves = 0, list[Move]()
+    only: dict[str, Counter[str]] = {"A": Counter(), "B": Counter()}
+    for key in sorted({*ours, *theirs}):
+        old, new = (_cells(files[key]) if key in files else {} for files in (ours, theirs))
+        moved = list(_moves(key, old, new, causes)) if key in ours and key in theirs else []
+        name = key.removeprefix("results/").removesuffix(CELLS_SUFFIX)
+        only["A"][name] += len(old.keys() - new.keys())
+        only["B"][name] += len(new.keys() - old.keys())
+        same += len(old.keys() & new.keys()) - len(moved)
+        moves += moved
+    alone = {run: +count for run, count in only.items()}
+    return Comparison(*runs, _all_causes(causes), same, moves, alone)

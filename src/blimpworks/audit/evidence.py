@@ -1,0 +1,364 @@
+"""The rows behind a cell, down to token log-probabilities and treebank sentences."""
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from blimpworks.audit.cells import read_numbered
+from blimpworks.audit.lineage import Node
+from blimpworks.errors import UserError
+from blimpworks.exhibits.formulas import select_rows
+from blimpworks.scoring.spans import overlaps, token_starts
+
+TABLE = "_table"
+"""Column that says which of the tables a row comes from."""
+SIDES = ("good", "bad")
+WORDS = ("subject", "inflected")
+"""Words of an item that are shown with their place in the treebank sentence."""
+PRINTED = "published"
+"""The kind of table that has what papers print."""
+PACKS = "packs"
+"""The kind of table that has the templates of language packs."""
+FOLDERS = {PACKS: "languages"}
+"""Directories of kinds of tables that are not called like the kind."""
+SUFFIXES = {PRINTED: (".parquet", ".csv"), PACKS: (".yaml",)}
+"""Suffixes of tables that are not all Parquet files, by kind."""
+KINDS = ("judgements", "scores", "answers", "items")
+"""Tables of items, the one that leads furthest first."""
+MODELS = ("model", "model_a", "model_b")
+SHOWN = (
+    *("method", "value_good", "value_bad", "margin", "correct", "tie", "near_tie"),
+    *("certain", "rule", "pattern"),
+)
+"""Columns of a judgement that are shown: of responses also which rule and pattern decided."""
+ALL = "all"
+
+
+def nearest(tree: Node, kind: str) -> list[Node]:
+    """The nearest ancestors of one kind: a directory (or several) of that name is in their path.
+
+    What lies behind one of them is left out: sampled items come from all items. Tables are
+    Parquet files, the printed numbers of a paper CSV files, language packs YAML files; other CSV
+    files are people's, who call their folders what they like.
+    """
+    suffixes, folder = SUFFIXES.get(kind, (".parquet",)), FOLDERS.get(kind, kind)
+    matches: list[Node] = []
+    waiting, seen = [*tree.inputs], set[Path]()
+    for node in waiting:
+        if node.path in seen:
+            continue
+        seen.add(node.path)
+        if f"/{folder}/" in f"/{node.path.as_posix()}" and node.path.suffix in suffixes:
+            matches.append(node)
+        else:
+            waiting += node.inputs
+    behind = {node.path for each in matches for source in each.inputs for node in source.walk()}
+    return [each for each in matches if each.path not in behind]
+
+
+def read_arrow(path: Path) -> pa.Table:
+    """A table with its labels as plain strings. Raises UserError when it cannot be read."""
+    try:
+        return _version_of(path.resolve(), path.stat().st_mtime_ns)
+    except OSError as error:
+        raise UserError(f"{path} cannot be read ({error.strerror}). Rebuild it.") from error
+
+
+@lru_cache(maxsize=256)
+def _version_of(path: Path, _changed: int) -> pa.Table:
+    """A file as it is since it was last changed."""
+    try:
+        # ParquetFile, because read_table loads the whole of pyarrow's dataset machinery.
+        with pq.ParquetFile(path) as file:
+            table = file.read().replace_schema_metadata(None)
+    except pa.ArrowInvalid as error:
+        raise UserError(f"{path} is not a readable Parquet file ({error}). Rebuild it.") from error
+    for index, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            plain = pa.field(field.name, field.type.value_type)
+            table = table.set_column(index, plain, table[index].cast(field.type.value_type))
+    return table
+
+
+def read_tables(nodes: Sequence[Node]) -> pd.DataFrame:
+    """All rows of some tables, with the number of each row's table in column ``TABLE``."""
+    frames, tables = [], []
+    for number, node in enumerate(nodes):
+        if node.path.suffix == ".csv":
+            frames.append(pd.DataFrame(list(read_numbered(node.path))).assign(**{TABLE: number}))
+        elif node.path.suffix == ".yaml":
+            frames.append(_texts(node.path).assign(**{TABLE: number}))
+        else:
+            table = read_arrow(node.path)
+            # Token arrays are for the items that are shown; pandas takes long over them.
+            flat = [f.name for f in table.schema if not pa.types.is_nested(f.type)]
+            table = table.select(flat)
+            tables.append(table.append_column(TABLE, pa.array([number] * len(table), pa.int32())))
+    if tables:
+        frames.append(pa.concat_tables(tables, promote_options="default").to_pandas())
+    return pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
+
+
+def _texts(path: Path) -> pd.DataFrame:
+    """The templates of a language pack."""
+    # Settings are slow to import, and few cells lead to a language pack.
+    from blimpworks.campaign.exhibits import file_reader
+
+    read = file_reader(PACKS)
+    assert read is not None
+    return read([path])
+
+
+def spread(rows: pd.DataFrame, count: int) -> pd.DataFrame:
+    """``count`` rows evenly over the margins, the most mistaken first."""
+    if "margin" in rows:
+        # Answers have no margin: the wrong ones come first.
+        by = [name for name in ("margin", "correct") if name in rows and rows[name].notna().any()]
+        rows = rows.sort_values([*by[:1], "item_id"], kind="stable")
+    return rows.iloc[_evenly(len(rows), count)]
+
+
+def _evenly(total: int, count: int) -> list[int]:
+    """At most ``count`` positions among ``total``, at equal distances."""
+    steps = (round(i * (total - 1) / max(count - 1, 1)) for i in range(min(count, total)))
+    return list(dict.fromkeys(steps))
+
+
+def _names(path: Path) -> set[str]:
+    return {*path.parts, path.name.split(".")[0]}
+
+
+def judged(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[Node], pd.DataFrame]:
+    """Judgements, or else scores or items, that rows of a table made from them are about.
+
+    Of many tables ``count`` at equal distances, which is enough to show so many rows.
+    """
+    nodes = next((n for kind in KINDS if (n := nearest(tree, kind))), [])
+    for columns in (("lang",), MODELS):
+        names = {name for column in columns if column in rows for name in rows[column].dropna()}
+        about = [node for node in nodes if _names(node.path) & names]
+        nodes = about or nodes
+    nodes = [nodes[step] for step in _evenly(len(nodes), count)]
+    if not nodes:
+        return [], pd.DataFrame()
+    judgements = read_tables(nodes)
+    for column in ("method", "phenomenon", "paradigm", "item_id"):
+        if column in rows and column in judgements:
+            kept = judgements[judgements[column].isin(set(rows[column]) - {ALL})]
+            judgements = kept if len(kept) else judgements
+    return nodes, judgements
+
+
+def _row_of(tables: Sequence[Node], item: str, paradigm: str | None = None) -> dict[str, Any]:
+    """The row of an item in the first table that has it; of several the one in ``paradigm``.
+
+    Empty where no table has it.
+    """
+    for node in tables:
+        table = read_arrow(node.path)
+        rows: list[dict[str, Any]] = table.filter(pc.equal(table["item_id"], item)).to_pylist()
+        if rows:
+            return next((row for row in rows if row.get("paradigm") == paradigm), rows[0])
+    return {}
+
+
+def token_pieces(
+    text: str,
+    ids: Sequence[int],
+    ends: Sequence[int],
+    logprobs: Sequence[float | None],
+    region: range,
+) -> list[dict[str, Any]]:
+    """Pieces of the text, as the model's tokens cut it, each with its log-probability [nats].
+
+    A piece is what ends with the token: the empty one is the end of the text, or a part of a
+    character. A token without number is not scored.
+    """
+    after = np.asarray(ends, np.int32)
+    critical = overlaps(token_starts(after), after, region.start, region.stop).tolist()
+    numbers = [None if value is None or math.isnan(value) else value for value in logprobs]
+    pieces = [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+    columns = zip(ids, pieces, numbers, critical, strict=True)
+    return [dict(zip(("id", "piece", "logprob", "critical"), row, strict=True)) for row in columns]
+
+
+def _sides(item: dict[str, Any], scores: dict[str, Any]) -> dict[str, Any]:
+    """Both sentences with their total and token log-probabilities [nats]."""
+    sides = {}
+    for side in SIDES:
+        region = range(item.get(f"{side}_start") or 0, item.get(f"{side}_end") or 0)
+        ids, ends, logprobs = (scores.get(f"{side}_{n}") or [] for n in ("ids", "ends", "logprobs"))
+        sides[side] = {
+            "text": item[side],
+            "logprob": scores.get(f"logprob_{side}"),
+            "tokens": token_pieces(item[side], ids, ends, logprobs, region),
+        }
+    return sides
+
+
+def sentences_of(node: Node) -> list[Node]:
+    """Tables of treebank sentences behind a product.
+
+    What is made of the words alone has them beside its tables of words.
+    """
+    nodes = nearest(node, "sentences")
+    for words in [] if nodes else nearest(node, "tokens"):
+        for output in words.record["outputs"] if words.record else []:
+            path = Path(output["path"])
+            if "sentences" in path.parts:
+                nodes.append(Node(path, output["sha256"], words.record, inputs=words.inputs))
+    return nodes
+
+
+def _input_path(node: Node, name: str) -> Path | None:
+    """Path of the first input of a product whose path ends in ``name``."""
+    return next((path for each in node.inputs if str(path := each.path).endswith(name)), None)
+
+
+def _line_of_a_set(items: Node, item: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The line of an evaluation set that an item is made from, as it stands there."""
+    if not item.get("file") or not item.get("line"):
+        return None
+    path = _input_path(items, f"/{item['file']}")
+    if path is None or not path.is_file():
+        return {"file": item["file"], "line": item["line"]}
+    with path.open(encoding="utf-8") as handle:
+        text = next(islice(handle, item["line"] - 1, None), "").rstrip("\n")
+    return {"path": str(path), "line": item["line"], "text": text.replace("\t", " ")}
+
+
+def _row_of_a_release(items: Node, item: Mapping[str, Any]) -> dict[str, Any]:
+    """The row of a released file that an item is, its sentence as it stands there.
+
+    With the revision, and the treebank that the release says it is of, which was not read.
+    """
+    facts = {name: item[name] for name in ("sent_id", "revision") if item[name] is not None}
+    facts["released_from"] = f"{item['treebank']}/{item['file']}"
+    file, line = item["released_file"], item["released_line"]
+    path = _input_path(items, f"/{file}") or Path(file)
+    facts |= {"path": str(path), "line": line}
+    if path.is_file():
+        with path.open(encoding="utf-8", newline="") as handle:
+            (headings,) = csv.reader([next(handle)], delimiter="\t")
+            cells = next(csv.reader(islice(handle, line - 2, None), delimiter="\t"), [])
+        facts["text"] = dict(zip(headings, cells, strict=False)).get("sen", "")
+    return facts
+
+
+def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
+    """The place that an item is from: the file as retrieved, a line of it, the text there.
+
+    Of a treebank's sentence it is the line that it starts on.
+    """
+    if item.get("released_file"):
+        return _row_of_a_release(items, item)
+    if not item.get("treebank"):
+        return _line_of_a_set(items, item)
+    place = {name: item[name] for name in ("treebank", "file", "sent_id")}
+    for node in sentences_of(items):
+        table = read_arrow(node.path)
+        match = pc.equal(table["sent_id"], item["sent_id"])
+        for name in ("treebank", "file"):
+            match = pc.and_(match, pc.equal(table[name], item[name]))
+        for row in table.filter(match).to_pylist():
+            return place | _sentence(node, row)
+    return place
+
+
+def _sentence(sentences: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
+    """File, line and text of a sentence, from its row in the table of ``sentences``."""
+    end = f"{row['treebank']}/{row['file']}"
+    path = _input_path(sentences, end) or end
+    return {"path": str(path), "line": row["line"], "text": row["text"], "sent_id": row["sent_id"]}
+
+
+def answer_evidence(item: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
+    """A prompt, the answer that it expects, and the response of the model."""
+    facts = {"prompt": item["prompt"], "gold": item["answer"]}
+    return facts | {name: answer[name] for name in ("text", "status", "finish") if name in answer}
+
+
+def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
+    """One item of a table of judgements or items, with its sentences, tokens and origin."""
+    of_items, scores, answers = (
+        [node] if kind in node.path.parts else nearest(node, kind)
+        for kind in ("items", "scores", "answers")
+    )
+    key, paradigm = row["item_id"], row.get("paradigm")
+    item = _row_of(of_items, key, paradigm)
+    facts = {"item_id": key, "paradigm": paradigm or item.get("paradigm"), "table": str(node.path)}
+    # Pandas has NaN where a column of numbers or texts is null.
+    facts |= {name: None if row[name] != row[name] else row[name] for name in SHOWN if name in row}
+    if "prompt" in item:
+        facts |= answer_evidence(item, _row_of(answers, key))
+    elif item:
+        facts |= _sides(item, _row_of(scores, key)) | {"origin": origin(of_items[0], item)}
+        words = {w: (item.get(f"{w}_id"), item.get(f"{w}_form", item.get(w))) for w in WORDS}
+        facts["words"] = {w: {"id": i, "form": f} for w, (i, f) in words.items() if i is not None}
+    return facts
+
+
+def candidate_evidence(tree: Node, where: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    """Some subjects and verbs of the treebanks that a count is about, with their sentences."""
+    places: list[dict[str, Any]] = []
+    for node in nearest(tree, "candidates")[:count]:
+        rows = select_rows(read_arrow(node.path).to_pandas(), {"order": where.get("order", [])})
+        for row in spread(rows, count).to_dict("records"):
+            for sentences in sentences_of(node):
+                table = read_arrow(sentences.path)
+                (place,) = table.filter(pc.equal(table["sentence"], row["sentence"])).to_pylist()
+                words = {
+                    "subject": {"id": row["subject"], "form": row["subject_form"]},
+                    "verb": {"id": row["verb"], "form": row["verb_form"]},
+                }
+                places.append({"words": words, "origin": _sentence(sentences, place)})
+    return places[:count]
+
+
+def annotation_evidence(tree: Node, rows: pd.DataFrame, count: int) -> list[dict[str, Any]]:
+    """Sentences that rows of a table of words, or of subjects and verbs, stand in."""
+    places: list[dict[str, Any]] = []
+    numbers = [*rows["sentence"].unique()][:count]
+    for node in nearest(tree, "sentences"):
+        table = read_arrow(node.path)
+        inside = table.filter(pc.is_in(table["sentence"], pa.array(numbers, pa.int32())))
+        places += [{"origin": _sentence(node, row)} for row in inside.to_pylist()]
+    return places[:count]
+
+
+def sentence_evidence(
+    tables: Sequence[Node], rows: pd.DataFrame, count: int
+) -> list[dict[str, Any]]:
+    """Some sentences of the treebanks, from ``rows`` of the tables of sentences."""
+    chosen = spread(rows, count).to_dict("records")
+    return [{"origin": _sentence(tables[row[TABLE]], row)} for row in chosen]
+
+
+def printed_evidence(tables: Sequence[Node], rows: pd.DataFrame) -> list[dict[str, str | int]]:
+    """For each row of a table of accuracies, the place of the printed number that it is.
+
+    Empty for accuracies that no table in print has.
+    """
+    places_of_rows: list[dict[str, str | int]] = []
+    for row in rows.to_dict("records"):
+        origin = row.get("origin")
+        exhibit, _, rest = origin.partition("/") if isinstance(origin, str) else ("", "", "")
+        places = [
+            {"path": number["path"], "line": number["line"]}
+            for node in tables[row[TABLE]].inputs
+            if node.path.name == f"{exhibit}.csv"
+            for number in read_numbered(node.path)
+            if f"{number['row']}/{number['column']}" == rest
+        ]
+        places_of_rows.append(places[0] if places else {})
+    return places_of_rows

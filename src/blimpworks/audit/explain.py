@@ -1,0 +1,197 @@
+"""The origin of a number: cell, formula, judgements, scores, model, items, treebank."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from blimpworks.audit.cells import (
+    cells_file,
+    compared_cell,
+    comparisons_of,
+    find_cell,
+    find_comparison,
+    printed_place,
+    read_cells,
+)
+from blimpworks.audit.evidence import (
+    KINDS,
+    MODELS,
+    TABLE,
+    annotation_evidence,
+    candidate_evidence,
+    item_evidence,
+    judged,
+    nearest,
+    printed_evidence,
+    read_tables,
+    sentence_evidence,
+    spread,
+)
+from blimpworks.audit.lineage import Node, Records, lineage
+from blimpworks.errors import UserError
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
+
+WITHOUT_ITEMS = ("funnel", "rules", "lexicon")
+"""Tables of counts that do not keep what they counted, and entries of a dictionary."""
+ANNOTATED = ("tokens", "candidates")
+"""Tables of words, and of subjects and verbs, of sentences."""
+
+
+@dataclass(slots=True)
+class Explanation:
+    """A cell, its ancestry, its value computed again, and some of what it is made of.
+
+    ``selected``: some of the rows it is computed from, as they stand in their table.
+    ``items``: some of the items (or sentences) behind it. ``printed``: the number that the
+    paper prints in its place, where it stands and what the comparisons say of it. A number
+    that is printed but not computed has no cell and no ancestry.
+    """
+
+    exhibit: Path
+    cell: dict[str, Any] | None
+    recomputed: float | None
+    rows: int
+    tree: Node | None
+    items: list[dict[str, Any]] = field(default_factory=list)
+    selected: list[dict[str, Any]] = field(default_factory=list)
+    printed: list[dict[str, Any]] = field(default_factory=list)
+
+    def as_json(self) -> str:
+        """The same as one JSON object; the ancestry as a flat list of products."""
+        cell = self.cell and {k: None if pd.isna(v) else v for k, v in self.cell.items()}
+        if cell:
+            cell["filter"] = json.loads(cell["filter"])
+        chain = [
+            {"path": str(n.path), "sha256": n.sha256, "inputs": [str(i.path) for i in n.inputs]}
+            | ({"made_by": n.record} if n.record else {})
+            for n in (self.tree.walk() if self.tree else ())
+        ]
+        document = {
+            "exhibit": str(self.exhibit),
+            "cell": cell,
+            "recomputed": self.recomputed,
+            "rows": self.rows,
+            "printed": self.printed,
+            "selected": self.selected,
+            "items": self.items,
+            "chain": chain,
+        }
+        return json.dumps(document, indent=1, ensure_ascii=False)
+
+
+def others_of(record: dict[str, Any], where: dict[str, Any]) -> set[str]:
+    """Languages and models of the exhibit that this cell is not about."""
+    labels = record["params"].get("labels", {})
+    others: set[str] = {*labels.get("left_out", ())}
+    for kind, keys in (("languages", ("lang",)), ("models", MODELS)):
+        chosen = [where[key] for key in keys if key in where]
+        names = {name for c in chosen for name in (c if isinstance(c, list) else [c])}
+        others |= {*labels.get(kind, {})} - names if chosen else set()
+    return others
+
+
+def _plain(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows as JSON has them, without what they leave empty."""
+    text = rows.drop(columns=TABLE, errors="ignore").to_json(orient="records", force_ascii=False)
+    records: list[dict[str, Any]] = json.loads(text)
+    return [{k: v for k, v in record.items() if v not in (None, "")} for record in records]
+
+
+def _selected(cell: dict[str, Any], tables: list[Node], rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows as JSON has them, those of printed accuracies with the place of the number."""
+    if cell["source"] in KINDS:
+        return []
+    records = _plain(rows)
+    if cell["source"] == "accuracies" and "printed" in tables[0].path.parts:
+        places = printed_evidence(tables, rows)
+        return [row | place for row, place in zip(records, places, strict=True)]
+    return records
+
+
+def _items(
+    tree: Node, cell: dict[str, Any], tables: list[Node], rows: pd.DataFrame, count: int
+) -> list[dict[str, Any]]:
+    """Some of the items behind the ``rows`` of a cell, or of the sentences."""
+    source, where = cell["source"], json.loads(cell["filter"])
+    if not count or source in WITHOUT_ITEMS:
+        return []
+    if source == "sentences":
+        return sentence_evidence(tables, rows, count)
+    if source in ANNOTATED:
+        return annotation_evidence(tree, rows, count)
+    if source not in KINDS:
+        tables, rows = judged(tree, rows, count)
+        if not tables:
+            return candidate_evidence(tree, where, count)
+    chosen = spread(rows, count).to_dict("records")
+    return [item_evidence(tables[row[TABLE]], row) for row in chosen]
+
+
+def _one_item(rows: pd.DataFrame, item: str) -> pd.DataFrame:
+    """The rows of one item. Raises UserError when it is not among them."""
+    matches = rows[rows["item_id"] == item] if "item_id" in rows else rows[:0]
+    if matches.empty:
+        raise UserError(
+            f"item {item!r} is not among the {len(rows)} rows of this cell; expected an item_id "
+            "of its judgements or items. Leave --item out to see some."
+        )
+    return matches
+
+
+def explain_cell(
+    source: Path, cell: dict[str, Any], count: int = 0, item: str | None = None
+) -> Explanation:
+    """Explain a cell from the file ``source``, with at most ``count`` of its items.
+
+    Or with the one that has the id ``item``. Raises UserError when a table behind the cell,
+    or the item, is missing.
+    """
+    records, where = Records(), json.loads(cell["filter"])
+    record = records.of(source)
+    tree = lineage(source, others_of(record, where) if record else (), records)
+    tables = nearest(tree, cell["source"])
+    if not tables:
+        raise UserError(f"no {cell['source']} table is among the inputs of this cell. Rebuild it.")
+    rows = select_rows(read_tables(tables), where)
+    recomputed = formula_of(cell["formula"])(rows.drop(columns=TABLE))
+    shown = _one_item(rows, item) if item else rows
+    return Explanation(
+        source,
+        cell,
+        recomputed,
+        len(rows),
+        tree,
+        _items(tree, cell, tables, shown, len(shown) if item else count),
+        _selected(cell, tables, rows[:count]),
+        comparisons_of(source, cell) if "printed_row" in cell else [],
+    )
+
+
+def explain(
+    exhibit: Path, row: str, column: str, items: int = 0, item: str | None = None
+) -> Explanation:
+    """Explain one cell of an exhibit, with at most ``items`` of its items (or one ``item``).
+
+    Raises UserError when the exhibit, the cell or one of the tables behind it is missing.
+    """
+    source = cells_file(exhibit)
+    cell = find_cell(read_cells(source), row, column, source)
+    return explain_cell(source, cell, items, item)
+
+
+def explain_comparison(path: Path, requested: dict[str, str | None], items: int = 0) -> Explanation:
+    """Explain one row of a comparison with what the papers print: the cell that it compares.
+
+    ``requested``: paper, exhibit, row and column, None for any. Raises UserError when not one
+    number is meant, or a table behind it is missing.
+    """
+    compared = find_comparison(path, requested)
+    source, cell = compared_cell(path, compared)
+    if cell is not None:
+        return explain_cell(source, cell, items)
+    printed = compared | printed_place(path, compared)
+    return Explanation(path, None, None, 0, None, printed=[printed])

@@ -1,0 +1,113 @@
+"""A results tree as one run, wherever it lies, so that two can be laid side by side."""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from blimpworks.audit.lineage import Record, Records, with_upstream
+from blimpworks.errors import UserError
+from blimpworks.files import RECORD_SUFFIX
+
+RESOURCES = ("sources", "tokens", "sentences", "text", "models")
+"""Directories of a campaign's resources, below a root that each campaign calls as it likes."""
+
+
+@dataclass
+class Run:
+    """The jobs behind a results tree.
+
+    Products go by keys that two campaigns share: below ``results/`` and ``resources/``
+    whatever these are called, other files by their path. ``recorded``: what the records call
+    the tree; ``base``: the directory that the workflow ran in, None for a tree that was moved
+    away from it, whose resources then cannot be found.
+    """
+
+    root: Path
+    recorded: str
+    base: Path | None
+    jobs: dict[str, Record] = field(default_factory=dict)
+    """By the key of their first output."""
+
+    def key(self, path: str) -> str:
+        """The key of a product by its path in the records."""
+        normalised = os.path.normpath(path)
+        if normalised.startswith(f"{self.recorded}/"):
+            return f"results{normalised[len(self.recorded) :]}"
+        parts = normalised.split("/")
+        starts = [parts.index(kind) for kind in RESOURCES if kind in parts]
+        return "/".join(["resources", *parts[min(starts) :]]) if starts else normalised
+
+    def file(self, path: str) -> Path:
+        """The path of a product's file, from its path in the records."""
+        key = self.key(path)
+        if key.startswith("results/"):
+            return self.root / key.removeprefix("results/")
+        return (self.base or Path()) / path
+
+    @cached_property
+    def products(self) -> dict[str, tuple[str, dict[str, str]]]:
+        """By key of a product: the key of the job that made it, and its entry in the record."""
+        return {
+            self.key(entry["path"]): (job, entry)
+            for job, record in self.jobs.items()
+            for entry in record["outputs"]
+        }
+
+    @cached_property
+    def names(self) -> set[str]:
+        """All names in the paths of its products: languages, models, benchmarks, …."""
+        return {name for key in self.products for name in names_in(key)}
+
+
+def names_in(key: str) -> list[str]:
+    """Names of directories and the file in a key, without what follows the file's name."""
+    *parts, last = key.split("/")
+    return [*parts, last.removesuffix(".parquet").removesuffix(".json").removesuffix(".cells")]
+
+
+def _own_records(root: Path) -> Iterator[tuple[str, Record]]:
+    """Records below ``root`` (no pointers), with the path of their product in it."""
+    for path in sorted(root.rglob(f"*{RECORD_SUFFIX}")):
+        try:
+            record = json.loads(path.read_bytes())
+        except ValueError as error:
+            raise UserError(f"{path} is not a readable record ({error}). Run `check`.") from error
+        if isinstance(record, dict) and "outputs" in record:
+            yield str(path.relative_to(root)).removesuffix(RECORD_SUFFIX), record
+
+
+def _placed(root: Path, inside: str, recorded: str) -> tuple[str, Path | None]:
+    """The path of a results tree in its records, and the directory that the workflow ran in."""
+    path = os.path.normpath(recorded)
+    if not path.endswith(f"/{inside}"):
+        raise UserError(
+            f"{root}: the record beside {inside} is about {recorded}; expected a whole results "
+            "tree. Name the directory that the campaign calls its results."
+        )
+    called = path.removesuffix(f"/{inside}")
+    whole = str(root.resolve())
+    if whole == called:
+        return called, Path("/")
+    if whole.endswith(f"/{called}"):
+        return called, Path(whole.removesuffix(f"/{called}"))
+    return called, None
+
+
+def load_run(root: Path) -> Run:
+    """The run behind a results tree, with the jobs upstream whose records can be read.
+
+    Raises UserError when it is no results tree.
+    """
+    own = list(_own_records(root))
+    if not own:
+        raise UserError(f"{root} holds no job records (*{RECORD_SUFFIX}); expected a results tree.")
+    called, base = _placed(root, own[0][0], own[0][1]["outputs"][0]["path"])
+    run = Run(root, called, base)
+    records = [record for _, record in own]
+    if base is not None:
+        records = with_upstream(records, Records(base))
+    run.jobs = {run.key(record["outputs"][0]["path"]): record for record in records}
+    return run

@@ -1,0 +1,1 @@
+"""Campaigns: what they name, the catalogues they choose from, and the parts they fall into."""

@@ -1,0 +1,335 @@
+"""The catalogues of a campaign: languages, treebank files, other sources, models.
+
+Tab-separated tables in ``config/``, one typed model per row. Reading needs only the
+standard library, because the Snakefile reads them each time it is parsed.
+"""
+
+import csv
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+
+from blimpworks.campaign.catalogue_checks import (
+    check_models,
+    check_sources,
+    check_treebanks,
+    keyed,
+)
+from blimpworks.campaign.registry import papers_of
+from blimpworks.campaign.seeds import Seed, from_seeds, row_called
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.settings.training import follows_instructions
+from blimpworks.errors import UserError
+from blimpworks.strict import Strict
+
+Lang = Annotated[str, Field(pattern=r"^[a-z]{3}$")]
+Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
+Sha256 = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
+
+UNIMORPH_KINDS = ("unimorph", "unimorph_segmentations")
+"""Kinds of sources that a lexicon is read from, in this order."""
+
+
+def _split(value: Any) -> Any:
+    return tuple(filter(None, value.split(","))) if isinstance(value, str) else value
+
+
+def _blank(value: Any) -> Any:
+    return None if value == "" else value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
+Constructions = Annotated[tuple[Literal["sv", "sp"], ...], BeforeValidator(_split)]
+# Treatments of spelling, perhaps for one way of working alone.
+Treatments = Annotated[
+    tuple[
+        Annotated[
+            str,
+            Field(
+                pattern=r"^((published|corrected):)?(unidecode|first_comma|uyghur_translit|"
+                r"iast_devanagari|strip_cantillation|strip_cantillation_and_punctuation|"
+                r"strip_colons|strip_colons_everywhere|strip_persian_marks)$"
+            ),
+        ],
+        ...,
+    ],
+    BeforeValidator(_split),
+]
+OptionalInt = Annotated[int | None, BeforeValidator(_blank)]
+OptionalFloat = Annotated[float | None, BeforeValidator(_blank)]
+
+
+class LanguageRow(Strict):
+    """A language, whichever papers have it."""
+
+    lang: Lang
+    """ISO 639-3 code, as in the released data set."""
+    name: str
+    """English name, as the paper prints it."""
+    ud_name: str
+    """Language part of the UD directory names, comma-separated if several."""
+    family: str
+    """Language family."""
+    script: Annotated[str, Field(pattern=r"^[A-Z][a-z]{3}$")]
+    """ISO 15924 code."""
+    unimorph: Names
+    """UniMorph tables used (codes); empty when only the treebank lexicon serves."""
+    paper_n: OptionalInt
+    """Pairs in the release of the paper that covers most languages, where known; config/README.md
+    has the source."""
+    untested: Constructions
+    """Constructions (sv, sp) whose agreement statistics the release did not apply: its number
+    of pairs is that of all conditions, those without agreement included."""
+    special: Treatments
+    """Named special handling of this language."""
+    excluded_treebanks: str
+    """UD treebanks left out, each with its reason."""
+    papers: Names
+    """Papers that alone have the language; empty: any paper may."""
+    note: str
+
+    def is_of(self, paper: str) -> bool:
+        """Whether it is no language of other papers alone."""
+        return not self.papers or paper in self.papers
+
+
+class Pinned(Strict):
+    """A file pinned by version and SHA-256."""
+
+    sha256: Sha256
+    """Of the uncompressed file; empty when it is not yet known, and then not retrievable."""
+    bytes: OptionalInt
+    """Size of the uncompressed file."""
+    licence: str
+    url: str
+    """Where it is downloaded from."""
+    mirror: str
+    """Path below a mirror directory, without a possible .xz."""
+
+
+class TreebankRow(Pinned):
+    """One CoNLL-U file of one treebank."""
+
+    lang: Lang
+    treebank: str
+    """Directory name, such as UD_Welsh-CCG."""
+    file: str
+    """File name, such as cy_ccg-ud-train.conllu."""
+    version: str
+    """Release tag."""
+    commit: str
+    """Commit of that release in the treebank's repository."""
+
+    @property
+    def name(self) -> str:
+        """Path of the retrieved file below the resources directory."""
+        return f"ud/{self.treebank}/{self.file}"
+
+
+class SourceRow(Pinned):
+    """Any other pinned file."""
+
+    name: str
+    """Path of the retrieved file below the resources directory."""
+    kind: str
+    """What it is: unimorph, text, frequency, …"""
+    lang: Annotated[str, Field(pattern=r"^([a-z]{3})?$")]
+    version: str
+
+
+class ModelRow(Strict):
+    """A language model."""
+
+    name: Slug
+    label: str
+    """As printed in tables and figures."""
+    family: str
+    papers: Names
+    """Papers that evaluate it; empty for a model of our own, which a campaign must name and
+    which then is run on each of its benchmarks (on prompts alone if it is trained to follow
+    instructions)."""
+    hf_id: str
+    """Hugging Face id; may hold {lang}, {script}; empty for a model trained here."""
+    revision: str
+    """Branch, tag or commit; resolved to a commit when the model is retrieved."""
+    recipe: str
+    """Name of the recipe that trains it, for a model trained here."""
+    architecture: Literal["causal", "masked", "encoder-decoder", "ngram", "lstm"]
+    engine: Literal["vllm", "transformers", "kenlm", "lstm"]
+    languages: str
+    """Group of languages (in the table of groups) that it exists for; empty: all."""
+    scope: Literal["multilingual", "monolingual"]
+    """One checkpoint for all languages, or one for each."""
+    tuning: Literal["base", "chat"]
+    parameters: OptionalFloat
+    """Billions."""
+    dtype: str
+    first_token: Literal["bos", "eos", "skip"]
+    """What conditions the first token."""
+    gpus: OptionalInt
+    """GPUs to spread it over, in place of what its size asks for (docs/cluster.md): empty for
+    that, 0 for a model that needs none."""
+    gpu_memory_gb: OptionalFloat
+    """Memory that it needs on all its GPUs together, in GB, in place of what follows from
+    parameters and dtype; empty for that."""
+    gated: Literal["yes", "no"]
+    """Whether the licence must be accepted on the hub first."""
+    note: str
+
+
+Row = TypeVar("Row", bound=BaseModel)
+
+
+def read_rows(kind: type[Row], path: Path) -> list[Row]:
+    """Rows of a table with headings, each checked against its model.
+
+    Separated by tabs, or by commas (and then quoted as usual) in a file called ``.csv``. A table
+    can leave out columns whose field has a default.
+
+    Raises UserError naming file, line and column of the first wrong cell.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as handle:
+            reader = (
+                csv.DictReader(handle)
+                if path.suffix == ".csv"
+                else csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE)
+            )
+            _check_header(reader.fieldnames or [], kind, path)
+            return [_row(kind, row, path, reader.line_num) for row in reader]
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist; expected a table of {kind.__name__}.") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not in UTF-8 ({error}); convert it.") from error
+
+
+def _check_header(found: Sequence[str], kind: type[BaseModel], path: Path) -> None:
+    expected = list(kind.model_fields)
+    required = [name for name in expected if kind.model_fields[name].is_required()]
+    if len(found) > len({*found}) or not {*required} <= {*found} <= {*expected}:
+        unknown = ", ".join(sorted(set(found) - set(expected))) or "none"
+        missing = ", ".join(sorted(set(required) - set(found))) or "none"
+        raise UserError(
+            f"{path}:1: unknown columns: {unknown}; missing columns: {missing}. "
+            f"Expected: {', '.join(expected)}."
+        )
+
+
+def _row(kind: type[Row], row: dict[str, str], path: Path, line: int) -> Row:
+    # Of cells beyond the last heading the reader makes a list, of absent ones None.
+    if None in row or None in row.values():
+        many, headings = "more" if None in row else "fewer", row.keys() - {None}
+        raise UserError(
+            f"{path}:{line}: {many} cells than headings ({len(headings)}); add or remove "
+            "separators, and in a .csv put quotes around a cell that holds commas."
+        )
+    try:
+        return kind.model_validate(row)
+    except ValidationError as error:
+        first = error.errors()[0]
+        column = ".".join(str(part) for part in first["loc"])
+        raise UserError(
+            f"{path}:{line}: column {column!r} is {first['input']!r}: {first['msg'].lower()}."
+        ) from error
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """What a campaign has selected, by key and in catalogue order."""
+
+    languages: dict[str, LanguageRow]
+    models: dict[str, ModelRow]
+    treebanks: dict[str, list[TreebankRow]]
+    """Treebank files by language."""
+    sources: dict[str, SourceRow]
+    """Other files by name."""
+    seeds: dict[str, Seed] = field(default_factory=dict)
+    """Models that are trained here several times, from a seed or on a sample each."""
+
+    def row_of(self, model: str) -> str:
+        """Name of a model's row in the table of models, which seeds share."""
+        return self.seeds[model].model if model in self.seeds else model
+
+    def languages_of(self, paper: str) -> dict[str, LanguageRow]:
+        """Languages that are not of other papers alone."""
+        return {lang: row for lang, row in self.languages.items() if row.is_of(paper)}
+
+    def sources_of(self, kind: str, lang: str) -> list[SourceRow]:
+        """Sources of one kind for one language."""
+        return [row for row in self.sources.values() if (row.kind, row.lang) == (kind, lang)]
+
+
+def _select(
+    wanted: Sequence[str] | Literal["all"], known: dict[str, Row], what: str, path: Path
+) -> dict[str, Row]:
+    """The wanted rows, in catalogue order. Raises UserError for an unknown name."""
+    if wanted == "all":
+        return known
+    for name in wanted:
+        if name not in known:
+            raise UserError(
+                f"{what} {name!r} of the campaign is not in {path}, which has "
+                f"{', '.join(list(known)[:8])}, … ({len(known)} in all). "
+                f"{_remedy(name, known)}"
+            )
+    return {name: row for name, row in known.items() if name in wanted}
+
+
+def _remedy(name: str, known: Collection[str]) -> str:
+    """What to do about a name that no row has."""
+    if model := row_called(name, known):
+        return (
+            f"Name {model!r}: which seeds it has follows from 'seeds' of its recipe, and which "
+            "sizes from 'tokens'."
+        )
+    return "Correct it or add a row."
+
+
+def load_catalogue(campaign: Campaign) -> Catalogue:
+    """Read the campaign's catalogues and keep what it selects.
+
+    Raises UserError for a malformed table, an unknown language or model, a language
+    without treebank files, or a trained model whose recipe the campaign lacks.
+    """
+    files = campaign.catalogue
+    known = keyed(read_rows(LanguageRow, files.languages), "lang", files.languages)
+    languages = _select(campaign.languages, known, "language", files.languages)
+    if campaign.languages == "all":
+        mine = {paper.name for paper in papers_of(campaign)}
+        rows = languages.items()
+        languages = {lang: row for lang, row in rows if not row.papers or mine & {*row.papers}}
+    every = keyed(read_rows(ModelRow, files.models), "name", files.models)
+    models = _select(campaign.models, every, "model", files.models)
+    if campaign.models == "all":
+        had = {name: row for name, row in models.items() if row.hf_id or row.recipe}
+        models = {name: row for name, row in had.items() if row.papers}
+    treebanks: dict[str, list[TreebankRow]] = {lang: [] for lang in languages}
+    for row in read_rows(TreebankRow, files.treebanks):
+        if row.lang in treebanks:
+            treebanks[row.lang].append(row)
+    sources = keyed(read_rows(SourceRow, files.sources), "name", files.sources)
+    check_sources(campaign, sources)
+    check_models(campaign, models)
+    trained, seeds = from_seeds(campaign, models, every)
+    catalogue = Catalogue(languages, trained, treebanks, sources, seeds)
+    active = papers_of(campaign)
+    read = {lang for paper in active for lang in paper.treebanks(campaign, catalogue)}
+    named = (row.recipe for row in models.values() if row.recipe)
+    if not all(follows_instructions(campaign.training.recipes, name) for name in named):
+        read |= {lang for lang, row in languages.items() if not row.papers}
+    check_treebanks(campaign, {lang: rows for lang, rows in treebanks.items() if lang in read})
+    return catalogue
+
+
+def whole_catalogue(campaign: Campaign) -> Catalogue:
+    """All languages and models there are, whatever the campaign selects; no files.
+
+    What the papers print is not bound to a campaign. Raises UserError for a malformed table.
+    """
+    files = campaign.catalogue
+    languages = keyed(read_rows(LanguageRow, files.languages), "lang", files.languages)
+    models = keyed(read_rows(ModelRow, files.models), "name", files.models)
+    return Catalogue(languages, models, treebanks={}, sources={})

@@ -1,0 +1,118 @@
+"""What the Snakefile knows of an exhibit: where it stands, what it needs, who makes it."""
+
+import csv
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from blimpworks.errors import UserError
+
+Kind = Literal["table", "figure"]
+FORMATS: dict[str, tuple[str, ...]] = {
+    "table": ("csv", "md", "tex", "html"),
+    "figure": ("pdf", "png", "svg", "html"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ExhibitSpec:
+    """One exhibit: where it stands, what it is made of, and the function that makes it.
+
+    ``needs`` names tables of the campaign: "accuracies", or one table per language such as
+    "items"; without any, there is a published form alone. ``function`` takes them and returns
+    an ``Exhibit``. ``facts`` names what it wants to know of the campaign and its catalogue,
+    such as the languages' families.
+    ``optional`` names tables that it can do without where the campaign has none; with
+    ``published``, the tables it needs there, it can be built from what the paper prints; one
+    that ``needs`` nothing has that form alone. Several exhibits can share a function, which
+    then takes the ``argument`` too.
+    """
+
+    paper: str
+    name: str
+    kind: Kind
+    title: str
+    needs: tuple[str, ...]
+    function: str
+    facts: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    published: tuple[str, ...] = ()
+    argument: str = ""
+    language_fact: str = ""
+    """The fact that names, under ``language``, the one language whose tables it is made of."""
+    of_samples: bool = False
+    """Whether it shows models that are trained on samples, and no others."""
+
+    @property
+    def key(self) -> str:
+        """Paper and name, as in the path of the files."""
+        return f"{self.paper}/{self.name}"
+
+    @property
+    def alias(self) -> str:
+        """The Snakemake target's name."""
+        return f"{self.paper}_{self.name}"
+
+
+_COLUMNS = {field.name: field for field in fields(ExhibitSpec) if field.name != "paper"}
+_REQUIRED = [name for name, field in _COLUMNS.items() if field.default is MISSING]
+_FLAGS = {"": False, "yes": True}
+
+
+def read_specs(path: Path, paper: str, package: str) -> tuple[ExhibitSpec, ...]:
+    """A paper's exhibits from a table separated by tabs, a row each, in the table's order.
+
+    Its columns are fields of ``ExhibitSpec``: those without a default, and of the others those
+    that the paper has a use for. Cells with several names have spaces between them; ``function``
+    is ``module:name`` inside ``package``; ``of_samples`` is "yes" or empty.
+
+    Raises UserError naming the line of the first wrong row.
+    """
+    with path.open(encoding="utf-8", newline="") as handle:
+        reader = csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE)
+        columns = reader.fieldnames or []
+        if not {*_REQUIRED} <= {*columns} <= {*_COLUMNS}:
+            raise UserError(
+                f"{path}:1: the columns are {', '.join(columns)}; expected "
+                f"{', '.join(_REQUIRED)}, and others only of {', '.join(_COLUMNS)}."
+            )
+        rows = [(f"{path}:{reader.line_num}", row) for row in reader]
+    names = Counter(row["name"] for _, row in rows)
+    for place, row in rows:
+        _check(row, place, names[row["name"]])
+    return tuple(ExhibitSpec(paper=paper, **dict(_values(row, package))) for _, row in rows)
+
+
+def _check(row: Mapping[Any, Any], place: str, times: int) -> None:
+    """Raise UserError if a row of specs is not as ``read_specs`` says."""
+    checks = {
+        "has more cells than headings": None not in row,
+        "has fewer cells than headings": None not in row.values(),
+        f"has the name {row['name']!r}, which stands in {times} rows": times == 1,
+        f"has the kind {row['kind']!r}, expected one of {', '.join(get_args(Kind))}": (
+            row["kind"] in get_args(Kind)
+        ),
+        f"has the function {row['function']!r}, expected MODULE:NAME": (
+            all(part.isidentifier() for part in str(row["function"]).split(":", 1))
+            and ":" in str(row["function"])
+        ),
+        f"has {row.get('of_samples')!r} in of_samples, expected yes or nothing": (
+            row.get("of_samples", "") in _FLAGS
+        ),
+    }
+    fault = next((fault for fault, passed in checks.items() if not passed), None)
+    if fault:
+        raise UserError(f"{place}: the row of an exhibit {fault}; correct it.")
+
+
+def _values(row: Mapping[str, str], package: str) -> Iterator[tuple[str, Any]]:
+    for name, cell in row.items():
+        if name == "function":
+            yield name, f"{package}.{cell}"
+        elif name == "of_samples":
+            yield name, _FLAGS[cell]
+        else:
+            several = str(_COLUMNS[name].type).startswith("tuple")
+            yield name, tuple(cell.split()) if several else cell

@@ -1,0 +1,127 @@
+"""Every exhibit that there is, and those that a campaign can build.
+
+Plain data without heavy imports, because the Snakefile reads it each time it is parsed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, cast
+
+from blimpworks.campaign.exhibit_spec import ExhibitSpec
+from blimpworks.campaign.paper import TableKind
+from blimpworks.campaign.registry import find_paper, load, papers
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.errors import UserError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CORE_TABLES = {
+    "accuracies": TableKind(
+        template="{results}/accuracies/{paper}.parquet",
+        published="{results}/accuracies/printed/{paper}.parquet",
+        evaluated=True,
+    ),
+    "comparisons": TableKind(template="{results}/comparisons/{paper}.parquet", evaluated=True),
+    "judgements": TableKind(
+        paths=lambda layout, paper: layout.evaluations("judgements", paper), evaluated=True
+    ),
+    "items": TableKind(paths=lambda layout, paper: layout.items_tables(paper)),
+    # Print has its own.
+    "perplexities": TableKind(
+        paths=lambda layout, paper: layout.perplexity_tables(paper), published=""
+    ),
+    # For what only print has: an exhibit without numbers of its own.
+    "printed": TableKind(paths=lambda layout, paper: layout.printed_tables(paper)),
+}
+"""Kinds of tables that the workflow makes for any paper."""
+
+
+@cache
+def exhibits() -> Mapping[str, ExhibitSpec]:
+    """All papers' exhibits by key, in the papers' order."""
+    return MappingProxyType({e.key: e for paper in papers().values() for e in paper.exhibits})
+
+
+def find_exhibit(key: str) -> ExhibitSpec:
+    """The exhibit called ``paper/name``. Raises UserError for an unknown one."""
+    if key not in exhibits():
+        raise UserError(f"there is no exhibit {key!r}; there are: {', '.join(exhibits())}.")
+    return exhibits()[key]
+
+
+def table_kind(paper: str, kind: str) -> TableKind:
+    """A kind of table as a paper, or else the core, makes it.
+
+    Raises KeyError for a kind that neither knows: the exhibit that names it is wrong.
+    """
+    return find_paper(paper).tables.get(kind) or CORE_TABLES[kind]
+
+
+def judged_benchmarks(spec: ExhibitSpec) -> tuple[str, ...]:
+    """Benchmarks that models must have judged for an exhibit."""
+    if any(table_kind(spec.paper, kind).of_all_benchmarks for kind in spec.needs):
+        return tuple(benchmark.name for benchmark in find_paper(spec.paper).benchmarks)
+    return (spec.paper,) if is_evaluated(spec) else ()
+
+
+def is_evaluated(spec: ExhibitSpec) -> bool:
+    """Whether an exhibit shows what models make of the items."""
+    return any(table_kind(spec.paper, kind).evaluated for kind in spec.needs)
+
+
+def absent_kinds(spec: ExhibitSpec, campaign: Campaign) -> list[TableKind]:
+    """Kinds of tables that an exhibit needs and the campaign cannot have."""
+    kinds = (table_kind(spec.paper, kind) for kind in spec.needs)
+    return [kind for kind in kinds if kind.absent(campaign)]
+
+
+def of_benchmarks(
+    benchmarks: Collection[str],
+    campaign: Campaign,
+    *,
+    evaluated: Collection[str],
+    sampled: Collection[str] = (),
+) -> list[ExhibitSpec]:
+    """Exhibits of the papers whose ``benchmarks`` a campaign has items of.
+
+    Of a benchmark that no model is ``evaluated`` on, those of the data alone; learning curves of
+    those that models trained on samples are (``sampled``); never those that need nothing, which
+    are of print alone, or a kind of table that the campaign cannot have.
+    """
+
+    def measurable(spec: ExhibitSpec) -> bool:
+        if spec.of_samples:
+            return spec.paper in sampled
+        return {*judged_benchmarks(spec)} <= {*evaluated}
+
+    return [
+        spec
+        for spec in exhibits().values()
+        if spec.paper in benchmarks
+        and spec.needs
+        and not absent_kinds(spec, campaign)
+        and measurable(spec)
+    ]
+
+
+def refused(campaign: Campaign, benchmarks: Sequence[str]) -> dict[str, str]:
+    """Exhibits that a campaign cannot build, and why, by key: those who ask for one are told."""
+    return {
+        spec.key: f"exhibit {spec.key} {kind.why_absent}"
+        for spec in exhibits().values()
+        if spec.paper in benchmarks
+        for kind in absent_kinds(spec, campaign)[:1]
+        if kind.why_absent
+    }
+
+
+def file_reader(kind: str) -> Callable[[Sequence[Path]], pd.DataFrame] | None:
+    """What reads the files of a kind of table that are no Parquet; None where they are."""
+    readers = (paper.tables[kind].reader for paper in papers().values() if kind in paper.tables)
+    address = next(filter(None, readers), None)
+    return None if address is None else cast(Callable[..., "pd.DataFrame"], load(address))

@@ -1,0 +1,391 @@
+"""What the workflow's rules share: paths, lists and options that follow from a campaign.
+
+Without heavy imports, because the Snakefile asks each time it is parsed.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from blimpworks.campaign.catalogue import Catalogue, Pinned
+from blimpworks.campaign.engines import Comparison, comparison_of, settle
+from blimpworks.campaign.exhibit_spec import ExhibitSpec
+from blimpworks.campaign.exhibits import (
+    exhibits,
+    is_evaluated,
+    refused,
+    table_kind,
+)
+from blimpworks.campaign.methods import find_method
+from blimpworks.campaign.paper import Generation
+from blimpworks.campaign.parts import (
+    Groups,
+    Part,
+    answer_parts,
+    benchmarks_of,
+    covered_by,
+    every_part,
+    exhibits_of,
+    items_table,
+    languages_of,
+    part_of,
+    score_parts,
+)
+from blimpworks.campaign.parts import engine_of as engine_of_row
+from blimpworks.campaign.registry import find_benchmark, find_paper, printed_folder
+from blimpworks.campaign.retrieved import is_usable
+from blimpworks.campaign.seeds import curves_of
+from blimpworks.campaign.settings.base import TiePolicy, Variant
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.ties import tie_policy
+from blimpworks.campaign.training_layout import TrainingLayout
+from blimpworks.errors import UserError
+
+WHOLE_WORDS = ("ngram", "lstm")
+"""Architectures that know words, not pieces of them."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """What one job makes tables of: all languages of a checkpoint, or one."""
+
+    benchmark: str
+    suffix: str
+    """What tells its rules from those of the benchmark's other blocks."""
+    place: str
+    """Place of its logs, with wildcards."""
+    languages: tuple[str, ...]
+    """Languages, or their wildcard."""
+    models: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A campaign with its catalogue, as the workflow sees it."""
+
+    campaign: Campaign
+    catalogue: Catalogue
+    whole: Catalogue
+    """All languages and models, which what the papers print is about."""
+    groups: Groups
+
+    @property
+    def results(self) -> str:
+        """Directory of the results."""
+        return self.campaign.pathvars.results
+
+    @property
+    def resources(self) -> str:
+        """Directory of what is retrieved and prepared."""
+        return self.campaign.pathvars.resources
+
+    def expand(self, template: str, paper: str) -> list[str]:
+        """Paths of a template with {results}, {resources}, {paper}, and perhaps {lang}: each."""
+        if not template:
+            return []
+        known = {"results": self.results, "resources": self.resources, "paper": paper}
+        languages = self.item_languages(paper) if "{lang}" in template else [""]
+        return [template.format(**known, lang=lang) for lang in languages]
+
+    def usable(self, rows: Iterable[Pinned]) -> list[str]:
+        """Paths of retrieved files; rows without a checksum only if the campaign insists."""
+        names = (getattr(row, "name", "") for row in rows if is_usable(self.campaign, row))
+        return [f"{self.resources}/sources/{name}" for name in names]
+
+    def printed_folder(self, paper: str) -> Path:
+        """Folder of a paper's printed numbers."""
+        return printed_folder(self.campaign.catalogue.published, paper)
+
+    def printed_tables(self, paper: str) -> list[str]:
+        """The numbers that a paper prints, table by table."""
+        return sorted(map(str, self.printed_folder(paper).glob("*.csv")))
+
+    # Benchmarks and models
+
+    def models_of(self, benchmark: str) -> list[str]:
+        """Models that a benchmark is run on."""
+        rows = self.catalogue.models.items()
+        named = [name for name, row in rows if benchmark in benchmarks_of(self.campaign, row)]
+        return [name for name in named if self.covered_by(name, benchmark)]
+
+    def covered_by(self, model: str, benchmark: str) -> list[str]:
+        """Languages of a benchmark that a model exists for."""
+        row = self.catalogue.models[model]
+        return [*covered_by(self.campaign, self.catalogue, self.groups, row, benchmark)]
+
+    def item_languages(self, benchmark: str) -> list[str]:
+        """Languages that a benchmark has items in."""
+        return [*languages_of(self.campaign, self.catalogue, benchmark)]
+
+    def items_table(self, benchmark: str, lang: str) -> str:
+        """Path of the items of a benchmark in a language."""
+        return str(items_table(self.campaign, benchmark, lang))
+
+    def items_tables(self, benchmark: str) -> list[str]:
+        """Items of all languages of a benchmark."""
+        return [self.items_table(benchmark, lang) for lang in self.item_languages(benchmark)]
+
+    def evaluations(
+        self, folder: str, benchmark: str, models: Sequence[str] | None = None
+    ) -> list[str]:
+        """Tables of a benchmark's models, or of some, one per language."""
+        return [
+            f"{self.results}/{folder}/{benchmark}/{lang}/{model}.parquet"
+            for model in (self.models_of(benchmark) if models is None else models)
+            for lang in self.covered_by(model, benchmark)
+        ]
+
+    def evaluated(self, benchmark: str, models: Sequence[str] | None = None) -> str:
+        """The languages of each of a benchmark's models, or of some, as JSON."""
+        names = self.models_of(benchmark) if models is None else models
+        return json.dumps({model: self.covered_by(model, benchmark) for model in names})
+
+    def engine_of(self, model: str) -> str:
+        """The engine that scores with a model in this campaign."""
+        return engine_of_row(self.campaign, self.catalogue.models[model])
+
+    def dtype_of(self, model: str) -> str:
+        """Number format that a model is run in in this campaign."""
+        row, requested = self.catalogue.models[model], self.campaign.scoring.dtype
+        return settle(self.engine_of(model), row.architecture, "dtype", row.dtype, requested)
+
+    def judged_by(self, benchmark: str, model: str = "") -> list[str]:
+        """The methods, with their expressions, that a model decides a benchmark's pairs by.
+
+        Without a model those that exhibits show.
+        """
+        architecture = self.catalogue.models[model].architecture if model else ""
+        return [*find_benchmark(benchmark).methods(self.campaign, architecture)]
+
+    def methods_of(self, benchmark: str, model: str = "") -> list[str]:
+        """Names of the methods that a model is judged by."""
+        methods = self.judged_by(benchmark, model)
+        if find_benchmark(benchmark).unit == "prompt":
+            return methods
+        return [find_method(method).name for method in methods]
+
+    def ties_of(self, benchmark: str, model: str = "") -> list[TiePolicy]:
+        """What ties count as, by each method of a benchmark."""
+        return [self.tie_of(benchmark, method) for method in self.methods_of(benchmark, model)]
+
+    def tie_of(self, benchmark: str, method: str) -> TiePolicy:
+        """What ties of a method count as: by the campaign's settings, or else the benchmark's."""
+        options = find_benchmark(benchmark).options(self.campaign)
+        policy: TiePolicy = options.ties or tie_policy(benchmark, options.variant, method)
+        return policy
+
+    def unknown_of(self, benchmark: str, model: str) -> list[str]:
+        """What becomes of pairs with unknown words, as an option of the command."""
+        options = find_benchmark(benchmark).options(self.campaign)
+        policy = getattr(options, "unknown_words", "score")
+        known = self.catalogue.models[model].architecture in WHOLE_WORDS
+        return [f"--unknown={policy}"] if known and policy != "score" else []
+
+    def counted_of(self, benchmark: str) -> list[str]:
+        """Models for which a correct item too many is counted, as options of the command."""
+        counts = find_benchmark(benchmark).counts_one_more
+        rows = self.catalogue.models
+        return [
+            f"--one-more={model}"
+            for model in self.models_of(benchmark)
+            if counts(self.campaign, rows[model].architecture)
+        ]
+
+    def mcnemar_of(self, benchmark: str) -> Variant:
+        """Form of McNemar's test."""
+        return find_benchmark(benchmark).mcnemar(self.campaign)
+
+    def compared_with(self, model: str) -> Comparison:
+        """Reference and variants of a model's parity report."""
+        options = self.campaign.parity
+        architecture = self.catalogue.models[model].architecture
+        return comparison_of(architecture, options.reference, options.variants)
+
+    # Parts and blocks
+
+    @cached_property
+    def score_parts(self) -> dict[tuple[str, str], Part]:
+        """What single jobs score, by model and part."""
+        parts = score_parts(self.campaign, self.catalogue, self.groups)
+        return {(part.model, part.part): part for part in parts}
+
+    @cached_property
+    def answer_parts(self) -> dict[tuple[str, str], Part]:
+        """What single jobs answer, by model and part."""
+        parts = answer_parts(self.campaign, self.catalogue, self.groups)
+        return {(part.model, part.part): part for part in parts}
+
+    def generation_of(self, part: Part) -> Generation:
+        """How the prompts of a part are answered.
+
+        Raises UserError where two of its benchmarks want it otherwise.
+        """
+        each = {name: find_benchmark(name).generation for name, _ in part.sets}
+        options = {str(how.options(self.campaign)) for how in each.values() if how is not None}
+        generation = next(iter(each.values()))
+        if len(options) > 1 or generation is None:
+            raise UserError(
+                f"benchmarks {', '.join(each)} have other settings for how {part.model} answers; "
+                "make them equal, or run the benchmarks in campaigns of their own."
+            )
+        return generation
+
+    @cached_property
+    def parted(self) -> list[str]:
+        """Models whose languages are scored by jobs of their own."""
+        by_language = self.campaign.scoring.jobs == "language"
+        rows = self.catalogue.models.items()
+        return [name for name, row in rows if row.scope == "monolingual" or by_language]
+
+    def part_of(self, model: str, lang: str) -> str:
+        """The part of a model's scores that a language is in: one job scores a part."""
+        return part_of(self.campaign, self.catalogue.models[model], lang)
+
+    def blocks(self, unit: str) -> list[Block]:
+        """Blocks of all the campaign's benchmarks of pairs, or of prompts.
+
+        With the benchmark in their paths, rules for a hundred languages are told apart quickly.
+        """
+        names = (n for n in self.campaign.benchmarks if find_benchmark(n).unit == unit)
+        return [block for name in names for block in self._blocks(name)]
+
+    def _blocks(self, benchmark: str) -> list[Block]:
+        covering: dict[tuple[str, ...], list[str]] = {}
+        alone = []
+        for model in self.models_of(benchmark):
+            if model in self.parted:
+                alone.append(model)
+            else:
+                covering.setdefault(tuple(self.covered_by(model, benchmark)), []).append(model)
+        blocks = [
+            Block(benchmark, f"_{number}" if number else "", "{model}", languages, tuple(models))
+            for number, (languages, models) in enumerate(covering.items())
+            if languages
+        ]
+        if alone:
+            blocks.append(
+                Block(benchmark, "_of_language", "{lang}/{model}", ("{lang}",), tuple(alone))
+            )
+        return blocks
+
+    def manifest_of(self, model: str, lang: str, store: str = "store") -> str:
+        """Manifest of the job that scores (or answers) a language with a model."""
+        part = self.part_of(model, lang) if model in self.parted else "multi"
+        return f"{self.results}/{store}/{model}/{part}/manifest.json"
+
+    @cached_property
+    def training(self) -> TrainingLayout:
+        """What models are trained on."""
+        return TrainingLayout(self)
+
+    def perplexity_tables(self, benchmark: str) -> list[str]:
+        """Test perplexities of the LSTMs that a benchmark is run on and the campaign trains."""
+        lstms = self.training.trained_by("lstm")
+        return [
+            f"{self.results}/perplexities/{lang}/{model}.parquet"
+            for model in self.models_of(benchmark)
+            if model in lstms
+            for lang in self.covered_by(model, benchmark)
+        ]
+
+    # Exhibits
+
+    @cached_property
+    def exhibits(self) -> list[ExhibitSpec]:
+        """Exhibits of the campaign."""
+        parts = every_part(self.campaign, self.catalogue, self.groups)
+        return exhibits_of(self.campaign, self.catalogue, parts)
+
+    @cached_property
+    def refused(self) -> dict[str, str]:
+        """Exhibits that the campaign cannot build, and why, by key."""
+        return refused(self.campaign, self.campaign.benchmarks)
+
+    @property
+    def published(self) -> list[ExhibitSpec]:
+        """Exhibits that can be built from what the papers print, whatever the campaign runs."""
+        return [spec for spec in exhibits().values() if spec.published]
+
+    @property
+    def papers(self) -> list[str]:
+        """Papers whose numbers are in the repository."""
+        return list(dict.fromkeys(spec.paper for spec in self.published))
+
+    def published_of(self, paper: str) -> list[ExhibitSpec]:
+        """Exhibits of a paper that its printed numbers make."""
+        return [spec for spec in self.published if spec.paper == paper]
+
+    def tables(self, paper: str, kind: str, *, printed: bool = False) -> list[str]:
+        """Paths of a kind of table; none where the campaign cannot have it."""
+        table = table_kind(paper, kind)
+        absent = not printed and table.absent(self.campaign)
+        return [] if absent else table.of(self, paper, printed=printed)
+
+    def exhibit_tables(self, spec: ExhibitSpec) -> list[tuple[str, str]]:
+        """Every table that an exhibit needs or can use, with its kind.
+
+        Raises UserError for one that the campaign cannot build.
+        """
+        if spec.key in self.refused:
+            raise UserError(self.refused[spec.key])
+        kinds = (*spec.needs, *spec.optional)
+        tables = [(kind, path) for kind in kinds for path in self.tables(spec.paper, kind)]
+        if not spec.language_fact:
+            return tables
+        language = self.fact(spec.paper, spec.language_fact)["language"]
+        return [(kind, path) for kind, path in tables if Path(path).stem == language]
+
+    def published_tables(self, paper: str) -> list[tuple[str, str]]:
+        """Every table that a paper's published forms need or can use, with its kind."""
+        specs = self.published_of(paper)
+        kinds = dict.fromkeys(kind for s in specs for kind in (*s.published, *s.optional))
+        return [(kind, path) for kind in kinds for path in self.tables(paper, kind, printed=True)]
+
+    def fact(self, paper: str, name: str, *, whole: bool = False) -> Any:
+        """What a paper's exhibits ask of the campaign's catalogue, or of the whole one."""
+        fact: Callable[[Campaign, Catalogue], Any] = find_paper(paper).facts[name]
+        return fact(self.campaign, self.whole if whole else self.catalogue)
+
+    def labels_of(self, spec: ExhibitSpec) -> str:
+        """Printed names of what an exhibit shows, models only where it shows accuracies; facts."""
+        named = self.catalogue.languages_of(spec.paper)
+        labels: dict[str, Any] = {"languages": {k: row.name for k, row in named.items()}}
+        if is_evaluated(spec):
+            models = self.models_of(spec.paper)
+            # Models trained on samples are for learning curves alone.
+            curved = {m for curve in curves_of(self.catalogue.seeds).values() for m in curve}
+            shown = [name for name in models if (name in curved) == spec.of_samples]
+            labels["models"] = {name: self.catalogue.models[name].label for name in shown}
+            labels["left_out"] = [name for name in models if name not in shown]
+            labels["method"] = self.methods_of(spec.paper)[0]
+        origin = find_paper(spec.paper).caption(self.campaign, self.catalogue, spec.needs)
+        if origin:
+            labels["items"] = origin
+        if spec.facts:
+            labels["facts"] = {name: self.fact(spec.paper, name) for name in spec.facts}
+        return json.dumps(labels, ensure_ascii=False)
+
+    def published_labels(self, paper: str) -> str:
+        """Printed names and facts for a paper's published forms: of all languages and models."""
+        models = {k: r.label for k, r in self.whole.models.items() if paper in r.papers}
+        names = dict.fromkeys(name for s in self.published_of(paper) for name in s.facts)
+        facts = {name: self.fact(paper, name, whole=True) for name in names}
+        languages = {k: row.name for k, row in self.whole.languages_of(paper).items()}
+        labels: Mapping[str, Any] = {"languages": languages, "models": models, "facts": facts}
+        return json.dumps(
+            {**labels, "method": "printed", "source": "published"}, ensure_ascii=False
+        )
+
+    def unshown_tables(self) -> list[str]:
+        """Accuracies, or without models items, of benchmarks that no exhibit is called after."""
+        shown = {spec.paper for spec in self.exhibits}
+        paths = []
+        for name in self.campaign.benchmarks:
+            if name not in shown and self.models_of(name):
+                paths.append(f"{self.results}/accuracies/{name}.parquet")
+            elif name not in shown:
+                paths += self.items_tables(name)
+        return paths

@@ -1,0 +1,97 @@
+"""Reading a campaign: the core's settings, with a section for each paper that there is."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError, create_model
+
+from blimpworks.campaign.methods import find_method
+from blimpworks.campaign.registry import benchmarks, papers
+from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
+from blimpworks.campaign.settings.parsing import complaints, read_settings
+from blimpworks.campaign.settings.training import TrainingOptions
+from blimpworks.errors import UserError
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+
+
+@cache
+def campaign_model() -> type[Campaign]:
+    """Model of a campaign with the sections and folders of all papers."""
+    folders: dict[str, Any] = {
+        name: (Path, Field(default=path, description=text))
+        for paper in papers().values()
+        for name, (path, text) in paper.folders.items()
+    }
+    catalogue = create_model(
+        "CatalogueFiles", __base__=CatalogueFiles, __doc__=CatalogueFiles.__doc__, **folders
+    )
+    sections: dict[str, Any] = {p.name: (p.settings, p.settings()) for p in papers().values()}
+    names = tuple(benchmarks())
+    known: Any = Literal[names]
+    return create_model(
+        "Campaign",
+        __base__=Campaign,
+        __doc__=Campaign.__doc__,
+        benchmarks=(tuple[known, ...], names[:1]),
+        catalogue=(catalogue, catalogue()),
+        **sections,
+    )
+
+
+def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
+    """Validate ``settings`` read from ``source`` (a file's name, for the message).
+
+    Raises UserError with one line per problem: file, key, what was found, what is expected.
+    """
+    try:
+        campaign = campaign_model().model_validate(settings)
+    except ValidationError as error:
+        raise UserError(complaints(error.errors(), settings, source)) from error
+    for paper in papers().values():
+        _check_methods(paper.method_settings(campaign), source)
+        try:
+            paper.check_settings(campaign)
+        except UserError as error:
+            raise UserError(f"{source}: {error}") from error
+    _check_corpora(campaign.training, source)
+    return campaign.model_copy(update={"catalogue": _placed(campaign.catalogue)})
+
+
+def _placed(files: CatalogueFiles) -> CatalogueFiles:
+    """The catalogue's files, those of the repository where the current directory lacks them.
+
+    So the workflow runs in any directory, and a campaign can still have tables of its own there.
+    """
+    paths = {name: getattr(files, name) for name in type(files).model_fields}
+    absent = {name: path for name, path in paths.items() if not path.exists()}
+    there = {n: REPOSITORY / path for n, path in absent.items() if (REPOSITORY / path).exists()}
+    return files.model_copy(update=there)
+
+
+def _check_methods(methods: Mapping[str, Sequence[str]], source: str) -> None:
+    """Methods must be known, or expressions that can be read."""
+    for key, names in methods.items():
+        try:
+            [find_method(name) for name in names]
+        except UserError as error:
+            raise UserError(f"{source}: key {key!r}: {error}") from error
+
+
+def _check_corpora(training: TrainingOptions, source: str) -> None:
+    """Each recipe's corpus must be among the campaign's."""
+    for name, recipe in training.recipes.items():
+        corpus = getattr(recipe, "corpus", None)
+        if corpus is not None and corpus not in training.corpora:
+            raise UserError(
+                f"{source}: key 'training.recipes.{name}.corpus' is {corpus!r}, which "
+                f"training.corpora lacks (it has: {', '.join(training.corpora)}); add it there, "
+                "or correct the name."
+            )
+
+
+def load_campaign(path: Path) -> Campaign:
+    """Read and validate a campaign file. Raises UserError when it is missing or wrong."""
+    return check_campaign(read_settings(path, "campaign file"), str(path))

@@ -1,0 +1,185 @@
+"""The parts that a campaign's scoring and answering fall into: a job each, with its own store.
+
+The one place that says which there are, for the workflow, for plans and for progress.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from blimpworks.campaign.answering_engines import can_answer
+from blimpworks.campaign.catalogue import Catalogue, ModelRow
+from blimpworks.campaign.exhibit_spec import ExhibitSpec
+from blimpworks.campaign.exhibits import of_benchmarks
+from blimpworks.campaign.registry import find_benchmark, paper_of
+from blimpworks.campaign.seeds import curves_of
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.settings.training import follows_instructions
+
+ANSWERS = " (answers)"
+"""Behind the name of a model where its answers are told apart from its scores."""
+Groups = Mapping[str, Sequence[str]]
+"""Languages of each group of the reference data."""
+
+
+Kind = Literal["score", "answer"]
+"""What a part does: score the sentences of pairs, or answer prompts."""
+STORES: dict[Kind, str] = {"score": "store", "answer": "answers_store"}
+"""Folder of the results that parts of a kind have their stores in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one job scores, or answers: one checkpoint of a model on items of some languages."""
+
+    model: str
+    part: str
+    """``multi``, a language, or ``multi.LANGUAGE``."""
+    engine: str
+    sets: tuple[tuple[str, str], ...]
+    """Benchmark and language of each items table."""
+    kind: Kind = "score"
+
+    @property
+    def title(self) -> str:
+        """The model, and that it answers where it does not score: for whoever reads of both."""
+        return f"{self.model}{ANSWERS if self.kind == 'answer' else ''}"
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Languages that it scores."""
+        return tuple(dict.fromkeys(lang for _, lang in self.sets))
+
+    @property
+    def scope(self) -> str:
+        """Scope of its checkpoint: ``multi`` or a language."""
+        return self.part.partition(".")[0]
+
+    @property
+    def kind_key(self) -> str:
+        """Title and part, for people."""
+        return f"{self.title}/{self.part}"
+
+    @property
+    def key(self) -> str:
+        """Model and part, as in paths."""
+        return f"{self.model}/{self.part}"
+
+    def manifest(self, campaign: Campaign) -> Path:
+        """Manifest of its scores or answers, which is there when it is done."""
+        return Path(campaign.pathvars.results, STORES[self.kind], self.key, "manifest.json")
+
+    def checkpoint(self, campaign: Campaign) -> Path:
+        """The checkpoint that it scores with."""
+        resources = campaign.pathvars.resources
+        return Path(resources, "models", self.model, self.scope, "checkpoint.json")
+
+    def log(self, campaign: Campaign) -> Path:
+        """Log of its job; the journal and the progress lie beside it."""
+        return Path(campaign.pathvars.logs, self.kind, f"{self.key}.log")
+
+    def items(self, campaign: Campaign) -> list[Path]:
+        """Its items tables."""
+        return [items_table(campaign, *each) for each in self.sets]
+
+
+def items_table(campaign: Campaign, benchmark: str, lang: str) -> Path:
+    """The items of a benchmark in a language."""
+    return Path(campaign.pathvars.results, "items", benchmark, f"{lang}.parquet")
+
+
+def engine_of(campaign: Campaign, row: ModelRow) -> str:
+    """The engine that scores with a model in this campaign."""
+    return campaign.engines.get(row.engine, row.engine)
+
+
+def languages_of(campaign: Campaign, catalogue: Catalogue, benchmark: str) -> tuple[str, ...]:
+    """Languages of the campaign that a benchmark has items in, in the catalogue's order.
+
+    Raises UserError for an unknown benchmark.
+    """
+    return tuple(find_benchmark(benchmark).languages(campaign, catalogue))
+
+
+def item_sets(campaign: Campaign, catalogue: Catalogue) -> list[tuple[str, str]]:
+    """Benchmark and language of each items table of the campaign."""
+    return [(b, lang) for b in campaign.benchmarks for lang in languages_of(campaign, catalogue, b)]
+
+
+def benchmarks_of(campaign: Campaign, row: ModelRow) -> tuple[str, ...]:
+    """Benchmarks of the campaign that a model is run on: prompts only if it can answer.
+
+    One that was trained to follow instructions is run on prompts alone.
+    """
+    able = can_answer(engine_of(campaign, row), row.architecture)
+    units = {"pair", "prompt"} if able else {"pair"}
+    if follows_instructions(campaign.training.recipes, row.recipe):
+        units = units - {"pair"}
+    return tuple(
+        name
+        for name in campaign.benchmarks
+        if find_benchmark(name).unit in units
+        and (not row.papers or paper_of(name).name in row.papers)
+    )
+
+
+def covered_by(
+    campaign: Campaign, catalogue: Catalogue, groups: Groups, row: ModelRow, benchmark: str
+) -> tuple[str, ...]:
+    """Languages of a benchmark that a model exists for, in the catalogue's order."""
+    group = row.languages
+    return tuple(
+        lang
+        for lang in languages_of(campaign, catalogue, benchmark)
+        if not group or lang in groups[group]
+    )
+
+
+def part_of(campaign: Campaign, row: ModelRow, lang: str) -> str:
+    """Name of the part in which a model scores a language."""
+    if row.scope == "monolingual":
+        return lang
+    return "multi" if campaign.scoring.jobs == "model" else f"multi.{lang}"
+
+
+def _parts(campaign: Campaign, catalogue: Catalogue, groups: Groups, kind: Kind) -> list[Part]:
+    """Parts of a kind: models in the catalogue's order, and languages within them."""
+    found = []
+    for name, row in catalogue.models.items():
+        shares: dict[str, list[tuple[str, str]]] = {}
+        for benchmark in benchmarks_of(campaign, row):
+            if (find_benchmark(benchmark).unit == "prompt") != (kind == "answer"):
+                continue
+            for lang in covered_by(campaign, catalogue, groups, row, benchmark):
+                shares.setdefault(part_of(campaign, row, lang), []).append((benchmark, lang))
+        engine = engine_of(campaign, row)
+        found += [Part(name, part, engine, tuple(each), kind) for part, each in shares.items()]
+    return found
+
+
+def score_parts(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[Part]:
+    """Every part of a campaign that scores sentences, in the catalogue's order."""
+    return _parts(campaign, catalogue, groups, "score")
+
+
+def answer_parts(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[Part]:
+    """Every part of a campaign that answers prompts, in the catalogue's order."""
+    return _parts(campaign, catalogue, groups, "answer")
+
+
+def every_part(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[Part]:
+    """The parts that score, and behind them those that answer."""
+    return [p for kind in STORES for p in _parts(campaign, catalogue, groups, kind)]
+
+
+def exhibits_of(
+    campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part]
+) -> list[ExhibitSpec]:
+    """The campaign's own exhibits: of benchmarks that it has languages, and perhaps models, for."""
+    having = [name for name in campaign.benchmarks if languages_of(campaign, catalogue, name)]
+    curved = {model for models in curves_of(catalogue.seeds).values() for model in models}
+    evaluated: dict[bool, set[str]] = {True: set(), False: set()}
+    for part in parts:
+        evaluated[part.model in curved] |= {benchmark for benchmark, _ in part.sets}
+    return of_benchmarks(having, campaign, evaluated=evaluated[False], sampled=evaluated[True])

@@ -1,0 +1,169 @@
+"""Reference data beside the catalogue: groups of languages, other codes, what papers print."""
+
+import re
+from collections import Counter
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from blimpworks.campaign.catalogue import Catalogue, Lang, Names, OptionalFloat, Slug, read_rows
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.errors import UserError
+from blimpworks.strict import Strict
+
+
+class GroupRow(Strict):
+    """A language of a group, such as those that a model was trained on."""
+
+    group: Slug
+    lang: Lang
+    """May be a language that the catalogue has no data of."""
+    note: str
+
+
+class FrequencyCodesRow(Strict):
+    """A language whose corpus frequency stands under other codes than its own."""
+
+    lang: Lang
+    codes: Annotated[Names, Field(min_length=1)]
+    """ISO 639-3 codes whose frequencies are added up."""
+    note: str
+
+
+TEXT = "text"
+"""Unit of what is printed and is no number: it is compared word by word."""
+BOUNDS = ("at least", "at most", "above", "below")
+"""How a printed number can bound what it is about; the last two leave out the number itself."""
+
+
+class PublishedRow(Strict):
+    """A number that an exhibit of a paper prints, or a text where the unit is ``text``."""
+
+    exhibit: str
+    row: str
+    """Key of the row, such as a language's code."""
+    column: str
+    """Key of the column, such as a model's name in the catalogue."""
+    text: str
+    """As printed, or as the text of the paper reads where it is garbled."""
+    value: OptionalFloat
+    """The number; empty where none is printed, or where it cannot be made out."""
+    unit: str
+    """What is counted or measured; of a bound it ends in one of ``BOUNDS``."""
+    bold: Literal["", "yes"]
+    """Whether it stands in bold."""
+    fault: Literal["", "erratum", "garbled"]
+    """erratum: the paper contradicts itself or the data; garbled: the text was misread."""
+    corrected: float | str | None
+    """What an erratum should read, where that is known: a number, or of a text another text."""
+    note: str
+    """Of a faulty one the evidence, with the arithmetic."""
+    title: str = ""
+    """What a number in running text is about, where its keys or the exhibit's code don't say it."""
+    formula: str = ""
+    """The sentence of a formula that gives the number again, from other printed numbers."""
+    of: str = Field(default="", validate_default=True)
+    """Those numbers, as EXHIBIT/ROWS/COLUMNS (see ``exhibits.statements``)."""
+
+    @field_validator("corrected", mode="before")
+    @classmethod
+    def _corrected_in_kind(cls, given: Any, info: ValidationInfo) -> Any:
+        """A text for a text, a number for a number. Raises ValueError for what is no number."""
+        if given == "":
+            return None
+        return given if given is None or info.data.get("unit") == TEXT else float(given)
+
+    @model_validator(mode="after")
+    def _texts_have_no_value(self) -> Self:
+        """Raise ValueError for a text with a number."""
+        if self.textual and self.value is not None:
+            raise ValueError(f"a {TEXT} has no value; leave it empty, or give another unit")
+        return self
+
+    @field_validator("of")
+    @classmethod
+    def _of_a_formula(cls, of: str, info: ValidationInfo) -> str:
+        """Raise ValueError for numbers without a formula, a formula without, or no place."""
+        slashes = 2 if info.data.get("formula") else 0
+        if of.count("/") != slashes or (of and not slashes):
+            raise ValueError(
+                "expected EXHIBIT/ROWS/COLUMNS where there is a formula, and nothing where not"
+            )
+        return of
+
+    @property
+    def textual(self) -> bool:
+        """Whether it is a text, which is compared word by word."""
+        return self.unit == TEXT
+
+    @property
+    def sound(self) -> float | None:
+        """The number as it should read: as corrected, or else as printed."""
+        return self.corrected if isinstance(self.corrected, float) else self.value
+
+    @property
+    def place(self) -> str:
+        """Where it stands, as one text."""
+        return f"{self.exhibit}/{self.row}/{self.column}"
+
+    @property
+    def decimals(self) -> int:
+        """Digits printed after the decimal point."""
+        found = re.search(r"\.(\d+)", self.text)
+        return len(found[1]) if found else 0
+
+    @property
+    def bound(self) -> str:
+        """How the number bounds what it is about; empty where it is the value itself."""
+        return next((bound for bound in BOUNDS if self.unit.endswith(bound)), "")
+
+    @property
+    def half_unit(self) -> float:
+        """Half a unit of the last digit printed: how far rounding may have moved the number.
+
+        Zero for whole numbers of things, which are counts; whole percentages and percentage
+        points are rounded.
+        """
+        rounded = self.decimals or self.unit.removesuffix(self.bound).strip() in {"%", "points"}
+        return 0.5 * 10**-self.decimals if rounded else 0.0
+
+
+class ReasonRow(Strict):
+    """Why printed numbers cannot be computed from others: what they would take.
+
+    ``exhibit``, ``row`` and ``column`` are patterns in which ``*`` stands for anything.
+    """
+
+    exhibit: str
+    row: str
+    column: str
+    reason: str
+
+
+def language_groups(campaign: Campaign) -> dict[str, tuple[str, ...]]:
+    """Languages of each group, sorted. Raises UserError for a malformed or repeated row."""
+    path = campaign.catalogue.groups
+    rows = read_rows(GroupRow, path)
+    twice = [pair for pair, n in Counter((r.group, r.lang) for r in rows).items() if n > 1]
+    if twice:
+        raise UserError(f"{path}: {' '.join(twice[0])!r} stands in several rows; keep one.")
+    return {
+        group: tuple(sorted(r.lang for r in rows if r.group == group))
+        for group in dict.fromkeys(r.group for r in rows)
+    }
+
+
+def groups_of_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
+    """The groups of languages, with those that the campaign's models exist for.
+
+    Raises UserError for a model of an unknown group.
+    """
+    groups = language_groups(campaign)
+    for model in catalogue.models.values():
+        if model.languages and model.languages not in groups:
+            raise UserError(
+                f"{campaign.catalogue.models}: model {model.name!r} exists for languages "
+                f"{model.languages!r}, expected a group of {campaign.catalogue.groups} "
+                f"({', '.join(groups)}). Correct it or add the group."
+            )
+    return groups

@@ -1,0 +1,104 @@
+"""The files that a campaign retrieves before it works, models apart."""
+
+from collections.abc import Sequence
+
+from blimpworks.campaign.catalogue import UNIMORPH_KINDS, Catalogue, Pinned, SourceRow, TreebankRow
+from blimpworks.campaign.exhibits import table_kind
+from blimpworks.campaign.parts import Part, exhibits_of
+from blimpworks.campaign.registry import papers_of
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.settings.training import InstructRecipe, LstmRecipe
+
+CORPUS, TEXT = "corpus", "text"
+"""Kinds of sources: released corpora of sentences, and plain text to train on."""
+
+
+def is_usable(campaign: Campaign, row: Pinned) -> bool:
+    """Whether a row can be retrieved, or the campaign insists that it is."""
+    return bool(row.sha256) or campaign.unpinned == "error"
+
+
+def released_corpus(
+    campaign: Campaign, catalogue: Catalogue, recipe: LstmRecipe, lang: str
+) -> list[SourceRow]:
+    """Files of the released corpus of a language, where a recipe trains on those; or none."""
+    options = campaign.training.corpora[recipe.corpus]
+    rows = catalogue.sources_of(CORPUS, lang)
+    suits = options.released and options.words == "whitespace"
+    return rows if suits and all(is_usable(campaign, row) for row in rows) else []
+
+
+def available(campaign: Campaign, catalogue: Catalogue, kind: str) -> list[SourceRow]:
+    """All sources of a kind if all can be had, for tables that a campaign can do without."""
+    rows = [row for row in catalogue.sources.values() if row.kind == kind]
+    at_hand = all(row.sha256 and (row.url or campaign.mirror) for row in rows)
+    return rows if at_hand else []
+
+
+def named_sources(
+    campaign: Campaign, catalogue: Catalogue, names: Sequence[str]
+) -> list[SourceRow]:
+    """Sources by their names, if the catalogue has all and all can be had; else none."""
+    rows = [catalogue.sources.get(name) for name in names]
+    usable = [row for row in rows if row is not None and is_usable(campaign, row)]
+    return usable if len(usable) == len(names) else []
+
+
+def substituted(campaign: Campaign, catalogue: Catalogue, row: SourceRow) -> SourceRow:
+    """The source that the campaign uses in place of a row, mostly the row itself."""
+    return catalogue.sources[campaign.substitutes.get(row.name, row.name)]
+
+
+def lexicon_sources(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[SourceRow]:
+    """UniMorph's tables of a language, or those in their place, in the catalogue's order."""
+    if not catalogue.languages[lang].unimorph:
+        return []
+    rows = (row for kind in UNIMORPH_KINDS for row in catalogue.sources_of(kind, lang))
+    return [substituted(campaign, catalogue, row) for row in rows]
+
+
+def _trained_on(
+    campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part]
+) -> tuple[set[str], list[SourceRow]]:
+    """Languages whose own text models are trained on, and the released corpora of others."""
+    own: set[str] = set()
+    corpora: list[SourceRow] = []
+    for part in parts:
+        recipe = campaign.training.recipes.get(catalogue.models[part.model].recipe)
+        reads_text = recipe is not None and not isinstance(recipe, InstructRecipe)
+        for lang in part.languages if reads_text else ():
+            files: list[SourceRow] = []
+            if isinstance(recipe, LstmRecipe):
+                files = released_corpus(campaign, catalogue, recipe, lang)
+            corpora += files
+            own |= set() if files else {lang}
+    return own, corpora
+
+
+def read_files(
+    campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part]
+) -> list[TreebankRow | SourceRow]:
+    """Treebanks, lexicons, texts, corpora and sets that a campaign reads, without repetition.
+
+    Some may have no checksum: those a campaign does without, or insists on (``unpinned``).
+    """
+    trained, corpora = _trained_on(campaign, catalogue, parts)
+    active = papers_of(campaign)
+    read = {lang for paper in active for lang in paper.treebanks(campaign, catalogue)} | trained
+    rows: list[Pinned] = []
+    for lang in catalogue.languages:
+        rows += catalogue.treebanks[lang] if lang in read else []
+        rows += catalogue.sources_of(TEXT, lang) if lang in trained else []
+    rows += [row for paper in active for row in paper.sources(campaign, catalogue)]
+    rows += corpora
+    for spec in exhibits_of(campaign, catalogue, parts):
+        for kind in (*spec.needs, *spec.optional):
+            rows += table_kind(spec.paper, kind).sources(campaign, catalogue)
+    named = {row.name: row for row in rows if isinstance(row, TreebankRow | SourceRow)}
+    return list(named.values())
+
+
+def retrieved_files(campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part]) -> list[str]:
+    """Names of the files that a campaign retrieves."""
+    rows = read_files(campaign, catalogue, parts)
+    return [row.name for row in rows if is_usable(campaign, row)]

@@ -1,0 +1,114 @@
+"""Models that are trained several times, from seeds or on samples, as models of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.errors import UserError
+
+if TYPE_CHECKING:  # the catalogue imports this module
+    from blimpworks.campaign.catalogue import ModelRow
+    from blimpworks.campaign.settings.site import Site
+
+ENDING = re.compile(r"(-\d+[km]?)?(-seed\d+)?")
+"""What the name of a model that is one of several has behind its row's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """Which of several trainings of one model a model is."""
+
+    model: str
+    """Name of the row in the table of models."""
+    number: int
+    """From 1."""
+    tokens: int | None = None
+    """Size of the sample that it is trained on; None for the whole corpus."""
+
+
+def size_name(tokens: int) -> str:
+    """A number of tokens in names of models: 125000 is ``125k``, 2000000 is ``2m``."""
+    for unit, letter in ((10**6, "m"), (10**3, "k")):
+        if tokens % unit == 0:
+            return f"{tokens // unit}{letter}"
+    return str(tokens)
+
+
+def _trainings(name: str, sizes: Collection[int], count: int) -> Iterator[tuple[str, str, Seed]]:
+    """Name, what the label says more, and seed of each training of a row."""
+    every: Collection[int | None] = sizes or (None,)
+    for tokens in every:
+        size = "" if tokens is None else f"-{size_name(tokens)}"
+        told = "" if tokens is None else f", {tokens:,} tokens"
+        for number in range(1, count + 1):
+            last = f"-seed{number}" if count > 1 else ""
+            more = f", seed {number}" if count > 1 else ""
+            yield f"{name}{size}{last}", f"{told}{more}", Seed(name, number, tokens)
+
+
+def from_seeds(
+    campaign: Campaign, models: Mapping[str, ModelRow], taken: Collection[str] = ()
+) -> tuple[dict[str, ModelRow], dict[str, Seed]]:
+    """``models`` with a row for each training in place of one whose recipe has several.
+
+    Seed 2 of ``lstm`` is called ``lstm-seed2``, and ``lstm-125k-seed2`` where the recipe has
+    sizes. With no seeds the row is left out. Returns the rows and what became of those.
+    Raises UserError for such a name that is ``taken``, by a row of the table of models, and for
+    a model without seeds that the campaign names.
+    """
+    found: dict[str, ModelRow] = {}
+    seeds: dict[str, Seed] = {}
+    for name, row in models.items():
+        recipe = campaign.training.recipes.get(row.recipe)
+        count, sizes = getattr(recipe, "seeds", 1), getattr(recipe, "tokens", ())
+        if count == 1 and not sizes:
+            found[name] = row
+            continue
+        if count == 0 and campaign.models != "all":
+            raise UserError(
+                f"models of campaign {campaign.campaign!r} names {name!r}, whose recipe "
+                f"{row.recipe!r} has seeds: 0, so that nothing is trained; give "
+                f"training.recipes.{row.recipe} seeds, or take the model out of models."
+            )
+        for named, told, seed in _trainings(name, sizes, count):
+            if named in taken:
+                size = f" of {seed.tokens:,} tokens" if seed.tokens else ""
+                raise UserError(
+                    f"{campaign.catalogue.models}: model {named!r} is called like seed "
+                    f"{seed.number}{size} of {name!r}, whose recipe {row.recipe!r} has seeds: "
+                    f"{count}; rename the row."
+                )
+            found[named] = row.model_copy(update={"name": named, "label": f"{row.label}{told}"})
+            seeds[named] = seed
+    return found, seeds
+
+
+def curves_of(seeds: Mapping[str, Seed]) -> dict[str, dict[str, int]]:
+    """Sizes of the samples of models that are trained on some, by row and model."""
+    found: dict[str, dict[str, int]] = {}
+    for name, seed in seeds.items():
+        if seed.tokens is not None:
+            found.setdefault(seed.model, {})[name] = seed.tokens
+    return found
+
+
+def row_called(name: str, known: Collection[str]) -> str | None:
+    """The row whose recipe could make a model called so, where ``known`` has it."""
+    rows = (row for row in known if name.startswith(row) and ENDING.fullmatch(name[len(row) :]))
+    return max(rows, key=len, default=None)
+
+
+def for_seeds(site: Site | None, seeds: Mapping[str, Seed]) -> Site | None:
+    """``site``, in which what is said of a model holds for each of its seeds.
+
+    What it says of a seed by its own name goes before.
+    """
+    if site is None:
+        return None
+    said = {name: seed.model for name, seed in seeds.items() if seed.model in site.models}
+    models = {name: site.models[model] for name, model in said.items()}
+    return site.model_copy(update={"models": models | site.models})

@@ -1,0 +1,26 @@
+"""What all settings share."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from blimpworks.campaign.variants import Variant
+
+__all__ = ["Fraction", "Method", "Positive", "TiePolicy", "Variant", "distinct"]
+
+TiePolicy = Literal["wrong", "right", "half"]
+Method = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]* *(=.*)?$")]
+"""Name of a method, or ``name=expression`` for one of the campaign's own.
+
+``check_campaign`` reads it: were it read here, each change to the methods would run again
+what makes pairs, whose settings stand beside.
+"""
+Positive = Annotated[int, Field(gt=0)]
+Fraction = Annotated[float, Field(gt=0, lt=1)]
+
+
+def distinct(values: tuple[str, ...]) -> tuple[str, ...]:
+    """``values``, names or ``name=expression``. Raises ValueError when a name is repeated."""
+    if len({value.partition("=")[0].strip() for value in values}) < len(values):
+        raise ValueError("names must not be repeated")
+    return values

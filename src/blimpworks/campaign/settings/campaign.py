@@ -1,0 +1,112 @@
+"""The settings of a campaign that are of no paper; each paper adds a section of its own.
+
+Unknown keys are refused, so a typo is an error that names the key. The JSON Schemas in
+``workflow/schemas`` are generated from these models (``blimpworks schemas``) and a test
+fails when they drift. ``campaign.load`` puts the papers' sections in.
+"""
+
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from pydantic import BaseModel, Field
+
+from blimpworks.campaign.settings.base import Positive
+from blimpworks.campaign.settings.scoring import EngineName, ParityOptions, ScoringOptions
+from blimpworks.campaign.settings.training import TrainingOptions
+from blimpworks.strict import Strict
+
+Section = TypeVar("Section", bound=BaseModel)
+
+
+class PathVars(Strict):
+    """Where the campaign's files go (Snakemake's path variables of the same names)."""
+
+    results: str = "results"
+    """Products: items, scores, judgements, exhibits."""
+    resources: str = "resources"
+    """Retrieved and prepared inputs: treebanks, lexicons, models, training text."""
+    logs: str = "logs"
+    """One log per job."""
+    benchmarks: str = "logs/benchmarks"
+    """Wall time and memory of each job, as Snakemake measures them."""
+
+
+class CatalogueFiles(Strict):
+    """The tables that say what can be used; a campaign selects from them."""
+
+    languages: Path = Path("config/languages.tsv")
+    """One row per language."""
+    treebanks: Path = Path("config/treebanks.tsv")
+    """One row per treebank file, pinned."""
+    sources: Path = Path("config/sources.tsv")
+    """One row per other file, pinned."""
+    models: Path = Path("config/models.tsv")
+    """One row per language model."""
+    groups: Path = Path("config/language_groups.tsv")
+    """One row per language of a group that exhibits report on."""
+    frequency_codes: Path = Path("config/frequency_codes.tsv")
+    """One row per language that the frequency table knows under other codes."""
+    published: Path = Path("config/published")
+    """One directory per paper, with the numbers that its exhibits print."""
+
+
+class TreebankOptions(Strict):
+    """How treebanks are read."""
+
+    reader: Literal["columnar", "conllu"] = "columnar"
+    """Whole files at once, or each sentence by the conllu package: same tables, much slower."""
+    malformed: Literal["error", "set_aside"] = "error"
+    """Stop at a malformed sentence, or leave it out and list it in a report."""
+    max_words: Positive = 64
+    """Longest sentence that pairs are made from, in syntactic words."""
+
+
+class ReportOptions(Strict):
+    """The reproduction report."""
+
+    corrected: Path | None = None
+    """Results tree of a campaign like this one in the variant "corrected", shown beside it."""
+
+
+class Campaign(Strict):
+    """A campaign: which benchmarks, languages and models, and how."""
+
+    campaign: str = Field(pattern=r"^[a-z][a-z0-9_-]*$")
+    """Name of the campaign."""
+    description: str = ""
+    """One sentence for people."""
+    pathvars: PathVars = PathVars()
+    catalogue: CatalogueFiles = CatalogueFiles()
+    mirror: Path | None = None
+    """Directory with copies of the pinned files (plain or .xz), read before the network."""
+    unpinned: Literal["error", "skip"] = "error"
+    """Stop when a catalogue row without a checksum is needed, or do without its file."""
+    substitutes: dict[str, str] = Field(default={})
+    """Sources to use in place of others, by name: {wanted: used}."""
+    benchmarks: tuple[str, ...] = ()
+    """Benchmarks to build and score, of all papers."""
+    languages: tuple[str, ...] | Literal["all"] = "all"
+    """ISO 639-3 codes of the catalogue, or all of it."""
+    models: tuple[str, ...] | Literal["all"] = "all"
+    """Names of models of the catalogue, all that the papers evaluate, or none: then the data
+    alone are built."""
+    engines: dict[EngineName, EngineName] = Field(default={})
+    """Scoring engines to use in place of others: {of the catalogue: used}."""
+    treebanks: TreebankOptions = TreebankOptions()
+    training: TrainingOptions = TrainingOptions()
+    scoring: ScoringOptions = ScoringOptions()
+    parity: ParityOptions = ParityOptions()
+    report: ReportOptions = ReportOptions()
+    site: Path | None = None
+    """Description of the cluster that jobs run on (docs/cluster.md); None for
+    ``config/site.yaml``, if there is one. It decides nothing but what jobs ask for."""
+
+    def section(self, kind: type[Section]) -> Section:
+        """The settings of a paper, by their model; its defaults where the campaign has none."""
+        sections = (getattr(self, name) for name in type(self).model_fields)
+        return next((each for each in sections if type(each) is kind), None) or kind()
+
+    def folder(self, name: str) -> Path:
+        """Data of a paper that stand in the catalogue, by the name that the paper gives them."""
+        folder: Path = getattr(self.catalogue, name)
+        return folder

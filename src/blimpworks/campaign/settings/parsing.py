@@ -1,0 +1,136 @@
+"""Reading settings: YAML files and JSON options as typed models, a sentence for each mistake."""
+
+import difflib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from blimpworks.errors import UserError
+from blimpworks.strict import Strict
+
+Options = TypeVar("Options", bound=BaseModel)
+LONGEST = 300
+"""Characters of a value that a message repeats; of longer ones it has the type."""
+
+
+def _known_keys() -> list[str]:
+    return [key for model in Strict.__subclasses__() for key in model.model_fields]
+
+
+def _inside(settings: Any, part: int | str) -> bool:
+    """Whether ``part`` is a key or an index of ``settings``."""
+    if isinstance(settings, list):
+        return isinstance(part, int) and part < len(settings)
+    return isinstance(settings, dict) and part in settings
+
+
+def _key(error: ErrorDetails, settings: Any) -> str:
+    """The key that an error is about, without the names pydantic adds for alternatives."""
+    parts: list[str] = []
+    for part in error["loc"]:
+        if _inside(settings, part):
+            settings = settings[part]
+            parts.append(str(part))
+    if error["type"] == "missing":
+        parts.append(str(error["loc"][-1]))
+    return ".".join(parts)
+
+
+def _expected(error: ErrorDetails) -> str:
+    """What pydantic expected, in the words of the file."""
+    text = error["msg"][:1].lower() + error["msg"][1:]
+    return text.replace("value error, ", "").replace("valid tuple", "list")
+
+
+def _unknown(key: str) -> str:
+    *above, last = key.split(".")
+    known = _known_keys()
+    close = [k for k in difflib.get_close_matches(last, known, n=3) if k not in above]
+    hint = f"did you mean {close[0]!r}?" if close else "remove it or see workflow/schemas."
+    if last in known:
+        hint = "it is one of another section: move it there, see workflow/schemas."
+    return f"key {key!r} is not a setting; {hint}"
+
+
+def _shown(key: str, value: Any) -> str:
+    """Key and value as a message has them: no long value, and nothing of a long whole."""
+    text = repr(value)
+    if not key:
+        return f"the whole is {text}: " if len(text) <= LONGEST else ""
+    return f"key {key!r} is {text if len(text) <= LONGEST else f'a {type(value).__name__}'}: "
+
+
+def complaints(errors: Sequence[ErrorDetails], settings: Any, source: str) -> str:
+    """One sentence per key that is wrong: where it stands, what it is, what is expected."""
+    told: dict[str, list[ErrorDetails]] = {}
+    for error in errors:
+        told.setdefault(_key(error, settings), []).append(error)
+    lines = []
+    for key, found in told.items():
+        first, expected = found[0], ", or ".join(dict.fromkeys(map(_expected, found)))
+        if first["type"] == "extra_forbidden":
+            lines.append(f"{source}: {_unknown(key)}")
+        elif first["type"] == "missing":
+            lines.append(f"{source}: key {key!r} is missing; add it.")
+        else:
+            lines.append(f"{source}: {_shown(key, first['input'])}{expected}.")
+    return "\n".join(lines)
+
+
+def read_settings(path: Path, what: str) -> dict[str, Any]:
+    """The mapping in a YAML file. Raises UserError when there is none; it expected ``what``."""
+    try:
+        settings = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist; expected a {what}.") from error
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{path} is not in UTF-8 ({error.reason} at byte {error.start}); expected a {what} "
+            "in UTF-8: save it so."
+        ) from error
+    except yaml.YAMLError as error:
+        raise UserError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(settings, dict):
+        raise UserError(f"{path} holds no mapping; expected a {what}.")
+    return settings
+
+
+def parse_yaml(kind: type[Options], path: Path, what: str, context: object = None) -> Options:
+    """What a YAML file holds, as ``kind``, whose validators may read a ``context``.
+
+    Raises UserError, by file and key, where it is wrong.
+    """
+    settings = read_settings(path, what)
+    try:
+        return kind.model_validate(settings, context=context)
+    except ValidationError as error:
+        raise UserError(complaints(error.errors(), settings, str(path))) from error
+
+
+def _json(kind: type[BaseModel], text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise UserError(f"{kind.__name__}: {text!r} is not JSON ({error}); correct it.") from error
+
+
+def parse_options(kind: type[Options], text: str) -> Options:
+    """Options passed to a command as JSON. Raises UserError when they don't fit ``kind``."""
+    settings = _json(kind, text)
+    try:
+        return kind.model_validate(settings)
+    except ValidationError as error:
+        raise UserError(complaints(error.errors(), settings, kind.__name__)) from error
+
+
+def parse_rows(kind: type[Options], text: str) -> list[Options]:
+    """A JSON list passed to a command. Raises UserError when a member does not fit ``kind``."""
+    rows = _json(kind, text)
+    if not isinstance(rows, list):
+        raise UserError(f"{kind.__name__}: {text!r} is no list; expected [{{…}}, …].")
+    return [parse_options(kind, json.dumps(row)) for row in rows]

@@ -1,0 +1,176 @@
+"""What models are trained on: texts, corpora and samples, as the workflow's rules make them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from blimpworks.campaign.parts import benchmarks_of
+from blimpworks.campaign.registry import find_benchmark
+from blimpworks.campaign.retrieved import CORPUS, TEXT
+from blimpworks.campaign.seeds import Seed
+from blimpworks.campaign.settings.training import HOW_MANY, Recipe
+
+if TYPE_CHECKING:
+    from blimpworks.campaign.layout import Layout
+
+CORPUS_PARTS = ("train", "valid", "test", "vocabulary")
+"""Files of a corpus beside its description."""
+Files = dict[str, str | list[str]]
+"""Input files of a rule by name."""
+
+
+@dataclass(frozen=True)
+class TrainingLayout:
+    """The trainings of a campaign."""
+
+    layout: Layout
+
+    def recipe_of(self, model: str) -> Recipe:
+        """Recipe of a model that is trained here."""
+        layout = self.layout
+        return layout.campaign.training.recipes[layout.catalogue.models[model].recipe]
+
+    def recipe_json(self, model: str) -> str:
+        """The recipe as JSON; how many models it makes decides none of them."""
+        return self.recipe_of(model).model_dump_json(exclude=HOW_MANY)
+
+    def trained_by(self, kind: str) -> list[str]:
+        """Models that the workflow trains by recipes of one kind."""
+        recipes = self.layout.campaign.training.recipes
+        names = {name for name, recipe in recipes.items() if recipe.kind == kind}
+        return [name for name, row in self.layout.catalogue.models.items() if row.recipe in names]
+
+    def corpus_of(self, model: str) -> str | None:
+        """Name of the corpora that a model is trained on; None where it is the training text."""
+        corpus: str | None = getattr(self.recipe_of(model), "corpus", None)
+        return corpus
+
+    def scope_of(self, model: str, lang: str) -> str:
+        """Which checkpoint of a model scores a language."""
+        return lang if self.layout.catalogue.models[model].scope == "monolingual" else "multi"
+
+    def languages_of(self, scope: str, model: str) -> list[str]:
+        """Languages that a checkpoint of a model is for."""
+        if scope != "multi":
+            return [scope]
+        layout = self.layout
+        names = benchmarks_of(layout.campaign, layout.catalogue.models[model])
+        covered = {lang for name in names for lang in layout.covered_by(model, name)}
+        return [lang for lang in layout.catalogue.languages if lang in covered]
+
+    def seed_of(self, model: str) -> int:
+        """Seed of a model that is trained here."""
+        seed = self.layout.catalogue.seeds.get(model)
+        return self.layout.campaign.training.seed + (seed.number if seed else 0)
+
+    def checkpoint_of(self, model: str, lang: str) -> str:
+        """Checkpoint of a model that covers a language."""
+        return (
+            f"{self.layout.resources}/models/{model}/{self.scope_of(model, lang)}/checkpoint.json"
+        )
+
+    def text_sources(self, lang: str) -> list[str]:
+        """Retrieved plain text of a language."""
+        return self.layout.usable(self.layout.catalogue.sources_of(TEXT, lang))
+
+    def text_items(self, lang: str) -> list[str]:
+        """Items whose sentences a language's training text leaves out."""
+        return [
+            self.layout.items_table(name, lang)
+            for name in self.layout.campaign.benchmarks
+            if find_benchmark(name).in_text and lang in self.layout.item_languages(name)
+        ]
+
+    def spelling_pack(self, lang: str) -> list[str]:
+        """The pack that says how pairs in a language are spelled, where there is one."""
+        names = [
+            name
+            for name in self.layout.campaign.benchmarks
+            if lang in self.layout.item_languages(name)
+        ]
+        packs = (find_benchmark(name).spelling(self.layout.campaign, lang) for name in names)
+        return [str(pack) for pack in packs if pack is not None][:1]
+
+    def _released_corpus(self, corpus: str, lang: str) -> list[str]:
+        """Files of the released corpus of a language, if corpora called so are to be those."""
+        options = self.layout.campaign.training.corpora[corpus]
+        if not options.released or options.words != "whitespace":
+            return []
+        rows = self.layout.catalogue.sources_of(CORPUS, lang)
+        paths = self.layout.usable(rows)
+        return paths if len(paths) == len(rows) else []
+
+    def corpus_inputs(self, corpus: str, lang: str) -> Files:
+        """What the corpus of a language is made from: a released one, or all its text."""
+        if released := self._released_corpus(corpus, lang):
+            return {"released": released}
+        return {
+            "tokens": f"{self.layout.resources}/tokens/{lang}.parquet",
+            "sentences": f"{self.layout.resources}/sentences/{lang}.parquet",
+            "text": self.text_sources(lang),
+            "pairs": self.text_items(lang),
+        }
+
+    def joined_languages(self, corpus: str | None = None) -> list[str]:
+        """Languages of the multilingual models that a joined text, or a joined corpus, is for."""
+        instructed = self.trained_by("instruct")
+        joined: set[str] = set()
+        for model, row in self.layout.catalogue.models.items():
+            own = row.recipe and model not in instructed and row.scope == "multilingual"
+            if own and self.corpus_of(model) == corpus:
+                joined |= {*self.languages_of("multi", model)}
+        return [lang for lang in self.layout.catalogue.languages if lang in joined]
+
+    def joined_texts(self) -> list[str]:
+        """Training texts of those languages."""
+        return [f"{self.layout.resources}/text/{lang}.txt" for lang in self.joined_languages()]
+
+    def joined_corpora(self, corpus: str) -> dict[str, list[str]]:
+        """Corpora of those languages: descriptions, and all their files."""
+        each = [self.corpus_files(corpus, lang) for lang in self.joined_languages(corpus)]
+        return {
+            "descriptions": [str(files["description"]) for files in each],
+            "files": [path for files in each for path in files["files"]],
+        }
+
+    def corpus_files(self, corpus: str, scope: str, sample: Seed | None = None) -> Files:
+        """The description of a corpus, or of a sample of it, and the files that it describes."""
+        folder = f"{self.layout.resources}/corpora/{corpus}/{scope}"
+        if sample:
+            name = f"{sample.tokens}-{sample.number}"
+            folder = f"{self.layout.resources}/samples/{corpus}/{scope}/{name}"
+        return {
+            "description": f"{folder}/corpus.json",
+            "files": [f"{folder}/{part}.txt" for part in CORPUS_PARTS],
+        }
+
+    def trained_on(self, model: str, scope: str) -> Files:
+        """What a network is trained on: a text, or a corpus, or a sample of one."""
+        corpus, seed = self.corpus_of(model), self.layout.catalogue.seeds.get(model)
+        if corpus is None:
+            return {"description": f"{self.layout.resources}/text/{scope}.txt"}
+        return self.corpus_files(corpus, scope, seed if seed and seed.tokens else None)
+
+    def measured_on(self, model: str, lang: str) -> Files:
+        """The corpus whose test text an LSTM's perplexity of a language is measured on."""
+        return self.corpus_files(self.corpus_of(model) or "", lang)
+
+
+TEXT_OPTIONS: Mapping[str, str] = {
+    "tokens": "tokens",
+    "sentences": "sentences",
+    "text": "text",
+    "items": "pairs",
+    "released": "released",
+    "language": "language",
+}
+"""Options of the commands that build texts and corpora, and the rules' names for their inputs."""
+
+
+def text_arguments(inputs: Mapping[str, str | list[str]]) -> list[str]:
+    """Inputs of a rule that builds a text or corpus as options; one file comes as a string."""
+    values = ((option, inputs.get(name, [])) for option, name in TEXT_OPTIONS.items())
+    listed = ((o, [paths] if isinstance(paths, str) else paths) for o, paths in values)
+    return [f"--{option}={path}" for option, paths in listed for path in paths]

@@ -1,0 +1,1 @@
+"""Declaring commands, looking them up by name, and their common options."""

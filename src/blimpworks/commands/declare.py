@@ -1,0 +1,244 @@
+"""The decorators that declare a command, once, at its function.
+
+Its options are the function's parameters, its help is the docstring, and its products'
+records name it, the digest of the code that it ``runs`` and the versions of the ``packages``
+that matter. There are three ways to write one:
+
+``calls``     no body: the library's function is called with the arguments of the same names
+``recorded``  the body runs within a job that is opened from the arguments
+``command``   the body does everything, and opens jobs, if any, with ``NAME.job``
+
+A job's inputs, outputs and parameters follow from the arguments' types: a path is read,
+anything else is a parameter of the record under its name; the ``Use`` of an option says
+otherwise. Heavy imports happen inside the bodies, so that ``--help`` starts quickly.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial, update_wrapper
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+
+from blimpworks.records.commands import Command
+
+if TYPE_CHECKING:
+    from blimpworks.records.job import Job
+
+Arguments = Mapping[str, Any]
+"""Arguments of a command by the names of its function's parameters."""
+Runs = str | tuple[str, ...] | Callable[[], Iterable[Command]]
+"""Entry points as ``module:name``, or what gives a command for all values that decide its code."""
+Notes = str | Callable[[Any], Mapping[str, Any]] | None
+"""Of a library's result: the name to note it by, or what makes facts to note of it; without
+either its own facts are noted, if it is a mapping."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Uses of an argument by a command; without any it is only passed to the library's function."""
+
+    reads: Callable[[Any, Arguments], Iterable[Path]] | None = None
+    """Files that are inputs, by the argument and all arguments."""
+    writes: Callable[[Any], Iterable[Path]] | None = None
+    """Files that are outputs."""
+    records: Callable[[str, Any], Mapping[str, Any]] | None = None
+    """Parameters of the record, by the argument's name and value."""
+    passes: Callable[[Any, Arguments], Any] | None = None
+    """What the library's function gets, if it is not the argument itself."""
+
+
+def paths_of(value: Path | Iterable[Path] | None) -> list[Path]:
+    """One path, many or none as a list."""
+    if isinstance(value, Path):
+        return [value]
+    return [*(value or ())]
+
+
+def dumped(**how: Any) -> Use:
+    """Records settings under their argument's name; ``how`` as for pydantic's ``model_dump``."""
+    return Use(records=lambda name, value: {name: value.model_dump(**how)})
+
+
+def spread(**how: Any) -> Use:
+    """Records settings each under its own name; ``how`` as for pydantic's ``model_dump``."""
+    return Use(records=lambda _, value: value.model_dump(**how))
+
+
+READ = Use(reads=lambda value, _: paths_of(value))
+WRITTEN = Use(writes=paths_of)
+WITH_FOLDER = Use(writes=lambda path: [path, path.parent])
+"""Written, with all that stands beside it."""
+RECORDED = Use(records=lambda name, value: {name: value})
+UNRECORDED = Use()
+CHOSEN = dumped(mode="json", exclude_unset=True)
+"""Records those settings that were given."""
+
+
+def _use(parameter: inspect.Parameter, hint: Any) -> Use:
+    """The use of an argument: that of its option, or else by its type."""
+    declared: Use | None = getattr(parameter.default, "use", None)
+    kinds = {hint, *get_args(hint)}
+    return declared or (READ if kinds & {Path, list[Path]} else RECORDED)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A declared command, for the command line, the workflow and its own body."""
+
+    function: Callable[..., Any]
+    """Its parameters and docstring are the options and the help."""
+    name: str
+    """As records have it; the command line has hyphens, and no name of the group before it."""
+    run: Callable[["Declared", Arguments], None]
+    runs: Runs = ()
+    packages: tuple[str, ...] = ()
+    notes: Notes = None
+    group: str = ""
+    pandas: bool = True
+    """Whether it may use pandas, which takes a second to import."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the command line that call it."""
+        own = self.name.removeprefix(f"{self.group}_").replace("_", "-")
+        return (self.group, own) if self.group else (own,)
+
+    @cached_property
+    def callback(self) -> Callable[..., None]:
+        """The function that the command line calls, with the declared function's signature."""
+
+        def callback(**arguments: Any) -> None:
+            self.run(self, arguments)
+
+        return update_wrapper(callback, self.function)
+
+    @cached_property
+    def uses(self) -> dict[str, Use]:
+        """Uses of the arguments, by name."""
+        hints = get_type_hints(self.function)
+        parameters = inspect.signature(self.function).parameters
+        return {name: _use(each, hints[name]) for name, each in parameters.items()}
+
+    @cached_property
+    def commands(self) -> dict[str, Command]:
+        """The names of its records, with the code behind each; empty if it keeps no records."""
+        if callable(self.runs):
+            return {each.name: each for each in self.runs()}
+        entries = (self.runs,) if isinstance(self.runs, str) else self.runs
+        return {self.name: Command(self.name, entries, self.packages)} if entries else {}
+
+    def of(self, *values: str) -> Command:
+        """The command as records name it, with ``values`` where these decide its code.
+
+        Raises KeyError for values that no command has.
+        """
+        return self.commands[" ".join((self.name, *values))]
+
+    def job(
+        self,
+        *values: str,
+        inputs: Sequence[Path],
+        outputs: Sequence[Path],
+        params: Mapping[str, Any],
+    ) -> "Job":
+        """A job of this command. Raises as ``Job`` does."""
+        from blimpworks.records.job import Job
+
+        return Job(self.of(*values), inputs=inputs, outputs=outputs, params=params)
+
+
+DECLARED: dict[str, Declared] = {}
+"""Every command whose module has been imported, by its name in records."""
+GROUPS: dict[str, str] = {}
+"""Help of each group of commands, such as ``export``."""
+
+
+def _job_of(declared: Declared, arguments: Arguments) -> "Job":
+    """The job with the inputs, outputs and parameters of the arguments."""
+    inputs: list[Path] = []
+    outputs: list[Path] = []
+    params: dict[str, Any] = {}
+    for name, use in declared.uses.items():
+        value = arguments[name]
+        inputs += use.reads(value, arguments) if use.reads else ()
+        outputs += use.writes(value) if use.writes else ()
+        params |= use.records(name, value) if use.records else {}
+    return declared.job(inputs=inputs, outputs=outputs, params=params)
+
+
+def _run_body(declared: Declared, arguments: Arguments) -> None:
+    """Run the body, which opens its own jobs."""
+    declared.function(**arguments)
+
+
+def _run_recorded(declared: Declared, arguments: Arguments) -> None:
+    """Run the body within a job, and note what it returns."""
+    with _job_of(declared, arguments) as job:
+        job.note(**(declared.function(**arguments) or {}))
+
+
+def _run_library(declared: Declared, arguments: Arguments) -> None:
+    """Call the library's function within a job, and note what it returns."""
+    with _job_of(declared, arguments) as job:
+        result = library_function(declared)(**library_arguments(declared, arguments))
+        job.note(**_facts(declared.notes, result))
+
+
+def _facts(notes: Notes, result: Any) -> Mapping[str, Any]:
+    """The facts noted of a library's result: by default the result, if it is a mapping."""
+    if isinstance(notes, str):
+        return {notes: result}
+    if notes:
+        return notes(result)
+    return result if isinstance(result, Mapping) else {}
+
+
+def library_function(declared: Declared) -> Callable[..., Any]:
+    """The library's function that a command without a body calls."""
+    [entry] = declared.of().entries
+    module, _, name = entry.partition(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
+
+
+def library_arguments(declared: Declared, arguments: Arguments) -> dict[str, Any]:
+    """Those arguments of a command that the library's function takes, as it takes them."""
+    parameters = inspect.signature(library_function(declared)).parameters
+    takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+    return {
+        name: use.passes(arguments[name], arguments) if use.passes else arguments[name]
+        for name, use in declared.uses.items()
+        if takes_any or name in parameters
+    }
+
+
+def _declare(
+    run: Callable[[Declared, Arguments], None],
+    runs: Runs = (),
+    *,
+    packages: tuple[str, ...] = (),
+    notes: Notes = None,
+    name: str = "",
+    group: str = "",
+    pandas: bool = True,
+) -> Callable[[Callable[..., Mapping[str, Any] | None]], Declared]:
+    """Decorator that declares a function as a command, by its own name unless ``name`` is given.
+
+    Raises ValueError for a second command of one name.
+    """
+
+    def declare(function: Callable[..., Mapping[str, Any] | None]) -> Declared:
+        own = name or function.__name__
+        declared = Declared(function, own, run, runs, packages, notes, group, pandas)
+        if DECLARED.setdefault(own, declared) is not declared:
+            raise ValueError(f"two commands are called {own!r}")
+        return declared
+
+    return declare
+
+
+command = partial(_declare, _run_body)
+recorded = partial(_declare, _run_recorded)
+calls = partial(_declare, _run_library)

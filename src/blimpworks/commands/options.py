@@ -1,0 +1,124 @@
+"""Options that several commands have, and how their values are read."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from blimpworks.commands.declare import CHOSEN, WRITTEN, Use
+from blimpworks.errors import UserError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+
+def option(
+    help_text: str, *names: str, default: Any = ..., use: Use | None = None, **how: Any
+) -> Any:
+    """An option of a command: the default of a parameter, and what is done with its argument.
+
+    ``names`` are other than the parameter's; a ``default`` of ``list`` stands for none;
+    ``how`` is as for ``typer.Option``.
+    """
+    return _declared(typer.Option, default, names, help=help_text, use=use, **how)
+
+
+def argument(help_text: str, *, default: Any = ..., use: Use | None = None, **how: Any) -> Any:
+    """An argument without a name of its own, else as ``option``."""
+    return _declared(typer.Argument, default, (), help=help_text, use=use, **how)
+
+
+def _declared(
+    kind: Callable[..., Any], default: Any, names: Sequence[str], *, use: Use | None, **how: Any
+) -> Any:
+    info = kind(default, *names, show_default=default is not list, **how)
+    info.use = use
+    return info
+
+
+def written(help_text: str, *names: str, use: Use = WRITTEN, **how: Any) -> Any:
+    """An option for a file that is written."""
+    return option(help_text, *names, use=use, **how)
+
+
+def settings(
+    model: "type[BaseModel]", help_text: str, *, default: Any = ..., use: Use = CHOSEN
+) -> Any:
+    """An option for settings as JSON. It raises UserError when they don't fit the ``model``."""
+
+    def parse(text: str) -> "BaseModel":
+        from blimpworks.campaign.settings.parsing import parse_options
+
+        return parse_options(model, text)
+
+    return option(help_text, default=default, use=use, parser=parse, metavar="<json>")
+
+
+def json_option(help_text: str) -> Any:
+    """An option for an object as JSON."""
+    return option(help_text, parser=json.loads, metavar="<json>")
+
+
+def listed(text: str) -> list[str]:
+    """The names in a text that separates them by commas."""
+    return [name for name in text.split(",") if name]
+
+
+class LanguageFile(NamedTuple):
+    """A file and the language that it belongs to."""
+
+    lang: str
+    path: Path
+
+
+def of_language(pair: str) -> LanguageFile:
+    """``deu=a.txt`` as language and path. Raises UserError for anything else."""
+    lang, separator, path = pair.partition("=")
+    if not separator:
+        raise UserError(f"{pair!r}: expected LANG=PATH.")
+    return LanguageFile(lang, Path(path))
+
+
+def pairs_of(items: list[Path], outputs: list[Path]) -> list[tuple[Path, Path]]:
+    """Each items table with what is written for it. Raises UserError for unlike numbers."""
+    if len(items) != len(outputs):
+        raise UserError(
+            f"{len(items)} --items and {len(outputs)} --output; expected an output for each."
+        )
+    return [*zip(items, outputs, strict=True)]
+
+
+def tables_below(root: Path, models: str) -> list[tuple[str, str, Path]]:
+    """Model, language and path of the judgements or scores of the models, ROOT/LANG/MODEL."""
+    return [
+        (model, lang, root / lang / f"{model}.parquet")
+        for model, languages in json.loads(models).items()
+        for lang in languages
+    ]
+
+
+def evaluations(
+    results: Path,
+    models: str,
+    benchmark: str,
+    kinds: tuple[str, str] = ("scores", "judgements"),
+) -> list[tuple[str, str, Path, Path, Path]]:
+    """Model, language, items and two ``kinds`` of tables of each evaluation of a benchmark."""
+    first, second = (results / kind / benchmark for kind in kinds)
+    return [
+        (
+            model,
+            lang,
+            results / "items" / benchmark / f"{lang}.parquet",
+            path,
+            second / lang / path.name,
+        )
+        for model, lang, path in tables_below(first, models)
+    ]
+
+
+def each_once(rows: Iterable[tuple[Any, ...]]) -> list[Path]:
+    """Paths in rows, each where it first stands."""
+    return [*dict.fromkeys(each for row in rows for each in row if isinstance(each, Path))]

@@ -1,0 +1,54 @@
+"""Options of several commands, and packages that decide their products."""
+
+from pathlib import Path
+
+from blimpworks.commands.declare import UNRECORDED, Arguments, Use
+from blimpworks.commands.options import (
+    argument,
+    each_once,
+    evaluations,
+    option,
+    tables_below,
+    written,
+)
+
+SPELLING = ("numpy", "pyarrow", "unidecode", "indic-transliteration")
+"""Packages of the commands that read words in a language's agreed spelling."""
+ARROW = ("numpy", "pyarrow")
+"""Packages of the commands that read and write tables."""
+STATISTICS = ("numpy", "pandas", "pyarrow", "scipy")
+"""Packages of the commands that compute statistics."""
+MODELLING = (*STATISTICS, "statsmodels")
+"""Packages of the commands that fit models to results."""
+
+
+def _tables(root: Path, given: Arguments) -> list[tuple[str, str, Path]]:
+    return tables_below(root, given["models"])
+
+
+BENCHMARK = option("Name of the benchmark.")
+LANG = option("ISO 639-3 code of the language.")
+LOG = option("The job's log; its attempts are entered beside it.", default=None)
+METHOD = option("Method of judging.")
+OUTPUT = written("Table to write.")
+TABLE = option("Table to read.")
+SEED = option("Decides all random choices.", default=0)
+EACH = option("Items table; repeatable.")
+OUTPUTS = option("Table to write; one for each items table.")
+
+# A campaign has thousands of these tables, and one argument of a shell holds 128 KiB.
+EVALUATED = option("Languages of each model, as a JSON object.", use=UNRECORDED)
+EVALUATED_TABLES = argument(
+    "Directory of LANG/MODEL.parquet.",
+    use=Use(
+        reads=lambda root, given: [path for _, _, path in _tables(root, given)], passes=_tables
+    ),
+)
+JUDGED = argument(
+    "Directory of items, scores and judgements.",
+    use=Use(
+        reads=lambda results, given: each_once(
+            evaluations(results, given["models"], given["benchmark"])
+        )
+    ),
+)

@@ -1,0 +1,98 @@
+"""The formula of a sentence: reads the sentences in tables of cells back into formulas.
+
+Every formula declares its sentence, or a template of sentences. All are looked through, those
+that papers share and those of each paper, and just one of them has to fit.
+
+Papers' modules are loaded by name, so the digest of a command that looks formulas up has none of
+theirs. It need not: the cells that it reads are built anew when their formulas change.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from string import Formatter
+from types import ModuleType
+from typing import Any, get_type_hints
+
+from blimpworks.campaign.registry import papers
+from blimpworks.errors import UserError
+from blimpworks.exhibits import formulas
+from blimpworks.exhibits.formulas import Formula, Notation, Template
+
+
+def formula_modules() -> Iterator[ModuleType]:
+    """Modules that declare formulas: the shared one, and those of papers."""
+    yield formulas
+    for paper in papers().values():
+        yield from map(import_module, paper.formulas)
+
+
+@cache
+def declared() -> tuple[Formula | Template[Any], ...]:
+    """All formulas and templates, each once; no formulas that a template was given values for."""
+    values = [value for module in formula_modules() for value in vars(module).values()]
+    own = {id(v): v for v in values if isinstance(v, Formula | Template)}
+    return tuple(v for v in own.values() if isinstance(v, Template) or not v.arguments)
+
+
+@cache
+def _reader(template: Template[Any]) -> tuple[re.Pattern[str], Mapping[str, Notation]]:
+    """Pattern of a template's sentences, with a group for each parameter, and the notations.
+
+    A notation is what the template declares, or else decided by the parameter's type.
+    """
+    types = get_type_hints(template.function)
+    notations: dict[str, Notation] = {}
+    pattern = ""
+    for text, name, _, _ in Formatter().parse(template.text):
+        pattern += re.escape(text)
+        if name in notations:
+            pattern += f"(?P={name})"
+        elif name:
+            notations[name] = template.notations.get(name) or NOTATIONS[types[name]]
+            pattern += f"(?P<{name}>{notations[name].pattern})"
+    return re.compile(pattern), notations
+
+
+def _read(template: Template[Any], sentence: str) -> Formula | None:
+    """The formula that a template makes of the values in a sentence; None if it does not fit."""
+    pattern, notations = _reader(template)
+    match = pattern.fullmatch(sentence)
+    if match is None:
+        return None
+    try:
+        return template(**{name: notations[name].read(match[name]) for name in notations})
+    except UserError:
+        # What stands in the place of a formula is none.
+        return None
+
+
+def formulas_of(sentence: str) -> list[Formula]:
+    """Every formula that has just this sentence; more than one is a mistake."""
+    matches = (_read(v, sentence) if isinstance(v, Template) else v for v in declared())
+    return [match for match in matches if match and match.sentence == sentence]
+
+
+@cache
+def formula_of(sentence: str) -> Formula:
+    """The formula that a sentence in a table of cells stands for.
+
+    Raises UserError for a sentence of no formula, or of several.
+    """
+    matches = formulas_of(sentence)
+    if len(matches) != 1:
+        raise UserError(
+            f"{len(matches)} formulas are called {sentence!r}; expected one. If the cell is from "
+            "another version of this package, build its exhibit again."
+        )
+    return matches[0]
+
+
+NOTATIONS: dict[Any, Notation] = {
+    int: Notation(r"\d+", read=int),
+    float: Notation(r"[\d.]+(?:e-?\d+)?", read=float),
+    str: Notation(r"\S+"),
+    Formula: Notation(".+", read=formula_of),
+}
+"""How sentences have parameters of each type."""

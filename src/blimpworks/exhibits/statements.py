@@ -1,0 +1,110 @@
+"""Numbers that papers give in running text: as printed, and computed from other printed numbers.
+
+What such a number is about, and the formula and the printed numbers that give it again, are
+columns of the printed numbers (``PublishedRow``). What follows from accuracies or items is
+computed by each paper's own exhibit.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from blimpworks.errors import UserError
+from blimpworks.exhibits.exhibit import Cell
+from blimpworks.exhibits.formulas import Formula, select_rows
+from blimpworks.exhibits.shared import printed_cell
+
+VALUE, PRINTED, AGAIN = "Value", "Printed", "Recomputed"
+"""Columns of tables of statements."""
+Place = tuple[str, str]
+"""Row and column of a printed number, or of a cell."""
+KEYS = ("exhibit", "row", "column")
+
+
+@dataclass(frozen=True, slots=True)
+class Recomputation:
+    """How a paper's numbers in running text follow from other numbers that it prints."""
+
+    formats: Mapping[Formula, str]
+    """The formulas, with the format of the numbers that each gives, such as "{:.1f}"; "{text}" is
+    the printed text of the first number that it is of."""
+    lists: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Rows or columns that a name in braces stands for."""
+
+    def cell(self, row: pd.Series, title: str, printed: pd.DataFrame) -> Cell:
+        """The number of a ``row`` from other ``printed`` numbers, both as of ``read_printed``.
+
+        Raises UserError for an unknown formula or list, or numbers that are not printed.
+        """
+        place: Place = (row["row"], row["column"])
+        formula, where = self._formula(row), self.filter_of(row)
+        rows = select_rows(printed, where)
+        if rows.empty:
+            raise UserError(f"{_name(row)} is of {row['of']!r}, where nothing is printed.")
+        value = formula(rows)
+        text = self.formats[formula].format(value, text=rows["text"].iloc[0])
+        return Cell(title, AGAIN, value, text, formula, "published", where, stands_for=place)
+
+    def _formula(self, row: pd.Series) -> Formula:
+        formulas = {formula.sentence: formula for formula in self.formats}
+        if row["formula"] not in formulas:
+            raise UserError(
+                f"{_name(row)} has the formula {row['formula']!r}; expected one of "
+                f"{', '.join(map(repr, formulas))}."
+            )
+        return formulas[row["formula"]]
+
+    def filter_of(self, row: pd.Series) -> dict[str, Any]:
+        """What selects the numbers that a ``row`` is computed from, as of cells.
+
+        ``of`` has exhibit, rows and columns with "/" between them: one key, several with "; "
+        between them, the name of a list in braces, or "*" for any. Raises UserError for an
+        unknown list.
+        """
+        keys = dict(zip(KEYS, row["of"].split("/"), strict=True))
+        return {key: self._values(row, text) for key, text in keys.items() if text != "*"}
+
+    def _values(self, row: pd.Series, text: str) -> str | list[str]:
+        name = re.fullmatch(r"\{(.+)\}", text)
+        if name and name[1] not in self.lists:
+            known = ", ".join(self.lists) or "none"
+            raise UserError(f"{_name(row)} is of {text}, which is no list; there are: {known}.")
+        values = [*self.lists[name[1]]] if name else text.split("; ")
+        return values if name or len(values) > 1 else text
+
+
+def _name(row: pd.Series) -> str:
+    return "printed number " + "/".join(row[key] for key in KEYS)
+
+
+def _nothing(_place: Place, _title: str) -> None:
+    return None
+
+
+def printed_statements(
+    printed: pd.DataFrame,
+    recomputation: Recomputation,
+    title_of: Callable[[Place], str],
+    other: Callable[[Place, str], Cell | None] = _nothing,
+    exhibit: str = "text",
+) -> tuple[list[Cell], str]:
+    """Cells of the numbers that an ``exhibit`` prints in running text, and of what gives them.
+
+    ``title_of`` says what a number is about whose row does not; ``other`` gives a cell, from its
+    place and title, for one without a formula, or None. Beside the cells, a sentence on those
+    that are faulty; "." where none is.
+    """
+    cells: list[Cell] = []
+    faults = []
+    for _, row in printed[(printed["exhibit"] == exhibit) & printed["value"].notna()].iterrows():
+        place: Place = (row["row"], row["column"])
+        title = row["title"] or title_of(place)
+        computed = (
+            recomputation.cell(row, title, printed) if row["formula"] else other(place, title)
+        )
+        cells += [printed_cell(row, (title, PRINTED)), *filter(None, [computed])]
+        faults += [f"{title}: {row['note']}"] if row["fault"] else []
+    return cells, "; ".join(faults) + "."

@@ -1,0 +1,55 @@
+"""From the store to the answers table of one language."""
+
+import logging
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from blimpworks.generation.manifest import AnswerManifest
+from blimpworks.generation.run import Systems, requests_of
+from blimpworks.generation.store import FAILED, answer_keys
+from blimpworks.prompt_tables import ANSWERS, PROMPTS
+from blimpworks.scoring.collect import Shards, broken
+from blimpworks.scoring.shards import OK
+from blimpworks.tables import read_table, write_table
+
+log = logging.getLogger(__name__)
+
+
+def answer_shards(manifest: Path, store: Path) -> Shards[AnswerManifest]:
+    """The shards of answers that a manifest names."""
+    return Shards(manifest, store, AnswerManifest, FAILED)
+
+
+def collect_answers(
+    items: Path, systems: Systems, shards: Shards[AnswerManifest], output: Path
+) -> pa.Table:
+    """Write the answers table of ``items`` from the shards that hold them.
+
+    One row per item, in their order. Text, finish and tokens are null where there is no answer.
+
+    Raises UserError when a table, shard or answer is missing, or a shard was altered since the
+    manifest was written.
+    """
+    wanted = read_table(PROMPTS, items, ["item_id"])
+    if not len(wanted):
+        table = ANSWERS.arrow().empty_table()
+        write_table(table, ANSWERS, output)
+        return table
+    requests = requests_of(items, systems, system=shards.described.system)
+    keys = answer_keys(shards.described.engine, set(requests))
+    rows = shards.rows
+    found = pc.index_in(
+        pa.array([keys[each] for each in requests], pa.string()), value_set=rows["key"]
+    )
+    if found.null_count:
+        prompt = requests[pc.is_null(found).to_pylist().index(True)].prompt
+        raise broken(f"prompt {prompt!r} of {items} has no answer in the store", shards.manifest)
+    taken = rows.take(found)
+    columns = {name: taken[name] for name in ("status", "text", "finish", "tokens", "opened")}
+    table = pa.table({"item_id": wanted["item_id"]} | columns)
+    write_table(table, ANSWERS, output)
+    answered = pc.sum(pc.equal(table["status"], OK)).as_py()
+    log.info("%s: %d items, %d answered", output, len(table), answered)
+    return table

@@ -1,0 +1,103 @@
+"""What every engine that answers does."""
+
+import importlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol, cast
+
+from blimpworks.campaign.answering_engines import find_answering
+from blimpworks.campaign.settings.generation import GenerationJobOptions
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.errors import UserError
+from blimpworks.files import sha256_of
+from blimpworks.generation.conversation import Conversation, Ready
+from blimpworks.models.checkpoint import Checkpoint, read_checkpoint
+from blimpworks.records.digest import code_digest
+from blimpworks.scoring.engine import Failure, chosen_settings
+from blimpworks.scoring.loading import loading
+
+ROWS = (
+    "blimpworks.generation.conversation:Conversation",
+    "blimpworks.generation.store:answer_shard",
+)
+"""The code behind every answer, whatever the engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model wrote."""
+
+    text: str
+    """All of it, reasoning included, without special tokens."""
+    finish: Literal["stop", "length"]
+    """Whether the model ended it, or the limit of tokens did."""
+    tokens: int
+    """That it wrote, the one that ended it included."""
+
+
+class AnswerEngine(Protocol):
+    """One checkpoint, loaded when the first batch asks for it."""
+
+    key: str
+    """All that decides an answer, apart from the prompts."""
+    limit: int | None
+    """Most tokens that a prompt may have, its template included; None without limit."""
+    conversation: Conversation
+    """How prompts are put to the model."""
+
+    def answers(self, batch: Sequence[Ready]) -> list[Answer | Failure]:
+        """The greedy answer to each prompt, or why there is none; each has tokens, and room."""
+        ...
+
+    def close(self) -> None:
+        """Release what the engine holds, such as a server. It is not used after that."""
+        ...
+
+
+def answer_key(
+    software: str,
+    checkpoint: Path,
+    described: Checkpoint,
+    conversation: Conversation,
+    options: GenerationJobOptions,
+    entries: Sequence[str],
+) -> str:
+    """Identity of an engine with a checkpoint: what content keys of its answers start with.
+
+    ``software`` names versions, device and whatever else moves numbers; ``entries``
+    (``module:name``) are the code that decides answers.
+    """
+    code = code_digest(*entries, *ROWS)
+    asked = f"max_tokens {options.max_tokens} {conversation.name()}"
+    return "|".join((software, code, described.dtype, sha256_of(checkpoint), asked))
+
+
+def load_answering(checkpoint: Path, name: str, options: GenerationJobOptions) -> AnswerEngine:
+    """The engine ``name`` with a checkpoint (a ``checkpoint.json``), ready to answer.
+
+    Raises UserError when the checkpoint is missing, altered, or cannot answer.
+    """
+    described = read_checkpoint(checkpoint)
+    try:
+        module, _, kind = find_answering(name, described.architecture).partition(":")
+    except UserError as error:
+        raise UserError(f"{checkpoint}: {error}") from error
+    settings = chosen_settings(described, name, ScoringOptions(dtype=options.dtype))
+    build = getattr(importlib.import_module(module), kind)
+    with loading(checkpoint.parent):
+        chosen = described.model_copy(update=settings)
+        return cast(AnswerEngine, build(checkpoint, chosen, options))
+
+
+@contextmanager
+def open_answering(
+    checkpoint: Path, name: str, options: GenerationJobOptions
+) -> Iterator[AnswerEngine]:
+    """``load_answering``, closed at the end whatever happens."""
+    engine = load_answering(checkpoint, name, options)
+    try:
+        yield engine
+    finally:
+        engine.close()

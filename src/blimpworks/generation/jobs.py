@@ -1,0 +1,26 @@
+"""What the workflow hands to jobs that answer: options, and the system prompts of languages."""
+
+import json
+from collections.abc import Collection
+
+from blimpworks.campaign.paper import Generation
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.settings.generation import GenerationJobOptions
+
+
+def generation_options(campaign: Campaign, generation: Generation) -> str:
+    """Options of a job that answers, as JSON: the campaign's, without the build of vLLM."""
+    options = GenerationJobOptions(
+        **generation.options(campaign).model_dump(),
+        dtype=campaign.scoring.dtype,
+        vllm=campaign.scoring.vllm,
+    )
+    return options.model_dump_json(exclude={"vllm": {"build"}})
+
+
+def system_prompts(campaign: Campaign, generation: Generation, languages: Collection[str]) -> str:
+    """System prompt of each language as a JSON object; empty where there is none.
+
+    Raises UserError for a pack that is missing or malformed.
+    """
+    return json.dumps(dict(generation.systems(campaign, languages)), ensure_ascii=False)

@@ -1,0 +1,98 @@
+"""Answers of one model to all prompts: one engine, one store, one manifest."""
+
+import logging
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from blimpworks.campaign.settings.generation import GenerationJobOptions
+from blimpworks.errors import UserError
+from blimpworks.files import sha256_of
+from blimpworks.generation.conversation import Asked
+from blimpworks.generation.engine import AnswerEngine, open_answering
+from blimpworks.generation.manifest import AnswerManifest
+from blimpworks.generation.store import FAILED, UNWATCHED, AnswerStore, answer_keys
+from blimpworks.prompt_tables import PROMPTS
+from blimpworks.scoring.run import warn_of_failures, write_manifest
+from blimpworks.scoring.watch import Watch
+from blimpworks.tables import read_table
+
+log = logging.getLogger(__name__)
+
+Systems = Mapping[str, str]
+"""System prompt of each language that has one."""
+
+
+def prompts_of(items: Path) -> list[str]:
+    """Prompts of a table, in its order. Raises UserError for a missing table or empty cells."""
+    column = read_table(PROMPTS, items, ["prompt"])["prompt"]
+    if column.null_count:
+        raise UserError(
+            f"{items}: column 'prompt' has {column.null_count} empty cells; expected a text in "
+            "each. Rebuild the items."
+        )
+    found: list[str] = column.to_pylist()
+    return found
+
+
+def requests_of(items: Path, systems: Systems, *, system: bool) -> list[Asked]:
+    """What is asked for each row of a table, whose name says its language.
+
+    Without ``system`` nobody is told any system prompt.
+    """
+    said = systems.get(items.stem) if system else None
+    return [Asked(prompt, said) for prompt in prompts_of(items)]
+
+
+def _manifest(
+    engine: AnswerEngine, checkpoint: Path, store: AnswerStore, keys: Sequence[str]
+) -> AnswerManifest:
+    used = sorted({store.shard_of[key] for key in keys})
+    return AnswerManifest(
+        engine=engine.key,
+        checkpoint=sha256_of(checkpoint),
+        sentences=len(keys),
+        statuses=dict(sorted(Counter(store.status_of[key] for key in keys).items())),
+        shards={path.name: sha256_of(path) for path in used},
+        system=engine.conversation.chat,
+    )
+
+
+def answer_items(
+    items: Sequence[Path],
+    systems: Systems,
+    checkpoint: Path,
+    store: Path,
+    manifest: Path,
+    engine: str,
+    options: GenerationJobOptions,
+    *,
+    watch: Watch = UNWATCHED,
+) -> AnswerManifest:
+    """Ask a checkpoint every prompt of ``items`` with ``engine``, each distinct one once.
+
+    Each table is called after its language, whose system prompt ``systems`` has. Answers go
+    into the shards below directory ``store``; prompts that have some there are not asked
+    again. ``manifest`` is written last. A killed run goes on where it was, and so does one that
+    ``watch``, which is told of each step, ends by raising.
+
+    Raises UserError when items or checkpoint are missing or malformed, or cannot answer.
+    """
+    with open_answering(checkpoint, engine, options) as opened:
+        system = opened.conversation.chat and options.system
+        asked = {path.stem: {*requests_of(path, systems, system=system)} for path in items}
+        keys = answer_keys(opened.key, set[Asked]().union(*asked.values()))
+        shards, retry = AnswerStore(store), options.retry_failed
+        try:
+            watch.begin(asked, shards.missing(keys, retry=retry))
+            most = options.max_tokens
+            new = shards.fill(opened, keys, options.shard, most, retry=retry, watch=watch)
+        finally:
+            watch.end()
+    result = _manifest(opened, checkpoint, shards, [*keys.values()])
+    result = result.model_copy(update={"system": system})
+    write_manifest(result, manifest)
+    log.info("%s: %d prompts, %d of them new", manifest, result.sentences, new)
+    setting = "answers.retry_failed"
+    warn_of_failures(result, manifest, FAILED, "prompts without answers", setting)
+    return result

@@ -1,0 +1,133 @@
+"""The store of answers: one row per distinct prompt, keyed by content.
+
+Like the store of scores (``scoring.store``): each model and scope has one, a row's key digests
+the engine's key, the prompt and its system prompt, so what languages or templates share is
+asked once, and nothing is reused that another checkpoint, limit or template has made. Prompts
+to answer are put in order of length and cut into shards before any is answered, shards are
+written in that order, and batches never reach across shards: a killed run that goes on ends
+with the same files, as far as the engine's answers do not depend on what else is under way.
+"""
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from typing import get_args
+
+import pyarrow as pa
+from tqdm import tqdm
+
+from blimpworks.generation.conversation import Asked, Ready
+from blimpworks.generation.engine import Answer, AnswerEngine
+from blimpworks.scoring.engine import Failure
+from blimpworks.scoring.shards import OK, ShardStore
+from blimpworks.scoring.watch import Watch
+
+log = logging.getLogger(__name__)
+
+TOO_LONG, EMPTY = "too_long", "empty"
+FAILED: frozenset[str] = frozenset(get_args(Failure))
+"""Statuses that another machine or day can change."""
+UNWATCHED = Watch()
+SCHEMA = pa.schema(
+    [
+        ("key", pa.string()),
+        ("system", pa.string()),
+        ("prompt", pa.string()),
+        ("text", pa.string()),
+        ("finish", pa.string()),
+        ("tokens", pa.int32()),
+        ("opened", pa.bool_()),
+        ("status", pa.string()),
+    ]
+)
+
+
+def answer_keys(engine_key: str, requests: Iterable[Asked]) -> dict[Asked, str]:
+    """Content key of the answer to each request: 32 hexadecimal digits."""
+    begun = hashlib.blake2b(f"{engine_key}|".encode(), digest_size=16)
+    found = {}
+    for request in requests:
+        digest = begun.copy()
+        digest.update(json.dumps(request, ensure_ascii=True).encode())
+        found[request] = digest.hexdigest()
+    return found
+
+
+def in_order(requests: Iterable[Asked]) -> list[Asked]:
+    """Requests as they are answered: the short prompts first, so that rows of a batch are alike."""
+    return sorted(requests, key=lambda each: (len(each.prompt), each.prompt, each.system or ""))
+
+
+class AnswerStore(ShardStore[Asked]):
+    """The shards of one model's answers, as they lie in one directory."""
+
+    schema, failed, what = SCHEMA, FAILED, "prompts are asked"
+
+    def fill(
+        self,
+        engine: AnswerEngine,
+        keys: Mapping[Asked, str],
+        size: int,
+        most: int,
+        *,
+        retry: bool = False,
+        watch: Watch = UNWATCHED,
+    ) -> int:
+        """Ask what has no answer yet, in shards of ``size``; returns how many were asked.
+
+        Answers have at most ``most`` tokens. With ``retry``, those that failed are asked again.
+        ``watch`` may end it between two shards by raising.
+        """
+        self.tidy()
+        wanted = in_order(self.missing(keys, retry=retry))
+        if not wanted:
+            log.info("%s: all prompts have answers already", self.directory)
+            return 0
+        parts = [wanted[start : start + size] for start in range(0, len(wanted), size)]
+        with tqdm(total=len(wanted), unit="prompt", desc="answering", mininterval=5) as bar:
+            for part in parts:
+                watch.before()
+                answers = answer_shard(engine, {each: keys[each] for each in part}, most)
+                self.write(answers, engine.key)
+                watch.wrote(part, answers)
+                bar.update(len(part))
+        return len(wanted)
+
+
+def _outcomes(engine: AnswerEngine, ready: Sequence[Ready]) -> list[Answer | str]:
+    """The answer to each prompt, or the status that it has in place of one."""
+    limit = engine.limit
+    found: list[Answer | str] = [EMPTY if not each.ids else TOO_LONG for each in ready]
+    fits = [
+        number
+        for number, each in enumerate(ready)
+        if each.ids and each.room > 0 and (limit is None or len(each.ids) <= limit)
+    ]
+    answers = engine.answers([ready[number] for number in fits]) if fits else []
+    for number, answer in zip(fits, answers, strict=True):
+        found[number] = answer
+    return found
+
+
+def answer_shard(engine: AnswerEngine, keys: Mapping[Asked, str], most: int) -> pa.Table:
+    """Answers to requests, one row each, in their order.
+
+    ``status`` is ``ok``; ``too_long`` (no room for an answer in the model's context), ``empty``
+    (a prompt without any token), or why the engine failed (see ``engine.Failure``); text,
+    finish and tokens are null then. ``opened``: see ``Ready``.
+    """
+    ready = engine.conversation.ready(keys, most)
+    outcomes = _outcomes(engine, ready)
+    said = [each if isinstance(each, Answer) else None for each in outcomes]
+    columns = [
+        pa.array(keys.values(), pa.string()),
+        pa.array([each.system for each in keys], pa.string()),
+        pa.array([each.prompt for each in keys], pa.string()),
+        pa.array([each and each.text for each in said], pa.string()),
+        pa.array([each and each.finish for each in said], pa.string()),
+        pa.array([each and each.tokens for each in said], pa.int32()),
+        pa.array([each.opened for each in ready], pa.bool_()),
+        pa.array([OK if isinstance(e, Answer) else e for e in outcomes], pa.string()),
+    ]
+    return pa.table(columns, schema=SCHEMA)

@@ -1,0 +1,1 @@
+"""From token log-probabilities to judgements: methods, rounding, ties."""

@@ -1,0 +1,193 @@
+"""From scores to judgements: which of two sentences a model prefers."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from blimpworks.campaign.methods import PREFIXES, Method, find_method
+from blimpworks.campaign.ties import TIES
+from blimpworks.errors import UserError
+from blimpworks.judging.sides import (
+    Mask,
+    Side,
+    critical_region,
+    divisors,
+    rounding_bounds,
+    shown,
+    totals,
+    with_common_scores,
+)
+from blimpworks.scoring.resolution import Floats
+from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
+
+log = logging.getLogger(__name__)
+
+PREFIX_METHODS = "prefix_methods"
+"""Column of an items table that names the prefix methods that each pair allows."""
+UNKNOWN_ID = 0
+"""Of ``<unk>``, in the vocabulary of each model trained here that knows whole words."""
+
+
+def align_scores(items: pa.Table, scores: pa.Table, path: Path) -> pa.Table:
+    """The row of ``scores`` of each row of ``items``.
+
+    Raises UserError, naming ``path`` as the table of the scores, when an item has none.
+    """
+    found = pc.index_in(items["item_id"], value_set=scores["item_id"])
+    if found.null_count:
+        item = items["item_id"][pc.is_null(found).to_pylist().index(True)]
+        raise UserError(
+            f"{path} has no scores of item {item}; it is of other items. Collect the scores again."
+        )
+    return scores.take(found)
+
+
+def side_of(items: pa.Table, scores: pa.Table, side: str) -> Side:
+    """Token scores of one side, ``good`` or ``bad``, of rows that belong together."""
+    edges = (pc.fill_null(items[f"{side}_{edge}"], -1) for edge in ("start", "end"))
+    start, end = (edge.to_numpy().astype(np.int64) for edge in edges)
+    return Side(
+        texts=items[side].combine_chunks(),
+        logprobs=scores[f"{side}_logprobs"].combine_chunks(),
+        ends=scores[f"{side}_ends"].combine_chunks(),
+        ids=scores[f"{side}_ids"].combine_chunks(),
+        rounding=scores["rounding"].to_numpy(),
+        span_start=start,
+        span_end=end,
+    )
+
+
+def margins(method: Method, good: Side, bad: Side) -> tuple[Floats, Floats]:
+    """How far each good sentence is ahead [n], and the divisor of its noise [n].
+
+    Above zero the good sentence is preferred; zero is a tie: the totals differ by no more than
+    rounding can make of equal numbers (see ``resolution``); NaN where either has no value.
+    Noise in a sum of log-probabilities reaches the margin divided as the sums are, by the
+    shorter sentence's divisor at most.
+    """
+    bad = with_common_scores(good, bad)
+    ahead = totals(method, good) - totals(method, bad)
+    bound = rounding_bounds(method, good) + rounding_bounds(method, bad)
+    ahead = np.where(np.abs(ahead) <= bound, 0.0, ahead)
+    divisor = np.fmin(divisors(method, good), divisors(method, bad))
+    return (ahead if method.higher else -ahead), divisor
+
+
+def without_unknown(side: Side, ids: pa.ListArray, which: str) -> Mask:
+    """Which sentences [n] have no unknown word: ``any`` in all, ``critical`` in the region.
+
+    ``ids`` are of a model that knows whole words.
+    """
+    flat = ids.flatten().to_numpy(zero_copy_only=False)
+    unknown = flat == UNKNOWN_ID
+    if which == "critical":
+        unknown &= critical_region(side)
+    found: Mask = np.bincount(side.row[unknown], minlength=len(side.characters)) == 0
+    return found
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How pairs are judged."""
+
+    methods: Sequence[str]
+    """Names, or ``name=expression``."""
+    ties: Sequence[str]
+    """One policy for all methods, or one for each: wrong (0), right (1) or half (0.5)."""
+    near_tie: float
+    """Noise of a sum of log-probabilities, in nats."""
+    unknown: str | None = None
+    """Leave out pairs with ``any`` unknown word, with ``critical`` ones, or none."""
+
+
+def _verdicts(
+    method: Method, good: Side, bad: Side, ties: float, rules: Rules, usable: Mask
+) -> dict[str, pa.Array]:
+    """Columns of judgements; all but the values are null where there can be no verdict."""
+    margin, divisor = margins(method, good, bad)
+    missing = np.isnan(margin) | ~usable
+    tie = margin == 0
+    correct = np.where(tie, ties, (margin > 0).astype(float))
+    near = tie | (np.abs(margin) * divisor < rules.near_tie)
+    values = [shown(method, totals(method, side)) for side in (good, bad)]
+    columns = [pa.array(value, mask=np.isnan(value)) for value in values]
+    return {
+        **dict(zip(("value_good", "value_bad"), columns, strict=True)),
+        "margin": pa.array(margin, mask=missing),
+        "correct": pa.array(correct, mask=missing),
+        "tie": pa.array(tie, mask=missing),
+        "near_tie": pa.array(near, mask=missing),
+    }
+
+
+def _policies(methods: Sequence[Method], ties: Sequence[str]) -> dict[str, float]:
+    """What a tie counts as by each method."""
+    names = [method.name for method in methods]
+    unknown = not {*ties} <= {*TIES}
+    if unknown or len({*names}) < len(names) or len(ties) not in (1, len(names)):
+        raise UserError(
+            f"methods are {', '.join(names)} and tie policies {', '.join(ties) or 'none'}; "
+            f"expected distinct methods, and {', '.join(TIES)} for all or for each."
+        )
+    policies = ties if len(ties) > 1 else [ties[0]] * len(names)
+    return {name: TIES[policy] for name, policy in zip(names, policies, strict=True)}
+
+
+def _usable(aligned: pa.Table, good: Side, bad: Side, unknown: str | None) -> Mask:
+    """Which pairs [n] have words that the model knows."""
+    found: Mask = np.ones(len(aligned), dtype=bool)
+    for side, name in ((good, "good"), (bad, "bad")) if unknown else ():
+        found &= without_unknown(side, aligned[f"{name}_ids"].combine_chunks(), str(unknown))
+    return found
+
+
+def _allowing(rows: pa.Table, method: Method) -> pa.Array | None:
+    """Which pairs [n] allow a prefix method; None for other methods, and where all pairs do."""
+    if method.name not in PREFIXES or PREFIX_METHODS not in rows.column_names:
+        return None
+    return pa.array([method.name in allowed for allowed in rows[PREFIX_METHODS].to_pylist()])
+
+
+def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
+    """Write one judgement per row of ``items`` and method.
+
+    Values are as the method shows them, margins in nats of what it compares: above zero the
+    good sentence is preferred. A near tie is a tie, or a margin that noise of
+    ``rules.near_tie`` nats in a sum of log-probabilities could make. Items without a verdict (a
+    sentence too long for the model, a critical word of several tokens where the method wants
+    one, unknown words where the rules ask for known ones) keep their row, with nulls, so that
+    they can be counted; accuracies leave them out. Their number is logged and returned. Where
+    items say which prefix methods they allow, they have no row of others.
+
+    Raises UserError when a table is missing, a method unknown, or an item has no scores.
+    """
+    chosen = [find_method(name) for name in rules.methods]
+    policies = _policies(chosen, rules.ties)
+    rows = read_table(ITEMS, items, [*ITEMS.names, PREFIX_METHODS])
+    aligned = align_scores(rows, read_table(SCORES, scores), scores)
+    good, bad = (side_of(rows, aligned, side) for side in ("good", "bad"))
+    usable = _usable(aligned, good, bad, rules.unknown)
+    labels = {name: rows[name] for name in ("item_id", "phenomenon", "paradigm")}
+    tables = []
+    for method in chosen:
+        verdicts = _verdicts(method, good, bad, policies[method.name], rules, usable)
+        column = pa.array([method.name] * len(rows), pa.string())
+        table = pa.table({**labels, "method": column, **verdicts})
+        allowing = _allowing(rows, method)
+        tables.append(table if allowing is None else table.filter(allowing))
+    table = pa.concat_tables(tables)
+    write_table(table, JUDGEMENTS, output)
+    unjudged = int(table["correct"].null_count)
+    if unjudged:
+        log.warning(
+            "%s: %d of %d judgements are null: no score, or unknown words",
+            output,
+            unjudged,
+            len(table),
+        )
+    return unjudged

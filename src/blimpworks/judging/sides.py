@@ -1,0 +1,189 @@
+"""The values of methods: totals over the token scores of n sentences at a time."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from blimpworks.campaign.methods import Method
+from blimpworks.scoring.resolution import Floats, Integers, exact_sums, rounding_errors
+from blimpworks.scoring.spans import joined, joint, overlaps
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Side:
+    """Token scores of n sentences (all good ones, or all bad), flat over t tokens."""
+
+    texts: pa.StringArray
+    """n sentences."""
+    logprobs: pa.ListArray
+    """n lists, NaN where a token is unscored."""
+    ends: pa.ListArray
+    """n lists: characters complete after each token."""
+    ids: pa.ListArray
+    """n lists: the tokens' ids."""
+    rounding: Floats
+    """[n] largest relative error of each token's log-probability."""
+    span_start: Integers
+    """[n] critical region, first character; negative where there is none."""
+    span_end: Integers
+    """[n] critical region, character after the last."""
+
+    @cached_property
+    def row(self) -> Integers:
+        """[t] sentence of each token."""
+        rows: Integers = pc.list_parent_indices(self.logprobs).to_numpy(zero_copy_only=False)
+        return rows
+
+    @cached_property
+    def value(self) -> Floats:
+        """[t] log-probability of each token in nats."""
+        flat = self.logprobs.flatten().to_numpy(zero_copy_only=False)
+        return np.asarray(flat, dtype=np.float64)
+
+    @cached_property
+    def id(self) -> Integers:
+        """[t] id of each token."""
+        return np.asarray(self.ids.flatten().to_numpy(zero_copy_only=False), dtype=np.int64)
+
+    @cached_property
+    def end(self) -> Integers:
+        """[t] where each token ends."""
+        return np.asarray(self.ends.flatten().to_numpy(zero_copy_only=False), dtype=np.int64)
+
+    @cached_property
+    def start(self) -> Integers:
+        """[t] where each token starts: where the one before it in its sentence ends."""
+        start = np.zeros_like(self.end)
+        same = self.row[1:] == self.row[:-1]
+        start[1:] = np.where(same, self.end[:-1], 0)
+        return start
+
+    @cached_property
+    def last(self) -> Mask:
+        """[t] whether a token is the last of its sentence."""
+        found: Mask = np.ones(len(self.row), dtype=bool)
+        found[:-1] = self.row[1:] != self.row[:-1]
+        return found
+
+    @cached_property
+    def characters(self) -> Integers:
+        """[n] length of each sentence in code points."""
+        return np.asarray(pc.utf8_length(self.texts), dtype=np.int64)
+
+    @cached_property
+    def bytes(self) -> Integers:
+        """[n] length of each sentence in bytes of UTF-8."""
+        return np.asarray(pc.binary_length(self.texts), dtype=np.int64)
+
+    @cached_property
+    def joint(self) -> Integers:
+        """[n] where the white space before the critical region starts."""
+        pairs = zip(self.texts.to_pylist(), self.span_start.tolist(), strict=True)
+        return np.array([joint(text, first) for text, first in pairs], dtype=np.int64)
+
+
+def every_token(side: Side) -> Mask:
+    """All tokens [t]."""
+    return np.ones(len(side.value), dtype=bool)
+
+
+def without_end(side: Side) -> Mask:
+    """[t] all tokens but a last one that takes no character, such as ``</s>``."""
+    outside: Mask = side.last & (side.start == side.end)
+    return ~outside
+
+
+def critical_region(side: Side) -> Mask:
+    """[t] tokens that overlap the critical region."""
+    return overlaps(side.start, side.end, side.span_start[side.row], side.span_end[side.row])
+
+
+def joined_region(side: Side) -> Mask:
+    """[t] tokens of the critical region, with the space that joins it to its prefix."""
+    first, after = side.span_start[side.row], side.span_end[side.row]
+    return joined(side.start, side.end, side.joint[side.row], first, after)
+
+
+REGIONS: dict[str, Callable[[Side], Mask]] = {
+    "all": every_token,
+    "text": without_end,
+    "region": joined_region,
+}
+
+
+def divisors(method: Method, side: Side) -> Floats:
+    """What each sentence's sum of log-probabilities is divided by [n]; NaN without a value.
+
+    A region has a value only where all its tokens do: two words are not compared by what is
+    left of one when its first token is unscored (``skip``).
+    """
+    inside = REGIONS[method.tokens](side)
+    count = len(side.characters)
+    scored = np.bincount(side.row[inside & ~np.isnan(side.value)], minlength=count)
+    found = scored.astype(np.float64) if method.aggregate == "mean" else np.ones(count)
+    if method.length is not None:
+        length: Integers = getattr(side, method.length)
+        found *= length
+    usable = scored > 0
+    tokens = np.bincount(side.row[inside], minlength=count)
+    if method.aggregate == "only":
+        usable &= tokens == 1
+    if method.tokens == "region":
+        usable &= tokens == scored
+    return np.where(usable & (found > 0), found, np.nan)
+
+
+def totals(method: Method, side: Side) -> Floats:
+    """The total of each sentence [n], in nats; NaN where it has none."""
+    return _sums(method, side, side.value) / divisors(method, side)
+
+
+def rounding_bounds(method: Method, side: Side) -> Floats:
+    """Most that rounding can have moved the total of each sentence [n], in nats."""
+    errors = rounding_errors(side.value, side.rounding[side.row])
+    return _sums(method, side, errors) / divisors(method, side)
+
+
+def _sums(method: Method, side: Side, values: Floats) -> Floats:
+    """Sum of ``values`` [t] over the scored tokens that the method looks at, by sentence [n]."""
+    chosen = REGIONS[method.tokens](side) & ~np.isnan(side.value)
+    return exact_sums(side.row[chosen], values[chosen], len(side.characters))
+
+
+def same_tokens(good: Side, bad: Side) -> Mask:
+    """Which pairs [n] consist of the same token ids twice."""
+    count = len(good.characters)
+    same: Mask = np.bincount(good.row, minlength=count) == np.bincount(bad.row, minlength=count)
+    inside, their_inside = same[good.row], same[bad.row]
+    differs = good.id[inside] != bad.id[their_inside]
+    same[good.row[inside][differs]] = False
+    return same
+
+
+def with_common_scores(good: Side, bad: Side) -> Side:
+    """``bad`` with the scores of ``good`` where both are the same token ids.
+
+    To the model these are one sentence, whose score differs only by the batches that the two
+    were computed in.
+    """
+    same = same_tokens(good, bad)
+    values = bad.value.copy()
+    taken, own = good.value[same[good.row]], values[same[bad.row]]
+    values[same[bad.row]] = np.where(np.isnan(taken), own, taken)
+    offsets = np.concatenate([[0], np.cumsum(pc.list_value_length(bad.logprobs))])
+    shared = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values))
+    return replace(bad, logprobs=shared)
+
+
+def shown(method: Method, total: Floats) -> Floats:
+    """Totals as the method shows them: a perplexity, say."""
+    for change in method.shown:
+        total = np.exp(total) if change == "exp" else -total
+    return total

@@ -1,0 +1,175 @@
+"""One spelling for one word: code points, joiners and spaces of a language, by its pack."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+
+from pydantic import BaseModel, Field, field_validator
+
+from blimpworks.campaign.settings.parsing import parse_yaml
+from blimpworks.strict import Strict
+
+# Marks of direction say nothing that the letters don't, and tatweel only stretches them.
+INVISIBLE = dict.fromkeys(
+    [0x0640, 0x061C, 0x200D, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF]
+)
+ZWNJ = "\u200c"
+UNDERSCORE = "_"
+ROUNDS = 9
+"""Most times that a word is respelled; a few are enough, unless rules undo each other."""
+
+
+def regular(expression: str, new: str = "") -> None:
+    """See that an expression is regular, and that ``new`` can replace what it matches.
+
+    Raises ValueError where not: also for a group in ``new`` that the expression does not have.
+    """
+    try:
+        re.compile(expression)
+    except re.error as error:
+        raise ValueError(f"{expression!r} is no regular expression ({error})") from None
+    try:
+        # Groups of the replacement are looked up only where something is replaced.
+        re.sub(f"{expression}|", new, "")
+    except re.error as error:
+        raise ValueError(f"{new!r} can't replace what {expression!r} finds ({error})") from None
+
+
+class Orthography(Strict):
+    """How a language's words are written, whatever keyboard or treebank they come from."""
+
+    characters: dict[str, str] = Field(default={})
+    """Code points, and what stands for them: those of other languages that look the same."""
+    spellings: tuple[tuple[str, str], ...] = ()
+    """Regular expressions in a word, and what replaces them, one after the other. A space in the
+    replacement cuts the word in two."""
+    apart: str = r"(?!)"
+    """Words that stand for themselves where one token of a treebank has several."""
+    closing: str = ".,:;!?)]"
+    """Characters that no space stands before."""
+    opening: str = "(["
+    """Characters that no space stands after."""
+    quotes: str = '"'
+    """Marks that open and close in turn."""
+    final: dict[str, str] = Field(default={})
+    """Marks at the end of a sentence, and what stands for them."""
+
+    @field_validator("characters")
+    @classmethod
+    def _single(cls, found: dict[str, str]) -> dict[str, str]:
+        for key in found:
+            if len(key) != 1:
+                raise ValueError(f"{key!r} has {len(key)} characters, expected one")
+        return found
+
+    @field_validator("spellings")
+    @classmethod
+    def _replacing(cls, found: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        for expression, new in found:
+            regular(expression, new)
+        return found
+
+    @field_validator("apart")
+    @classmethod
+    def _matching(cls, found: str) -> str:
+        regular(found)
+        return found
+
+    @cached_property
+    def _table(self) -> dict[int, str | None]:
+        return INVISIBLE | str.maketrans(self.characters)
+
+    @cached_property
+    def _rules(self) -> list[tuple[re.Pattern[str], str]]:
+        return [(re.compile(expression), new) for expression, new in self.spellings]
+
+    @cached_property
+    def _pieces(self) -> re.Pattern[str]:
+        """Punctuation, and what stands between; a comma between digits is a number's."""
+        mark = rf"''|[{re.escape(self.closing + self.opening + self.quotes)}]|,(?!\d)"
+        return re.compile(rf"{mark}|(?:(?!{mark}).)+")
+
+    def word(self, form: str) -> str:
+        """The form of a word in the language's own letters, in Unicode's form NFC.
+
+        Zero-width non-joiners and the underscores of treebanks become spaces: both keep parts
+        of a word from joining that readers see apart.
+        """
+        text = form
+        # What is cut off a word is a word, and a new letter may compose with a mark.
+        for _ in range(ROUNDS):
+            before = text
+            text = unicodedata.normalize("NFC", text.translate(self._table))
+            text = text.replace(ZWNJ, " ").replace(UNDERSCORE, " ")
+            text = " ".join(filter(None, map(self._part, text.split())))
+            if text == before:
+                break
+        return text or form
+
+    def _part(self, text: str) -> str:
+        """What stands between spaces, respelled."""
+        for expression, new in self._rules:
+            text = expression.sub(new, text)
+        return " ".join(text.split())
+
+    def sentence(self, text: str) -> str:
+        """A text of several words in the language's own letters."""
+        return " ".join(self.word(word) for word in text.split())
+
+    def stands_apart(self, form: str) -> bool:
+        """Whether a form is a word of its own where a token has several."""
+        return re.fullmatch(self.apart, form) is not None
+
+    def tokens(self, text: str) -> list[tuple[str, bool]]:
+        """Words and punctuation of a text in the language's own letters.
+
+        Each with whether a space follows it.
+        """
+        found: list[tuple[str, bool]] = []
+        for chunk in text.translate(self._table).split():
+            # Cut first: what is mended at a word's ends is not at those of "(word)".
+            pieces = self._pieces.findall(chunk)
+            for number, piece in enumerate(pieces, start=1):
+                *parts, last = self.word(piece).split()
+                found += [*((part, True) for part in parts), (last, number == len(pieces))]
+        if found and len(found[-1][0]) > 1 and found[-1][0][-1] in self.final:
+            (last, space) = found.pop()
+            found += [(last[:-1], False), (last[-1], space)]
+        return found
+
+    def text(self, sentence: str) -> str:
+        """A sentence spelled and spaced as pairs are."""
+        return self.joined(self.tokens(sentence))
+
+    def joined(self, words: Iterable[tuple[str, bool]]) -> str:
+        """The sentence of some words, each with whether the treebank has a space after it.
+
+        No space stands before what closes and after what opens, whatever the treebank has.
+        """
+        text, space, quoted = "", False, False
+        shown = list(words)
+        if shown:
+            last, after = shown[-1]
+            shown[-1] = self.final.get(last, last), after
+        for form, after in shown:
+            mark = form in self.quotes
+            closes = form[:1] in self.closing or (mark and quoted)
+            opened = text[-1:] in self.opening or (text[-1:] in self.quotes and quoted)
+            apart = (space or (mark and not quoted)) and not closes and not (text and opened)
+            text += f" {form}" if apart and text else form
+            space = after or (mark and quoted)
+            quoted ^= mark
+        return text
+
+
+class _Spelled(BaseModel):
+    """The part of a language's pack that says how words are spelled."""
+
+    orthography: Orthography = Orthography()
+
+
+def read_orthography(path: Path) -> Orthography:
+    """How a language's pack spells. Raises UserError, with the key, where it is malformed."""
+    return parse_yaml(_Spelled, path, "language pack").orthography

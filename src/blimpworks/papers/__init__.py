@@ -1,0 +1,1 @@
+"""The papers, a room each: all that is of one paper alone."""

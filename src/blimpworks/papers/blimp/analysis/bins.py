@@ -1,0 +1,128 @@
+"""Accuracy by properties of single pairs, in bins of as many pairs each.
+
+Source: Warstadt et al. (2020), section 5.2 and Figure 2. The paper says of the log-probability
+that it is the acceptable sentence's; here length and perplexity are that sentence's, too. How it
+bins is not said; here by quantiles of each model's own values over all pairs that it judged.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from blimpworks.analysis.accuracy import wilson
+from blimpworks.errors import UserError
+from blimpworks.judging.judge import align_scores
+from blimpworks.papers.blimp.tables import BINS
+from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
+
+log = logging.getLogger(__name__)
+
+LENGTH, PERPLEXITY = "length", "perplexity"
+PROBABILITY, CONFIDENCE = "log-probability", "confidence"
+FACTORS = (LENGTH, PERPLEXITY, PROBABILITY, CONFIDENCE)
+SCORED = ["item_id", "logprob_good", "logprob_bad", "tokens_good"]
+JUDGED = ["item_id", "method", "correct"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The tables of one model on one language's pairs."""
+
+    model: str
+    lang: str
+    items: Path
+    scores: Path
+    judgements: Path
+
+
+def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
+    """The factors of each pair, one row per row of ``items``; ``scores`` are of the same rows.
+
+    Length in words between spaces, perplexity per token that the model scores, log-probability
+    in nats: of the grammatical sentence. Confidence is the absolute difference of both
+    sentences' log-probabilities. NaN where the model has no score.
+    """
+    good, bad = (scores[f"logprob_{side}"].to_numpy() for side in ("good", "bad"))
+    tokens = scores["tokens_good"].to_numpy().astype(float)
+    return pd.DataFrame(
+        {
+            LENGTH: pc.list_value_length(pc.utf8_split_whitespace(items["good"])).to_numpy(),
+            PERPLEXITY: np.exp(-good / np.where(tokens > 0, tokens, np.nan)),
+            PROBABILITY: good,
+            CONFIDENCE: np.abs(good - bad),
+        }
+    )
+
+
+def bins_of(values: pd.Series, most: int) -> pd.Series:
+    """The bin of each value, from 0: at most so many, by quantiles; equal values share one."""
+    ordered = np.sort(values.to_numpy())
+    # Positions of the quantiles as whole numbers and parts of `most`: a float such as 0.6 * 10
+    # lies a little above the value that it stands for, which would then change its bin.
+    whole, part = np.divmod(np.arange(most + 1) * (len(ordered) - 1), most)
+    after = ordered[np.minimum(whole + 1, len(ordered) - 1)]
+    edges = np.unique(ordered[whole] + part / most * (after - ordered[whole]))
+    numbers = np.searchsorted(edges[1:-1], values.to_numpy(), side="right")
+    return pd.Series(pd.factorize(numbers, sort=True)[0], index=values.index)
+
+
+def binned(rows: pd.DataFrame, most: int) -> Iterator[dict[str, object]]:
+    """Accuracy in each bin of each factor, with Wilson's interval.
+
+    ``rows`` have the factors and ``correct``; of a factor those count that have a value.
+    """
+    for factor in FACTORS:
+        known = rows[np.isfinite(rows[factor].astype(float)) & rows["correct"].notna()]
+        if known.empty:
+            continue
+        for number, inside in known.groupby(bins_of(known[factor], most)):
+            values, correct, n = inside[factor], float(inside["correct"].sum()), len(inside)
+            low, high = wilson(correct, n)
+            yield {
+                "factor": factor,
+                "bin": int(str(number)),
+                **{"least": values.min(), "most": values.max(), "mean": values.mean()},
+                **{"correct": correct, "n": n, "accuracy": correct / n, "low": low, "high": high},
+            }
+
+
+def _rows(evaluation: Evaluation, method: str) -> pd.DataFrame:
+    """Factors and verdicts of a model's pairs that were judged by a method."""
+    items = read_table(ITEMS, evaluation.items, ["item_id", "good"])
+    scores = align_scores(items, read_table(SCORES, evaluation.scores, SCORED), evaluation.scores)
+    judged = read_table(JUDGEMENTS, evaluation.judgements, JUDGED).to_pandas()
+    judged = judged[judged["method"] == method].set_index("item_id")["correct"]
+    if judged.empty:
+        raise UserError(
+            f"{evaluation.judgements} has no judgements by method {method}; expected the method "
+            "that the exhibits show. Judge by it."
+        )
+    rows = factors(items, scores)
+    return rows.assign(correct=judged.reindex(items["item_id"].to_pylist()).to_numpy())
+
+
+def bin_accuracies(evaluations: Sequence[Evaluation], method: str, most: int, output: Path) -> int:
+    """Write the accuracy of each model by factor in at most ``most`` bins; how many rows.
+
+    Raises UserError when there is no table, one is missing or of another schema, an item has
+    no scores, or nothing is judged by the method.
+    """
+    if not evaluations:
+        raise UserError(f"{output}: no judgements are given; name at least one model.")
+    parts = [
+        pd.DataFrame(binned(_rows(each, method), most)).assign(
+            model=each.model, lang=each.lang, method=method
+        )
+        for each in evaluations
+    ]
+    frame = pd.concat(parts)
+    log.info("%s: %d rows of %d models", output, len(frame), len(evaluations))
+    table = pa.Table.from_pandas(frame[BINS.names], preserve_index=False)
+    write_table(table.replace_schema_metadata(None), BINS, output)
+    return len(table)

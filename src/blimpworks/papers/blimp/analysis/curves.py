@@ -1,0 +1,101 @@
+"""Learning curves: how accuracy grows with the logarithm of the training text.
+
+Source: Warstadt et al. (2020), section 6.3: ordinary least squares of accuracy on the binary
+logarithm of the number of tokens, and where the line reaches human accuracy.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from blimpworks.analysis.accuracy import ALL
+from blimpworks.analysis.linear import INTERCEPT, ordinary_least_squares
+from blimpworks.papers.blimp.paradigms import HUMAN, PHENOMENON_OF
+from blimpworks.tables import ACCURACIES, REGRESSIONS, read_table, write_table
+
+DOUBLING, TO_HUMAN = "log2 tokens", "log10 tokens at human accuracy"
+"""Terms: the slope per doubling of the text, and how much text the line needs."""
+Curves = Mapping[str, Mapping[str, int]]
+"""Models trained on samples and the tokens of each, by row of the table of models."""
+Rows = list[dict[str, Any]]
+
+
+def phenomena_accuracies(accuracies: pd.DataFrame) -> pd.DataFrame:
+    """Accuracy [models, phenomena and all], a share of 1: means of their paradigms.
+
+    ``accuracies`` are rows by paradigm, of one method.
+    """
+    rows = accuracies[accuracies["paradigm"].isin(PHENOMENON_OF)].astype({"model": object})
+    phenomena = rows["paradigm"].astype(object).map(PHENOMENON_OF)
+    means = rows.groupby(["model", phenomena])["accuracy"].mean().unstack()
+    return means.assign(**{ALL: rows.groupby("model")["accuracy"].mean()})
+
+
+def tokens_to_reach(accuracy: float, intercept: float, slope: float) -> float | None:
+    """Decimal logarithm of the tokens at which a line reaches an accuracy; None if it falls.
+
+    The line gives accuracy by the binary logarithm of tokens.
+    """
+    if not slope > 0:
+        return None
+    return (accuracy - intercept) / slope * math.log10(2)
+
+
+def fit_curve(accuracies: pd.Series, tokens: pd.Series, human: float | None = None) -> Rows:
+    """Terms of one curve: intercept, slope per doubling, and the tokens to reach ``human``.
+
+    ``accuracies`` and ``tokens`` are [models]. No rows for fewer than two sizes, or three models.
+    """
+    logarithms = pd.DataFrame({DOUBLING: np.log2(tokens.astype(float))})
+    rows: Rows = ordinary_least_squares(accuracies, logarithms)
+    if rows and human is not None:
+        line = {row["term"]: row["coefficient"] for row in rows}
+        reached = tokens_to_reach(human, line[INTERCEPT], line[DOUBLING])
+        fit = {name: rows[0][name] for name in ("n", "r2")}
+        rows += [{"term": TO_HUMAN, "coefficient": reached, **fit}] if reached else []
+    return rows
+
+
+def _read(path: Path, models: set[str], method: str) -> pd.DataFrame:
+    rows: pd.DataFrame = read_table(ACCURACIES, path).to_pandas()
+    return rows[rows["model"].isin(models) & (rows["method"] == method)]
+
+
+def _fits(measured: pd.DataFrame, human: pd.Series, curves: Curves) -> Iterator[dict[str, Any]]:
+    for row, sizes in curves.items():
+        tokens = pd.Series(sizes)
+        for phenomenon in measured:
+            accuracies = measured[phenomenon].reindex(tokens.index).dropna()
+            sizes_of = tokens[accuracies.index]
+            for term in fit_curve(accuracies, sizes_of, human.get(phenomenon)):
+                yield {"analysis": phenomenon, "model": row, **term}
+
+
+def fit_curves(
+    accuracies: Path,
+    humans: Path | None,
+    curves: Curves,
+    method: tuple[str, str],
+    output: Path,
+) -> int:
+    """Write a table of regressions, an analysis for each phenomenon and for all together.
+
+    ``humans`` is a table of accuracies that has those of humans; without, nothing is
+    extrapolated. ``method`` are the methods of the models' and of the humans' accuracies. A
+    model of the table is a row of the table of models, whose models the fit is over. Returns
+    the number of rows; raises UserError when a table is missing or of another schema.
+    """
+    models = {model for sizes in curves.values() for model in sizes}
+    measured = phenomena_accuracies(_read(accuracies, models, method[0]))
+    human = pd.Series(dtype=float)
+    if humans is not None:
+        released = phenomena_accuracies(_read(humans, {HUMAN}, method[1]))
+        human = released.iloc[0] if len(released) else human
+    rows = list(_fits(measured, human, curves))
+    write_table(pa.Table.from_pylist(rows, schema=REGRESSIONS.arrow()), REGRESSIONS, output)
+    return len(rows)

@@ -1,0 +1,118 @@
+"""Commands of BLiMP."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from blimpworks.commands import shared
+from blimpworks.commands.declare import RECORDED, Use, calls, command, recorded
+from blimpworks.commands.options import argument, evaluations, json_option, option, written
+from blimpworks.errors import UserError
+
+PAPER = "blimpworks.papers.blimp"
+
+
+@calls(f"{PAPER}.items.build:build_items", packages=shared.ARROW, notes="pairs")
+def build_blimp_items(
+    files: list[Path] = argument("Files of pairs, called as paradigms."),
+    output: Path = written("Items table to write."),
+    pairs: int = option("Pairs that each file must have.", min=1),
+    most: int | None = option("Take at most so many of each.", default=None, min=1),
+) -> None:
+    """Turn paradigms, released or generated, into items with critical regions."""
+
+
+@command(f"{PAPER}.items.generator.generate:generate_paradigms")
+def generate_blimp(
+    declarations: list[Path] = argument("Paradigms, as declared."),
+    lexicon: Path = option("Directory of the lexicon."),
+    output: list[Path] = option("File to write, one for each paradigm."),
+    pairs: int = option("Distinct pairs of each.", min=1),
+    seed: int = shared.SEED,
+) -> None:
+    """Generate pairs of declared paradigms, in the form that BLiMP was released in."""
+    from blimpworks.papers.blimp.items.generator import generate
+    from blimpworks.papers.blimp.items.lexicon.load import FILES
+
+    if len(declarations) != len(output):
+        raise UserError(
+            f"{len(declarations)} declarations, but {len(output)} of --output; "
+            "expected one file to write for each, in the same order."
+        )
+    inputs = [*declarations, *(lexicon / name for name in FILES)]
+    params = {"pairs": pairs, "seed": seed}
+    with generate_blimp.job(inputs=inputs, outputs=output, params=params) as job:
+        job.note(pairs=generate.generate_paradigms(declarations, lexicon, output, pairs, seed))
+
+
+@command()
+def try_paradigm(
+    declaration: Path = argument("A paradigm, as declared."),
+    lexicon: Path = option("Directory of the lexicon.", default=Path("config/blimp/lexicon")),
+    show: int = option("Pairs to show.", default=10, min=1),
+    seed: int = shared.SEED,
+) -> None:
+    """Show pairs that a declaration would give; write nothing."""
+    from blimpworks.papers.blimp.items.generator.generate import preview
+
+    for line in preview(declaration, lexicon, show, seed):
+        typer.echo(line)
+
+
+@calls(
+    f"{PAPER}.released_results:read_blimp_release", packages=shared.STATISTICS, notes="accuracies"
+)
+def read_blimp_release(
+    results: Path = argument("Released accuracies of the models."),
+    humans: Path = argument("Released summary of the human validation."),
+    rerun: Path = argument("Released accuracies of the run of 2021."),
+    output: Path = shared.OUTPUT,
+) -> None:
+    """Make a table of the accuracies that BLiMP's authors released."""
+
+
+@calls(f"{PAPER}.released_ratings:read_ratings", packages=shared.ARROW)
+def read_blimp_ratings(
+    responses: Path = argument("Released responses of the validation."),
+    output: Path = shared.OUTPUT,
+) -> None:
+    """Make a table of the single human judgements that BLiMP's authors released."""
+
+
+@recorded(f"{PAPER}.analysis.bins:bin_accuracies", packages=shared.STATISTICS)
+def bin_accuracies(
+    results: Path = shared.JUDGED,
+    models: str = shared.EVALUATED,
+    benchmark: str = shared.BENCHMARK,
+    method: str = shared.METHOD,
+    output: Path = shared.OUTPUT,
+    bins: int = option("Bins of each factor, at most.", min=2),
+) -> Mapping[str, Any]:
+    """Compute accuracy by length, perplexity, probability and confidence of pairs, in bins."""
+    from blimpworks.papers.blimp.analysis import bins as library
+
+    rows = evaluations(results, models, benchmark)
+    evaluated = [library.Evaluation(*row) for row in rows]
+    return {"rows": library.bin_accuracies(evaluated, method, bins, output)}
+
+
+def _and_of_people(method: str, _: Mapping[str, Any]) -> tuple[str, str]:
+    """A method, and that of people's single judgements."""
+    from blimpworks.papers.blimp.released_results import INDIVIDUAL
+
+    return method, INDIVIDUAL
+
+
+@calls(f"{PAPER}.analysis.curves:fit_curves", packages=shared.MODELLING, notes="terms")
+def fit_curves(
+    accuracies: Path = argument("Accuracies table."),
+    curves: dict[str, Any] = json_option("Tokens of models by row and model, as JSON."),
+    method: str = option(
+        "Method of judging.", use=Use(records=RECORDED.records, passes=_and_of_people)
+    ),
+    output: Path = shared.OUTPUT,
+    humans: Path | None = option("Accuracies table with humans.", default=None),
+) -> None:
+    """Fit the accuracy of models trained on samples on the logarithm of their size."""

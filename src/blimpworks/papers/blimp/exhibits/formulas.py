@@ -1,0 +1,180 @@
+"""Formulas of BLiMP's exhibits: correlations and contrasts of accuracies over paradigms.
+
+Source: Warstadt et al. (2020), sections 5.1, 5.3, 6.1, 6.2 and Figure 6.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import pandas as pd
+
+from blimpworks.exhibits.formulas import Formula, choice, formula
+from blimpworks.papers.blimp.paradigms import HUMAN, PARADIGMS, RERUN
+
+THRESHOLD = 0.8
+"""Share of a paradigm's validated pairs that a majority must agree on (section 3.4)."""
+MAJORITY_ABOVE = 0.5
+"""Share of right ratings above which the majority of a pair is right (section 3.4)."""
+_NOUNS = PARADIGMS["determiner_noun_agreement"]
+_VERBS = PARADIGMS["subject_verb_agreement"]
+_ATTRACTING = tuple(uid for uid in _VERBS if uid.startswith("distractor"))
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Two groups of paradigms, of which one should be easier."""
+
+    what: str
+    higher: tuple[str, ...]
+    lower: tuple[str, ...]
+
+    @property
+    def paradigms(self) -> tuple[str, ...]:
+        """Both groups."""
+        return (*self.higher, *self.lower)
+
+
+ADJECTIVE = Contrast(
+    "without − with an adjective between determiner and noun",
+    tuple(uid for uid in _NOUNS if "_with_adj" not in uid),
+    tuple(uid for uid in _NOUNS if "_with_adj" in uid),
+)
+# The pairs of the paradigms with an attractor differ in the verb and have subjects with regular
+# plurals, as example (3-a) of the paper has: of those without one, that holds for this one alone.
+ATTRACTOR = Contrast(
+    "of regular subjects and differing verbs without − with an attractor",
+    ("regular_plural_subject_verb_agreement_1",),
+    _ATTRACTING,
+)
+IRREGULARITY = Contrast(
+    "of regular − of irregular nouns",
+    tuple(u for u in (*_NOUNS, *_VERBS) if "irregular" not in u and u not in _ATTRACTING),
+    tuple(u for u in (*_NOUNS, *_VERBS) if "irregular" in u),
+)
+CONTRASTS = {"adjective": ADJECTIVE, "attractor": ATTRACTOR, "irregularity": IRREGULARITY}
+
+
+@formula(
+    "100 × (mean(accuracy) {contrast})",
+    contrast=choice({contrast.what: contrast for contrast in CONTRASTS.values()}),
+)
+def difference(rows: pd.DataFrame, contrast: Contrast) -> float:
+    """How much higher a model's accuracy is on one group than on the other, in points."""
+    means = [
+        rows["accuracy"][rows["paradigm"].isin(group)].mean()
+        for group in (contrast.higher, contrast.lower)
+    ]
+    return float(100 * (means[0] - means[1]))
+
+
+@formula("{kind}, over models, of {formula}", kind=choice({"largest": max, "smallest": min}))
+def extreme(rows: pd.DataFrame, kind: Callable[..., float], formula: Formula) -> float:
+    """The largest or the smallest (``max`` or ``min``) of what a formula makes of each model."""
+    return kind(formula(of_model) for _, of_model in rows.groupby("model"))
+
+
+def _aligned(rows: pd.DataFrame, by: str = "model") -> pd.DataFrame:
+    """Accuracies of two models (or ``by`` something else) over the paradigms that both have."""
+    return rows.pivot(index="paradigm", columns=by, values="accuracy").dropna()
+
+
+def common(rows: pd.DataFrame, by: str = "model") -> int:
+    """On how many paradigms there are accuracies of both of two models (or ``by`` column)."""
+    return len(_aligned(rows, by))
+
+
+def _pearson(rows: pd.DataFrame, by: str = "model") -> float:
+    # By pandas: scipy alone takes longer to import than explaining a number may.
+    wide = _aligned(rows, by)
+    return float(wide.iloc[:, 0].corr(wide.iloc[:, 1]))
+
+
+def pearson_interval(rows: pd.DataFrame, by: str = "model") -> tuple[float, float]:
+    """95 % interval of the correlation, by Fisher's z; needs four paradigms."""
+    from scipy.stats import pearsonr
+
+    wide = _aligned(rows, by)
+    interval = pearsonr(wide.iloc[:, 0], wide.iloc[:, 1]).confidence_interval()
+    return float(interval.low), float(interval.high)
+
+
+def _distance(rows: pd.DataFrame) -> float:
+    first, second = rows.groupby("model")["accuracy"].mean()
+    return float(100 * abs(first - second))
+
+
+def _farthest(rows: pd.DataFrame) -> float:
+    values = rows.groupby("column")["value"]
+    return float((values.max() - values.min()).max())
+
+
+def _agreement(rows: pd.DataFrame, *, majority: bool) -> float:
+    """Over ratings: of each pair the share that is right, or whether a majority is."""
+    pairs = rows.groupby(["paradigm", "pair"])["correct"].mean()
+    values = (pairs > MAJORITY_ABOVE).astype(float) if majority else pairs
+    return float(100 * values.groupby("paradigm").mean().mean())
+
+
+def _deciding(rows: pd.DataFrame, tie: float) -> float:
+    """Over judgements: accuracy where a tie counts so much."""
+    judged = rows[rows["margin"].notna()]
+    right = (judged["margin"] > 0) + tie * (judged["margin"] == 0)
+    return float(100 * right.groupby(judged["paradigm"]).mean().mean())
+
+
+def _change(rows: pd.DataFrame) -> float:
+    """Over accuracies of both runs."""
+    again = rows["method"] == RERUN
+    return float(100 * (rows["accuracy"][again].mean() - rows["accuracy"][~again].mean()))
+
+
+def _extrapolated(rows: pd.DataFrame) -> float:
+    """Of a slope, the tokens at one point of its line, and accuracies there and of humans."""
+    slope = float(rows["value"][rows["column"].str.startswith("slope ")].item())
+    tokens = float(rows["value"][rows["column"] == "training tokens"].item())
+    percent, human = rows[rows["exhibit"] == "table3"], rows["row"] == HUMAN
+    most, now = (float(percent["value"][which].item()) for which in (human, ~human))
+    doublings = (most - now) / 100 / slope
+    return math.log10(tokens) + doublings * math.log10(2)
+
+
+PEARSON = Formula("Pearson's r of two models' accuracies over paradigms", _pearson)
+SETS_PEARSON = Formula(
+    "Pearson's r of accuracies on two sets of pairs over paradigms",
+    partial(_pearson, by="benchmark"),
+)
+DISTANCE = Formula("100 × |difference of two models' mean(accuracy)|", _distance)
+SPREAD = Formula("100 × standard deviation of accuracy", lambda rows: 100 * rows["accuracy"].std())
+HIGHEST = Formula("100 × largest accuracy", lambda rows: 100 * rows["accuracy"].max())
+LOWEST = Formula("100 × smallest accuracy", lambda rows: 100 * rows["accuracy"].min())
+REJECTED = Formula(
+    f"number of rows with accuracy below {THRESHOLD}",
+    lambda rows: (rows["accuracy"] < THRESHOLD).sum(),
+)
+FARTHEST = Formula("largest |difference| of two rows' values, column by column", _farthest)
+RATIO = Formula(
+    "first value ÷ second value", lambda rows: rows["value"].iloc[0] / rows["value"].iloc[1]
+)
+INDIVIDUAL_AGREEMENT = Formula(
+    "100 × mean over paradigms of the pairs' mean(correct)", partial(_agreement, majority=False)
+)
+MAJORITY_AGREEMENT = Formula(
+    "100 × mean over paradigms of the share of pairs with mean(correct) > 0.5",
+    partial(_agreement, majority=True),
+)
+TIES_WRONG = Formula(
+    "100 × mean over paradigms of the share of margin > 0", partial(_deciding, tie=0)
+)
+TIES_HALF = Formula(
+    "100 × mean over paradigms of the share of margin > 0 + half that of margin = 0",
+    partial(_deciding, tie=0.5),
+)
+JUDGED = Formula("number of rows with a margin", lambda rows: rows["margin"].notna().sum())
+CHANGE = Formula("100 × (accuracy of the rerun − accuracy of the published run), means", _change)
+ASSIGNMENTS = Formula("number of assignments", lambda rows: rows["assignment"].nunique())
+WORKERS = Formula("number of workers", lambda rows: rows["worker"].nunique())
+EXTRAPOLATED = Formula(
+    "log10(training tokens × 2 ^ ((human − model's accuracy) ÷ slope))", _extrapolated
+)

@@ -1,0 +1,294 @@
+"""Tables of BLiMP: 1 (related work), 2 (phenomena), 3 and 4 (accuracies).
+
+Source: Warstadt et al. (2020).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import pandas as pd
+
+from blimpworks.analysis.accuracy import ALL
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, select_rows
+from blimpworks.exhibits.shared import Tables, best_of_each, printed_cell, read_plain, read_printed
+from blimpworks.papers.blimp.exhibits.accuracies import (
+    HALF_UP,
+    KEYS,
+    OVERALL,
+    OWN,
+    RELEASED,
+    computed_cell,
+    formula_cell,
+    mean_cell,
+    model_names,
+    models_sentences,
+    of_phenomenon,
+    read_humans,
+    read_own,
+    read_released_paradigms,
+    row_accuracy_cell,
+    rows_of_model,
+)
+from blimpworks.papers.blimp.paradigms import (
+    BENCHMARK,
+    HUMAN,
+    LANG,
+    NAMES,
+    ONE_PREFIX,
+    PARADIGMS,
+    PHENOMENA,
+    PHENOMENON_OF,
+    TWO_PREFIX,
+)
+from blimpworks.tables import ACCURACIES, ITEMS, read_table
+
+RELATED = {
+    "anaphora_binding": "Anaphora/binding",
+    "subject_verb_agreement": "Subj.-verb agreement",
+    "npi_licensing": "Neg. polarity items",
+    "filler_gap_islands": "Filler-gap/islands",
+    "argument_structure": "Argument structure",
+}
+"""Rows of Table 1 by their keys."""
+COLUMNS = {OVERALL: ("", "Overall"), **PHENOMENA}
+"""Columns of Table 3 by their keys, and their headings in two lines."""
+HEADINGS = {key: " ".join(lines).strip() for key, lines in COLUMNS.items()}
+"""The headings in one line, which are also the names of the cells' columns."""
+BY_PAIR = "Overall, by pair"
+HEADS = {HEADINGS[key]: lines for key, lines in COLUMNS.items()} | {
+    BY_PAIR: ("Overall,", "by pair")
+}
+
+
+# Table 1
+
+
+def table1(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 1: studies that judge networks by minimal pairs, by phenomenon, as printed."""
+    printed = read_printed(tables)
+    cells, studies = [], {}
+    for key, name in RELATED.items():
+        where = {"exhibit": "table1", "row": key}
+        rows = select_rows(printed, where)
+        n = len(rows)
+        cells.append(Cell(name, "Studies", n, str(n), COUNT, "published", where))
+        studies[name] = {"Which": "; ".join(rows["text"])}
+    return Exhibit(
+        "Related work by phenomenon",
+        "Studies of neural networks' acceptability judgements on minimal pairs, mainly English, "
+        "as the paper lists them.",
+        cells,
+        row_title="Phenomenon",
+        remarks=studies,
+        widths={"Which": 0.55},
+    )
+
+
+# Table 2
+
+_RANK = {uid: number for number, uid in enumerate(PHENOMENON_OF)}
+
+
+def table2(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 2: how many paradigms each phenomenon has, and a pair of it as an example."""
+    if labels.source == "published":
+        return _published_table2(tables, labels)
+    columns = ["item_id", "paradigm", "good", "bad"]
+    items = pd.concat([read_table(ITEMS, path, columns).to_pandas() for path in tables["items"]])
+    items = items.astype({"paradigm": object})
+    cells, examples = [], {}
+    for key, name in NAMES.items():
+        where = {"paradigm": [*PARADIGMS[key]]}
+        rows = select_rows(items, where)
+        if rows.empty:
+            continue
+        number = formula_cell(rows, (name, "N"), PARADIGM_COUNT, "items", where)
+        cells.append(replace(number, stands_for=(key, "N")))
+        cells.append(formula_cell(rows, (name, "Pairs"), COUNT, "items", where))
+        first = rows.sort_values("paradigm", key=lambda c: c.map(_RANK), kind="stable").iloc[0]
+        examples[name] = {"Acceptable": first["good"], "Unacceptable": first["bad"]}
+    return Exhibit(
+        "Phenomena and their paradigms",
+        "N: paradigms of the phenomenon; pairs of all of them; and the first pair of the first.",
+        cells,
+        row_title="Phenomenon",
+        remarks=examples,
+        widths={"Acceptable": 0.35, "Unacceptable": 0.35},
+    )
+
+
+def _published_table2(tables: Tables, labels: Labels) -> Exhibit:
+    rows = read_own(tables, labels)
+    printed = read_printed(tables).query("exhibit == 'table2'")
+    cells = [printed_cell(row, (NAMES[row["row"]], "N")) for _, row in printed.iterrows()]
+    for key, name in NAMES.items():
+        inside = rows[rows["paradigm"].isin(PARADIGMS[key])]
+        place = (name, "Rows of Table 4")
+        cells.append(computed_cell(inside, place, PARADIGM_COUNT, OWN, (key, "N"), "{:.0f}"))
+    return Exhibit(
+        "Phenomena and their paradigms",
+        "N: paradigms of the phenomenon, 1,000 pairs each.",
+        cells,
+        row_title="Phenomenon",
+    )
+
+
+# Table 3
+
+
+def _table3_cells(
+    rows: pd.DataFrame, source: str, labels: Labels, suffix: str = "", *, stand: bool = True
+) -> Iterator[Cell]:
+    """A row for each model: the mean of its paradigms, overall and by phenomenon."""
+    for model, name in model_names(rows, labels).items():
+        for key, heading in HEADINGS.items():
+            inside = rows_of_model(rows, model, of_phenomenon(key))
+            if not inside.empty:
+                stands_for = (model, key) if stand else None
+                yield mean_cell(inside, (f"{name}{suffix}", heading), source, stands_for)
+
+
+def _with_pairs(cells: list[Cell], tables: Tables, labels: Labels) -> Iterator[Cell]:
+    """The cells, and after each the accuracy over all its pairs; only the overall one in print.
+
+    Each pair counts once, so paradigms of which more pairs could be judged count for more.
+    """
+    rows = read_plain(ACCURACIES, tables[OWN][0])
+    where = {"method": labels.method, "lang": LANG, "benchmark": BENCHMARK, "paradigm": ALL}
+    rows = select_rows(rows, where)
+    phenomena = {heading: key for key, heading in HEADINGS.items()} | {HEADINGS[OVERALL]: ALL}
+    for cell in cells:
+        yield cell
+        chosen = {"model": cell.where["model"], "phenomenon": phenomena[cell.column]}
+        for _, row in select_rows(rows, chosen).iterrows():
+            place = (cell.row, f"{cell.column}, by pair")
+            by_pair = row_accuracy_cell(row, place, OWN, (*KEYS, "phenomenon"))
+            yield replace(by_pair, printed=place[1] == BY_PAIR)
+
+
+def table3(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 3: accuracy of models and humans, overall and by phenomenon.
+
+    The published form has for each model the printed row, the one computed from Table 4, and
+    with the release the one computed from the released results.
+    """
+    own = read_own(tables, labels)
+    if labels.source == "published":
+        return _published_table3(own, tables, labels)
+    cells = [*_with_pairs([*_table3_cells(own, OWN, labels)], tables, labels)]
+    best = best_of_each(cells, {*labels.models.values()}, by="column")
+    cells += _table3_cells(read_humans(tables, labels), RELEASED, labels)
+    return Exhibit(
+        "Accuracy of models and humans on BLiMP",
+        "Percentage of pairs whose grammatical sentence is the more probable: means of the "
+        "paradigms of a phenomenon, and of all; by pair: each pair of all paradigms once. The best "
+        "model of each column in bold. Human: single forced choices, as released. By chance: "
+        f"50 %. {models_sentences(tables, labels)}"
+        "The cells file has 95 % intervals over all pairs of the column.",
+        cells,
+        row_title="Model",
+        heads=HEADS,
+        bold=best,
+    )
+
+
+def _published_table3(own: pd.DataFrame, tables: Tables, labels: Labels) -> Exhibit:
+    printed = read_printed(tables).query("exhibit == 'table3'")
+    released = read_released_paradigms(tables)
+    exact = not released.empty
+    cells: list[Cell] = []
+    for model, name in model_names(own, labels).items():
+        inside = printed[printed["row"] == model]
+        cells += [printed_cell(r, (name, HEADINGS[r["column"]])) for _, r in inside.iterrows()]
+        rows = own[own["model"] == model]
+        cells += _table3_cells(rows, OWN, labels, ", Table 4", stand=not exact)
+        rows = released[released["model"] == model]
+        cells += _table3_cells(rows, RELEASED, labels, ", released")
+    source = "and of the released results " if exact else ""
+    return Exhibit(
+        "Accuracy of models and humans on BLiMP, as printed and from Table 4",
+        f"Printed percentages, and below them the means of the paradigms of Table 4 {source}"
+        "that they should be. Of the models, overall, filler gap and island effects differ: "
+        "their means include two paradigms that the validation rejected; that of argument "
+        "structure of TXL has no such cause.",
+        cells,
+        row_title="Model",
+        heads=HEADS,
+    )
+
+
+# Table 4
+
+
+def _stub(cells: list[Cell]) -> dict[str, dict[str, str]]:
+    """Phenomenon and prefix method beside each paradigm that has cells."""
+    prefixes = dict.fromkeys(ONE_PREFIX, "1") | dict.fromkeys(TWO_PREFIX, "2")
+    rows = {cell.row for cell in cells}
+    return {
+        uid: {"Phenomenon": NAMES[phenomenon], "Prefix": prefixes.get(uid, "")}
+        for uid, phenomenon in PHENOMENON_OF.items()
+        if uid in rows
+    }
+
+
+def _table4_cells(
+    rows: pd.DataFrame, source: str, labels: Labels, suffix: str = ""
+) -> Iterator[Cell]:
+    """A cell for each model's accuracy on each paradigm, rounded to whole percent."""
+    names = model_names(rows, labels)
+    for uid in PHENOMENON_OF:
+        for model, name in names.items():
+            single = rows_of_model(rows, model, [uid])
+            if not single.empty:
+                cell = mean_cell(single, (uid, f"{name}{suffix}"), source, (uid, model))
+                yield replace(cell, text=f"{cell.value + HALF_UP:.0f}")
+
+
+def _corrections(printed: pd.DataFrame) -> Mapping[str, str]:
+    """What each row of Table 4 should read, where it is wrong."""
+    right = printed["corrected"].fillna(printed["value"]).map("{:.0f}".format)
+    wrong = printed.groupby("row")["fault"].transform(lambda faults: (faults != "").any())
+    texts: pd.Series = right[wrong].groupby(printed["row"]).agg(" ".join)
+    return {str(uid): text for uid, text in texts.items()}
+
+
+def table4(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 4: accuracy of models and humans on each paradigm, in whole percent."""
+    if labels.source == "published":
+        return _published_table4(tables, labels)
+    cells = [
+        *_table4_cells(read_own(tables, labels), OWN, labels),
+        *_table4_cells(read_humans(tables, labels), RELEASED, labels),
+    ]
+    return Exhibit(
+        "Accuracy on each paradigm",
+        "Percentage of pairs whose grammatical sentence is the more probable; human: single "
+        "forced choices, as released. Prefix: the method of that many prefixes that the "
+        f"paradigm allows. {models_sentences(tables, labels)}The cells file has 95 % Wilson "
+        "intervals.",
+        cells,
+        row_title="Paradigm",
+        stub=_stub(cells),
+    )
+
+
+def _published_table4(tables: Tables, labels: Labels) -> Exhibit:
+    printed = read_printed(tables).query("exhibit == 'table4'")
+    names = {**labels.models, HUMAN: "Human"}
+    cells = [printed_cell(r, (r["row"], names[r["column"]])) for _, r in printed.iterrows()]
+    released = _table4_cells(read_released_paradigms(tables), RELEASED, labels, ", released")
+    cells += [replace(cell, printed=False) for cell in released]
+    corrections = _corrections(printed)
+    return Exhibit(
+        "Accuracy on each paradigm, as printed",
+        "Printed percentages. Three groups of numbers stand in each other's rows: those of "
+        "argument structure, of determiners and nouns with an adjective, and of humans on "
+        "irregular subjects; the last column has them in order. Prefix: the method of that many "
+        "prefixes that the paradigm allows. The CSV file also has the released results, where "
+        "they are at hand.",
+        cells,
+        row_title="Paradigm",
+        stub=_stub(cells),
+        remarks={uid: {"Should read": corrections.get(uid, "")} for uid in printed["row"]},
+    )

@@ -1,0 +1,258 @@
+"""What is drawn for a pair, and what of it can stand in a sentence.
+
+A part of a constituent is a tuple of lexical entries' forms: what counts when the two
+sentences of a pair are to be equally long (section 3.1), whatever number of words a form has.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from operator import methodcaller
+from typing import Any, ClassVar, get_args
+
+from blimpworks.papers.blimp.items.lexicon.entries import (
+    Adjective,
+    Auxiliary,
+    Determiner,
+    Noun,
+    Number,
+    Verb,
+    VerbForm,
+)
+from blimpworks.papers.blimp.items.lexicon.inflection import possessive
+
+Part = tuple[str, ...]
+Parts = Mapping[str, Callable[[Any], Part]]
+"""What gives the parts of a constituent, by their names."""
+OTHER: dict[Number, Number] = {"sg": "pl", "pl": "sg"}
+THEMSELVES = "themselves"
+REFLEXIVES = {"m": ("himself",), "f": ("herself",), "n": ("itself",)}
+"""Of singulars, by gender."""
+EITHER = {True: ("himself", "herself"), False: ("itself", "himself", "herself")}
+"""Of persons of either gender, and of animals."""
+CASES = {
+    "himself": {"nominative": "he", "accusative": "him"},
+    "herself": {"nominative": "she", "accusative": "her"},
+    "itself": {"nominative": "it", "accusative": "it"},
+    THEMSELVES: {"nominative": "they", "accusative": "them"},
+}
+"""Other cases of the pronouns, by the reflexive."""
+
+
+class Constituent:
+    """Anything that can be drawn."""
+
+    __slots__ = ()
+    PARTS: ClassVar[Parts]
+    """What ``{name.part}`` stands for, by part; "" is ``{name}`` itself."""
+
+    def part(self, name: str = "") -> Part:
+        """The forms that stand for ``{name.part}`` in a sentence."""
+        return self.PARTS[name](self)
+
+
+def _some(*forms: str) -> Part:
+    """Those of some forms that are not empty."""
+    return tuple(filter(None, forms))
+
+
+@dataclass(frozen=True, slots=True)
+class NounForm(Constituent):
+    """A noun in one of its numbers."""
+
+    entry: Noun
+    number: Number
+
+    @property
+    def text(self) -> str:
+        """The noun's form in this number."""
+        return self.entry.forms[self.number]
+
+    @property
+    def countability(self) -> str:
+        """What determiners must suit: sg, pl or mass."""
+        return "mass" if self.entry.mass else self.number
+
+    @property
+    def reflexives(self) -> Part:
+        """Reflexive pronouns that can stand for the noun."""
+        if self.number == "pl":
+            return (THEMSELVES,)
+        if self.entry.gender == "c":
+            return EITHER["person" in self.entry.classes]
+        return REFLEXIVES[self.entry.gender]
+
+    PARTS: ClassVar[Parts] = {
+        "": lambda noun: (noun.text,),
+        "swapped": lambda noun: (noun.entry.forms[OTHER[noun.number]],),
+        "possessive": lambda noun: (possessive(noun.text, plural=noun.number == "pl"),),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class DeterminerForm(Constituent):
+    """A determiner; its part ``swapped`` is the counterpart of the other number."""
+
+    entry: Determiner
+
+    PARTS: ClassVar[Parts] = {
+        "": lambda determiner: (determiner.entry.determiner,),
+        "swapped": lambda determiner: (determiner.entry.swapped,),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase(Constituent):
+    """A noun and its determiner, if it has one."""
+
+    noun: NounForm
+    determiner: DeterminerForm | None
+
+    @property
+    def number(self) -> Number:
+        """The number of the phrase's noun."""
+        return self.noun.number
+
+    @property
+    def entry(self) -> Noun:
+        """The lexicon's entry of the phrase's noun."""
+        return self.noun.entry
+
+    @property
+    def reflexives(self) -> Part:
+        """Reflexive pronouns that can stand for the phrase."""
+        return self.noun.reflexives
+
+    @property
+    def det(self) -> Part:
+        """The determiner, or nothing."""
+        return self.determiner.part() if self.determiner else ()
+
+    def words(self) -> list[str]:
+        """The phrase, word by word: determiners and names can have several."""
+        return " ".join(self.part()).split(" ")
+
+    PARTS: ClassVar[Parts] = {
+        "": lambda phrase: phrase.det + phrase.noun.part(),
+        "det": lambda phrase: phrase.det,
+        "noun": lambda phrase: phrase.noun.part(),
+        "first": lambda phrase: (phrase.words()[0],),
+        "rest": lambda phrase: _some(*phrase.words()[1:]),
+        "swapped": lambda phrase: phrase.det + phrase.noun.part("swapped"),
+        "possessive": lambda phrase: phrase.det + phrase.noun.part("possessive"),
+    }
+
+
+class Nothing(Constituent):
+    """The object of a verb that takes none: all its parts are empty."""
+
+    PARTS: ClassVar[Parts] = dict.fromkeys(Phrase.PARTS, lambda _: ())
+
+
+NOTHING = Nothing()
+
+
+@dataclass(frozen=True, slots=True)
+class VerbEntry(Constituent):
+    """A verb; its parts are its forms, each with its particle."""
+
+    entry: Verb
+
+    PARTS: ClassVar[Parts] = {
+        form: methodcaller("form_with_particle", form) for form in get_args(VerbForm)
+    }
+
+    def form_with_particle(self, form: VerbForm) -> Part:
+        """One of the verb's forms, with its particle."""
+        return (f"{self.entry.form(form)} {self.entry.particle}".strip(),)
+
+
+@dataclass(frozen=True, slots=True)
+class Realisation:
+    """How a predicate stands: its auxiliary, if any, and the form of its verb."""
+
+    auxiliary: Auxiliary | None
+    negated: bool
+    form: VerbForm
+
+    @property
+    def aux(self) -> Part:
+        """The auxiliary's form; nothing if there is none."""
+        if self.auxiliary is None:
+            return ()
+        return (self.auxiliary.negated if self.negated else self.auxiliary.auxiliary,)
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate(Constituent):
+    """A verb inflected for its subject, or a copula."""
+
+    verb: Verb | None
+    chosen: Realisation
+    counterpart: Realisation | None
+    """The same in the other number, where that makes a difference."""
+
+    def realised(self, part: str, swapped: bool) -> Part:
+        """One part as the predicate was drawn, or in the other number, if that differs.
+
+        ``finite`` is what agrees: the auxiliary, or the first word of the verb; ``rest`` is
+        what follows it.
+        """
+        chosen = self.counterpart if swapped and self.counterpart else self.chosen
+        verb = VerbEntry(self.verb).form_with_particle(chosen.form) if self.verb else ()
+        if part == "aux":
+            return chosen.aux
+        if part == "verb":
+            return verb
+        if part == "finite":
+            return chosen.aux or (verb[0].split(" ")[0],)
+        if part == "rest":
+            return verb if chosen.aux else _some(self.verb.particle if self.verb else "")
+        return chosen.aux + verb
+
+    PARTS: ClassVar[Parts] = {
+        f"{'swapped.' * swapped}{part}".rstrip("."): methodcaller("realised", part, swapped)
+        for swapped in (False, True)
+        for part in ("", "aux", "verb", "finite", "rest")
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class AdjectiveEntry(Constituent):
+    """An adjective."""
+
+    entry: Adjective
+
+    PARTS: ClassVar[Parts] = {"": lambda adjective: (adjective.entry.adjective,)}
+
+
+@dataclass(frozen=True, slots=True)
+class Pronoun(Constituent):
+    """A pronoun, with the reflexive that it goes with."""
+
+    text: str
+    reflexive: str
+
+    @property
+    def number(self) -> Number:
+        """Plural if it goes with "themselves"."""
+        return "pl" if self.reflexive == THEMSELVES else "sg"
+
+    @property
+    def reflexives(self) -> Part:
+        """The only reflexive pronoun that goes with this one."""
+        return (self.reflexive,)
+
+    PARTS: ClassVar[Parts] = {"": lambda pronoun: (pronoun.text,)}
+
+
+@dataclass(frozen=True, slots=True)
+class Words(Constituent):
+    """The word, or row of words, that was chosen from several."""
+
+    row: Part
+
+    PARTS: ClassVar[Parts] = {"": lambda words: _some(words.row[0])}
+
+    def part(self, name: str = "") -> Part:
+        """The word with a number in the row, by default the first; an empty one is nothing."""
+        return _some(self.row[int(name or 0)])

@@ -1,0 +1,333 @@
+"""Paradigms as declarations: what is drawn, in which order, and the two sentences made of it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast, get_args
+
+from pydantic import Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from blimpworks.campaign.settings.parsing import complaints, read_settings
+from blimpworks.errors import UserError
+from blimpworks.papers.blimp.items.generator.checks import check_scheme, section
+from blimpworks.papers.blimp.items.lexicon.entries import (
+    Frame,
+    Gender,
+    Number,
+    Restriction,
+    VerbTag,
+)
+from blimpworks.strict import Strict
+
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+"""Of something that is drawn."""
+Names = tuple[Name, ...]
+Realised = Literal["present", "past", "base", "participle", "gerund"]
+"""What a verb stands as: finite, or after an auxiliary in that form."""
+NOMINAL = ("noun", "phrase")
+PRONOMINAL = (*NOMINAL, "pronoun")
+
+
+class Drawn(Strict):
+    """Base of everything that is drawn."""
+
+    def names(self) -> Iterator[tuple[str, str, Sequence[str]]]:
+        """What it says of others that are drawn: key, name, and the kinds that they may be of."""
+        for key, field in type(self).model_fields.items():
+            if not isinstance(field.json_schema_extra, dict):
+                continue
+            value = getattr(self, key)
+            for name in (value,) if isinstance(value, str) else value or ():
+                yield field.alias or key, name, cast(list[str], field.json_schema_extra["names"])
+
+
+def _names(*kinds: str, default: Any = ()) -> Any:
+    """A field that names what is drawn before, of one of some kinds."""
+    return Field(default, json_schema_extra={"names": [*kinds]})
+
+
+def _for() -> Any:
+    """The field ``for``, which names a noun or phrase."""
+    return Field(alias="for", json_schema_extra={"names": [*NOMINAL]})
+
+
+class VerbDraw(Drawn):
+    """An entry of a verb."""
+
+    kind: Literal["verb"] = Field(alias="is")
+    frame: Frame | tuple[Frame, ...] = get_args(Frame)
+    words: tuple[str, ...] = ()
+    """Verbs, with their particles; all if empty."""
+    other_than: tuple[str, ...] = ()
+    """Verbs, with their particles, that it is not."""
+    tags: tuple[VerbTag, ...] = ()
+    """All of them hold."""
+    without: tuple[VerbTag, ...] = ()
+    """None of them holds."""
+    complement: Literal["that", "wh"] | tuple[Literal["that", "wh"], ...] = ()
+    """Kinds of clauses that it takes, all of them."""
+    only: Literal["that", "wh"] | None = None
+    """The only kind of clause that it takes."""
+    also: Frame | None = None
+    """The verb has an entry of this frame too."""
+    never: tuple[Frame, ...] = ()
+    """The verb has no entry of these frames."""
+    subject: Names = _names(*NOMINAL)
+    """Each of them could be its subject."""
+    object: Names = _names(*NOMINAL)
+    """Each of them could be its object."""
+    subject_within: Restriction = ""
+    """Nothing else could be its subject."""
+    subject_accepts: Restriction = ""
+    """Nouns of all these classes could be its subject."""
+    irregular: bool | None = None
+    """Whether past and participle differ."""
+    distinct_past: bool = False
+    """Past and base differ (unlike those of "put")."""
+    distinct_participle: bool = False
+    """Participle and base differ (unlike those of "come")."""
+    particle: bool | None = None
+    """Whether it has one."""
+    unlike: Names = _names("verb")
+    """Verbs that it is not."""
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """Those that it may have."""
+        return (self.frame,) if isinstance(self.frame, str) else self.frame
+
+
+class NominalDraw(Drawn):
+    """What nouns and phrases have in common."""
+
+    number: Number | None = None
+    number_of: Name | None = _names(*PRONOMINAL, default=None)
+    """The same number as this one."""
+    number_unlike: Name | None = _names(*PRONOMINAL, default=None)
+    """The other number than this one's."""
+    plural: Literal["regular", "irregular"] | None = None
+    """How its plural is made; it has one that differs."""
+    distinct_plural: bool = False
+    """Its plural, if any, differs from its singular (unlike that of "sheep")."""
+    gender: tuple[Gender, ...] = get_args(Gender)
+    classes: Restriction = ""
+    other_than: tuple[str, ...] = ()
+    """Nouns, in the singular, that it is not."""
+    tags: tuple[Literal["common", "clause", "relational"], ...] = ()
+    mass: bool = False
+    """Whether nouns without plural count too."""
+    proper: bool = False
+    """Whether names count too."""
+    relational: bool = False
+    """Whether nouns that want an "of" count too."""
+    subject_of: Names = _names("verb")
+    """Verbs that it could be the subject of."""
+    object_of: Names = _names("verb")
+    """Verbs that it could be the object of."""
+    said_of: Names = _names("adjective")
+    """Adjectives that could be said of it."""
+    of: Name | None = _names(*NOMINAL, default=None)
+    """A relational noun that it could stand after "of"."""
+    unlike: Names = _names(*NOMINAL)
+    """Nouns that it is not."""
+    mismatch: Names = _names(*PRONOMINAL)
+    """Constituents that it shares no reflexive pronoun with."""
+    match: Names = _names(*PRONOMINAL)
+    """Constituents that it shares a reflexive pronoun with."""
+
+
+class NounDraw(NominalDraw):
+    """A noun without determiner, in one of its numbers."""
+
+    kind: Literal["noun"] = Field(alias="is")
+
+
+class PhraseDraw(NominalDraw):
+    """A noun with its determiner, or a name."""
+
+    kind: Literal["phrase"] = Field(alias="is")
+    proper: bool = True
+    determiner: str | tuple[str, ...] = "frequent"
+    """A set of determiners, or some of them."""
+    complement_of: Name | None = _names("verb", default=None)
+    """A verb that it is the object of; nothing at all if that takes none."""
+
+
+class DeterminerDraw(Drawn):
+    """A determiner."""
+
+    kind: Literal["determiner"] = Field(alias="is")
+    among: str | tuple[str, ...] = "frequent"
+    """A set of determiners, or some of them."""
+    for_: Name = _for()
+    """The noun that it stands before."""
+    unlike: Names = _names("determiner")
+    """Determiners that it is not."""
+
+
+class PredicateDraw(Drawn):
+    """A verb, inflected for its subject, with an auxiliary or without."""
+
+    kind: Literal["predicate"] = Field(alias="is")
+    verb: Name | None = _names("verb", default=None)
+    """Nothing for a copula."""
+    subject: Names = _names(*PRONOMINAL)
+    """What it agrees with; of several, joined by "and", the plural."""
+    number: Number | None = None
+    """What it agrees with where there is no such subject."""
+    auxiliary: Literal["any", "none", "always"] = "any"
+    among: tuple[str, ...] = ()
+    """Auxiliaries that it may have; all if empty."""
+    negated: Literal["no", "yes", "any"] = "any"
+    use: Literal["statement", "question"] = "statement"
+    """A question wants an auxiliary, and has "do" too."""
+    forms: tuple[Realised, ...] = get_args(Realised)
+    agreeing: bool = False
+    """Whether it must have a counterpart of the other number."""
+    like: Name | None = _names("predicate", default=None)
+    """A predicate whose auxiliary and form it has."""
+
+
+class AdjectiveDraw(Drawn):
+    """An adjective."""
+
+    kind: Literal["adjective"] = Field(alias="is")
+    frame: Literal["", "tough", "raising", "control", "clause"] = ""
+    words: tuple[str, ...] = ()
+    other_than: tuple[str, ...] = ()
+    """Adjectives that it is not."""
+    tags: tuple[Literal["attributive", "predicative", "common"], ...] = ()
+    never: tuple[Literal["", "tough", "raising", "control", "clause"], ...] = ()
+    """The adjective has no entry of these frames."""
+    of: Names = _names(*NOMINAL)
+    """What it is said of."""
+    unlike: Names = _names("adjective")
+    """Adjectives that it is not."""
+
+
+class PronounDraw(Drawn):
+    """A pronoun of the third person."""
+
+    kind: Literal["pronoun"] = Field(alias="is")
+    case: Literal["nominative", "accusative", "reflexive"]
+    like: Name | None = _names(*PRONOMINAL, default=None)
+    """What it stands for, or would in the number that is asked for."""
+    number: Number | None = None
+    number_unlike: Name | None = _names(*PRONOMINAL, default=None)
+    """The other number than this one's."""
+    mismatch: Names = _names(*PRONOMINAL)
+    """What it cannot stand for."""
+
+
+class WhDraw(Drawn):
+    """An interrogative or relative pronoun."""
+
+    kind: Literal["wh"] = Field(alias="is")
+    for_: Name = _for()
+    """What it stands for."""
+    relative: bool = False
+    """Who, which or that; otherwise who or what."""
+
+
+class ChoiceDraw(Drawn):
+    """One of some words, or one of some rows of words ({name.0}, {name.1} …)."""
+
+    kind: Literal["choice"] = Field(alias="is")
+    among: tuple[str | tuple[str, ...], ...] = ()
+    by_number: dict[Number, tuple[str | tuple[str, ...], ...]] = Field(default={})
+    """What there is to choose from, by the number of ``of``."""
+    of: Name | None = _names(*PRONOMINAL, default=None)
+    unlike: Names = _names("choice")
+    """Choices that it is not."""
+
+
+AnyDraw = Annotated[
+    VerbDraw
+    | NounDraw
+    | PhraseDraw
+    | DeterminerDraw
+    | PredicateDraw
+    | AdjectiveDraw
+    | PronounDraw
+    | WhDraw
+    | ChoiceDraw,
+    Field(discriminator="kind"),
+]
+
+
+class Scheme(Strict):
+    """What is drawn for a pair, and its two sentences."""
+
+    draw: dict[Name, AnyDraw] = Field(min_length=1)
+    """What is drawn, in this order, by names."""
+    good: str
+    """The acceptable sentence, with {name} or {name.part} in place of what is drawn."""
+    bad: str
+    crucial_item: str | None = None
+    """Field of that name, written like a sentence."""
+    dependency_length: str | None = None
+    """Words whose number is the field of that name, written like a sentence."""
+
+    @property
+    def templates(self) -> Mapping[str, str]:
+        """Everything that is written like a sentence, by its key."""
+        keys = ("good", "bad", "crucial_item", "dependency_length")
+        return {key: text for key in keys if (text := getattr(self, key)) is not None}
+
+
+class Declaration(Strict):
+    """A paradigm: what the released files say of it, and the schemes that its pairs are drawn by.
+
+    With a single scheme, its keys stand beside the others.
+    """
+
+    note: str = ""
+    """What the pairs are about, in a sentence."""
+    term: str
+    """Field ``linguistics_term``."""
+    field: Literal["morphology", "syntax", "syntax_semantics", "semantics"]
+    method: Literal["one_prefix", "two_prefix"] | None = None
+    """The prefix method that it allows; then both sentences mark critical words by brackets."""
+    lexically_identical: bool
+    one_of: Annotated[tuple[Scheme, ...], Field(min_length=1)]
+    """Schemes that pairs are drawn by, each as often as any other."""
+
+
+def _gathered(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings with the keys of a single scheme below ``one_of``."""
+    if "one_of" in settings:
+        return settings
+    scheme = {key: value for key, value in settings.items() if key in Scheme.model_fields}
+    rest = {key: value for key, value in settings.items() if key not in scheme}
+    return {**rest, "one_of": [scheme]}
+
+
+def _ungathered(errors: Sequence[ErrorDetails]) -> list[ErrorDetails]:
+    """What is wrong, with the keys of a single scheme where its writer has them."""
+    return [
+        {**error, "loc": error["loc"][2:]} if error["loc"][:2] == ("one_of", 0) else error
+        for error in errors
+    ]
+
+
+def read_declaration(path: Path) -> Declaration:
+    """Read a paradigm's declaration, a YAML file called after it.
+
+    Raises UserError naming file and key of what is missing, unknown or malformed, and of what
+    names nothing that is drawn, or something of another kind than it should.
+    """
+    settings = read_settings(path, "declaration of a paradigm")
+    try:
+        declaration = Declaration.model_validate(_gathered(settings))
+    except ValidationError as error:
+        errors = error.errors() if "one_of" in settings else _ungathered(error.errors())
+        raise UserError(complaints(errors, settings, str(path))) from error
+    schemes = declaration.one_of
+    wrong = [
+        f"{path}: {each}."
+        for number, scheme in enumerate(schemes)
+        for each in check_scheme(scheme, declaration.method, section(schemes, number))
+    ]
+    if wrong:
+        raise UserError("\n".join(wrong))
+    return declaration

@@ -1,0 +1,171 @@
+"""BLiMP (Warstadt et al. 2020): 67 paradigms of English, released or generated anew."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from blimpworks.campaign.catalogue import Catalogue, Pinned
+from blimpworks.campaign.layout import Layout
+from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
+from blimpworks.campaign.retrieved import named_sources
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.errors import UserError
+from blimpworks.papers.blimp.exhibits.facts import FACTS
+from blimpworks.papers.blimp.exhibits.specs import SPECS
+from blimpworks.papers.blimp.paradigms import (
+    BENCHMARK,
+    GENERATED,
+    LANG,
+    PHENOMENON_OF,
+    RELEASED_DATA,
+    RELEASED_PAIRS,
+    declared_paradigms,
+)
+from blimpworks.papers.blimp.settings import BlimpOptions
+
+_RAW = "blimp/raw_results"
+RELEASED_RESULTS = (
+    f"{_RAW}/blimp_full_results_summary.csv",
+    f"{_RAW}/summary/human_validation_summary.csv",
+    f"{_RAW}/summary/models_summary.jsonl",
+)
+"""Sources of the results that the authors released."""
+RESPONSES = (f"{_RAW}/all_outputs/human_responses.csv",)
+"""Source of the single human judgements that they released."""
+
+
+def _options(campaign: Campaign) -> BlimpOptions:
+    return campaign.section(BlimpOptions)
+
+
+def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
+    """English, where the campaign has it."""
+    return tuple(lang for lang in catalogue.languages if lang == LANG)
+
+
+def _pairs(campaign: Campaign, paradigms: int, available: int) -> int:
+    return paradigms * min(available, _options(campaign).per_paradigm or available)
+
+
+def check(campaign: Campaign, catalogue: Catalogue) -> None:
+    """See that there are English, released files and declared paradigms, as benchmarks need them.
+
+    Raises UserError for what is missing.
+    """
+    requested = [name for name in campaign.benchmarks if name in (BENCHMARK, GENERATED)]
+    if LANG not in catalogue.languages:
+        raise UserError(
+            f"benchmark {requested[0]!r} has items in {LANG} alone; languages has "
+            f"{', '.join(catalogue.languages)}: add {LANG}, or take it out of benchmarks."
+        )
+    if BENCHMARK in requested and not catalogue.sources_of(RELEASED_DATA, LANG):
+        raise UserError(
+            f"{campaign.catalogue.sources} has no row of kind {RELEASED_DATA!r} and lang {LANG!r}, "
+            f"expected one for each released file of benchmark {BENCHMARK!r}; add those of "
+            f"config/sources.tsv, or take {BENCHMARK!r} out of benchmarks."
+        )
+    if GENERATED in requested and not declared_paradigms(campaign):
+        raise UserError(
+            f"{campaign.folder('blimp') / 'paradigms'} has no declaration, expected one .yaml file "
+            f"for each paradigm of benchmark {GENERATED!r}; add one (docs/generator.md), or take "
+            "the benchmark out of benchmarks."
+        )
+
+
+def sources(campaign: Campaign, catalogue: Catalogue) -> Sequence[Pinned]:
+    """The released files."""
+    return catalogue.sources_of(RELEASED_DATA, LANG) if BENCHMARK in campaign.benchmarks else ()
+
+
+def released_results(campaign: Campaign, catalogue: Catalogue) -> Sequence[Pinned]:
+    """Files of the results that the authors released, where all can be had."""
+    return named_sources(campaign, catalogue, RELEASED_RESULTS)
+
+
+def released_tables(layout: Layout, paper: str) -> list[str]:
+    """The table of released results, where their sources can be had."""
+    rows = released_results(layout.campaign, layout.catalogue)
+    return [f"{layout.results}/accuracies/released/{paper}.parquet"] if rows else []
+
+
+def ratings_tables(layout: Layout, paper: str) -> list[str]:
+    """The table of single human judgements, where their source can be had."""
+    rows = named_sources(layout.campaign, layout.catalogue, RESPONSES)
+    return [f"{layout.results}/ratings/{paper}.parquet"] if rows else []
+
+
+PAPER = Paper(
+    name=BENCHMARK,
+    position=3,
+    citation=Citation(
+        label="BLiMP",
+        title="BLiMP: The Benchmark of Linguistic Minimal Pairs for English",
+        authors="Warstadt, Parrish, Liu, Mohananey, Peng, Wang and Bowman (2020)",
+        address="https://aclanthology.org/2020.tacl-1.25",
+    ),
+    settings=BlimpOptions,
+    folders={
+        "blimp": (
+            Path("config/blimp"),
+            "Lexicon and paradigms that BLiMP's pairs are generated from.",
+        )
+    },
+    benchmarks=tuple(
+        Benchmark(
+            name=name,
+            options=_options,
+            languages=languages,
+            methods=lambda campaign, _: _options(campaign).methods,
+            expected_units=expected,
+            # 8.5 words with the stop, some of them cut in two.
+            tokens=11.0,
+            # Strictly greater, in text and code. Seven pairs are twice the same sentence (2 of
+            # passive_1, 5 of principle_A_case_2): wrong for every model, they cap those two at 99.8
+            # and 99.5 %. A model can't do better than chance on them, which is what half says.
+            ties={"published": {ANY: "wrong"}, "corrected": {ANY: "half"}},
+            in_text=False,
+            own_words=name == GENERATED,
+        )
+        for name, expected in {
+            BENCHMARK: lambda campaign, _, lang: _pairs(
+                campaign, len(PHENOMENON_OF), RELEASED_PAIRS
+            ),
+            GENERATED: lambda campaign, _, lang: _pairs(
+                campaign, len(declared_paradigms(campaign)), _options(campaign).pairs
+            ),
+        }.items()
+    ),
+    method_settings=lambda campaign: {"blimp.methods": _options(campaign).methods},
+    check=check,
+    sources=sources,
+    exhibits=SPECS,
+    facts=FACTS,
+    tables={
+        # Released and generated pairs, so that both must be there.
+        "data_sets": TableKind(
+            paths=lambda layout, _: [
+                f"{layout.results}/accuracies/{name}.parquet" for name in (BENCHMARK, GENERATED)
+            ],
+            evaluated=True,
+            of_all_benchmarks=True,
+        ),
+        "bins": TableKind(template="{results}/bins/{paper}.parquet", evaluated=True),
+        # Beside people's accuracies, where these can be had.
+        "curves": TableKind(
+            template="{results}/regressions/{paper}/curves.parquet",
+            evaluated=True,
+            sources=released_results,
+        ),
+        "released": TableKind(
+            paths=released_tables,
+            sources=released_results,
+        ),
+        "ratings": TableKind(
+            paths=ratings_tables,
+            sources=lambda campaign, catalogue: named_sources(campaign, catalogue, RESPONSES),
+        ),
+    },
+    formulas=("blimpworks.papers.blimp.exhibits.formulas",),
+    commands=("blimpworks.papers.blimp.commands",),
+    rules="papers/blimp.smk",
+    printed_accuracies="blimpworks.papers.blimp.published:accuracies",
+)

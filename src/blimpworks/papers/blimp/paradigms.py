@@ -1,0 +1,61 @@
+"""The paradigms of BLiMP, as Table 4 groups them, and the prefix methods that each allows.
+
+They are the rows of ``paradigms.tsv``. Source: Warstadt et al. (2020), Tables 2 and 4; the
+released data say which paradigm allows which prefix method (Table 4 marks as many of each: 20
+and 20). Without heavy imports, because printed accuracies are read with this module too.
+"""
+
+from importlib.resources import files
+
+from blimpworks.campaign.methods import PREFIXES
+from blimpworks.campaign.settings.campaign import Campaign
+
+BENCHMARK, LANG, HUMAN = "blimp", "eng", "human"
+RERUN = "rerun_full_sentence"
+"""What stands for the method of the authors' run of 2021, which has whole sentences alone."""
+GENERATED = "blimp_generated"
+"""The benchmark of the same paradigms with pairs that are generated here."""
+RELEASED_DATA = "blimp_data"
+"""Kind of the sources that are the released pairs."""
+RELEASED_PAIRS = 1000
+"""Pairs of each paradigm that are released, and that models are judged on."""
+PHENOMENA: dict[str, tuple[str, str]] = {
+    "anaphor_agreement": ("Anaphor", "agr."),
+    "argument_structure": ("Argument", "structure"),
+    "binding": ("", "Binding"),
+    "control_raising": ("Control/", "raising"),
+    "determiner_noun_agreement": ("Det.-noun", "agr."),
+    "ellipsis": ("", "Ellipsis"),
+    "filler_gap_dependency": ("Filler", "gap"),
+    "irregular_forms": ("Irregular", "forms"),
+    "island_effects": ("Island", "effects"),
+    "npi_licensing": ("NPI", "licensing"),
+    "quantifiers": ("", "Quantifiers"),
+    "subject_verb_agreement": ("Subj.-verb", "agr."),
+}
+"""Phenomena by their names in the released data, and their headings in two lines."""
+NAMES = {
+    key: f"{upper} {lower}".strip().replace("/ ", "/") for key, (upper, lower) in PHENOMENA.items()
+}
+"""The headings in one line."""
+_ROWS = [
+    line.split("\t")
+    for line in files("blimpworks.papers.blimp")
+    .joinpath("paradigms.tsv")
+    .read_text("utf-8")
+    .splitlines()[1:]
+]
+PARADIGMS = {
+    name: tuple(uid for uid, phenomenon, _ in _ROWS if phenomenon == name) for name in PHENOMENA
+}
+"""Paradigms of each phenomenon, in the order of Table 4."""
+PHENOMENON_OF = {uid: phenomenon for uid, phenomenon, _ in _ROWS}
+ONE_PREFIX, TWO_PREFIX = (
+    tuple(uid for uid, _, allowed in _ROWS if allowed == method) for method in PREFIXES
+)
+"""Paradigms that allow each prefix method."""
+
+
+def declared_paradigms(campaign: Campaign) -> list[str]:
+    """Paradigms that are declared for the generator, in the order of their names."""
+    return sorted(path.stem for path in campaign.folder("blimp").glob("paradigms/*.yaml"))

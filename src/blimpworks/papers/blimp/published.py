@@ -1,0 +1,61 @@
+"""Accuracies that BLiMP prints: Table 4, by paradigm and model; those of humans among them.
+
+Three groups of numbers stand in each other's rows. Those of argument structure, and of
+determiners and nouns with an adjective, are in the order of the file of results that the
+authors released (which sorts by name, and has paradigms of animate subjects elsewhere); their
+labels are in another order. The human numbers of two paradigms of subject-verb agreement are
+exchanged, in that file as well, but not in the released summary of the validation.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from blimpworks.campaign.reference import PublishedRow
+from blimpworks.errors import UserError
+from blimpworks.papers.blimp.paradigms import HUMAN, LANG, PARADIGMS, PHENOMENON_OF
+from blimpworks.reproduction.printed import PrintedAccuracy
+
+PAIRS = 1000
+"""Pairs of a paradigm (abstract)."""
+_ARGUMENTS = PARADIGMS["argument_structure"]
+_ADJECTIVES = tuple(u for u in PARADIGMS["determiner_noun_agreement"] if "_with_adj" in u)
+MISPLACED = {
+    **dict(zip(_ARGUMENTS, (*_ARGUMENTS[2:], *_ARGUMENTS[:2]), strict=True)),
+    **dict(zip(_ADJECTIVES, (*_ADJECTIVES[1:], *_ADJECTIVES[:1]), strict=True)),
+}
+"""Rows of Table 4, and the paradigms whose numbers stand there."""
+_FIRST, _SECOND = (f"irregular_plural_subject_verb_agreement_{n}" for n in "12")
+MISPLACED_HUMANS = {**MISPLACED, _FIRST: _SECOND, _SECOND: _FIRST}
+"""The same of the human numbers."""
+
+
+def paradigm_of(row: PublishedRow) -> str:
+    """The paradigm that a number of Table 4 is of."""
+    misplaced = MISPLACED_HUMANS if row.column == HUMAN else MISPLACED
+    return misplaced.get(row.row, row.row)
+
+
+def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
+    """Accuracies of paradigms, those that stand in another's row put into place.
+
+    How many ratings a human accuracy is of is not printed. Raises UserError for a row that is
+    no paradigm, or a number that is no percentage.
+    """
+    for row in printed:
+        if row.exhibit != "table4":
+            continue
+        if row.row not in PHENOMENON_OF or row.value is None or not 0 <= row.value <= 100:
+            raise UserError(
+                f"table4: row {row.row!r}, column {row.column!r} is {row.text!r}; expected a "
+                "paradigm's name and percent."
+            )
+        paradigm = paradigm_of(row)
+        yield PrintedAccuracy(
+            model=row.column,
+            lang=LANG,
+            accuracy=row.value / 100,
+            rounding=row.half_unit / 100,
+            n=None if row.column == HUMAN else PAIRS,
+            origin=row.place,
+            phenomenon=PHENOMENON_OF[paradigm],
+            paradigm=paradigm,
+        )

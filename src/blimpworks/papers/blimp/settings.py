@@ -1,0 +1,35 @@
+"""Settings of BLiMP: which pairs, how they are judged, and the generator of pairs anew."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from blimpworks.campaign.settings.base import Method, Positive, TiePolicy, Variant, distinct
+from blimpworks.strict import Strict
+
+Methods = Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)]
+
+
+class BlimpOptions(Strict):
+    """The pairs of BLiMP, released or generated here, and how they are judged."""
+
+    variant: Variant = "published"
+    """published: a tie is wrong, also where a pair is twice the same sentence (2 of passive_1,
+    5 of principle_A_case_2); corrected: it counts half."""
+    per_paradigm: Positive | None = None
+    """At most so many pairs of each paradigm, evenly from all of it; null for all 1,000."""
+    methods: Methods = ("full_sentence", "one_prefix", "two_prefix")
+    """How a pair is decided: names of methods, or ``name=expression`` (docs/scoring.md); the
+    first is the one that exhibits show (sections 4.1 and 6.4). Of prefix methods a pair has
+    those that its paradigm allows."""
+    ties: TiePolicy | None = None
+    """What equal values count as; null for what the variant has."""
+    unknown_words: Literal["any", "critical", "score"] = "score"
+    """Pairs that models with a vocabulary of whole words do without: those with any unknown
+    word, those whose critical words are unknown, or none, as in the paper (footnote 15)."""
+    bins: int = Field(default=10, ge=2)
+    """Bins of each factor in Figure 2, at most (the paper does not say how it bins)."""
+    pairs: Positive = 1000
+    """Distinct pairs that are generated of each paradigm."""
+    seed: int = 0
+    """Seed of the generator; each paradigm draws independently of all others."""

@@ -1,0 +1,1 @@
+"""Statistics that CLAMS alone has."""

@@ -1,0 +1,164 @@
+"""Morphological complexity of languages: the mean of quantified WALS features (CWALS).
+
+Source: Bentz, Ruzsics, Koplenig and Samardžić (2016), "A Comparison Between Morphological
+Complexity Measures: Typological Data vs. Language Corpora", section 2.1 and their table of
+features, which CLAMS (section 6.3) cites. Each of 28 features of the World Atlas of Language
+Structures is put in the order of how much morphology it takes, or reduced to whether it
+takes any, and divided by its highest value; a language's complexity is the mean over the
+features that it has.
+"""
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from blimpworks.errors import UserError
+from blimpworks.tables import MORPHOLOGY, write_table
+
+SCALES: dict[str, tuple[int | None, ...]] = {
+    "22A": (1, 2, 3, 4, 5, 6, 7),  # inflectional synthesis of the verb
+    "26A": (0, 1, 1, 1, 1, 1),  # prefixing and suffixing: any inflection
+    "27A": (1, 1, 0),  # reduplication: any that is productive
+    "28A": (1, 3, 2, 4),  # case syncretism: less of it is more morphology
+    "29A": (1, 2, 3),  # syncretism in verbal person and number
+    "30A": (1, 2, 3, 4, 5),  # number of genders
+    "33A": (1, 1, 1, 1, 1, 1, 0, 1, 0),  # nominal plurality: by other than a word
+    "34A": (1, 2, 3, 4, 5, 6),  # occurrence of nominal plurality
+    "37A": (0, 0, 1, 0, 0),  # definite article: an affix
+    "38A": (0, 0, 1, 0, 0),  # indefinite article: an affix
+    "49A": (1, 2, 3, 4, 5, 6, 7, 8, None),  # number of cases; borderline marking is set aside
+    "51A": (1, 1, 1, 1, 1, 1, 1, 1, 0),  # case affixes or clitics: any
+    "57A": (1, 1, 1, 0),  # pronominal possessive affixes: any
+    "59A": (1, 2, 3, 4),  # possessive classification
+    "65A": (1, 0),  # perfective and imperfective: marked
+    "66A": (2, 3, 4, 1),  # past tense: degrees of remoteness
+    "67A": (1, 0),  # future tense: inflectional
+    "69A": (1, 1, 1, 1, 0),  # tense and aspect affixes: any
+    "70A": (4, 3, 3, 2, 1),  # morphological imperative: numbers told apart
+    "73A": (1, 0),  # optative: inflectional
+    "74A": (1, 0, 0),  # situational possibility: by affixes
+    "75A": (0, 1, 0),  # epistemic possibility: by affixes
+    "78A": (0, 1, 1, 0, None, None),  # evidentiality: by affix or tense; modal, mixed set aside
+    "94A": (0, 0, 0, 1, None),  # adverbial subordinator: a suffix; mixed set aside
+    "101A": (0, 1, 1, 0, 0, None),  # pronominal subjects: affixes, clitics; mixed set aside
+    "102A": (1, 2, 2, 2, 3),  # verbal person marking: of how many arguments
+    "111A": (0, 1, 0, None),  # causative: morphological; both types set aside
+    "112A": (1, 0, 0, 0, None, None),  # negation: an affix; double, varying set aside
+}
+"""By feature, what each of its categories counts, in WALS's order; None: set aside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """What a WALS language has of a feature: the category's number, counted from 1."""
+
+    feature: str
+    number: int
+
+    @property
+    def value(self) -> float | None:
+        """From 0 to 1; None for a category that is set aside."""
+        scale = SCALES[self.feature]
+        degree = scale[self.number - 1]
+        return None if degree is None else degree / max(filter(None, scale))
+
+
+def _read(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Rows of a WALS table, each with where it stands. Raises UserError for another table."""
+    try:
+        with path.open(encoding="utf-8", newline="") as handle:
+            reader = csv.DictReader(handle)
+            missing = [c for c in columns if c not in (reader.fieldnames or ())]
+            if missing:
+                raise UserError(
+                    f"{path}:1: there is no column {', '.join(missing)}; expected a table of "
+                    "WALS's repository. Retrieve it again."
+                )
+            for row in reader:
+                yield f"{path}:{reader.line_num}", row
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist; expected a table of WALS.") from error
+
+
+def _numbers(elements: Path) -> dict[str, Category]:
+    """Categories of the features that count, by WALS's internal key."""
+    categories: dict[str, Category] = {}
+    for where, row in _read(elements, ("pk", "id", "number")):
+        feature = row["id"].partition("-")[0]
+        if feature in SCALES:
+            number = int(row["number"]) if row["number"].isdecimal() else 0
+            if not 1 <= number <= len(SCALES[feature]):
+                raise UserError(
+                    f"{where}: {row['id']!r} is category {row['number']!r}, expected 1 to "
+                    f"{len(SCALES[feature])} of feature {feature}. Is it another release of WALS?"
+                )
+            categories[row["pk"]] = Category(feature, number)
+    return categories
+
+
+def read_categories(values: Path, elements: Path) -> dict[str, dict[str, Category]]:
+    """By WALS language and feature, what counts of WALS's values.
+
+    ``values`` and ``elements`` are raw/value.csv and raw/domainelement.csv of its repository.
+
+    Raises UserError for a missing or broken table, or a value of an unknown category.
+    """
+    known = _numbers(elements)
+    by_language: dict[str, dict[str, Category]] = {}
+    for where, row in _read(values, ("id", "domainelement_pk")):
+        feature, _, language = row["id"].partition("-")
+        if feature not in SCALES:
+            continue
+        category = known.get(row["domainelement_pk"])
+        if not language or category is None or category.feature != feature:
+            raise UserError(
+                f"{where}: value {row['id']!r} has domainelement_pk {row['domainelement_pk']!r}, "
+                f"expected one of feature {feature} in {elements}. Take both from one release."
+            )
+        by_language.setdefault(language, {})[feature] = category
+    return by_language
+
+
+def choose_languages(
+    categories: Mapping[str, Mapping[str, Category]], languages: Path
+) -> dict[str, str]:
+    """The WALS language of each ISO 639-3 code: of several, the one with the most features.
+
+    Ties go by WALS's code. ``languages`` is cldf/languages.csv of its repository.
+
+    Raises UserError for a missing or broken table.
+    """
+    chosen: dict[str, str] = {}
+    for _, row in sorted(_read(languages, ("ID", "ISO639P3code")), key=lambda r: r[1]["ID"]):
+        lang, name = row["ISO639P3code"], row["ID"]
+        if not lang or name not in categories:
+            continue
+        best = chosen.get(lang)
+        if best is None or len(categories[name]) > len(categories[best]):
+            chosen[lang] = name
+    return chosen
+
+
+def build_morphology(values: Path, elements: Path, languages: Path, output: Path) -> int:
+    """Write the morphology table: a row for each language and feature; how many languages.
+
+    A language's complexity is the mean of its ``value``. Raises UserError for a broken table.
+    """
+    categories = read_categories(values, elements)
+    rows = [
+        {
+            "lang": lang,
+            "wals": name,
+            "feature": feature,
+            "category": categories[name][feature].number,
+            "value": categories[name][feature].value,
+        }
+        for lang, name in sorted(choose_languages(categories, languages).items())
+        for feature in SCALES
+        if feature in categories[name]
+    ]
+    write_table(pa.Table.from_pylist(rows, schema=MORPHOLOGY.arrow()), MORPHOLOGY, output)
+    return len({row["lang"] for row in rows})

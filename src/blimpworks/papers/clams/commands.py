@@ -1,0 +1,107 @@
+"""Commands of CLAMS."""
+
+from pathlib import Path
+
+import typer
+
+from blimpworks.campaign.variants import Variant
+from blimpworks.commands import shared
+from blimpworks.commands.declare import Use, calls, command, spread
+from blimpworks.commands.options import (
+    LanguageFile,
+    argument,
+    of_language,
+    option,
+    settings,
+    written,
+)
+from blimpworks.papers.clams.settings import ClamsOptions
+
+PAPER = "blimpworks.papers.clams"
+
+
+@calls(f"{PAPER}.items.evaluation_sets:count_sets", packages=shared.ARROW, notes="minimal_sets")
+def count_sets(
+    sets: list[LanguageFile] = argument(
+        "Released files, as LANG=PATH.",
+        parser=of_language,
+        use=Use(
+            reads=lambda sets, _: [each.path for each in sets],
+            records=lambda _, sets: {"languages": [each.lang for each in sets]},
+        ),
+    ),
+    output: Path = shared.OUTPUT,
+) -> None:
+    """Count the minimal sets of the released evaluation sets, by the words that differ."""
+
+
+@calls(f"{PAPER}.items.build:build_items", packages=shared.ARROW, notes="pairs")
+def build_clams_items(
+    sets: list[Path] = argument("Evaluation sets, called as paradigms."),
+    lang: str = shared.LANG,
+    output: Path = written("Items table to write."),
+    options: ClamsOptions = settings(
+        ClamsOptions, "Options of CLAMS, as JSON.", use=spread(mode="json", exclude_unset=True)
+    ),
+) -> None:
+    """Turn a language's evaluation sets into items with critical regions."""
+
+
+@calls(f"{PAPER}.analysis.wals:build_morphology", packages=shared.ARROW, notes="languages")
+def build_morphology(
+    values: Path = argument("WALS's raw/value.csv."),
+    elements: Path = option("WALS's raw/domainelement.csv."),
+    languages: Path = option("WALS's cldf/languages.csv."),
+    output: Path = shared.OUTPUT,
+) -> None:
+    """Quantify the morphology of languages by their WALS features."""
+
+
+COMMON = option(
+    "Grammar to read first, in place of the common.avg beside each grammar.", default=None
+)
+
+
+@command(f"{PAPER}.items.grammar.generator:generate_sets")
+def generate_sets(
+    grammars: list[Path] = argument("Attribute-varying grammars."),
+    output: list[Path] = option("File to write, one for each grammar."),
+    variant: Variant = option("As the authors' program does, or with its faults put right."),
+    common: Path | None = COMMON,
+) -> None:
+    """Generate evaluation sets from attribute-varying grammars.
+
+    Without --common, the common.avg in each grammar's directory is read before it.
+    """
+    from blimpworks.papers.clams.items.grammar import generator
+
+    inputs = generator.files_read(grammars, common)
+    params = {"variant": variant, "common": len(inputs) > len(grammars)}
+    with generate_sets.job(inputs=inputs, outputs=output, params=params) as job:
+        counts = generator.generate_sets(grammars, common, output, variant)
+        job.note(lines=dict(zip(map(str, output), counts, strict=True)))
+
+
+@command()
+def try_grammar(
+    grammar: Path = argument("Attribute-varying grammar."),
+    common: Path | None = COMMON,
+    variant: Variant = option(
+        "As the authors' program does, or with its faults put right.", default="published"
+    ),
+    show: int = option("Minimal sets to show of each template.", default=3, min=0),
+    vocabulary: Path | None = option("Words, one a line: which ones does it lack?", default=None),
+) -> None:
+    """Show what a grammar would generate, and what is odd in it; write nothing.
+
+    A common.avg in the grammar's directory is read first, as the authors' program does it.
+    """
+    from blimpworks.papers.clams.items.grammar import preview
+    from blimpworks.papers.clams.items.grammar.parser import common_beside, read_grammar
+
+    words = preview.read_vocabulary(vocabulary) if vocabulary else None
+    common = common or common_beside(grammar)
+    parsed = read_grammar(grammar, common, variant)
+    typer.echo(f"{grammar}" + (f", after {common}" if common else ""))
+    for line in preview.preview(parsed, variant, show, words):
+        typer.echo(line)

@@ -1,0 +1,331 @@
+"""What CLAMS's exhibits share: accuracies by part, language and construction; tables of them."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pandas as pd
+
+from blimpworks.analysis.accuracy import wilson
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
+from blimpworks.exhibits.formulas import Formula, select_rows
+from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed
+from blimpworks.papers.clams.exhibits.facts import BENCHMARK, BERT, MBERT, MONO, MULTI, PRINTED
+from blimpworks.papers.clams.exhibits.formulas import CONSTRUCTION, CORRECT, mean_over, with_more
+from blimpworks.papers.clams.items.constructions import (
+    AGREEMENT,
+    CONSTRUCTIONS,
+    LANGUAGES,
+    construction_of,
+    paradigms,
+)
+from blimpworks.tables import ACCURACIES
+
+MASKED = "masked_critical_word"
+"""The method of the measured masked models (section 5.2)."""
+HEADINGS = {MONO: "Mono", MULTI: "Multi", BERT: "Mono", MBERT: "Multi"}
+AVERAGE, AGAIN = "Average accuracy", "Average accuracy, from the rows above"
+AVERAGE_KEY = "average"
+Place = tuple[str, str]
+"""Row and column: of a cell by their names, of a printed number by their keys."""
+
+
+def two_digits(value: float) -> str:
+    """An accuracy as the paper prints it."""
+    return f"{value:.2f}"
+
+
+def whole(value: float) -> str:
+    """A count as the paper prints it."""
+    return f"{value:.0f}"
+
+
+def plain_or_list(values: Sequence[str]) -> str | list[str]:
+    """Values as a cell's filter holds them: a single one plainly, several as a list."""
+    return values[0] if len(values) == 1 else [*values]
+
+
+def narrowed(rows: pd.DataFrame, where: Mapping[str, Any]) -> dict[str, Any]:
+    """A filter without the values that none of its rows has; a list of none of them stays."""
+    present = {
+        column: [value for value in values if (rows[column] == value).any()]
+        for column, values in where.items()
+        if isinstance(values, list)
+    }
+    return {**where, **{column: plain_or_list(kept) for column, kept in present.items() if kept}}
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Rows of a table, and the filter that selects them."""
+
+    source: str
+    """The kind of table, such as ``accuracies``."""
+    rows: pd.DataFrame
+    where: Mapping[str, Any]
+    constructions: Sequence[str] = ()
+    """Of accuracies: those that were selected, whether or not there are any of them."""
+    one_more: bool = False
+    """Whether a correct item too many is counted in each set, as in the authors' script."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether each model has accuracies of all constructions (in each phenomenon)."""
+        known = self.rows.assign(construction=self.rows["paradigm"].map(construction_of))
+        counts = known.groupby(["model", "phenomenon"])["construction"].nunique()
+        return not counts.empty and bool((counts == len(self.constructions)).all())
+
+    def cell(
+        self,
+        place: Place,
+        formula: Formula,
+        *,
+        stands_for: Place | None = None,
+        text: str | Callable[[float], str] = two_digits,
+        printed: bool = True,
+    ) -> Cell:
+        """The cell that a formula computes from the rows; ``text`` is its value as printed."""
+        value = formula(self.rows)
+        return Cell(
+            *place,
+            value,
+            text if isinstance(text, str) else text(value),
+            formula,
+            self.source,
+            self.where,
+            printed=printed,
+            stands_for=stands_for,
+        )
+
+
+def select(source: str, table: pd.DataFrame, where: Mapping[str, Any]) -> Selection:
+    """The rows of a table, of the kind ``source``, that a filter selects."""
+    return Selection(source, select_rows(table, where), where)
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracies:
+    """A table of accuracies, measured or printed, and whose they are."""
+
+    rows: pd.DataFrame
+    models: Mapping[str, Sequence[str]]
+    """Models by part."""
+    labels: Labels
+
+    def of(
+        self,
+        part: str | Sequence[str],
+        langs: str | Iterable[str],
+        constructions: str | Iterable[str],
+        phenomenon: str | Sequence[str] = AGREEMENT,
+    ) -> Selection:
+        """Accuracies of the models of a part (or several), on languages and constructions."""
+        parts = [part] if isinstance(part, str) else [*part]
+        selected = [constructions] if isinstance(constructions, str) else [*constructions]
+        masked = parts[0] in (BERT, MBERT)
+        measured = self.labels.source == "measured"
+        where: dict[str, Any] = {
+            "benchmark": BENCHMARK,
+            "model": [model for each in parts for model in self.models[each]],
+            "lang": [langs] if isinstance(langs, str) else [*langs],
+            "phenomenon": [phenomenon] if isinstance(phenomenon, str) else [*phenomenon],
+            "paradigm": [name for key in selected for name in paradigms(key, inanimate=masked)],
+            "method": MASKED if masked and measured else self.labels.method,
+        }
+        rows = select_rows(self.rows, where)
+        published_count = self.labels.facts.get("clams_counting") == "published"
+        one_more = published_count and not masked
+        return Selection("accuracies", rows, narrowed(rows, where), selected, one_more)
+
+
+def read_accuracies(tables: Tables, labels: Labels) -> Accuracies:
+    """Accuracies of CLAMS by paradigm; none where no model knows the words of any pair."""
+    rows = read_plain(ACCURACIES, tables["accuracies"][0])
+    return Accuracies(rows, labels.facts["clams_models"], labels)
+
+
+# What cells are computed from accuracies
+
+Measure = Callable[[Selection, Place, Place], Cell | None]
+"""Makes the cell of a selection, with its place and that of the printed number it stands for;
+None where the selection does not allow it."""
+
+
+def accuracy(selection: Selection, place: Place, stands_for: Place) -> Cell | None:
+    """Measured accuracy over all pairs; None without any.
+
+    Of several seeds the mean, without an interval: pairs don't differ from seed to seed.
+    """
+    rows = selection.rows
+    if rows.empty:
+        return None
+    correct, n = rows["correct"].sum(), int(rows["n"].sum())
+    low, high = wilson(correct, n) if rows["model"].nunique() == 1 else (None, None)
+    more = len(rows) if selection.one_more else 0
+    value = float((correct + more) / (n + more))
+    return Cell(
+        *place,
+        value,
+        two_digits(value),
+        with_more(more) if more else CORRECT,
+        "judgements",
+        selection.where,
+        n,
+        low,
+        high,
+        stands_for=stands_for,
+        ties=int(rows["ties"].sum()),
+    )
+
+
+def measure_by(
+    formula: Formula,
+    form: Callable[[float], str] = two_digits,
+    applies: Callable[[Selection], bool] = lambda selection: not selection.rows.empty,
+) -> Measure:
+    """The measure that a formula computes, written by ``form``, where it ``applies``."""
+
+    def measure(selection: Selection, place: Place, stands_for: Place) -> Cell | None:
+        """The formula's cell; None where the formula does not apply."""
+        applicable = applies(selection)
+        return (
+            selection.cell(place, formula, stands_for=stands_for, text=form) if applicable else None
+        )
+
+    return measure
+
+
+average = measure_by(mean_over(CONSTRUCTION), applies=lambda selection: selection.complete)
+"""Mean accuracy over constructions, each counting once; None if one is missing."""
+
+
+# Tables by construction
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table: a language, and the models of a part."""
+
+    lang: str
+    part: str
+    head: Place
+    """Heading in two lines, the upper one empty where one is enough."""
+    printed_key: str = ""
+    """Key of the printed numbers' column, where it is not that of language and model."""
+    suffix: str = ""
+    """What tells its name from those of other parts of the table."""
+
+    @property
+    def name(self) -> str:
+        """Its name, which no other column of the table has."""
+        return " ".join(filter(None, self.head)) + self.suffix
+
+    @property
+    def key(self) -> str:
+        """Key of the printed numbers' column."""
+        return self.printed_key or printed_column(self.lang, self.part)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table, or a part of it under a title: constructions in rows, languages in columns."""
+
+    columns: Sequence[Column]
+    rows: Mapping[str, str] = field(default_factory=lambda: CONSTRUCTIONS)
+    """Names of constructions (or paradigms) by key."""
+    phenomenon: str | Sequence[str] = AGREEMENT
+    title: str = ""
+
+    def cells(
+        self, accuracies: Accuracies, measure: Measure, overall: Mapping[str, str] | None = None
+    ) -> list[Cell]:
+        """What is measured of each construction and column, row by row, where there are data.
+
+        ``overall`` names rows, by key, that have all constructions together instead.
+        """
+        cells = [
+            measure(
+                accuracies.of(
+                    column.part, column.lang, self.rows if overall else key, self.phenomenon
+                ),
+                (name, column.name),
+                (key, column.key),
+            )
+            for key, name in (overall or self.rows).items()
+            for column in self.columns
+        ]
+        return [cell for cell in cells if cell]
+
+    def printed(
+        self, tables: Tables, exhibit: str, rows: Mapping[str, str] | None = None
+    ) -> list[Cell]:
+        """The numbers that an exhibit prints in these columns, of these rows or of others."""
+        columns = {column.key: column.name for column in self.columns}
+        return printed_cells(tables, exhibit, rows or self.rows, columns)
+
+    def section(self, *more_rows: str) -> Section:
+        """Its part of a table's layout, with the names of further rows below."""
+        names = dict.fromkeys([*self.rows.values(), *more_rows])
+        columns = [column.name for column in self.columns]
+        return Section(self.title, {name: name for name in names}, columns)
+
+
+def by_phenomenon(
+    columns: Sequence[Column], parts: Iterable[tuple[str, str, Mapping[str, str]]]
+) -> list[Grid]:
+    """A grid for each phenomenon, given by its code, title and constructions.
+
+    Each part of a table has its own columns, and so headings of its own: names of columns end
+    in the phenomenon, save those of agreement.
+    """
+    return [
+        Grid(
+            columns
+            if phenomenon == AGREEMENT
+            else [replace(column, suffix=f", {phenomenon}") for column in columns],
+            rows,
+            phenomenon,
+            title,
+        )
+        for phenomenon, title, rows in parts
+    ]
+
+
+def table_of(
+    title: str,
+    caption: str,
+    cells: Sequence[Cell],
+    grids: Sequence[Grid],
+    sections: Sequence[Section] | None = None,
+) -> Exhibit:
+    """A table of grids one below the other, in sections of their own unless given."""
+    heads = {column.name: column.head for grid in grids for column in grid.columns}
+    layout = [grid.section() for grid in grids] if sections is None else sections
+    return Exhibit(title, caption, [*cells], heads=heads, sections=layout)
+
+
+def printed_column(lang: str, part: str) -> str:
+    """Key of a printed number's column: language and model."""
+    return f"{lang} {PRINTED[part]}"
+
+
+def shown_languages(labels: Labels) -> dict[str, str]:
+    """The paper's languages and then others, with their names, of those that have a label."""
+    order = [lang for lang in LANGUAGES if lang in labels.languages]
+    others = [] if labels.source == "published" else [*labels.languages]
+    return {lang: labels.languages[lang] for lang in dict.fromkeys([*order, *others])}
+
+
+def printed_cells(
+    tables: Tables, exhibit: str, rows: Mapping[str, str], columns: Mapping[str, str]
+) -> list[Cell]:
+    """The numbers that an exhibit prints in rows and columns, given by key with their names."""
+    printed = read_printed(tables)
+    numbers = printed[(printed["exhibit"] == exhibit) & printed["value"].notna()]
+    by_place = {(number["row"], number["column"]): number for _, number in numbers.iterrows()}
+    return [
+        printed_cell(by_place[row, column], (row_name, column_name))
+        for row, row_name in rows.items()
+        for column, column_name in columns.items()
+        if (row, column) in by_place
+    ]

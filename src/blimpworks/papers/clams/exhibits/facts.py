@@ -1,0 +1,124 @@
+"""Which of a campaign's models take which part in CLAMS's exhibits.
+
+Without heavy imports, because the Snakefile asks for these facts each time it is parsed.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from blimpworks.campaign.catalogue import Catalogue, ModelRow
+from blimpworks.campaign.methods import find_method
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.settings.training import LstmRecipe
+from blimpworks.campaign.ties import tie_policy
+from blimpworks.papers.clams.settings import ClamsOptions, methods_of, variant_of
+
+BENCHMARK = "clams"
+MONO, MULTI, BERT, MBERT = "mono", "multi", "bert", "mbert"
+"""Left-to-right models of one language and of all; the same of masked models."""
+PRINTED = {
+    MONO: "clams-lstm-mono",
+    MULTI: "clams-lstm-multi",
+    BERT: "bert-base-uncased",
+    MBERT: "bert-base-multilingual-cased",
+}
+"""The models that the paper prints numbers of, by part."""
+
+
+def _part(row: ModelRow) -> str:
+    """The part that a model takes in exhibits, by its architecture and languages."""
+    monolingual = row.scope == "monolingual"
+    if row.architecture == "masked":
+        return BERT if monolingual else MBERT
+    return MONO if monolingual else MULTI
+
+
+def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
+    """Models by part; those of one part are seeds of one another.
+
+    The paper's own models, where the catalogue has any of a part; else the campaign's first LSTM,
+    or masked model.
+    """
+    parts: dict[str, dict[str, list[str]]] = {part: {} for part in PRINTED}
+    for name, row in catalogue.models.items():
+        if (not row.papers or BENCHMARK in row.papers) and row.architecture in ("lstm", "masked"):
+            parts[_part(row)].setdefault(catalogue.row_of(name), []).append(name)
+    # Of several of ours the first: models of two rows are not seeds of one another.
+    return {
+        part: rows.get(PRINTED[part], next(iter(rows.values()), [])) for part, rows in parts.items()
+    }
+
+
+def clams_counting(campaign: Campaign, catalogue: Catalogue) -> str:
+    """Whether the LSTMs' correct items are counted as ``published`` or ``corrected``."""
+    return variant_of(campaign.section(ClamsOptions), "counting")
+
+
+def _corpus(campaign: Campaign, catalogue: Catalogue, name: str) -> str:
+    """What a corpus is built from: the files that the authors released, or what there is."""
+    options = campaign.training.corpora[name]
+    rows = [row for row in catalogue.sources.values() if row.kind == "corpus"]
+    available = rows and (campaign.unpinned == "error" or all(row.sha256 for row in rows))
+    if available and options.released and options.words == "whitespace":
+        return "the authors' Wikipedia text"
+    most = options.max_sentences
+    return "treebanks and plain text" + (f", {most:,} sentences a language at most" if most else "")
+
+
+def _trained(campaign: Campaign, catalogue: Catalogue, recipe: LstmRecipe) -> str:
+    """Size and corpus of an LSTM."""
+    size = f"{recipe.layers} × {recipe.hidden} units, embeddings of {recipe.embedding}"
+    return f"{size}, trained on {_corpus(campaign, catalogue, recipe.corpus)}"
+
+
+def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
+    """What the LSTMs that were trained here are, in half a sentence; empty without any."""
+    models = clams_models(campaign, catalogue)
+    texts = []
+    for name in (*models[MONO], *models[MULTI]):
+        recipe = campaign.training.recipes.get(catalogue.models[name].recipe)
+        if isinstance(recipe, LstmRecipe):
+            texts.append(f"{catalogue.row_of(name)} ({_trained(campaign, catalogue, recipe)})")
+    return "; ".join(f"{text}, {n} seed{'s' * (n > 1)}" for text, n in Counter(texts).items())
+
+
+UNKNOWN = {
+    "critical": "Pairs whose critical words a model does not know are left out.",
+    "any": "Pairs with a word that a model does not know are left out.",
+    "score": "Unknown words count as <unk>.",
+}
+
+
+def clams_scoring(campaign: Campaign, catalogue: Catalogue) -> str:
+    """How the LSTMs decided pairs and how that was counted, in sentences for a caption."""
+    options = campaign.section(ClamsOptions)
+    method = find_method(methods_of(options, "lstm")[0])
+    ties = clams_ties(campaign, catalogue)[method.name]
+    sentences = [
+        UNKNOWN[options.unknown_words],
+        "The end of the sentence is not among the words summed."
+        if method.name == "without_end"
+        else "",
+        {"right": "Ties count as right.", "half": "Ties count half."}.get(ties, ""),
+        "As in the authors' script one right pair too many is counted in each set."
+        if variant_of(options, "counting") == "published"
+        else "",
+    ]
+    return " ".join(filter(None, sentences))
+
+
+def clams_ties(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
+    """What ties of LSTMs count as, by the name of each method that they are judged by."""
+    options = campaign.section(ClamsOptions)
+    names = [find_method(named).name for named in methods_of(options, "lstm")]
+    return {name: options.ties or tie_policy(BENCHMARK, options.variant, name) for name in names}
+
+
+FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {
+    "clams_models": clams_models,
+    "clams_counting": clams_counting,
+    "clams_training": clams_training,
+    "clams_ties": clams_ties,
+    "clams_scoring": clams_scoring,
+}

@@ -1,0 +1,144 @@
+"""Formulas of CLAMS's cells: means over constructions, languages and seeds, correlations."""
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+
+from blimpworks.exhibits.formulas import Formula, Notation, choice, column_mean, formula
+from blimpworks.papers.clams.items.constructions import CAPITALS, construction_of
+
+CONSTRUCTION, LANGUAGE, MODEL = "construction", "lang", "model"
+TABLE_1, AVERAGE_ROW = "table1", "average"
+Order = Sequence[Sequence[str]]
+"""Languages, lowest first; those of one rank stand together."""
+
+
+def _order(text: str) -> list[list[str]]:
+    return [tied.split(" = ") for tied in text.split(" < ")]
+
+
+ORDER = Notation(".+", lambda order: " < ".join(" = ".join(tied) for tied in order), _order)
+MIXED = choice({"": False, ", with capitals where there are any,": True})
+TIES = Notation(
+    r" [−+] [\d.]+ ×",
+    lambda ties: f" {'−' if ties < 0 else '+'} {abs(ties):g} ×",
+    lambda text: float(text.strip(" ×").replace("−", "-").replace(" ", "")),
+)
+MORE = Notation(
+    r"(?: \+ \d+)?",
+    lambda more: f" + {more}" if more else "",
+    lambda text: int(text.removeprefix(" + ") or 0),
+)
+
+
+def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
+    """Accuracy by ``unit``, a column or the construction.
+
+    Inside one, each model's accuracy on each construction of a language counts once; that of
+    a construction is over all its pairs, whatever their nouns.
+    """
+    known = rows.assign(
+        construction=rows["paradigm"].astype(object).map(construction_of),
+        weight=rows["n"].fillna(1).astype(float),
+    )
+    known["weighted"] = known["accuracy"] * known["weight"]
+    groups = known.groupby([LANGUAGE, CONSTRUCTION, MODEL], observed=True)
+    sums = groups[["weighted", "weight"]].sum()
+    return (sums["weighted"] / sums["weight"]).groupby(unit, observed=True).mean()
+
+
+def _gain(rows: pd.DataFrame) -> float:
+    kinds = sorted(rows["phenomenon"].astype(str).unique())
+    before, after = (rows[rows["phenomenon"] == kind] for kind in kinds)
+    by = (accuracies_by(part, CONSTRUCTION).mean() for part in (after, before))
+    return float(next(by) - next(by))
+
+
+def _printed_gain(rows: pd.DataFrame) -> float:
+    averages = rows["row"] == AVERAGE_ROW
+    parts = rows[~averages]
+    before = rows[averages & (rows["exhibit"] == TABLE_1)]["value"].item()
+    # Hundredths: what is left of floating point would make a gain of nothing.
+    return round(float(parts["value"].sum() / parts["row"].nunique() - before), 9)
+
+
+def _lead(rows: pd.DataFrame) -> float:
+    known = rows.assign(
+        language=rows["column"].str.partition(" ")[0], model=rows["column"].str.partition(" ")[2]
+    )
+    wide = known.pivot(index="language", columns="model", values="value")
+    # Mono before multi: models by name.
+    return float(100 * (wide.iloc[:, 0] - wide.iloc[:, 1]).min())
+
+
+def _values(rows: pd.DataFrame) -> pd.Series:
+    """How many features a language has a value of, by language."""
+    return rows.dropna(subset="value").groupby(LANGUAGE, observed=True).size()
+
+
+@formula("mean over {unit} of accuracy")
+def mean_over(rows: pd.DataFrame, unit: str) -> float:
+    """Mean accuracy over the values of a column, each of which counts once."""
+    return float(accuracies_by(rows, unit).mean())
+
+
+@formula("population SD over {unit} of accuracy")
+def sd_over(rows: pd.DataFrame, unit: str) -> float:
+    """Standard deviation of accuracy over the values of a column, as of all there is."""
+    return float(accuracies_by(rows, unit).std(ddof=0))
+
+
+@formula("Spearman's ρ of mean accuracy{mixed} and the order {order}", order=ORDER, mixed=MIXED)
+def rho(rows: pd.DataFrame, order: Order, *, mixed: bool = False) -> float:
+    """Rank correlation of languages' accuracy with an order; NaN where all are alike.
+
+    ``mixed``: of a language's accuracies those with capitals count, where it has any.
+    """
+    if mixed:
+        with_capitals = rows["phenomenon"] == CAPITALS
+        rows = rows[with_capitals | ~rows["lang"].isin(rows["lang"][with_capitals])]
+    ranks = {lang: rank for rank, tied in enumerate(order) for lang in tied}
+    means = accuracies_by(rows, LANGUAGE)
+    if means.nunique() < 2:
+        return math.nan
+    # By pandas, and a frame's: scipy takes longer to import than explaining a number may.
+    both = pd.DataFrame({"rank": [ranks[str(lang)] for lang in means.index], "mean": [*means]})
+    return float(both.corr(method="spearman").to_numpy()[0, 1])
+
+
+@formula("sum of value × {numerator} ÷ {denominator}")
+def part(rows: pd.DataFrame, numerator: int, denominator: int) -> float:
+    """A fraction, known from elsewhere, of a number."""
+    return float(rows["value"].item() * (numerator / denominator))
+
+
+@formula("(sum(correct) + {sets}) ÷ (n + {sets})")
+def with_more(rows: pd.DataFrame, sets: int) -> float:
+    """Accuracy with one item too many that is correct in each of some sets of items."""
+    return float((rows["correct"].sum() + sets) / (rows["correct"].count() + sets))
+
+
+@formula("mean over construction of (correct{ties} ties{more}) ÷ (n{more})", ties=TIES, more=MORE)
+def counted(rows: pd.DataFrame, ties: float, more: int) -> float:
+    """Accuracy with another share of ties, and with items that count as correct.
+
+    ``ties`` is added to the correct ones for each tie, ``more`` to them and to all.
+    """
+    right = rows["correct"] + ties * rows["ties"] + more
+    again = rows.assign(accuracy=right / (rows["n"] + more))
+    return float(accuracies_by(again, CONSTRUCTION).mean())
+
+
+CORRECT = column_mean("correct")
+COMPLEXITY = column_mean("value")
+JUDGED = Formula(
+    "sum of n ÷ number of models", lambda rows: rows["n"].sum() / rows["model"].nunique()
+)
+LEAST = Formula("least accuracy", lambda rows: rows["accuracy"].min())
+MOST = Formula("greatest accuracy", lambda rows: rows["accuracy"].max())
+GAIN = Formula("mean accuracy of the second phenomenon − of the first", _gain)
+PRINTED_GAIN = Formula("mean(Table 1 + Table 4) − Table 1's average", _printed_gain)
+LEAD = Formula("100 × least difference between first and second model of a language", _lead)
+FEWEST = Formula("fewest values of a language", lambda rows: _values(rows).min())
+MOST_FEATURES = Formula("most values of a language", lambda rows: _values(rows).max())

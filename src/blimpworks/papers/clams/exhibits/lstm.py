@@ -1,0 +1,345 @@
+"""CLAMS's tables of LSTMs: accuracies (1), gains by capitals (4), spread over seeds (5).
+
+And what the paper has no table of: how many pairs LSTMs could judge; all English sets, as the
+English release has Marvin and Linzen's (2018) reflexive anaphora and negative polarity items
+too, and sets with inanimate nouns; and what the authors' ways of scoring change.
+
+Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), section 5.2 on scoring, and
+the script that counts (docs/clams.md).
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import pandas as pd
+
+from blimpworks.campaign.ties import TIES
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
+from blimpworks.exhibits.formulas import PERPLEXITY, select_rows
+from blimpworks.exhibits.shared import Tables, best_of_each, read_plain, read_printed
+from blimpworks.papers.clams.exhibits.bert import ENG
+from blimpworks.papers.clams.exhibits.bert import PARTS as ENGLISH_PARTS
+from blimpworks.papers.clams.exhibits.common import (
+    AGAIN,
+    AVERAGE,
+    AVERAGE_KEY,
+    HEADINGS,
+    Accuracies,
+    Column,
+    Grid,
+    Selection,
+    accuracy,
+    average,
+    by_phenomenon,
+    measure_by,
+    plain_or_list,
+    read_accuracies,
+    select,
+    shown_languages,
+    table_of,
+    whole,
+)
+from blimpworks.papers.clams.exhibits.facts import MONO, MULTI
+from blimpworks.papers.clams.exhibits.formulas import (
+    GAIN,
+    JUDGED,
+    MODEL,
+    PRINTED_GAIN,
+    counted,
+    sd_over,
+)
+from blimpworks.papers.clams.items.constructions import (
+    AGREEMENT,
+    ANIMATE,
+    CAPITALISED,
+    CAPITALS,
+    CONSTRUCTIONS,
+    ENGLISH_NPIS,
+    INANIMATE,
+    NPIS,
+)
+from blimpworks.tables import PERPLEXITIES
+
+PARTS = (MONO, MULTI)
+PERPLEXITY_KEY, PERPLEXITY_NAME = "perplexity", "Test perplexity"
+PERPLEXITY_ROW = {PERPLEXITY_KEY: PERPLEXITY_NAME}
+AVERAGE_ROW, AGAIN_ROW = {AVERAGE_KEY: AVERAGE}, {AVERAGE_KEY: AGAIN}
+NO_LSTM = " No LSTM of the campaign has judged any of it."
+SEEDS = 2
+
+
+def lstm_grid(labels: Labels, only: Collection[str] | None = None) -> Grid:
+    """Constructions by language and part, of the languages shown or of some of them alone."""
+    return Grid(
+        [
+            Column(lang, part, (name, HEADINGS[part]))
+            for lang, name in shown_languages(labels).items()
+            if only is None or lang in only
+            for part in PARTS
+        ]
+    )
+
+
+def lstm_table(
+    grid: Grid, title: str, caption: str, cells: Sequence[Cell], *groups: Mapping[str, str]
+) -> Exhibit:
+    """The table with groups of rows apart; rows without any cell stay out of it."""
+    present = {cell.row for cell in cells if cell.printed}
+    kept = [{k: name for k, name in group.items() if name in present} for group in groups]
+    kept = kept if present else [CONSTRUCTIONS]
+    caption += "" if present else NO_LSTM
+    sections = [replace(grid, rows=group).section() for group in kept if group]
+    return table_of(title, caption, cells, [grid], sections)
+
+
+# Table 1
+
+
+def trained(labels: Labels) -> str:
+    """What a caption says first of LSTMs that were trained here."""
+    models = labels.facts.get("clams_training")
+    return f"Models trained here, not the paper's: {models}. " if models else ""
+
+
+def scored(labels: Labels) -> str:
+    """What a measured table's caption says last: how the LSTMs decided pairs."""
+    sentences = labels.facts.get("clams_scoring") if labels.source == "measured" else ""
+    return f" {sentences}" if sentences else ""
+
+
+def _perplexities(tables: Tables, accuracies: Accuracies, grid: Grid) -> list[Cell]:
+    """Mean perplexity over seeds of each part's models on each language's test text."""
+    frames = [read_plain(PERPLEXITIES, path) for path in tables.get("perplexities", ())]
+    cells = []
+    for column in grid.columns if frames else ():
+        where = {"lang": column.lang, "model": [*accuracies.models[column.part]]}
+        rows = select_rows(pd.concat(frames), where)
+        if not rows.empty:
+            selection = Selection(
+                "perplexities", rows, where | {"model": plain_or_list([*rows["model"]])}
+            )
+            place, key = (PERPLEXITY_NAME, column.name), (PERPLEXITY_KEY, column.key)
+            cells.append(selection.cell(place, PERPLEXITY, stands_for=key))
+    return cells
+
+
+def table1(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 1: accuracy of the LSTMs by construction and language, with averages.
+
+    The published form has the printed averages, and those of the printed accuracies.
+    """
+    accuracies, grid = read_accuracies(tables, labels), lstm_grid(labels)
+    last = AVERAGE_ROW
+    if labels.source == "published":
+        cells = grid.printed(tables, "table1", PERPLEXITY_ROW | CONSTRUCTIONS | AVERAGE_ROW)
+        cells += grid.cells(accuracies, average, AGAIN_ROW)
+        last = last | {"again": AGAIN}
+        caption = "As printed; the last row is the mean of the seven printed accuracies above. "
+    else:
+        cells = _perplexities(tables, accuracies, grid) + grid.cells(accuracies, accuracy)
+        cells += grid.cells(accuracies, average, AVERAGE_ROW)
+        caption = trained(labels)
+    exhibit = lstm_table(
+        grid,
+        "Accuracy of LSTM language models by construction and language",
+        f"{caption}Share of minimal pairs whose grammatical sentence is the more probable, for "
+        "models of one language (Mono) and of all (Multi), mean over seeds; average: over "
+        f"constructions. Chance is 0.5. Best of each construction in bold.{scored(labels)}",
+        cells,
+        PERPLEXITY_ROW,
+        CONSTRUCTIONS,
+        last,
+    )
+    # Only accuracies compare across columns.
+    comparable = [cell for cell in cells if cell.row in CONSTRUCTIONS.values()]
+    exhibit.bold = best_of_each(comparable, {column.name for column in grid.columns}, digits=2)
+    return exhibit
+
+
+# Table 4
+
+
+def signed(value: float) -> str:
+    """A gain as the paper prints it: with a sign, two digits; a dash where nothing changes."""
+    rounded = round(value, 2)
+    return f"{rounded:+.2f}".replace("0.", ".", 1) if rounded else "—"
+
+
+def _both_ways(selection: Selection) -> bool:
+    """Whether there are accuracies with capitals and without, of all constructions."""
+    return selection.rows["phenomenon"].nunique() == 2 and selection.complete
+
+
+gain = measure_by(GAIN, signed, _both_ways)
+"""Accuracy with a capital first letter less that without."""
+
+
+def _printed_gains(tables: Tables, grid: Grid) -> list[Cell]:
+    """Average gains from the gains and Table 1, relative to whose averages they are given."""
+    printed = read_printed(tables)
+    rows = [*CONSTRUCTIONS, AVERAGE_KEY]
+    cells = []
+    for column in grid.columns:
+        where = {"exhibit": ["table1", "table4"], "row": rows, "column": column.key}
+        numbers = select("published", printed, where)
+        of_table4 = numbers.rows["exhibit"] == "table4"
+        gains = numbers.rows[of_table4 & (numbers.rows["row"] != AVERAGE_KEY)]
+        if (~of_table4).sum() == len(rows) and len(gains) == len(CONSTRUCTIONS):
+            place, key = (AGAIN, column.name), (AVERAGE_KEY, column.key)
+            cells.append(numbers.cell(place, PRINTED_GAIN, stands_for=key, text=signed))
+    return cells
+
+
+def table4(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 4: what a capital first letter adds to the LSTMs' accuracy."""
+    if labels.source == "published":
+        grid, last = lstm_grid(labels, CAPITALISED), AVERAGE_ROW | {"again": AGAIN}
+        cells = grid.printed(tables, "table4", CONSTRUCTIONS | AVERAGE_ROW)
+        cells += _printed_gains(tables, grid)
+        caption = (
+            "As printed; the last row is the mean of Table 1's accuracies and these gains, less "
+            "Table 1's average. "
+        )
+    else:
+        grid, last, caption = lstm_grid(labels), AVERAGE_ROW, ""
+        both = replace(grid, phenomenon=(AGREEMENT, CAPITALS))
+        accuracies = read_accuracies(tables, labels)
+        cells = both.cells(accuracies, gain) + both.cells(accuracies, gain, AVERAGE_ROW)
+    return lstm_table(
+        grid,
+        "Gains in accuracy by a capital first letter",
+        f"{caption}Accuracy of the LSTMs on sentences that begin with a capital letter, less that "
+        "of Table 1; a dash: no change. Hebrew has no capitals.",
+        cells,
+        CONSTRUCTIONS,
+        last,
+    )
+
+
+# Table 5
+
+spread = measure_by(
+    sd_over(MODEL), applies=lambda selection: selection.rows["model"].nunique() >= SEEDS
+)
+"""Standard deviation over seeds; None without several."""
+
+
+def table5(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 5: standard deviation of the LSTMs' accuracy over seeds."""
+    grid = lstm_grid(labels)
+    if labels.source == "published":
+        cells = grid.printed(tables, "table5")
+    else:
+        cells = grid.cells(read_accuracies(tables, labels), spread)
+    none = "" if cells else " No model was trained from several seeds."
+    return lstm_table(
+        grid,
+        "Standard deviation of the LSTMs' accuracy over seeds",
+        f"Of the models of Table 1, as a share of 1, dividing by the number of seeds.{none}",
+        cells,
+        CONSTRUCTIONS,
+    )
+
+
+# Not in the paper: pairs judged, all English sets, ways of scoring
+
+ENGLISH_SETS = (*ENGLISH_PARTS, (NPIS, "Negative polarity items", ENGLISH_NPIS))
+"""Phenomena of English: code, title, constructions."""
+
+
+def lstm_sets(tables: Tables, labels: Labels) -> Exhibit:
+    """Of how many minimal sets the LSTMs know the words, in the form of Table 7."""
+    grid = lstm_grid(labels)
+    return lstm_table(
+        grid,
+        "Minimal sets that the LSTMs were judged on",
+        f"{trained(labels)}Those that Table 1's accuracies are over: a set whose words the "
+        "vocabulary lacks is left out, as the campaign's clams.unknown_words says. The paper's "
+        "models know all words of all sets (Table 6).",
+        grid.cells(read_accuracies(tables, labels), measure_by(JUDGED, whole)),
+        CONSTRUCTIONS,
+    )
+
+
+def _paradigms(accuracies: Accuracies, phenomenon: str, names: Mapping[str, str]) -> dict[str, str]:
+    """Names of a phenomenon's English sets by paradigm, by kind of noun where there are both."""
+    rows = accuracies.rows
+    rows = rows[(rows["lang"] == ENG) & (rows["phenomenon"] == phenomenon)]
+    scored_sets = {*rows["paradigm"]}
+    nouns = {"": "", ANIMATE: ", animate", INANIMATE: ", inanimate"}
+    named: dict[str, str] = {}
+    for construction, name in names.items():
+        endings = [ending for ending in nouns if construction + ending in scored_sets]
+        several = len(endings) > 1
+        named |= {construction + e: name + (nouns[e] if several else "") for e in endings}
+    return named
+
+
+def english(tables: Tables, labels: Labels) -> Exhibit:
+    """Accuracy of the LSTMs on each English set: agreement, reflexives, polarity items."""
+    accuracies = read_accuracies(tables, labels)
+    columns = [Column(ENG, part, ("", HEADINGS[part]), suffix=f", {AGREEMENT}") for part in PARTS]
+    sets = [
+        (phenomenon, title, _paradigms(accuracies, phenomenon, names))
+        for phenomenon, title, names in ENGLISH_SETS
+    ]
+    grids = by_phenomenon(columns, sets)
+    parts = {grid.title: grid.cells(accuracies, accuracy) for grid in grids}
+    cells = [cell for part in parts.values() for cell in part]
+    return table_of(
+        "Accuracy of LSTMs on all English sets",
+        f"{trained(labels)}As in Table 1, with Marvin and Linzen's (2018) reflexives and negative "
+        f"polarity items, and with inanimate nouns. Chance is 0.5.{scored(labels)}"
+        f"{'' if cells else NO_LSTM}",
+        cells,
+        grids,
+        [grid.section() for grid in grids if parts[grid.title]] or [Section("", CONSTRUCTIONS, [])],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to score and to count."""
+
+    name: str
+    method: str
+    ties: str
+    more: int
+
+
+WAYS = (
+    Way("As published", "without_end", "right", 1),
+    Way("c ÷ n", "without_end", "right", 0),
+    Way("c ÷ n, ties half", "without_end", "half", 0),
+    Way("Corrected: and with the end of sentence", "full_sentence", "half", 0),
+)
+"""Each changes one thing more; the last is ``variant: corrected``."""
+
+
+def variants(tables: Tables, labels: Labels) -> Exhibit:
+    """Average accuracies of Table 1 by what the authors' code does and what corrects it."""
+    policies: Mapping[str, str] = labels.facts["clams_ties"]
+    languages = shown_languages(labels)
+    cells: list[Cell] = []
+    for way in WAYS:
+        if way.method not in policies:
+            continue
+        accuracies = read_accuracies(tables, replace(labels, method=way.method))
+        formula = counted(TIES[way.ties] - TIES[policies[way.method]], way.more)
+        for lang, part in product(languages, PARTS):
+            selection = accuracies.of(part, lang, CONSTRUCTIONS)
+            if selection.complete:
+                text = f"{formula(selection.rows):.3f}"
+                row = f"{languages[lang]}, {HEADINGS[part]}"
+                cells.append(selection.cell((row, way.name), formula, text=text))
+    rows = dict.fromkeys(cell.row for cell in cells)
+    return Exhibit(
+        "Average accuracy of LSTMs as published and corrected",
+        f"{trained(labels)}Mean over the seven constructions and over seeds. The authors' script "
+        "counts a correct item too many in each set, takes ties for correct, and leaves the "
+        "end-of-sentence symbol out of the sum; each column puts one thing more right. Columns "
+        f"need their method among clams.methods.{'' if cells else NO_LSTM}",
+        cells,
+        sections=[Section("", {row: row for row in rows}, [way.name for way in WAYS])],
+    )

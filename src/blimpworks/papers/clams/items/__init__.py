@@ -1,0 +1,1 @@
+"""How CLAMS's items are built, from released evaluation sets or by grammars."""

@@ -1,0 +1,167 @@
+"""Generating minimal sets from a grammar, in a stream.
+
+A template is worked through from left to right. For a preterminal that does not vary, the outer
+loop goes over its alternatives and the inner one over the sentences so far, so that the first
+slot varies fastest; for one that varies, the outer loop goes over the sentences so far. The
+sentences so far are generated anew in each round of an outer loop, never held in a list, so
+memory does not grow with what is generated. The price is that every sentence passes through all
+slots, where with lists the first slots would be done once.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from math import prod
+from pathlib import Path
+
+from blimpworks.campaign.variants import Variant
+from blimpworks.errors import UserError
+from blimpworks.files import atomic
+from blimpworks.papers.clams.items.grammar.model import Grammar, Reference, Template
+from blimpworks.papers.clams.items.grammar.parser import common_beside, read_grammar
+
+MinimalSet = tuple[str, ...]
+"""A grammatical sentence, then the ungrammatical ones that belong to it."""
+Stream = Callable[[], Iterator[MinimalSet]]
+Column = tuple[str, ...]
+"""The k-th alternative of a varied preterminal, then that of each of its alternates."""
+LINES_AT_ONCE = 4096
+
+
+def generate(grammar: Grammar, variant: Variant) -> Iterator[MinimalSet]:
+    """All minimal sets of a checked grammar, template by template (paper, section 3).
+
+    Where a template has several varied slots, ``published`` calls a sentence grammatical
+    whose last one is, as the authors' program does; ``corrected`` one all of whose slots are,
+    followed by all its ungrammatical variants.
+    """
+    for template in grammar.templates:
+        yield from generate_template(grammar, template, variant)
+
+
+def generate_template(
+    grammar: Grammar, template: Template, variant: Variant
+) -> Iterator[MinimalSet]:
+    """The minimal sets of one of a grammar's templates."""
+    stream: Stream = _nothing_yet
+    for number, part in enumerate(template.parts):
+        space = " " if number else ""
+        if isinstance(part, str):
+            stream = partial(_fixed, stream, [space + part])
+        elif grammar.items_for(part.target):
+            columns = _columns(grammar, part, variant, space)
+            stream = partial(_split if variant == "published" else _widened, stream, columns)
+        else:
+            words = grammar.by_preterminal[part.target].alternatives
+            stream = partial(_fixed, stream, [space + word.text for word in words])
+    return stream()
+
+
+def _nothing_yet() -> Iterator[MinimalSet]:
+    yield ("",)
+
+
+def _columns(grammar: Grammar, part: Reference, variant: Variant, space: str) -> list[Column]:
+    """What a varied slot may hold, each alternative beside those that replace it."""
+    rules = grammar.slot_rules(part.target, variant)
+    texts = ([space + each.text for each in rule.alternatives] for rule in rules)
+    return [*zip(*texts, strict=True)]
+
+
+def _fixed(stream: Stream, words: Sequence[str]) -> Iterator[MinimalSet]:
+    """Words of a slot that does not vary, after everything so far."""
+    for word in words:
+        for sentences in stream():
+            # Nearly all sets are pairs, and written out these take half the time.
+            if len(sentences) == 2:
+                yield sentences[0] + word, sentences[1] + word
+            else:
+                yield tuple([sentence + word for sentence in sentences])
+
+
+def _split(stream: Stream, columns: Sequence[Column]) -> Iterator[MinimalSet]:
+    """A varied slot by which each sentence so far, right or wrong, starts sets of its own."""
+    for sentences in stream():
+        for sentence in sentences:
+            for column in columns:
+                yield tuple([sentence + words for words in column])
+
+
+def _widened(stream: Stream, columns: Sequence[Column]) -> Iterator[MinimalSet]:
+    """A varied slot by which each set so far grows; its first sentence stays the right one."""
+    for sentences in stream():
+        for column in columns:
+            yield tuple([sentence + words for sentence in sentences for words in column])
+
+
+def count_template(grammar: Grammar, template: Template, variant: Variant) -> tuple[int, int]:
+    """How many minimal sets and how many lines a template makes, without making them."""
+    slots = [
+        (len(grammar.by_preterminal[each.target].alternatives), _width(grammar, each, variant))
+        for each in template.references
+    ]
+    lines = prod(count * width for count, width in slots)
+    if variant == "corrected":
+        return prod(count for count, _ in slots), lines
+    last = next(width for _, width in reversed(slots) if width > 1)
+    return lines // last, lines
+
+
+def _width(grammar: Grammar, reference: Reference, variant: Variant) -> int:
+    """How many forms a slot has beside each other: 1 where it does not vary."""
+    if not grammar.items_for(reference.target):
+        return 1
+    return 1 + len(grammar.alternates(reference.target, variant))
+
+
+def lines_of(sets: Iterable[MinimalSet]) -> Iterator[str]:
+    """Minimal sets as the released files have them: ``True`` or ``False``, tab, sentence."""
+    for good, *bad in sets:
+        yield f"True\t{good}\n"
+        for sentence in bad:
+            yield f"False\t{sentence}\n"
+
+
+def files_read(grammars: Sequence[Path], common: Path | None) -> list[Path]:
+    """What ``generate_sets`` reads: files of common rules first, each once, then the grammars."""
+    shared = [common or common_beside(path) for path in grammars]
+    return [*dict.fromkeys(filter(None, shared)), *grammars]
+
+
+def generate_sets(
+    grammars: Sequence[Path], common: Path | None, outputs: Sequence[Path], variant: Variant
+) -> list[int]:
+    """Write what each grammar generates to the output of the same position; lines of each.
+
+    ``common`` is read before each grammar; None stands for the ``common.avg`` beside each. All
+    grammars are read before the first file is written; each file is written whole or not at
+    all. Raises UserError for a grammar with a mistake, for unequal numbers of files, and for an
+    output that would overwrite another one or a grammar.
+    """
+    if len(grammars) != len(outputs):
+        raise UserError(
+            f"{len(outputs)} outputs for {len(grammars)} grammars; expected as many, in the same "
+            "order; repeat --output."
+        )
+    touched = [*files_read(grammars, common), *outputs]
+    for path in outputs:
+        if touched.count(path) > 1:
+            raise UserError(
+                f"{path} is an output and also another file of this command; expected a path "
+                "for each; correct --output."
+            )
+    parsed = [read_grammar(path, common or common_beside(path), variant) for path in grammars]
+    return [
+        write_sets(generate(grammar, variant), output)
+        for grammar, output in zip(parsed, outputs, strict=True)
+    ]
+
+
+def write_sets(sets: Iterable[MinimalSet], output: Path) -> int:
+    """Write minimal sets in the released form, atomically; return the number of lines."""
+    lines, count = lines_of(sets), 0
+    with atomic(output) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+        while chunk := [*islice(lines, LINES_AT_ONCE)]:
+            file.write("".join(chunk))
+            count += len(chunk)
+    return count

@@ -1,0 +1,155 @@
+"""What an attribute-varying grammar consists of.
+
+Source: Mueller et al. (2020), section 3. A *template* is an expansion of ``S[]``: words and
+references to *preterminals*. A preterminal is a name with a set of attributes, ``V[3,s]``, and
+has *alternatives*, each a word or several. The *vary statement* names the preterminals whose
+other attribute sets make a sentence ungrammatical.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import NoReturn
+
+from blimpworks.campaign.variants import Variant
+from blimpworks.errors import UserError
+
+START = "S"
+"""Name of the left-hand side of templates."""
+
+COMMON = "common.avg"
+"""The file that the authors' program reads before each other one of its directory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands: a file, a line and a column, both counted from 1."""
+
+    file: Path
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        """As editors and compilers write it."""
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+def fail(place: Place, mistake: str, expected: str, advice: str) -> NoReturn:
+    """Raise the UserError that says in one sentence what is wrong at a place of a grammar."""
+    raise UserError(f"{place}: found {mistake}; expected {expected}; {advice}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Preterminal:
+    """A name with an unordered set of attributes. ``written`` is how it first stood there."""
+
+    name: str
+    attributes: frozenset[str]
+    written: str = field(compare=False, default="")
+
+    def __str__(self) -> str:
+        """As it was written, such as ``V[3,s]``."""
+        return self.written or f"{self.name}[{','.join(sorted(self.attributes))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A preterminal that is named in a template or in the vary statement."""
+
+    target: Preterminal
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One right-hand side of a preterminal: words with single spaces between them."""
+
+    text: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """All alternatives of a preterminal, in order; ``place`` is that of its first line."""
+
+    defined: Preterminal
+    alternatives: tuple[Alternative, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """An expansion of ``S[]``: words, as they stand, and references."""
+
+    parts: tuple[str | Reference, ...]
+    place: Place
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
+        """Its references, from left to right."""
+        return tuple(part for part in self.parts if isinstance(part, Reference))
+
+    def __str__(self) -> str:
+        """As a line of a grammar has it."""
+        parts = (part if isinstance(part, str) else str(part.target) for part in self.parts)
+        return f"{START}[] {' '.join(parts)}"
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """A whole grammar: templates and rules in order of definition, and the vary statement.
+
+    ``file`` is the grammar's own, not the one that it shares with others.
+    """
+
+    templates: tuple[Template, ...]
+    rules: tuple[Rule, ...]
+    vary: tuple[Reference, ...]
+    file: Path
+
+    @cached_property
+    def by_preterminal(self) -> dict[Preterminal, Rule]:
+        """Rules by what they define."""
+        return {rule.defined: rule for rule in self.rules}
+
+    def named(self, name: str) -> list[Rule]:
+        """Rules of a name, whatever their attributes, in order of definition."""
+        return [rule for rule in self.rules if rule.defined.name == name]
+
+    def items_for(self, target: Preterminal) -> list[Preterminal]:
+        """The vary statement's items that a preterminal falls under."""
+        items = (item.target for item in self.vary)
+        return [item for item in items if _falls_under(target, item)]
+
+    def slot_rules(self, target: Preterminal, variant: Variant) -> list[Rule]:
+        """The rule of a preterminal, then those that replace it in ungrammatical sentences."""
+        return [self.by_preterminal[target], *self.alternates(target, variant)]
+
+    def alternates(self, target: Preterminal, variant: Variant) -> list[Rule]:
+        """Rules whose alternatives replace those of ``target`` in ungrammatical sentences.
+
+        All that fall under an item of the vary statement that ``target`` falls under too, in
+        order of definition (the authors' program has them in the order of an unordered set;
+        no released grammar has more than one). ``corrected`` never has ``target`` among them;
+        ``published`` has it where an item names attributes, so that the grammatical sentence
+        is repeated as an ungrammatical one.
+        """
+        items = self.items_for(target)
+        repeated = variant == "published" and any(item.attributes for item in items)
+        return [
+            rule
+            for rule in self.named(target.name)
+            if any(_falls_under(rule.defined, item) for item in items)
+            and (repeated or rule.defined != target)
+        ]
+
+
+def _falls_under(target: Preterminal, item: Preterminal) -> bool:
+    return target.name == item.name and item.attributes <= target.attributes
+
+
+def listed(preterminals: Iterable[Preterminal]) -> str:
+    """Preterminals in a sentence: ``V[3,s] and V[3,p]``."""
+    *first, last = map(str, preterminals)
+    return f"{', '.join(first)} and {last}" if first else last

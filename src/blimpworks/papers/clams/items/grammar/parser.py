@@ -1,0 +1,302 @@
+"""Reading attribute-varying grammars: files into one ``Grammar``.
+
+A line is empty, a comment (``#``), the vary statement, or a rule: a left-hand side with
+brackets, then alternatives with ``|`` between them. Rules for ``S[]`` are templates. A left-hand
+side that comes again adds alternatives. Source: Mueller et al. (2020), section 3; what the paper
+leaves open is as in the grammars that its authors released.
+"""
+
+from collections.abc import Collection
+from functools import cache
+from pathlib import Path
+from typing import NoReturn
+
+from lark import Lark, Token, Transformer, v_args
+from lark.exceptions import UnexpectedToken, VisitError
+
+from blimpworks.campaign.variants import Variant
+from blimpworks.errors import UserError
+from blimpworks.papers.clams.items.grammar.checks import check_grammar
+from blimpworks.papers.clams.items.grammar.model import (
+    COMMON,
+    START,
+    Alternative,
+    Grammar,
+    Place,
+    Preterminal,
+    Reference,
+    Rule,
+    Template,
+    fail,
+)
+
+GRAMMAR = r"""
+start: (_statement? _NEWLINE)*
+_statement: template | rule | vary | _COMMENT
+template: START sentence ("|" sentence)*
+sentence: (WORD | REFERENCE)+
+rule: LEFT words ("|" words)*
+words: WORD+
+vary: VARY ITEM (";" ITEM)*
+
+// Blanks, tabs and carriage returns separate words; other white space, such as a no-break space,
+// is part of a word. A word may hold anything but these and what the language uses itself.
+WORD: /[^ \t\r\n|[\]#][^ \t\r\n|[\]]*(?=[ \t\r\n|])/
+REFERENCE.1: /[^ \t\r\n|[\]#][^ \t\r\n|[\]]*\[[^[\]|\n]*\](?=[ \t\r\n|])/
+LEFT.1: /(?!vary|S\[)[^ \t\r\n|[\]#][^ \t\r\n|[\]]*\[[^[\]|\n]*\](?=[ \t\r\n|])/
+ITEM.-2: /[^ \t\r\n|[\];#][^ \t\r\n|[\];]*\[[^[\]|\n;]*\](?=[ \t\r\n|;])/
+START.2: /S\[[ \t\r]*\](?=[ \t\r\n|])/
+VARY.2: /vary[ \t\r]*:/
+_COMMENT: /#[^\n]*/
+_NEWLINE: /[ \t\r]*\n/
+%ignore /[ \t\r]+(?=[^ \t\r\n])/
+
+// No statement has these: they name what stands where none of the above can.
+mistakes: FOLLOWED | NAMELESS | UNOPENED | UNCLOSED
+FOLLOWED.-1: /[^ \t\r\n|[\]]*\[[^[\]|\n]*\][^ \t\r\n|]+/
+NAMELESS.-1: /\[[^[\]|\n]*\](?=[ \t\r\n|])/
+UNOPENED.-2: /[^ \t\r\n|[\]]*\]/
+UNCLOSED.-2: /[^ \t\r\n|[\]]*\[/
+"""
+BLANKS = " \t\r"
+ARROWS = ("→", "->", "=>", "=", ":", "::=")
+"""What other notations have between the two sides of a rule; this one has a space."""
+MISTAKES = {
+    # The authors' program would take the comment for words of the sentence.
+    "_COMMENT": (
+        "a # inside a line",
+        "words, as only lines that begin with # are comments",
+        "move the comment to a line of its own",
+    ),
+    "FOLLOWED": (
+        "{token!r}, where something follows the closing bracket",
+        "a space or | after {closed}",
+        "put a space there",
+    ),
+    "NAMELESS": (
+        "{token} without a name",
+        "a name right before the bracket, as in V[3,s]",
+        "write the name, without a space after it",
+    ),
+    "UNOPENED": (
+        "a closing bracket that nothing opens",
+        "a name and an opening bracket before it, as in V[3,s]",
+        "write the opening bracket or delete the closing one",
+    ),
+    "UNCLOSED": (
+        "a bracket that is not closed",
+        "] after the attributes, before any other bracket or |",
+        "close it, as in V[3,s]",
+    ),
+    "no colon": (
+        "no colon after vary",
+        "vary: and a name, as in vary: V[]",
+        "write the colon (and give no preterminal a name that starts with vary)",
+    ),
+    "attributes of S": (
+        "a template with attributes, {token}",
+        f"{START}[] before each template",
+        "delete the attributes, or give the preterminal another name",
+    ),
+    "no left-hand side": (
+        "{token!r} at the start of a line, which is no rule",
+        "a left-hand side with brackets, as in V[3,s] sings | laughs",
+        "write the brackets (V[] has no attributes), or # before a comment",
+    ),
+    "no item": (
+        "nothing to vary",
+        "names with brackets and a semicolon between any two, as in vary: V[]; N[p]",
+        "write V[] for all attributes of V",
+    ),
+    "item": (
+        "{item!r} in the vary statement",
+        "names with brackets and a semicolon between any two, as in vary: V[]; N[p]",
+        "write V[] for all attributes of V",
+    ),
+    "recursion": (
+        "a reference to {token} in an alternative of {left}",
+        "words alone, as only templates refer to preterminals and nothing is recursive",
+        "write its words out here, or move the reference into the templates",
+    ),
+    "no right-hand side": (
+        "nothing after {left}",
+        "a space and one or more words",
+        "write the words, or delete the line",
+    ),
+    "empty": (
+        "an empty alternative of {left}",
+        "words before and after each |",
+        "write the words or delete a |",
+    ),
+}
+"""What stands there, what was expected and what to do, by what is wrong with a token."""
+
+
+def common_beside(path: Path) -> Path | None:
+    """The ``common.avg`` in a grammar's directory, if there is one and it isn't the grammar."""
+    common = path.with_name(COMMON)
+    return common if common != path and common.is_file() else None
+
+
+def read_grammar(path: Path, common: Path | None, variant: Variant) -> Grammar:
+    """The grammar of a file, after that of ``common`` if there is one, checked as a whole.
+
+    Raises UserError with file, line and column for what is no grammar or cannot generate
+    minimal sets in this variant, and for a file that cannot be read.
+    """
+    reader = _Reader()
+    for file in [common, path] if common else [path]:
+        reader.read(file)
+    rules = [Rule(name, tuple(words), place) for name, (words, place) in reader.rules.items()]
+    grammar = Grammar(tuple(reader.templates), tuple(rules), tuple(reader.varied), path)
+    check_grammar(grammar, variant, path)
+    return grammar
+
+
+def _read(path: Path) -> str:
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise UserError(
+            f"{path} is not a file; expected an attribute-varying grammar; correct the path."
+        ) from error
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8-sig")
+        place = Place(path, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
+        fail(
+            place,
+            f"the byte {data[error.start]:#04x}, which is not UTF-8",
+            "text in UTF-8",
+            "save the file in that encoding",
+        )
+
+
+@cache
+def _parser() -> Lark:
+    return Lark(GRAMMAR, parser="lalr", start=["start", "mistakes"])
+
+
+@v_args(inline=True)
+class _Reader(Transformer[Token, None]):
+    """Collects the statements of files that are read one after another, in their order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.file = Path()
+        self.templates: list[Template] = []
+        self.rules: dict[Preterminal, tuple[list[Alternative], Place]] = {}
+        self.varied: list[Reference] = []
+        self.varied_at: Place | None = None
+
+    def read(self, file: Path) -> None:
+        """Take in the statements of a file. Raises UserError for the first mistake."""
+        self.file = file
+        text = f"{_read(file)}\n"
+        try:
+            self.transform(_parser().parse(text, start="start"))
+        except UnexpectedToken as error:
+            _explain(error.token, error.expected, text.split("\n")[error.line - 1], file)
+        except VisitError as error:
+            raise error.orig_exc from None
+
+    def _place(self, token: Token) -> Place:
+        """Where a token of the file stands."""
+        return _place(token, self.file)
+
+    def REFERENCE(self, token: Token) -> Reference:
+        """What ``Name[a,b]`` denotes: blanks around attributes do not count, those inside do."""
+        name, _, inside = token.removesuffix("]").partition("[")
+        inside = inside.strip(BLANKS)
+        attributes = [each.strip(BLANKS) for each in inside.split(",")] if inside else []
+        place = self._place(token)
+        if "" in attributes:
+            fail(
+                place,
+                f"{token}, where an attribute is empty",
+                "attributes with single commas between them, as in V[3,s]",
+                "delete a comma or write what is missing",
+            )
+        written = f"{name}[{','.join(attributes)}]"
+        return Reference(Preterminal(name, frozenset(attributes), written), place)
+
+    LEFT = ITEM = REFERENCE
+
+    def sentence(self, *parts: Token | Reference) -> Template:
+        """A template: its words and references."""
+        first = parts[0]
+        place = first.place if isinstance(first, Reference) else self._place(first)
+        words = (part if isinstance(part, Reference) else str(part) for part in parts)
+        return Template(tuple(words), place)
+
+    def words(self, *words: Token) -> Alternative:
+        """An alternative: its words with single spaces between them."""
+        return Alternative(" ".join(words), self._place(words[0]))
+
+    def template(self, left: Token, *sentences: Template) -> None:
+        """A line of templates."""
+        _check_arrow(str(left), str(sentences[0].parts[0]), sentences[0].place)
+        self.templates += sentences
+
+    def rule(self, left: Reference, *alternatives: Alternative) -> None:
+        """A line of alternatives, after those that the preterminal has had before."""
+        _check_arrow(str(left.target), alternatives[0].text.split(" ")[0], alternatives[0].place)
+        known, _ = self.rules.setdefault(left.target, ([], left.place))
+        known += alternatives
+
+    def vary(self, keyword: Token, *items: Reference) -> None:
+        """The vary statement. Raises UserError for a second one."""
+        place = self._place(keyword)
+        if self.varied_at is not None:
+            fail(
+                place,
+                "a second vary statement",
+                f"a single one, which is at {self.varied_at}",
+                "delete one, and write several names as vary: V[]; N[]",
+            )
+        self.varied_at = place
+        self.varied += items
+
+
+def _place(token: Token, file: Path, offset: int = 0) -> Place:
+    """Where a token stands, or the character ``offset`` after its start."""
+    return Place(file, token.line or 1, (token.column or 1) + offset)
+
+
+def _check_arrow(left: str, first: str, place: Place) -> None:
+    """Raise UserError where a right-hand side begins as in another notation."""
+    if first in ARROWS:
+        fail(
+            place,
+            f"{first!r} after {left}",
+            "the first word right after a space",
+            f"delete {first}",
+        )
+
+
+def _explain(token: Token, expected: Collection[str], line: str, file: Path) -> NoReturn:
+    """Raise the UserError for a token of ``line`` that is none of the ``expected`` terminals."""
+    key = token.type if token.type in MISTAKES else _misplaced(token, expected, line)
+    offsets = {"UNOPENED": len(token) - 1, "UNCLOSED": len(token) - 1, "no colon": len("vary")}
+    facts = {
+        "token": str(token),
+        "closed": f"{token.partition(']')[0]}]",
+        "left": line.partition("]")[0].lstrip(BLANKS) + "]",
+        "item": line.partition(":")[2].strip(BLANKS),
+    }
+    message = (text.format_map(facts) for text in MISTAKES[key])
+    fail(_place(token, file, offsets.get(key, 0)), *message)
+
+
+def _misplaced(token: Token, expected: Collection[str], line: str) -> str:
+    """What is wrong with a token that would be right elsewhere, as ``MISTAKES`` has it."""
+    if "LEFT" in expected:
+        if token.startswith("vary"):
+            return "no colon"
+        return "attributes of S" if token.startswith(f"{START}[") else "no left-hand side"
+    if "ITEM" in expected or "SEMICOLON" in expected:
+        return "no item" if token.type == "_NEWLINE" or token == ";" else "item"
+    if token.type == "_NEWLINE" or token == "|":
+        return "empty" if "|" in line else "no right-hand side"
+    return "recursion"

@@ -1,0 +1,177 @@
+"""What an author of a grammar wants to see of it before its sets are generated."""
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from itertools import islice
+from pathlib import Path
+
+from blimpworks.campaign.variants import Variant
+from blimpworks.errors import UserError
+from blimpworks.papers.clams.items.constructions import (
+    CONSTRUCTIONS,
+    ENGLISH,
+    is_paradigm,
+    phenomenon_of,
+)
+from blimpworks.papers.clams.items.grammar.generator import count_template, generate_template
+from blimpworks.papers.clams.items.grammar.model import Grammar, Reference, Rule
+
+
+def read_vocabulary(path: Path) -> set[str]:
+    """The words of a file that has one a line.
+
+    Raises UserError for a file that cannot be read, and for a line with several words.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(
+            f"{path} cannot be read ({error}); expected a vocabulary, one word a line, in UTF-8."
+        ) from error
+    words = [line.strip() for line in lines]
+    for number, word in enumerate(words, start=1):
+        if len(word.split()) > 1:
+            raise UserError(
+                f"{path}:{number}:1: found {word[:60]!r}; expected one word; write each on a "
+                "line of its own."
+            )
+    return {word for word in words if word}
+
+
+def preview(
+    grammar: Grammar, variant: Variant, show: int, vocabulary: set[str] | None
+) -> Iterator[str]:
+    """Lines that say how much each template makes, its first ``show`` sets, and what is odd."""
+    counts = [count_template(grammar, each, variant) for each in grammar.templates]
+    varied = "; ".join(str(item.target) for item in grammar.vary)
+    sets, lines = (sum(column) for column in zip(*counts, strict=True))
+    size = f"{_counted(sets, 'minimal set')}, {_counted(lines, 'line')}"
+    yield f"{_counted(len(counts), 'template')}, {size}; varied: {varied}"
+    for template, (sets, lines) in zip(grammar.templates, counts, strict=True):
+        yield f"\nline {template.place.line}: {template}"
+        yield f"  {_counted(sets, 'set')}, {_counted(lines, 'line')}"
+        for good, *bad in islice(generate_template(grammar, template, variant), show):
+            yield f"    {good}"
+            yield from (f"  * {sentence}" for sentence in bad)
+        if show < sets:
+            yield "    …"
+    warnings = [*remarks(grammar, variant)]
+    if vocabulary is not None:
+        warnings.append(_missing(grammar, variant, vocabulary))
+    if warnings:
+        yield ""
+        yield from warnings
+
+
+def _counted(number: int, thing: str) -> str:
+    """A number of things, such as ``1 line`` and ``2,800 lines``."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
+    """What is allowed but seldom meant, each with its place.
+
+    A file that is called like no paradigm, rules that nothing uses, forms that don't differ
+    where they should, and alternatives that come twice (by which sentences do).
+    """
+    yield from _unknown_paradigm(grammar.file)
+    yield from _unused(grammar, variant)
+    if variant == "published":
+        yield from _repeated_items(grammar)
+    for reference in _distinct(grammar):
+        yield from _same_forms(grammar, reference, variant)
+        yield from _twice(grammar.by_preterminal[reference.target])
+
+
+def _unknown_paradigm(file: Path) -> Iterator[str]:
+    """A set is called like its grammar, and scored and shown by that name."""
+    if is_paradigm(file.stem):
+        return
+    close = get_close_matches(file.stem, {**CONSTRUCTIONS, **ENGLISH})
+    meant = f" (is {close[0]} meant?)" if close else ""
+    yield (
+        f"{file}: {file.stem} is none of CLAMS's paradigms{meant}: the set will be scored as "
+        f"{phenomenon_of(file.stem)}, but no exhibit shows it"
+    )
+
+
+def _unused(grammar: Grammar, variant: Variant) -> Iterator[str]:
+    """Rules of the grammar's own file; of common ones, each grammar uses some."""
+    used = {
+        rule.defined
+        for reference in _distinct(grammar)
+        for rule in grammar.slot_rules(reference.target, variant)
+    }
+    for rule in grammar.rules:
+        own = [each.place for each in rule.alternatives if each.place.file == grammar.file]
+        if own and rule.defined not in used:
+            place = rule.place if rule.place.file == grammar.file else own[0]
+            yield f"{place}: no template uses {rule.defined}, and no wrong sentence has it"
+
+
+def _repeated_items(grammar: Grammar) -> Iterator[str]:
+    """Items of the vary statement for which the authors' program has its latent fault."""
+    met = {item for each in _distinct(grammar) for item in grammar.items_for(each.target)}
+    for item in grammar.vary:
+        if item.target.attributes and item.target in met:
+            yield (
+                f"{item.place}: {item.target} in the vary statement has attributes: --variant "
+                "published repeats each grammatical sentence as an ungrammatical one, as the "
+                "authors' program does; --variant corrected does not"
+            )
+
+
+def _same_forms(grammar: Grammar, reference: Reference, variant: Variant) -> Iterator[str]:
+    """Alternatives that are replaced by a word of the same form."""
+    rule = grammar.by_preterminal[reference.target]
+    for other in grammar.alternates(reference.target, variant):
+        if other is rule:
+            continue
+        for right, wrong in zip(rule.alternatives, other.alternatives, strict=True):
+            if right.text == wrong.text:
+                yield (
+                    f"{wrong.place}: {wrong.text!r} is the same for {rule.defined} and "
+                    f"{other.defined}: sentences with it come as True and as False"
+                )
+
+
+def _twice(rule: Rule) -> Iterator[str]:
+    """Alternatives that the rule has had before."""
+    seen: set[str] = set()
+    for alternative in rule.alternatives:
+        if alternative.text in seen:
+            yield (
+                f"{alternative.place}: {alternative.text!r} comes twice in {rule.defined}: "
+                "so do all sentences with it"
+            )
+        seen.add(alternative.text)
+
+
+def _distinct(grammar: Grammar) -> Iterable[Reference]:
+    """The references of all templates, one for each preterminal."""
+    references = (each for template in grammar.templates for each in template.references)
+    return {each.target: each for each in references}.values()
+
+
+def tokens_of(grammar: Grammar, variant: Variant) -> list[str]:
+    """All words that generated sentences have, in the order in which the grammar has them."""
+    tokens: dict[str, None] = {}
+    for template in grammar.templates:
+        for part in template.parts:
+            if isinstance(part, str):
+                tokens[part] = None
+                continue
+            for rule in grammar.slot_rules(part.target, variant):
+                for alternative in rule.alternatives:
+                    tokens |= dict.fromkeys(alternative.text.split(" "))
+    return [*tokens]
+
+
+def _missing(grammar: Grammar, variant: Variant, vocabulary: set[str]) -> str:
+    """Which words of the grammar a vocabulary lacks, in a line."""
+    tokens = tokens_of(grammar, variant)
+    missing = [token for token in tokens if token not in vocabulary]
+    if not missing:
+        return f"all {len(tokens)} words are in the vocabulary"
+    are = "is" if len(missing) == 1 else "are"
+    return f"{len(missing)} of {len(tokens)} words {are} not in the vocabulary: {' '.join(missing)}"

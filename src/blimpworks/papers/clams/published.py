@@ -1,0 +1,95 @@
+"""Accuracies that CLAMS prints: Tables 1 to 3, and with Table 4 those with capitals."""
+
+from collections.abc import Iterator, Sequence
+
+from blimpworks.campaign.reference import PublishedRow
+from blimpworks.errors import UserError
+from blimpworks.papers.clams.items.constructions import (
+    AGREEMENT,
+    CAPITALS,
+    CONSTRUCTIONS,
+    ENGLISH_REFLEXIVES,
+    REFLEXIVES,
+)
+from blimpworks.reproduction.printed import PrintedAccuracy
+
+ENGLISH, MULTILINGUAL = "eng", "bert-base-multilingual-cased"
+ALTERED = {"perplexity", "average", "agreement average", "reflexives average"}
+"""Rows of the tables that are no accuracies, or are means of them."""
+
+
+def _accuracy(
+    row: PublishedRow, model: str, lang: str, n: int | None, phenomenon: str = AGREEMENT
+) -> PrintedAccuracy:
+    """One printed accuracy. Raises UserError for a number that is none."""
+    if row.value is None or not 0 <= row.value <= 1:
+        raise UserError(
+            f"{row.exhibit}: row {row.row!r}, column {row.column!r} is {row.text!r}; expected an "
+            "accuracy from 0 to 1."
+        )
+    return PrintedAccuracy(
+        model=model,
+        lang=lang,
+        accuracy=row.value,
+        rounding=row.half_unit,
+        origin=row.place,
+        n=n,
+        phenomenon=phenomenon,
+        paradigm=row.row,
+    )
+
+
+def _numbers_of(printed: Sequence[PublishedRow], exhibit: str) -> Iterator[PublishedRow]:
+    """The numbers of a table that stand for one construction."""
+    for row in printed:
+        if row.exhibit == exhibit and row.value is not None and row.row not in ALTERED:
+            yield row
+
+
+def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
+    """Accuracies by construction, of which the paper prints some twice.
+
+    Those of multilingual BERT in English that Tables 2 and 3 share come from Table 2. With
+    capitals: Table 1 plus the gain of Table 4. The means over five seeds have no n.
+
+    Raises UserError for a number that is no accuracy.
+    """
+    # Sets that masked models were scored on, where the paper says.
+    sizes = {
+        (row.row, row.column): int(row.value)
+        for row in _numbers_of(printed, "table7")
+        if row.value is not None
+    }
+    for row in _numbers_of(printed, "table1"):
+        lang, _, model = row.column.partition(" ")
+        yield _accuracy(row, model, lang, None)
+    for row in _numbers_of(printed, "table2"):
+        n = sizes.get((row.row, f"{row.column} {MULTILINGUAL}"))
+        yield _accuracy(row, MULTILINGUAL, row.column, n)
+    for row in _numbers_of(printed, "table3"):
+        if row.column == MULTILINGUAL and row.row in CONSTRUCTIONS:
+            continue
+        n = sizes.get((row.row, f"{ENGLISH} {row.column}"))
+        phenomenon = REFLEXIVES if row.row in ENGLISH_REFLEXIVES else AGREEMENT
+        yield _accuracy(row, row.column, ENGLISH, n, phenomenon)
+    yield from _with_capitals(printed)
+
+
+def _with_capitals(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
+    """Accuracies with a capital first letter: those of Table 1 plus the gains of Table 4."""
+    numbers = {(row.row, row.column): row for row in _numbers_of(printed, "table1")}
+    for gain in _numbers_of(printed, "table4"):
+        before = numbers.get((gain.row, gain.column))
+        if before is None or before.value is None or gain.value is None:
+            continue
+        lang, _, model = gain.column.partition(" ")
+        yield PrintedAccuracy(
+            model=model,
+            lang=lang,
+            accuracy=before.value + gain.value,
+            rounding=before.half_unit + gain.half_unit,
+            origin=gain.place,
+            n=None,
+            phenomenon=CAPITALS,
+            paradigm=gain.row,
+        )

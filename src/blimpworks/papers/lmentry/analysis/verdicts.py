@@ -1,0 +1,179 @@
+"""Published and corrected rules on the same answers: how many verdicts change, and why.
+
+The published rules are those of the paper's scorers (Moroni, Aula-Blasco, Conia and others 2025,
+section 3.3), with what the method notes know of their artefacts.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from blimpworks.analysis.accuracy import ALL
+from blimpworks.campaign.variants import CORRECTED, PUBLISHED
+from blimpworks.errors import UserError
+from blimpworks.generation.reasoning import strip_reasoning
+from blimpworks.papers.lmentry.judging.answers import METHODS
+from blimpworks.papers.lmentry.tables import VERDICTS
+from blimpworks.papers.lmentry.tasks import SUBJECTS
+from blimpworks.prompt_tables import ANSWERS, PROMPTS
+from blimpworks.tables import JUDGEMENTS, read_table, write_table
+
+VACUOUS, CASE, SCRIPT, YES_NO, WORDING, OTHER = (
+    "vacuous",
+    "case",
+    "script",
+    "yes_no",
+    "wording",
+    "other",
+)
+REASONS = {
+    VACUOUS: "right by the published rules because no word of ASCII letters contradicts it",
+    SCRIPT: "wrong by them because it has no word of ASCII letters",
+    CASE: "wrong by them because the answer is put in lower case and the key is not",
+    YES_NO: "any or all words from a category: what counts as yes or no",
+    WORDING: "a wording that only one of the two knows",
+    OTHER: "something else",
+}
+"""Why a verdict changes; the first that fits."""
+VACUOUS_RULES = {"vacuous"}
+"""Rules (of ``judging.verdict.RULES``) that let answers pass for lack of an ASCII word."""
+FITTING = {"whole", "repeated", "pattern", "begins", "line", "inside", "made"}
+"""Rules by which an answer's wording is right."""
+ASCII_TOKEN = r"[A-Za-z0-9]"
+
+
+class Evaluation(NamedTuple):
+    """A model's answers in one language, and what was made of them."""
+
+    model: str
+    lang: str
+    prompts: Path
+    answers: Path
+    judgements: Path
+
+
+def _both(path: Path) -> pd.DataFrame:
+    """The verdicts on each answer, side by side: correct and rule of both methods.
+
+    Raises UserError when one of the methods is missing.
+    """
+    columns = ["item_id", "phenomenon", "paradigm", "method", "correct", "rule", "nominal"]
+    table = read_table(JUDGEMENTS, path, columns)
+    sides = {
+        method: table.filter(pc.equal(table["method"].cast(pa.string()), method)).to_pandas()
+        for method in (PUBLISHED, CORRECTED)
+    }
+    missing = [method for method, side in sides.items() if side.empty]
+    if missing:
+        raise UserError(
+            f"{path} has no verdicts by method {missing[0]!r}; expected both {PUBLISHED} and "
+            f"{CORRECTED}. Judge again."
+        )
+    right = sides[CORRECTED][["item_id", "correct", "rule"]]
+    joined = sides[PUBLISHED].merge(right, on="item_id", suffixes=("_published", "_corrected"))
+    kinds = ("phenomenon", "paradigm", "rule_published", "rule_corrected")
+    whole: pd.DataFrame = joined.astype(dict.fromkeys(kinds, object))
+    return whole[whole["correct_published"].notna() & whole["correct_corrected"].notna()]
+
+
+def _target(answer: str | None, arguments: str | None) -> str:
+    """What rules look for in an answer: the gold answer, or the word or letter asked for."""
+    known = {"answer": answer} | json.loads(arguments or "{}")
+    return next((str(known[name]) for name in SUBJECTS if known.get(name)), "")
+
+
+def _texts(changed: pd.DataFrame, evaluation: Evaluation) -> pd.DataFrame:
+    """Answers whose verdict changes, with their text and what is looked for in them.
+
+    The text is what the published rules take for the answer: the reasons are about them.
+    """
+    parts = []
+    for schema, path, columns in (
+        (PROMPTS, evaluation.prompts, ["item_id", "answer", "arguments"]),
+        (ANSWERS, evaluation.answers, ["item_id", "text"]),
+    ):
+        table = read_table(schema, path, columns)
+        selected = pc.is_in(table["item_id"], value_set=pa.array(changed["item_id"], pa.string()))
+        parts.append(table.filter(selected).to_pandas())
+    joined = changed.merge(parts[0], on="item_id", how="left")
+    joined = joined.merge(parts[1], on="item_id", how="left")
+    texts = [strip_reasoning(text, METHODS[PUBLISHED]) for text in joined["text"].fillna("")]
+    looked_for = map(_target, *(joined[c].replace(np.nan, None) for c in ("answer", "arguments")))
+    return joined.assign(text=texts, asked=[*looked_for])
+
+
+def reasons(changed: pd.DataFrame) -> pd.Series:
+    """Why each verdict changes: a key of ``REASONS``, the first that fits.
+
+    Columns: phenomenon; correct_published, correct_corrected (they differ); rule_published,
+    rule_corrected; text and asked, the answer as the published rules have it (its reasoning cut as
+    they do) and what is looked for in it.
+    """
+    gained = changed["correct_corrected"] > changed["correct_published"]
+    ascii_token = changed["text"].str.contains(ASCII_TOKEN, regex=True)
+    pairs = [*zip(changed["asked"], changed["text"].str.lower(), strict=True)]
+    lowered = pd.Series([a not in t and a.lower() in t for a, t in pairs], changed.index, bool)
+    decided = changed["rule_corrected"].where(gained, changed["rule_published"])
+    tests = {
+        VACUOUS: ~gained & ~ascii_token & changed["rule_published"].isin(VACUOUS_RULES),
+        SCRIPT: gained & ~ascii_token,
+        CASE: gained & lowered,
+        YES_NO: changed["phenomenon"].str.startswith(("any_words", "all_words")),
+        WORDING: decided.isin(FITTING),
+    }
+    return pd.Series(np.select([*tests.values()], [*tests], OTHER), changed.index, dtype=object)
+
+
+def _nominal(both: pd.DataFrame) -> pd.Series:
+    """Prompts of each task by the settings: a number for each template."""
+    template = both["paradigm"].str.extract(r"template=(\d+)", expand=False)
+    each = both.groupby(["phenomenon", template])["nominal"].first()
+    return each.groupby(level=0).sum()
+
+
+def _counts(rows: pd.DataFrame) -> pd.DataFrame:
+    """Right answers of each task by each method."""
+    sides = {side: f"correct_{side}" for side in (PUBLISHED, CORRECTED)}
+    return rows.groupby("phenomenon").agg(**{k: (v, "sum") for k, v in sides.items()})
+
+
+def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
+    """The rows of one model and language of the verdicts table.
+
+    Raises UserError for tables that are missing, of another schema, or by one method only.
+    """
+    both = _both(evaluation.judgements)
+    changed = both[both["correct_published"] != both["correct_corrected"]]
+    changed = changed.assign(reason=reasons(_texts(changed, evaluation)).to_numpy())
+    known = both.groupby("phenomenon").agg(n=("item_id", "size")).assign(nominal=_nominal(both))
+    parts = {ALL: both} | {name: changed[changed["reason"] == name] for name in REASONS}
+    rows = [known.join(_counts(p)).fillna(0).assign(reason=name) for name, p in parts.items()]
+    return pd.concat(rows).reset_index().assign(model=evaluation.model, lang=evaluation.lang)
+
+
+def _rows(evaluations: Sequence[Evaluation]) -> Iterator[pd.DataFrame]:
+    for evaluation in evaluations:
+        yield compare_evaluation(evaluation)[VERDICTS.names]
+
+
+def compare_verdicts(evaluations: Sequence[Evaluation], output: Path) -> dict[str, Any]:
+    """Write the verdicts table of some models and languages, read one after the other.
+
+    Returns how many answers were judged and how many verdicts change. Raises UserError when
+    there is no table, and as ``compare_evaluation`` does.
+    """
+    if not evaluations:
+        raise UserError(f"{output}: no judgements are given; name at least one model.")
+    frame = pd.concat(_rows(evaluations), ignore_index=True)
+    numbers = dict.fromkeys(("n", "nominal", "published", "corrected"), "int32")
+    table = pa.Table.from_pandas(frame.astype(numbers), preserve_index=False)
+    write_table(table.replace_schema_metadata(None), VERDICTS, output)
+    whole, parts = frame[frame["reason"] == ALL], frame[frame["reason"] != ALL]
+    changed = parts[[PUBLISHED, CORRECTED]].sum().sum()
+    return {"answers": int(whole["n"].sum()), "changed": int(changed)}

@@ -1,0 +1,226 @@
+"""Labels of filled annotation sheets, and how far verdicts and annotators agree with them.
+
+A file has the labels of one annotator in the column ``correct``, called after the file
+(``eng.anna.csv`` is Anna's), or those of several, people or models, in columns such as
+``correct:anna``.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and appendix A.6: share of equal
+labels, and Cohen's kappa.
+"""
+
+import logging
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from statsmodels.stats.inter_rater import cohens_kappa
+
+from blimpworks.analysis.accuracy import ALL, wilson
+from blimpworks.annotation.spreadsheet import (
+    Line,
+    annotator_of,
+    plain,
+    read_sheet,
+    refuse,
+    refuse_lines,
+)
+from blimpworks.campaign.variants import VARIANTS
+from blimpworks.errors import UserError
+from blimpworks.papers.lmentry.annotation.sheet import CORRECT, ID
+from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, SHEET_KEY
+from blimpworks.tables import JUDGEMENTS, read_table, write_table
+
+# Labels
+
+
+LABELS = {"yes": 1, "no": 0, "1": 1, "0": 0}
+OF = f"{CORRECT}:"
+
+
+class Label(NamedTuple):
+    """What an annotator says of a row, and where."""
+
+    row: str
+    annotator: str
+    correct: int
+    place: str
+
+
+def _judges(path: Path, columns: Sequence[str]) -> dict[str, str]:
+    """Columns with labels, and whose they are. Raises UserError where there is none."""
+    annotators = {name: name.removeprefix(OF).strip() for name in columns if name.startswith(OF)}
+    if CORRECT in columns:
+        annotators[CORRECT] = annotator_of(path)
+    if ID not in columns or not annotators:
+        raise UserError(
+            f"{path}:1: columns are {', '.join(columns)}; expected {ID!r} and {CORRECT!r} (or "
+            f"{OF}NAME); fill in the sheet as it was exported."
+        )
+    taken = [name for name in annotators.values() if name in VARIANTS or not name]
+    if taken:
+        raise UserError(
+            f"{path}: an annotator is called {taken[0]!r}; expected a name that is none of "
+            f"{', '.join(VARIANTS)}. Name the file LANG.ANNOTATOR.csv."
+        )
+    return annotators
+
+
+def _problem(line: Line, judges: Mapping[str, str], prompts: Mapping[str, str]) -> str:
+    """What is wrong with a row, in a sentence; empty where nothing is."""
+    row = line.cells[ID].strip()
+    if row not in prompts:
+        return f"row {row!r} is not in the sheet's key; take rows of this campaign's sheet."
+    if "prompt" in line.cells and plain(line.cells["prompt"]) != plain(prompts[row]):
+        return f"the prompt of row {row} is not the one of the sheet; do not sort single columns."
+    for column in judges:
+        label = line.cells[column].strip()
+        if not label:
+            return f"{column!r} of row {row} is empty; fill it in, or delete the row."
+        if label.casefold() not in LABELS:
+            return f"{column!r} of row {row} is {label!r}, expected yes, no, 1 or 0; correct it."
+    return ""
+
+
+def _labels(path: Path, prompts: Mapping[str, str]) -> Iterator[Label]:
+    lines = [*read_sheet(path)]
+    judges = _judges(path, [*lines[0].cells] if lines else [])
+    refuse_lines(path, ((line, _problem(line, judges, prompts)) for line in lines))
+    for line in lines:
+        for column, annotator in judges.items():
+            label = LABELS[line.cells[column].strip().casefold()]
+            yield Label(line.cells[ID].strip(), annotator, label, f"{path}:{line.number}")
+
+
+def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
+    """Labels of filled sheets: columns row, annotator, correct (0 or 1) and place.
+
+    ``key`` has the sheets' rows and prompts. Raises UserError, with a sentence for each of the
+    first wrong rows, for an unknown row, an altered prompt, a label that is missing or another
+    word, and for a row that one annotator has labelled twice.
+    """
+    prompts = dict(zip(key["row"], key["prompt"], strict=True))
+    labels = [label for path in paths for label in _labels(path, prompts)]
+    first: dict[tuple[str, str], str] = {}
+    again = []
+    for label in labels:
+        before = first.setdefault((label.row, label.annotator), label.place)
+        if before != label.place:
+            again.append(
+                f"{label.place}: {label.annotator} has labelled row {label.row} before, in "
+                f"{before}; keep one of the two."
+            )
+    refuse(again)
+    return pd.DataFrame(labels, columns=Label._fields)
+
+
+# Agreement
+
+
+log = logging.getLogger(__name__)
+
+KEPT = ["row", "lang", "model", "item_id", "phenomenon", "prompt"]
+
+
+def kappa(first: pd.Series, second: pd.Series) -> tuple[float, float, float]:
+    """Cohen's kappa of two judges' labels (0 or 1) and its 95 % interval.
+
+    Not a number where one of them says the same of every answer: kappa is then 0 or not defined
+    whatever the other says. The interval is asymptotic (Fleiss, Cohen and Everitt 1969) and, of
+    judges that never differ, has no width.
+    """
+    if first.nunique() < 2 or second.nunique() < 2:
+        return math.nan, math.nan, math.nan
+    counts = np.zeros((2, 2))
+    np.add.at(counts, (first.to_numpy(int), second.to_numpy(int)), 1)
+    result = cohens_kappa(counts)
+    return float(result.kappa), float(result.kappa_low), float(result.kappa_upp)
+
+
+def compare(first: pd.Series, second: pd.Series) -> dict[str, Any]:
+    """Agreement of two judges of the same answers, at least one: shares, kappa and counts."""
+    equal, n = int((first == second).sum()), len(first)
+    (low, high), (value, kappa_low, kappa_high) = wilson(equal, n), kappa(first, second)
+    return {
+        "n": n,
+        "equal": equal,
+        "accuracy": equal / n,
+        "low": low,
+        "high": high,
+        "kappa": value,
+        "kappa_low": kappa_low,
+        "kappa_high": kappa_high,
+        "right_method": int(first.sum()),
+        "right_annotator": int(second.sum()),
+    }
+
+
+def _verdicts(rows: pd.DataFrame, judgements: Path) -> pd.DataFrame:
+    """Some rows with the verdicts of one model on their answers, a column for each method.
+
+    NaN where there is none; no row is left out.
+    """
+    table = read_table(JUDGEMENTS, judgements, ["item_id", "method", "correct"])
+    selected = pc.is_in(table["item_id"], value_set=pa.array(rows["item_id"], pa.string()))
+    verdicts = table.filter(selected).to_pandas().astype({"method": str})
+    wide = verdicts.pivot_table(index="item_id", columns="method", values="correct")
+    return rows.merge(wide.reindex(columns=[*VARIANTS]), on="item_id", how="left")
+
+
+def _judged(labels: pd.DataFrame, key: pd.DataFrame, judgements: Path) -> pd.DataFrame:
+    """Labelled rows, with a column for each method and each annotator; NaN where it has none."""
+    wide = labels.pivot_table(index="row", columns="annotator", values="correct")
+    rows = key[key["row"].isin(wide.index)]
+    parts = [
+        _verdicts(part, judgements / str(lang) / f"{model}.parquet")
+        for (lang, model), part in rows.groupby(["lang", "model"])
+    ]
+    return pd.concat(parts).merge(wide, left_on="row", right_index=True)
+
+
+def _pairs(judged: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+    """Agreement of each pair of judges, by task and over all tasks; no row without an answer."""
+    whole = judged.assign(phenomenon=ALL)
+    for (lang, task), part in pd.concat([judged, whole]).groupby(["lang", "phenomenon"]):
+        for first, second in pairs:
+            both = part[[first, second]].dropna()
+            if len(both):
+                names = {"lang": lang, "phenomenon": task, "method": first, "annotator": second}
+                yield names | compare(both[first], both[second])
+
+
+def read_key(paths: Sequence[Path]) -> pd.DataFrame:
+    """The keys of some sheets, without the answers; labels as text."""
+    frames: list[pd.DataFrame] = [read_table(SHEET_KEY, path, KEPT).to_pandas() for path in paths]
+    joined = pd.concat(frames)
+    return joined.astype(dict.fromkeys(("lang", "model", "phenomenon"), object))
+
+
+def measure_agreement(
+    sheets: Sequence[Path], keys: Sequence[Path], judgements: Path, output: Path
+) -> Mapping[str, int]:
+    """Write the agreement of the verdicts with filled sheets, and of annotators with each other.
+
+    ``keys`` are those of the exported sheets, ``judgements`` the directory of the tables
+    LANG/MODEL.parquet. Returns how many labels each annotator gave. Raises UserError for sheets
+    that ``read_labels`` refuses, and for tables that are missing or of another schema.
+    """
+    key = read_key(keys)
+    labels = read_labels(sheets, key)
+    judged = _judged(labels, key, judgements)
+    unjudged = int(judged[[*VARIANTS]].isna().any(axis=1).sum())
+    if unjudged:
+        log.warning("%d labelled answers have no verdict of both methods", unjudged)
+    annotators = sorted(labels["annotator"].unique())
+    pairs = [(method, name) for name in annotators for method in VARIANTS]
+    rows = [*_pairs(judged, [*pairs, *combinations(annotators, 2)])]
+    table = pa.Table.from_pandas(
+        pd.DataFrame(rows, columns=ANNOTATION_AGREEMENT.names), preserve_index=False
+    )
+    write_table(table.replace_schema_metadata(None), ANNOTATION_AGREEMENT, output)
+    return {name: int((labels["annotator"] == name).sum()) for name in annotators}

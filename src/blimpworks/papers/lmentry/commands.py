@@ -1,0 +1,170 @@
+"""Commands of Multi-LMentry: prompts, judged answers, annotation sheets, verdicts."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from blimpworks.commands import shared
+from blimpworks.commands.declare import READ, Use, calls, command, dumped, recorded, spread
+from blimpworks.commands.options import (
+    LanguageFile,
+    argument,
+    each_once,
+    evaluations,
+    of_language,
+    option,
+    settings,
+    tables_below,
+    written,
+)
+from blimpworks.papers.lmentry.settings import LmentryOptions, SheetOptions
+from blimpworks.records.job import Planned
+
+PAPER = "blimpworks.papers.lmentry"
+FRAMES = ("numpy", "pandas", "pyarrow")
+KINDS = ("answers", "judgements")
+DECLARATIONS = option("Declarations of the tasks.")
+
+
+@command(
+    f"{PAPER}.judging.answers:judge_answers",
+    packages=("pyarrow", "google-re2", "num2words", "jamo"),
+)
+def judge_answers(
+    items: list[Path] = option("Prompts; one table for each language."),
+    answers: list[Path] = option("Answers; one for each table of prompts."),
+    pack: list[Path] = option("Language pack; one for each."),
+    variant: str = option("Variant of the prompts."),
+    output: list[Path] = option("Judgements to write; one for each."),
+) -> None:
+    """Judge the answers to Multi-LMentry's prompts, by published and corrected rules."""
+    from blimpworks.papers.lmentry.items.packs import pack_files
+    from blimpworks.papers.lmentry.judging import answers as library
+
+    params = {"variant": variant}
+    for table, given, language, target in zip(items, answers, pack, output, strict=True):
+        inputs = [table, given, *pack_files(language)]
+        with (
+            suppress(Planned),
+            judge_answers.job(inputs=inputs, outputs=[target], params=params) as job,
+        ):
+            job.note(unjudged=library.judge_answers(table, given, language, variant, target))
+
+
+@calls(f"{PAPER}.items.prompts:build_prompts", packages=("jamo", "pyarrow"))
+def build_lmentry_items(
+    files: list[Path] = argument("A language's resource files.", metavar="resources"),
+    pack: Path = option("Its language pack."),
+    declarations: Path = DECLARATIONS,
+    output: Path = written("Table of prompts to write."),
+    options: LmentryOptions = settings(
+        LmentryOptions,
+        "Options of Multi-LMentry, as JSON.",
+        use=spread(mode="json", exclude_unset=True),
+    ),
+) -> None:
+    """Make the prompts of all tasks in a language from its annotated resources."""
+
+
+def _by_language(files: Sequence[LanguageFile]) -> dict[str, list[Path]]:
+    """Paths of resource files by language."""
+    paths: dict[str, list[Path]] = {}
+    for each in files:
+        paths.setdefault(each.lang, []).append(each.path)
+    return paths
+
+
+@calls(f"{PAPER}.items.counts:count_prompts", packages=("jamo", "pyarrow"))
+def count_lmentry_prompts(
+    packs: list[Path] = argument("Language packs."),
+    declarations: Path = DECLARATIONS,
+    output: Path = shared.OUTPUT,
+    resources: list[LanguageFile] = option(
+        "Resource file of a language, as LANG=PATH.",
+        default=list,
+        metavar="<lang=path>",
+        parser=of_language,
+        use=Use(
+            reads=lambda files, _: chain.from_iterable(_by_language(files).values()),
+            records=lambda name, files: {name: sorted(_by_language(files))},
+            passes=lambda files, _: _by_language(files),
+        ),
+    ),
+) -> None:
+    """Count the prompts that the release's settings give each task and language."""
+
+
+@calls(f"{PAPER}.items.dialogues:build_dialogues", packages=("numpy", "pyarrow"))
+def build_dialogues(
+    practice: list[Path] = argument("Prompts with other arguments."),
+    benchmark: list[Path] = option("The benchmark's prompts, to be left out.", "--items"),
+    packs: list[Path] = option("Pack of each language.", "--pack"),
+    output: Path = written("Dialogues to write, as JSON Lines."),
+    seed: int = option("Seed of all that is drawn at random."),
+    per_template: int = option("At most so many of each template.", min=1),
+) -> None:
+    """Make dialogues of Multi-LMentry's prompts, to train a model that follows instructions."""
+
+
+@calls(f"{PAPER}.annotation.sheet:write_annotation_sheet", packages=FRAMES, notes="rows")
+def annotation_sheet(
+    lang: str = argument("Language, ISO 639-3."),
+    prompts: Path = option("Prompts table of the language."),
+    answers: list[Path] = option(
+        "Answers table, MODEL.parquet; repeatable.",
+        use=Use(reads=READ.reads, passes=lambda paths, _: {path.stem: path for path in paths}),
+    ),
+    sheet: Path = written("Sheet to write, CSV."),
+    key: Path = written("Key of the sheet to write; not for annotators."),
+    options: SheetOptions = settings(
+        SheetOptions, "How many answers, and the seed, as JSON.", use=dumped(mode="json")
+    ),
+    pack: Path | None = option(
+        "Language pack, where the prompts are the published ones.", default=None
+    ),
+) -> None:
+    """Draw answers for people to judge, and write them as a sheet."""
+
+
+@recorded(f"{PAPER}.annotation.agreement:measure_agreement", packages=shared.MODELLING)
+def read_annotations(
+    sheets: list[Path] = argument("Filled sheets."),
+    keys: list[Path] = option("Key of a sheet; repeatable.", "--key"),
+    judgements: Path = option(
+        "Directory of judgements, LANG/MODEL.parquet.",
+        use=Use(reads=lambda root, given: each_once(tables_below(root, given["models"]))),
+    ),
+    models: str = shared.EVALUATED,
+    output: Path = shared.OUTPUT,
+) -> Mapping[str, Any]:
+    """Check filled annotation sheets, and measure how far verdicts agree with them."""
+    from blimpworks.papers.lmentry.annotation import agreement
+
+    counts = agreement.measure_agreement(sheets, keys, judgements, output)
+    typer.echo(", ".join(f"{name}: {n} labels" for name, n in counts.items()))
+    return counts
+
+
+@recorded(f"{PAPER}.analysis.verdicts:compare_verdicts", packages=FRAMES)
+def compare_verdicts(
+    results: Path = argument(
+        "Directory of items, answers and judgements.",
+        use=Use(
+            reads=lambda results, given: each_once(
+                evaluations(results, given["models"], given["benchmark"], KINDS)
+            )
+        ),
+    ),
+    models: str = shared.EVALUATED,
+    benchmark: str = shared.BENCHMARK,
+    output: Path = shared.OUTPUT,
+) -> Mapping[str, Any]:
+    """Compare the published with the corrected verdicts on the same answers."""
+    from blimpworks.papers.lmentry.analysis import verdicts as library
+
+    rows = evaluations(results, models, benchmark, KINDS)
+    return library.compare_verdicts([library.Evaluation(*row) for row in rows], output)

@@ -1,0 +1,180 @@
+"""What Multi-LMentry's exhibits share: reading tables, names of rows and columns, cells."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from blimpworks.analysis.accuracy import ALL
+from blimpworks.errors import UserError
+from blimpworks.exhibits.exhibit import Cell, Labels, Section
+from blimpworks.exhibits.formulas import COUNT, Formula, select_rows
+from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.papers.lmentry.exhibits.names import (
+    BENCHMARK,
+    DATA,
+    LANGUAGES,
+    MODELS,
+    SPECIFIC,
+    WEIGHT,
+)
+from blimpworks.prompt_tables import PROMPTS
+from blimpworks.tables import ACCURACIES, read_table
+
+OTHER = "Other Models"
+GROUPS = (WEIGHT, DATA, SPECIFIC, OTHER)
+SAMPLES, TOTAL, EVERY = "Prompts", "Total", "all"
+
+
+# Tables
+
+
+def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
+    """Accuracies by the method shown, of the models that have a label.
+
+    Raises UserError when there are none.
+    """
+    path = tables["accuracies"][0]
+    accuracies = read_plain(ACCURACIES, path)
+    rows = accuracies[accuracies["method"] == labels.method]
+    rows = rows[rows["model"].isin(labels.models)]
+    if rows.empty:
+        raise UserError(
+            f"{path} has no accuracies by method {labels.method!r} of the campaign's models; "
+            "expected at least one task. Judge with that method and summarise again."
+        )
+    return rows
+
+
+def read_prompts(
+    paths: Sequence[Path], columns: Sequence[str] = ("lang", "phenomenon")
+) -> pd.DataFrame:
+    """Language, task and perhaps further columns of every prompt, labels as plain strings."""
+    frames: list[pd.DataFrame] = [
+        read_table(PROMPTS, path, columns).to_pandas().astype({"lang": str, "phenomenon": str})
+        for path in paths
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def read_exhibit(printed: pd.DataFrame, exhibit: str) -> pd.DataFrame:
+    """The numbers of one printed exhibit."""
+    return printed[printed["exhibit"] == exhibit]
+
+
+# Languages and models
+
+
+def _in_order(values: pd.Series, order: Mapping[str, Any]) -> list[str]:
+    """The different values of a column: those of ``order`` first, in its order, then the rest."""
+    present = {*values.astype(str)}
+    return [value for value in order if value in present] + sorted(present - {*order})
+
+
+def languages_of(rows: pd.DataFrame) -> list[str]:
+    """Languages of some accuracies, the paper's first, in its order."""
+    return _in_order(rows["lang"], LANGUAGES)
+
+
+def models_of(rows: pd.DataFrame) -> list[str]:
+    """Models of some accuracies, the paper's first, in its order."""
+    return _in_order(rows["model"], MODELS)
+
+
+def language_name(lang: str, labels: Labels) -> str:
+    """What a language is called; of the key of all, "Total"."""
+    if lang == EVERY:
+        return TOTAL
+    return LANGUAGES[lang].name if lang in LANGUAGES else labels.languages.get(lang, lang)
+
+
+def language_code(lang: str, labels: Labels) -> str:
+    """A language's code in the paper's tables, or what the campaign calls it."""
+    return LANGUAGES[lang].code if lang in LANGUAGES else labels.languages.get(lang, lang)
+
+
+def language_tag(lang: str) -> str:
+    """A language as HTML has it (BCP 47)."""
+    return LANGUAGES[lang].code.lower().replace("_", "-") if lang in LANGUAGES else lang
+
+
+def model_name(model: str, labels: Labels) -> str:
+    """What the paper's tables call a model, or what the campaign does."""
+    return MODELS[model][0] if model in MODELS else labels.models[model]
+
+
+def group_of(model: str) -> str:
+    """The heading that a model stands under."""
+    return MODELS[model][1] if model in MODELS else OTHER
+
+
+def sections_of(
+    models: Sequence[str], labels: Labels, columns: Sequence[str], more: Mapping[str, str]
+) -> list[Section]:
+    """Rows of models under the paper's headings, and ``more`` rows below them.
+
+    The headings are rows without cells.
+    """
+    sections = []
+    for group in GROUPS:
+        names = [model_name(model, labels) for model in models if group_of(model) == group]
+        if names:
+            sections.append(named_section("Model", [group, *names], columns))
+    return [*sections, Section("Model", more, columns)] if more else sections
+
+
+def named_section(title: str, rows: Sequence[str], columns: Sequence[str]) -> Section:
+    """A section whose rows are called in print what they are called in the cells."""
+    return Section(title, {row: row for row in rows}, columns)
+
+
+def judged_by(labels: Labels) -> str:
+    """A sentence on whose verdicts measured numbers rest; print has one kind only."""
+    return f" Verdicts by the {labels.method} rules." if labels.source == "measured" else ""
+
+
+# Cells
+
+
+def cell_of(
+    rows: pd.DataFrame,
+    place: tuple[str, str],
+    formula: Formula,
+    source: str,
+    where: Mapping[str, Any],
+    form: str = ".1f",
+    **more: Any,
+) -> Cell:
+    """A cell that a formula computes from the rows that ``where`` selects.
+
+    ``form`` is the format of the cell's text, ``more`` are further fields of the cell.
+    """
+    value = formula(select_rows(rows, dict(where)))
+    return Cell(*place, value, f"{value:{form}}", formula, source, where, **more)
+
+
+def count_of(
+    items: pd.DataFrame,
+    place: tuple[str, str],
+    stands_for: tuple[str, str] | None = None,
+    **where: Any,
+) -> Cell:
+    """A cell that counts the prompts with some values of columns."""
+    where = {"benchmark": BENCHMARK, **where}
+    n = len(select_rows(items, where))
+    return cell_of(items, place, COUNT, "items", where, ",.0f", n=n, stands_for=stands_for)
+
+
+def selection(
+    lang: str, models: str | Sequence[str], labels: Labels, **more: Any
+) -> dict[str, Any]:
+    """What selects accuracies of one language; ``more`` are further columns."""
+    chosen = models if isinstance(models, str) else [*models]
+    where = {"benchmark": BENCHMARK, "lang": lang, "model": chosen, "method": labels.method}
+    return where | more
+
+
+def whole(tasks: Sequence[str]) -> dict[str, Any]:
+    """What selects tasks as a whole, by no template or answer."""
+    return {"phenomenon": [*tasks], "paradigm": ALL}

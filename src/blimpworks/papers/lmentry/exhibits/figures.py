@@ -1,0 +1,282 @@
+"""Figures 1 to 3: scores by size, by openness, and accuracy by task.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), sections 5.2 to 5.4.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+
+from blimpworks.analysis.accuracy import ALL
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.formulas import MEAN, UNWEIGHTED, of_row
+from blimpworks.exhibits.plotting import BARS, frame_of
+from blimpworks.exhibits.shared import Tables, read_printed
+from blimpworks.exhibits.style import (
+    BLUE,
+    COLUMN_INCHES,
+    GREY,
+    ORANGE,
+    PAGE_INCHES,
+    PALETTE,
+    house_style,
+    new_figure,
+    say,
+)
+from blimpworks.papers.lmentry.exhibits.common import (
+    cell_of,
+    group_of,
+    judged_by,
+    language_code,
+    language_name,
+    languages_of,
+    model_name,
+    models_of,
+    read_accuracies,
+    selection,
+)
+from blimpworks.papers.lmentry.exhibits.formulas import SCORE, as_released, mean_over_models
+from blimpworks.papers.lmentry.exhibits.names import DATA, LANGUAGES, MODELS, WEIGHT, task_name
+from blimpworks.papers.lmentry.exhibits.tasks import tasks_of
+
+CLASSES = {"XS": 2.0, "S": 7.0, "M": 14.0, "L": float("inf")}
+"""Size classes, and the billions of parameters that their models have fewer of."""
+PANELS = (("eng", "deu", "spa", "ita"), ("kor", "cat", "glg", "eus", "por"))
+"""Languages of the panels of Figure 1."""
+COMPARED = ("eng", "por")
+OPENNESS = {WEIGHT: ("open-weight", BLUE), DATA: ("open-data", ORANGE)}
+WIDTH = 6
+"""Least number of bars that a panel of Figure 2 has room for: few are not drawn wider."""
+MARKERS = "osD^vPX*"
+
+
+class Scores:
+    """LMentry scores as cells: computed from accuracies, or from those that Table 4 prints."""
+
+    def __init__(self, tables: Tables, labels: Labels) -> None:
+        self.labels = labels
+        self.measured = labels.source == "measured"
+        self.rows = read_accuracies(tables, labels) if self.measured else read_printed(tables)
+
+    @property
+    def languages(self) -> list[str]:
+        """Languages that have scores."""
+        return languages_of(self.rows) if self.measured else [*LANGUAGES]
+
+    def models(self, lang: str) -> list[str]:
+        """Models that have a score in a language."""
+        if not self.measured:
+            return [*MODELS]
+        return models_of(self.rows[self.rows["lang"] == lang])
+
+    def cell(self, place: tuple[str, str], lang: str, models: Sequence[str]) -> Cell:
+        """The mean score of some models; that of one, if there is one."""
+        chosen: Any = models[0] if len(models) == 1 else [*models]
+        if self.measured:
+            formula = mean_over_models(as_released(SCORE, self.labels.method))
+            where = selection(lang, chosen, self.labels)
+            return cell_of(self.rows, place, formula, "accuracies", where, n=len(models))
+        formula = of_row("value") if len(models) == 1 else MEAN
+        where = {"exhibit": "table4", "row": chosen, "column": f"{lang} lms"}
+        return cell_of(self.rows, place, formula, "published", where, n=len(models))
+
+
+def _known(cells: Sequence[Cell]) -> list[Cell]:
+    """Cells with a number: without templates and answers there is no score."""
+    return [cell for cell in cells if not pd.isna(cell.value)]
+
+
+def _say(axes: Axes, text: str) -> None:
+    """Say why axes are empty, and leave the scale that others share with them."""
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=GREY)
+    axes.set_xticks([])
+    axes.grid(visible=False)
+
+
+# Figure 1
+
+
+def size_class(billions: float) -> str:
+    """The size class of a model: the first whose limit it is below."""
+    return next(name for name, below in CLASSES.items() if billions < below)
+
+
+def _by_size(scores: Scores, labels: Labels) -> Iterator[Cell]:
+    sizes = labels.facts["lmentry_sizes"]
+    for lang in scores.languages:
+        known = [model for model in scores.models(lang) if sizes.get(model)]
+        for name in CLASSES:
+            models = [model for model in known if size_class(sizes[model]) == name]
+            if models:
+                yield scores.cell((language_name(lang, labels), name), lang, models)
+
+
+def _draw_sizes(axes: Axes, cells: Sequence[Cell], rows: Sequence[str]) -> None:
+    order = list(CLASSES)
+    for number, row in enumerate(rows):
+        points = [cell for cell in cells if cell.row == row]
+        axes.plot(
+            [order.index(cell.column) for cell in points],
+            [cell.value for cell in points],
+            color=PALETTE[number % len(PALETTE)],
+            marker=MARKERS[number % len(MARKERS)],
+            markersize=4,
+            linewidth=1.2,
+            label=row,
+            clip_on=False,
+        )
+    axes.set_xticks(range(len(order)), order)
+    axes.set(xlim=(-0.3, len(order) - 0.7), ylim=(0, 100), xlabel="size class")
+    # Above the axes: scores may have any height.
+    axes.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2)
+
+
+def fig1(tables: Tables, labels: Labels) -> Exhibit:
+    """Figure 1: mean LMentry score of the models of each size class, by language."""
+    scores = Scores(tables, labels)
+    cells = _known(list(_by_size(scores, labels)))
+    rest = tuple(lang for lang in scores.languages if lang not in LANGUAGES)
+    with house_style():
+        figure = new_figure(PAGE_INCHES, 2.6)
+        panels = figure.subplots(1, 2, sharey=True)
+        for axes, langs in zip(
+            panels, (PANELS[0] + rest[::2], PANELS[1] + rest[1::2]), strict=True
+        ):
+            rows = [language_name(lang, labels) for lang in langs]
+            rows = [row for row in rows if any(cell.row == row for cell in cells)]
+            if rows:
+                _draw_sizes(axes, cells, rows)
+            else:
+                _say(axes, "no score in these languages")
+        panels[0].set_ylabel("mean LMentry score (%)")
+    source = judged_by(labels) or " From the scores that Table 4 prints."
+    return Exhibit(
+        "LMentry score by size of the model",
+        "Mean over all models of a size class: XS below 2 billion parameters, S below 7, M below "
+        f"14, L from 14.{source}",
+        cells,
+        row_title="Language",
+        figure=figure,
+    )
+
+
+# Figure 2
+
+
+def compared(scores: Scores) -> list[str]:
+    """English and Portuguese; where one of them is not there, the next of the languages."""
+    every = scores.languages
+    preferred = dict.fromkeys([*COMPARED, *every])
+    return [lang for lang in preferred if lang in every][: len(COMPARED)]
+
+
+def _by_openness(scores: Scores, labels: Labels) -> Iterator[Cell]:
+    for lang in compared(scores):
+        for model in scores.models(lang):
+            if group_of(model) in OPENNESS:
+                place = (model_name(model, labels), language_code(lang, labels))
+                yield scores.cell(place, lang, [model])
+        for group, (name, _) in OPENNESS.items():
+            models = [model for model in scores.models(lang) if group_of(model) == group]
+            if models:
+                yield scores.cell((f"mean, {name}", language_code(lang, labels)), lang, models)
+
+
+def _draw_openness(axes: Axes, cells: Sequence[Cell], groups: dict[str, str]) -> None:
+    at = 0.0
+    ticks: list[tuple[float, str]] = []
+    for group, (name, colour) in OPENNESS.items():
+        members = [cell for cell in cells if groups.get(cell.row) == group]
+        places = [at + i for i in range(len(members))]
+        axes.bar(places, [cell.value for cell in members], color=colour, width=0.75, label=name)
+        ticks += list(zip(places, (cell.row for cell in members), strict=True))
+        for mean in (cell for cell in cells if cell.row == f"mean, {name}"):
+            span = (at - 0.5, at + len(members) - 0.5)
+            axes.plot(span, [mean.value] * 2, color="black", linestyle="--", linewidth=1)
+            axes.annotate(
+                mean.text, (span[1], mean.value), (1, 0), textcoords="offset points", va="center"
+            )
+        at += len(members) + 1.6
+    axes.set_xticks([x for x, _ in ticks], [name for _, name in ticks], rotation=45, ha="right")
+    axes.grid(axis="x", visible=False)
+    axes.set(ylim=(0, 100), xlim=(-1, max(at - 1, WIDTH)))
+
+
+def fig2(tables: Tables, labels: Labels) -> Exhibit:
+    """Figure 2: LMentry score of open-weight and of open-data models, English and Portuguese."""
+    scores = Scores(tables, labels)
+    cells = _known(list(_by_openness(scores, labels)))
+    langs = compared(scores)
+    names = {model_name(m, labels): group_of(m) for lang in langs for m in scores.models(lang)}
+    with house_style():
+        figure = new_figure(PAGE_INCHES, 2.9)
+        panels = figure.subplots(1, max(len(langs), 1), sharey=True, squeeze=False)[0]
+        for axes, lang in zip(panels, langs, strict=False):
+            inside = [cell for cell in cells if cell.column == language_code(lang, labels)]
+            axes.set_title(language_name(lang, labels))
+            if inside:
+                _draw_openness(axes, inside, names)
+            else:
+                _say(axes, "no score of a multilingual model of Table 3")
+        panels[0].set_ylabel("LMentry score (%)")
+        drawn = [axes for axes in panels if axes.patches]
+        if drawn:
+            handles = drawn[-1].get_legend_handles_labels()
+            figure.legend(*handles, loc="outside upper center", ncols=2)
+    source = judged_by(labels) or " From the scores that Table 4 prints."
+    return Exhibit(
+        "LMentry score of open-weight and open-data models",
+        f"Multilingual models of Table 3; dashed: mean of the group.{source}",
+        cells,
+        row_title="Model",
+        figure=figure,
+    )
+
+
+# Figure 3
+
+
+def _by_task(rows: pd.DataFrame, labels: Labels, lang: str) -> list[Cell]:
+    """Mean accuracy of all models on each task, the highest first."""
+    models = models_of(rows)
+    cells = []
+    for task in tasks_of(rows)[lang]:
+        where = selection(lang, models, labels, phenomenon=task, paradigm=ALL)
+        place = (task_name(task), "Accuracy")
+        cells.append(cell_of(rows, place, UNWEIGHTED, "accuracies", where, n=len(models)))
+    return sorted(cells, key=lambda cell: -cell.value)
+
+
+def fig3(tables: Tables, labels: Labels) -> Exhibit:
+    """Figure 3: accuracy on each task in English, mean over all models."""
+    lang = "eng"
+    rows = read_accuracies(tables, labels)
+    rows = rows[(rows["lang"] == lang) & (rows["paradigm"] == ALL)]
+    cells = _by_task(rows, labels, lang) if len(rows) else []
+    with house_style():
+        figure = new_figure(COLUMN_INCHES, 3.6 if cells else 1.5)
+        axes = figure.subplots()
+        if cells:
+            _draw_tasks(axes, cells)
+        else:
+            say(axes, "no answers in English")
+    source = judged_by(labels) or " From Tables 50 and 51."
+    return Exhibit(
+        "Accuracy on each task in English",
+        f"Mean over {rows['model'].nunique()} models, the highest first.{source}",
+        cells,
+        row_title="Task",
+        figure=figure,
+    )
+
+
+def _draw_tasks(axes: Axes, cells: Sequence[Cell]) -> None:
+    sns.barplot(frame_of(cells), x="value", y="row", color=BLUE, width=0.75, ax=axes, **BARS)
+    for y, cell in enumerate(cells):
+        axes.text(cell.value + 1, y, cell.text, va="center", fontsize=6, color=GREY)
+    axes.tick_params(axis="y", labelsize=6.5)
+    axes.grid(visible=False)
+    axes.set(xlim=(0, 100), xlabel="mean accuracy (%)", ylabel=None)

@@ -1,0 +1,97 @@
+"""Formulas of Multi-LMentry's cells: scores over tasks and models, and ranks."""
+
+from collections.abc import Callable
+from functools import partial
+
+import pandas as pd
+
+from blimpworks.campaign.variants import PUBLISHED
+from blimpworks.exhibits.formulas import PHRASE, Formula, choice, formula, mean_of
+from blimpworks.papers.lmentry.analysis.robustness import lmentry_score, mean_accuracy, robustness
+
+RANKED = {"mean(accuracy)": ("phenomenon", "accuracy"), "value": ("column", "value")}
+"""What is ranked (tasks, or columns of print) and the column that it is ranked by."""
+TASKS_BY_ACCURACY, COLUMNS_BY_VALUE = RANKED.values()
+
+
+@formula("rank of {name} by {by}", name=PHRASE, by=choice(RANKED))
+def rank_of(rows: pd.DataFrame, name: str, by: tuple[str, str]) -> float:
+    """The rank of a task or column by its mean among those of all; 1 is the best."""
+    key, value = by
+    means = rows.groupby(key, observed=True)[value].mean()
+    return float(means.rank(ascending=False, method="min")[name])
+
+
+@formula("mean over models of {formula}")
+def mean_over_models(rows: pd.DataFrame, formula: Formula) -> float:
+    """Mean of what a formula makes of each model's rows."""
+    values = [formula(part) for _, part in rows.groupby("model", observed=True)]
+    return float(sum(values) / len(values))
+
+
+def _lead(rows: pd.DataFrame) -> float:
+    first, second = rows["value"].astype(float).nlargest(2)
+    return float(first - second)
+
+
+def _nominal(rows: pd.DataFrame) -> float:
+    """Accuracy as the release divides: by the prompts that its settings say a template has."""
+    template = rows["paradigm"].astype(str).str.extract(r"template=(\d+)", expand=False)
+    keys = ["model", "lang", "phenomenon"]
+    groups = [rows[key].astype(str) for key in keys if key in rows]
+    prompts = rows["nominal"].groupby([*groups, template]).first().sum()
+    return float(100 * rows["correct"].sum() / prompts)
+
+
+def _over_tasks(rows: pd.DataFrame, each: Callable[[pd.DataFrame], pd.Series]) -> float:
+    """Mean over models of the means over their tasks, of what is made of each row."""
+    return float(each(rows).groupby(rows["model"].astype(str)).mean().mean())
+
+
+def _mean_over_tasks(what: str, each: Callable[[pd.DataFrame], pd.Series]) -> Formula:
+    return Formula(f"mean over models and tasks of {what}", partial(_over_tasks, each=each))
+
+
+PRODUCT = Formula(
+    "first value × second value ÷ 100",
+    lambda rows: rows["value"].iloc[0] * rows["value"].iloc[1] / 100,
+)
+SMALLEST = Formula("smallest value", lambda rows: rows["value"].min())
+LEAD = Formula("largest value − second largest value", _lead)
+FIVE = Formula("5 × number of rows", lambda rows: 5 * len(rows))
+NOMINAL = Formula("100 × sum of correct ÷ nominal prompts of the templates", _nominal)
+KAPPA = mean_of("kappa")
+CHANGED = Formula(
+    "sum of published and of corrected",
+    lambda rows: rows["published"].sum() + rows["corrected"].sum(),
+)
+BY_PUBLISHED = _mean_over_tasks(
+    "100 × published ÷ nominal", lambda rows: 100 * rows["published"] / rows["nominal"]
+)
+BY_CORRECTED = _mean_over_tasks(
+    "100 × corrected ÷ n", lambda rows: 100 * rows["corrected"] / rows["n"]
+)
+CHANGE = _mean_over_tasks(
+    "100 × corrected ÷ n − 100 × published ÷ nominal",
+    lambda rows: 100 * rows["corrected"] / rows["n"] - 100 * rows["published"] / rows["nominal"],
+)
+SHARE_OF_CHANGE = _mean_over_tasks(
+    "100 × (corrected − published) ÷ nominal",
+    lambda rows: 100 * (rows["corrected"] - rows["published"]) / rows["nominal"],
+)
+DENOMINATORS = _mean_over_tasks(
+    "100 × corrected × (1 ÷ n − 1 ÷ nominal)",
+    lambda rows: 100 * rows["corrected"] / rows["n"] - 100 * rows["corrected"] / rows["nominal"],
+)
+ON_THE_WAY = "rounded on the way as in the release"
+MEAN_ACCURACY = Formula("mean accuracy", mean_accuracy)
+ROBUSTNESS = Formula("mean of the four aspects of robustness", robustness)
+SCORE = Formula("mean accuracy × robustness", lmentry_score)
+ROBUSTNESS_ROUNDED = Formula(f"{ROBUSTNESS}, {ON_THE_WAY}", partial(robustness, rounded=True))
+SCORE_ROUNDED = Formula(f"{SCORE}, {ON_THE_WAY}", partial(lmentry_score, rounded=True))
+
+
+def as_released(formula: Formula, method: str) -> Formula:
+    """The formula of a score by a method: the published one rounds on the way."""
+    rounded = {ROBUSTNESS: ROBUSTNESS_ROUNDED, SCORE: SCORE_ROUNDED}
+    return rounded.get(formula, formula) if method == PUBLISHED else formula

@@ -1,0 +1,96 @@
+"""What Multi-LMentry calls its languages, tasks and models: keys, printed names, order.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), Tables 1 to 4, 8 and 34 to 51. Without
+heavy imports, because the Snakefile reads the tables' languages.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from blimpworks.campaign.catalogue import read_rows
+from blimpworks.papers.lmentry.tasks import TASKS
+from blimpworks.strict import Strict
+
+BENCHMARK = "lmentry"
+HERE = Path(__file__).parent
+
+
+class Language(NamedTuple):
+    """A language: its code in the tables, its name, and the tables of its tasks."""
+
+    code: str
+    name: str
+    tables: tuple[str, str]
+
+
+LANGUAGES = {
+    "eng": Language("EN", "English", ("table50", "table51")),
+    "spa": Language("ES", "Spanish", ("table36", "table37")),
+    "deu": Language("DE", "German", ("table44", "table45")),
+    "ita": Language("IT", "Italian", ("table34", "table35")),
+    "kor": Language("KO", "Korean", ("table46", "table47")),
+    "por": Language("PT_BR", "Portuguese (Brazilian)", ("table48", "table49")),
+    "cat": Language("CA", "Catalan", ("table40", "table41")),
+    "glg": Language("GL", "Galician", ("table38", "table39")),
+    "eus": Language("EU", "Basque", ("table42", "table43")),
+}
+"""Languages by ISO 639-3 code, in the order of Table 4."""
+TASK_TABLES = {table: lang for lang, language in LANGUAGES.items() for table in language.tables}
+"""The language of each of Tables 34 to 51."""
+TEMPLATE_TABLES = {f"table{number}": task for number, task in enumerate(TASKS, start=9)}
+"""The task of each of Tables 9 to 33."""
+
+
+class TaskNames(Strict):
+    """What the exhibits call a task or subset: a row of ``task_names.tsv``."""
+
+    task: str
+    head: str
+    """First line of the heading of its column in Tables 34 to 51."""
+    subhead: str
+    """Second line of that heading."""
+    group: str
+    """Panel of the figure of artefacts; empty for subsets."""
+    name: str
+    """Name in Tables 1 and 9 to 33, where it is not the key in words."""
+    words: str
+    """Of a subset, what its arguments have in common (Table 8); of a task with many right answers,
+    what these have in common."""
+
+
+class ModelNames(Strict):
+    """What the tables call a model, and the heading that it stands under (``model_names.tsv``)."""
+
+    model: str
+    name: str
+    group: str
+
+
+TASK_NAMES = {row.task: row for row in read_rows(TaskNames, HERE / "task_names.tsv")}
+"""Tasks and subsets by key, in the order of the columns of Tables 34 to 51."""
+HEADS = {task: (row.head, row.subhead) for task, row in TASK_NAMES.items()}
+"""Short headings of the columns of Tables 34 to 51, in their order."""
+LAST_OF_FIRST = TASKS.index("starts_with_letter") + 1
+PARTS = (tuple(HEADS)[:LAST_OF_FIRST], tuple(HEADS)[LAST_OF_FIRST:])
+"""Columns of a language's two tables."""
+WEIGHT, DATA, SPECIFIC = (
+    "Open-Weight Multilingual Models",
+    "Open-Data Multilingual Models",
+    "Language-Specific Models",
+)
+MODELS = {
+    row.model: (row.name, row.group) for row in read_rows(ModelNames, HERE / "model_names.tsv")
+}
+"""Models by their names in the catalogue: what the tables call them, and under which heading."""
+AVERAGE = "average"
+"""Key of the row of averages."""
+
+
+def task_name(task: str) -> str:
+    """A task's key in words."""
+    return task.replace("_", " ")
+
+
+def long_name(task: str) -> str:
+    """A task's name as in Tables 1 and 9 to 33."""
+    return TASK_NAMES[task].name or task_name(task).capitalize()

@@ -1,0 +1,1 @@
+"""Its items: how they are made."""

@@ -1,0 +1,118 @@
+"""Basque: the cases that category names need in prompts, and numbers in words.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), appendix A.3; regular declension of common
+nouns and numbers (Hualde and Ortiz de Urbina, A Grammar of Basque, 2003, chapters 3.2 and 3.3);
+Euskaltzaindia's standard spelling. num2words has no Basque numbers.
+"""
+
+from typing import Literal, NamedTuple
+
+# Cases
+
+
+Case = Literal[
+    "absolutive_singular",
+    "absolutive_plural",
+    "comitative_singular",
+    "comitative_plural",
+    "ergative",
+    "genitive",
+]
+
+
+class Endings(NamedTuple):
+    """What a stem takes: in -a (which it replaces), in another vowel, in a consonant."""
+
+    after_a: str
+    after_vowel: str
+    after_consonant: str
+
+
+ENDINGS: dict[Case, Endings] = {
+    "absolutive_singular": Endings("a", "a", "a"),
+    "absolutive_plural": Endings("ak", "ak", "ak"),
+    "comitative_singular": Endings("arekin", "arekin", "arekin"),
+    "comitative_plural": Endings("ekin", "ekin", "ekin"),
+    # Both indefinite, the genitive possessive.
+    "ergative": Endings("ak", "k", "ek"),
+    "genitive": Endings("aren", "ren", "en"),
+}
+
+
+def decline(noun: str, case: Case) -> str:
+    """A noun phrase in a case, its last word declined; r is doubled before an ending."""
+    endings = ENDINGS[case]
+    if noun.endswith("a"):
+        return noun[:-1] + endings.after_a
+    if noun.endswith(("e", "i", "o", "u")):
+        return noun + endings.after_vowel
+    return noun + ("r" if noun.endswith("r") else "") + endings.after_consonant
+
+
+def _related(category: str, have: str) -> str:
+    """What an abstract category's words are called: words that have to do with it."""
+    return f"{decline(category, 'comitative_singular')} zerikusia {have} hitz"
+
+
+def category_related(category: str) -> tuple[str, ...]:
+    """What the release takes for an abstract category's words; the first is that of prompts."""
+    having = ("zerikusia duten", "lotura duten", "erlazioa duten")
+    being = ("lotuta dauden", "erlazionatuta dauden")
+    stem = decline(category, "comitative_singular")
+    return tuple(f"{stem} {each} hitzak" for each in (*having, *being))
+
+
+def category_name(
+    category: str, task: str, number: int, abstract: frozenset[str], *, correct: bool
+) -> str:
+    """A category as it stands in template ``number`` of a task on categories.
+
+    ``abstract`` are categories that words have to do with rather than belong to. The release
+    looks among them after it has put "or" for "and" inside a name, and so misses one; ``correct``
+    looks before.
+    """
+    if task in ("most_associated_word", "least_associated_word"):
+        case: Case = "absolutive_singular" if category in abstract else "absolutive_plural"
+        return decline(category, case)
+    either = category.replace(" eta ", " edo ")
+    known = (category if correct else either) in abstract
+    if task == "all_words_from_category":
+        return decline(_related(either, "duten") if known else either, "absolutive_plural")
+    name = _related(either, "duen") if known else either
+    return decline(name, "genitive") if number == 3 else name
+
+
+# Numbers
+
+
+_TO_TEN = ("zero", "bat", "bi", "hiru", "lau", "bost", "sei", "zazpi", "zortzi", "bederatzi")
+_TEENS = ("hamar", "hamaika", "hamabi", "hamahiru", "hamalau", "hamabost", "hamasei", "hamazazpi")
+_UNITS = (*_TO_TEN, *_TEENS, "hemezortzi", "hemeretzi")
+_SCORES = ("", "hogei", "berrogei", "hirurogei", "laurogei")
+_IRREGULAR = ("", "ehun", "berrehun", "hirurehun", "laurehun")
+_HUNDREDS = (*_IRREGULAR, *(f"{unit}ehun" for unit in _TO_TEN[5:]))
+
+
+def spelled(number: int) -> str:
+    """``number``, 0 to 999, in words: by scores, and ``eta`` behind the hundreds.
+
+    Raises ValueError for any other.
+    """
+    if not 0 <= number < 1000:
+        raise ValueError(f"Basque number {number}: expected 0 to 999")
+    hundreds, rest = divmod(number, 100)
+    if hundreds:
+        return f"{_HUNDREDS[hundreds]} eta {spelled(rest)}" if rest else _HUNDREDS[hundreds]
+    scores, units = divmod(rest, 20)
+    if not scores:
+        return _UNITS[units]
+    return f"{_SCORES[scores]}ta {_UNITS[units]}" if units else _SCORES[scores]
+
+
+def spelled_as_released(number: int) -> str:
+    """``number``, 0 to 999, in the words of the release, which has an older form of eighteen."""
+    return spelled(number).replace("hemezortzi", "hamazortzi")
+
+
+SPELLED = {"eu": spelled, "eu-release": spelled_as_released}
+"""What packs name in the place of a language of num2words."""

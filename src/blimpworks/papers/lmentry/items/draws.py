@@ -1,0 +1,99 @@
+"""What all samplers share: what they draw from, and how they go on until they have enough.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, and the benchmark's released
+code: draws are made in the same order as there, so that the same seed makes the same arguments.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from random import Random
+from typing import Any
+
+from blimpworks.papers.lmentry.items.alphabet import Alphabet
+from blimpworks.papers.lmentry.items.declarations import Declaration
+from blimpworks.papers.lmentry.items.packs import Pack
+from blimpworks.papers.lmentry.items.resources import Groups, Resources
+
+Arguments = dict[str, Any]
+"""What fills a prompt and what the judge needs, by the names that the release gives it."""
+Drawn = tuple[Hashable, Arguments] | None
+"""What tells a draw from others, and its arguments; None for a draw that does not do."""
+Attempt = Callable[[], Drawn]
+PATIENCE = 20_000
+"""Draws in a row without anything new, after which there is taken to be nothing more."""
+LISTED = 5
+"""Words in the lists of the tasks on categories."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a task's arguments are drawn from."""
+
+    resources: Resources
+    pack: Pack
+    task: Declaration
+
+    @cached_property
+    def alphabet(self) -> Alphabet:
+        """Letters of the language, in their order."""
+        return Alphabet(self.pack.alphabet)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """Words of the wanted levels and length, in the order of their list."""
+        known = self.resources.forms if self.task.resource == "forms" else self.resources.words
+        levels = {*self.task.levels}
+        return [
+            word
+            for word, facts in known.items()
+            if len(word) >= self.task.shortest and (not levels or levels & {*facts.levels})
+        ]
+
+    def part_of_speech(self, word: str) -> Any:
+        """Part of speech of a word, as its list has it."""
+        known = self.resources.forms if self.task.resource == "forms" else self.resources.words
+        return known[word].pos
+
+    def categories(self, usual: Groups) -> dict[str, Sequence[str]]:
+        """Categories that have words enough; those that are renamed stand last.
+
+        The release does not ask how many there are, and would stop at the Korean lists.
+        """
+        chosen = {"nouns": self.resources.nouns, "categories": self.resources.categories}
+        groups = chosen.get(self.task.resource, usual)
+        named = self.task.rename
+        kept = {name: words for name, words in groups.items() if name not in named}
+        renamed = {named[name]: words for name, words in groups.items() if name in named}
+        return {name: w for name, w in (kept | renamed).items() if len(w) >= LISTED}
+
+
+def gather(size: int, attempt: Attempt) -> list[Arguments]:
+    """The first ``size`` different draws; fewer where nothing new turns up any more."""
+    draws: list[Arguments] = []
+    seen: set[Hashable] = set()
+    fruitless = 0
+    while len(draws) < size and fruitless < PATIENCE:
+        drawn = attempt()
+        if drawn is None or drawn[0] in seen:
+            fruitless += 1
+            continue
+        seen.add(drawn[0])
+        draws.append(drawn[1])
+        fruitless = 0
+    return draws
+
+
+def pair(answer: Any, distractor: Any, answer_index: int) -> Arguments:
+    """Arguments of a question which of two is right; ``answer_index`` 0 puts the answer first."""
+    word1, word2 = (answer, distractor) if answer_index == 0 else (distractor, answer)
+    return {
+        "answer": answer,
+        "distractor": distractor,
+        "answer_index": answer_index,
+        "word1": word1,
+        "word2": word2,
+    }
+
+
+Sampler = Callable[[Source, Random], list[Arguments]]

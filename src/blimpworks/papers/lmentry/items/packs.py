@@ -1,0 +1,215 @@
+"""Language packs: all that Multi-LMentry's engine needs to know of a language, as data.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, Tables 7 to 33.
+"""
+
+import string
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+import pandas as pd
+from pydantic import Field, model_validator
+
+from blimpworks.campaign.settings.parsing import parse_yaml
+from blimpworks.errors import UserError
+from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
+from blimpworks.papers.lmentry.tasks import PARENTS, task_of
+from blimpworks.strict import Strict
+
+Templates = Annotated[tuple[str, ...], Field(min_length=1)]
+FIELDS: dict[str, frozenset[str]] = {
+    task: frozenset(fields.split())
+    for fields, tasks in {
+        "word": (
+            "sentence_containing sentence_not_containing starts_with_word ends_with_word "
+            "first_letter last_letter"
+        ),
+        "letter": "word_containing word_not_containing starts_with_letter ends_with_letter",
+        "sentence": "first_word last_word",
+        "sentence word": "word_after word_before",
+        "category words": (
+            "most_associated_word least_associated_word any_words_from_category "
+            "all_words_from_category"
+        ),
+        "word1 word2": "first_alphabetically more_letters less_letters",
+        "n1 n2": "bigger_number smaller_number",
+        "query word1 word2": "rhyming_word homophones",
+    }.items()
+    for task in tasks.split()
+}
+"""What stands in braces in a task's templates."""
+SYSTEM = "system"
+"""Key of the system prompt among a pack's texts."""
+
+
+class Lists(Strict):
+    """How words in a row are joined."""
+
+    last: str
+    """What stands before the last of them, as " and "."""
+    plain: tuple[int, ...] = (3,)
+    """Templates of each task in which they are all separated by commas."""
+    slips: dict[str, str] = Field(default={})
+    """What the release has in its place, by task or subset; not in the variant corrected."""
+
+
+class Pack(Strict):
+    """A language of Multi-LMentry."""
+
+    lang: str
+    """ISO 639-3 code."""
+    name: str
+    """English name."""
+    resources: str
+    """What the folder of its annotated resources is called."""
+    system: str
+    """System prompt (Table 7)."""
+    alphabet: str
+    """Its letters in lower case, in alphabetical order."""
+    also: str = ""
+    """Characters beside them that words are written with, and prompts may ask for."""
+    letters: dict[Literal["contains", "starts", "ends"], str] = Field(default={})
+    """Letters that the release asks for; without, those that words of the list have."""
+    yes_no: tuple[str, str] | None = None
+    """Answers to the questions on categories; needed where there are such."""
+    yes_no_corrected: tuple[str, str] | None = None
+    """Right spelling of ``yes_no``, where the release has another."""
+    lists: Lists = Lists(last=", ")
+    """How the words of a list are joined."""
+    categories: dict[str, dict[str, str]] = Field(default={})
+    """Other names of categories, by task and number of the template: ``task.1``."""
+    declension: Literal["basque"] | None = None
+    """How names of categories change in a prompt."""
+    abstract: frozenset[str] = frozenset()
+    """Categories that words have to do with, rather than belong to."""
+    templates: dict[str, Templates]
+    """Templates of each task, in order; arguments stand in braces."""
+    corrected: dict[str, str] = Field(default={})
+    """Templates in their place in the variant corrected, by task and number: ``task.2``."""
+    slips: dict[str, str] = Field(default={})
+    """Templates that a subset of the release has in the place of its task's, by subset and number;
+    not in the variant corrected."""
+    answers: AnswerPatterns | None = None
+    """How answers are judged; null where nobody has written that yet."""
+
+    @model_validator(mode="after")
+    def _check_templates(self) -> Self:
+        for task, texts in self.templates.items():
+            for text in texts:
+                _check_fields(f"template of {task!r}", task, text)
+        for key, text in self.corrected.items():
+            self._check_key("corrected", key, key.rpartition(".")[0], text)
+        for key, text in self.slips.items():
+            self._check_key("slips", key, PARENTS.get(key.rpartition(".")[0], ""), text)
+        if self.yes_no is None and any("words_from_category" in task for task in self.templates):
+            raise ValueError("yes_no is missing; expected the words for yes and no")
+        return self
+
+    def _check_key(self, kind: str, key: str, task: str, text: str) -> None:
+        """Raise ValueError where a template stands in no other's place or lacks its fields."""
+        number = key.rpartition(".")[2]
+        if number not in [str(n + 1) for n in range(len(self.templates.get(task, ())))]:
+            whose = "subset of a task" if kind == "slips" else "task"
+            raise ValueError(
+                f"{kind} {key!r}: no such template; expected a {whose} of 'templates' and the "
+                "number of one of its templates, such as first_word.2"
+            )
+        _check_fields(f"{kind} {key!r}", task, text)
+
+    def template(self, name: str, number: int, *, corrected: bool) -> str:
+        """The template of a task or subset; ``number`` counts from 1."""
+        task = task_of(name)
+        usual = self.templates[task][number - 1]
+        if corrected:
+            return self.corrected.get(f"{task}.{number}", usual)
+        return self.slips.get(f"{name}.{number}", usual)
+
+
+def _check_fields(key: str, task: str, text: str) -> None:
+    """Raise ValueError for an unknown task, and a template without just the task's fields."""
+    if task not in FIELDS:
+        close = get_close_matches(task, FIELDS, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else f"; expected {', '.join(FIELDS)}"
+        raise ValueError(f"{key}: no such task{hint}")
+    expected = ", ".join(f"{{{name}}}" for name in sorted(FIELDS[task]))
+    try:
+        fields = {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+    except ValueError as error:
+        raise ValueError(f"{key}, {text!r}: {error}; expected {expected} in braces") from error
+    if fields != FIELDS[task]:
+        listed = ", ".join(f"{{{name}}}" for name in sorted(fields)) or "nothing"
+        raise ValueError(f"{key}, {text!r}, has {listed} in braces; expected {expected}")
+
+
+def texts_of(pack: Pack) -> Iterator[dict[str, str | None]]:
+    """A row for the system prompt and for each template of a pack, with its two wordings.
+
+    ``key`` is "system" or task and number of a template, as in ``corrected``; ``phenomenon`` the
+    task. ``published`` is the release's wording, ``corrected`` the right one, None if that is it.
+    """
+    yield {
+        "lang": pack.lang,
+        "phenomenon": None,
+        "key": SYSTEM,
+        "published": pack.system,
+        "corrected": None,
+    }
+    for task, texts in pack.templates.items():
+        for number, text in enumerate(texts, start=1):
+            key = f"{task}.{number}"
+            right = pack.corrected.get(key)
+            yield {
+                "lang": pack.lang,
+                "phenomenon": task,
+                "key": key,
+                "published": text,
+                "corrected": right,
+            }
+
+
+def read_texts(paths: Sequence[Path]) -> pd.DataFrame:
+    """System prompts and templates of some packs, as rows of ``texts_of``.
+
+    Raises UserError, with the file and the key, for a pack that is wrong.
+    """
+    return pd.DataFrame([row for path in paths for row in texts_of(read_pack(path))], dtype=object)
+
+
+def _lenders(pack: Pack, folder: Path) -> dict[str, Path]:
+    """Packs of the languages whose patterns the release scores some of a pack's tasks with."""
+    scorers = pack.answers.published_scorers if pack.answers else {}
+    return {lang: folder / f"{lang}.yaml" for lang in sorted({*scorers.values()})}
+
+
+def pack_files(path: Path) -> list[Path]:
+    """A pack, and the packs beside it whose patterns its published verdicts take.
+
+    Raises UserError, with the file and the key, where the pack is missing or wrong.
+    """
+    return [path, *_lenders(parse_yaml(Pack, path, "language pack"), path.parent).values()]
+
+
+def _patterns_in(path: Path) -> AnswerPatterns:
+    patterns = parse_yaml(Pack, path, "language pack").answers
+    if patterns is None:
+        raise UserError(
+            f"{path}: key 'answers' is missing, and 'published_scorers' of another pack takes its "
+            "patterns; add them, or take the language out of that key."
+        )
+    return patterns
+
+
+def read_pack(path: Path) -> Pack:
+    """The pack in a YAML file, with the patterns of packs beside it that it takes.
+
+    Raises UserError, with the file and the key, where one of them is missing or wrong.
+    """
+    pack = parse_yaml(Pack, path, "language pack")
+    lenders = _lenders(pack, path.parent)
+    if pack.answers is None or not lenders:
+        return pack
+    lent = {lang: _patterns_in(file) for lang, file in lenders.items()}
+    answers = pack.answers.model_copy(update={"lent": lent})
+    return pack.model_copy(update={"answers": answers})

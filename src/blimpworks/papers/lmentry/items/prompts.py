@@ -1,0 +1,160 @@
+"""Prompts of Multi-LMentry in one language.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), sections 3.2 and 3.3, Tables 1, 8 to 33 and
+54; how lists are joined and categories named is a fact of the released code.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from blimpworks.errors import UserError
+from blimpworks.items import evenly, item_id
+from blimpworks.papers.lmentry.items.basque import category_name
+from blimpworks.papers.lmentry.items.declarations import (
+    Declaration,
+    Declarations,
+    declaration_of,
+    read_declarations,
+)
+from blimpworks.papers.lmentry.items.draws import Arguments, Source
+from blimpworks.papers.lmentry.items.packs import Pack, read_pack
+from blimpworks.papers.lmentry.items.resources import Resources, cleaned, read_resources
+from blimpworks.papers.lmentry.items.sampling import draw
+from blimpworks.papers.lmentry.settings import LmentryOptions
+from blimpworks.papers.lmentry.tasks import ORDERED, PARENTS, TASKS, task_of
+from blimpworks.prompt_tables import PROMPTS
+from blimpworks.tables import write_table
+
+PHENOMENA = (*TASKS, *PARENTS)
+"""Tasks and, after them, subsets."""
+EXHAUSTIVE = ("letters", "homophones", "ends")
+"""Samplers that take all there is."""
+
+
+# Rendering
+
+
+def row_of(pack: Pack, words: Sequence[str], name: str, number: int, *, corrected: bool) -> str:
+    """Words in quotation marks, joined as the language joins them in a task's template."""
+    quoted = [f'"{word}"' for word in words]
+    usual = pack.lists.last
+    last = usual if corrected else pack.lists.slips.get(name, usual)
+    if number in pack.lists.plain:
+        last = ", "
+    return ", ".join(quoted[:-1]) + last + quoted[-1]
+
+
+def category_of(pack: Pack, category: str, task: str, number: int, *, corrected: bool) -> str:
+    """A category as it stands in a task's template."""
+    if pack.declension == "basque":
+        return category_name(category, task, number, pack.abstract, correct=corrected)
+    return pack.categories.get(f"{task}.{number}", {}).get(category, category)
+
+
+def prompt_of(pack: Pack, name: str, number: int, arguments: Arguments, *, corrected: bool) -> str:
+    """The prompt that template ``number`` of a task (or a subset's task) makes of arguments."""
+    task = task_of(name)
+    values = {"word": arguments.get("query", ""), **arguments}
+    if "words" in arguments:
+        values["words"] = row_of(pack, arguments["words"], name, number, corrected=corrected)
+    if "category" in arguments:
+        named = arguments["category"]
+        values["category"] = category_of(pack, named, task, number, corrected=corrected)
+    return pack.template(name, number, corrected=corrected).format_map(values)
+
+
+# Tables
+
+
+def names_of(pack: Pack) -> list[str]:
+    """Tasks that a pack has templates of, and their subsets."""
+    return [name for name in PHENOMENA if task_of(name) in pack.templates]
+
+
+def nominal_of(task: Declaration, available: int, kept: int) -> int:
+    """How many prompts of a template the release's settings name.
+
+    ``available`` is how many there are. Where a campaign keeps only some of them (``kept``), the
+    number shrinks with them, so that what accuracies are divided by keeps its proportion.
+    """
+    exhaustive = task.sampler in EXHAUSTIVE and task.nominal == "drawn"
+    if task.nominal == "made" or exhaustive:
+        return kept
+    named = task.size if task.nominal == "drawn" else task.nominal
+    return named if kept == available else max(1, round(named * kept / available))
+
+
+def _numbered(
+    source: Source, name: str, options: LmentryOptions
+) -> tuple[Sequence[tuple[int, Arguments]], int]:
+    """Arguments of a task, each with its number, and what the settings say how many there are."""
+    every = [*enumerate(draw(source, options.seed), start=1)]
+    if not every:
+        raise UserError(
+            f"{source.pack.lang}: {name}: the resources allow no prompt; add words that it can be "
+            "drawn from, or take the task's templates out of the language pack."
+        )
+    kept = evenly(every, options.per_template)
+    return kept, nominal_of(source.task, len(every), len(kept))
+
+
+def _paradigm(name: str, template: int, arguments: Arguments) -> str:
+    """Paradigm of a prompt: its template and, in tasks on two arguments, which of them is right."""
+    if task_of(name) not in ORDERED:
+        return f"template={template}"
+    return f"template={template}/answer={arguments['answer_index'] + 1}"
+
+
+def _rows(source: Source, name: str, options: LmentryOptions) -> Iterator[dict[str, Any]]:
+    """All prompts of a task or subset, template by template."""
+    pack, corrected = source.pack, source.task.wording == "corrected"
+    numbered, nominal = _numbered(source, name, options)
+    for template in range(1, len(pack.templates[task_of(name)]) + 1):
+        for number, arguments in numbered:
+            prompt = prompt_of(pack, name, template, arguments, corrected=corrected)
+            answer = arguments.get("answer")
+            yield {
+                "item_id": item_id("lmentry", pack.lang, name, template, number, prompt),
+                "lang": pack.lang,
+                "phenomenon": name,
+                "paradigm": _paradigm(name, template, arguments),
+                "template": template,
+                "number": number,
+                "nominal": nominal,
+                "prompt": prompt,
+                "answer": None if answer is None else str(answer),
+                "arguments": json.dumps(arguments, ensure_ascii=False),
+            }
+
+
+def prompts_of(
+    released: Resources, pack: Pack, declarations: Declarations, options: LmentryOptions
+) -> Iterator[dict[str, Any]]:
+    """Rows of PROMPTS: all tasks of a language, then all subsets."""
+    resources = {False: released, True: cleaned(released)}
+    spelt = pack
+    if options.variant == "corrected" and pack.yes_no_corrected:
+        spelt = pack.model_copy(update={"yes_no": pack.yes_no_corrected})
+    for name in names_of(pack):
+        task = declaration_of(declarations, name, pack.lang, options.variant)
+        if task.made:
+            yield from _rows(Source(resources[task.clean], spelt, task), name, options)
+
+
+def build_prompts(
+    files: Sequence[Path], pack: Path, declarations: Path, output: Path, options: LmentryOptions
+) -> dict[str, int]:
+    """Write the prompts that a language's resource files make, by its pack.
+
+    Returns how many there are, and of how many tasks and subsets. Raises UserError for resources,
+    a pack or declarations that are missing or wrong.
+    """
+    known = read_declarations(declarations)
+    language = read_pack(pack)
+    rows = [*prompts_of(read_resources(files), language, known, options)]
+    write_table(pa.Table.from_pylist(rows, schema=PROMPTS.arrow()), PROMPTS, output)
+    return {"prompts": len(rows), "tasks": len({row["phenomenon"] for row in rows})}

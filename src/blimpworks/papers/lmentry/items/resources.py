@@ -1,0 +1,204 @@
+"""The annotated resources of a language: words, categories, rhymes, homophones, sentences.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2 and appendix A.3.
+
+As released, some have faults: a byte order mark (Galician homophones), a placeholder for a
+sentence (German), words with white space or a control character, members of groups and
+sentences that stand twice. They stay, unless the caller asks for clean resources. The release has
+Korean homophones in two encodings and a list of verbs that no task uses; we read neither.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from blimpworks.errors import UserError
+
+WORDS, RHYMES, HOMOPHONES = "lmentry_words.json", "rhyme_groups.json", "homophones.csv"
+SENTENCES = "simple_sentences.csv"
+CATEGORIES, NOUNS = "words_by_category.json", "nouns_by_category.json"
+ONE_LIST = "nouns-by-category.json"
+"""The only list of categories in English."""
+FORMS = ("plurals.json", "verbs_ing.json")
+UNAMBIGUOUS = "phonetically_unambiguous_words.json"
+HOMOPHONE_COLUMNS = ("word", "homophone", "easy1", "easy2", "semantic1", "semantic2")
+PLACEHOLDERS = frozenset({"german sentence"})
+Groups = Mapping[str, Sequence[str]]
+
+
+class Word(NamedTuple):
+    """What is known of a word."""
+
+    pos: Any
+    """Its part of speech; in English a list of them."""
+    levels: tuple[str, ...]
+    """Levels (CEFR) that it belongs to; English only."""
+
+
+class Homophone(NamedTuple):
+    """Two words that sound alike, and words that do not."""
+
+    word: str
+    homophone: str
+    distractors: tuple[tuple[str, str], ...]
+    """Kind (easy, semantic) and word, in the order of the columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """The resources of one language."""
+
+    words: Mapping[str, Word]
+    categories: Groups
+    """Words of all kinds by category."""
+    nouns: Groups
+    """Nouns by category."""
+    rhymes: Groups
+    homophones: Sequence[Homophone]
+    """Empty where the language has none."""
+    sentences: Sequence[str]
+    forms: Mapping[str, Word] = field(default_factory=dict)
+    """Inflected words (English plurals and -ing forms)."""
+    unambiguous: Sequence[str] = ()
+    """Words with one pronunciation (English)."""
+
+
+def read_resources(files: Sequence[Path]) -> Resources:
+    """The resources in some files, known by their names.
+
+    Raises UserError for a file that is missing or malformed.
+    """
+    named = {path.name: path for path in files}
+    categories = _find(named, ONE_LIST if ONE_LIST in named else CATEGORIES)
+    nouns = _find(named, ONE_LIST if ONE_LIST in named else NOUNS)
+    forms: dict[str, Word] = {}
+    for name in FORMS:
+        if name in named:
+            forms |= _words(named[name])
+    return Resources(
+        words=_words(_find(named, WORDS)),
+        categories=_groups(categories),
+        nouns=_groups(nouns),
+        rhymes=_groups(_find(named, RHYMES)),
+        homophones=_homophones(named[HOMOPHONES]) if HOMOPHONES in named else [],
+        sentences=_sentences(_find(named, SENTENCES)),
+        forms=forms,
+        unambiguous=[*_words(named[UNAMBIGUOUS])] if UNAMBIGUOUS in named else [],
+    )
+
+
+def _find(named: Mapping[str, Path], name: str) -> Path:
+    if name not in named:
+        raise UserError(
+            f"{name} is missing among {', '.join(sorted(named)) or 'no files'}; expected a "
+            "language's resources of Multi-LMentry (docs/lmentry.md says how to add them)."
+        )
+    return named[name]
+
+
+def _text(path: Path) -> str:
+    try:
+        # With or without a byte order mark.
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not in UTF-8 ({error}); convert it.") from error
+
+
+def _mapping(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(_text(path))
+    except ValueError as error:
+        raise UserError(f"{path} is not JSON ({error}); correct it.") from error
+    if not isinstance(content, dict) or not content:
+        raise UserError(f"{path} holds no members; expected a JSON object.")
+    return content
+
+
+def _words(path: Path) -> dict[str, Word]:
+    words = {}
+    for word, facts in _mapping(path).items():
+        if not word or not isinstance(facts, dict) or "pos" not in facts:
+            raise UserError(
+                f"{path}: {word!r} is {facts!r}; expected a word with an object such as "
+                '{"pos": "NOUN"}.'
+            )
+        words[word] = Word(facts["pos"], tuple(facts.get("levels", ())))
+    return words
+
+
+def _groups(path: Path) -> dict[str, list[str]]:
+    groups = _mapping(path)
+    for name, members in groups.items():
+        if not isinstance(members, list) or not all(isinstance(m, str) and m for m in members):
+            raise UserError(f"{path}: {name!r} is {members!r:.60}; expected a list of words.")
+    return groups
+
+
+def _rows(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
+    """Rows of a table whose headings, in any case and among others, are ``columns``."""
+    reader = csv.DictReader(io.StringIO(_text(path), newline=""))
+    reader.fieldnames = [name.lower() for name in reader.fieldnames or []]
+    missing = [name for name in columns if name not in reader.fieldnames]
+    if missing:
+        raise UserError(
+            f"{path}:1: no column {missing[0]!r} among {', '.join(reader.fieldnames)}; "
+            f"expected {', '.join(columns)}."
+        )
+    rows = []
+    for row in reader:
+        empty = [name for name in columns if not row[name]]
+        if empty:
+            raise UserError(f"{path}:{reader.line_num}: {empty[0]} is empty; fill it in.")
+        rows.append(row)
+    return rows
+
+
+def _homophones(path: Path) -> list[Homophone]:
+    kinds = HOMOPHONE_COLUMNS[2:]
+    return [
+        Homophone(row["word"], row["homophone"], tuple((kind[:-1], row[kind]) for kind in kinds))
+        for row in _rows(path, HOMOPHONE_COLUMNS)
+    ]
+
+
+def _sentences(path: Path) -> list[str]:
+    return [row["sentence"] for row in _rows(path, ["sentence"])]
+
+
+def _tidy(word: str) -> str:
+    """A word without control characters, or white space around it."""
+    return "".join(c for c in word if c.isprintable()).strip()
+
+
+def _tidy_words(words: Mapping[str, Word]) -> dict[str, Word]:
+    return {_tidy(word): facts for word, facts in words.items()}
+
+
+def _tidy_groups(groups: Groups) -> dict[str, list[str]]:
+    return {name: [*dict.fromkeys(map(_tidy, members))] for name, members in groups.items()}
+
+
+def _tidy_homophone(row: Homophone) -> Homophone:
+    word, homophone = _tidy(row.word), _tidy(row.homophone)
+    others = tuple((kind, _tidy(each)) for kind, each in row.distractors)
+    clear = tuple((kind, each) for kind, each in others if each not in (word, homophone))
+    return Homophone(word, homophone, clear)
+
+
+def cleaned(resources: Resources) -> Resources:
+    """Resources without the faults that this module names."""
+    sentences = [s for s in dict.fromkeys(resources.sentences) if s not in PLACEHOLDERS]
+    return replace(
+        resources,
+        words=_tidy_words(resources.words),
+        forms=_tidy_words(resources.forms),
+        categories=_tidy_groups(resources.categories),
+        nouns=_tidy_groups(resources.nouns),
+        rhymes=_tidy_groups(resources.rhymes),
+        homophones=[*map(_tidy_homophone, resources.homophones)],
+        sentences=sentences,
+    )

@@ -1,0 +1,165 @@
+"""The arguments of a prompt, as they are looked for in answers, in Basque also in their cases."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from num2words import num2words
+
+from blimpworks.papers.lmentry.items.basque import SPELLED, Case, category_related, decline
+from blimpworks.papers.lmentry.judging import normalise
+from blimpworks.papers.lmentry.judging.roles import INFLECTED, ROLE, Argument
+
+Arguments = Mapping[str, Any]
+_SYNTAX = re.compile(r"[.?*+()\[\]{}|^$\\]")
+_LISTED = ("distractors", "words")
+
+
+@lru_cache(maxsize=4096)
+def number_forms(number: int, language: str | None) -> tuple[str, ...]:
+    """A number in digits, and in words with and without hyphens, in lower case."""
+    digits = str(number)
+    if language is None:
+        return (digits,)
+    own = SPELLED.get(language)
+    words = own(number) if own else str(num2words(number, lang=language)).lower()
+    return tuple(dict.fromkeys((digits, words, words.replace("-", " "))))
+
+
+def taken(text: str, role: str) -> Iterator[Argument]:
+    """What the release looks for in the place of an argument, which it takes for an expression.
+
+    Of a last letter with a question mark behind it, it takes the longer form first.
+    """
+    plain = text.replace("(", "").replace(")", "")
+    forms = (plain[:-1], plain[:-2]) if plain.endswith("?") else (plain,)
+    if _SYNTAX.search(forms[0]):
+        yield Argument(text, role, syntax=True)
+    else:
+        yield from (Argument(form, role) for form in forms)
+
+
+def _plain(
+    arguments: Arguments, lower: Callable[[str], str], *, published: bool
+) -> Iterator[Argument]:
+    """Arguments that are one text each."""
+    for name in ("answer", "distractor", "query", "word", "category", "sentence"):
+        if arguments.get(name):
+            text = lower(str(arguments[name]))
+            if published:
+                yield from taken(text, ROLE[name])
+            else:
+                yield Argument(text, ROLE[name])
+
+
+def _others(
+    arguments: Arguments, lower: Callable[[str], str], *, published: bool
+) -> list[Argument]:
+    """Words of a list beside the answer; published, the answer too."""
+    listed = next((arguments[name] for name in _LISTED if name in arguments), ())
+    if published and listed and "category" in arguments:
+        listed = sorted([*listed, arguments["answer"]], key=len, reverse=True)
+    return [Argument(lower(str(word)), ROLE["other"]) for word in listed]
+
+
+def _numbers(arguments: Arguments, language: str | None) -> list[Argument]:
+    return [
+        Argument(form, ROLE[name])
+        for name in ("answer", "distractor")
+        for form in number_forms(int(arguments[name]), language)
+    ]
+
+
+def arguments_of(
+    arguments: Arguments, variant: str, *, numbers: bool, language: str | None
+) -> list[Argument]:
+    """What to look for in an answer.
+
+    ``numbers``: answer and distractor are numbers, written in the words of ``language`` too.
+    """
+    if numbers:
+        named = _numbers(arguments, language)
+    else:
+        published = variant == "published"
+        lower = str.lower if published else normalise.corrected
+        named = [
+            *_plain(arguments, lower, published=published),
+            *_others(arguments, lower, published=published),
+        ]
+    return [argument for argument in named if argument.text]
+
+
+def in_order(named: Sequence[Argument]) -> list[Argument]:
+    """What to replace in an answer, the longest first; of equal texts the first role."""
+    first = {each.text: each.role for each in reversed(named)}
+    return [Argument(text, first[text]) for text in sorted(first, key=lambda t: (-len(t), t))]
+
+
+def changed_roles(
+    named: Sequence[Argument], rewrites: Mapping[str, str]
+) -> tuple[tuple[str, str], ...]:
+    """Roles of arguments that the release changes in converses, with what it exchanges.
+
+    ``rewrites``: what it exchanges, inside arguments too, for what.
+    """
+    return tuple(
+        (role, old)
+        for old in rewrites
+        for role in ("answer", "distractor")
+        if any(old in each.text for each in named if each.role == ROLE[role])
+    )
+
+
+def rewritten(named: Sequence[Argument], rewrites: Mapping[str, str]) -> list[Argument]:
+    """Arguments that the release changes in converses, as they are then."""
+    return [
+        Argument(each.text.replace(old, form), ROLE[f"{role}_rewritten"])
+        for old, new in rewrites.items()
+        for form in new.strip("()").split("|")
+        for role in ("answer", "distractor")
+        for each in named
+        if each.role == ROLE[role] and old in each.text
+    ]
+
+
+# Basque cases
+
+
+_WORD_CASES: dict[str, Case] = {
+    "ergative": "ergative",
+    "comitative": "comitative_singular",
+    "genitive": "genitive",
+}
+_CATEGORY_CASES: dict[str, tuple[Case, Case]] = {
+    "absolutive": ("absolutive_singular", "absolutive_plural"),
+    "comitative": ("comitative_singular", "comitative_plural"),
+}
+"""Cases of categories that words have to do with, and of those that words belong to."""
+
+
+def inflected(arguments: Arguments, prompt: str) -> list[Argument]:
+    """The arguments of a prompt in each case, by their roles.
+
+    The prompt, as published, tells by its own case whether words belong to the category.
+    """
+    inflections = []
+    for role, (name, case) in INFLECTED.items():
+        text = str(arguments.get(name, "")).lower()
+        if not text:
+            continue
+        if name == "category":
+            abstract, usual = _CATEGORY_CASES[case]
+            named = decline(str(arguments[name]), "absolutive_singular")
+            chosen = abstract if f'"{named}"' in prompt else usual
+        else:
+            chosen = _WORD_CASES[case]
+        inflections.append(Argument(decline(text, chosen), ROLE[role]))
+    return inflections
+
+
+def categories(category: str, prompt: str) -> tuple[str, ...]:
+    """A category as the release looks for it in answers to *all words from category*."""
+    either = category.replace(" eta ", " edo ").lower()
+    related = category_related(either)
+    return related if related[0] in prompt.lower() else (decline(either, "absolutive_plural"),)

@@ -1,0 +1,99 @@
+"""How answers are put into the one form that patterns are compared with."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from blimpworks.papers.lmentry.judging.roles import ANY_ROLE, CLOSE, HIDDEN, OPEN
+
+PUBLISHED_MARKS = "\"'.,"
+CORRECTED_MARKS = "\"'.,“”‘’«»„‚「」『』…"
+_SPACES = re.compile(" +")
+_BLANK = re.compile(r"\s+")
+_MARKUP = "*`#_\u200b\u200c\u200d\u2060\ufeff"
+# An answer may hold the characters of roles, and is not to be taken for one then.
+_PRIVATE = "".join((ANY_ROLE, *CLOSE.values(), *OPEN.values()))
+_NO_ROLES = str.maketrans(dict.fromkeys(_PRIVATE, " "))
+_STRAIGHT = str.maketrans(dict.fromkeys("“”„", '"') | {"’": "'"})
+_PLAIN = str.maketrans(dict.fromkeys(_MARKUP) | {HIDDEN: " "}) | _NO_ROLES | _STRAIGHT
+_ODD_TEXT = re.compile(rf"[^\S ]|  | [!?:;]|[{re.escape(_MARKUP)}“”„’«»{_PRIVATE}{HIDDEN}]")
+_FRENCH = (("« ", '"'), ("«", '"'), (" »", '"'), ("»", '"'), *((f" {x}", x) for x in "!?:;"))
+_ASCII_WORD = re.compile(r"\b[a-z]+\b")
+_ASCII_TOKEN = re.compile(r"\b[a-z\d]+\b")
+_WORD = re.compile(r"[^\W_]+(?:[-'’·][^\W_]+)*")
+_SPOKEN = re.compile(r"[^\W_]")
+
+
+def published(text: str) -> str:
+    """An answer as the release normalises it.
+
+    In lower case, with one space for several, and one for each underscore.
+    """
+    if not text.isascii():
+        text = text.translate(_NO_ROLES)
+    text = text.strip().lower()
+    if "  " in text:
+        text = _SPACES.sub(" ", text)
+    return text.replace("_", " ")
+
+
+def corrected(text: str) -> str:
+    """In Unicode's composed form and lower case, without markup, line by line.
+
+    Quotation marks and apostrophes are straight; the spaces that French sets inside guillemets
+    and before some marks are gone.
+    """
+    if not text.isascii() and not unicodedata.is_normalized("NFC", text):
+        text = unicodedata.normalize("NFC", text)
+    if not _ODD_TEXT.search(text):
+        return text.strip().lower()
+    lines = text.translate(_PLAIN).lower().splitlines()
+    kept = (_BLANK.sub(" ", line).strip() for line in lines)
+    plain = "\n".join(line for line in kept if line)
+    for french, usual in _FRENCH:
+        plain = plain.replace(french, usual)
+    return plain
+
+
+def plain_letters(accents: str) -> dict[int, str]:
+    """What ``str.translate`` takes to write letters with accents as the plain ones."""
+    return {ord(each): unicodedata.normalize("NFD", each)[0] for each in accents}
+
+
+def only_ascii_word(text: str) -> str | None:
+    """The one word of ASCII letters, which the release takes for all words; None for more."""
+    matches = _ASCII_WORD.finditer(text)
+    first = next(matches, None)
+    return first[0] if first and next(matches, None) is None else None
+
+
+def only_ascii_token(text: str) -> str | None:
+    """The one word of ASCII letters and digits, repeated or not; None where there are several."""
+    matches = _ASCII_TOKEN.finditer(text)
+    first = next(matches, None)
+    return first[0] if first and all(each[0] == first[0] for each in matches) else None
+
+
+def ascii_words(text: str) -> list[str]:
+    """All words of ASCII letters in a text."""
+    return _ASCII_WORD.findall(text)
+
+
+def ascii_tokens(text: str) -> Iterator[str]:
+    """Words of ASCII letters and digits."""
+    return (match[0] for match in _ASCII_TOKEN.finditer(text))
+
+
+def has_ascii_token(text: str) -> bool:
+    """Whether a text has a word of ASCII letters and digits."""
+    return _ASCII_TOKEN.search(text) is not None
+
+
+def words(text: str) -> list[str]:
+    """Words of any script, hyphens and apostrophes inside them included."""
+    return _WORD.findall(text)
+
+
+def has_letter_or_digit(text: str) -> bool:
+    """Whether anything in it is a letter or a digit."""
+    return _SPOKEN.search(text) is not None

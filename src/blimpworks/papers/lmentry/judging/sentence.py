@@ -1,0 +1,237 @@
+"""Verdicts on sentences with or without a word, or with one at an end.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and Tables 9, 10, 27 and 28.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import partial
+
+import re2
+
+from blimpworks.papers.lmentry.judging import normalise
+from blimpworks.papers.lmentry.judging.arguments import Arguments, taken
+from blimpworks.papers.lmentry.judging.compiling import (
+    ANY_CHARACTER,
+    NEVER,
+    Pattern,
+    PatternSet,
+    Roles,
+    expression_of,
+    introduced,
+)
+from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
+from blimpworks.papers.lmentry.judging.families import task_patterns
+from blimpworks.papers.lmentry.judging.roles import (
+    BRACKETS,
+    PASSED,
+    ROLE,
+    SPACE,
+    Argument,
+    between,
+    bracketed,
+    find_word,
+    places,
+    replace_word,
+    without_particle,
+)
+from blimpworks.papers.lmentry.judging.rules import Ask, Verdict
+
+WORD = ROLE["word"]
+MARKS = r"[\"'.,]*"
+BREAK = rf"[^a-z0-9{WORD}]"
+"""What the release takes for the space between words."""
+WORDS = rf"[\pL\pN](?:{PASSED}[\pL\pN])+"
+_ENDS = " :.\"'\n"
+
+
+_LEAD = re.compile(r"[^\n]*:\n|[^\n:\"]*\"[^\n:]*:")
+
+
+def without_lead(answer: str) -> str:
+    """What follows a line or clause that announces it, if that is more than a word.
+
+    Such a clause ends in a colon before a line's end or a quotation, or quotes the word.
+    """
+    lead = _LEAD.match(answer)
+    rest = answer[lead.end() :] if lead else ""
+    return rest if len(normalise.words(rest)) > 1 else answer
+
+
+def has_bounded(text: str, word: str) -> bool:
+    """Whether ``word`` stands in ``text`` between boundaries, as the release looks for it.
+
+    At a mark, such as the tilde of "~까지", there is none unless a letter or digit is beside it.
+    """
+    if word[:1].isalnum() and word[-1:].isalnum():
+        return find_word(text, word)
+    return re.search(rf"\b{re.escape(word)}\b", text) is not None
+
+
+def repeats(answer: str, prompt: str) -> bool:
+    """Whether it is the prompt and nothing else, marks at its ends aside."""
+    return bool(prompt) and answer.strip(_ENDS) == prompt.strip(_ENDS)
+
+
+def behind_prompt(answer: str, prompt: str) -> str:
+    """What follows the prompt, where the answer begins with it."""
+    return answer.removeprefix(prompt).strip() if prompt else answer
+
+
+class SentenceJudge:
+    """Judges sentences that are to contain a word, or not to."""
+
+    def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
+        """``task`` says whether the word is wanted."""
+        self._containing, self._variant = task == "sentence_containing", variant
+        self._particles = declared.particles
+        # The release also takes words for "the sentence", with nothing of one; those with a
+        # capital it looks for in vain, so that leaves scripts without.
+        article = declared.article.get("sentence", "{}")
+        cased = article.upper() != article
+        self._named = re2.compile(NEVER if cased else introduced(article, NEVER))
+
+    def ask(self, arguments: Arguments, prompt: str) -> Ask:
+        """What gives verdicts on answers to a prompt with some arguments."""
+        word = str(arguments["word"]).lower()
+        if self._variant == "published":
+            return partial(self._with if self._containing else self._without, word)
+        return partial(self._corrected, normalise.corrected(word), normalise.corrected(prompt))
+
+    def _with(self, word: str, text: str) -> Verdict:
+        """Published: it stands in a line that has anything else, or "the sentence" does."""
+        answer = normalise.published(text)
+        lines = answer.split("\n")
+        present = any(has_bounded(line, word) and len(line) > len(word) for line in lines)
+        present = present or self._named.search(answer) is not None
+        return Verdict(present, True, "made" if present else "absent")
+
+    def _without(self, word: str, text: str) -> Verdict:
+        """Published: it doesn't stand there, and two words of ASCII letters do."""
+        answer = normalise.published(text)
+        if has_bounded(answer, word):
+            return Verdict(False, True, "present")
+        number = len(normalise.ascii_words(answer))
+        if number < 2:
+            return Verdict(False, number == 0, "short" if number else "empty")
+        return Verdict(True, word not in answer, "made")
+
+    def _corrected(self, word: str, prompt: str, text: str) -> Verdict:
+        """Words of any script count, endings of the word too."""
+        answer = normalise.corrected(text)
+        if not normalise.has_letter_or_digit(answer):
+            return Verdict(False, True, "empty")
+        if repeats(answer, prompt):
+            return Verdict(False, True, "echo")
+        answer = behind_prompt(answer, prompt)
+        if not self._containing:
+            return self._lacking(word, answer)
+        lines = [x for x in without_lead(answer).split("\n") if find_word(x, word, self._particles)]
+        if not lines:
+            return Verdict(False, True, "absent")
+        enough = any(len(normalise.words(line)) > 1 for line in lines)
+        return Verdict(enough, True, "made" if enough else "short")
+
+    def _lacking(self, word: str, answer: str) -> Verdict:
+        """Corrected: two words, and not that one; a clause before them may name it."""
+        rest = answer
+        if find_word(answer, word, self._particles):
+            rest = without_lead(answer)
+            if rest == answer or find_word(rest, word, self._particles):
+                return Verdict(False, True, "present")
+        enough = len(normalise.words(rest)) > 1
+        return Verdict(enough, enough and word not in answer, "made" if enough else "short")
+
+
+class EdgeJudge:
+    """Judges sentences that are to start or end with a word."""
+
+    def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
+        """Compile its patterns, which have ``{text}`` for the sentence itself."""
+        self._first, self._variant = task == "starts_with_word", variant
+        self._anywhere = declared.published_anywhere
+        self._particles = declared.particles
+        single = declared.published_single.get(task, declared.single)
+        named, listed, short = WORD, BREAK, [f"[{single}]"] if single else []
+        roles: dict[str, str] = {}
+        if variant == "published":
+            named, listed, roles = between(WORD), SPACE, {"~": PASSED}
+        else:
+            short.append(WORD)
+        marks = MARKS.replace("]", f"{BRACKETS}]")
+        word = introduced(declared.article.get("word", "{}"), f"{marks}{named}{marks}", roles)
+        valid = f"{PASSED}(?:{'|'.join([*short, WORDS])})"
+        self._text = (
+            f"{PASSED}{listed}*{word}{listed}+{valid}[^\n]*"
+            if self._first
+            else f"[^\n]*{valid}{PASSED}{listed}+{word}{listed}*"
+        )
+        self._whole = re2.compile(self._text)
+        start = roles.get("~", "")
+        roles |= {"any": ANY_CHARACTER[variant] + start}
+        text = self._text if variant == "corrected" else self._shared(declared.shared, roles)
+        roles |= {"text": text, "word": word}
+        accepted = task_patterns(declared.model_copy(update={"shared": ()}), task, variant).accept
+        patterns = [
+            Pattern(each.pattern, start + expression_of(each.pattern, roles)) for each in accepted
+        ]
+        self._patterns = PatternSet(patterns, whole=True, end=r"\.?" if self._first else "")
+        end = "" if self._first or declared.published_anywhere else "$"
+        self._inside = PatternSet(
+            [Pattern(p.source, p.expression + end) for p in patterns], whole=False
+        )
+
+    def _shared(self, patterns: Sequence[str], roles: Roles) -> str:
+        """The sentence, also in the place of the answer in what all tasks accept."""
+        roles = {**roles, "answer": self._text}
+        return "(?:" + "|".join([self._text, *(expression_of(x, roles) for x in patterns)]) + ")"
+
+    def ask(self, arguments: Arguments, prompt: str) -> Ask:
+        """What gives verdicts on answers to a prompt with some arguments."""
+        word = str(arguments["word"]).lower()
+        if self._variant == "published":
+            return partial(self._published, [*taken(word, WORD)])
+        return partial(self._corrected, normalise.corrected(word), normalise.corrected(prompt))
+
+    def _published(self, argument: Sequence[Argument], text: str) -> Verdict:
+        answer = normalise.published(text)
+        if not any(True for each in argument for _ in places(answer, each)):
+            return Verdict(False, True, "absent")
+        marked = bracketed(answer, argument, anywhere=self._anywhere)
+        if self._whole.fullmatch(marked):
+            return Verdict(True, True, "made")
+        if not normalise.has_ascii_token(answer):
+            return Verdict(True, True, "vacuous")
+        for patterns, certain in ((self._patterns, True), (self._inside, False)):
+            match = patterns.first(marked)
+            if match:
+                return Verdict(True, certain, "pattern" if certain else "inside", match.source)
+        return Verdict(False, False, "none")
+
+    def _corrected(self, word: str, prompt: str, text: str) -> Verdict:
+        """A line, or what follows its colon, starts or ends with the word and has another."""
+        answer = normalise.corrected(text)
+        if repeats(answer, prompt):
+            return Verdict(False, True, "echo")
+        answer = behind_prompt(answer, prompt)
+        if not find_word(answer, word, self._particles):
+            return Verdict(False, True, "absent")
+        lines = answer.split("\n")
+        parts = [*lines, *(line.partition(":")[2] for line in lines if ":" in line)]
+        for part in parts:
+            if self._fits(part, word):
+                return Verdict(True, part == answer, "made")
+        match = self._patterns.first(replace_word(answer, Argument(word, WORD), ""))
+        if match:
+            return Verdict(True, True, "pattern", match.source)
+        return Verdict(False, len(lines) == 1, "none")
+
+    def _fits(self, line: str, word: str) -> bool:
+        masked = replace_word(line, Argument(word, WORD), "", self._particles)
+        place = masked.find(WORD) if self._first else masked.rfind(WORD)
+        if place < 0:
+            return False
+        before, after = masked[:place], without_particle(masked[place + 1 :], self._particles)
+        outside, inside = (before, after) if self._first else (after, before)
+        # The word again is no other word.
+        return normalise.has_letter_or_digit(inside) and not normalise.has_letter_or_digit(outside)

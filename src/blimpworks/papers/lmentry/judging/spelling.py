@@ -1,0 +1,274 @@
+"""Verdicts on words that are to have a letter, or not, or at an end.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and Tables 11, 12, 29 and 30.
+"""
+
+import re
+import string
+import unicodedata
+from collections.abc import Callable
+from functools import cached_property, lru_cache, partial
+
+import re2
+
+from blimpworks.papers.lmentry.items.alphabet import in_letters
+from blimpworks.papers.lmentry.judging import normalise
+from blimpworks.papers.lmentry.judging.arguments import Arguments
+from blimpworks.papers.lmentry.judging.compiling import (
+    ANY_CHARACTER,
+    NOTHING,
+    Pattern,
+    PatternSet,
+    expression_of,
+    introduced,
+)
+from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
+from blimpworks.papers.lmentry.judging.families import task_patterns
+from blimpworks.papers.lmentry.judging.rules import Ask, Verdict
+
+ANY = r"[\pL\pN_]"
+_ANSWER_ROLES = ("{word}", "{answer}")
+_MARKS = r"[\"'.,]*"
+_INSIDE = str.maketrans(dict.fromkeys("-'’·"))
+_WRITTEN_ON = re.compile(r"\{(\w+)\}(?=\(*[^\W_])")
+
+
+def is_jamo(letter: str) -> bool:
+    """Whether a letter is one of Hangul's."""
+    return unicodedata.name(letter[:1], "").startswith("HANGUL LETTER")
+
+
+def pattern_in_letters(pattern: str) -> str:
+    """A pattern with its Hangul taken apart; ``?`` still stands behind a whole syllable."""
+    return in_letters(re.sub(r"([가-힣])\?", r"(\1)?", pattern))
+
+
+def copulas_of(declared: AnswerPatterns) -> re.Pattern[str]:
+    """Finds copulas at the end of a word."""
+    copulas = "|".join(map(re.escape, declared.copulas)) or "(?!)"
+    return re.compile(rf"(?:{copulas})(?![^\W_])")
+
+
+def right_word(task: str, letter: str, single: str, *, twice: bool) -> str:
+    """Expression of words that the release counts as right; ``twice`` is German's."""
+    character = re2.escape(letter)
+    alone = letter in single
+    more = "*" if alone else "+"
+    if task == "starts_with_letter":
+        return f"{character}(?:-?{ANY}+){'?' if alone else ''}"
+    if task == "ends_with_letter":
+        return f"{ANY}{more}{character}"
+    if task == "word_not_containing":
+        others = string.ascii_lowercase.replace(letter, "")
+        short = "".join(f"|{x}" for x in single if x != letter)
+        return f"(?:[{others}]{{2,}}{short})"
+    inside = f"(?:{ANY}+{character}{ANY}*|{ANY}*{character}{ANY}+|{character}-{ANY}+)"
+    if twice:
+        return f"{ANY}*{character}{ANY}*{inside}"
+    return f"{ANY}*{character}{ANY}*" if alone else inside
+
+
+class LetterPatterns:
+    """What answers about one letter are compared with."""
+
+    def __init__(self, declared: AnswerPatterns, task: str, variant: str, letter: str) -> None:
+        """Raises UserError, with the pattern, where one cannot be read."""
+        self._declared, self._task, self._variant = declared, task, variant
+        corrected = variant == "corrected"
+        self._spell = pattern_in_letters if corrected and is_jamo(letter) else str
+        if corrected and task == "word_not_containing":
+            right = rf"[^\PL{letter}]{{2,}}"
+        else:
+            known = {} if corrected else declared.published_single
+            single = known.get(task, declared.single)
+            twice = declared.published_twice and not corrected
+            right = right_word(task, letter, single, twice=twice)
+        word = self._introduced("word", right)
+        named = self._introduced("letter", re2.escape(letter))
+        stop = ANY_CHARACTER["corrected" if corrected else "published"]
+        self._roles = {"word": word, "answer": word, "letter": named, "any": stop}
+        if not corrected and task in declared.published_marks:
+            marks = "".join(f"{re2.escape(mark)}?" for mark in declared.published_marks[task])
+            self._roles |= dict.fromkeys(("word", "answer"), f"(?:{marks}{right}{marks})")
+            if marks:
+                self._roles["letter"] = f"(?:{marks}{re2.escape(letter)}{marks})"
+        elif not corrected:
+            marked = {name: x.removesuffix("*)") + "+)" for name, x in self._roles.items()}
+            self._roles |= {f"{name}_": x for name, x in marked.items() if name != "any"}
+        self.bare = re2.compile(right)
+        self.whole = re2.compile(rf"{word}\.?")
+
+    def _introduced(self, kind: str, expression: str) -> str:
+        article = self._spell(self._declared.article.get(kind, "{}"))
+        return introduced(article, f"{_MARKS}{expression}{_MARKS}")
+
+    @cached_property
+    def accept(self) -> tuple[PatternSet, PatternSet]:
+        """Patterns of whole answers, and of places in them."""
+        declared = self._declared
+        if self._task == "word_not_containing":
+            declared = declared.model_copy(update={"shared": ()})
+        accepted = task_patterns(declared, self._task, self._variant).accept
+        patterns = [self._read(each.pattern) for each in accepted]
+        inside = [self._placed(pattern) for pattern in patterns]
+        return PatternSet(patterns, whole=True), PatternSet(inside, whole=False)
+
+    def _placed(self, pattern: Pattern) -> Pattern:
+        """A pattern as it is looked for inside an answer."""
+        if self._variant == "corrected":
+            return self._apart(pattern)
+        marks = self._declared.published_marks.get(self._task)
+        if marks is None:
+            return _bounded(pattern)
+        # The release has no boundaries at this word, and at the letter only without own marks.
+        return pattern if marks else _bounded(pattern, "{letter}")
+
+    def _apart(self, pattern: Pattern) -> Pattern:
+        """The word asked for begins or ends a clause: of others, such as "that", none does."""
+        placed, source = _bounded(pattern), pattern.source
+        start = end = ""
+        if source.startswith(_ANSWER_ROLES):
+            start = r"(?:^|\n|[^\pL\pN_\s]) *"
+        if source.endswith(_ANSWER_ROLES):
+            reasons = "".join(rf"|\s{re2.escape(x)}\b" for x in self._declared.corrected.reasons)
+            end = rf"(?:$| *[^\pL\pN_ ]{reasons})"
+        if start or end:
+            placed = pattern._replace(expression=f"{start}(?:{pattern.expression}){end}")
+        return placed
+
+    def _read(self, pattern: str) -> Pattern:
+        """The release wants marks between a word and what is written on to it."""
+        text = pattern
+        if self._variant == "corrected":
+            text = self._spell(copulas_of(self._declared).sub("", text))
+        if "word_" in self._roles:
+            text = _WRITTEN_ON.sub(r"{\1_}", text)
+        return Pattern(pattern, expression_of(text, self._roles))
+
+
+def _bounded(pattern: Pattern, *roles: str) -> Pattern:
+    """A pattern for inside an answer: a word at its beginning or end is a whole word there.
+
+    ``roles``: those words, in braces; all where none is given.
+    """
+    start = r"(?:^|[^\pL\pN_])" if pattern.source.startswith(roles or "{") else ""
+    end = r"(?:$|[^\pL\pN_])" if pattern.source.endswith(roles or "}") else ""
+    return pattern._replace(expression=start + pattern.expression + end)
+
+
+class SpellingJudge:
+    """Judges a task of this kind in one language."""
+
+    def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
+        """Patterns are compiled for each letter when it is first met."""
+        self._declared, self._task, self._variant = declared, task, variant
+        self._of_letter = lru_cache(maxsize=None)(
+            lambda letter: LetterPatterns(declared, task, variant, letter)
+        )
+        self._without = task == "word_not_containing"
+        self._copulas = copulas_of(declared)
+        self._plain = normalise.plain_letters(declared.accents)
+
+    def _spell(self, word: str) -> str:
+        return word.translate(self._plain)
+
+    def ask(self, arguments: Arguments, prompt: str) -> Ask:
+        """What gives verdicts on answers to a prompt with some arguments."""
+        letter = str(arguments["letter"]).lower()
+        if self._variant == "published":
+            return partial(self._published, letter, normalise.published(prompt))
+        spell = in_letters if is_jamo(letter) else self._spell
+        return partial(self._corrected, letter, spell, normalise.corrected(prompt))
+
+    # As the release judges
+
+    def _published_wrong(self, letter: str, prompt: str, answer: str) -> Verdict | None:
+        if self._without:
+            if _echoes(answer, prompt, letter):
+                return Verdict(False, True, "echo")
+            if not re2.search(r"[^\pL\pN_]", answer) and letter in answer:
+                return Verdict(False, True, "present")
+            return None
+        place = {"starts_with_letter": 0, "ends_with_letter": -1}.get(self._task)
+        if place is None:
+            return None
+        if all(word[place] != letter for word in normalise.ascii_words(answer)):
+            return Verdict(False, True, "absent")
+        return None
+
+    def _published(self, letter: str, prompt: str, text: str) -> Verdict:
+        answer = normalise.published(text)
+        wrong = self._published_wrong(letter, prompt, answer)
+        if wrong:
+            return wrong
+        if not normalise.has_letter_or_digit(answer):
+            return Verdict(False, False, "empty")
+        patterns = self._of_letter(letter)
+        if patterns.whole.fullmatch(answer):
+            return Verdict(True, True, "whole", "{word}")
+        if not self._without:
+            if not normalise.has_ascii_token(answer):
+                return Verdict(True, True, "vacuous")
+            if all(patterns.bare.fullmatch(token) for token in normalise.ascii_tokens(answer)):
+                return Verdict(True, True, "repeated")
+        return self._by_pattern(patterns, answer)
+
+    @staticmethod
+    def _by_pattern(patterns: LetterPatterns, answer: str) -> Verdict:
+        if patterns.whole.fullmatch(answer):
+            return Verdict(True, True, "whole", "{word}")
+        whole, inside = patterns.accept
+        match = whole.first(answer)
+        if match:
+            return Verdict(True, True, "pattern", match.source)
+        match = inside.first(answer)
+        return Verdict(True, False, "inside", match.source) if match else NOTHING
+
+    # As it should
+
+    def _corrected(
+        self, letter: str, spell: Callable[[str], str], prompt: str, text: str
+    ) -> Verdict:
+        """A single word has the letter where it should; of more the patterns say which."""
+        answer = self._copulas.sub("", normalise.corrected(text))
+        if not normalise.has_letter_or_digit(answer):
+            return Verdict(False, True, "empty")
+        if _echoes(answer, prompt, letter):
+            return Verdict(False, True, "echo")
+        words = normalise.words(answer)
+        distinct = set(words)
+        if len(distinct) == 1:
+            right = self._right(words[0], letter, spell)
+            return Verdict(right, True, "whole" if right else "absent", "{word}" if right else None)
+        if not self._without and not any(self._right(word, letter, spell) for word in distinct):
+            return Verdict(False, True, "absent")
+        return self._of_sentence(letter, spell, answer)
+
+    def _of_sentence(self, letter: str, spell: Callable[[str], str], answer: str) -> Verdict:
+        """A line, or what follows a colon, may be the word; else the patterns say which is."""
+        for line in (answer.split("\n", maxsplit=1)[0], answer.rpartition(":")[2]):
+            only = normalise.words(line)
+            if len(only) == 1 and line != answer:
+                return Verdict(self._right(only[0], letter, spell), False, "line")
+        spelled = in_letters(answer) if spell is in_letters else answer
+        return self._by_pattern(self._of_letter(letter), spelled)
+
+    def _right(self, word: str, letter: str, spell: Callable[[str], str]) -> bool:
+        spelled = spell(word)
+        if self._task == "starts_with_letter":
+            fits = spelled.startswith(letter)
+        elif self._task == "ends_with_letter":
+            fits = spelled.endswith(letter)
+        else:
+            fits = (letter in spelled) != self._without
+        long = len(spelled) > 1 or word in self._declared.single
+        return fits and long and spelled.translate(_INSIDE).isalpha()
+
+
+def _echoes(answer: str, prompt: str, letter: str) -> bool:
+    """Whether it repeats the prompt, perhaps with another letter."""
+    before, quoted, after = prompt.partition(f'"{letter}"')
+    if not quoted:
+        return answer == prompt
+    shape = re.escape(before) + r'"\w"' + re.escape(after)
+    return re.fullmatch(shape, answer) is not None

@@ -1,0 +1,169 @@
+"""Multi-LMentry (Moroni et al. 2025): elementary tasks in nine languages, as prompts."""
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from blimpworks.campaign.catalogue import Catalogue, Pinned
+from blimpworks.campaign.layout import Layout
+from blimpworks.campaign.paper import Benchmark, Citation, Generation, Paper, TableKind
+from blimpworks.campaign.retrieved import available
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.errors import UserError
+from blimpworks.papers.lmentry.exhibits.facts import LMENTRY_FACTS
+from blimpworks.papers.lmentry.exhibits.names import BENCHMARK, LANGUAGES
+from blimpworks.papers.lmentry.exhibits.specs import SPECS
+from blimpworks.papers.lmentry.items.sets import RESOURCE, pack_file
+from blimpworks.papers.lmentry.settings import LmentryOptions
+
+PROMPTS = 106_000
+"""Prompts of a language: the paper's mean (Table 2: 956,244 in nine)."""
+TEMPLATES = 118
+"""Templates of a language, those of subsets too: of at most 1,000 prompts each, from Table 54
+(some have a few dozen prompts)."""
+
+
+def _options(campaign: Campaign) -> LmentryOptions:
+    return campaign.section(LmentryOptions)
+
+
+def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
+    """Languages of the campaign that have a pack, or those of them that its settings name."""
+    named = _options(campaign).languages
+    having = (lang for lang in catalogue.languages if pack_file(campaign, lang).exists())
+    return tuple(lang for lang in having if named == "all" or lang in named)
+
+
+def expected_prompts(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
+    """Number of prompts to expect in a language."""
+    return min(PROMPTS, TEMPLATES * (_options(campaign).per_template or PROMPTS))
+
+
+def check_settings(campaign: Campaign) -> None:
+    """Dialogues must be about other arguments than the prompts'. Raises UserError else."""
+    seed = _options(campaign).seed
+    for name, recipe in campaign.training.recipes.items():
+        if getattr(recipe, "practice_seed", None) == seed:
+            raise UserError(
+                f"key 'training.recipes.{name}.practice_seed' is {seed}, as is lmentry.seed, so "
+                "that a model would be trained on what it is asked; choose another number."
+            )
+
+
+def check(campaign: Campaign, catalogue: Catalogue) -> None:
+    """Some language of the campaign, and each that is named, must have a pack.
+
+    Raises UserError else.
+    """
+    named = _options(campaign).languages
+    for lang in () if named == "all" else named:
+        if lang not in catalogue.languages or not pack_file(campaign, lang).exists():
+            raise UserError(
+                f"lmentry.languages has {lang!r}, expected languages of the campaign that have a "
+                f"pack like {pack_file(campaign, lang)}; take it out, or add what is missing."
+            )
+    if not any(pack_file(campaign, lang).exists() for lang in catalogue.languages):
+        raise UserError(
+            f"benchmark {BENCHMARK!r} has items in languages with a pack; "
+            f"{pack_file(campaign, 'LANG').parent} has none of {', '.join(catalogue.languages)}: "
+            "add one of its languages, write a pack (docs/lmentry.md), or take it out of "
+            "benchmarks."
+        )
+
+
+def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
+    """Annotated resources of the languages."""
+    return [
+        row
+        for lang in languages(campaign, catalogue)
+        for row in catalogue.sources_of(RESOURCE, lang)
+    ]
+
+
+def counted_resources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
+    """Resources of the paper's languages, where all can be had: numbers of prompts rest on them."""
+    return [row for row in available(campaign, catalogue, RESOURCE) if row.lang in LANGUAGES]
+
+
+@lru_cache(maxsize=64)
+def _system(path: Path, _changed: int) -> str:
+    from blimpworks.papers.lmentry.items.packs import read_pack  # slow to import
+
+    return read_pack(path).system
+
+
+def system_prompts(campaign: Campaign, langs: Collection[str]) -> Mapping[str, str]:
+    """System prompt of each language (Table 7); empty where the campaign has none.
+
+    Raises UserError for a pack that is missing or malformed.
+    """
+    if not _options(campaign).answers.system:
+        return {}
+    paths = {lang: pack_file(campaign, lang) for lang in langs}
+    return {lang: _system(path, path.stat().st_mtime_ns) for lang, path in paths.items()}
+
+
+def _packs(layout: Layout, langs: Collection[str]) -> list[str]:
+    return [str(pack_file(layout.campaign, lang)) for lang in langs]
+
+
+PAPER = Paper(
+    name=BENCHMARK,
+    position=4,
+    citation=Citation(
+        label="Multi-LMentry",
+        title="Multi-LMentry: Can Multilingual LLMs Solve Elementary Tasks Across Languages?",
+        authors="Moroni, Aula-Blasco, Conia, Baucells and others (2025)",
+    ),
+    settings=LmentryOptions,
+    folders={
+        "lmentry": (
+            Path("config/lmentry"),
+            "Declarations of Multi-LMentry's tasks, and its language packs.",
+        )
+    },
+    benchmarks=(
+        Benchmark(
+            name=BENCHMARK,
+            unit="prompt",
+            options=_options,
+            languages=languages,
+            methods=lambda campaign, _: _options(campaign).methods,
+            expected_units=expected_prompts,
+            tokens=60.0,
+            in_text=False,
+            generation=Generation(
+                options=lambda campaign: _options(campaign).answers,
+                systems=system_prompts,
+                setting="lmentry.answers",
+            ),
+        ),
+    ),
+    check_settings=check_settings,
+    check=check,
+    sources=sources,
+    exhibits=SPECS,
+    facts=LMENTRY_FACTS,
+    tables={
+        "verdicts": TableKind(template="{results}/verdicts/{paper}.parquet", evaluated=True),
+        "annotation_agreement": TableKind(
+            template="{results}/annotation_agreement/{paper}.parquet",
+            evaluated=True,
+            absent=lambda campaign: not _options(campaign).annotations,
+        ),
+        # Of print those of the languages that the paper has, whatever the campaign has.
+        "packs": TableKind(
+            paths=lambda layout, paper: _packs(layout, layout.item_languages(paper)),
+            published_paths=lambda layout, _: _packs(layout, LANGUAGES),
+            reader="blimpworks.papers.lmentry.items.packs:read_texts",
+        ),
+        # What the release's settings say, whatever the campaign runs.
+        "prompt_counts": TableKind(
+            template="{results}/prompt_counts/{paper}.parquet", sources=counted_resources
+        ),
+    },
+    formulas=("blimpworks.papers.lmentry.exhibits.formulas",),
+    commands=("blimpworks.papers.lmentry.commands",),
+    rules="papers/lmentry.smk",
+    printed_accuracies="blimpworks.papers.lmentry.published:accuracies",
+)

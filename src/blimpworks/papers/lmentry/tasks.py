@@ -1,0 +1,105 @@
+"""The tasks of Multi-LMentry, and which of them robustness compares.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), Tables 1 and 8, appendix A.2.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+TASKS = (
+    "sentence_containing",
+    "sentence_not_containing",
+    "word_containing",
+    "word_not_containing",
+    "most_associated_word",
+    "least_associated_word",
+    "any_words_from_category",
+    "all_words_from_category",
+    "first_alphabetically",
+    "more_letters",
+    "less_letters",
+    "bigger_number",
+    "smaller_number",
+    "rhyming_word",
+    "homophones",
+    "word_after",
+    "word_before",
+    "starts_with_word",
+    "ends_with_word",
+    "starts_with_letter",
+    "ends_with_letter",
+    "first_word",
+    "last_word",
+    "first_letter",
+    "last_letter",
+)
+"""The 25 tasks, in the order of the paper's tables."""
+ORDERED = (
+    "more_letters",
+    "less_letters",
+    "first_alphabetically",
+    "rhyming_word",
+    "homophones",
+    "bigger_number",
+    "smaller_number",
+)
+"""Tasks whose answer is one of two arguments."""
+SUBSETS = {
+    "first_alphabetically": (
+        "far_first_letter",
+        "different_first_letter",
+        "consecutive_first_letter",
+        "same_first_letter",
+    ),
+    "any_words_from_category": ("5_distractors", "4_distractors", "3_distractors"),
+    "all_words_from_category": ("0_distractors", "1_distractors", "2_distractors"),
+    "rhyming_word": ("orthographically_similar", "orthographically_different"),
+    "more_letters": ("length_diff_3plus", "length_diff_1"),
+    "less_letters": ("length_diff_3plus", "length_diff_1"),
+}
+"""Subsets of arguments, of the tasks that have any (Table 8)."""
+PARENTS = {f"{task}_{name}": task for task, names in SUBSETS.items() for name in names}
+"""The task of each subset, by the subset's key."""
+ANY_WORDS, ALL_WORDS = "any_words_from_category", "all_words_from_category"
+SUBJECTS = ("answer", "word", "letter", "query")
+"""Arguments that say what is asked for, in the order in which they are looked for: the gold answer,
+or what right answers are about where there are many."""
+ADJACENT = (
+    ("any_words_from_category", "all_words_from_category"),
+    ("most_associated_word", "least_associated_word"),
+    ("more_letters", "less_letters"),
+    ("bigger_number", "smaller_number"),
+    ("word_after", "word_before"),
+    ("starts_with_word", "ends_with_word"),
+    ("starts_with_letter", "ends_with_letter"),
+    ("first_word", "last_word"),
+    ("first_letter", "last_letter"),
+    ("sentence_containing", "sentence_not_containing"),
+    ("word_containing", "word_not_containing"),
+    ("sentence_containing", "word_containing"),
+    ("sentence_not_containing", "word_not_containing"),
+    ("starts_with_word", "starts_with_letter"),
+    ("ends_with_word", "ends_with_letter"),
+    ("first_word", "first_letter"),
+    ("last_word", "last_letter"),
+)
+"""Pairs of tasks that robustness to adjacent tasks compares."""
+# As in analysis.accuracy, which is slow to import: formulas are looked up at every explain.
+WHOLE = "all"
+"""Paradigm of a task as a whole, by no template or answer."""
+
+
+def task_of(name: str) -> str:
+    """The task that prompts are of: that of a subset, and a task itself."""
+    return PARENTS.get(name, name)
+
+
+def is_yes(task: str, arguments: Mapping[str, Any]) -> bool:
+    """Whether yes is right in a task on categories: any word, or all of them, are of the category.
+
+    ``arguments``: how many words there are, and how many of them are distractors.
+    """
+    strangers = int(arguments["num_distractors"])
+    if task == ANY_WORDS:
+        return int(arguments["num_words"]) > strangers
+    return strangers == 0

@@ -1,0 +1,98 @@
+"""How much text there is of each language on the web, and the groups made from it.
+
+Source: MultiBLiMP, sections 6.3 and 7.1, which takes the frequencies of GlotCC (Kargaran et
+al. 2024). The text doesn't say what a frequency counts, nor what the shares of 60 and 90 %
+are of. The paper's own numbers do: in Table 3 a model's overall accuracy is 0.363 of that on
+low, 0.405 of that on mid and 0.232 of that on high-resource languages (least squares over its
+ten multilingual models, to within 0.05 points). Those are the shares of *pairs* (0.363, 0.406,
+0.230) when the benchmark's own languages are ranked by *characters*; ranked by documents,
+sentences or words, or without weighting by pairs, they come out elsewhere.
+"""
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyarrow as pa
+
+from blimpworks.campaign.catalogue import LanguageRow, read_rows
+from blimpworks.campaign.reference import FrequencyCodesRow
+from blimpworks.errors import UserError
+from blimpworks.tables import FREQUENCIES, write_table
+
+UNITS = ("documents", "sentences", "words", "characters")
+RANKED_BY = "characters"
+# Up to which share of the languages, the least frequent first, a group reaches.
+GROUPS = {"low": 0.6, "mid": 0.9, "high": 1.0}
+Counts = dict[str, int]
+
+
+def read_totals(path: Path) -> dict[str, Counts]:
+    """Counts by ISO 639-3 code, over all scripts, from GlotCC's totals per language.
+
+    Raises UserError when the file is missing, no such table, or cut short.
+    """
+    totals: dict[str, Counts] = {}
+    try:
+        with path.open(encoding="utf-8", newline="") as handle:
+            reader = csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE)
+            if reader.fieldnames != ["code", *UNITS]:
+                raise UserError(
+                    f"{path}:1: columns are {reader.fieldnames}; expected code, "
+                    f"{', '.join(UNITS)}. Retrieve GlotCC's totals again."
+                )
+            for row in reader:
+                where = f"{path}:{reader.line_num}"
+                _add(totals.setdefault(row["code"][:3], dict.fromkeys(UNITS, 0)), row, where)
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist; expected GlotCC's totals.") from error
+    return totals
+
+
+def _add(counts: Counts, row: Mapping[str, str | None], where: str) -> None:
+    for unit in UNITS:
+        text = row[unit]
+        if text is None or not text.isdecimal():
+            raise UserError(
+                f"{where}: {unit} of {row['code']!r} is {text or 'missing'}; expected four whole "
+                "numbers after the code. Retrieve GlotCC's totals again."
+            )
+        counts[unit] += int(text)
+
+
+def resource_group(rank: int, languages: int) -> str:
+    """The resource group of a language by its rank (1: least frequent) among ``languages``."""
+    return next(name for name, share in GROUPS.items() if rank <= share * languages)
+
+
+def frequencies(
+    languages: list[str], codes: Mapping[str, tuple[str, ...]], totals: Mapping[str, Counts]
+) -> list[dict[str, object]]:
+    """Rows of the frequencies table, one per language.
+
+    A language's counts are those of its own code, or of the codes it is given in ``codes``,
+    added up. Languages without any rank lowest; ties go by code.
+    """
+    rows: list[dict[str, object]] = []
+    for lang in sorted(languages):
+        known = [code for code in codes.get(lang, (lang,)) if code in totals]
+        counts = {unit: sum(totals[code][unit] for code in known) for unit in UNITS}
+        rows.append({"lang": lang, "codes": ",".join(known) or None, **counts})
+    rows.sort(key=lambda row: (row[RANKED_BY], row["lang"]))
+    return [
+        {**row, "rank": rank, "resources": resource_group(rank, len(rows))}
+        for rank, row in enumerate(rows, start=1)
+    ]
+
+
+def build_frequencies(totals: Path, languages: Path, codes: Path, output: Path) -> int:
+    """Write the frequencies table of MultiBLiMP's languages; return how many have any text.
+
+    The groups are shares of all that the catalogue has, so that a campaign of few languages
+    puts each into the same group as the paper. Raises UserError for a malformed file.
+    """
+    other = {row.lang: row.codes for row in read_rows(FrequencyCodesRow, codes)}
+    names = [row.lang for row in read_rows(LanguageRow, languages) if row.is_of("multiblimp")]
+    rows = frequencies(names, other, read_totals(totals))
+    write_table(pa.Table.from_pylist(rows, schema=FREQUENCIES.arrow()), FREQUENCIES, output)
+    return sum(row["codes"] is not None for row in rows)

@@ -1,0 +1,176 @@
+"""What drives a model's certainty: least squares on the margins of single pairs.
+
+Source: MultiBLiMP, section 7.4 and Figure 7. The paper standardises its factors and gives no
+more; here: the margin is in nats; numbers are standardised over the pairs of a model, so a
+coefficient is nats per standard deviation; so are the two attractor indicators. An agreement
+type is an indicator, not standardised: nats above subject–verb number (or where there is none,
+the commonest type), which the table names. Of
+perplexity and frequency the logarithm is taken: both spread over orders of magnitude.
+"""
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from blimpworks.analysis.linear import (
+    INTERCEPT,
+    enough,
+    ordinary_least_squares,
+    standardise,
+    varying,
+)
+from blimpworks.judging.judge import align_scores, side_of
+from blimpworks.judging.sides import Side, critical_region
+from blimpworks.papers.multiblimp.analysis.frequencies import RANKED_BY
+from blimpworks.tables import FREQUENCIES, ITEMS, REGRESSIONS, SCORES, read_table, write_table
+
+log = logging.getLogger(__name__)
+
+ANALYSIS = "margin"
+REFERENCE = "sv#"
+TYPE = "agreement"
+DISTANCE, PERPLEXITY, LENGTH = "distance", "log perplexity", "sentence length"
+SUBWORDS, CONGRUENT, INCONGRUENT = "subword delta", "congruent attractors", "incongruent attractors"
+FREQUENCY = "log frequency"
+FACTORS = (DISTANCE, PERPLEXITY, LENGTH, SUBWORDS, CONGRUENT, INCONGRUENT, FREQUENCY)
+COVARIATES = ["distance", "attractors", "congruent_attractors"]
+COLUMNS = ["item_id", "lang", "phenomenon", *COVARIATES]
+# Rows that are no estimates, by what they stand under in place of ``ANALYSIS``.
+COMPARED = "margin: reference"
+"""The agreement type (term) that the others are compared with."""
+CONSTANT = "margin: without variation"
+"""A factor (term) that is the same in all pairs."""
+UNKNOWN = "margin: no frequencies"
+"""There is no frequencies table."""
+TEXTLESS = "margin: without text"
+"""How many pairs (n) are of languages that the corpus has no text of."""
+FEW, COLLINEAR = "margin: too few pairs", "margin: collinear"
+"""Why nothing could be estimated."""
+Terms = list[dict[str, float | str]]
+
+
+def region_tokens(side: Side) -> np.ndarray:
+    """Number of tokens that overlap each sentence's critical region [n]; NaN without one."""
+    inside = critical_region(side)
+    counts = np.bincount(side.row[inside], minlength=len(side.characters)).astype(float)
+    return np.where(side.span_start < 0, np.nan, counts)
+
+
+def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
+    """One row per row of ``items``: margin in nats, agreement type, and the factors.
+
+    ``scores`` are the rows of the same items. Distance is in words, whatever the order;
+    length in words between spaces; length and perplexity (per token) are of the grammatical
+    sentence; subword delta is how many more tokens the right form of the critical word has
+    than the wrong one.
+    """
+    frame = items.select(COLUMNS).to_pandas().astype({"lang": object, "phenomenon": object})
+    good, bad = (side_of(items, scores, side) for side in ("good", "bad"))
+    logprob = scores["logprob_good"].to_numpy()
+    other = frame["attractors"] - frame["congruent_attractors"]
+    return pd.DataFrame(
+        {
+            "margin": logprob - scores["logprob_bad"].to_numpy(),
+            "lang": frame["lang"],
+            TYPE: frame["phenomenon"],
+            DISTANCE: frame["distance"].abs(),
+            PERPLEXITY: -logprob / scores["tokens_good"].to_numpy(),
+            LENGTH: pc.list_value_length(pc.utf8_split_whitespace(items["good"])).to_numpy(),
+            SUBWORDS: region_tokens(good) - region_tokens(bad),
+            CONGRUENT: (frame["congruent_attractors"] > 0).astype(float),
+            INCONGRUENT: (other > 0).astype(float),
+        }
+    )
+
+
+def _remark(kind: str, term: str, n: int) -> dict[str, float | str]:
+    """A row that is no estimate: what it says, of which term, of how many pairs."""
+    return {"analysis": kind, "term": term, "n": n}
+
+
+def _of_text(rows: pd.DataFrame) -> tuple[pd.DataFrame, Terms]:
+    """Rows without the column of frequencies where it says nothing; remarks on it."""
+    if FREQUENCY not in rows:
+        return rows, [_remark(UNKNOWN, FREQUENCY, len(rows))]
+    without = int(rows[FREQUENCY].isna().sum())
+    if without and without == len(rows):
+        rows = rows.drop(columns=FREQUENCY)
+    return rows, [_remark(TEXTLESS, FREQUENCY, without)] if without else []
+
+
+def _indicators(kinds: pd.Series, reference: str) -> pd.DataFrame:
+    """One column per agreement type but the reference."""
+    return pd.DataFrame(
+        {
+            f"{TYPE} {kind}": (kinds == kind).astype(float)
+            for kind in sorted(kinds.unique())
+            if kind != reference
+        },
+        index=kinds.index,
+    )
+
+
+def fit_margin(rows: pd.DataFrame) -> Terms:
+    """Least squares of the margin on agreement type and standardised factors.
+
+    Rows without a score, a token in the critical region or (unless none has any) a frequency
+    are left out. Factors that don't vary get no term. Beside the estimates there are remarks,
+    under other analyses: see ``COMPARED`` and what follows it.
+    """
+    rows, remarks = _of_text(rows)
+    complete = rows.dropna()
+    kinds = complete[TYPE].value_counts()
+    if kinds.empty:
+        return [*remarks, _remark(FEW, INTERCEPT, 0)]
+    reference = REFERENCE if REFERENCE in kinds else str(kinds.index[0])
+    factors = complete[[name for name in FACTORS if name in complete]]
+    numbers = varying(factors)
+    n = len(complete)
+    remarks += [_remark(CONSTANT, str(name), n) for name in factors if name not in numbers]
+    predictors = _indicators(complete[TYPE], reference).join(numbers.apply(standardise))
+    estimates = ordinary_least_squares(complete["margin"], predictors)
+    if not estimates:
+        return [*remarks, _remark(COLLINEAR if enough(predictors) else FEW, INTERCEPT, n)]
+    remarks.append(_remark(COMPARED, f"{TYPE} {reference}", int(kinds[reference])))
+    return [{"analysis": ANALYSIS, **row} for row in estimates] + remarks
+
+
+def _frequencies(paths: Sequence[Path]) -> pd.Series:
+    """Decimal logarithm of each language's characters, for those that have any."""
+    frames = [read_table(FREQUENCIES, path).to_pandas() for path in paths]
+    counts = pd.concat(frames).astype({"lang": object}).set_index("lang")[RANKED_BY]
+    known = counts[counts > 0]
+    return pd.Series(np.log10(known.to_numpy(float)), index=known.index)
+
+
+def fit_margins(
+    scored: Sequence[tuple[str, Path, Path]], frequencies: Sequence[Path], output: Path
+) -> int:
+    """Write the regressions of the margin, one for each model of (model, items, scores).
+
+    ``frequencies`` is one table or none. Returns the number of rows; a model of which
+    nothing can be estimated has only remarks on why. Raises UserError when a
+    table is missing or of another schema, or an item has no scores.
+    """
+    logs = _frequencies(frequencies) if frequencies else None
+    terms: list[dict[str, object]] = []
+    models = dict.fromkeys(model for model, _, _ in scored)
+    for model in models:
+        parts = []
+        for name, items, scores in scored:
+            if name == model:
+                rows = read_table(ITEMS, items, [*ITEMS.names, *COVARIATES])
+                parts.append(factors(rows, align_scores(rows, read_table(SCORES, scores), scores)))
+        frame = pd.concat(parts, ignore_index=True)
+        if logs is not None:
+            frame[FREQUENCY] = frame["lang"].map(logs)
+        fitted = fit_margin(frame)
+        log.info("%s: %d rows, %d terms", model, len(frame), len(fitted))
+        terms += [{"model": model, **row} for row in fitted]
+    write_table(pa.Table.from_pylist(terms, schema=REGRESSIONS.arrow()), REGRESSIONS, output)
+    return len(terms)

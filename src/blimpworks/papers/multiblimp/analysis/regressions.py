@@ -1,0 +1,209 @@
+"""What drives accuracy: a model's size and tuning, a language's frequency.
+
+Source: MultiBLiMP, section 7.2 (ordinary least squares over models) and Figure 1 (a logistic
+curve over languages).
+
+The paper gives no unit for the effect of size, β = 4.30 (t = 15.88). The ratio of its error to
+that of the effect of tuning (−3.29, t = −6.47) depends on the predictors alone: 0.5325. Over the
+39 models that section 6.2 names it is 0.530 for the standardised logarithm of the number of
+parameters and 0.523 for the standardised number; 0.994 for the decimal logarithm, 0.431 for the
+natural one, 0.299 for the binary one, 0.032 for billions. With Goldfish as a fortieth the two
+standardised ones give 0.588 and 0.520. Neither is exact, and the paper doesn't list its 42 models.
+Between Llama3's 8B and 70B, which the paper has 3.3 points apart, 4.30 per standard deviation
+makes 7.6 points of the logarithm and 16.4 of the number. So size is here the standardised
+logarithm: the best of these candidates, no more.
+"""
+
+import logging
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from scipy.optimize import OptimizeWarning, curve_fit
+from scipy.special import expit
+from scipy.stats import t as student
+
+from blimpworks.analysis.accuracy import ALL
+from blimpworks.analysis.linear import estimable, ordinary_least_squares, standardise, varying
+from blimpworks.papers.multiblimp.analysis.frequencies import RANKED_BY
+from blimpworks.tables import (
+    ACCURACIES,
+    FREQUENCIES,
+    REGRESSIONS,
+    RESIDUALS,
+    TableSchema,
+    read_table,
+    write_table,
+)
+
+log = logging.getLogger(__name__)
+
+SIZE, FREQUENCY = "size", "frequency"
+"""The two analyses, and the term of each that is of interest."""
+CHAT = "post-training"
+# A curve of two parameters through fewer languages than this says nothing.
+ENOUGH_LANGUAGES = 4
+Rows = list[dict[str, Any]]
+
+
+def overall(accuracies: pd.DataFrame) -> pd.DataFrame:
+    """Pairs and accuracy in percent of each model and language, over all phenomena."""
+    chosen = accuracies[(accuracies["phenomenon"] == ALL) & (accuracies["paradigm"] == ALL)]
+    return chosen.assign(percent=100 * chosen["accuracy"])
+
+
+def mean_accuracies(accuracies: pd.DataFrame) -> pd.Series:
+    """Accuracy in percent of each model over all pairs of all languages.
+
+    Models that lack one of the languages are left out: theirs is no accuracy on the same.
+    """
+    rows = overall(accuracies)
+    languages = rows["lang"].nunique()
+    weighted = rows.assign(total=rows["percent"] * rows["n"]).groupby("model", observed=True)
+    means = weighted["total"].sum() / weighted["n"].sum()
+    return means[weighted["lang"].nunique() == languages]
+
+
+def _size_predictors(
+    means: pd.Series, models: Mapping[str, Mapping[str, Any]]
+) -> pd.DataFrame | None:
+    """Size, tuning and family of the models of known size; None for fewer than two."""
+    sized = [name for name in means.index if models.get(name, {}).get("parameters")]
+    facts = pd.DataFrame([models[name] for name in sized], index=sized)
+    if len(facts) < 2:
+        return None
+    predictors = pd.DataFrame(
+        {
+            SIZE: standardise(facts["parameters"].astype(float).map(math.log10)),
+            CHAT: (facts["tuning"] == "chat").astype(float),
+        }
+    )
+    families = pd.get_dummies(facts["family"], prefix="family", prefix_sep=" ", dtype=float)
+    return varying(predictors.join(families.iloc[:, 1:]))
+
+
+def fit_size(accuracies: pd.DataFrame, models: Mapping[str, Mapping[str, Any]]) -> Rows:
+    """Accuracy of models by size, family and tuning (section 7.2): rows of regressions.
+
+    ``models`` gives each model's ``parameters`` (billions, None if unknown), ``family`` and
+    ``tuning``. No rows when ``why_no_size`` has a reason.
+    """
+    means = mean_accuracies(accuracies)
+    predictors = _size_predictors(means, models)
+    if predictors is None:
+        return []
+    rows = ordinary_least_squares(means[predictors.index], predictors)
+    return [{"analysis": SIZE, "model": ALL, **row} for row in rows]
+
+
+def why_no_size(accuracies: pd.DataFrame, models: Mapping[str, Mapping[str, Any]]) -> str:
+    """Why ``fit_size`` gives no rows: too few models, or collinear predictors; "" if it does."""
+    predictors = _size_predictors(mean_accuracies(accuracies), models)
+    if predictors is None or len(predictors) <= predictors.shape[1] + 1:
+        n = 0 if predictors is None else len(predictors)
+        return f"too few models of known size and with all languages ({n or 'fewer than two'})"
+    return "" if estimable(predictors) else "size, family and tuning can't be told apart"
+
+
+def logistic(x: Any, intercept: float, slope: float) -> Any:
+    """Accuracy in percent that grows from 0 to 100 with ``x``."""
+    return 100 * expit(intercept + slope * x)
+
+
+def _curve(x: pd.Series, y: pd.Series) -> tuple[Any, Any] | None:
+    """Parameters of the curve [2] and their covariance [2, 2]; None where nothing fits."""
+    if len(x) < ENOUGH_LANGUAGES or x.nunique() < 2 or y.nunique() < 2:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", OptimizeWarning)
+            parameters, covariance = curve_fit(logistic, x, y, p0=(0.0, 0.1), maxfev=10_000)
+    except (RuntimeError, OptimizeWarning) as error:
+        log.warning("no logistic curve fits: %s", error)
+        return None
+    return parameters, covariance
+
+
+def _terms(fitted: tuple[Any, Any], n: int, r2: float) -> Rows:
+    """The curve's two parameters as rows of regressions; t has n − 2 degrees of freedom."""
+    rows = []
+    for i, term in enumerate(("intercept", FREQUENCY)):
+        coefficient, error = float(fitted[0][i]), float(np.sqrt(fitted[1][i, i]))
+        reach = float(student.ppf(0.975, n - 2)) * error
+        ratio = coefficient / error if error else np.nan
+        rows.append(
+            {
+                "term": term,
+                "coefficient": coefficient,
+                "standard_error": error,
+                "t": ratio,
+                "p": float(2 * student.sf(abs(ratio), n - 2)),
+                "low": coefficient - reach,
+                "high": coefficient + reach,
+                "n": n,
+                "r2": r2,
+            }
+        )
+    return rows
+
+
+def fit_frequency(accuracies: pd.DataFrame, frequencies: pd.DataFrame) -> tuple[Rows, Rows]:
+    """Each model's accuracy by the decimal logarithm of a language's characters (Figure 1).
+
+    Least squares through the languages that the corpus has any text of, each counting once.
+    Returns rows of regressions and of residuals, none for a model with too few languages.
+    """
+    known = frequencies[frequencies[RANKED_BY] > 0]
+    logs = pd.Series(np.log10(known[RANKED_BY].to_numpy(float)), index=known["lang"])
+    terms: Rows = []
+    residuals: Rows = []
+    rows = overall(accuracies)
+    for model, inside in rows[rows["lang"].isin(logs.index)].groupby("model", sort=False):
+        x, y = logs[inside["lang"]].to_numpy(), inside["percent"].to_numpy()
+        curve = _curve(pd.Series(x), pd.Series(y))
+        if curve is None:
+            continue
+        fitted = logistic(x, *curve[0])
+        r2 = 1 - float(((y - fitted) ** 2).sum() / ((y - y.mean()) ** 2).sum())
+        key = {"analysis": FREQUENCY, "model": model}
+        terms += [key | row for row in _terms(curve, len(y), r2)]
+        columns = zip(inside["lang"], x, y, fitted, y - fitted, strict=True)
+        names = ("lang", "predictor", "observed", "fitted", "residual")
+        residuals += [key | dict(zip(names, values, strict=True)) for values in columns]
+    return terms, residuals
+
+
+def _write(rows: Rows, schema: TableSchema, path: Path) -> None:
+    write_table(pa.Table.from_pylist(rows, schema=schema.arrow()), schema, path)
+
+
+def fit_regressions(
+    accuracies: Path,
+    frequencies: Sequence[Path],
+    models: Mapping[str, Mapping[str, Any]],
+    method: str,
+    output: Path,
+    residuals: Path,
+) -> int:
+    """Write the regressions of accuracy on size and on frequency, and the latter's residuals.
+
+    ``frequencies`` is one table or none: then nothing is fitted on them. Returns the number of
+    terms; what cannot be estimated has no row. Raises UserError when a table is missing.
+    """
+    rows = read_table(ACCURACIES, accuracies).to_pandas()
+    plain = dict.fromkeys(rows.select_dtypes("category"), object)
+    rows = rows[rows["method"] == method].astype(plain)
+    terms = fit_size(rows, models)
+    distances: Rows = []
+    for path in frequencies:
+        table = read_table(FREQUENCIES, path).to_pandas().astype({"lang": object})
+        curves, distances = fit_frequency(rows, table)
+        terms += curves
+    _write(terms, REGRESSIONS, output)
+    _write(distances, RESIDUALS, residuals)
+    return len(terms)

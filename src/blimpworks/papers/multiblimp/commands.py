@@ -1,0 +1,191 @@
+"""Commands of MultiBLiMP: lexicon, candidates, agreement, pairs, sampling; its regressions."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.commands import shared
+from blimpworks.commands.declare import Use, calls, command, recorded
+from blimpworks.commands.options import (
+    argument,
+    json_option,
+    listed,
+    option,
+    settings,
+    tables_below,
+    written,
+)
+from blimpworks.errors import UserError
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions
+
+ITEMS = "blimpworks.papers.multiblimp.items"
+ANALYSIS = "blimpworks.papers.multiblimp.analysis"
+STAGE = "Settings of this stage, as JSON."
+OPTIONS = settings(MultiblimpOptions, STAGE)
+LISTED = Use(records=lambda name, text: {name: text}, passes=lambda text, _: listed(text))
+SPECIAL = option("Treatments of its spelling, comma-separated.", use=LISTED)
+FREQUENCIES = option("Frequencies table.", default=list)
+
+
+@calls(f"{ITEMS}.lexicon:build_lexicon", packages=shared.SPELLING, notes="entries", pandas=False)
+def build_lexicon(
+    tokens: Path = shared.TABLE,
+    output: Path = shared.OUTPUT,
+    lang: str = shared.LANG,
+    special: str = SPECIAL,
+    options: MultiblimpOptions = OPTIONS,
+    unimorph: list[Path] = argument("UniMorph tables.", default=list),
+) -> None:
+    """Make a language's lexicon from UniMorph tables and its treebanks."""
+
+
+@calls(
+    f"{ITEMS}.candidates:find_candidates", packages=shared.SPELLING, notes="counts", pandas=False
+)
+def find_candidates(
+    tokens: Path = shared.TABLE,
+    output: Path = shared.OUTPUT,
+    funnel: Path = shared.OUTPUT,
+    lang: str = shared.LANG,
+    special: str = SPECIAL,
+    options: MultiblimpOptions = OPTIONS,
+    treebanks: TreebankOptions = settings(TreebankOptions, STAGE),
+) -> None:
+    """Find the subjects and verbs that could agree."""
+
+
+@calls(
+    f"{ITEMS}.agreement:measure_agreement",
+    packages=("numpy", "pyarrow", "scipy"),
+    notes="evidence",
+    pandas=False,
+)
+def measure_agreement(
+    candidates: Path = shared.TABLE,
+    lexicon: Path = shared.TABLE,
+    output: Path = shared.OUTPUT,
+    counted: Path = written("Table to write.", "--counts"),
+    lang: str = shared.LANG,
+    options: MultiblimpOptions = OPTIONS,
+) -> None:
+    """Count and test how far a language's verbs agree with their subjects."""
+
+
+@recorded(f"{ITEMS}.pairs:build_pairs", packages=shared.SPELLING, pandas=False)
+def build_pairs(
+    candidates: Path = shared.TABLE,
+    lexicon: Path = shared.TABLE,
+    agreement: Path = shared.TABLE,
+    tokens: Path = shared.TABLE,
+    sentences: Path = shared.TABLE,
+    output: Path = shared.OUTPUT,
+    funnel: Path = shared.OUTPUT,
+    lang: str = shared.LANG,
+    special: str = SPECIAL,
+    options: MultiblimpOptions = OPTIONS,
+) -> Mapping[str, Any]:
+    """Make every minimal pair that passes the checks."""
+    from blimpworks.papers.multiblimp.items import pairs
+
+    paths = pairs.PairInputs(candidates, lexicon, agreement, tokens, sentences)
+    return {"counts": pairs.build_pairs(paths, lang, listed(special), output, funnel, options)}
+
+
+@calls(f"{ITEMS}.sampling:sample_items", packages=shared.ARROW, notes="counts", pandas=False)
+def sample_items(
+    pairs: Path = shared.TABLE,
+    output: Path = shared.OUTPUT,
+    funnel: Path = shared.OUTPUT,
+    lang: str = shared.LANG,
+    untested: str = option("Constructions kept untested (sv, sp).", use=LISTED),
+    options: MultiblimpOptions = OPTIONS,
+) -> None:
+    """Draw the balanced set of items from all pairs."""
+
+
+@recorded(f"{ITEMS}.released:build_released_items", packages=shared.ARROW)
+def build_released_items(
+    file: Path = argument("Released file of a language, LANG/data.tsv."),
+    output: Path = shared.OUTPUT,
+    lang: str = shared.LANG,
+    options: MultiblimpOptions = OPTIONS,
+    revision: str = option("Commit of the data set; empty if unknown.", default=""),
+    pairs: int | None = option("How many pairs the file must have.", default=None),
+) -> Mapping[str, Any]:
+    """Make a language's items of the release's own pairs."""
+    from blimpworks.papers.multiblimp.items.released import build_released_items as build
+
+    return {"items": build(file, lang, output, options.phenomena, revision or None, pairs)}
+
+
+@calls(
+    f"{ANALYSIS}.frequencies:build_frequencies", packages=shared.ARROW, notes="languages_with_text"
+)
+def build_frequencies(
+    totals: Path = argument("GlotCC's totals per language."),
+    languages: Path = option("Catalogue of languages."),
+    codes: Path = option("Languages that stand under other codes."),
+    output: Path = shared.OUTPUT,
+) -> None:
+    """Count how much text there is of each language, and rank them by it."""
+
+
+@calls(f"{ANALYSIS}.regressions:fit_regressions", packages=shared.MODELLING, notes="terms")
+def fit_regressions(
+    accuracies: Path = argument("Accuracies table."),
+    models: dict[str, Any] = json_option("Size, family and tuning of models, as JSON."),
+    method: str = shared.METHOD,
+    output: Path = shared.OUTPUT,
+    residuals: Path = written("Table of residuals to write."),
+    frequencies: list[Path] = FREQUENCIES,
+) -> None:
+    """Fit accuracy on models' size and tuning, and on languages' frequency."""
+
+
+def _items_of(items: Path, given: Mapping[str, Any]) -> dict[str, Path]:
+    """Items tables in a directory, of the languages that models are evaluated in."""
+    tables = tables_below(given["scores"], given["models"])
+    return {lang: items / f"{lang}.parquet" for _, lang, _ in tables}
+
+
+@recorded(f"{ANALYSIS}.margins:fit_margins", packages=shared.MODELLING)
+def fit_margins(
+    scores: Path = shared.EVALUATED_TABLES,
+    items: Path = option(
+        "Directory of items tables, LANG.parquet.",
+        use=Use(reads=lambda items, given: _items_of(items, given).values()),
+    ),
+    models: str = shared.EVALUATED,
+    benchmark: str = shared.BENCHMARK,
+    output: Path = shared.OUTPUT,
+    frequencies: list[Path] = FREQUENCIES,
+) -> Mapping[str, Any]:
+    """Fit the models' margins on properties of the pairs."""
+    from blimpworks.papers.multiblimp.analysis import margins
+
+    tables = tables_below(scores, models)
+    scored = [(model, items / f"{lang}.parquet", path) for model, lang, path in tables]
+    return {"terms": margins.fit_margins(scored, frequencies, output)}
+
+
+@command(group="export")
+def export_multiblimp(
+    items: Path = argument("Directory of item tables, one a language."),
+    output: Path = argument("Directory to write to."),
+) -> None:
+    """Write items in the layout of the released data set, for loaders made for it."""
+    from blimpworks.papers.multiblimp.items.export import export_items
+
+    tables = sorted(items.glob("*.parquet"))
+    if not tables:
+        raise UserError(
+            f"{items} has no item tables, expected <results>/items/multiblimp after "
+            "`snakemake items`."
+        )
+    for path in tables:
+        target = output / path.stem / "data.tsv"
+        n = export_items(path, target)
+        typer.echo(f"{target}: {n} items" if n else f"{path.stem}: no items, no file")

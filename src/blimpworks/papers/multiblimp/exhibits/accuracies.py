@@ -1,0 +1,125 @@
+"""Accuracies as cells, from the campaign's judgements or from the numbers that a paper prints."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pandas as pd
+
+from blimpworks.analysis.accuracy import ALL, wilson
+from blimpworks.errors import UserError
+from blimpworks.exhibits.exhibit import Cell, Labels
+from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED, select_rows
+from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.papers.multiblimp.exhibits.common import read_frames
+from blimpworks.papers.multiblimp.exhibits.formulas import WEIGHTED, weighted_values
+from blimpworks.papers.multiblimp.items.release import BENCHMARK
+from blimpworks.tables import ACCURACIES, FREQUENCIES
+
+
+def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
+    """Accuracies of whole phenomena, and of all together, by the method shown.
+
+    Only of the languages and models that have a label. Raises UserError when there are none.
+    """
+    rows = read_plain(ACCURACIES, tables["accuracies"][0])
+    if rows.empty:
+        raise UserError(
+            f"{tables['accuracies'][0]} is empty: no model has judged a pair. Probably the "
+            "campaign's languages have no pairs; see the exhibit funnel, or add languages."
+        )
+    names = {"lang": [*labels.languages], "model": [*labels.models]}
+    rows = select_rows(rows, {"paradigm": ALL, "method": labels.method, **names})
+    if rows.empty:
+        raise UserError(
+            f"{tables['accuracies'][0]} has no accuracies by method {labels.method!r} of the "
+            "campaign's models and languages; judge with that method and summarise again."
+        )
+    return rows
+
+
+def read_groups(tables: Tables) -> dict[str, list[str]]:
+    """Languages of each resource group; empty without a frequencies table."""
+    rows = read_frames(FREQUENCIES, tables.get("frequencies") or [])
+    return {str(name): list(group["lang"]) for name, group in rows.groupby("resources")}
+
+
+def _filter(rows: pd.DataFrame, labels: Labels) -> dict[str, object]:
+    """What selects some rows of accuracies, which are of one model and one phenomenon."""
+    languages = list(rows["lang"])
+    return {
+        "benchmark": BENCHMARK,
+        "lang": languages[0] if len(languages) == 1 else languages,
+        "model": rows["model"].iloc[0],
+        "method": labels.method,
+        "phenomenon": rows["phenomenon"].iloc[0],
+        "paradigm": ALL,
+    }
+
+
+def accuracy_cell(
+    rows: pd.DataFrame, row: str, column: str, labels: Labels, mark: str = ""
+) -> Cell:
+    """Accuracy in percent over all pairs of some ``rows`` of accuracies, with its interval.
+
+    The rows are of one model and one phenomenon (or all), of one language or several. Each
+    pair counts once: the measured cell is a mean over judgements. Of printed numbers the
+    accuracies are weighted by their pairs. ``mark`` follows the number in print.
+    """
+    percent = float(100 * (rows["accuracy"] * rows["n"]).sum() / rows["n"].sum())
+    low, high = (
+        wilson(rows["correct"].sum(), int(rows["n"].sum()))
+        if len(rows) > 1
+        else (rows["low"].iloc[0], rows["high"].iloc[0])
+    )
+    where = _filter(rows, labels)
+    measured = labels.source == "measured"
+    if measured:
+        # Judgements are of single paradigms, and of a phenomenon each: all of them are none.
+        where = {key: value for key, value in where.items() if value != ALL}
+    return Cell(
+        row,
+        column,
+        percent,
+        f"{percent:.1f}{mark}",
+        ACCURACY if measured else WEIGHTED,
+        "judgements" if measured else "accuracies",
+        where,
+        n=int(rows["n"].sum()),
+        low=100 * low,
+        high=100 * high,
+        ties=int(rows["ties"].sum()) if measured else None,
+    )
+
+
+def unweighted_cell(rows: pd.DataFrame, row: str, column: str, labels: Labels) -> Cell:
+    """Accuracy in percent with each language counting once; in the files of values alone."""
+    percent = float(100 * rows["accuracy"].mean())
+    text, where = f"{percent:.1f}", _filter(rows, labels)
+    n = int(rows["n"].sum())
+    return Cell(row, column, percent, text, UNWEIGHTED, "accuracies", where, n=n, printed=False)
+
+
+PAIRS = {"low": 44_077, "mid": 49_294, "high": 27_934}
+"""Pairs of each resource group: the release's numbers by language, in the groups that GlotCC's
+characters make (``analysis.frequencies``). They are no fit to Table 3; a fit gives nearly the
+same shares."""
+SOME_LANGUAGES = {"goldfish"}
+"""Models that exist for some of the languages only, whose pairs are others."""
+
+
+def overall_cells(printed: pd.DataFrame, model: str, name: str, column: str) -> Iterator[Cell]:
+    """A model's accuracy on all pairs, from Table 3's on each resource group, weighted by pairs.
+
+    ``printed`` are printed numbers; ``name`` and ``column`` are where the cell stands, in the files
+    of values alone. Nothing of a model that covers some languages only.
+    """
+    if model in SOME_LANGUAGES:
+        return
+    where = {"exhibit": "table3", "row": model, "column": [*PAIRS]}
+    total = sum(PAIRS.values())
+    formula = weighted_values(**PAIRS, total=total)
+    rows = select_rows(printed, where)
+    if len(rows) == len(PAIRS):
+        value, place = formula(rows), (model, ALL)
+        cell = Cell(name, column, value, f"{value:.1f}", formula, "published", where, n=total)
+        yield replace(cell, stands_for=place, printed=False)

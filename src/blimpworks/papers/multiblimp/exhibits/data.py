@@ -1,0 +1,261 @@
+"""Tables about MultiBLiMP's data: conditions, treebanks left out, the funnel.
+
+Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), Tables 2 and 4.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+
+import pandas as pd
+
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
+from blimpworks.exhibits.formulas import COUNT, KINDS, TOTAL, Formula
+from blimpworks.exhibits.shared import Tables, printed_cell
+from blimpworks.papers.multiblimp.exhibits.common import (
+    CERTAIN,
+    FEATURES,
+    printed_rows,
+    read_frames,
+    read_items,
+)
+from blimpworks.papers.multiblimp.exhibits.formulas import ENOUGH_PAIRS, LANGUAGES
+from blimpworks.tables import FUNNEL, SENTENCES, read_table
+
+ORDERS = {"SV": ("SV",), "VS": ("VS",), "BOTH": ("SV", "VS")}
+TOTALS = tuple(f"Total {order}" for order in ORDERS)
+# As Table 2 prints them.
+CONSTRUCTIONS = {"sv": "S-Verb", "sp": "S-Participle"}
+HEADINGS = {name.upper(): values for name, values in FEATURES.values()}
+ROWS = {
+    f"{kind}{sign}": (name.upper(), construction)
+    for (sign, (name, _)), (kind, construction) in product(FEATURES.items(), CONSTRUCTIONS.items())
+}
+"""Heading and name of each phenomenon's row, in the paper's order."""
+
+
+# Table 2
+
+
+def _condition_cells(
+    pairs: pd.DataFrame, row: str, column: str, formula: Formula, where: Mapping[str, object]
+) -> list[Cell]:
+    """Languages with enough pairs, and those with enough pairs of certain agreement."""
+    certain = pairs[pairs["label"].isin(CERTAIN)]
+    least = ENOUGH_PAIRS if formula == LANGUAGES else 1
+    sizes = [int((frame["lang"].value_counts() >= least).sum()) for frame in (pairs, certain)]
+    text = f"{sizes[0]} ({sizes[1]})"
+    both = Cell(row, column, sizes[0], text, formula, "items", where, n=len(pairs))
+    inner = replace(
+        both,
+        column=f"{column} certain",
+        value=sizes[1],
+        text=str(sizes[1]),
+        where={**where, "label": list(CERTAIN)},
+        n=len(certain),
+        printed=False,
+    )
+    key = str(where.get("phenomenon", row))
+    return [replace(cell, stands_for=(key, cell.column)) for cell in (both, inner)]
+
+
+def _table2_row(
+    pairs: pd.DataFrame,
+    row: str,
+    values: Sequence[str],
+    formula: Formula,
+    where: Mapping[str, object],
+) -> list[Cell]:
+    """Cells of one row: each value in both orders, then the totals over all values."""
+    cells: list[Cell] = []
+    for value, order in product((*values, "Total"), ORDERS):
+        if order == "BOTH" and value != "Total":
+            continue
+        inside = pairs[pairs["order"].isin(ORDERS[order])]
+        chosen: dict[str, object] = {**where, "order": list(ORDERS[order])}
+        if value != "Total":
+            inside = inside[inside["grammatical"] == value]
+            chosen["grammatical"] = value
+        cells += _condition_cells(inside, row, f"{value} {order}", formula, chosen)
+    return cells
+
+
+def table2_columns(values: Sequence[str]) -> list[str]:
+    """Columns of a part of Table 2: each of its feature's values by word order, then totals."""
+    return [f"{value} {order}" for value in values for order in ORDERS["BOTH"]] + [*TOTALS]
+
+
+def table2_sections(rows: Mapping[str, str]) -> list[Section]:
+    """Parts of Table 2 for its rows, which are feature and construction, or a total."""
+    sections = []
+    for feature, values in HEADINGS.items():
+        inside = {row: name for row, name in rows.items() if row.startswith(feature)}
+        if inside:
+            sections.append(Section(feature, inside, table2_columns(values)))
+    totals = {row: name for row, name in rows.items() if row.startswith("TOTAL")}
+    columns = sections[-1].columns if sections else TOTALS
+    return [*sections, Section("", totals, columns)] if totals else sections
+
+
+def _table2_rows(phenomena: Sequence[str]) -> dict[str, str]:
+    """Rows for phenomena, in the paper's order, and what they are called below a heading."""
+    return {" ".join(names): names[1] for key, names in ROWS.items() if key in phenomena}
+
+
+def _table2_layout(cells: Sequence[Cell], rows: Mapping[str, str], caption: str) -> Exhibit:
+    sections = table2_sections(rows)
+    columns = [column for section in sections for column in section.columns]
+    return Exhibit(
+        "Languages with at least ten pairs per agreement condition",
+        f"{caption} with at least {ENOUGH_PAIRS} pairs, by value on the subject and word order "
+        "(SV: subject before verb); in brackets, those with as many pairs whose agreement is "
+        "certain.",
+        list(cells),
+        row_title="Agreement",
+        heads={column: (column.split()[0], column.split()[1]) for column in columns},
+        sections=sections,
+    )
+
+
+def table2(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 2: languages with at least ten pairs per condition, certain ones apart.
+
+    The last row is for languages with any pairs: the paper's total has all of its 101,
+    though two of them have fewer than ten pairs.
+    """
+    if labels.source == "published":
+        return _printed_table2(tables)
+    pairs = read_items(tables["items"], ["lang", "phenomenon", "grammatical", "order", "label"])
+    cells: list[Cell] = []
+    for phenomenon, names in ROWS.items():
+        inside = pairs[pairs["phenomenon"] == phenomenon]
+        if len(inside):
+            where = {"phenomenon": phenomenon}
+            cells += _table2_row(inside, " ".join(names), HEADINGS[names[0]], LANGUAGES, where)
+    totals = {"TOTAL": LANGUAGES, "TOTAL, any pairs": KINDS}
+    for row, formula in totals.items():
+        cells += _table2_row(pairs, row, (), formula, {})
+    rows = _table2_rows(list(pairs["phenomenon"].unique())) | {row: row for row in totals}
+    caption = f"Number of the campaign's {len(labels.languages)} languages"
+    exhibit = _table2_layout(cells, rows, caption)
+    exhibit.caption += " The last row counts languages with any pairs."
+    return exhibit
+
+
+def _printed_table2(tables: Tables) -> Exhibit:
+    """Table 2 as the paper prints it."""
+    printed = printed_rows(tables, "table2")
+    names = {key: " ".join(parts) for key, parts in ROWS.items()}
+    texts = {(row["row"], row["column"]): row["text"] for _, row in printed.iterrows()}
+    cells = []
+    for _, row in printed.iterrows():
+        cell = printed_cell(row, (names.get(row["row"], row["row"]), row["column"]))
+        sure = texts.get((row["row"], f"{row['column']} certain"))
+        text = cell.text if sure is None else f"{cell.text} ({sure})"
+        cells.append(replace(cell, text=text, printed=sure is not None))
+    rows = _table2_rows(list(printed["row"])) | {"TOTAL": "TOTAL"}
+    return _table2_layout(cells, rows, "As the paper prints it: languages")
+
+
+# Table 4
+
+
+def _sentences(tables: Tables, lang: str, treebank: str) -> int:
+    """How many of a language's sentences come from a treebank."""
+    for path in tables["sentences"]:
+        if path.stem == lang:
+            treebanks: list[str] = read_table(SENTENCES, path, ["treebank"])["treebank"].to_pylist()
+            return treebanks.count(treebank)
+    return 0
+
+
+IN_TABLE4 = 25
+"""Treebanks that the paper lists."""
+WITH_PAIRS = IN_TABLE4 - 2
+"""Those of the 101 languages that it has pairs of."""
+TABLE4_STUB = ("Language", "Corpus", "Characteristics")
+
+
+def _table4_layout(cells: list[Cell], texts: dict[str, tuple[str, ...]], caption: str) -> Exhibit:
+    """Table 4 of cells and, by treebank, the texts before them."""
+    stub = {row: dict(zip(TABLE4_STUB, before, strict=False)) for row, before in texts.items()}
+    title = "Excluded treebanks with reasons"
+    return Exhibit(title, caption, cells, row_title="Treebank", stub=stub, named=False)
+
+
+def table4(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 4: treebanks left out and why, with how many of their sentences are read: none."""
+    if labels.source == "published":
+        return _printed_table4(tables)
+    cells: list[Cell] = []
+    texts: dict[str, tuple[str, ...]] = {}
+    entries = labels.facts["excluded"]
+    for lang in sorted(entries, key=labels.languages.__getitem__):
+        for treebank, reason in sorted(entries[lang]):
+            n = _sentences(tables, lang, treebank)
+            where = {"lang": lang, "treebank": treebank}
+            cell = Cell(treebank, "Sentences read", n, str(n), COUNT, "sentences", where, n=n)
+            cells.append(cell)
+            texts[treebank] = (labels.languages[lang], treebank.partition("-")[2], reason)
+    caption = (
+        f"Treebanks of the campaign's {len(labels.languages)} languages that are left out. The "
+        f"paper's list has {IN_TABLE4 - len(texts)} more: Vietnamese-TueCL and Classical "
+        "Chinese-TueCL, of languages that it has no pairs of"
+        + (", and those of languages that the campaign has not" if len(texts) < WITH_PAIRS else "")
+        + "."
+    )
+    return _table4_layout(cells, texts, caption)
+
+
+def _printed_table4(tables: Tables) -> Exhibit:
+    """The paper's own list; its reasons are the cells, as it has no numbers."""
+    cells: list[Cell] = []
+    texts: dict[str, tuple[str, ...]] = {}
+    for _, row in printed_rows(tables, "table4").iterrows():
+        where = {"exhibit": "table4", "row": row["row"]}
+        language, _, corpus = row["row"].removeprefix("UD_").partition("-")
+        cells.append(Cell(row["row"], TABLE4_STUB[2], 1, row["text"], COUNT, "published", where))
+        texts[row["row"]] = (language.replace("_", " "), corpus)
+    caption = (
+        "As the paper lists them; corpora are named as in UD. Not in the list: of the Japanese "
+        "treebanks the authors' code reads GSD, PUD and BCCWJ alone."
+    )
+    exhibit = _table4_layout(cells, texts, caption)
+    exhibit.textual = True
+    return exhibit
+
+
+# Funnel
+
+
+def _funnel_cells(counts: pd.DataFrame, row: str, where: Mapping[str, object]) -> list[Cell]:
+    """One row of the funnel: what each step kept or dropped, over all phenomena."""
+    cells = []
+    for (part, reason), rows in counts.groupby(["part", "reason"], sort=False):
+        n, stages = int(rows["n"].sum()), list(rows["stage"].unique())
+        chosen: dict[str, object] = {**where, "stage": stages, "reason": reason}
+        cells.append(Cell(row, f"{part}: {reason}", n, str(n), TOTAL, "funnel", chosen, n=n))
+    return cells
+
+
+def funnel(tables: Tables, labels: Labels) -> Exhibit:
+    """What each stage of generation kept and dropped; not an exhibit of the paper."""
+    counts = read_frames(FUNNEL, tables["funnel"])
+    counts = counts.assign(part=counts["stage"].str.split().str[0])
+    cells = _funnel_cells(counts, "All", {})
+    for lang, name in labels.languages.items():
+        cells += _funnel_cells(counts[counts["lang"] == lang], name, {"lang": lang})
+    columns = list(dict.fromkeys(cell.column for cell in cells))
+    rows = {row: row for row in (*labels.languages.values(), "All")}
+    return Exhibit(
+        "Pair generation, stage by stage",
+        "Counts after each stage, over all phenomena; columns with a dash count what a filter "
+        "dropped. The pairs' candidates are those of each phenomenon, added up.",
+        cells,
+        row_title="Language",
+        heads={column: ("", column.partition(": ")[2]) for column in columns},
+        sections=[
+            Section(part, rows, [name for name in columns if name.startswith(f"{part}: ")])
+            for part in counts["part"].unique()
+        ],
+    )

@@ -1,0 +1,366 @@
+"""Tables of accuracies on MultiBLiMP: Tables 3, 5 and B.2.
+
+Source: Jumelet, Weissweiler, Nivre and Bisazza (2025).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from blimpworks.analysis.accuracy import ALL
+from blimpworks.analysis.comparisons import EXACT_BELOW
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.formulas import COUNT, select_rows
+from blimpworks.exhibits.shared import (
+    Tables,
+    best_of_each,
+    printed_bold,
+    printed_cell,
+    read_plain,
+    row_cell,
+)
+from blimpworks.papers.multiblimp.analysis.leaders import LEAD_BELOW, leads
+from blimpworks.papers.multiblimp.exhibits.accuracies import (
+    accuracy_cell,
+    overall_cells,
+    read_accuracies,
+    read_groups,
+    unweighted_cell,
+)
+from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA, printed_rows
+from blimpworks.papers.multiblimp.exhibits.formulas import LEADS
+from blimpworks.tables import COMPARISONS, ITEMS, read_table
+
+RESOURCES = {"low": "Low", "mid": "Mid", "high": "High"}
+SUBSETS = {"goldfish": "GF", "aya": "Aya", "eurollm": "EU"}
+ENGLISH, EVERY, BEST = "Eng", "All", "#best"
+HEADS = (
+    {name: (construction, feature[0]) for name, (construction, feature) in PHENOMENA.items()}
+    | {name: ("Resources", head) for name, head in RESOURCES.items()}
+    | {name: ("Language subset", head) for name, head in SUBSETS.items()}
+    | {"eng": ("Language subset", ENGLISH), ALL: ("Language subset", EVERY), "best": ("", BEST)}
+)
+"""Columns of Table 3 by their keys, and their headings."""
+NAMES = {key: f"{upper} {lower}".strip() for key, (upper, lower) in HEADS.items()}
+
+
+def _models(labels: Labels) -> list[str]:
+    """Models of the tables, in print order: all that have a label unless facts choose."""
+    chosen = labels.facts.get("table_models", labels.models)
+    return [model for model in chosen if model in labels.models]
+
+
+def _complete(rows: pd.DataFrame, labels: Labels) -> set[str]:
+    """Printed names of the models that judged every language: only they can be ranked."""
+    whole = rows[rows["phenomenon"] == ALL]
+    counts = whole.groupby("model")["lang"].nunique()
+    return {labels.models[str(m)] for m in counts.index[counts == whole["lang"].nunique()]}
+
+
+# Table 3
+
+
+def _selections(tables: Tables, labels: Labels) -> Iterator[tuple[str, str, list[str]]]:
+    """Key, phenomenon and languages of each of Table 3's columns of accuracies."""
+    languages = list(labels.languages)
+    for phenomenon in PHENOMENA:
+        yield phenomenon, phenomenon, languages
+    groups = read_groups(tables)
+    for name in RESOURCES:
+        yield name, ALL, groups.get(name, [])
+    for name in SUBSETS:
+        yield name, ALL, labels.facts["groups"][name]
+    yield "eng", ALL, ["eng"]
+    yield ALL, ALL, languages
+
+
+def _table3_cells(rows: pd.DataFrame, tables: Tables, labels: Labels) -> list[Cell]:
+    """Cells of Table 3 by model, where the model has judged any of the column's pairs."""
+    chosen = [
+        (key, rows[(rows["phenomenon"] == phenomenon) & rows["lang"].isin(languages)])
+        for key, phenomenon, languages in _selections(tables, labels)
+    ]
+    cells = []
+    for model in _models(labels):
+        name = labels.models[model]
+        for key, inside in chosen:
+            judged = inside[inside["model"] == model]
+            if len(judged):
+                cell = accuracy_cell(judged, name, NAMES[key], labels)
+                cells.append(replace(cell, stands_for=(model, key)))
+                cells.append(unweighted_cell(judged, name, f"{NAMES[key]}, mean", labels))
+    return cells
+
+
+def _best_cells(tables: Tables, labels: Labels) -> Iterator[Cell]:
+    """In how many languages each model is significantly better than all others of the table."""
+    comparisons = read_plain(COMPARISONS, tables["comparisons"][0])
+    models = _models(labels)
+    for model in models:
+        others = [other for other in models if other != model]
+        where = {"model_a": model, "model_b": others, "method": labels.method}
+        rows = select_rows(comparisons, where)
+        if len(rows):
+            n, languages = len(leads(rows)), rows["lang"].nunique()
+            place = (labels.models[model], NAMES["best"])
+            cell = Cell(*place, n, str(n), LEADS, "comparisons", where, n=languages)
+            yield replace(cell, stands_for=(model, "best"))
+
+
+def _absent(tables: Tables, cells: Sequence[Cell]) -> str:
+    """What of Table 3 the caption must say is missing."""
+    present = {cell.column for cell in cells}
+    missing = [name for name in NAMES.values() if name not in present]
+    if not missing:
+        return ""
+    why = "" if tables.get("frequencies") else " (there are no frequencies to rank languages by)"
+    return f" Without any pair or comparison here{why}: {', '.join(missing)}."
+
+
+def table3(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 3: accuracy by phenomenon, resource group and subset of languages.
+
+    The published form has a row of printed numbers for each model, and another with the same
+    columns computed from the printed rows of Table 5.
+    """
+    rows = read_accuracies(tables, labels)
+    cells = _table3_cells(rows, tables, labels)
+    if labels.source == "published":
+        return _published_table3(cells, tables, labels)
+    cells += _best_cells(tables, labels)
+    return Exhibit(
+        "Accuracy by phenomenon and group of languages",
+        "Percentage of pairs whose grammatical sentence is the more probable, over all pairs "
+        "of the languages that a model covers; N: number, P: person, G: gender; low, mid, high: "
+        "the least frequent 60 %, the next 30 % and the rest of the catalogue's languages by "
+        "characters in GlotCC; GF, Aya, EU: languages of the Goldfish, Aya and EuroLLM models; "
+        "best of each column in bold, among models that cover all languages; #best: languages "
+        f"where the model is ahead of all others shown (McNemar's p < {LEAD_BELOW} against the "
+        "next)." + _absent(tables, cells) + " The CSV file also has means over languages.",
+        cells,
+        row_title="Model",
+        heads={NAMES[key]: head for key, head in HEADS.items()},
+        bold=best_of_each(
+            [cell for cell in cells if cell.column != BEST], _complete(rows, labels), by="column"
+        ),
+    )
+
+
+def _published_table3(computed: Sequence[Cell], tables: Tables, labels: Labels) -> Exhibit:
+    printed = printed_rows(tables, "table3")
+    cells: list[Cell] = []
+    for model in _models(labels):
+        name = labels.models[model]
+        inside = printed[printed["row"] == model]
+        cells += [printed_cell(r, (name, NAMES[r["column"]])) for _, r in inside.iterrows()]
+        cells.append(_listed(model, name, tables))
+        cells += overall_cells(printed, model, f"{name}, by group", NAMES[ALL])
+        for cell in computed:
+            if cell.row == name and cell.printed:
+                # Only the column of one language is whole: Table 5 is cut off in our copy.
+                place = cell.stands_for if cell.column == NAMES["eng"] else None
+                cells.append(replace(cell, row=f"{name}, Table 5", stands_for=place))
+    english = _agreement(cells, NAMES["eng"])
+    bold = printed_bold(printed, "table3")
+    return Exhibit(
+        "Accuracy by phenomenon and group of languages, as printed and from Table 5",
+        "As the paper prints it; below each model what the legible rows of Table 5 make of the "
+        f"same columns, over their pairs. Languages: {_coverage(computed, tables, labels)}. "
+        "The CSV file also has All from Low, Mid and High, weighted by the release's pairs. "
+        f"The English column agrees for {english} models. Bold: as printed.",
+        cells,
+        row_title="Model",
+        heads={NAMES[key]: head for key, head in HEADS.items()},
+        bold={(labels.models[model], NAMES[key]) for model, key in bold},
+    )
+
+
+def _listed(model: str, name: str, tables: Tables) -> Cell:
+    """In how many languages Table B.2 has a model as the significantly best one."""
+    where = {"exhibit": "tableb2", "column": model}
+    n = len(printed_rows(tables, **where))
+    place = (f"{name}, Table B.2", NAMES["best"])
+    return Cell(*place, n, str(n), COUNT, "published", where, stands_for=(model, "best"))
+
+
+def _coverage(cells: Sequence[Cell], tables: Tables, labels: Labels) -> str:
+    """Over how many languages the cells of each column are, of how many."""
+    incomplete = []
+    for key, _, languages in _selections(tables, labels):
+        of = sum(lang in labels.languages for lang in languages)
+        filters = [c.where["lang"] for c in cells if c.column == NAMES[key] and c.printed]
+        sizes = sorted({len(langs) if isinstance(langs, list) else 1 for langs in filters})
+        if sizes and sizes != [of]:
+            span = "–".join(map(str, sorted({sizes[0], sizes[-1]})))
+            incomplete.append(f"{HEADS[key][1]} {span} of {of}")
+    return ", ".join(incomplete) or "all"
+
+
+def _agreement(cells: Sequence[Cell], column: str) -> str:
+    """In how many pairs of rows a column has the same number twice, of how many."""
+    values = {cell.row: round(cell.value, 1) for cell in cells if cell.column == column}
+    pairs = [(row, f"{row}, Table 5") for row in values if f"{row}, Table 5" in values]
+    return f"{sum(values[a] == values[b] for a, b in pairs)} of {len(pairs)}"
+
+
+# Table 5
+
+
+def _two_lines(name: str) -> tuple[str, str]:
+    """A model's name as a heading: family above size."""
+    family, _, size = name.rpartition(" ")
+    return family, size
+
+
+def _sizes(rows: pd.DataFrame, tables: Tables, labels: Labels) -> dict[str, int]:
+    """Pairs of each language that the accuracies ``rows`` have, whoever judged them."""
+    if labels.source == "published":
+        sizes = rows.groupby("lang", sort=False)["n"].max().items()
+        return {str(lang): int(n) for lang, n in sizes}
+    paths = {path.stem: path for path in tables["items"]}
+    languages = rows["lang"].unique()
+    return {lang: read_table(ITEMS, paths[lang], ["item_id"]).num_rows for lang in languages}
+
+
+def _sizes_cells(sizes: Mapping[str, int], tables: Tables, labels: Labels) -> Iterator[Cell]:
+    """Number of pairs of each language, before its accuracies."""
+    if labels.source == "published":
+        for _, row in printed_rows(tables, "table5", column="n").iterrows():
+            if row["row"] in sizes:
+                cell = printed_cell(row, (labels.languages[row["row"]], "n"))
+                yield replace(cell, value=int(row["value"]))
+        return
+    for lang, n in sizes.items():
+        cell = Cell(labels.languages[lang], "n", n, str(n), COUNT, "items", {"lang": lang})
+        yield replace(cell, stands_for=(lang, "n"))
+
+
+def _best_of_table5(cells: Sequence[Cell], tables: Tables, labels: Labels) -> set[tuple[str, str]]:
+    """Cells of Table 5 in bold: the best of each row, or those that the paper prints so."""
+    if labels.source == "measured":
+        return best_of_each(cells, {*labels.models.values()})
+    bold = printed_bold(printed_rows(tables, "table5"), "table5")
+    return {(labels.languages[lang], labels.models[model]) for lang, model in bold}
+
+
+def table5(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 5: accuracy of each model on each language, over all its pairs."""
+    models = _models(labels)
+    rows = read_accuracies(tables, labels)
+    rows = rows[(rows["phenomenon"] == ALL) & rows["model"].isin(models)]
+    ranks = {name: rank for rank, name in enumerate((*labels.languages, *models))}
+    rows = rows.sort_values(["lang", "model"], key=lambda column: column.map(ranks))
+    sizes = _sizes(rows, tables, labels)
+    cells = [*_sizes_cells(sizes, tables, labels)]
+    for i, row in rows.iterrows():
+        lang, model = str(row["lang"]), str(row["model"])
+        mark = "*" if row["n"] < sizes[lang] else ""
+        place = (labels.languages[lang], labels.models[model])
+        cell = accuracy_cell(rows.loc[[i]], *place, labels, mark)
+        cells.append(replace(cell, stands_for=(lang, model)))
+    starred = "; * some pairs are longer than the model's context and are left out"
+    starred = starred if any(cell.text.endswith("*") for cell in cells) else ""
+    published = labels.source == "published"
+    legible = " Only what is legible in the paper's text, its bold included." if published else ""
+    return Exhibit(
+        "Accuracy per language and model",
+        "Percentage of minimal pairs whose grammatical sentence is the more probable; n: "
+        f"pairs; best of each row in bold{starred}.{legible} The cells file has 95 % Wilson "
+        "intervals.",
+        cells,
+        row_title="Language",
+        stub={labels.languages[k]: {"ISO": k} for k in sizes},
+        heads={name: _two_lines(name) for name in labels.models.values()},
+        bold=_best_of_table5(cells, tables, labels),
+    )
+
+
+# Table B.2
+
+
+def form_of_test(labels: Labels) -> str:
+    """How the campaign's McNemar's tests are done, for a caption."""
+    if labels.facts["mcnemar"] == "published":
+        return "chi-squared with continuity correction"
+    return (
+        f"exact binomial where they differ on fewer than {EXACT_BELOW} pairs, else chi-squared "
+        "with continuity correction"
+    )
+
+
+def tableb2(tables: Tables, labels: Labels) -> Exhibit:
+    """Table B.2: the significantly best model of each language that has one.
+
+    Chat versions stay out where their base model takes part, as in the paper (see ``rivals``);
+    Table 3 counts against all models.
+    """
+    if labels.source == "published":
+        return _published_b2(tables, labels)
+    rows = read_accuracies(tables, labels)
+    rows = rows[rows["phenomenon"] == ALL].set_index(["lang", "model"], drop=False)
+    models = [model for model in labels.facts["rivals"] if model in labels.models]
+    where = {"model_a": models, "model_b": models, "method": labels.method}
+    leading = leads(select_rows(read_plain(COMPARISONS, tables["comparisons"][0]), where))
+    cells: list[Cell] = []
+    stub = {}
+    keys = ("benchmark", "method", "lang", "model_a", "model_b")
+    for model in models:
+        for lang, name in labels.languages.items():
+            for _, lead in select_rows(leading, {"model_a": model, "lang": lang}).iterrows():
+                stub[name] = {
+                    "Model": labels.models[model],
+                    "Next": labels.models[lead["model_b"]],
+                }
+                cell = accuracy_cell(rows.loc[[(lang, model)]], name, "Accuracy", labels)
+                cells.append(replace(cell, stands_for=(lang, model)))
+                text = f"{lead['p']:.3f}"
+                cell = row_cell("comparisons", lead, keys, "p", (name, "p"), text)
+                cells.append(replace(cell, stands_for=(lang, "p")))
+    none = "" if cells else " No model is ahead of all others so surely in any language."
+    return Exhibit(
+        "Languages with a significantly best model",
+        f"Accuracy of the best model, and p of McNemar's test against the next best, where "
+        f"p < {LEAD_BELOW}; {form_of_test(labels)}. Chat versions whose base model takes part "
+        f"are left out, as the paper's p-values suggest that it did.{none}",
+        cells,
+        row_title="Language",
+        stub=stub,
+    )
+
+
+def _published_b2(tables: Tables, labels: Labels) -> Exhibit:
+    """Printed rows of Table B.2, with the accuracies that Table 5 has for the same cells."""
+    printed = printed_rows(tables, "tableb2")
+    printed = printed[printed["row"].isin(labels.languages)]
+    rows = read_accuracies(tables, labels).set_index(["lang", "model"], drop=False)
+    cells: list[Cell] = []
+    stub, differ = {}, []
+    for _, row in printed.iterrows():
+        lang, name = row["row"], labels.languages[row["row"]]
+        if row["column"] == "p":
+            cells.append(printed_cell(row, (name, "p")))
+            continue
+        model = row["column"]
+        stub[name] = {"Model": labels.models[model]}
+        cells.append(printed_cell(row, (name, "Accuracy")))
+        if (lang, model) in rows.index:
+            again = accuracy_cell(rows.loc[[(lang, model)]], name, "Table 5", labels)
+            cells.append(replace(again, stands_for=(lang, model)))
+            differ += [name] if round(again.value, 1) != row["value"] else []
+    order = ["Accuracy", "p", "Table 5"]
+    cells.sort(key=lambda cell: order.index(cell.column))
+    return Exhibit(
+        "Languages with a significantly best model, as printed",
+        "As the paper prints it, beside the same model's accuracy in the legible rows of Table "
+        f"5; the two differ for {', '.join(differ) or 'none'}. Languages by model: "
+        + ", ".join(
+            f"{name} {sum(s['Model'] == name for s in stub.values())}"
+            for name in dict.fromkeys(s["Model"] for s in stub.values())
+        )
+        + ". To judge by the p-values, chat versions whose base model takes part are left out; "
+        "that is probably why Table 3 has fewer languages of Llama3 70B.",
+        cells,
+        row_title="Language",
+        stub=stub,
+    )

@@ -1,0 +1,294 @@
+"""Figures of MultiBLiMP's languages: pairs of each, and the families they belong to.
+
+Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), Figures 3 and 4 and appendix B.1
+(captions and references of Figures 3 and 4 are swapped there; these follow the captions).
+"""
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.formulas import COUNT, KINDS, VALUES
+from blimpworks.exhibits.shared import Tables
+from blimpworks.exhibits.style import (
+    BLUE,
+    COLUMN_INCHES,
+    ORANGE,
+    PAGE_INCHES,
+    house_style,
+    new_figure,
+)
+from blimpworks.papers.multiblimp.exhibits.common import CERTAIN, printed_rows, read_items
+
+DIVIDED = (("certain", CERTAIN, BLUE), ("uncertain", ("?",), ORANGE))
+KINDS_OF_PAIRS = (*DIVIDED, ("pairs", (), BLUE))
+PER_PANEL = 60
+"""Most languages side by side whose names can still be read at page width."""
+LINE_INCHES = 0.135
+"""Height of a line of small type."""
+
+
+def _limits(labels: Labels) -> str:
+    printed = labels.source == "published"
+    return " As far as the paper's Table 5 can be read." if printed else ""
+
+
+def _cell(labels: Labels, row: str, column: str, where: list[str] | str, n: int) -> Cell:
+    """``n`` languages or pairs of one language or of several, from items or from Table 5."""
+    if labels.source == "published":
+        formula = COUNT if column == "languages" else VALUES
+        chosen = {"exhibit": "table5", "column": "n", "row": where}
+        return Cell(row, column, n, str(n), formula, "published", chosen)
+    formula = KINDS if column == "languages" else COUNT
+    return Cell(row, column, n, str(n), formula, "items", {"lang": where})
+
+
+def _sizes(tables: Tables, labels: Labels) -> dict[str, int]:
+    """Pairs of each language that has any, in order of the labels."""
+    if labels.source == "published":
+        printed = printed_rows(tables, "table5", column="n")
+        sizes = dict(zip(printed["row"], printed["value"], strict=True))
+    else:
+        sizes = read_items(tables["items"], ["lang"])["lang"].value_counts().to_dict()
+    return {lang: int(sizes[lang]) for lang in labels.languages if lang in sizes}
+
+
+# Figure 3
+
+
+def _count_cells(pairs: pd.DataFrame, labels: Labels) -> list[Cell]:
+    counts = pairs.groupby(["lang", "label"]).size().to_dict()
+    cells: list[Cell] = []
+    for lang, name in labels.languages.items():
+        for kind, marks, _ in DIVIDED:
+            n = int(sum(counts.get((lang, mark), 0) for mark in marks))
+            where = {"lang": lang, "label": list(marks)}
+            cells.append(Cell(name, kind, n, str(n), COUNT, "items", where, n=n))
+    return cells
+
+
+def _counts(cells: Sequence[Cell]) -> pd.DataFrame:
+    """Rows by columns of the cells, with a total, largest first; rows without pairs go."""
+    rows = [(cell.row, cell.column, cell.value) for cell in cells]
+    counts = pd.DataFrame(rows, columns=["row", "column", "n"])
+    counts = counts.pivot(index="row", columns="column", values="n")
+    counts = counts.assign(total=counts.sum(axis=1))
+    counts = counts[counts["total"] > 0]
+    return counts.sort_values(["total", *counts.columns[:-1]], ascending=False, kind="stable")
+
+
+def _bars(axes: Axes, counts: pd.DataFrame, slots: int, top: float) -> None:
+    """One panel: bars side by side for each language, in ``slots`` places."""
+    positions = range(len(counts))
+    kinds = [kind for kind in KINDS_OF_PAIRS if kind[0] in counts]
+    width = 0.8 / len(kinds)
+    for number, (kind, _, colour) in enumerate(kinds):
+        shift = (number + 0.5) * width - 0.4
+        label = f"{kind} agreement"
+        axes.bar([p + shift for p in positions], counts[kind], width, color=colour, label=label)
+    axes.set_yscale("log")
+    axes.set_ylim(0.8, top)
+    axes.set_ylabel("minimal pairs (log scale)")
+    axes.set_xticks(list(positions), counts.index)
+    if slots > 4:
+        steep = 90 if slots > PER_PANEL / 2 else 45
+        for name in axes.get_xticklabels():
+            across = "center" if steep == 90 else "top"
+            name.set(rotation=steep, ha="right", va=across, rotation_mode="anchor")
+    axes.tick_params(axis="x", length=0)
+    axes.set_xlim(-0.7, slots - 0.3)
+    axes.grid(axis="x", visible=False)
+
+
+def pairs_figure(counts: pd.DataFrame) -> Figure:
+    """Bars of ``counts``, in panels of equal width.
+
+    ``counts``: languages by certain, uncertain and total; or by pairs and total, undivided.
+    """
+    panels = max(1, math.ceil(len(counts) / PER_PANEL))
+    slots = max(1, math.ceil(len(counts) / panels))
+    with house_style():
+        width = min(PAGE_INCHES, max(COLUMN_INCHES, 0.16 * slots + 1))
+        figure = new_figure(width, 2.4 * panels)
+        rows = figure.subplots(panels, 1, squeeze=False)[:, 0]
+        top = 1.6 * max([*counts["total"], 10])
+        for number, axes in enumerate(rows):
+            _bars(axes, counts.iloc[number * slots : (number + 1) * slots], slots, top)
+        handles, names = rows[0].get_legend_handles_labels()
+        if len(handles) > 1:
+            figure.legend(handles, names, ncols=2, loc="outside upper right")
+    return figure
+
+
+def fig3(tables: Tables, labels: Labels) -> Exhibit:
+    """Figure 3: minimal pairs per language on a log scale, certain and uncertain.
+
+    The paper prints how many pairs a language has, but not how many of them are certain.
+    """
+    if labels.source == "published":
+        names, sizes = labels.languages, _sizes(tables, labels)
+        cells = [_cell(labels, names[lang], "pairs", lang, n) for lang, n in sizes.items()]
+        caption = "Pairs per language." + _limits(labels)
+    else:
+        cells = _count_cells(read_items(tables["items"], ["lang", "label"]), labels)
+        caption = (
+            "Pairs per language after sampling, by whether the binomial tests are certain that "
+            "the language agrees in the pair's condition; languages without pairs are left out."
+        )
+    figure = pairs_figure(_counts(cells))
+    title = "Minimal pairs per language"
+    return Exhibit(title, caption, cells, row_title="Language", figure=figure)
+
+
+# Figure 4
+
+
+def _families(sizes: dict[str, int], labels: Labels) -> dict[str, list[str]]:
+    """Languages with pairs by family: the largest family first, and in it most pairs first."""
+    families: dict[str, list[str]] = {}
+    for lang in sorted(sizes, key=lambda lang: (-sizes[lang], labels.languages[lang])):
+        families.setdefault(labels.facts["families"][lang], []).append(lang)
+
+    def rank(family: str) -> tuple[object, ...]:
+        """Sort key of a family: most languages first, then most pairs."""
+        members = families[family]
+        return -len(members), -sum(sizes[lang] for lang in members), family
+
+    return {family: families[family] for family in sorted(families, key=rank)}
+
+
+def _family_cells(sizes: dict[str, int], labels: Labels) -> list[Cell]:
+    """Languages with pairs, and pairs, of each family."""
+    cells: list[Cell] = []
+    for family, inside in _families(sizes, labels).items():
+        cells.append(_cell(labels, family, "languages", inside, len(inside)))
+        cells.append(_cell(labels, family, "pairs", inside, sum(sizes[lang] for lang in inside)))
+    return cells
+
+
+def _family_panel(axes: Axes, cells: Sequence[Cell], column: str, colour: str) -> None:
+    """Horizontal bars, each with its number at its end."""
+    chosen = [cell for cell in cells if cell.column == column]
+    bars = axes.barh([cell.row for cell in chosen], [cell.value for cell in chosen], color=colour)
+    axes.bar_label(bars, [f"{cell.value:,.0f}" for cell in chosen], padding=2, fontsize=7)
+    top = max([cell.value for cell in chosen], default=10)
+    if column == "pairs":
+        axes.set_xscale("log")
+        axes.set_xlim(0.8, 8 * top)
+        axes.set_xlabel("minimal pairs (log scale)")
+    else:
+        axes.set_xlim(0, 1.15 * top)
+        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+        axes.set_xlabel("languages")
+    axes.set_ylim(max(len(chosen), 2) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", visible=False)
+
+
+def families_figure(cells: Sequence[Cell]) -> Figure:
+    """Two panels over the families: languages, and pairs."""
+    rows = len({cell.row for cell in cells})
+    with house_style():
+        figure = new_figure(PAGE_INCHES * 0.75, 0.6 + 0.17 * max(rows, 3))
+        left, right = figure.subplots(1, 2)
+        _family_panel(left, cells, "languages", BLUE)
+        _family_panel(right, cells, "pairs", ORANGE)
+        right.set_yticklabels([])
+    return figure
+
+
+def fig4(tables: Tables, labels: Labels) -> Exhibit:
+    """Figure 4: families of the languages that have pairs, by languages and by pairs."""
+    cells = _family_cells(_sizes(tables, labels), labels)
+    return Exhibit(
+        "Language families",
+        "Languages with pairs, and their pairs after sampling, by family." + _limits(labels),
+        cells,
+        row_title="Family",
+        figure=families_figure(cells),
+    )
+
+
+# Appendix B.1
+
+
+Line = tuple[str, float | None]
+"""A line of the detailed figure: a language and its pairs, or a family without a number."""
+
+
+def _lines(cells: Sequence[Cell], families: dict[str, str]) -> list[Line]:
+    """Languages below the headings of their families."""
+    lines: list[Line] = []
+    names = [families[cell.row] for cell in cells]
+    for cell, family, before in zip(cells, names, [None, *names], strict=False):
+        if family != before:
+            lines.append((f"{family} ({names.count(family)})", None))
+        lines.append((cell.row, cell.value))
+    return lines
+
+
+def _list_panel(axes: Axes, lines: Sequence[Line], height: int, top: float) -> None:
+    """Bars with names beside them and families in bold above theirs, from the top down."""
+    bars = [(y, n) for y, (_, n) in enumerate(lines) if n is not None]
+    axes.barh([y for y, _ in bars], [n for _, n in bars], 0.75, color=BLUE)
+    for y, n in bars:
+        axes.text(1.1 * n, y, f"{n:,.0f}", va="center", fontsize=6)
+    axes.set_yticks(range(len(lines)), [name for name, _ in lines])
+    for label, (_, pairs) in zip(axes.get_yticklabels(), lines, strict=True):
+        label.set_fontweight("bold" if pairs is None else "normal")
+    axes.set_ylim(height - 0.4, -0.6)
+    axes.set_xscale("log")
+    axes.set_xlim(0.8, 8 * top)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", visible=False)
+
+
+def _split(lines: Sequence[Line], panels: int) -> list[list[Line]]:
+    """Lines in columns of about equal height; no family's heading stands last in one."""
+    height = math.ceil(len(lines) / panels)
+    parts: list[list[Line]] = [[]]
+    family = ""
+    for line in lines:
+        if len(parts[-1]) >= height - (line[1] is None) and len(parts) < panels:
+            parts.append([] if line[1] is None else [(f"{family}, continued", None)])
+        family = line[0].rpartition(" (")[0] if line[1] is None else family
+        parts[-1].append(line)
+    return parts
+
+
+def languages_figure(cells: Sequence[Cell], families: dict[str, str]) -> Figure:
+    """Languages' pairs as bars under their families (by printed name), in up to 3 columns."""
+    lines = _lines(cells, families)
+    parts = _split(lines, min(3, math.ceil(max(len(lines), 1) / 15)))
+    height = max(map(len, parts))
+    with house_style():
+        width = max(COLUMN_INCHES, PAGE_INCHES * len(parts) / 3)
+        figure = new_figure(width, 0.6 + LINE_INCHES * max(height, 4))
+        for axes, part in zip(figure.subplots(1, len(parts), squeeze=False)[0], parts, strict=True):
+            _list_panel(axes, part, height, max([cell.value for cell in cells], default=10))
+        figure.supxlabel("minimal pairs (log scale)", fontsize=8)
+    return figure
+
+
+def figb1(tables: Tables, labels: Labels) -> Exhibit:
+    """Appendix B.1: every language with its pairs, by family."""
+    sizes = _sizes(tables, labels)
+    cells = [
+        _cell(labels, labels.languages[lang], "pairs", lang, sizes[lang])
+        for members in _families(sizes, labels).values()
+        for lang in members
+    ]
+    families = {labels.languages[lang]: f for lang, f in labels.facts["families"].items()}
+    return Exhibit(
+        "Languages by family",
+        "Pairs after sampling of each language, under its family, whose languages with pairs "
+        "are counted in brackets." + _limits(labels),
+        cells,
+        row_title="Language",
+        figure=languages_figure(cells, families),
+    )

@@ -1,0 +1,182 @@
+"""How a minimal pair is made, followed on one pair of the campaign.
+
+Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), Figure 2.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from blimpworks.exhibits.exhibit import Exhibit, Labels
+from blimpworks.exhibits.pen import BAND, FAINT, Pen, Run, canvas
+from blimpworks.exhibits.shared import Tables
+from blimpworks.exhibits.style import PAGE_INCHES, house_style, new_figure, say
+from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA
+from blimpworks.papers.multiblimp.exhibits.stage_boxes import (
+    SMALL,
+    Spelling,
+    draw_agreement,
+    draw_balance,
+    draw_candidate,
+    draw_inflection,
+    draw_pair,
+)
+from blimpworks.papers.multiblimp.exhibits.stage_cells import COLUMN, stage_cells
+from blimpworks.papers.multiblimp.exhibits.stage_tree import draw_tree
+from blimpworks.papers.multiblimp.exhibits.stages import Stages, follow_pair
+
+TITLE = "How a minimal pair is made"
+WIDTH = PAGE_INCHES * 72
+EDGE, INNER, HEAD, GUTTER = 1.0, 6.0, 14.0, 13.0
+"""Around the figure, inside a box, height of a box's heading, between boxes [points]."""
+HEADING = 7.2
+SHARES = (0.26, 0.33, 0.41)
+"""Widths of the boxes of the second row, for each of the page."""
+PAIR_SHARE = 0.62
+
+Draw = Callable[[Pen, float, float, float], float]
+"""Draws the inside of a box at x, y, in a width; returns its height."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One box: its heading, what stands at the heading's right, and its inside."""
+
+    heading: str
+    beside: str
+    width: float
+    draw: Draw
+
+    def height(self) -> float:
+        """Height in points, heading and margins included."""
+        return HEAD + self.draw(Pen(), 0, 0, self.width - 2 * INNER) + 2 * INNER
+
+    def drawn(self, pen: Pen, x: float, y: float, height: float) -> None:
+        """Draw it with its top left corner at ``x``, ``y``."""
+        pen.box(x, y, self.width, height)
+        pen.box(x, y, self.width, HEAD, BAND)
+        used = pen.text(x + INNER, y + HEAD - 4.3, Run(self.heading, HEADING, bold=True))
+        beside = Run(self.beside, SMALL, FAINT).fitted(self.width - 3 * INNER - used)
+        pen.text(x + self.width - INNER, y + HEAD - 4.3, beside, "right")
+        self.draw(pen, x + INNER, y + HEAD + INNER, self.width - 2 * INNER)
+
+
+def _rows(
+    stages: Stages, spelling: Spelling, language: str, choice: Mapping[str, Any]
+) -> list[list[Box]]:
+    """The boxes of Figure 2, in three rows."""
+
+    def drawn(function: Callable[..., float], *more: Any) -> Draw:
+        """The inside of a box, which ``function`` draws of the stages and ``more``."""
+        return lambda pen, x, y, width: function(pen, stages, *more, x, y, width)
+
+    item, full = stages.item, WIDTH - 2 * EDGE
+    room = full - 2 * GUTTER
+    origin = f"{item['treebank']}, {item['sent_id']}"
+    second = [share * room for share in SHARES]
+    pair = PAIR_SHARE * (full - GUTTER)
+    return [
+        [Box("1  Sentence of a treebank", origin, full, drawn(draw_tree, spelling))],
+        [
+            Box("2  Extract", "§4.1", second[0], drawn(draw_candidate, spelling)),
+            Box(
+                f"3  Validate in {language}",
+                "§4.2",
+                second[1],
+                drawn(draw_agreement, choice["null"]),
+            ),
+            Box("4  Inflect", "§4.3", second[2], drawn(draw_inflection, spelling)),
+        ],
+        [
+            Box("5  Minimal pair", f"item {item['item_id']}", pair, drawn(draw_pair, spelling)),
+            Box("6  Balance", "§4.4", full - GUTTER - pair, drawn(draw_balance, choice["limit"])),
+        ],
+    ]
+
+
+def _between(pen: Pen, x: float, y: float, height: float) -> None:
+    """An arrow from a box to the one at its right, which begins at ``x``."""
+    middle = y + height / 2
+    pen.arrow([(x - GUTTER + 1, middle), (x - 1, middle)])
+
+
+def draw(stages: Stages, spelling: Spelling, language: str, choice: Mapping[str, Any]) -> Figure:
+    """All boxes of a pair, with the arrows from each to the next."""
+    rows = _rows(stages, spelling, language, choice)
+    heights = [max(box.height() for box in row) for row in rows]
+    figure, pen = canvas(WIDTH, sum(heights) + GUTTER * (len(rows) - 1) + 2 * EDGE)
+    y = EDGE
+    for row, height in zip(rows, heights, strict=True):
+        x = EDGE
+        for number, box in enumerate(row):
+            if number:
+                _between(pen, x, y, height)
+            box.drawn(pen, x, y, height)
+            x += box.width + GUTTER
+        y += height + GUTTER
+    _downwards(pen, rows, heights)
+    return figure
+
+
+def _downwards(pen: Pen, rows: Sequence[Sequence[Box]], heights: Sequence[float]) -> None:
+    """Arrows from the sentence to the candidate, and from the last form to the pair."""
+    at = EDGE + rows[1][0].width / 2
+    below = EDGE + heights[0]
+    pen.arrow([(at, below + 1), (at, below + GUTTER - 1)])
+    below += GUTTER + heights[1]
+    start, end = WIDTH - EDGE - rows[1][2].width / 2, EDGE + rows[2][0].width / 2
+    middle = below + GUTTER / 2 - 1
+    pen.arrow([(start, below), (start, middle), (end, middle), (end, below + GUTTER - 1)])
+
+
+def _empty(language: str) -> Exhibit:
+    """The figure of a language without pairs."""
+    text = f"{language} has no pairs"
+    with house_style():
+        figure = new_figure(PAGE_INCHES, 1.2)
+        say(figure.subplots(), text)
+    caption = f"{text}: name another language in multiblimp.exhibits.figure2_language."
+    return Exhibit(TITLE, caption, [], figure=figure)
+
+
+def _caption(stages: Stages, spelling: Spelling, language: str) -> str:
+    construction, feature = PHENOMENA[stages.item["phenomenon"]]
+    numbered = ", ".join(f"{number} {text}" for text, number in spelling.numbers.items())
+    return (
+        f"One {language} pair of {construction.lower()} agreement in {feature.lower()} "
+        "at every stage, as the campaign's tables have it: the words of the sentence with what the "
+        "treebank says of them; subject and agreeing word; how often verbs agree with such "
+        "subjects in the language, with the binomial test; the lexicon's entries for the word; "
+        "both sentences; and the draw from the pairs of its condition. "
+        "Subject in blue, agreeing word in green, the form in its place in red."
+        + (f" Words: {numbered}." if numbered else "")
+    )
+
+
+def fig2(tables: Tables, labels: Labels) -> Exhibit:
+    """Figure 2: one pair of the campaign at every stage of its making.
+
+    ``labels.facts["figure2"]`` names language and pair. Raises UserError when the pair is not
+    among the language's items, or a table is missing or broken.
+    """
+    choice = labels.facts["figure2"]
+    language = labels.languages[choice["language"]]
+    stages = follow_pair(tables, choice)
+    if stages is None:
+        return _empty(language)
+    cells = stage_cells(stages)
+    spelling = Spelling.of(stages)
+    with house_style():
+        figure = draw(stages, spelling, language, choice)
+    return Exhibit(
+        TITLE,
+        _caption(stages, spelling, language),
+        [each.cell for each in cells],
+        row_title="What",
+        stub={each.cell.row: {"Stage": each.stage} for each in cells},
+        figure=figure,
+        textual=True,
+        written_in={(each.cell.row, COLUMN): choice["language"] for each in cells if each.foreign},
+    )

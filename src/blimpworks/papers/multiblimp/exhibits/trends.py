@@ -1,0 +1,285 @@
+"""Figures of what drives accuracy on MultiBLiMP: Figures 1 (frequency) and 5 (size).
+
+Source: Jumelet, Weissweiler, Nivre and Bisazza (2025).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.transforms import Bbox
+
+from blimpworks.analysis.accuracy import ALL
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.shared import Tables, counted, printed_cell, row_cell
+from blimpworks.exhibits.style import (
+    BLUE,
+    COLUMN_INCHES,
+    GREY,
+    ORANGE,
+    PAGE_INCHES,
+    PALETTE,
+    house_style,
+    new_figure,
+    say,
+)
+from blimpworks.papers.multiblimp.analysis.frequencies import RANKED_BY
+from blimpworks.papers.multiblimp.analysis.regressions import ENOUGH_LANGUAGES, FREQUENCY, logistic
+from blimpworks.papers.multiblimp.exhibits.accuracies import accuracy_cell, read_accuracies
+from blimpworks.papers.multiblimp.exhibits.common import printed_rows, read_frames
+from blimpworks.tables import FREQUENCIES, REGRESSIONS, RESIDUALS
+
+NAMED = 7
+"""Half of how many languages, those furthest off the trend, are named where there is room."""
+SIDES = [
+    ((0, 4), "center", "bottom"),
+    ((0, -4), "center", "top"),
+    ((4, 0), "left", "center"),
+    ((-4, 0), "right", "center"),
+]
+"""Where a point's name may stand: offset in points, and alignment."""
+SHADES = 20.0
+"""Points off the trend at which the colour is full."""
+MARKERS = "osD^v"
+WITHOUT = "There is no table of frequencies, so no language is shown."
+DIVERGING = LinearSegmentedColormap.from_list("deviation", [ORANGE, "#DDDDDD", BLUE])
+
+
+def _of_languages(rows: pd.DataFrame, model: str) -> pd.DataFrame:
+    """A model's accuracies over all phenomena, by language, among all accuracies."""
+    return select_rows(rows, {"phenomenon": ALL, "model": model}).set_index("lang", drop=False)
+
+
+# Figure 1
+
+
+def _trend_cells(
+    rows: pd.DataFrame, frequencies: pd.DataFrame, residuals: pd.DataFrame, labels: Labels
+) -> list[Cell]:
+    """Per language: accuracy and, where known, characters, the curve there, how far off it."""
+    cells = []
+    for lang, name in labels.languages.items():
+        if lang not in rows.index:
+            continue
+        cells.append(accuracy_cell(rows.loc[[lang]], name, "accuracy", labels))
+        for _, row in frequencies[frequencies["lang"] == lang].iterrows():
+            text, place = f"{row[RANKED_BY]:.3g}", (name, RANKED_BY)
+            cells.append(row_cell("frequencies", row, ("lang",), RANKED_BY, place, text))
+        for _, row in residuals[residuals["lang"] == lang].iterrows():
+            keys = ("analysis", "model", "lang")
+            for column in ("fitted", "residual"):
+                text = f"{row[column]:.1f}"
+                cells.append(row_cell("residuals", row, keys, column, (name, column), text))
+    return cells
+
+
+def _trend_points(cells: Sequence[Cell]) -> pd.DataFrame:
+    """Cells as one row per language of known frequency."""
+    table = pd.DataFrame([(c.row, c.column, c.value) for c in cells], columns=["row", "col", "v"])
+    wide = table.pivot(index="row", columns="col", values="v")
+    points = wide.reindex(columns=["accuracy", RANKED_BY, "fitted", "residual"])
+    return points[points[RANKED_BY].notna()]
+
+
+def _draw_trend(axes: Axes, points: pd.DataFrame, curve: pd.Series | None) -> None:
+    reach = min(SHADES, np.nanmax(np.abs(points["residual"].to_numpy(float)), initial=1.0))
+    drawn = axes.scatter(
+        points[RANKED_BY],
+        points["accuracy"],
+        c=points["residual"].fillna(0.0),
+        cmap=DIVERGING,
+        vmin=-reach,
+        vmax=reach,
+        s=18,
+        edgecolors=GREY,
+        linewidths=0.4,
+        zorder=3,
+    )
+    axes.set_xscale("log")
+    axes.set_xlabel("characters of text in GlotCC")
+    axes.set_ylabel("accuracy (%)")
+    if curve is not None:
+        left, right = np.log10(points[RANKED_BY].min()), np.log10(points[RANKED_BY].max())
+        x = np.linspace(left, right, 200)
+        axes.plot(10**x, logistic(x, curve["intercept"], curve[FREQUENCY]), color=GREY, lw=1)
+        label = "deviation from the curve (points)"
+        axes.figure.colorbar(drawn, ax=axes, label=label, pad=0.02, aspect=30, extend="both")
+    far = points["residual"].abs().sort_values(ascending=False).index[: 2 * NAMED]
+    _name_points(axes, points.loc[far], points)
+
+
+def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> None:
+    """Name points above or below them, or beside them, where no other point or name is."""
+    axes.margins(y=0.1)
+    axes.figure.draw_without_rendering()  # type: ignore[union-attr]
+    places = axes.transData.transform(all_points[[RANKED_BY, "accuracy"]].to_numpy(float))
+    taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in places]
+    for name, point in points.iterrows():
+        sides = SIDES if point["residual"] > 0 else [SIDES[1], SIDES[0], *SIDES[2:]]
+        for offset, horizontal, vertical in sides:
+            text = axes.annotate(
+                str(name),
+                (point[RANKED_BY], point["accuracy"]),
+                offset,
+                textcoords="offset points",
+                ha=horizontal,
+                va=vertical,
+                fontsize=5.5,
+            )
+            box = text.get_window_extent()
+            if not any(box.overlaps(other) for other in taken):
+                taken.append(box)
+                break
+            text.remove()
+
+
+def _curve_of(tables: Tables, model: str) -> pd.Series | None:
+    """Terms of the logistic curve fitted to a model, if one was."""
+    rows = read_frames(REGRESSIONS, tables["regressions"])
+    terms = select_rows(rows, {"analysis": FREQUENCY, "model": model})
+    return None if terms.empty else terms.set_index("term")["coefficient"]
+
+
+def fig1(tables: Tables, labels: Labels) -> Exhibit:
+    """Figure 1: accuracy by the language's frequency on the web, with a logistic trend."""
+    model = labels.facts["trend_model"]
+    rows = _of_languages(read_accuracies(tables, labels), model)
+    paths = tables.get("frequencies") or []
+    known = read_frames(FREQUENCIES, paths)
+    residuals = read_frames(RESIDUALS, tables["residuals"])
+    residuals = select_rows(residuals, {"analysis": FREQUENCY, "model": model})
+    curve = _curve_of(tables, model)
+    cells = _trend_cells(rows, known[known[RANKED_BY] > 0], residuals, labels)
+    points = _trend_points(cells)
+    with house_style():
+        figure = new_figure(PAGE_INCHES * 0.75, 3.0)
+        axes = figure.subplots()
+        if len(points):
+            _draw_trend(axes, points, curve)
+        else:
+            say(axes, "no language's frequency is known")
+    return Exhibit(
+        "Accuracy by language frequency",
+        f"{labels.models.get(model, model)}: accuracy per language by its characters in GlotCC. "
+        + (_trend_caption(curve, points, len(rows)) if paths else WITHOUT),
+        cells,
+        row_title="Language",
+        figure=figure,
+    )
+
+
+def _equation(curve: pd.Series) -> str:
+    """The curve as a formula, in percent of x characters."""
+    intercept = f"{curve['intercept']:.2f}".replace("-", "−")
+    sign = "−" if curve[FREQUENCY] < 0 else "+"
+    return f"100 ÷ (1 + exp(−({intercept} {sign} {abs(curve[FREQUENCY]):.2f} log₁₀ x)))"
+
+
+def _trend_caption(curve: pd.Series | None, points: pd.DataFrame, judged: int) -> str:
+    without = judged - len(points)
+    lacking = f" Left out, without any text there: {counted(without, 'language')}."
+    lacking = lacking if without else ""
+    if curve is None:
+        few = len(points) < ENOUGH_LANGUAGES
+        why = "Too few languages for a trend" if few else "No logistic curve fits them"
+        return f"{why}.{lacking}"
+    over = int((points["residual"] > 0).sum())
+    return (
+        f"Curve: least squares, {_equation(curve)}; {counted(over, 'language')} above it, "
+        f"{len(points) - over} below; those furthest off are named where there is room.{lacking}"
+    )
+
+
+# Figure 5
+
+
+def _size_cells(tables: Tables, labels: Labels) -> dict[str, Cell]:
+    """Overall accuracy of each model: measured, or as Table 3 prints it."""
+    names = {model: labels.models.get(model) for model in labels.facts["sized_models"]}
+    places = {model: (name, "accuracy") for model, name in names.items() if name}
+    if labels.source == "published":
+        printed = printed_rows(tables, "table3", column=ALL)
+        rows = {row["row"]: row for _, row in printed.iterrows()}
+        return {m: printed_cell(rows[m], place) for m, place in places.items() if m in rows}
+    accuracies = read_accuracies(tables, labels)
+    frames = {m: _of_languages(accuracies, m) for m in places}
+    return {m: accuracy_cell(frames[m], *places[m], labels) for m in places if len(frames[m])}
+
+
+def _draw_family(axes: Axes, points: pd.DataFrame, family: str, number: int) -> None:
+    """Base models filled on a solid line, chat models open on a broken one.
+
+    Families beyond the palette have its colours again, with another marker.
+    """
+    colour = PALETTE[number % len(PALETTE)]
+    marker = MARKERS[number // len(PALETTE) % len(MARKERS)]
+    for tuning, face, line in (("base", colour, "-"), ("chat", "white", "--")):
+        chosen = points[points["tuning"] == tuning].sort_values("parameters")
+        if len(chosen):
+            axes.plot(
+                chosen["parameters"],
+                chosen["accuracy"],
+                line,
+                color=colour,
+                marker=marker,
+                markersize=4.5,
+                markerfacecolor=face,
+                lw=1,
+                label=f"{family}, {tuning}",
+            )
+
+
+def fig5(tables: Tables, labels: Labels) -> Exhibit:
+    """Figure 5: accuracy by model size, a line per family and tuning."""
+    cells = _size_cells(tables, labels)
+    facts = labels.facts["models"]
+    rows = {model: {**facts[model], "accuracy": cell.value} for model, cell in cells.items()}
+    points = pd.DataFrame.from_dict(rows, orient="index")
+    sized = points[points["parameters"].notna()]
+    with house_style():
+        figure = new_figure(COLUMN_INCHES * 1.4, 2.6)
+        axes = figure.subplots()
+        families = sized.groupby("family", sort=False)
+        for number, (family, inside) in enumerate(families):
+            _draw_family(axes, inside, str(family), number)
+        unsized = points[points["parameters"].isna()]
+        for i, (model, point) in enumerate(unsized.iterrows()):
+            colour = PALETTE[-1 - i % len(PALETTE)]
+            name = f"{labels.models[str(model)]} (size unknown)"
+            axes.axhline(point["accuracy"], color=colour, ls=":", lw=1.2, label=name)
+        _finish_sizes(axes, sized)
+    unknown = f" Dotted: {counted(len(unsized), 'model')} of unknown size."
+    unknown = unknown if len(unsized) else ""
+    return Exhibit(
+        "Accuracy by model size",
+        "Accuracy over all pairs, by the number of parameters (log scale); filled: base models, "
+        f"open: post-trained ones.{unknown}"
+        + (" As far as Table 3 prints it." if labels.source == "published" else ""),
+        list(cells.values()),
+        row_title="Model",
+        figure=figure,
+    )
+
+
+def _billions(size: float) -> str:
+    """Billions of parameters; below a tenth of a billion in millions."""
+    return f"{size:g}B" if size >= 0.1 else f"{1000 * size:.3g}M"
+
+
+def _finish_sizes(axes: Axes, sized: pd.DataFrame) -> None:
+    if len(sized):
+        axes.set_xscale("log")
+        left, right = axes.get_xlim()
+        ticks = [2.0**power for power in range(-7, 11) if left <= 2.0**power <= right]
+        axes.set_xticks(ticks or [sized["parameters"].iloc[0]])
+        axes.xaxis.set_major_formatter(lambda tick, _: _billions(tick))
+        axes.minorticks_off()
+        axes.set_xlim(left, right)
+    else:
+        axes.set_xticks([])
+    axes.set_xlabel("parameters")
+    axes.set_ylabel("accuracy (%)")
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1))

@@ -1,0 +1,250 @@
+"""Does a language agree? Counts per subject value and word order, and their tests.
+
+Source: MultiBLiMP 1.0, section 4.2.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from scipy.special import bdtr, bdtrc
+
+from blimpworks.papers.multiblimp.items.features import UNDEFINED, alternatives, parse_feats
+from blimpworks.papers.multiblimp.items.inflection import (
+    CONTEXT_PARTS,
+    INDICATIVE,
+    NOMINATIVE,
+    SOURCES,
+    Lexicon,
+    Query,
+    Selection,
+    load_lexicon,
+    spellings,
+    values_of,
+)
+from blimpworks.papers.multiblimp.items.phenomena import COLUMNS_OF, PHENOMENA, Phenomenon
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
+from blimpworks.tables import (
+    AGREEMENT,
+    AGREEMENT_COUNTS,
+    CANDIDATES,
+    LEXICON,
+    read_table,
+    write_table,
+)
+
+BOTH_TYPES = "both"
+Key = tuple[str, str, str, str]
+"""Verb type, order, subject value, verb value."""
+Lookup = Callable[[str, str | None], set[str]]
+"""From a form and its annotation to the values it can have."""
+COLUMNS = ("construction", "kind", "order", "subject_form", "subject_feats", "form", "feats")
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where the values of subjects and verbs of one construction are looked up."""
+
+    verbs: tuple[Lexicon, ...]
+    subjects: tuple[Lexicon, ...]
+    annotation_first: bool
+    united: bool
+    """Whether all sources count, or each only where those before it say nothing."""
+    any_case: bool
+    """Whether a form without an entry is looked up in lower case too."""
+
+    def _looked_up(
+        self, lexicons: tuple[Lexicon, ...], form: str, query: Query, feature: str
+    ) -> set[str]:
+        values: set[str] = set()
+        for lexicon in lexicons:
+            column = lexicon.columns[feature]
+            if column and (self.united or not values):
+                rows = lexicon.by_form.get(form, ())
+                if not rows and self.any_case:
+                    rows = lexicon.by_form.get(form.lower(), ())
+                values |= values_of(lexicon, rows, query, column, column)
+        return values - {UNDEFINED} if self.united else values
+
+    def _values(
+        self,
+        lexicons: tuple[Lexicon, ...],
+        query: Query,
+        feature: str,
+        form: str,
+        feats: str | None,
+    ) -> set[str]:
+        own = _annotated(feats, feature) if self.annotation_first else set()
+        return own or self._looked_up(lexicons, form, query, feature)
+
+    def lookups(self, feature: str) -> tuple[Lookup, Lookup]:
+        """Values of a subject's and of a verb's form, given how the treebank annotates it."""
+        return (
+            cache(partial(self._values, self.subjects, NOMINATIVE, feature)),
+            cache(partial(self._values, self.verbs, INDICATIVE, feature)),
+        )
+
+
+def _annotated(feats: str | None, feature: str) -> set[str]:
+    """Values of the first of a feature's columns that a word is annotated with."""
+    features = parse_feats(feats)
+    value = next((features[name] for name in COLUMNS_OF[feature] if name in features), None)
+    return set(alternatives(value)) if value else set()
+
+
+def _agreed(subject: set[str], verb: set[str]) -> tuple[str, str] | None:
+    """The pair of values that a subject and a verb are evidence for, if they are.
+
+    Two single values count as they are; a single one contained in the other's counts as
+    agreement; anything else, open values among it, is no evidence.
+    """
+    if len(subject) == 1 and len(verb) == 1:
+        pair = next(iter(subject)), next(iter(verb))
+        return None if UNDEFINED in pair else pair
+    for single, other in ((subject, verb), (verb, subject)):
+        if len(single) == 1 and single < other and UNDEFINED not in single:
+            return next(iter(single)), next(iter(single))
+    return None
+
+
+def load_evidence(
+    candidates: pa.Table, lexicon: pa.Table, construction: str, options: MultiblimpOptions
+) -> Evidence:
+    """What is needed to look up the values of a construction's subjects and verbs.
+
+    The authors unite both lexicons for verbs and leave open values out; for participles
+    they consult the treebank lexicon only where UniMorph has nothing, and keep open values.
+    Corrected, UniMorph alone stands behind the annotation, as section 4.2 says.
+    """
+    participles, ours = construction == "sp", corrected(options, "agreement_evidence")
+    any_case = corrected(options, "letter_case")
+    verbs = Selection(("V",), spellings(candidates["form"], any_case), "form", participles)
+    subjects = Selection(CONTEXT_PARTS, spellings(candidates["subject_form"], any_case), "form")
+    sources = SOURCES[:1] if ours else SOURCES
+    return Evidence(
+        tuple(load_lexicon(lexicon, source, verbs) for source in sources),
+        tuple(load_lexicon(lexicon, source, subjects) for source in sources),
+        annotation_first=ours,
+        united=ours or not participles,
+        any_case=any_case,
+    )
+
+
+def count_agreement(
+    candidates: pa.Table,
+    evidence: Evidence,
+    lang: str,
+    phenomenon: Phenomenon,
+    options: MultiblimpOptions,
+) -> Counter[Key]:
+    """How often each verb value goes with each subject value, per order and verb type."""
+    of_subject, of_verb = evidence.lookups(phenomenon.feature)
+    counts: Counter[Key] = Counter()
+    columns = [candidates[name].cast(pa.string()).to_pylist() for name in COLUMNS[1:]]
+    for kind, order, subject_form, subject_feats, form, feats in zip(*columns, strict=True):
+        if not phenomenon.meets_conditions(lang, parse_feats(feats)):
+            continue
+        pair = _agreed(of_subject(subject_form, subject_feats), of_verb(form, feats))
+        if pair:
+            verb_type = kind if corrected(options, "verb_types") else BOTH_TYPES
+            counts[verb_type, order, *pair] += 1
+    return counts
+
+
+def label_of(
+    agreeing: int, n: int, tests: int, options: MultiblimpOptions
+) -> tuple[float, float, str]:
+    """P values of the two one-sided exact binomial tests, and the label they give.
+
+    ``tests`` is how many a language has of the phenomenon: the corrected threshold is
+    divided by it (Bonferroni). "+" significant agreement; "~" near-universal, with more
+    than five cases, but not significant (in the authors' code only); "?" undecided; "-"
+    significant absence: such a condition is dropped. The published order of the decisions
+    is the authors', for whom no agreement at all is undecided however many the cases.
+    """
+    settings = options.agreement
+    null, threshold = settings.null_probability, settings.alpha / 2
+    if corrected(options, "bonferroni"):
+        threshold = settings.alpha / tests
+    greater, less = float(bdtrc(agreeing - 1, n, null)), float(bdtr(agreeing, n, null))
+    if agreeing == 0:
+        greater = 1.0
+    published = not corrected(options, "labels")
+    if published and agreeing == 0:
+        return greater, less, "?"
+    if greater <= threshold:
+        return greater, less, "+"
+    if published and agreeing > 5 and agreeing / n > null:
+        return greater, less, "~"
+    return greater, less, "-" if less <= threshold else "?"
+
+
+def _rows(
+    counts: Counter[Key], phenomenon: str, options: MultiblimpOptions
+) -> list[dict[str, Any]]:
+    totals: Counter[tuple[str, str, str]] = Counter()
+    for (verb_type, order, value, _), count in counts.items():
+        totals[verb_type, order, value] += count
+    rows: list[dict[str, Any]] = []
+    for (verb_type, order, value), n in sorted(totals.items()):
+        agreeing = counts[verb_type, order, value, value]
+        greater, less, label = label_of(agreeing, n, 2 * len(totals), options)
+        rows.append(
+            {
+                "phenomenon": phenomenon,
+                "verb_type": verb_type,
+                "order": order,
+                "value": value,
+                "agreeing": agreeing,
+                "n": n,
+                "probability": agreeing / n,
+                "p_greater": greater,
+                "p_less": less,
+                "label": label,
+            }
+        )
+    return rows
+
+
+def _count_rows(counts: Counter[Key], phenomenon: str) -> list[dict[str, Any]]:
+    names = ("verb_type", "order", "subject_value", "verb_value")
+    return [
+        {"phenomenon": phenomenon, **dict(zip(names, key, strict=True)), "count": count}
+        for key, count in sorted(counts.items())
+    ]
+
+
+def measure_agreement(
+    candidates: Path,
+    lexicon: Path,
+    lang: str,
+    output: Path,
+    counted: Path,
+    options: MultiblimpOptions,
+) -> Mapping[str, int]:
+    """Write the ``agreement`` table of a language and the ``agreement_counts`` behind it.
+
+    Returns, per phenomenon, the number of subject-verb pairs that were evidence. Raises
+    UserError when a table can't be read.
+    """
+    edges = read_table(CANDIDATES, candidates, COLUMNS)
+    entries = read_table(LEXICON, lexicon)
+    counts: dict[str, Counter[Key]] = {}
+    for construction in ("sv", "sp"):
+        inside = edges.filter(pc.equal(edges["construction"].cast(pa.string()), construction))
+        evidence = load_evidence(inside, entries, construction, options)
+        for phenomenon in map(PHENOMENA.__getitem__, options.phenomena):
+            if phenomenon.construction == construction:
+                agreed = count_agreement(inside, evidence, lang, phenomenon, options)
+                counts[phenomenon.name] = agreed
+    rows = [row for name in options.phenomena for row in _rows(counts[name], name, options)]
+    write_table(pa.Table.from_pylist(rows, schema=AGREEMENT.arrow()), AGREEMENT, output)
+    rows = [row for name in options.phenomena for row in _count_rows(counts[name], name)]
+    table = pa.Table.from_pylist(rows, schema=AGREEMENT_COUNTS.arrow())
+    write_table(table, AGREEMENT_COUNTS, counted)
+    return {name: agreed.total() for name, agreed in counts.items()}

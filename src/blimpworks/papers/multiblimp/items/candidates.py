@@ -1,0 +1,262 @@
+"""Subject-verb candidates of a treebank: which words could agree, before any lexicon.
+
+Source: MultiBLiMP 1.0, section 4.1. Works on whole columns: a word's row is its sentence's
+first row plus its id minus one, so heads and dependents are index arithmetic.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.papers.multiblimp.items.features import AGREEMENT_FEATURES, parse_feats
+from blimpworks.papers.multiblimp.items.orthography import read_tokens
+from blimpworks.papers.multiblimp.items.phenomena import PARTICIPLE
+from blimpworks.papers.multiblimp.items.schema import write_funnel
+from blimpworks.papers.multiblimp.items.unwanted import Mask, Strings, marked, unwanted_rows
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
+from blimpworks.tables import CANDIDATES, write_table
+
+Rows = npt.NDArray[np.int64]
+
+SUBJECT_CLASSES = {"NOUN", "PRON"}
+VERB_CLASSES = {"VERB", "AUX"}
+TOKEN_COLUMNS = ("sentence", "word", "head", "form", "lemma", "upos", "feats", "deprel", "misc")
+
+
+@dataclass(frozen=True)
+class Words:
+    """The syntactic words of a treebank as columns; rows in sentence and word order."""
+
+    sentence: Rows
+    word: Rows
+    head: Rows
+    """Row of the head; -1 for a root."""
+    form: Strings
+    lemma: Strings
+    upos: Strings
+    feats: Strings
+    deprel: Strings
+    """Empty where the treebank has none."""
+
+
+def load_words(tokens: pa.Table) -> Words:
+    """Words of a ``tokens`` table; multiword ranges and empty nodes are left out."""
+    table = tokens.filter(pc.is_valid(tokens["word"])).combine_chunks()
+    sentence = table["sentence"].to_numpy().astype(np.int64)
+    word = table["word"].to_numpy().astype(np.int64)
+    head = table["head"].fill_null(0).to_numpy().astype(np.int64)
+    first = np.arange(len(word)) - (word - 1)
+    text = {
+        name: table[name].cast(pa.string()).to_numpy(zero_copy_only=False)
+        for name in ("form", "lemma", "upos", "feats")
+    }
+    deprel = table["deprel"].cast(pa.string()).fill_null("").to_numpy(zero_copy_only=False)
+    return Words(sentence, word, np.where(head > 0, first + head - 1, -1), **text, deprel=deprel)
+
+
+def unwanted_sentences(
+    tokens: pa.Table, longest: int, options: MultiblimpOptions
+) -> dict[str, set[int]]:
+    """Sentences that yield no candidates, by reason.
+
+    Those with an unwanted word, and those of more than ``longest`` words.
+    """
+    too_long = np.asarray(pc.greater(tokens["word"], longest).fill_null(False))
+    reasons = {**unwanted_rows(tokens, options), "too long": too_long}
+    sentence = tokens["sentence"].to_numpy()
+    return {reason: set(sentence[rows].tolist()) for reason, rows in reasons.items()}
+
+
+def _heads_of(words: Words, dependents: Mask) -> Mask:
+    """Words that have one of the marked words as a dependent."""
+    marks = np.zeros(len(words.head), bool)
+    heads = words.head[dependents]
+    marks[heads[heads >= 0]] = True
+    return marks
+
+
+def _leftmost_auxiliary(words: Words, allowed: Mask) -> Rows:
+    """For each word the row of its first allowed auxiliary or copula; -1 if it has none."""
+    is_auxiliary = marked(words.deprel, lambda d: d == "cop" or d.startswith("aux"))
+    rows = np.flatnonzero(is_auxiliary & allowed & (words.head >= 0))
+    auxiliaries = np.full(len(words.head), -1)
+    auxiliaries[words.head[rows[::-1]]] = rows[::-1]
+    return auxiliaries
+
+
+def _filters(words: Words, subjects: Rows, heads: Rows) -> dict[str, Mask]:
+    """For each filter, in the order it is applied, which subject edges it drops."""
+    conjoined = _heads_of(words, words.deprel == "conj")
+    expletive = _heads_of(
+        words,
+        marked(words.deprel, lambda d: "expl" in d or "csubj:outer" in d or "nsubj:outer" in d),
+    )
+    return {
+        "conjoined subject": conjoined[subjects],
+        "expletive or outer subject": expletive[heads],
+        "subject is not a noun or pronoun": ~np.isin(words.upos[subjects], [*SUBJECT_CLASSES]),
+        "head is not a verb": ~np.isin(words.upos[heads], [*VERB_CLASSES]),
+    }
+
+
+def _is_finite(feats: str | None) -> bool:
+    """Whether a word is finite: many treebanks give the mood alone, which implies it."""
+    features = parse_feats(feats)
+    return features.get("VerbForm", "Fin" if "Mood" in features else None) == "Fin"
+
+
+def _is_participle(feats: str | None) -> bool:
+    return parse_feats(feats).get("VerbForm") == "Part"
+
+
+def _can_attract(feats: str | None) -> bool:
+    return any(name in parse_feats(feats) for name in AGREEMENT_FEATURES)
+
+
+def _between(words: Words, starts: Rows, ends: Rows, whole: bool) -> dict[str, pa.Array]:
+    """Words between two rows that are, or may come to be, attractors, and their features.
+
+    The authors' window ends one word early; ``whole`` looks at all of it. A verb counts
+    even without an agreement feature: it may take one from its subject.
+    """
+    verbal = np.isin(words.upos, [*VERB_CLASSES]) & marked(words.feats, lambda f: f is not None)
+    attracting = marked(words.feats, _can_attract) | verbal
+    stop = ends if whole else ends - 1
+    chosen = [
+        [row for row in range(a + 1, b) if attracting[row]]
+        for a, b in zip(starts.tolist(), stop.tolist(), strict=True)
+    ]
+    word, feats = words.word.tolist(), words.feats
+    return {
+        "between": pa.array([[word[r] for r in rows] for rows in chosen], pa.list_(pa.int32())),
+        "between_feats": pa.array(
+            [[feats[r] for r in rows] for rows in chosen], pa.list_(pa.string())
+        ),
+    }
+
+
+def _subject_verb(words: Words, subjects: Rows, options: MultiblimpOptions) -> pa.Table:
+    """Subject and finite verb or auxiliary: the word that agrees is the auxiliary, if any."""
+    verbs = words.head[subjects]
+    finite = marked(words.feats, _is_finite)
+    only_finite = corrected(options, "finiteness")
+    allowed = finite if only_finite else np.ones(len(finite), bool)
+    auxiliaries = _leftmost_auxiliary(words, allowed)[verbs]
+    has_auxiliary = auxiliaries >= 0
+    inflected = np.where(has_auxiliary, auxiliaries, verbs)
+    first = has_auxiliary & (words.word[inflected] == 1)
+    misplaced = first & (not corrected(options, "first_word_auxiliary"))
+    edges = _Edges(
+        construction="sv",
+        subjects=subjects,
+        inflected=inflected,
+        replaced=np.where(misplaced, verbs, inflected),
+        kind=np.where(has_auxiliary, "aux", "verb").astype(object),
+    )
+    kept = edges.where(finite[inflected]) if only_finite else edges
+    return _table(words, kept, options)
+
+
+def _subject_participle(words: Words, subjects: Rows, options: MultiblimpOptions) -> pa.Table:
+    """Subject and participle: auxiliaries play no part."""
+    verbs = words.head[subjects]
+    fits = (words.upos[verbs] == "VERB") & marked(words.feats, _is_participle)[verbs]
+    chosen, verbs = subjects[fits], verbs[fits]
+    kind = np.full(len(chosen), PARTICIPLE, object)
+    return _table(words, _Edges("sp", chosen, verbs, verbs, kind), options)
+
+
+@dataclass(frozen=True)
+class _Edges:
+    """Subject edges of one construction, as rows of the words."""
+
+    construction: str
+    subjects: Rows
+    inflected: Rows
+    replaced: Rows
+    kind: Strings
+
+    def where(self, keep: Mask) -> "_Edges":
+        """The edges that a mask keeps."""
+        columns = ("subjects", "inflected", "replaced", "kind")
+        return replace(self, **{name: getattr(self, name)[keep] for name in columns})
+
+
+def _table(words: Words, edges: _Edges, options: MultiblimpOptions) -> pa.Table:
+    """The ``candidates`` table of subject edges."""
+    subjects, inflected, replaced = edges.subjects, edges.inflected, edges.replaced
+    verbs = words.head[subjects]
+    distance = replaced - subjects
+    bare = marked(words.feats, lambda feats: feats is None)[inflected]
+    whole = corrected(options, "attractor_window")
+    starts, ends = np.minimum(subjects, replaced), np.maximum(subjects, replaced)
+    return pa.table(
+        {
+            "construction": [edges.construction] * len(subjects),
+            "sentence": words.sentence[subjects],
+            "subject": words.word[subjects],
+            "verb": words.word[verbs],
+            "inflected": words.word[inflected],
+            "replaced": words.word[replaced],
+            "kind": edges.kind,
+            "order": np.where(distance > 0, "SV", "VS").astype(object),
+            "distance": distance,
+            "subject_form": words.form[subjects],
+            "subject_lemma": words.lemma[subjects],
+            "subject_upos": words.upos[subjects],
+            "subject_feats": words.feats[subjects],
+            "verb_form": words.form[verbs],
+            "form": words.form[inflected],
+            "lemma": words.lemma[inflected],
+            "upos": words.upos[inflected],
+            "feats": np.where(bare, words.feats[verbs], words.feats[inflected]),
+            "feats_of": words.word[np.where(bare, verbs, inflected)],
+            **_between(words, starts, ends, whole),
+        },
+        schema=CANDIDATES.arrow(),
+    )
+
+
+def find_candidates(
+    tokens: Path,
+    lang: str,
+    special: Sequence[str],
+    output: Path,
+    funnel: Path,
+    options: MultiblimpOptions,
+    treebanks: TreebankOptions,
+) -> dict[str, int]:
+    """Write the ``candidates`` of a language and how many each filter dropped.
+
+    ``special`` are the treatments of its spelling. Returns the funnel's counts. Raises
+    UserError when the token table can't be read.
+    """
+    table = read_tokens(tokens, TOKEN_COLUMNS, special, options)
+    words = load_words(table)
+    counts = {"sentences": len(np.unique(words.sentence)), "words": len(words.word)}
+    unwanted = unwanted_sentences(table, treebanks.max_words, options)
+    subjects = np.flatnonzero((words.deprel == "nsubj") & (words.head >= 0))
+    counts["subjects"] = len(subjects)
+    for reason, sentences in unwanted.items():
+        keep = ~np.isin(words.sentence[subjects], [*sentences])
+        counts[f"- {reason}"] = int((~keep).sum())
+        subjects = subjects[keep]
+    keep = np.ones(len(subjects), bool)
+    for reason, drop in _filters(words, subjects, words.head[subjects]).items():
+        counts[f"- {reason}"] = int((keep & drop).sum())
+        keep &= ~drop
+    subjects = subjects[keep]
+    verbal = _subject_verb(words, subjects, options)
+    participial = _subject_participle(words, subjects, options)
+    counts["- not finite"] = len(subjects) - len(verbal)
+    counts["subject-verb candidates"] = len(verbal)
+    counts["subject-participle candidates"] = len(participial)
+    write_table(pa.concat_tables([verbal, participial]), CANDIDATES, output)
+    write_funnel(funnel, lang, {"candidates": counts})
+    return counts

@@ -1,0 +1,138 @@
+"""Features of words in one spelling: UniMorph's values under Universal Dependencies' names.
+
+The tag inventory is the UniMorph schema's with what its tables add; its grouping, the value
+map between the two resources and the values assumed where a lexicon states none are those of
+the MultiBLiMP authors.
+"""
+
+import re
+from collections.abc import Collection, Iterable
+from functools import cache, lru_cache
+from importlib.resources import files
+from itertools import product
+
+Bundle = tuple[tuple[str, str], ...]
+"""Feature names and values, sorted by name; a value is one UniMorph tag."""
+
+UNDEFINED = "UNDEFINED"
+"""The value of an agreement feature that a lexicon row leaves open: one form for all."""
+
+AGREEMENT_FEATURES = ("Number", "Person", "Gender")
+ASSUMED = {
+    "Degree": "BASE",
+    "Number": UNDEFINED,
+    "Gender": UNDEFINED,
+    "Person": UNDEFINED,
+    "Mood": "IND",
+    "Voice": "ACT",
+}
+UD_TO_UNIMORPH = {
+    "Sing": "SG",
+    "Plur": "PL",
+    "Dual": "DU",
+    "Pres": "PRS",
+    "Past": "PST",
+    "Sub": "SBJV",
+    "Cnd": "COND",
+    "Perf": "PRF",
+    "Part": "V.PTCP",
+}
+READ_AS_MISSING = frozenset(
+    "#N/A #NA -NaN -nan <NA> N/A NA NULL NaN None n/a nan null".split()  # noqa: SIM905
+)
+"""Words that pandas, with which the authors read their tables, takes for missing cells."""
+_FROM_UNIMORPH = {unimorph: ud for ud, unimorph in UD_TO_UNIMORPH.items()}
+
+
+@cache
+def tag_features() -> dict[str, str]:
+    """Feature name of every UniMorph tag known here; "pos" for parts of speech."""
+    table = (
+        files("blimpworks.papers.multiblimp.items").joinpath("unimorph_tags.tsv").read_text("utf-8")
+    )
+    features: dict[str, str] = {}
+    for line in table.splitlines()[1:]:
+        feature, tags = line.split("\t")
+        for tag in tags.split():
+            features.setdefault(tag, feature)
+    return features
+
+
+@cache
+def to_unimorph(value: str) -> str:
+    """A UD feature value in UniMorph's spelling."""
+    return UD_TO_UNIMORPH.get(value, value.upper())
+
+
+def from_unimorph(value: str) -> str:
+    """A value in UniMorph's spelling as UD spells it: the inverse of ``to_unimorph``."""
+    return _FROM_UNIMORPH.get(value, value.capitalize())
+
+
+@lru_cache(maxsize=1 << 16)
+def parse_feats(feats: str | None) -> dict[str, str]:
+    """CoNLL-U FEATS ("A=b|C=d", or None) as a mapping, values as spelt there.
+
+    The mapping is shared between calls: copy it before changing it.
+    """
+    return dict(pair.split("=", 1) for pair in feats.split("|")) if feats else {}
+
+
+def alternatives(value: str) -> frozenset[str]:
+    """UniMorph spellings of a UD value that may name several ("Fem,Masc")."""
+    return frozenset(to_unimorph(part) for part in value.split(","))
+
+
+def assumed(stated: Collection[str]) -> dict[str, str]:
+    """Values meant where a row states none, for the features that other rows do state."""
+    return {name: value for name, value in ASSUMED.items() if name in stated}
+
+
+def render(features: Iterable[tuple[str, str]]) -> str:
+    """A bundle as the lexicon table writes it: "Mood=IND|Number=SG"."""
+    return "|".join(f"{name}={value}" for name, value in sorted(features))
+
+
+def _split_tags(tags: str) -> list[str]:
+    """UniMorph's ``;``-separated tags, with the variants of its notation levelled.
+
+    Braces go, ``/`` and ``,`` mean alternatives like ``+``, ``V.PTCP`` (also misspelt) is a
+    verb's participle, ``NOM(3,SG)`` marks agreement with an argument, and an unknown ``A.B``
+    is two tags. Tags known in upper case alone are written so.
+    """
+    tags = re.sub(r"[A-Z]+\(([^()]*)\)", lambda m: m.group(1).replace(",", ";"), tags)
+    tags = re.sub(r"[{}]", "", tags).replace("/", "+").replace(",", "+")
+    tags = re.sub(r"V\.(PTCP|PCTP)", "V;V.PTCP", tags)
+    parts = (_as_known(tag.strip()) for tag in tags.split(";"))
+    known = tag_features()
+    split = (tag for part in parts for tag in ([part] if part in known else part.split(".")))
+    return [_as_known(tag) for tag in split if tag]
+
+
+def _as_known(tags: str) -> str:
+    """Tags joined by ``+``, each in upper case if it is known only so."""
+    known = tag_features()
+    each = ((tag, tag.upper()) for tag in tags.split("+"))
+    return "+".join(upper if tag not in known and upper in known else tag for tag, upper in each)
+
+
+@cache
+def parse_tags(tags: str) -> tuple[tuple[str, Bundle], ...]:
+    """Part of speech and features of a UniMorph tag string, one pair per alternative.
+
+    "V;PRS;1+2;SG" gives two. Unknown tags decide nothing and are left out. A feature
+    tagged twice keeps both values as alternatives. The part of speech is "" where none is
+    tagged.
+    """
+    known = tag_features()
+    values: dict[str, list[str]] = {}
+    for tag in _split_tags(tags):
+        feature = known.get(tag.split("+")[0])
+        if feature is not None:
+            values.setdefault(feature, []).extend(tag.split("+"))
+    names = sorted(values)
+    rows = []
+    for chosen in product(*(dict.fromkeys(values[name]) for name in names)):
+        features = dict(zip(names, chosen, strict=True))
+        rows.append((features.pop("pos", ""), tuple(sorted(features.items()))))
+    return tuple(dict.fromkeys(rows))

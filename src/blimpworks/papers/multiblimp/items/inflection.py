@@ -1,0 +1,236 @@
+"""Looking words up in a lexicon and finding their forms with another value of a feature.
+
+Source: MultiBLiMP 1.0, section 4.3; the matching rules follow the authors' code.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from blimpworks.papers.multiblimp.items.features import (
+    UNDEFINED,
+    alternatives,
+    assumed,
+    parse_feats,
+)
+from blimpworks.papers.multiblimp.items.phenomena import COLUMNS_OF
+
+SOURCES = ("unimorph", "ud")
+CONTEXT_PARTS = ("N", "PRO", "PRON")
+"""Parts of speech of possible subjects."""
+Query = Mapping[str, frozenset[str]]
+"""For each feature the values that will do."""
+
+
+@dataclass(frozen=True, slots=True)
+class LexiconRow:
+    """One reading of a form; ``features`` has the assumed values filled in.
+
+    ``bundle`` are the features as the lexicon table has them.
+    """
+
+    lemma: str
+    form: str
+    features: Mapping[str, str]
+    bundle: str = ""
+
+
+@dataclass(slots=True)
+class Lexicon:
+    """Rows of one source and one class of words, by lemma and by form."""
+
+    columns: Mapping[str, str | None]
+    """For each agreement feature the column that inflects here; None if none does."""
+    stated: frozenset[str] = frozenset()
+    """Features that some row states."""
+    by_lemma: dict[str, list[LexiconRow]] = field(default_factory=lambda: defaultdict(list))
+    by_form: dict[str, list[LexiconRow]] = field(default_factory=lambda: defaultdict(list))
+
+    def relevant(self, query: Query) -> dict[str, frozenset[str]]:
+        """The part of a query about features that some row of this lexicon states."""
+        return {name: values for name, values in query.items() if name in self.stated}
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which rows of a lexicon are loaded.
+
+    ``parts`` are parts of speech. With ``participles`` only participles count, unless no
+    row says which verb forms they are. Rows are kept in memory when their lemma or form is
+    among ``words``; which features the lexicon states is decided by all rows.
+    """
+
+    parts: tuple[str, ...]
+    words: Collection[str]
+    by: Literal["lemma", "form"]
+    participles: bool = False
+
+
+def spellings(words: Iterable[Any], any_case: bool) -> frozenset[str]:
+    """Words to be looked up, with ``any_case`` in lower case too; Arrow or Python strings."""
+    written = {str(word) for word in words}
+    return frozenset(written | {word.lower() for word in written} if any_case else written)
+
+
+def _readings(features: str) -> list[dict[str, str]]:
+    """Feature mappings of a rendered bundle; alternatives ("FEM+MASC") are spelt out."""
+    own = parse_feats(features)
+    values = (value.split("+") for value in own.values())
+    return [dict(zip(own, chosen, strict=True)) for chosen in product(*values)]
+
+
+def _stated(readings: Iterable[list[dict[str, str]]]) -> frozenset[str]:
+    """Features that some reading of some bundle states."""
+    return frozenset(name for of_bundle in readings for reading in of_bundle for name in reading)
+
+
+Readings = dict[str, list[dict[str, str]]]
+
+
+def _only_participles(readings: Readings) -> Readings:
+    """Participle readings of each bundle; all of them where no row states a verb form."""
+    if "VerbForm" not in _stated(readings.values()):
+        return readings
+    return {
+        bundle: [reading for reading in of_bundle if reading.get("VerbForm") == "V.PTCP"]
+        for bundle, of_bundle in readings.items()
+    }
+
+
+def load_lexicon(table: pa.Table, source: str, selection: Selection) -> Lexicon:
+    """Rows of one ``source`` ("unimorph" or "ud") of a ``lexicon`` table.
+
+    Values are assumed where a row states none for a feature that other rows of the same
+    class state.
+    """
+    keep = pc.and_(
+        pc.equal(table["source"].cast(pa.string()), source),
+        pc.is_in(table["pos"].cast(pa.string()), pa.array([*selection.parts])),
+    )
+    rows = table.filter(keep)
+    counts = Counter(rows["features"].cast(pa.string()).to_pylist())
+    readings = {bundle: _readings(bundle) for bundle in counts}
+    if selection.participles:
+        readings = _only_participles(readings)
+    stated = _stated(readings.values())
+    columns = {
+        feature: _inflecting_column(counts, readings, names)
+        for feature, names in COLUMNS_OF.items()
+    }
+    lexicon, defaults = Lexicon(columns, stated), assumed(stated)
+    filled = {b: [{**defaults, **r} for r in of_bundle] for b, of_bundle in readings.items()}
+    selected = pc.is_in(rows[selection.by], pa.array([*selection.words], pa.string()))
+    _index(lexicon, rows.filter(selected), filled, selection.by)
+    return lexicon
+
+
+def _index(lexicon: Lexicon, rows: pa.Table, filled: Readings, by: str) -> None:
+    groups = lexicon.by_lemma if by == "lemma" else lexicon.by_form
+    values = (rows[name].to_pylist() for name in ("lemma", "form", "features"))
+    for lemma, form, bundle in zip(*values, strict=True):
+        group = groups[lemma if by == "lemma" else form]
+        group.extend(LexiconRow(lemma, form, reading, bundle) for reading in filled[bundle])
+
+
+def _inflecting_column(
+    counts: Mapping[str, int], readings: Readings, names: Sequence[str]
+) -> str | None:
+    """The only column, or of several the one whose rarest value has most rows.
+
+    Where there is a choice, a column needs two values to be chosen.
+    """
+    if len(names) == 1:
+        return names[0] if names[0] in _stated(readings.values()) else None
+    best, chosen = 0, None
+    for name in names:
+        values: Counter[str] = Counter()
+        for bundle, of_bundle in readings.items():
+            for value in (reading[name] for reading in of_bundle if name in reading):
+                values[value] += counts[bundle]
+        if len(values) >= 2 and min(values.values()) > best:
+            best, chosen = min(values.values()), name
+    return chosen
+
+
+def query_of(features: Mapping[str, str]) -> dict[str, frozenset[str]]:
+    """A query from UD features; indicative and active are meant where nothing is said."""
+    query = {name: alternatives(value) for name, value in features.items()}
+    query.setdefault("Mood", frozenset({"IND"}))
+    query.setdefault("Voice", frozenset({"ACT"}))
+    return query
+
+
+NOMINATIVE = query_of({"Case": "Nom"})
+INDICATIVE = query_of({"Mood": "Ind"})
+
+
+def _fits(row: LexiconRow, query: Query, column: str | None) -> bool:
+    """Whether a row matches a query.
+
+    Open and missing values do too, except in ``column`` and where the query names several
+    values: those must be met.
+    """
+    for name, accepted in query.items():
+        value = row.features.get(name)
+        if value in accepted:
+            continue
+        if name == column or len(accepted) > 1 or value not in (None, UNDEFINED):
+            return False
+    return True
+
+
+def _tightest(rows: list[LexiconRow], query: Query) -> list[LexiconRow]:
+    """Rows with the fewest features the query doesn't speak of."""
+    extra = [len(row.features.keys() - query.keys()) for row in rows]
+    return [row for row, count in zip(rows, extra, strict=True) if count == min(extra)]
+
+
+def matching(
+    lexicon: Lexicon, lemma: str, form: str, query: Query, column: str
+) -> list[LexiconRow]:
+    """Stage 1: the tightest rows of the lemma and form that answer the query."""
+    query = lexicon.relevant(query)
+    rows = [
+        row
+        for row in lexicon.by_lemma.get(lemma, ())
+        if row.form == form and _fits(row, query, column)
+    ]
+    return _tightest(rows, query)
+
+
+def contrasting(lexicon: Lexicon, row: LexiconRow, query: Query, column: str) -> list[LexiconRow]:
+    """Stage 2: rows of the row's lemma with any other value in ``column``.
+
+    Everything else that the row defines must stay as it is. A row that leaves the column
+    open has no contrast; one that lacks it (Number[subj] is not assumed) counts as another
+    value, as in the authors' code, where it can be the tightest match.
+    """
+    value = row.features.get(column, UNDEFINED)
+    if value == UNDEFINED:
+        return []
+    defined = {n: frozenset({v}) for n, v in row.features.items() if v != UNDEFINED}
+    required = {**lexicon.relevant(query), **defined}
+    del required[column]
+    rows = [
+        other
+        for other in lexicon.by_lemma.get(row.lemma, ())
+        if other.features.get(column) not in (UNDEFINED, value) and _fits(other, required, None)
+    ]
+    return _tightest(rows, {**required, column: frozenset()})
+
+
+def values_of(
+    lexicon: Lexicon, rows: Iterable[LexiconRow], query: Query, column: str, inflecting: str | None
+) -> set[str]:
+    """All values of ``column`` over the rows that answer a query (no tight match).
+
+    Rows must state the ``inflecting`` column where the query asks for it.
+    """
+    query = lexicon.relevant(query)
+    fitting = (row for row in rows if _fits(row, query, inflecting))
+    return {row.features[column] for row in fitting if column in row.features}

@@ -1,0 +1,172 @@
+"""Scripts and diacritics: one spelling for a language's treebanks and its UniMorph tables.
+
+Source: MultiBLiMP 1.0, section 3.2 and appendix A.1. The column ``special`` of
+``config/languages.tsv`` names the treatments of a language; "published:" before a name
+restricts it to the authors' way, "corrected:" to ours.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from unicodedata import normalize
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from unidecode import unidecode
+
+from blimpworks.errors import UserError
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions
+from blimpworks.papers.multiblimp.settings import corrected as is_corrected
+from blimpworks.tables import TOKENS, read_table
+
+WORDS = ("form", "lemma")
+CANTILLATION = "\u0591-\u05af"
+MAQAF, PASEQ, SOF_PASUQ = "\u05be", "\u05c0", "\u05c3"
+PERSIAN_MARKS = "\u064b-\u0655\u0670"
+"""Vowel signs, nunation, doubling, and the hamza above that writes the ezafe."""
+UYGHUR_LATIN = str.maketrans(
+    dict(zip("اەبپتجدرزسفقكگلمنھوۇۆۈۋېىي،؛؟", "aebptjdrzsfqkglmnhouöüwëiy,;?", strict=True))
+    | {"چ": "ch", "خ": "x", "ژ": "zh", "ش": "sh", "غ": "gh", "ڭ": "ng", "ئ": ""}
+)
+"""Uyghur's letters as UD's own transliteration has them."""
+
+
+def _delete(characters: str) -> Callable[[str], str]:
+    pattern = re.compile(f"[{characters}]")
+    return lambda text: pattern.sub("", text)
+
+
+def _to_devanagari(text: str) -> str:
+    # Loading it takes a fifth of a second that only Sanskrit is worth.
+    from indic_transliteration import sanscript  # type: ignore[import-untyped]
+
+    return str(sanscript.transliterate(text, sanscript.IAST, sanscript.DEVANAGARI))
+
+
+def _strip_persian_marks(text: str) -> str:
+    return re.sub(f"[{PERSIAN_MARKS}]", "", normalize("NFC", text))
+
+
+@dataclass(frozen=True, slots=True)
+class Treatment:
+    """A change of spelling and where it is made."""
+
+    convert: Callable[[str], str]
+    tokens: tuple[str, ...] = WORDS
+    """Columns of a ``tokens`` table."""
+    unimorph: tuple[str, ...] = ()
+    """Columns of a UniMorph table, of ``WORDS``."""
+    given: tuple[tuple[str, str], ...] = ()
+    """Columns that a MISC attribute spells better, where a word has it: (column, attribute)."""
+
+
+TREATMENTS = {
+    "unidecode": Treatment(unidecode, unimorph=WORDS),
+    # Of several forms in one cell the first counts.
+    "first_comma": Treatment(lambda text: text.split(", ")[0], tokens=(), unimorph=("form",)),
+    "uyghur_translit": Treatment(
+        lambda text: text.translate(UYGHUR_LATIN),
+        given=(("form", "Translit"), ("lemma", "LTranslit")),
+    ),
+    "iast_devanagari": Treatment(_to_devanagari),
+    "strip_cantillation": Treatment(_delete(CANTILLATION)),
+    "strip_cantillation_and_punctuation": Treatment(
+        _delete(CANTILLATION + MAQAF + PASEQ + SOF_PASUQ)
+    ),
+    "strip_colons": Treatment(lambda text: re.sub(r"(?<=\w):(?=\w)", "", text)),
+    # Relations lose theirs as well, so that no nsubj:outer is recognised any more.
+    "strip_colons_everywhere": Treatment(_delete(":"), tokens=(*WORDS, "deprel")),
+    "strip_persian_marks": Treatment(_strip_persian_marks, unimorph=WORDS),
+}
+
+
+def read_tokens(
+    path: Path, columns: Sequence[str], special: Sequence[str], options: MultiblimpOptions
+) -> pa.Table:
+    """Columns of a ``tokens`` table in its language's agreed spelling (``normalise_tokens``).
+
+    The column ``misc`` comes too where there are ``special`` treatments. Raises UserError when
+    the table can't be read, or for an unknown treatment.
+    """
+    needed = list(dict.fromkeys([*columns, "misc"])) if special else columns
+    table = read_table(TOKENS, path, needed)
+    return normalise_tokens(table, special, corrected=is_corrected(options, "scripts"))
+
+
+def normalise_tokens(
+    table: pa.Table, special: Sequence[str], *, corrected: bool = False
+) -> pa.Table:
+    """A ``tokens`` table (or some of its columns) in its language's agreed spelling.
+
+    Ranges and empty nodes are treated like words. ``special`` names the treatments, as in
+    ``config/languages.tsv``; without any for this way of working, the table itself is
+    returned. ``corrected`` chooses between the authors' way and ours. ``uyghur_translit``
+    needs the column ``misc``. A form of nothing but deleted characters becomes empty.
+
+    Raises UserError for an unknown treatment. Source: MultiBLiMP 1.0, appendix A.1.
+    """
+    for treatment in treatments(tuple(special), corrected):
+        attributes = dict(treatment.given)
+        for column in treatment.tokens:
+            if column not in table.column_names:
+                continue
+            values = _converted(table[column], treatment.convert)
+            if column in attributes:
+                values = pc.coalesce(_attribute(table["misc"], attributes[column]), values)
+            at = table.schema.get_field_index(column)
+            table = table.set_column(at, table.field(at), values.cast(table.field(at).type))
+    return table
+
+
+def normalise_unimorph(
+    lemma: str, form: str, special: Sequence[str], *, corrected: bool = False
+) -> tuple[str, str]:
+    """Lemma and form of a UniMorph row in the spelling that the treebanks are given.
+
+    Call it before forms with a space are left out: one treatment cuts them. Raises
+    UserError for an unknown treatment. Source: MultiBLiMP 1.0, section 3.2.
+    """
+    for treatment in treatments(tuple(special), corrected):
+        if "lemma" in treatment.unimorph:
+            lemma = treatment.convert(lemma)
+        if "form" in treatment.unimorph:
+            form = treatment.convert(form)
+    return lemma, form
+
+
+@lru_cache
+def treatments(special: tuple[str, ...], corrected: bool) -> tuple[Treatment, ...]:
+    """Treatments that a language's ``special`` asks for in this way of working, in order.
+
+    Raises UserError for an unknown one.
+    """
+    other = "published:" if corrected else "corrected:"
+    chosen = []
+    for entry in special:
+        name = entry.removeprefix("published:").removeprefix("corrected:")
+        if name not in TREATMENTS:
+            raise UserError(
+                f"a language's 'special' treatment is '{entry}', expected one of "
+                f"{', '.join(TREATMENTS)}, perhaps after 'published:' or 'corrected:'; "
+                "correct the column 'special' of the table of languages."
+            )
+        if not entry.startswith(other):
+            chosen.append(TREATMENTS[name])
+    return tuple(chosen)
+
+
+def _converted(column: pa.ChunkedArray, convert: Callable[[str], str]) -> pa.ChunkedArray:
+    """A column of strings, each distinct one converted once; null stays null."""
+    encoded = column.cast(pa.string()).combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.unify_dictionaries().combine_chunks()
+    spelt = pa.array([convert(text) for text in encoded.dictionary.to_pylist()], pa.string())
+    return pa.chunked_array([spelt.take(encoded.indices)])
+
+
+def _attribute(misc: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """Values of a MISC attribute; null where a word lacks it or leaves it empty."""
+    pattern = rf"(?:^|\|){name}=(?P<value>[^|]+)"
+    return pc.struct_field(pc.extract_regex(misc.cast(pa.string()), pattern), "value")

@@ -1,0 +1,294 @@
+"""From candidates to minimal pairs: every other form of the agreeing word that survives.
+
+Source: MultiBLiMP 1.0, sections 4.1 and 4.3.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from blimpworks.items import item_id
+from blimpworks.papers.multiblimp.items.agreement import BOTH_TYPES
+from blimpworks.papers.multiblimp.items.features import (
+    AGREEMENT_FEATURES,
+    parse_feats,
+    to_unimorph,
+)
+from blimpworks.papers.multiblimp.items.inflection import (
+    CONTEXT_PARTS,
+    SOURCES,
+    Selection,
+    load_lexicon,
+    spellings,
+)
+from blimpworks.papers.multiblimp.items.orthography import read_tokens
+from blimpworks.papers.multiblimp.items.phenomena import PHENOMENA, Phenomenon
+from blimpworks.papers.multiblimp.items.schema import ITEM_SCHEMA, write_funnel
+from blimpworks.papers.multiblimp.items.surface import SURFACE_COLUMNS, Surface, load_surfaces
+from blimpworks.papers.multiblimp.items.swaps import REASONS, SAME_FORM, Inflector, Resource, Swap
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
+from blimpworks.tables import AGREEMENT, CANDIDATES, ITEMS, LEXICON, read_table, write_table
+
+Row = dict[str, Any]
+MISMATCH = "values differ in the treebank"
+CONDITION = "against the language's conditions"
+CONTRACTION = "inside a contraction"
+ALL_REASONS = (MISMATCH, CONDITION, CONTRACTION, *REASONS)
+
+
+@dataclass(frozen=True, slots=True)
+class PairInputs:
+    """Files that pairs are built from: one language's tables."""
+
+    candidates: Path
+    lexicon: Path
+    agreement: Path
+    tokens: Path
+    sentences: Path
+
+
+def adopt_features(verb: dict[str, str], subject: Mapping[str, str]) -> bool:
+    """Give the verb the agreement features it lacks from its subject, in place.
+
+    Returns False when both have one and differ: an annotation error or no agreement.
+    """
+    agreed = True
+    for name in AGREEMENT_FEATURES:
+        if name in subject:
+            agreed &= verb.setdefault(name, subject[name]) == subject[name]
+    return agreed
+
+
+def capitalised_like(form: str, original: str, rest_too: bool) -> str:
+    """A new form in the original's capitalisation; ``rest_too`` lower-cases what follows."""
+    if not original[:1].isupper():
+        return form
+    return form.capitalize() if rest_too else form[:1].upper() + form[1:]
+
+
+@dataclass(slots=True)
+class Annotations:
+    """What the treebank says of its words, and what verbs have taken from their subjects.
+
+    In the authors' code what a verb takes from one subject ``lingers``: the verb's other
+    subjects find it there, and so does a later search for attractors.
+    """
+
+    lingers: bool
+    _taken: dict[tuple[int, int], dict[str, str]] = field(default_factory=dict)
+
+    def of_verb(self, row: Row) -> dict[str, str]:
+        """Features of the inflected word, to be completed in place.
+
+        On a word that the treebank gives no features at all, nothing stays.
+        """
+        annotated = parse_feats(row["feats"])
+        if not self.lingers or not annotated:
+            return dict(annotated)
+        return self._taken.setdefault((row["sentence"], row["feats_of"]), dict(annotated))
+
+    def attractors(self, row: Row, feature: str) -> list[str]:
+        """Values of ``feature`` on the words between subject and verb, in UniMorph's spelling."""
+        values = (
+            self._taken.get((row["sentence"], word), parse_feats(feats)).get(feature)
+            for word, feats in zip(row["between"], row["between_feats"], strict=True)
+        )
+        return [to_unimorph(value) for value in values if value is not None]
+
+
+@dataclass(slots=True)
+class PairBuilder:
+    """Builds the pairs of one phenomenon of one language."""
+
+    lang: str
+    phenomenon: Phenomenon
+    inflector: Inflector
+    labels: Mapping[tuple[str, str, str], str]
+    surfaces: Mapping[int, Surface]
+    options: MultiblimpOptions
+    rejected: Counter[str] = field(default_factory=Counter)
+
+    def build(self, rows: Iterable[Row]) -> list[Row]:
+        """The items of all candidates; what was rejected is counted.
+
+        All subjects are read before the first swap is looked up, so that lingering
+        features are there for earlier subjects of the same verb too, as the authors have it.
+        """
+        annotations = Annotations(lingers=not corrected(self.options, "copied_features"))
+        kept: list[tuple[Row, dict[str, str], list[str]]] = []
+        for row in rows:
+            verb = annotations.of_verb(row)
+            if not adopt_features(verb, parse_feats(row["subject_feats"])):
+                self.rejected[MISMATCH] += 1
+            elif not self.phenomenon.meets_conditions(self.lang, verb):
+                self.rejected[CONDITION] += 1
+            else:
+                attractors = annotations.attractors(row, self.phenomenon.feature)
+                kept.append((row, verb, attractors))
+        return [item for candidate in kept for item in self._items(*candidate)]
+
+    def _items(self, row: Row, verb: dict[str, str], attractors: list[str]) -> list[Row]:
+        surface = self.surfaces[row["sentence"]]
+        if not surface.replaceable(row["replaced"]):
+            self.rejected[CONTRACTION] += 1
+            return []
+        lemma, features = row["lemma"].replace("_", ""), tuple(sorted(verb.items()))
+        swaps, rejected = self.inflector.swaps(row["form"], lemma, features, row["subject_form"])
+        self.rejected += rejected
+        known = {
+            "inflected_feats": "|".join(f"{name}={value}" for name, value in features),
+            "attractors": len(attractors),
+            "attractor_values": attractors,
+        }
+        items: dict[str, Row] = {}
+        for swap in swaps:
+            congruent = sum(value in swap.before for value in attractors)
+            item = self._item(row, swap, surface) | known | {"congruent_attractors": congruent}
+            # Forms that differ in case alone can become the same sentence, or the good one.
+            same = item["bad"] == item["good"] or item["item_id"] in items
+            self.rejected[SAME_FORM] += same
+            if not same:
+                items[item["item_id"]] = item
+        return [*items.values()]
+
+    def _label(self, row: Row, value: str) -> str:
+        kinds = (row["kind"], BOTH_TYPES)
+        labels = (self.labels.get((kind, row["order"], value)) for kind in kinds)
+        return next(filter(None, labels), "?")
+
+    def _text(self, row: Row, swap: Swap, surface: Surface) -> Row:
+        """Both sentences, the critical region, and where the sentence comes from."""
+        old = surface.form(row["replaced"])
+        new = capitalised_like(swap.form, old, not corrected(self.options, "capitals"))
+        good, bad, start = surface.replace(row["replaced"], new)
+        origin = {name: getattr(surface, name) for name in ("treebank", "file", "sent_id")}
+        key = (self.lang, self.phenomenon.name, *origin.values())
+        return {
+            "item_id": item_id(*key, row["subject"], start, good, bad),
+            "good": good,
+            "bad": bad,
+            "good_start": start,
+            "good_end": start + len(old),
+            "bad_start": start,
+            "bad_end": start + len(new),
+            "good_form": old,
+            "bad_form": new,
+            **origin,
+        }
+
+    def _item(self, row: Row, swap: Swap, surface: Surface) -> Row:
+        """One pair; ``label`` has as many labels as ``grammatical`` has values."""
+        before, after = "|".join(swap.before), "|".join(swap.after)
+        return {
+            "lang": self.lang,
+            "phenomenon": self.phenomenon.name,
+            "paradigm": f"{before}>{after}/{row['order']}/{row['kind']}",
+            "grammatical": before,
+            "ungrammatical": after,
+            "order": row["order"],
+            "inflected": row["kind"],
+            "label": "|".join(self._label(row, value) for value in swap.before),
+            "subject": row["subject_form"],
+            "subject_id": row["subject"],
+            "subject_lemma": row["subject_lemma"].replace("_", ""),
+            "subject_upos": row["subject_upos"],
+            "subject_feats": row["subject_feats"],
+            "verb": row["verb_form"],
+            "verb_id": row["verb"],
+            "inflected_form": row["form"],
+            "inflected_id": row["inflected"],
+            "inflected_lemma": row["lemma"].replace("_", ""),
+            "replaced_id": row["replaced"],
+            "values": f"{before} -> {after}",
+            "inflected_upos": row["upos"],
+            "distance": row["distance"],
+            **self._text(row, swap, surface),
+        }
+
+
+def load_resources(
+    rows: Sequence[Row], lexicon: pa.Table, construction: str, any_case: bool
+) -> tuple[Resource, ...]:
+    """Both sources' entries for the words of a construction's candidates."""
+    lemmas = spellings((row["lemma"].replace("_", "") for row in rows), any_case)
+    subjects = spellings((row["subject_form"] for row in rows), any_case)
+    verbs = Selection(("V",), lemmas, "lemma", participles=construction == "sp")
+    context = Selection(CONTEXT_PARTS, subjects, "form")
+    return tuple(
+        Resource(load_lexicon(lexicon, source, verbs), load_lexicon(lexicon, source, context))
+        for source in SOURCES
+    )
+
+
+def _labels(agreement: list[Row], phenomenon: str) -> dict[tuple[str, str, str], str]:
+    return {
+        (row["verb_type"], row["order"], row["value"]): row["label"]
+        for row in agreement
+        if row["phenomenon"] == phenomenon
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    """The tables of one language, read."""
+
+    lexicon: pa.Table
+    agreement: list[Row]
+    surfaces: Mapping[int, Surface]
+
+
+def _build(
+    rows: list[Row], construction: str, lang: str, tables: _Tables, options: MultiblimpOptions
+) -> Iterator[tuple[str, list[Row], dict[str, int]]]:
+    """Name, pairs and counts of each phenomenon of one construction."""
+    any_case = corrected(options, "letter_case")
+    resources = load_resources(rows, tables.lexicon, construction, any_case)
+    for phenomenon in map(PHENOMENA.__getitem__, options.phenomena):
+        if phenomenon.construction != construction:
+            continue
+        inflector = Inflector(phenomenon.feature, resources, any_case)
+        labels = _labels(tables.agreement, phenomenon.name)
+        builder = PairBuilder(lang, phenomenon, inflector, labels, tables.surfaces, options)
+        pairs = builder.build(rows)
+        dropped = {f"- {reason}": builder.rejected[reason] for reason in ALL_REASONS}
+        yield phenomenon.name, pairs, {"candidates": len(rows), **dropped, "pairs": len(pairs)}
+
+
+def build_pairs(
+    paths: PairInputs,
+    lang: str,
+    special: Sequence[str],
+    output: Path,
+    funnel: Path,
+    options: MultiblimpOptions,
+) -> dict[str, dict[str, int]]:
+    """Write every surviving pair of a language as ``items``, and the stage's funnel.
+
+    ``special`` are the treatments of its spelling. Returns the funnel's counts by
+    phenomenon. Raises UserError when a table can't be read.
+    """
+    edges = read_table(CANDIDATES, paths.candidates).to_pylist()
+    sentences = pa.array(sorted({row["sentence"] for row in edges}), pa.int32())
+    words = read_tokens(paths.tokens, SURFACE_COLUMNS, special, options)
+    words = words.filter(pc.is_in(words["sentence"], sentences))
+    whole = corrected(options, "contractions")
+    tables = _Tables(
+        read_table(LEXICON, paths.lexicon),
+        read_table(AGREEMENT, paths.agreement).to_pylist(),
+        load_surfaces(words, paths.sentences, whole_contractions=whole),
+    )
+    counts: dict[str, dict[str, int]] = {}
+    items: list[Row] = []
+    for construction in ("sv", "sp"):
+        rows = [row for row in edges if row["construction"] == construction]
+        for name, pairs, numbers in _build(rows, construction, lang, tables, options):
+            items += pairs
+            counts[f"pairs {name}"] = numbers
+    write_table(pa.Table.from_pylist(items, schema=ITEM_SCHEMA), ITEMS, output)
+    write_funnel(funnel, lang, counts)
+    return counts

@@ -1,0 +1,123 @@
+"""Corrections that the MultiBLiMP authors made to UniMorph tables before use.
+
+Source: method notes to MultiBLiMP 1.0, 2.5; the paper does not mention them. The table of
+patches beside this module lists them, in their order. Its ``table`` is the file that one is
+for (empty: all of the language) and its ``kind`` says what it does:
+
+- ``tags``, ``tags_everywhere``: replace the first, or every, match of ``pattern`` in the tags;
+- ``drop``: leave out lines that match ``pattern``;
+- ``lemma_as_form``: repeat rows whose tags match with the lemma as form, and other tags;
+- ``add``: one more row, "lemma|form|tags".
+
+Tables that replace or extend others (Finnish, Karelian, Kazakh, Livvi, Uzbek, Veps) are rows
+of ``config/sources.tsv``. A patch that a later issue of a table makes superfluous changes
+nothing.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from blimpworks.errors import UserError
+
+Row = tuple[str, str, str]
+"""A row of a UniMorph table: lemma, form and tags."""
+
+TABLE = "unimorph_patches.tsv"
+KINDS = ("tags", "tags_everywhere", "drop", "lemma_as_form", "add")
+DROPPED = "\t\t"
+"""What stands for a line to leave out: neither lemma nor form."""
+PLAIN_WORD = re.compile(r"[a-z]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """One row of the table of patches."""
+
+    lang: str
+    table: str
+    kind: str
+    pattern: re.Pattern[str]
+    replacement: str
+
+    def concerns(self, table: str) -> bool:
+        """Whether it is for a file of this name (without .xz)."""
+        return self.table in ("", table.removesuffix(".xz"))
+
+
+@cache
+def patches_of(lang: str) -> tuple[Patch, ...]:
+    """Patches of a language, in the order in which they apply.
+
+    Raises UserError if the table of patches has an unknown kind.
+    """
+    return tuple(patch for patch in _patches() if patch.lang == lang)
+
+
+@cache
+def _patches() -> tuple[Patch, ...]:
+    text = files("blimpworks.papers.multiblimp.items").joinpath(TABLE).read_text("utf-8")
+    patches = []
+    for number, line in enumerate(text.splitlines()[1:], start=2):
+        lang, table, kind, pattern, replacement, _ = line.split("\t")
+        if kind not in KINDS:
+            raise UserError(
+                f"{TABLE}:{number}: kind is '{kind}', expected one of {', '.join(KINDS)}; "
+                "correct the table of patches."
+            )
+        patches.append(Patch(lang, table, kind, re.compile(pattern), replacement))
+    return tuple(patches)
+
+
+def patch_line(line: str, lang: str, table: str = "") -> str:
+    """One line of the file ``table`` with its tags corrected.
+
+    A line to leave out comes back without lemma and form. Without the file's name, it is
+    taken for the language's main table, which is named like the language.
+    """
+    for patch in patches_of(lang):
+        if not patch.concerns(table or lang):
+            continue
+        if patch.kind == "drop":
+            if patch.pattern.search(line):
+                return DROPPED
+        elif patch.kind in ("tags", "tags_everywhere") and line.count("\t") >= 2:
+            lemma, form, tags = line.split("\t", 2)
+            count = 1 if patch.kind == "tags" else 0
+            tags = patch.pattern.sub(patch.replacement, tags, count=count)
+            line = f"{lemma}\t{form}\t{tags}"
+    return line
+
+
+def patch_rows(rows: Iterable[Row], lang: str) -> Iterator[Row]:
+    """Rows of a language's tables, lines patched already, with the authors' additions.
+
+    A language without any rows is given none.
+    """
+    own = patches_of(lang)
+    repeated = [patch for patch in own if patch.kind == "lemma_as_form"]
+    any_rows = False
+    for row in rows:
+        any_rows = True
+        yield row
+        yield from _repetitions(row, repeated)
+    if any_rows:
+        for patch in own:
+            if patch.kind == "add":
+                lemma, form, tags = patch.replacement.split("|")
+                yield lemma, form, tags
+
+
+def _repetitions(row: Row, patches: Iterable[Patch]) -> Iterator[Row]:
+    """The lemma as another form, as far as it ends in a plain word and the form is one.
+
+    That is what the authors' substitution reaches: *re-enter* has no plural.
+    """
+    lemma, form, tags = row
+    for patch in patches:
+        if patch.pattern.search(tags) and PLAIN_WORD.fullmatch(form):
+            ending = re.search(r"[a-z]+$", lemma)
+            if ending:
+                yield lemma, ending[0], patch.pattern.sub(patch.replacement, tags, count=1)

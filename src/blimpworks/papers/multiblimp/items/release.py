@@ -1,0 +1,127 @@
+"""MultiBLiMP's items in the workflow: where released ones lie, and what its rules are given.
+
+Released items are pinned files of the hub, or a directory of that layout. Without heavy imports,
+because the Snakefile asks each time it is parsed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from blimpworks.errors import UserError
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions
+
+if TYPE_CHECKING:  # the catalogue imports the configuration, and both are imported by everything
+    from blimpworks.campaign.catalogue import Catalogue, SourceRow
+    from blimpworks.campaign.settings.campaign import Campaign
+
+BENCHMARK = "multiblimp"
+RELEASED_ITEMS = "multiblimp_data"
+"""Kind of the sources that are the released items, one file per language."""
+
+
+def _options(campaign: Campaign) -> MultiblimpOptions:
+    return campaign.section(MultiblimpOptions)
+
+
+def is_released(campaign: Campaign) -> bool:
+    """Whether the campaign's items of MultiBLiMP are the release's own."""
+    return BENCHMARK in campaign.benchmarks and _options(campaign).items == "released"
+
+
+def is_regenerated(campaign: Campaign) -> bool:
+    """Whether the campaign makes items of MultiBLiMP from treebanks."""
+    return BENCHMARK in campaign.benchmarks and _options(campaign).items == "regenerated"
+
+
+def pinned_items(campaign: Campaign, catalogue: Catalogue, lang: str) -> SourceRow | None:
+    """The row of a language's released file on the hub; None for a campaign that reads none."""
+    if not is_released(campaign) or _options(campaign).released != "hub":
+        return None
+    return next(iter(catalogue.sources_of(RELEASED_ITEMS, lang)), None)
+
+
+def released_file(campaign: Campaign, catalogue: Catalogue, lang: str) -> Path:
+    """The file that a language's released items are read from, retrieved or in its directory."""
+    row = pinned_items(campaign, catalogue, lang)
+    if row is None:
+        return Path(_options(campaign).released) / lang / "data.tsv"
+    return Path(campaign.pathvars.resources, "sources", row.name)
+
+
+def origin_of_items(campaign: Campaign, catalogue: Catalogue) -> str:
+    """What the campaign's items are, in words for captions and records of exhibits."""
+    if _options(campaign).items == "regenerated":
+        return "regenerated"
+    if _options(campaign).released != "hub":
+        return f"released (read from {_options(campaign).released})"
+    rows = (r for r in catalogue.sources.values() if r.kind == RELEASED_ITEMS)
+    versions = dict.fromkeys(row.version for row in rows if row.lang in catalogue.languages)
+    return f"released (jumelet/multiblimp at {', '.join(versions)})"
+
+
+def check_release(campaign: Campaign, catalogue: Catalogue) -> None:
+    """See that each language of MultiBLiMP has a released file, where the campaign wants them.
+
+    Raises UserError for a directory, a file of it, a row of the table of sources or a checksum
+    that is missing.
+    """
+    if not is_released(campaign):
+        return
+    folder = _options(campaign).released
+    if folder != "hub" and not Path(folder).is_dir():
+        raise UserError(
+            f"multiblimp.released is {str(folder)!r}, which is no directory; expected 'hub', or a "
+            "directory with a LANG/data.tsv of each language (`blimpworks export multiblimp`)."
+        )
+    for lang in catalogue.languages_of(BENCHMARK):
+        _check_language(campaign, catalogue, lang)
+
+
+def _check_language(campaign: Campaign, catalogue: Catalogue, lang: str) -> None:
+    """See that one language has its released file, or a row that can be retrieved."""
+    table, row = campaign.catalogue.sources, pinned_items(campaign, catalogue, lang)
+    if _options(campaign).released != "hub":
+        path = released_file(campaign, catalogue, lang)
+        if not path.is_file():
+            raise UserError(
+                f"multiblimp.released: {path} does not exist; add it, or take {lang!r} out of "
+                "languages."
+            )
+    elif row is None:
+        raise UserError(
+            f"{table} has no row of kind {RELEASED_ITEMS!r} and lang {lang!r}, expected the file "
+            "of its released items; add that of config/sources.tsv, or take the language out."
+        )
+    elif not row.sha256 and campaign.unpinned == "skip":
+        raise UserError(
+            f"{table}: the released items of {lang!r} ({row.name}) have no checksum, and the "
+            f"campaign skips such files; run `blimpworks pin {table} {row.name}`, or take the "
+            "language out of languages."
+        )
+
+
+def pinned_arguments(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[str]:
+    """Options of ``build-released-items`` for a file of the hub: its revision and expected pairs.
+
+    None for a file that is read from a directory.
+    """
+    row = pinned_items(campaign, catalogue, lang)
+    if row is None:
+        return []
+    pairs = catalogue.languages[lang].paper_n
+    expected = [f"--pairs={pairs}"] if pairs is not None else []
+    return [f"--revision={row.version}", *expected]
+
+
+def stage(campaign: Campaign, *sections: str, decisions: Collection[str] = ()) -> str:
+    """The named sections and decisions of the settings, as JSON for the ``options`` of a rule.
+
+    Only what a stage reads is among its options, so that a change reruns no other stage.
+    """
+    included: dict[str, bool | set[str]] = dict.fromkeys(sections, True)
+    if decisions:
+        included |= {"variant": True, "decisions": {*decisions}}
+    return _options(campaign).model_dump_json(include=included)

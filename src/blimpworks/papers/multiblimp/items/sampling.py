@@ -1,0 +1,192 @@
+"""Balanced sampling: at most so many pairs of each condition, the common ones less often.
+
+Source: MultiBLiMP 1.0, section 4.4. The authors drew from an unseeded generator, so their
+selection can't be had again; ours depends on the seed, the condition and the pairs alone.
+"""
+
+import heapq
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from blimpworks.papers.multiblimp.items.schema import ITEM_SCHEMA, write_funnel
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
+from blimpworks.tables import ITEMS, read_table, write_table
+
+Item = dict[str, Any]
+Condition = tuple[str, str, str, str, str]
+"""Phenomenon, grammatical value, ungrammatical value, order, inflected word's kind."""
+
+
+TOO_FEW = "- too few pairs of the phenomenon"
+NO_AGREEMENT = "- no agreement"
+AGAIN, NOWHERE = "+ in a further condition", "- in no condition"
+ABOVE_LIMIT = "- above the condition's limit"
+
+
+def conditions(items: Iterable[Item]) -> list[Condition]:
+    """Conditions to sample, sorted: each pair of single values, in both word orders.
+
+    One order may have no pairs, or only pairs that allow several values.
+    """
+    swaps = {
+        (i["phenomenon"], i["grammatical"], i["ungrammatical"], i["inflected"])
+        for i in items
+        if "|" not in i["grammatical"] and "|" not in i["ungrammatical"]
+    }
+    return sorted((p, g, u, order, kind) for p, g, u, kind in swaps for order in ("SV", "VS"))
+
+
+def _has(text: str, value: str, exact: bool) -> bool:
+    return value in (text.split("|") if exact else text)
+
+
+def members(items: Iterable[Item], condition: Condition, exact: bool = False) -> list[Item]:
+    """Pairs of a condition: its values may be among several ("3 -> 1|2" is in two).
+
+    The authors look for a value in the text, so that "3IMP" is in the condition of "3" too;
+    with ``exact`` it is not.
+    """
+    phenomenon, grammatical, ungrammatical, order, inflected = condition
+    return [
+        item
+        for item in items
+        if (item["phenomenon"], item["order"], item["inflected"]) == (phenomenon, order, inflected)
+        and _has(item["grammatical"], grammatical, exact)
+        and _has(item["ungrammatical"], ungrammatical, exact)
+    ]
+
+
+def _traits(item: Item, published: bool) -> tuple[tuple[str, Any], ...]:
+    """What a pair is balanced by; sentence and attractor presence are in the code only."""
+    incongruent = item["attractors"] - item["congruent_attractors"]
+    traits = (
+        ("subject", item["subject"]),
+        ("verb", item["inflected_form"]),
+        ("distance", item["distance"]),
+        ("only congruent", item["attractors"] > 0 and incongruent == 0),
+        ("only incongruent", item["attractors"] > 0 and item["congruent_attractors"] == 0),
+    )
+    more = (("has attractors", item["attractors"] > 0), ("sentence", item["good"]))
+    return traits + more if published else traits
+
+
+def weights(items: Sequence[Item], published: bool) -> list[float]:
+    """Sampling weight of each pair: one over the product of its traits' relative frequencies.
+
+    The traits are the paper's five, or with ``published`` the code's seven.
+    """
+    traits = [_traits(item, published) for item in items]
+    counts = Counter(trait for each in traits for trait in each)
+    return [math.prod(len(items) / counts[trait] for trait in each) for each in traits]
+
+
+def _uniform(seed: int, condition: Condition, item_id: str) -> float:
+    """A number in (0, 1) that depends on nothing but its arguments."""
+    text = f"{seed}\x1f{condition}\x1f{item_id}".encode()
+    return (int.from_bytes(blake2b(text, digest_size=8).digest()) + 0.5) / 2**64
+
+
+def draw(items: Sequence[Item], condition: Condition, options: MultiblimpOptions) -> list[Item]:
+    """At most ``per_condition`` pairs, drawn by weight without replacement.
+
+    Each pair gets the key log(u) / weight and the largest keys win, which is the same
+    distribution as drawing one after another (Efraimidis and Spirakis 2006) but does not
+    depend on the order of the input. Returns them in order of item_id, with their weight
+    relative to all pairs of the condition.
+    """
+    settings = options.sampling
+    weighted = weights(items, published=not corrected(options, "balance"))
+    total = math.fsum(weighted)
+    keyed = [
+        (math.log(_uniform(settings.seed, condition, item["item_id"])) / weight, i)
+        for i, (item, weight) in enumerate(zip(items, weighted, strict=True))
+    ]
+    chosen = sorted(
+        (i for _, i in heapq.nlargest(settings.per_condition, keyed)),
+        key=lambda i: items[i]["item_id"],
+    )
+    return [{**items[i], "weight": weighted[i] / total} for i in chosen]
+
+
+def _label(items: Iterable[Item], value: str) -> str:
+    """The agreement label of a subject value among pairs of one order and kind."""
+    for item in items:
+        labels = zip(item["grammatical"].split("|"), item["label"].split("|"), strict=True)
+        for labelled, label in labels:
+            if labelled == value:
+                return str(label)
+    return "?"
+
+
+def sample(
+    items: Sequence[Item], options: MultiblimpOptions, untested: Collection[str] = ()
+) -> tuple[list[Item], dict[str, int]]:
+    """The balanced selection, and counts of what was dropped and why.
+
+    A pair that is a member of two conditions can be drawn in both, as in the release;
+    corrected, it stands in the first that is kept alone. Conditions of an ``untested``
+    construction ("sv", "sp") count as undecided, whatever the tests say.
+    """
+    counts = dict.fromkeys(("pairs", AGAIN, NOWHERE, TOO_FEW, NO_AGREEMENT, ABOVE_LIMIT), 0)
+    counts["pairs"] = len(items)
+    sizes = Counter(item["phenomenon"] for item in items)
+    once = corrected(options, "memberships")
+    taken: set[str] = set()
+    standing: Counter[int] = Counter()
+    chosen: list[Item] = []
+    for condition in conditions(items):
+        inside = [i for i in members(items, condition, once) if i["item_id"] not in taken]
+        standing.update(map(id, inside))
+        label = "?" if condition[0][:2] in untested else _label(inside, condition[1])
+        if sizes[condition[0]] < options.sampling.minimum:
+            counts[TOO_FEW] += len(inside)
+        elif label == "-":
+            counts[NO_AGREEMENT] += len(inside)
+        else:
+            taken |= {item["item_id"] for item in inside} if once else set()
+            inside = [_in_condition(item, condition, label) for item in inside]
+            drawn = draw(inside, condition, options)
+            counts[ABOVE_LIMIT] += len(inside) - len(drawn)
+            chosen += drawn
+    counts[AGAIN] = standing.total() - len(standing)
+    counts[NOWHERE] = len(items) - len(standing)
+    return chosen, {**counts, "items": len(chosen)}
+
+
+def _in_condition(item: Item, condition: Condition, label: str) -> Item:
+    """A pair seen as one of a condition: its attractors agree with that one value or not."""
+    _, grammatical, ungrammatical, order, inflected = condition
+    return {
+        **item,
+        "paradigm": f"{grammatical}>{ungrammatical}/{order}/{inflected}",
+        "grammatical": grammatical,
+        "ungrammatical": ungrammatical,
+        "label": label,
+        "congruent_attractors": item["attractor_values"].count(grammatical),
+    }
+
+
+def sample_items(
+    pairs: Path,
+    lang: str,
+    untested: Collection[str],
+    output: Path,
+    funnel: Path,
+    options: MultiblimpOptions,
+) -> dict[str, int]:
+    """Write the sampled ``items`` of a language and the stage's funnel; return its counts.
+
+    ``untested`` are constructions whose agreement statistics the release did not apply.
+    Raises UserError when the pairs can't be read.
+    """
+    lost = () if corrected(options, "lost_statistics") else untested
+    items, counts = sample(read_table(ITEMS, pairs).to_pylist(), options, lost)
+    write_table(pa.Table.from_pylist(items, schema=ITEM_SCHEMA), ITEMS, output)
+    write_funnel(funnel, lang, {"sampling": counts})
+    return counts

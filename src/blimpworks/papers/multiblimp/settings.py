@@ -1,0 +1,198 @@
+"""Settings of MultiBLiMP: how pairs are made, and where the authors' code and the paper part."""
+
+from pathlib import Path
+from typing import Annotated, Literal, Self, get_args
+
+from pydantic import AfterValidator, Field, model_validator
+
+from blimpworks.campaign.settings.base import (
+    Fraction,
+    Method,
+    Positive,
+    TiePolicy,
+    Variant,
+    distinct,
+)
+from blimpworks.strict import Strict
+
+Phenomenon = Literal["sv#", "svG", "svP", "sp#", "spG", "spP"]
+
+
+Distinct = AfterValidator(distinct)
+
+
+class LexiconOptions(Strict):
+    """Frequency filters of the lexicon derived from treebanks (MultiBLiMP, section 3)."""
+
+    form_ratio: float = Field(3.0, ge=1)
+    """A form is dropped when the most frequent form of its lemma and features is more than
+    this many times as frequent."""
+    bundle_ratio: float = Field(10.0, ge=1)
+    """A hapax feature bundle is dropped when a bundle at most two tags away is more than
+    this many times as frequent for the same form."""
+
+
+class AgreementOptions(Strict):
+    """The binomial tests that label a condition (MultiBLiMP, section 4.2)."""
+
+    null_probability: Fraction = 0.9
+    """Probability of agreement under the null hypothesis."""
+    alpha: Fraction = 0.1
+    """Significance level: halved for the two one-sided tests, or corrected for all tests (see
+    the decision ``bonferroni``)."""
+
+
+class SamplingOptions(Strict):
+    """Balanced sampling (MultiBLiMP, section 4.4)."""
+
+    per_condition: Positive = 100
+    """At most this many pairs of a condition are kept."""
+    minimum: Positive = 5
+    """A phenomenon with fewer pairs than this in a language yields no items."""
+    seed: int = 0
+    """Seed of the draw; each condition draws independently of all others."""
+
+
+class Decisions(Strict):
+    """Where the authors' code departs from the paper's text (or from what was meant).
+
+    Each decision follows ``variant`` of the campaign unless it is set here.
+    """
+
+    finiteness: Variant | None = None
+    """published: the leftmost auxiliary or copula counts, and any verb form qualifies;
+    corrected: the leftmost finite auxiliary, else the verb, if finite (section 4.1);
+    finite is VerbForm=Fin, and a Mood where no VerbForm is annotated."""
+    first_word_auxiliary: Variant | None = None
+    """published: when the auxiliary is the first word, the main verb is replaced by the
+    auxiliary's other form; corrected: the auxiliary is."""
+    attractor_window: Variant | None = None
+    """published: the word right before the later of subject and verb is never an
+    attractor; corrected: it is looked at."""
+    copied_features: Variant | None = None
+    """published: features copied from a subject stay on the verb for its next subject;
+    corrected: each subject meets the verb as annotated."""
+    agreement_evidence: Variant | None = None
+    """published: values come from the lexicons alone, and those of participles from the
+    treebank lexicon only where UniMorph has none; corrected: from the treebank's
+    annotation, and UniMorph where it has none (section 4.2)."""
+    contractions: Variant | None = None
+    """published: the words of a contraction stand apart in the sentence ("de le");
+    corrected: as the treebank's text has them ("du"), and none of them is replaced, unless
+    they are merely written together."""
+    verb_types: Variant | None = None
+    """published: agreement is counted over verbs and auxiliaries together; corrected: for
+    each apart, as section 4.2 says."""
+    bonferroni: Variant | None = None
+    """published: alpha is halved, whatever the number of tests; corrected: it is divided by
+    the number of tests that the language has of the phenomenon (section 4.2)."""
+    labels: Variant | None = None
+    """published: a value that never agrees is undecided however often it occurs, and one
+    that agrees in more than nine of ten of at least six cases is near-universal without
+    significance; corrected: the tests alone decide (section 4.2)."""
+    marked_sentences: Variant | None = None
+    """published: sentences with a corrected or code-switched word (MISC) are dropped too;
+    corrected: only those that section 4.1 names."""
+    rare_readings: Variant | None = None
+    """published: hapax readings near a far more frequent one of the form are dropped from
+    the treebank lexicon; corrected: only rare forms are, as section 3.2 says."""
+    first_entry: Variant | None = None
+    """published: the treebank lexicon's first entry is lost when it is read; corrected: it
+    stays."""
+    missing_words: Variant | None = None
+    """published: lemmas and forms such as "nan" and "null" are lost, read as missing cells;
+    corrected: they are words."""
+    letter_case: Variant | None = None
+    """published: words are looked up as they are written, so that capitalised verbs have no
+    pairs and capitalised subjects ("Sie") are never ambiguous; corrected: in lower case
+    too."""
+    capitals: Variant | None = None
+    """published: a form in place of a capitalised one is lower-cased after its first letter
+    ("McDonald" would be "Mcdonald"); corrected: the rest keeps its case."""
+    scripts: Variant | None = None
+    """published: diacritics, scripts and alternative forms are levelled for the languages
+    that the authors' runs reached; corrected: where appendix A.1 or plain correctness asks
+    for it."""
+    lost_statistics: Variant | None = None
+    """published: no condition is dropped in the languages whose released numbers show that
+    their agreement statistics were not applied (``untested`` in the table of languages);
+    corrected: their tests decide too."""
+    balance: Variant | None = None
+    """published: the draw also balances the sentence and whether it has attractors;
+    corrected: only the five traits of section 4.4."""
+    memberships: Variant | None = None
+    """published: a pair of several values ("3 -> 1|2") can be drawn in each of its
+    conditions, and then stands twice; corrected: it belongs to the first kept alone, and to none by
+    part of a value's name."""
+    mcnemar: Variant | None = None
+    """published: McNemar's test is always chi-squared with continuity correction, as the
+    p-values of Table B.2 are; corrected: exact binomial where two models differ on fewer
+    than 25 pairs."""
+
+
+class ExhibitOptions(Strict):
+    """What MultiBLiMP's exhibits show where that is open."""
+
+    table1_languages: tuple[str, ...] = ("nld", "tur")
+    """Languages of Table 1; a campaign without them shows two of its own that inflect."""
+    table1_phenomenon: str = Field("sv#", pattern="^s[vp][#GP]$")
+    """Agreement phenomenon that Table 1 shows."""
+    figure2_language: Annotated[str, Field(pattern="^[a-z]{3}$")] | None = None
+    """Language whose pair Figure 2 follows; null: English where the campaign has it, else its
+    first."""
+    figure2_pair: Annotated[str, Field(pattern="^[0-9a-f]{16}$")] | None = None
+    """The pair (``item_id`` of the language's items) that it follows; null: of the pairs of
+    certain agreement in short sentences without attractors the one with the smallest id."""
+
+
+class MultiblimpOptions(Strict):
+    """MultiBLiMP's pairs: generated here, or those of the release."""
+
+    items: Literal["regenerated", "released"] = "regenerated"
+    """regenerated: made from treebanks and lexicons; released: the authors' own, whose draw had
+    no seed, so that they alone give the paper's accuracies. No treebank is read for those."""
+    released: Literal["hub"] | Path = "hub"
+    """Where released items are read from: the data set on the Hugging Face hub (rows of kind
+    ``multiblimp_data`` in the table of sources), or a directory with a ``LANG/data.tsv`` of each
+    language, as ``blimpworks export multiblimp`` writes them."""
+    variant: Variant = "published"
+    """Behaviour of the authors' code, or of the paper's text where the two differ."""
+    decisions: Decisions = Decisions()
+    phenomena: Annotated[tuple[Phenomenon, ...], Field(min_length=1), Distinct] = get_args(
+        Phenomenon
+    )
+    """Agreement of a verb (sv) or participle (sp) with its subject in number (#), gender (G)
+    or person (P)."""
+    lexicon: LexiconOptions = LexiconOptions()
+    agreement: AgreementOptions = AgreementOptions()
+    sampling: SamplingOptions = SamplingOptions()
+    methods: Annotated[tuple[Method, ...], Field(min_length=1), Distinct] = ("full_sentence",)
+    """How a pair is decided: names of methods, or ``name=expression`` for others (see
+    docs/scoring.md); the first is the one that exhibits show (section 6)."""
+    ties: TiePolicy | None = None
+    """What equal values count as; null: what benchmark and variant have (wrong, because the
+    authors' comparison is strict)."""
+    exhibits: ExhibitOptions = ExhibitOptions()
+
+    @model_validator(mode="after")
+    def _reads_what_is_named(self) -> Self:
+        if self.items == "regenerated" and self.released != "hub":
+            raise ValueError(
+                f"released is {str(self.released)!r}, but items is 'regenerated', which reads no "
+                "released file; set items to 'released', or take released out"
+            )
+        return self
+
+
+def variant_of(options: MultiblimpOptions, decision: str) -> Variant:
+    """Which variant a decision (a field of ``Decisions``) is taken in.
+
+    A decision that the campaign leaves open follows its ``variant``.
+    """
+    chosen: Variant | None = getattr(options.decisions, decision)
+    return chosen or options.variant
+
+
+def corrected(options: MultiblimpOptions, decision: str) -> bool:
+    """Whether a decision (a field of ``Decisions``) is taken the corrected way."""
+    return variant_of(options, decision) == "corrected"

@@ -1,0 +1,177 @@
+"""Where the mean per token and the sum of log-probabilities decide a pair differently.
+
+UrBLiMP compares perplexities (Adeeba, Dillon, Sajjad and Bhatt 2025, section 3.1), which are means
+per token. A deletion takes tokens away: both sums and means then compare sentences of unequal
+length, and they need not agree.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from math import log
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from blimpworks.campaign.methods import find_method
+from blimpworks.campaign.ties import TIES
+from blimpworks.errors import UserError
+from blimpworks.judging.judge import align_scores, margins, side_of
+from blimpworks.papers.urblimp.tables import LENGTHS, SURPRISALS, write_rows
+from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table
+
+SIDES = ("good", "bad")
+BY_TOKEN, BY_SUM = "per_token", "full_sentence"
+DELETION = "deletion"
+LONGEST = 14
+"""Words of the longest sentence that is shown if there are others."""
+KINDS = ("phenomenon", "paradigm", "change")
+Item = dict[str, Any]
+
+
+class Evaluation(NamedTuple):
+    """The tables of one model on one language's pairs."""
+
+    model: str
+    lang: str
+    items: Path
+    scores: Path
+    judgements: Path
+
+
+def _decisions(evaluation: Evaluation, items: pa.Table, scores: pa.Table, tie: float) -> list[Item]:
+    """The pairs that a model has judged, with margins [nats] by token and in sum.
+
+    ``scores`` are of the rows of ``items``; ``tie`` is what equal values count as.
+    """
+    good, bad = (side_of(items, scores, side) for side in SIDES)
+    ahead = {name: margins(find_method(name), good, bad)[0] for name in (BY_TOKEN, BY_SUM)}
+    judged = read_table(JUDGEMENTS, evaluation.judgements, ["item_id", "correct"])
+    known = {*judged.filter(pc.is_valid(judged["correct"]))["item_id"].to_pylist()}
+    columns = items.select(["item_id", *KINDS, *SIDES]).to_pylist()
+    tokens = zip(*(scores[f"tokens_{side}"].to_pylist() for side in SIDES), strict=True)
+    rows = []
+    for at, (item, counts) in enumerate(zip(columns, tokens, strict=True)):
+        margin = {name: float(values[at]) for name, values in ahead.items()}
+        if item["item_id"] in known and not np.isnan([*margin.values()]).any():
+            right = {f"{n} right": tie if m == 0 else float(m > 0) for n, m in margin.items()}
+            rows.append({**item, **margin, **right, "row": at, "unequal": len({*counts}) > 1})
+    return rows
+
+
+def _differs(pair: Item) -> bool:
+    return bool(pair[f"{BY_TOKEN} right"] != pair[f"{BY_SUM} right"])
+
+
+def _counts(evaluation: Evaluation, pairs: Sequence[Item]) -> list[Item]:
+    """One row of ``LENGTHS`` per paradigm and kind of change, in the order of the items."""
+    if not pairs:
+        return []
+    frame = pd.DataFrame(pairs).astype(dict.fromkeys(KINDS, str))
+    groups = frame.assign(differently=[*map(_differs, pairs)]).groupby([*KINDS], sort=False)
+    counts = groups.agg(
+        n=("row", "size"),
+        unequal=("unequal", "sum"),
+        by_token=(f"{BY_TOKEN} right", "sum"),
+        by_sum=(f"{BY_SUM} right", "sum"),
+        differently=("differently", "sum"),
+    )
+    rows = counts.reset_index().assign(model=evaluation.model, lang=evaluation.lang)
+    return list(pa.Table.from_pandas(rows, preserve_index=False).to_pylist())
+
+
+def clearest_pair(pairs: Sequence[Item], deletions: Counter[str]) -> Item | None:
+    """The pair that shows best how the two methods differ; None where they never do.
+
+    Of the paradigm with most ``deletions`` that has any such pair, otherwise of any; rather one
+    of short sentences; then that whose means per token are furthest apart.
+    """
+    differing = [pair for pair in pairs if _differs(pair) and pair["unequal"]]
+    for paradigm, _ in sorted(deletions.items(), key=lambda each: (-each[1], each[0])):
+        inside = [p for p in differing if (p["paradigm"], p["change"]) == (paradigm, DELETION)]
+        if inside:
+            differing = inside
+            break
+
+    def rank(pair: Item) -> tuple[object, ...]:
+        """Lower is better."""
+        return len(pair["good"].split()) > LONGEST, -abs(pair[BY_TOKEN]), pair["item_id"]
+
+    return min(differing, key=rank, default=None)
+
+
+def words_of(
+    text: str, ends: Sequence[int], logprobs: Sequence[float | None]
+) -> list[tuple[str | None, int, float]]:
+    """Words of a text, each with its number of scored tokens and their surprisal in bits.
+
+    ``ends`` [tokens] are the characters complete after each token, ``logprobs`` [tokens] nats. A
+    token belongs to the word that its last character is in, one of white space alone to the word
+    after it; what follows the text is the last row, whose word is None, where there is such.
+    """
+    words = text.split()
+    after, at = [], 0
+    for word in words:
+        at = text.index(word, at) + len(word)
+        after.append(at)
+    counts, bits = [0] * (len(words) + 1), [0.0] * (len(words) + 1)
+    before = 0
+    for end, value in zip(ends, logprobs, strict=True):
+        # An empty token is a part of the character that follows, or the end of the text.
+        reached = end if text[before:end].strip() else end + 1
+        place = next((i for i, last in enumerate(after) if reached <= last), len(words))
+        if value is not None and not np.isnan(value):
+            counts[place] += 1
+            bits[place] -= value / log(2)
+        before = end
+    rows = list(zip([*words, None], counts, bits, strict=True))
+    return rows if counts[-1] else rows[:-1]
+
+
+def _surprisals(evaluation: Evaluation, pair: Item, scores: pa.Table) -> Iterator[Item]:
+    """Rows of ``SURPRISALS``: the words of both sentences of a pair."""
+    (row,) = scores.slice(pair["row"], 1).to_pylist()
+    keys = {"model": evaluation.model, "lang": evaluation.lang}
+    keys |= {name: pair[name] for name in ("paradigm", "item_id")}
+    for side in SIDES:
+        words = words_of(pair[side], row[f"{side}_ends"], row[f"{side}_logprobs"])
+        for position, (word, tokens, bits) in enumerate(words, start=1):
+            values = {"position": position, "word": word, "tokens": tokens, "bits": bits}
+            yield {**keys, "side": side, **values}
+
+
+def _deletions(items: pa.Table) -> Counter[str]:
+    chosen = items.filter(pc.equal(items["change"], DELETION))
+    return Counter(chosen["paradigm"].to_pylist())
+
+
+def compare_lengths(
+    evaluations: Sequence[Evaluation], ties: str, output: Path, surprisals: Path
+) -> dict[str, int]:
+    """Write how often models decide differently by token and in sum, and one such pair by word.
+
+    ``ties`` is what equal values count as. Returns how many pairs there are, and how many are
+    decided differently. Raises UserError when there is no table, one is missing or of another
+    schema, or an item has no scores.
+    """
+    if not evaluations:
+        raise UserError(f"{output}: no judgements are given; name at least one model.")
+    counts: list[Item] = []
+    words: list[Item] = []
+    for evaluation in evaluations:
+        items = read_table(ITEMS, evaluation.items, [*ITEMS.names, "change"])
+        if "change" not in items.column_names:
+            raise UserError(
+                f"{evaluation.items} has no column change; make the pairs of UrBLiMP again."
+            )
+        scores = align_scores(items, read_table(SCORES, evaluation.scores), evaluation.scores)
+        pairs = _decisions(evaluation, items, scores, TIES[ties])
+        counts += _counts(evaluation, pairs)
+        pair = clearest_pair(pairs, _deletions(items))
+        words += _surprisals(evaluation, pair, scores) if pair else ()
+    write_rows(counts, LENGTHS, output)
+    write_rows(words, SURPRISALS, surprisals)
+    return {name: sum(row[name] for row in counts) for name in ("n", "differently")}

@@ -1,0 +1,182 @@
+"""Formulas of UrBLiMP's exhibits: scores of models, tests between them, people's ratings.
+
+Those that compare models take either rows of accuracies, or printed numbers with a model as
+row and a phenomenon as column.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import pandas as pd
+
+from blimpworks.exhibits.formulas import PHRASE, Formula, choice, formula, sum_of
+
+BY_PHENOMENON, BY_PARADIGM = "phenomenon", "paradigm"
+OVER = choice({"phenomena": BY_PHENOMENON, "paradigms": BY_PARADIGM})
+"""What a test is over."""
+EACH_OTHER, TUNED = "all pairs of models", "base models and their -it"
+"""Which tests Holm's correction is over."""
+TEST = "by Wilcoxon's signed-rank test over {over}"
+
+
+def scores_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
+    """Percentages [phenomenon or paradigm, model]: means of accuracies, or as printed.
+
+    Models are in order of appearance.
+    """
+    if "accuracy" not in rows:
+        wide = rows.pivot(index="column", columns="row", values="value")
+        return wide[list(dict.fromkeys(rows["row"]))]
+    means = rows.groupby([unit, "model"], sort=False)["accuracy"].mean()
+    return 100 * means.unstack()[list(dict.fromkeys(rows["model"]))]
+
+
+def pairs_among(models: Sequence[str], among: str) -> list[tuple[str, str]]:
+    """Pairs of ``models`` that are tested: each two, or each base model with its tuned one."""
+    if among == EACH_OTHER:
+        return list(combinations(models, 2))
+    return [(model, f"{model}-it") for model in models if f"{model}-it" in models]
+
+
+def corrected_tests(rows: pd.DataFrame, among: str, over: str = BY_PHENOMENON) -> pd.DataFrame:
+    """The tests ``among`` the models of some rows, as ``compare_scores`` has them."""
+    # It takes scipy and statsmodels, which are slow to import.
+    from blimpworks.papers.urblimp.analysis.signed_rank import compare_scores
+
+    scores = scores_by(rows, over)
+    return compare_scores(scores, pairs_among([*scores.columns], among))
+
+
+# p is no smooth function of rounded cells, and the paper's tests are on those of Table 4: how far
+# rounding moves it has no meaning.
+@formula(f"two-sided p of two models {TEST}", takes_as_printed=True, over=OVER)
+def signed_rank(rows: pd.DataFrame, over: str = BY_PHENOMENON) -> float:
+    """P of the test of the two models that there are."""
+    from blimpworks.papers.urblimp.analysis.signed_rank import compare_scores
+
+    scores = scores_by(rows, over)
+    first, second = scores.columns
+    return float(compare_scores(scores, [(first, second)])["p"].item())
+
+
+@formula(
+    f"Holm-corrected p of {{first}} and {{second}} among {{among}}, {TEST}",
+    takes_as_printed=True,
+    among=PHRASE,
+    over=OVER,
+)
+def holm_of(
+    rows: pd.DataFrame, first: str, second: str, among: str, over: str = BY_PHENOMENON
+) -> float:
+    """P of the test of two models, corrected for all that are done ``among`` models."""
+    tests = corrected_tests(rows, among, over)
+    pairs = zip(tests["first"], tests["second"], strict=True)
+    chosen = [{*pair} == {first, second} for pair in pairs]
+    return float(tests["holm"][chosen].item())
+
+
+@formula(
+    f"number of Holm-corrected p < {{below}} among {{among}}, {TEST}",
+    takes_as_printed=True,
+    among=PHRASE,
+    over=OVER,
+)
+def significant(rows: pd.DataFrame, below: float, among: str, over: str = BY_PHENOMENON) -> float:
+    """How many of the tests ``among`` models are significant after Holm's correction."""
+    return float((corrected_tests(rows, among, over)["holm"] < below).sum())
+
+
+@formula("number of rows where accuracy > {limit}")
+def above(rows: pd.DataFrame, limit: float) -> float:
+    """How many accuracies are higher."""
+    return float((rows["accuracy"] > limit).sum())
+
+
+@formula("number of rows where accuracy < {limit}")
+def below(rows: pd.DataFrame, limit: float) -> float:
+    """How many accuracies are lower."""
+    return float((rows["accuracy"] < limit).sum())
+
+
+@formula("number of paradigms where {model} has the highest accuracy alone")
+def ahead(rows: pd.DataFrame, model: str) -> float:
+    """On how many paradigms a model is better than each of the others."""
+    wide = rows.pivot(index="paradigm", columns="model", values="accuracy")
+    return float((wide[model] > wide.drop(columns=model).max(axis=1)).sum())
+
+
+@formula("100 × sum of {column} ÷ sum of n")
+def percent_of(rows: pd.DataFrame, column: str) -> float:
+    """A number of pairs in percent of all."""
+    return float(100 * rows[column].sum() / rows["n"].sum())
+
+
+def _implied(rows: pd.DataFrame) -> float:
+    from blimpworks.analysis.shares import implied_denominator
+
+    return float(implied_denominator(rows["accuracy"], rows["rounding"]) or "nan")
+
+
+MACRO = Formula(
+    "100 × mean over phenomena of mean(accuracy)",
+    lambda rows: 100 * rows.groupby("phenomenon")["accuracy"].mean().mean(),
+)
+# It allows for rounding itself.
+IMPLIED = Formula("smallest n of which every accuracy is a share", _implied, takes_as_printed=True)
+PAPER_TOTAL = Formula(
+    "sum of value, or of corrected where there is no value",
+    lambda rows: rows["value"].fillna(rows["corrected"]).astype(float).sum(),
+)
+BITS = sum_of("bits")
+BITS_PER_TOKEN = Formula(
+    "sum of bits ÷ sum of tokens", lambda rows: rows["bits"].sum() / rows["tokens"].sum()
+)
+
+
+# People's ratings: see ``urblimp.validation.kappas``
+
+OVER_PAIRS = ", over pairs with {per_pair} judgements"
+KAPPAS = {
+    "Fleiss' kappa of the sentence chosen": "published",
+    "Fleiss' kappa of right and wrong": "corrected",
+    "Randolph's free-marginal kappa": "free",
+}
+"""Names of kappas, by what sentences call them."""
+PAIRS = Formula("number of pairs", lambda rows: rows["item_id"].nunique())
+
+
+@formula("{name}" + OVER_PAIRS, name=choice(KAPPAS))
+def kappa(rows: pd.DataFrame, name: str, per_pair: int) -> float:
+    """A kappa, over the pairs that have just so many judgements."""
+    # It takes scipy and statsmodels, which are slow to import.
+    from blimpworks.papers.urblimp.validation import kappas
+
+    return kappas.kappa(name, rows, per_pair)
+
+
+@formula("number of pairs" + OVER_PAIRS)
+def complete(rows: pd.DataFrame, per_pair: int) -> float:
+    """How many pairs have just so many judgements."""
+    return float((rows.groupby("item_id").size() == per_pair).sum())
+
+
+@formula("number of pairs without {per_pair} judgements")
+def incomplete(rows: pd.DataFrame, per_pair: int) -> float:
+    """How many pairs have more or fewer judgements."""
+    return float((rows.groupby("item_id").size() != per_pair).sum())
+
+
+@formula("100 × share of couples of judgements of a pair that agree" + OVER_PAIRS)
+def agreement(rows: pd.DataFrame, per_pair: int) -> float:
+    """How many couples of judgements agree, in percent, mean of the pairs."""
+    from blimpworks.papers.urblimp.validation.kappas import agreements
+
+    return float(100 * agreements(rows, per_pair).mean())
+
+
+@formula("100 × share of unanimous pairs" + OVER_PAIRS)
+def unanimous(rows: pd.DataFrame, per_pair: int) -> float:
+    """How many pairs all judgements agree on, in percent."""
+    from blimpworks.papers.urblimp.validation.kappas import agreements
+
+    return float(100 * (agreements(rows, per_pair) == 1).mean())

@@ -1,0 +1,199 @@
+"""Decisions by the mean per token beside decisions by the sum of log-probabilities.
+
+An exhibit of ours, about section 3.1 of Adeeba, Dillon, Sajjad and Bhatt (2025), who compare
+perplexities, which are means per token.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from blimpworks.analysis.accuracy import wilson
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
+from blimpworks.exhibits.formulas import TOTAL, select_rows
+from blimpworks.exhibits.shared import Tables, counted, read_plain
+from blimpworks.exhibits.style import BLUE, GREY, ORANGE, PAGE_INCHES, house_style, new_figure, say
+from blimpworks.papers.urblimp.exhibits.accuracies import formula_cell
+from blimpworks.papers.urblimp.exhibits.formulas import percent_of
+from blimpworks.papers.urblimp.exhibits.models import names_of
+from blimpworks.papers.urblimp.phenomena import PARADIGMS
+from blimpworks.papers.urblimp.tables import LENGTHS
+
+SOURCE = "lengths"
+CHANGES = ("deletion", "replacement", "move")
+ALL = "all pairs"
+PAIRS, UNEQUAL, DIFFERENTLY = "Pairs", "Unequal tokens", "Decided differently"
+BY_TOKEN, BY_SUM = "Accuracy by token", "Accuracy in sum"
+RIGHT = {BY_TOKEN: "by_token", BY_SUM: "by_sum"}
+SHARES = {UNEQUAL: "unequal", **RIGHT, DIFFERENTLY: "differently"}
+COLUMNS = (PAIRS, *SHARES)
+HEADS = {
+    UNEQUAL: ("Unequal", "tokens"),
+    BY_TOKEN: ("Accuracy", "by token"),
+    BY_SUM: ("Accuracy", "in sum"),
+    DIFFERENTLY: ("Decided", "differently"),
+}
+MARKS: dict[str, dict[str, Any]] = {
+    BY_TOKEN: {"fmt": "o", "color": ORANGE, "markerfacecolor": "white", "markersize": 5},
+    BY_SUM: {"fmt": "D", "color": BLUE, "markersize": 3},
+}
+WHY = (
+    "A word that the rest of the sentence makes likely costs few bits: the sentence that keeps it "
+    "has more bits in sum, but fewer per token, so that deletions look easier by token"
+)
+
+
+class Evaluation(NamedTuple):
+    """A model on a language, and what both are called."""
+
+    model: str
+    lang: str
+    name: str
+
+    @property
+    def where(self) -> dict[str, str]:
+        """What selects its rows."""
+        return {"model": self.model, "lang": self.lang}
+
+
+def _read(tables: Tables, labels: Labels) -> pd.DataFrame:
+    rows = read_plain(LENGTHS, tables[SOURCE][0])
+    return rows[rows["model"].isin(labels.models)]
+
+
+def _evaluations(rows: pd.DataFrame, labels: Labels) -> list[Evaluation]:
+    """Models in the order of the paper's tables; with the language where there are several."""
+    several = rows["lang"].nunique() > 1
+    return [
+        Evaluation(model, lang, f"{name} ({labels.languages.get(lang, lang)})" if several else name)
+        for model, name in names_of(labels.models).items()
+        for lang in dict.fromkeys(rows["lang"][rows["model"] == model])
+    ]
+
+
+def _changes(rows: pd.DataFrame) -> list[str]:
+    """Kinds of changes that there are, in their order."""
+    present = {*rows["change"]}
+    return [change for change in dict.fromkeys([*CHANGES, *sorted(present)]) if change in present]
+
+
+def _cells(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterator[Cell]:
+    """Pairs, and what the two compute from them in percent; accuracies with Wilson's interval.
+
+    Of the ``rows``, those that ``where`` selects.
+    """
+    own = select_rows(rows, where)
+    n = int(own["n"].sum())
+    yield formula_cell(own, (row, PAIRS), TOTAL, SOURCE, where, n=n)
+    for column, name in SHARES.items():
+        bounds = {}
+        if column in RIGHT:
+            ends = wilson(float(own[name].sum()), n)
+            bounds = {side: 100 * end for side, end in zip(("low", "high"), ends, strict=True)}
+        place, formula = (row, column), percent_of(name)
+        yield formula_cell(own, place, formula, SOURCE, where, ".1f", n=n, **bounds)
+
+
+def _by_change(rows: pd.DataFrame, evaluation: Evaluation) -> Iterator[Cell]:
+    """Rows of a model: each kind of change, and all pairs."""
+    where, name = evaluation.where, evaluation.name
+    for change in _changes(select_rows(rows, where)):
+        yield from _cells(rows, f"{name}: {change}", {**where, "change": change})
+    yield from _cells(rows, f"{name}: {ALL}", where)
+
+
+def _by_paradigm(rows: pd.DataFrame, evaluation: Evaluation) -> Iterator[Cell]:
+    """Rows of a model: each paradigm, by kind of change where it has several."""
+    for paradigm, title in PARADIGMS.items():
+        where = {**evaluation.where, "paradigm": paradigm}
+        changes = _changes(select_rows(rows, where))
+        for change in changes:
+            row = f"{evaluation.name}: {title}" + (f", {change}" if len(changes) > 1 else "")
+            yield from _cells(rows, row, {**where, "change": change})
+
+
+def _section(title: str, cells: Sequence[Cell], name: str) -> Section:
+    """Rows of a model under its name."""
+    rows = {cell.row: cell.row.removeprefix(f"{name}: ") for cell in cells}
+    return Section(title, {f"{name}, {title}": name, **rows}, [*COLUMNS])
+
+
+def lengths(tables: Tables, labels: Labels) -> Exhibit:
+    """What pairs of unequal length do to decisions: by kind of change, then by paradigm."""
+    rows = _read(tables, labels)
+    cells: list[Cell] = []
+    sections: list[Section] = []
+    for title, make in (("Kind of pair", _by_change), ("Paradigm", _by_paradigm)):
+        for evaluation in _evaluations(rows, labels):
+            own = list(make(rows, evaluation))
+            cells += own
+            sections.append(_section(title, own, evaluation.name))
+    return Exhibit(
+        "Decisions by token and in sum",
+        "In percent: pairs whose two sentences have different numbers of tokens by the model's "
+        "own cut; pairs whose grammatical sentence has the higher mean of its tokens' "
+        "log-probabilities (the lower perplexity), and the higher sum; pairs that the two decide "
+        f"differently. {WHY}.",
+        cells,
+        row_title="Kind of pair",
+        heads=HEADS,
+        sections=sections,
+    )
+
+
+# Figure
+
+
+def _draw(axes: Axes, cells: Sequence[Cell], change: str, names: Sequence[str]) -> None:
+    """Both accuracies of each model on the pairs of one kind of change."""
+    by_place = {(cell.row, cell.column): cell for cell in cells}
+    for place, name in enumerate(names):
+        row = f"{name}: {change}"
+        if (row, PAIRS) not in by_place:
+            axes.text(50, place, "none", ha="center", va="center", color=GREY, fontsize=6)
+            continue
+        for shift, (column, mark) in zip((-0.12, 0.12), MARKS.items(), strict=True):
+            cell = by_place[row, column]
+            low, high = cell.low or 0.0, cell.high or 0.0
+            ends = [[cell.value - low], [high - cell.value]]
+            axes.errorbar(cell.value, place + shift, xerr=ends, lw=0.8, label=column, **mark)
+        share = by_place[row, DIFFERENTLY].text
+        axes.text(105, place, share, va="center", fontsize=6, color=GREY, clip_on=False)
+    n = max(by_place[place].n or 0 for place in by_place if place[0].endswith(f": {change}"))
+    axes.axvline(50, color=GREY, lw=0.6, ls="--")
+    axes.set_title(f"{change}, {counted(n, 'pair')}", fontsize=7)
+    axes.set(xlim=(-3, 103), ylim=(len(names) - 0.5, -0.5), xticks=[0, 25, 50, 75, 100])
+    axes.grid(axis="y", visible=False)
+    axes.tick_params(axis="y", length=0)
+
+
+def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
+    """Accuracy of each model by token and in sum, a panel for each kind of change."""
+    rows = _read(tables, labels)
+    evaluations = _evaluations(rows, labels)
+    cells = [cell for evaluation in evaluations for cell in _by_change(rows, evaluation)]
+    names, changes = [evaluation.name for evaluation in evaluations], _changes(rows)
+    with house_style():
+        figure = new_figure(PAGE_INCHES, 1.0 + 0.27 * max(len(names), 2))
+        if names:
+            panels = figure.subplots(1, len(changes), sharey=True, squeeze=False)[0]
+            for axes, change in zip(panels, changes, strict=True):
+                _draw(axes, cells, change, names)
+            panels[0].set_yticks(range(len(names)), names)
+            handles, titles = panels[0].get_legend_handles_labels()
+            entries = dict(zip(titles, handles, strict=True))
+            figure.legend(entries.values(), entries, loc="outside upper center", ncols=2)
+            figure.supxlabel("accuracy (%)", fontsize=8)
+        else:
+            say(figure.subplots(), "no scores")
+    return Exhibit(
+        "Decisions by token and in sum, by kind of change",
+        "Accuracy by the mean of the tokens' log-probabilities (perplexity) and by their sum, "
+        "with 95 % Wilson intervals; at the right the percentage of pairs that the two decide "
+        f"differently; broken line: chance. {WHY}.",
+        cells,
+        row_title="Model and change",
+        figure=figure,
+    )

@@ -1,0 +1,169 @@
+"""What the rules make of the treebanks: matches, pairs, and why others gave none.
+
+An exhibit of ours, about section 2 of Adeeba, Dillon, Sajjad and Bhatt (2025).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
+from blimpworks.exhibits.formulas import COUNT, TOTAL
+from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed, row_cell
+from blimpworks.papers.urblimp.exhibits.accuracies import formula_cell, languages_of
+from blimpworks.papers.urblimp.phenomena import LANG, PARADIGMS
+from blimpworks.papers.urblimp.tables import RULE_COUNTS
+from blimpworks.tables import ITEMS, read_table
+
+SOURCE = "rules"
+KEPT, DROPPED = "kept", "rejected"
+MATCHES, PAIRS, CONSTRUCTED = "Matches", "Pairs", "Constructed"
+PRINTED, IMPLIED = "Paper", "Paper, implied"
+HEADS = {
+    PAIRS: ("Pairs", "kept"),
+    CONSTRUCTED: ("Pairs", "constructed"),
+    PRINTED: ("N of the paper", "printed"),
+    IMPLIED: ("N of the paper", "implied"),
+}
+REASONS = {
+    "excluded by the rule": "excluded",
+    "no form by rule": "no form",
+    "not in the table": "no form",
+    "not in the lexicon": "no such word",
+    "made before": "repeated",
+    "the same sentence": "same",
+    "differs in several places": "several places",
+    "the treebank has it beside the same words": "attested",
+    "a sentence of the treebank": "attested",
+    "beyond per_paradigm": "beyond limit",
+}
+"""Columns of the reasons, some together; others stand under "other"."""
+OTHER = "other"
+ALL = "All paradigms"
+
+
+def _column(reason: str) -> str:
+    return f"Rejected: {REASONS.get(reason, OTHER)}"
+
+
+def _counts(
+    rows: pd.DataFrame, items: pd.DataFrame, row: str, where: Mapping[str, Any]
+) -> Iterator[Cell]:
+    """Matches of some rules, their pairs, and those whose grammatical sentence is constructed."""
+    kept = {**where, "outcome": KEPT}
+    constructed = {**where, "constructed": True}
+    yield formula_cell(rows, (row, MATCHES), TOTAL, SOURCE, where)
+    yield formula_cell(rows[rows["outcome"] == KEPT], (row, PAIRS), TOTAL, SOURCE, kept)
+    own = items[items["constructed"].astype(bool)]
+    yield formula_cell(own, (row, CONSTRUCTED), COUNT, "items", constructed)
+
+
+def _rejected(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterator[Cell]:
+    """The matches of some rules that gave no pair, by reason."""
+    dropped = rows[rows["outcome"] == DROPPED]
+    for column in dict.fromkeys([*map(_column, REASONS), _column(OTHER)]):
+        inside = dropped[dropped["reason"].map(_column) == column]
+        reasons = sorted({*inside["reason"]})
+        if reasons:
+            chosen = {**where, "outcome": DROPPED, "reason": reasons}
+            yield formula_cell(inside, (row, column), TOTAL, SOURCE, chosen)
+
+
+def _printed(printed: pd.DataFrame, paradigm: str, row: str) -> Iterator[Cell]:
+    """The paper's number of pairs, and where it differs the one that its accuracies imply."""
+    numbers = printed[(printed["exhibit"] == "table10") & (printed["row"] == paradigm)]
+    for _, number in numbers[numbers["column"] == "n"].iterrows():
+        if not pd.isna(number["value"]):
+            yield replace(printed_cell(number, (row, PRINTED)), stands_for=None)
+        if not pd.isna(number["corrected"]):
+            keys, place = ("exhibit", "row", "column"), (row, IMPLIED)
+            text = f"{float(number['corrected']):,.0f}"
+            yield row_cell("published", number, keys, "corrected", place, text)
+
+
+def _language(
+    rows: pd.DataFrame, items: pd.DataFrame, printed: pd.DataFrame, lang: str, prefix: str
+) -> Iterator[Cell]:
+    """Rows of a language: its paradigms, each with its rules below (in data alone), and all."""
+    for paradigm, name in PARADIGMS.items():
+        inside, own = (table[table["paradigm"] == paradigm] for table in (rows, items))
+        if inside.empty and lang != LANG:
+            continue
+        row, where = f"{prefix}{name}", {"lang": lang, "paradigm": paradigm}
+        yield from _counts(inside, own, row, where)
+        if lang == LANG:
+            yield from _printed(printed, paradigm, row)
+        yield from _rejected(inside, row, where)
+        for rule in dict.fromkeys(inside["rule"]):
+            matches, pairs = (table[table["rule"] == rule] for table in (inside, own))
+            below, of_rule = f"{row}, rule {rule}", {**where, "rule": rule}
+            for cell in (
+                *_counts(matches, pairs, below, of_rule),
+                *_rejected(matches, below, of_rule),
+            ):
+                yield replace(cell, printed=False)
+    yield from _counts(rows, items, f"{prefix}{ALL}", {"lang": lang})
+    yield from _rejected(rows, f"{prefix}{ALL}", {"lang": lang})
+
+
+def _order(cells: Iterable[Cell]) -> list[str]:
+    """Columns that there are, in the order of reading."""
+    first = (MATCHES, PAIRS, CONSTRUCTED, PRINTED, IMPLIED)
+    order = dict.fromkeys([*first, *map(_column, REASONS), _column(OTHER)])
+    present = {cell.column for cell in cells if cell.printed}
+    return [column for column in order if column in present]
+
+
+def _sections(cells: Iterable[Cell], columns: list[str], names: list[str]) -> list[Section]:
+    """A section of each language, under its name; without one where there is one language."""
+    rows = list(dict.fromkeys(cell.row for cell in cells if cell.printed))
+    if len(names) < 2:
+        return [Section("Paradigm", {row: row for row in rows}, columns)]
+    sections = []
+    for name in names:
+        own = {row: row.removeprefix(f"{name}: ") for row in rows if row.startswith(f"{name}: ")}
+        sections.append(Section("Paradigm", {name: name, **own}, columns))
+    return sections
+
+
+def rules(tables: Tables, labels: Labels) -> Exhibit:
+    """Matches of each paradigm's rules, pairs kept, and the others by reason."""
+    counts = pd.concat([read_plain(RULE_COUNTS, path) for path in tables[SOURCE]])
+    keys = ["lang", "paradigm", "rule"]
+    items = pd.concat(
+        [read_table(ITEMS, path, [*keys, "constructed"]).to_pandas() for path in tables["items"]]
+    ).astype(dict.fromkeys(keys, str))
+    printed = read_printed(tables)
+    langs = languages_of({*counts["lang"]}, labels)
+    names = [labels.languages.get(lang, lang) for lang in langs]
+    cells = [
+        cell
+        for lang, name in zip(langs, names, strict=True)
+        for cell in _language(
+            counts[counts["lang"] == lang],
+            items[items["lang"] == lang],
+            printed,
+            lang,
+            f"{name}: " if len(langs) > 1 else "",
+        )
+    ]
+    columns = _order(cells)
+    matched = {*counts["paradigm"][counts["n"] > 0]}
+    none = [name for paradigm, name in PARADIGMS.items() if paradigm not in matched]
+    without = f" No place matches: {', '.join(none)}." if none else ""
+    heads = {column: ("Rejected", column.partition(": ")[2]) for column in columns if ":" in column}
+    return Exhibit(
+        "Pairs that the rules make",
+        "Places of the treebanks that a paradigm's rules match, and what became of them. "
+        "Constructed: the grammatical sentence is not the treebank's own. No form: the other "
+        "form is not known to inflection; no such word: it is not in the lexicon; attested: the "
+        "treebank has the changed words side by side or as a sentence; repeated: another match "
+        "gave the pair. N of the paper: Table 10, and the number that its accuracies are shares "
+        f"of, where another or none is printed. The CSV file has each rule too.{without}",
+        cells,
+        row_title="Paradigm",
+        heads=HEADS | heads,
+        sections=_sections(cells, columns, names),
+    )

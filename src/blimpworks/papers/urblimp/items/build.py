@@ -1,0 +1,152 @@
+"""Items of UrBLiMP: the pairs that rules make of a language's treebanks.
+
+Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2, anew from open data: neither the
+treebank nor the corpus of the paper is public.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from blimpworks.errors import UserError
+from blimpworks.items import evenly, item_id, regions_of
+from blimpworks.papers.urblimp.items.attested import Attested
+from blimpworks.papers.urblimp.items.pairs import Maker, Outcome
+from blimpworks.papers.urblimp.items.rules import LANGUAGE, Rule, read_declaration, read_language
+from blimpworks.papers.urblimp.items.trees import Tree, plain_trees, read_trees
+from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
+from blimpworks.papers.urblimp.settings import UrblimpOptions
+from blimpworks.papers.urblimp.tables import ITEM_SCHEMA, REJECTED, RULE_COUNTS, write_rows
+from blimpworks.tables import ITEMS, write_table
+
+REPEATED = "made before"
+BEYOND = "beyond per_paradigm"
+KEPT, DROPPED = "kept", "rejected"
+Row = dict[str, Any]
+
+
+class Sources(NamedTuple):
+    """What pairs of a language are made of: tables of its treebanks, and its lexicon."""
+
+    tokens: Path
+    sentences: Path
+    lexicon: Path | None = None
+    texts: tuple[Path, ...] = ()
+    """Plain text, for rules that need no edges."""
+
+
+class Products(NamedTuple):
+    """Tables that are written: the items, what became of matches, and those without a pair."""
+
+    items: Path
+    counts: Path
+    rejected: Path
+
+
+def _outcomes(
+    path: Path, maker: Maker, rules: Sequence[Rule], trees: Sequence[Tree], plain: Sequence[Tree]
+) -> Iterator[Outcome]:
+    """What becomes of all matches of a file's rules in treebanks and, for some, in plain text."""
+    for rule in rules:
+        for tree in (*trees, *(plain if rule.source == "text" else ())):
+            try:
+                yield from maker.outcomes(rule, tree)
+            except UserError as error:
+                raise UserError(f"{path}: {error}") from None
+
+
+def _distinct(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+    """The outcomes, a pair that was made before rejected."""
+    seen: set[tuple[str, str]] = set()
+    for outcome in outcomes:
+        pair = outcome.good, outcome.bad
+        repeated = not outcome.reason and pair in seen
+        yield outcome._replace(reason=REPEATED) if repeated else outcome
+        seen |= set() if outcome.reason else {pair}
+
+
+def _capped(outcomes: Sequence[Outcome], most: int | None) -> Iterator[Outcome]:
+    """The outcomes, pairs beyond ``most`` rejected evenly."""
+    kept = {id(outcome) for outcome in evenly([o for o in outcomes if not o.reason], most)}
+    for outcome in outcomes:
+        beyond = not outcome.reason and id(outcome) not in kept
+        yield outcome._replace(reason=BEYOND) if beyond else outcome
+
+
+def _row(lang: str, paradigm: str, outcome: Outcome) -> Row:
+    """What all tables have of an outcome; each takes the columns of its schema."""
+    origin = {name: getattr(outcome.tree, name) for name in ("treebank", "file", "sent_id", "line")}
+    keys = {"lang": lang, "phenomenon": PHENOMENON_OF[paradigm], "paradigm": paradigm}
+    return keys | outcome._asdict() | origin
+
+
+def _item(row: Row) -> Row:
+    """The row of a pair, with its identifier and what its sentences differ in."""
+    good, bad = row["good"], row["bad"]
+    spans = regions_of(good, bad)
+    return {
+        **row,
+        **spans._asdict(),
+        "item_id": item_id("urblimp", row["lang"], row["paradigm"], good, bad),
+        "treebank": row["treebank"] or None,
+        "focus_good": good[spans.good_start : spans.good_end],
+        "focus_bad": bad[spans.bad_start : spans.bad_end],
+    }
+
+
+def _counts(lang: str, paradigm: str, rules: Iterable[Rule], rows: Iterable[Row]) -> Iterator[Row]:
+    """How many matches of each rule became a pair, and how many did not for each reason.
+
+    A rule without any match has kept none, and a row that says so.
+    """
+    counts = Counter((row["rule"], row["reason"]) for row in rows)
+    matched = {rule for rule, _ in counts}
+    counts.update({(rule.name, ""): 0 for rule in rules if rule.name not in matched})
+    keys = {"lang": lang, "phenomenon": PHENOMENON_OF[paradigm], "paradigm": paradigm}
+    for (rule, reason), n in counts.items():
+        outcome = DROPPED if reason else KEPT
+        yield keys | {"rule": rule, "outcome": outcome, "reason": reason, "n": n}
+
+
+def _of_files(trees: Sequence[Tree], files: Sequence[str] | None) -> list[Tree]:
+    """The trees of some files; all where none is of this language."""
+    chosen = {*(files or ())} & {tree.file for tree in trees}
+    return [tree for tree in trees if not chosen or tree.file in chosen]
+
+
+def build_items(
+    rules: Path, lang: str, sources: Sources, products: Products, options: UrblimpOptions
+) -> dict[str, int]:
+    """Write the items of a language, by all rules in the folder ``rules``, and what was rejected.
+
+    Items stand in the order of the paper's paradigms, of their rules and of the treebanks.
+    Returns how many pairs each paradigm has. Raises UserError for rules or tables that are
+    missing or malformed, and where there is no pair at all.
+    """
+    language = read_language(rules / f"{LANGUAGE}.yaml")
+    trees = list(read_trees(sources.tokens, sources.sentences, language.orthography))
+    code = language.attestation.wordfreq
+    maker = Maker(language, Attested(trees, language.orthography, sources.lexicon, code))
+    own = _of_files(trees, options.files)
+    plain = [t for text in sources.texts for t in plain_trees(text, language.orthography)]
+    items: list[Row] = []
+    counts: list[Row] = []
+    rejected: list[Row] = []
+    for paradigm in PARADIGMS:
+        path = rules / f"{paradigm}.yaml"
+        if path.exists():
+            declared = read_declaration(path, language).of_variant(options.variant)
+            outcomes = [*_distinct(_outcomes(path, maker, declared, own, plain))]
+            rows = [_row(lang, paradigm, o) for o in _capped(outcomes, options.per_paradigm)]
+            items += [_item(row) for row in rows if not row["reason"]]
+            counts += _counts(lang, paradigm, declared, rows)
+            rejected += [row for row in rows if row["reason"]]
+    if not items:
+        raise UserError(f"{rules}: no rule gives a pair of {sources.sentences}; expected some.")
+    write_table(pa.Table.from_pylist(items, schema=ITEM_SCHEMA), ITEMS, products.items)
+    write_rows(counts, RULE_COUNTS, products.counts)
+    write_rows(rejected, REJECTED, products.rejected)
+    return dict(Counter(row["paradigm"] for row in items))

@@ -1,0 +1,250 @@
+"""Word forms by rule: which cells of a paradigm a form fills, and the form of another cell.
+
+A paradigm makes forms of a stem, which it cuts from the lemma, and of endings, one or more for
+each cell; closed classes are paradigms whose endings are whole words. A form is only changed
+where its lemma gives it by rule, so that a treebank's slips change nothing.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple, Self
+
+from pydantic import Field, model_validator
+
+from blimpworks.linguistics.orthography import regular
+from blimpworks.papers.urblimp.items.trees import Word
+from blimpworks.strict import Strict
+
+JOINT = "+"
+OTHER = "other"
+SUBJUNCTIVE = "Sub"
+"""The one mood of cells: its forms can look like participles."""
+OPPOSITE = {"Masc": "Fem", "Fem": "Masc", "Sing": "Plur", "Plur": "Sing"}
+Cell = Mapping[str, str]
+"""Features by name."""
+
+
+def cell_of(text: str) -> dict[str, str]:
+    """The features of a cell written as ``Gender=Masc|Number=Sing``.
+
+    Raises ValueError where a part is no such pair.
+    """
+    features = {}
+    for pair in text.split("|"):
+        name, sign, value = pair.partition("=")
+        if not (name and sign and value):
+            raise ValueError(
+                f"cell {text!r} is malformed at {pair!r}; expected Name=Value|Name=Value"
+            )
+        features[name] = value
+    return features
+
+
+class Paradigm(Strict):
+    """Forms of a class of words."""
+
+    upos: tuple[str, ...] = ()
+    """Parts of speech that it is of; empty for any."""
+    lemma: str = ".*"
+    """Regular expression of its lemmas."""
+    stem: tuple[str, str] = ("$", "")
+    """Regular expression in a lemma, and what replaces it, to have the stem."""
+    cells: dict[str, tuple[str, ...]]
+    """Endings of each cell, the usual one first."""
+    inside: dict[str, str] = Field(default={})
+    """Cells that have the forms of another one where a word of the same complex follows."""
+    joints: tuple[tuple[str, str], ...] = ()
+    """Spelling where stem and ending, with a ``+`` between, meet: regular expressions and what
+    replaces them."""
+    irregular: dict[str, dict[str, tuple[str, ...]]] = Field(default={})
+    """Whole forms of cells, by lemma."""
+    names: dict[str, str] = Field(default={})
+    """Lemmas that the treebank has for others."""
+
+    @model_validator(mode="after")
+    def _readable(self) -> Self:
+        for cell in [*self.cells, *(c for forms in self.irregular.values() for c in forms)]:
+            cell_of(cell)
+        unknown = [c for pair in self.inside.items() for c in pair if c not in self.cells]
+        if unknown:
+            raise ValueError(f"inside names {unknown[0]!r}, which is no cell of the paradigm")
+        for expression in (self.lemma, self.stem[0], *(first for first, _ in self.joints)):
+            regular(expression)
+        for expression, new in (self.stem, *self.joints):
+            regular(expression, new)
+        return self
+
+    @cached_property
+    def _joints(self) -> list[tuple[re.Pattern[str], str]]:
+        return [(re.compile(expression), new) for expression, new in self.joints]
+
+    @cached_property
+    def _known(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        return {}
+
+    def has(self, word: Word) -> bool:
+        """Whether a word is of the class, by its part of speech and lemma."""
+        of_class = not self.upos or word.upos in self.upos
+        return of_class and re.fullmatch(self.lemma, self._named(word.lemma)) is not None
+
+    def _named(self, lemma: str) -> str:
+        return self.names.get(lemma, lemma)
+
+    def _spelled(self, stem: str, ending: str) -> str:
+        text = f"{stem}{JOINT}{ending}"
+        for expression, new in self._joints:
+            text = expression.sub(new, text)
+        return text.replace(JOINT, "")
+
+    def _forms(self, lemma: str) -> dict[str, tuple[str, ...]]:
+        stem = re.sub(*self.stem, lemma, count=1)
+        irregular = self.irregular.get(lemma, {})
+        return {
+            cell: irregular.get(cell, tuple(self._spelled(stem, ending) for ending in endings))
+            for cell, endings in self.cells.items()
+        }
+
+    def forms(self, lemma: str, *, inside: bool = False) -> dict[str, tuple[str, ...]]:
+        """Forms of each cell, the usual one first."""
+        lemma = self._named(lemma)
+        if lemma not in self._known:
+            self._known[lemma] = self._forms(lemma)
+        forms = self._known[lemma]
+        return forms | {cell: forms[other] for cell, other in self.inside.items() if inside}
+
+
+class Reading(NamedTuple):
+    """A cell that a form fills."""
+
+    paradigm: str
+    cell: Cell
+
+
+class Government(Strict):
+    """What form a word has before another word of its complex."""
+
+    before: tuple[str, ...] = ()
+    """Lemmas of that other word."""
+    paradigm: str | None = None
+    """Or the paradigm that its form is of."""
+    cells: tuple[str, ...]
+    """What cells must have, one of these; the first that any reading has."""
+
+    @model_validator(mode="after")
+    def _of_something(self) -> Self:
+        if bool(self.before) == bool(self.paradigm):
+            raise ValueError("expected before (lemmas) or paradigm, one of the two")
+        for cell in self.cells:
+            cell_of(cell)
+        return self
+
+
+class Inflection(Strict):
+    """All paradigms of a language, by name, and what words of a complex make of each other."""
+
+    paradigms: dict[str, Paradigm] = Field(default={})
+    governments: tuple[Government, ...] = ()
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        named = [each.paradigm for each in self.governments if each.paradigm]
+        unknown = [name for name in named if name not in self.paradigms]
+        if unknown:
+            raise ValueError(
+                f"governments name the paradigm {unknown[0]!r}; expected one of "
+                f"{', '.join(self.paradigms) or 'none, for there is none'}"
+            )
+        return self
+
+    def readings(self, word: Word, following: Word | None = None) -> list[Reading]:
+        """Cells that a word's form fills, given its lemma and the word after it in its complex."""
+        readings = [
+            Reading(name, cell_of(cell))
+            for name, paradigm in self.paradigms.items()
+            if paradigm.has(word)
+            for cell, forms in paradigm.forms(word.lemma, inside=following is not None).items()
+            if word.form in forms
+        ]
+        for government in self.governments if following else ():
+            if following and self._applies(government, following):
+                return _governed(readings, government)
+        return readings
+
+    def _applies(self, government: Government, following: Word) -> bool:
+        if government.paradigm is None:
+            return following.lemma in government.before
+        paradigm = self.paradigms[government.paradigm]
+        forms = paradigm.forms(following.lemma).values()
+        return paradigm.has(following) and any(following.form in each for each in forms)
+
+    def changed(
+        self,
+        word: Word,
+        change: Mapping[str, str],
+        following: Word | None = None,
+        known: Cell | None = None,
+    ) -> tuple[str, ...]:
+        """Forms of the word in the cell that ``change`` makes of the cell that its form fills.
+
+        ``other`` stands for the opposite of a gender or number. If the form fills several cells,
+        that counts which ``known`` features and the treebank contradict least. Empty where it
+        fills no cell that has any feature of ``change``.
+        """
+
+        def other_kind(reading: Reading) -> bool:
+            """Whether it is a participle's of a subjunctive, or the other way round."""
+            marked = any(name in word.features for name in ("Aspect", "Mood"))
+            return marked and (word.features.get("Mood") == SUBJUNCTIVE) != ("Mood" in reading.cell)
+
+        def doubt(reading: Reading) -> tuple[int, ...]:
+            """How much speaks against a reading: of the complex, of the word's kind, of it."""
+            differing = (_differing(reading.cell, each) for each in (known or {}, word.features))
+            return next(differing), int(other_kind(reading)), next(differing)
+
+        for reading in sorted(self.readings(word, following), key=doubt):
+            if not change.keys() & reading.cell.keys():
+                continue
+            # Before another word of the complex that one may say what form it is.
+            if following is None and other_kind(reading):
+                continue
+            target = _changed_cell(reading.cell, change)
+            paradigm = self.paradigms[reading.paradigm]
+            cells = paradigm.forms(word.lemma, inside=following is not None).items()
+            if forms := next((forms for cell, forms in cells if cell_of(cell) == target), ()):
+                return forms
+        return ()
+
+
+def _governed(readings: Sequence[Reading], government: Government) -> list[Reading]:
+    """The readings that a government allows; none where the word must have a form it hasn't."""
+    for cell in map(cell_of, government.cells):
+        allowed = [each for each in readings if cell.items() <= each.cell.items()]
+        if allowed:
+            return allowed
+    return []
+
+
+def _changed_cell(cell: Cell, change: Mapping[str, str]) -> dict[str, str]:
+    """A cell with new values of the features that it has."""
+    values = {name: change.get(name, value) for name, value in cell.items()}
+    return {
+        name: OPPOSITE.get(cell[name], cell[name]) if value == OTHER else value
+        for name, value in values.items()
+    }
+
+
+def _differing(cell: Cell, features: Mapping[str, str]) -> int:
+    """How many features of a cell have other values among some features."""
+    return sum(features.get(name, value) != value for name, value in cell.items())
+
+
+def shared(readings: Sequence[Sequence[Reading]]) -> dict[str, str]:
+    """Features that some words of a complex have for sure, of those that agree."""
+    features = {}
+    for name in ("Gender", "Number"):
+        for each in readings:
+            values = {reading.cell.get(name) for reading in each}
+            if len(values) == 1 and (value := values.pop()) is not None:
+                features[name] = value
+    return features

@@ -1,0 +1,279 @@
+"""Patterns over dependency trees, written as requests of Grew-match are, and where they hold.
+
+A pattern is a list of clauses, separated by semicolons; all must hold of distinct words::
+
+    V [upos=VERB, Person=3]       a word's features; "A|B", "<>", "!Aspect", re"..." as values
+    S [form=@people]              a regular expression that the language's pack has under a name
+    V -[nsubj]-> S                an edge; "a|b" for either relation, "^a|b" for neither
+    V -> S                        any edge
+    S < K                         S stands right before K
+    S << V                        S stands somewhere before V
+    S.Gender = V.Gender           the same value, which both have; "<>" for different values
+
+Besides the treebank's features a word has ``form``, ``lemma``, ``upos`` and ``xpos``. Syntax and
+meaning are those of Grew's request language (Guillaume 2021, Graph Matching and Graph Rewriting:
+GREW tools for corpus exploration, maintenance and conversion, EACL), of which this is a part.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from lark import Lark, Token, Transformer, v_args
+from lark.exceptions import UnexpectedInput, VisitError
+
+from blimpworks.errors import UserError
+from blimpworks.papers.urblimp.items.trees import Tree
+
+GRAMMAR = r"""
+start: [clause (";" clause)*] ";"?
+?clause: node | edge | order | compare
+node: NAME "[" [feature ("," feature)*] "]"
+feature: NAME [SIGN values] | "!" NAME -> absent
+values: value ("|" value)*
+?value: "@" WORD -> listed | WORD -> word | STRING -> string | REGEX -> regex
+edge: NAME "-[" [NOT] RELATION ("|" RELATION)* "]->" NAME | NAME "->" NAME -> any_edge
+order: NAME ORDER NAME
+compare: NAME "." NAME SIGN NAME "." NAME
+SIGN: "=" | "<>"
+ORDER: "<<" | "<"
+NOT: "^"
+RELATION: /[a-z]+(:[a-z]+)?/
+NAME: /[^\W\d]\w*/
+WORD: /\w+/
+STRING: /"[^"]*"/
+REGEX.2: /re"[^"]*"/
+%import common.WS
+%ignore WS
+%ignore /#[^\n]*/
+"""
+EXPECTED = (
+    "expected clauses such as V [upos=VERB], V -[nsubj]-> S, S < K or S.Gender = V.Gender, "
+    "separated by semicolons"
+)
+Match = Mapping[str, int]
+"""Indices of words in a tree by the names that a pattern gives them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """What a word's feature must be: one of ``values`` or, negated, none of them."""
+
+    name: str
+    values: tuple[re.Pattern[str], ...]
+    """Empty: any value; negated, that it is absent."""
+    negated: bool = False
+
+    def holds(self, features: Mapping[str, str]) -> bool:
+        """Whether features fulfil it; other values than those named must be there."""
+        present = features.get(self.name)
+        if not self.values:
+            return (present is None) == self.negated
+        if present is None:
+            return False
+        return any(value.fullmatch(present) for value in self.values) != self.negated
+
+
+@dataclass(frozen=True, slots=True)
+class Relation(ABC):
+    """What must hold between two words of a pattern, given by their names."""
+
+    first: str
+    second: str
+
+    @abstractmethod
+    def holds(self, tree: Tree, first: int, second: int) -> bool:
+        """Whether it holds between the words of a tree with these indices."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge(Relation):
+    """An edge from the first word to the second, with one of some relations or none of them."""
+
+    relations: frozenset[str] | None = None
+    """None: any relation."""
+    negated: bool = False
+
+    def holds(self, tree: Tree, first: int, second: int) -> bool:
+        """Whether the second word depends on the first by an allowed relation."""
+        child = tree.words[second]
+        allowed = self.relations is None or (child.relation in self.relations) != self.negated
+        return allowed and child.head == first
+
+
+@dataclass(frozen=True, slots=True)
+class Order(Relation):
+    """That a word stands before another, ``adjacent`` or not."""
+
+    adjacent: bool
+
+    def holds(self, tree: Tree, first: int, second: int) -> bool:
+        """Whether the first word precedes the second."""
+        return second - first == 1 if self.adjacent else second > first
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Relation):
+    """That two words have the same value of features, or different ones."""
+
+    features: tuple[str, str]
+    """Name of the first word's feature, and of the second word's."""
+    equal: bool
+
+    def holds(self, tree: Tree, first: int, second: int) -> bool:
+        """Whether both words have the features, with values that are equal as required."""
+        pairs = zip((first, second), self.features, strict=True)
+        values = [tree.words[index].features.get(name) for index, name in pairs]
+        return None not in values and (values[0] == values[1]) == self.equal
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Features by word, for all words in order of first mention, and relations between words."""
+
+    nodes: Mapping[str, tuple[Feature, ...]]
+    relations: tuple[Relation, ...] = ()
+
+
+@v_args(inline=True)
+class _Reader(Transformer[Token, Any]):
+    """The parse tree's clauses as records."""
+
+    NAME = RELATION = str
+    any_edge = Edge
+
+    def __init__(self, lists: Mapping[str, str]) -> None:
+        super().__init__()
+        self.lists = lists
+
+    def listed(self, name: Token) -> re.Pattern[str]:
+        if name not in self.lists:
+            known = ", ".join(self.lists) or "none, for it has none"
+            raise UserError(f"pattern names the list {str(name)!r}; the pack has {known}.")
+        return re.compile(self.lists[name])
+
+    def word(self, name: Token) -> re.Pattern[str]:
+        return re.compile(re.escape(name))
+
+    def string(self, text: Token) -> re.Pattern[str]:
+        return re.compile(re.escape(text[1:-1]))
+
+    def regex(self, text: Token) -> re.Pattern[str]:
+        return re.compile(text[3:-1])
+
+    def values(self, *expressions: re.Pattern[str]) -> tuple[re.Pattern[str], ...]:
+        return expressions
+
+    def feature(self, name: str, sign: str | None, values: Any) -> Feature:
+        return Feature(name, values or (), negated=sign == "<>")
+
+    def absent(self, name: str) -> Feature:
+        return Feature(name, (), negated=True)
+
+    def node(self, name: str, *features: Feature | None) -> tuple[str, tuple[Feature, ...]]:
+        return name, tuple(feature for feature in features if feature is not None)
+
+    def edge(self, head: str, negation: Token | None, *relations_and_child: str) -> Edge:
+        *relations, child = relations_and_child
+        return Edge(head, child, frozenset(relations), negation is not None)
+
+    def order(self, first: str, sign: str, second: str) -> Order:
+        return Order(first, second, adjacent=sign == "<")
+
+    def compare(self, first: str, name: str, sign: str, second: str, other: str) -> Comparison:
+        return Comparison(first, second, (name, other), sign == "=")
+
+    def start(self, *clauses: Any) -> Pattern:
+        nodes: dict[str, tuple[Feature, ...]] = {}
+        relations = []
+        for clause in clauses:
+            if isinstance(clause, Relation):
+                relations.append(clause)
+                nodes |= {n: () for n in (clause.first, clause.second) if n not in nodes}
+            elif clause is not None:
+                name, features = clause
+                nodes[name] = nodes.get(name, ()) + features
+        return Pattern(nodes, tuple(relations))
+
+
+@cache
+def _parser() -> Lark:
+    return Lark(GRAMMAR, parser="lalr")
+
+
+def parse_pattern(text: str, lists: Mapping[str, str] | None = None) -> Pattern:
+    """Read a pattern, of one word or more; ``lists`` has regular expressions by name.
+
+    Raises UserError with line and column of what the grammar doesn't have, and for a list that
+    there is none of.
+    """
+    try:
+        pattern: Pattern = _Reader(lists or {}).transform(_parser().parse(text))
+    except VisitError as error:
+        if isinstance(error.orig_exc, UserError):
+            raise error.orig_exc from None
+        raise UserError(
+            f"pattern has a malformed regular expression ({error.orig_exc}); expected one "
+            'as Python reads it, such as re".+ے".'
+        ) from None
+    except UnexpectedInput as error:
+        line = (text.splitlines() or [""])[max(error.line, 1) - 1] if error.line > 0 else text
+        raise UserError(
+            f"pattern is malformed at line {error.line}, column {error.column}, in "
+            f"{line.strip()!r}; {EXPECTED}."
+        ) from None
+    if not pattern.nodes:
+        raise UserError(f"pattern is empty; {EXPECTED}.")
+    return pattern
+
+
+def _fits(pattern: Pattern, tree: Tree, match: Match, node: str) -> bool:
+    """Whether a matched word has its features, and its relations to other matched words."""
+    features = tree.words[match[node]].features
+    return all(feature.holds(features) for feature in pattern.nodes[node]) and all(
+        relation.holds(tree, match[relation.first], match[relation.second])
+        for relation in pattern.relations
+        if node in (ends := (relation.first, relation.second)) and match.keys() >= {*ends}
+    )
+
+
+def _candidates(pattern: Pattern, tree: Tree, match: Match, node: str) -> Sequence[int]:
+    """Words that a node can be: at the other end of an edge to a matched word, or else any."""
+    for edge in pattern.relations:
+        if not isinstance(edge, Edge):
+            continue
+        if edge.second == node and edge.first in match:
+            return tree.children.get(match[edge.first], ())
+        if edge.first == node and edge.second in match:
+            return [head] if (head := tree.words[match[edge.second]].head) >= 0 else []
+    return range(len(tree.words))
+
+
+def _extend(pattern: Pattern, tree: Tree, match: Match, rest: Sequence[str]) -> Iterator[Match]:
+    """All ways to match the ``rest`` of the nodes too."""
+    if not rest:
+        yield match
+        return
+    for index in _candidates(pattern, tree, match, rest[0]):
+        extended = {**match, rest[0]: index}
+        if index not in match.values() and _fits(pattern, tree, extended, rest[0]):
+            yield from _extend(pattern, tree, extended, rest[1:])
+
+
+def matches(pattern: Pattern, tree: Tree, known: Match | None = None) -> Iterator[Match]:
+    """Each way in which distinct words fulfil a pattern, in the order of the words.
+
+    ``known`` fixes the words that some names of the pattern stand for; they too must have the
+    features that the pattern asks for.
+    """
+    match = dict(known or {})
+    if all(_fits(pattern, tree, match, name) for name in pattern.nodes if name in match):
+        yield from _extend(pattern, tree, match, [n for n in pattern.nodes if n not in match])
+
+
+def holds(pattern: Pattern, tree: Tree, known: Match) -> bool:
+    """Whether a pattern holds in a tree, of some words that are known."""
+    return next(matches(pattern, tree, known), None) is not None

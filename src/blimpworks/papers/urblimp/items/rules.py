@@ -1,0 +1,336 @@
+"""Rules as data: which sentences a paradigm's pairs are made of, and by which change.
+
+A rule matches a pattern in a tree, prepares both sentences where the treebank's is not yet one of
+the pair, and changes the other. docs/urblimp.md says how to write one.
+"""
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from blimpworks.campaign.settings.base import Variant
+from blimpworks.campaign.settings.parsing import parse_yaml
+from blimpworks.errors import UserError
+from blimpworks.linguistics.orthography import Orthography, regular
+from blimpworks.papers.urblimp.items.inflection import Inflection
+from blimpworks.papers.urblimp.items.patterns import Pattern, parse_pattern
+from blimpworks.papers.urblimp.phenomena import PARADIGMS
+from blimpworks.strict import Strict
+
+LANGUAGE = "language"
+"""Name of a language's pack among its files; all others are called after paradigms."""
+Node = str
+OF = "="
+"""Before a word's name: the value that this word has."""
+NODES = ("delete", "inflect", "replace", "after", "agreeing", "move")
+"""Keys of operations that name a word."""
+
+
+class Delete(Strict):
+    """Leave a word out."""
+
+    delete: Node
+
+
+class Inflect(Strict):
+    """Put a word, and what follows it in its complex, into other cells of their paradigms."""
+
+    inflect: Node
+    to: dict[str, str]
+    """Features and their new values; ``other`` for the opposite gender or number, ``=NODE`` for
+    the value that another word has."""
+    along: tuple[str, ...] = ()
+    """Relations of children that follow the word and change with it, where they have the
+    features: a verb's auxiliaries."""
+    agreeing: Node | None = None
+    """A word that it must have the same values of these features as."""
+    unless: dict[str, str] = Field(default={})
+    """Features that the place asks for: a new form that has them too is licensed."""
+
+
+class Replace(Strict):
+    """Put another form for a word, by one of the language's tables."""
+
+    replace: Node
+    by: str
+
+
+class Add(Strict):
+    """Put a form of a closed class after a word."""
+
+    add: str
+    """Name of the paradigm that the new word is of."""
+    name: Node
+    """What later operations call it."""
+    after: Node
+    agreeing: Node
+    """The word whose gender and number it has."""
+
+
+class Move(Strict):
+    """Put a word, with what is below it but other nodes of the pattern, after another word."""
+
+    move: Node
+    after: Node
+    along: tuple[str, ...] = ()
+    """Relations of children that follow that word and stay before what is moved."""
+
+
+Operation = Delete | Inflect | Replace | Add | Move
+KINDS: dict[str, type[Operation]] = {
+    kind.__name__.lower(): kind for kind in (Delete, Inflect, Replace, Add, Move)
+}
+"""Kinds of operations by the key that each is known by."""
+
+
+def _kind(given: object) -> str | None:
+    """The kind that the first of an operation's known keys is of; None where it has none."""
+    if isinstance(given, Strict):
+        return type(given).__name__
+    keys = given if isinstance(given, dict) else ()
+    # Not the key itself: in the places of errors it would stand for what the key has.
+    return next((KINDS[key].__name__ for key in keys if key in KINDS), None)
+
+
+def _complete(given: object) -> object:
+    """An operation with all keys that its kind needs. Raises ValueError where some are missing."""
+    if not isinstance(given, dict) or _kind(given) is None:
+        return given
+    key = next(key for key in given if key in KINDS)
+    needed = [name for name, field in KINDS[key].model_fields.items() if field.is_required()]
+    missing = [name for name in needed if name not in given]
+    if missing:
+        raise ValueError(f"{key} lacks {', '.join(missing)}, expected {', '.join(needed)}")
+    return given
+
+
+Step = Annotated[
+    Annotated[Delete, Tag("Delete")]
+    | Annotated[Inflect, Tag("Inflect")]
+    | Annotated[Replace, Tag("Replace")]
+    | Annotated[Add, Tag("Add")]
+    | Annotated[Move, Tag("Move")],
+    Discriminator(
+        _kind,
+        custom_error_type="operation",
+        custom_error_message=f"expected an operation with one of the keys {', '.join(KINDS)}",
+    ),
+    BeforeValidator(_complete),
+]
+"""An operation as a rule file has it."""
+Listed = TypeVar("Listed", bound=tuple[Any, ...])
+
+
+def _not_empty(members: Listed) -> Listed:
+    """A list that is not empty; checked when its members are known to be right."""
+    if not members:
+        raise ValueError("expected a list of one or more")
+    return members
+
+
+def _pattern(text: object, info: ValidationInfo) -> object:
+    if isinstance(text, Pattern):
+        return text
+    if not isinstance(text, str):
+        raise ValueError("expected a pattern as text, such as V [upos=VERB]; V -[nsubj]-> S")
+    try:
+        return parse_pattern(text, info.context)
+    except UserError as error:
+        raise ValueError(str(error).removesuffix(".")) from None
+
+
+Request = Annotated[Pattern, BeforeValidator(_pattern)]
+
+
+class _Known:
+    """Words that a rule's operations can name, one operation after the other."""
+
+    def __init__(self, pattern: Pattern) -> None:
+        self.nodes = [*pattern.nodes]
+        self.deleted: set[str] = set()
+        self.added: set[str] = set()
+
+    def take(self, operation: Operation) -> None:
+        """Raise ValueError for a word that is not there; then add and delete as it does."""
+        for key, node, mark in _named(operation):
+            self._check(key, node, mark)
+        match operation:
+            case Delete(delete=node):
+                self.deleted.add(node)
+            case Move(move=node, after=after) if node == after:
+                raise ValueError(f"move and after are both {node!r}, expected different words")
+            case Add(name=node) if node in self.nodes:
+                raise ValueError(
+                    f"name has {node!r}, expected another than those of the words that there are: "
+                    f"{', '.join(self.nodes)}"
+                )
+            case Add(name=node):
+                self.nodes.append(node)
+                self.added.add(node)
+
+    def _check(self, key: str, node: str, mark: str) -> None:
+        if node in self.added and key not in ("replace", "delete"):
+            raise ValueError(
+                f"{key} has {mark + node!r}, which an operation before adds; expected a word of "
+                "the sentence (added words can be replaced and deleted)"
+            )
+        if node in self.deleted:
+            raise ValueError(
+                f"{key} has {mark + node!r}, which an operation before leaves out; expected a "
+                "word that stays"
+            )
+        if node not in self.nodes:
+            expected = f"{mark} and a word" if mark else "a word"
+            raise ValueError(
+                f"{key} has {mark + node!r}, expected {expected} of the pattern: "
+                f"{', '.join(self.nodes)}"
+            )
+
+
+def _named(operation: Operation) -> Iterator[tuple[str, str, str]]:
+    """Keys of an operation that name words, the words, and what stands before their names."""
+    for key, node in operation:
+        if key in NODES and node is not None:
+            yield key, node, ""
+    for value in operation.to.values() if isinstance(operation, Inflect) else ():
+        if value.startswith(OF):
+            yield "to", value.removeprefix(OF), OF
+
+
+class Rule(Strict, arbitrary_types_allowed=True):
+    """How pairs are made of one kind of sentence."""
+
+    name: str = "plain"
+    variant: Variant | None = None
+    """The only variant that has the rule; null for both."""
+    source: Literal["treebank", "text"] = "treebank"
+    """text: of words without edges, as plain text has them too."""
+    pattern: Request
+    without: tuple[Request, ...] = ()
+    """Patterns that must not hold of the words found, one of which each names."""
+    prepare: tuple[Step, ...] = ()
+    """Changes of both sentences: the treebank's is not one of the pair."""
+    change: Annotated[tuple[Step, ...], AfterValidator(_not_empty)]
+    """Changes of the ungrammatical sentence alone."""
+    context: tuple[Literal["previous", "next"], ...] = ()
+    """Refuse a changed word that the treebank has beside the same neighbours: it is licensed.
+    Of words that are left out or moved it says nothing."""
+
+    @model_validator(mode="after")
+    def _known_nodes(self) -> Self:
+        known = _Known(self.pattern)
+        for operation in (*self.prepare, *self.change):
+            known.take(operation)
+        return self
+
+    @model_validator(mode="after")
+    def _about_its_words(self) -> Self:
+        for number, excluded in enumerate(self.without):
+            if not excluded.nodes.keys() & self.pattern.nodes.keys():
+                raise ValueError(
+                    f"without.{number} has {', '.join(excluded.nodes)}, expected a word of the "
+                    f"pattern among them: {', '.join(self.pattern.nodes)}"
+                )
+        return self
+
+
+def _distinct(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    """Rules with different names. Raises ValueError where two have the same."""
+    first: dict[str, int] = {}
+    for number, rule in enumerate(rules):
+        if first.setdefault(rule.name, number) != number:
+            raise ValueError(
+                f"names must not be repeated, but rules.{first[rule.name]}.name and "
+                f"rules.{number}.name are both {rule.name!r} (plain where none is given); "
+                "expected different names"
+            )
+    return rules
+
+
+class Declaration(Strict):
+    """All rules of a paradigm."""
+
+    about: str
+    """What makes the other sentence ungrammatical, in a sentence."""
+    rules: Annotated[tuple[Rule, ...], AfterValidator(_not_empty), AfterValidator(_distinct)]
+
+    def of_variant(self, variant: Variant) -> list[Rule]:
+        """The rules that a variant has."""
+        return [rule for rule in self.rules if rule.variant in (None, variant)]
+
+
+class Attestation(Strict):
+    """Where forms are looked up, besides the treebanks and UniMorph."""
+
+    wordfreq: str | None = None
+    """Language code in wordfreq (Speer 2022), a library of word frequencies."""
+
+
+class Language(Strict):
+    """What rules need to know of a language."""
+
+    orthography: Orthography = Orthography()
+    inflection: Inflection = Inflection()
+    tables: dict[str, dict[str, str]] = Field(default={})
+    """Forms and what replaces them, by the name of the table."""
+    lists: dict[str, str] = Field(default={})
+    """Regular expressions of words, by the name that patterns have for them."""
+    attestation: Attestation = Attestation()
+
+    @field_validator("lists")
+    @classmethod
+    def _regular(cls, lists: dict[str, str]) -> dict[str, str]:
+        for expression in lists.values():
+            regular(expression)
+        return lists
+
+
+def read_language(path: Path) -> Language:
+    """Read a language's pack. Raises UserError, with the key, for what is malformed."""
+    return parse_yaml(Language, path, "language pack")
+
+
+def read_declaration(path: Path, language: Language) -> Declaration:
+    """Read a paradigm's rules.
+
+    Raises UserError, with the key, for what is malformed, for a file that is not called after a
+    paradigm, and for tables and closed classes that the language does not have.
+    """
+    if path.stem not in PARADIGMS:
+        raise UserError(
+            f"{path} is called after no paradigm; expected one of {', '.join(PARADIGMS)}. "
+            "Rename it, or declare the paradigm in urblimp/phenomena.py."
+        )
+    declaration = parse_yaml(Declaration, path, "rule file", language.lists)
+    for rule in declaration.rules:
+        for operation in (*rule.prepare, *rule.change):
+            _check_names(operation, language, path, rule.name)
+    return declaration
+
+
+def _check_names(operation: Operation, language: Language, path: Path, rule: str) -> None:
+    """Raise UserError where an operation names a table or closed class that there is none of."""
+    known: Collection[str]
+    match operation:
+        case Replace(by=name):
+            known = language.tables
+        case Add(add=name):
+            known = language.inflection.paradigms
+        case _:
+            return
+    if name not in known:
+        raise UserError(
+            f"{path}: rule {rule!r} names {name!r}, which {path.with_name(f'{LANGUAGE}.yaml')} "
+            f"does not have; expected one of {', '.join(known) or 'none, for it has none'}."
+        )

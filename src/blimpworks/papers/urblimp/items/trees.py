@@ -1,0 +1,150 @@
+"""Sentences as trees of words, from the tables of tokens; and plain text as words without edges."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from pathlib import Path
+
+import pyarrow as pa
+
+from blimpworks.linguistics.orthography import Orthography
+from blimpworks.tables import SENTENCES, TOKENS, read_table
+
+AUX = "aux"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a tree."""
+
+    form: str
+    head: int
+    """Index of its head in the tree; -1 for the root and where there are no edges."""
+    relation: str
+    features: Mapping[str, str]
+    """Of the treebank, and form, lemma, upos, xpos."""
+    space: bool = True
+    """Whether a space follows it."""
+
+    @property
+    def lemma(self) -> str:
+        """Its lemma; empty where it has none."""
+        return self.features.get("lemma", "")
+
+    @property
+    def upos(self) -> str:
+        """Its universal part of speech; empty where it has none."""
+        return self.features.get("upos", "")
+
+    def spelled(self, form: str) -> "Word":
+        """The same word in another form."""
+        return replace(self, form=form, features={**self.features, "form": form})
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A sentence: its words in order, and where it is from."""
+
+    words: tuple[Word, ...]
+    treebank: str = ""
+    file: str = ""
+    sent_id: str = ""
+    line: int = 0
+    children: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    """Indices of the children of each word, by its index."""
+
+    def complex_of(self, head: int, relations: Sequence[str]) -> list[int]:
+        """A word and its children by some relations that follow it: a verb and its auxiliaries."""
+        children = self.children.get(head, ())
+        return [head, *(i for i in children if i > head and self.words[i].relation in relations)]
+
+    def subtree(self, node: int, without: Collection[int]) -> list[int]:
+        """A word and all below it, in order, but words ``without`` and what is below them."""
+        indices = [node]
+        for index in indices:
+            indices += [i for i in self.children.get(index, ()) if i not in without]
+        return sorted(indices)
+
+
+def tree_of(words: Sequence[Word], **origin: str | int) -> Tree:
+    """A tree of words, whose children it looks up."""
+    children: dict[int, list[int]] = defaultdict(list)
+    for index, word in enumerate(words):
+        children[word.head].append(index)
+    return Tree(tuple(words), children=dict(children), **origin)  # type: ignore[arg-type]
+
+
+def _features(row: Mapping[str, object], form: str, orthography: Orthography) -> dict[str, str]:
+    pairs = str(row["feats"] or "").split("|")
+    features = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
+    lemma = orthography.word(str(row["lemma"] or ""))
+    named = {"form": form, "lemma": lemma, "upos": row["upos"] or "", "xpos": row["xpos"] or ""}
+    return features | {name: str(value) for name, value in named.items()}
+
+
+def _parts(row: Mapping[str, object], orthography: Orthography) -> Iterator[dict[str, str]]:
+    """Features of the words that a token is: mostly one.
+
+    A last part that stands for itself, such as an auxiliary of the future, is a word of its own
+    without features.
+    """
+    form = orthography.word(str(row["form"]))
+    stem, space, last = form.rpartition(" ")
+    if space and orthography.stands_apart(last):
+        yield _features(row, stem, orthography)
+        yield {"form": last, "lemma": last, "upos": "AUX", "xpos": ""}
+    else:
+        yield _features(row, form, orthography)
+
+
+def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> Iterator[Word]:
+    """The words of a sentence's rows; what is cut off from a token is its auxiliary."""
+    parts: list[tuple[Mapping[str, object], dict[str, str], bool]] = []
+    place: dict[object, int] = {0: -1}
+    for row in rows:
+        place[row["word"]] = len(parts)
+        words = _parts(row, orthography)
+        parts += [(row, features, number > 0) for number, features in enumerate(words)]
+    for (row, features, cut), following in zip_longest(parts, parts[1:]):
+        # What is cut off from an auxiliary is one of the same verb.
+        beside = cut and not str(row["deprel"]).startswith((AUX, "cop", "compound"))
+        head = place[row["word"]] if beside else place.get(row["head"], -1)
+        relation = AUX if cut else str(row["deprel"] or "")
+        space = bool(row["space_after"]) or (following is not None and following[0] is row)
+        yield Word(features["form"], head, relation, features, space)
+
+
+def read_trees(tokens: Path, sentences: Path, orthography: Orthography) -> Iterator[Tree]:
+    """The sentences of a language's treebanks in the order of the tables, spelled as its pack says.
+
+    Multiword ranges and empty nodes are left out. Raises UserError for a table that is missing or
+    of another schema.
+    """
+    columns = ["sentence", "word", "form", "lemma", "upos", "xpos", "feats", "head", "deprel"]
+    table: pa.Table = read_table(TOKENS, tokens, [*columns, "space_after"])
+    about = read_table(SENTENCES, sentences).select(
+        ["sentence", "treebank", "file", "sent_id", "line"]
+    )
+    rows: dict[int, list[dict[str, object]]] = defaultdict(list)
+    for row in table.to_pylist():
+        if row["word"] is not None:
+            rows[row["sentence"]].append(row)
+    for origin in about.to_pylist():
+        number = origin.pop("sentence")
+        yield tree_of([*_words(rows[number], orthography)], **origin)
+
+
+def plain_trees(text: Path, orthography: Orthography) -> Iterator[Tree]:
+    """The lines of a plain text as words without edges and features but their forms.
+
+    Words are what spaces part, and the punctuation at their ends. Raises UserError for a file
+    that is missing or not UTF-8.
+    """
+    from blimpworks.models.text import read_sentences
+
+    for number, line in enumerate(read_sentences(text), start=1):
+        words = [
+            Word(form, -1, "", {"form": form}, space) for form, space in orthography.tokens(line)
+        ]
+        yield tree_of(words, file=text.name, sent_id=str(number), line=number)

@@ -1,0 +1,153 @@
+"""UrBLiMP (Adeeba et al. 2025): ten phenomena of Urdu, by rules over treebanks."""
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from blimpworks.campaign.catalogue import Catalogue, Pinned
+from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
+from blimpworks.campaign.retrieved import lexicon_sources
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.errors import UserError
+from blimpworks.papers.urblimp.exhibits.models import FACTS
+from blimpworks.papers.urblimp.exhibits.specs import SPECS
+from blimpworks.papers.urblimp.phenomena import BENCHMARK, PARADIGMS
+from blimpworks.papers.urblimp.settings import UrblimpOptions
+
+PAIRS = 9000
+"""Pairs of Urdu: some 2,000 of 1,087 sentences of UD_Urdu-UDTB, whose training part has 4,043
+more."""
+TEXT = "urblimp_text"
+"""Kind of the sources that are plain text to make pairs of."""
+
+
+def _options(campaign: Campaign) -> UrblimpOptions:
+    return campaign.section(UrblimpOptions)
+
+
+def rules_folder(campaign: Campaign, lang: str) -> Path:
+    """The folder of the rules for a language, whether it exists or not."""
+    return campaign.folder("urblimp") / lang
+
+
+def has_rules(campaign: Campaign, lang: str) -> bool:
+    """Whether a language has a pack and rules."""
+    names = {path.name for path in rules_folder(campaign, lang).glob("*.yaml")}
+    return "language.yaml" in names and len(names) > 1
+
+
+def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
+    """Languages of the campaign that have rules, or those of them that its settings name."""
+    named = _options(campaign).languages
+    having = (lang for lang in catalogue.languages if has_rules(campaign, lang))
+    return tuple(lang for lang in having if named == "all" or lang in named)
+
+
+def expected_pairs(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
+    """Pairs of a language, all of them as many as Urdu's."""
+    most = _options(campaign).per_paradigm
+    return min(PAIRS, most * len(PARADIGMS)) if most else PAIRS
+
+
+def check(campaign: Campaign, catalogue: Catalogue) -> None:
+    """Some language of the campaign, and each that is named, must have rules, and files exist.
+
+    Raises UserError else.
+    """
+    options = _options(campaign)
+    for lang in () if options.languages == "all" else options.languages:
+        if lang not in catalogue.languages or not has_rules(campaign, lang):
+            raise UserError(
+                f"urblimp.languages has {lang!r}, expected languages of the campaign that have "
+                f"rules like {rules_folder(campaign, lang)}; take it out, or add what is missing."
+            )
+    files = {row.file for rows in catalogue.treebanks.values() for row in rows}
+    for name in options.files or ():
+        if name not in files:
+            raise UserError(
+                f"urblimp.files has {name!r}, expected files of the treebanks of the campaign's "
+                f"languages in {campaign.catalogue.treebanks}; correct it, or take it out."
+            )
+    if not any(has_rules(campaign, lang) for lang in catalogue.languages):
+        raise UserError(
+            f"benchmark {BENCHMARK!r} has items in languages with rules; "
+            f"{campaign.folder('urblimp')} has none of {', '.join(catalogue.languages)}: add one "
+            "of its languages, write rules (docs/urblimp.md), or take it out of benchmarks."
+        )
+
+
+def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
+    """Lexicons and plain text of the languages."""
+    rows: list[Pinned] = []
+    for lang in languages(campaign, catalogue):
+        rows += lexicon_sources(campaign, catalogue, lang)
+        rows += catalogue.sources_of(TEXT, lang)
+    return rows
+
+
+def spelling_pack(campaign: Campaign, lang: str) -> Path | None:
+    """The pack that says how pairs of a language are spelled, where there are such pairs."""
+    path = rules_folder(campaign, lang) / "language.yaml"
+    return path if has_rules(campaign, lang) else None
+
+
+def treebanks(campaign: Campaign, catalogue: Catalogue) -> Collection[str]:
+    """Languages whose treebanks rules read."""
+    return languages(campaign, catalogue)
+
+
+def _of_people(template: str) -> TableKind:
+    """A table that only a campaign with filled validation sheets has."""
+    return TableKind(
+        template=template, published="", absent=lambda campaign: not _options(campaign).annotations
+    )
+
+
+PAPER = Paper(
+    name=BENCHMARK,
+    position=5,
+    citation=Citation(
+        label="UrBLiMP",
+        title="UrBLiMP: A Benchmark for Evaluating the Linguistic Competence of Large Language "
+        "Models in Urdu",
+        authors="Adeeba, Dillon, Sajjad and Bhatt (2025)",
+    ),
+    settings=UrblimpOptions,
+    folders={
+        "urblimp": (
+            Path("config/urblimp"),
+            "One directory per language, with its pack and the rules of UrBLiMP's paradigms.",
+        )
+    },
+    benchmarks=(
+        Benchmark(
+            name=BENCHMARK,
+            options=_options,
+            languages=languages,
+            methods=lambda campaign, architecture: _options(campaign).methods_of(architecture),
+            expected_units=expected_pairs,
+            # 27 words of UDTB's sentences.
+            tokens=55.0,
+            # Perplexity of the good sentence strictly lower (section 4).
+            ties={"published": {ANY: "wrong"}, "corrected": {ANY: "wrong"}},
+            spelling=spelling_pack,
+        ),
+    ),
+    method_settings=lambda campaign: {"urblimp.methods": _options(campaign).methods or ()},
+    check=check,
+    treebanks=treebanks,
+    sources=sources,
+    exhibits=SPECS,
+    facts=FACTS,
+    tables={
+        "rules": TableKind(template="{results}/rules/{paper}/{lang}.counts.parquet"),
+        "lengths": TableKind(template="{results}/lengths/{paper}.parquet", evaluated=True),
+        "surprisals": TableKind(template="{results}/surprisals/{paper}.parquet", evaluated=True),
+        "people": _of_people("{results}/accuracies/people/{paper}.parquet"),
+        "validation_ratings": _of_people("{results}/validation_ratings/{paper}.parquet"),
+        "validation_participants": _of_people("{results}/validation_participants/{paper}.parquet"),
+    },
+    formulas=("blimpworks.papers.urblimp.exhibits.formulas",),
+    commands=("blimpworks.papers.urblimp.commands",),
+    rules="papers/urblimp.smk",
+    printed_accuracies="blimpworks.papers.urblimp.published:accuracies",
+)

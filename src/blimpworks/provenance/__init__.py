@@ -1,1 +1,0 @@
-"""What made every product: recorded when it is written, read back by the audit commands."""

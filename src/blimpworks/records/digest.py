@@ -1,0 +1,252 @@
+"""Content digests of the code a rule depends on.
+
+Snakemake reruns a rule when one of its params changes, but it never looks inside imported
+modules. Each rule therefore carries, as a param, the digest of every definition its entry
+point can reach: functions, classes and constants, followed by name through the packages'
+modules. An edit reruns exactly the dependants; comments, docstrings, types, formatting, time
+stamps, messages of errors and code that the rule never calls change nothing, and neither does
+moving or renaming a definition (``normal_form``).
+
+What is followed is what is written: names, ``module.name`` and imports, also inside
+functions. Dispatch by string must therefore pass its targets as entry points itself.
+"""
+
+import ast
+import hashlib
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from blimpworks.records.kept_digests import recall, remember
+from blimpworks.records.normal_form import (
+    MENTION,
+    NormalForm,
+    Symbol,
+    normal_form,
+    strip_docstrings,
+)
+from blimpworks.records.packages import PACKAGE, package_folders
+
+# Records, messages, the command line and requests to a cluster decide no number;
+# settings do, but their values are params of the rules that read them.
+EXCLUDED = re.compile(
+    rf"{PACKAGE}\.(records|audit|errors|strict|cli|commands|campaign\.settings|cluster)(\..*)?"
+    r"|.*\.(settings|\w*commands)"
+)
+
+# A string that names a file beside the module stands for that file's content.
+DATA_FILE = re.compile(r"[\w./-]+\.(tsv|csv|json|yaml|js|css|jinja|md)")
+EVERYTHING = "*"
+"""In place of a name: all definitions of a module."""
+
+
+def module_path(module: str) -> Path | None:
+    """Source file of a dotted ``module`` of a package that is followed, or None."""
+    package, *inside = module.split(".")
+    folder = package_folders().get(package)
+    if folder is None:
+        return None
+    base = folder.joinpath(*inside)
+    for candidate in (base.with_suffix(".py"), base / "__init__.py"):
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+@dataclass
+class _Module:
+    """A module's definitions by name, and what its imported names stand for."""
+
+    definitions: dict[str, list[ast.stmt]] = field(default_factory=dict)
+    effects: list[ast.stmt] = field(default_factory=list)
+    """Statements that define nothing, but run on import; not those that run only if the module
+    is a program, or for type checkers."""
+    imports: dict[str, Symbol] = field(default_factory=dict)
+    """Of packages that are followed."""
+    outside: dict[str, str] = field(default_factory=dict)
+    """Full names of what is imported from other packages."""
+
+
+def _defined_names(node: ast.stmt) -> list[str]:
+    """Names that a module-level statement defines."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [node.name]
+    if isinstance(node, ast.Assign):
+        return [n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        return [node.target.id]
+    return []
+
+
+def _add_import(module: _Module, node: ast.ImportFrom | ast.Import) -> None:
+    """Note what the names that an import statement binds stand for."""
+    for alias in node.names:
+        if isinstance(node, ast.Import):
+            local, full = alias.asname or alias.name.partition(".")[0], alias.name
+            symbol = (full, EVERYTHING) if alias.asname and module_path(full) else None
+        else:
+            origin = node.module or ""
+            local, full = alias.asname or alias.name, f"{origin}.{alias.name}"
+            symbol = (full, EVERYTHING) if module_path(full) else (origin, alias.name)
+            symbol = symbol if module_path(symbol[0]) else None
+        if symbol:
+            module.imports[local] = symbol
+        else:
+            module.outside[local] = full
+
+
+@cache
+def _module(name: str) -> _Module:
+    path = module_path(name)
+    if path is None:
+        raise ModuleNotFoundError(f"{name} is not a module of {PACKAGE} or of a paper's package")
+    tree = strip_docstrings(ast.parse(path.read_text(encoding="utf-8")))
+    module = _Module()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom | ast.Import):
+            _add_import(module, node)
+    for node in tree.body:
+        names = _defined_names(node)
+        for defined in names:
+            module.definitions.setdefault(defined, []).append(node)
+        if not names and not isinstance(node, ast.ImportFrom | ast.Import | ast.If):
+            module.effects.append(node)
+    return module
+
+
+def definitions(source: str) -> dict[str, str]:
+    """Text of every definition in a module's ``source``, by name, without comments and layout.
+
+    Statements that run on import stand under "". Raises SyntaxError for what is no Python.
+    """
+    texts: dict[str, str] = {}
+    for node in strip_docstrings(ast.parse(source)).body:
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            for name in _defined_names(node) or [""]:
+                texts[name] = texts.get(name, "") + ast.dump(node) + "\n"
+    return texts
+
+
+def _resolve(symbol: Symbol) -> Symbol | str | None:
+    """The definition behind a mention, re-exports followed; its name if it is excluded."""
+    module, name = symbol
+    if EXCLUDED.fullmatch(module):
+        return name
+    if name == EVERYTHING or name in _module(module).definitions:
+        return symbol
+    if name in _module(module).imports:
+        return _resolve(_module(module).imports[name])
+    inner = f"{module}.{name}"
+    return (inner, EVERYTHING) if module_path(inner) else _module(module).outside.get(name)
+
+
+def _meaning(module: str, node: ast.expr) -> Symbol | str | None:
+    """The definition that a name or ``module.name`` in a module stands for."""
+    known = _module(module)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        target = known.imports.get(node.value.id)
+        if target is None or target[1] != EVERYTHING:
+            return None
+        return _resolve((target[0], node.attr))
+    if not isinstance(node, ast.Name):
+        return None
+    if node.id in known.definitions:
+        return module, node.id
+    if node.id in known.imports:
+        return _resolve(known.imports[node.id])
+    return known.outside.get(node.id)
+
+
+def _is_error(meaning: Symbol | str) -> bool:
+    """Whether it is one of the exceptions that carry a message for people."""
+    return meaning == "UserError"
+
+
+def _statements(module: str, name: str) -> list[ast.stmt]:
+    """The statements that define a name, and those that run on import and mention it."""
+    known = _module(module)
+    effects = [node for node in known.effects if name in _mentioned(node, known)]
+    return [*known.definitions.get(name, []), *effects]
+
+
+def _mentioned(node: ast.stmt, module: _Module) -> Collection[str]:
+    """Definitions of a module that a statement run on import is about: all, if it names none."""
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return names & module.definitions.keys() or module.definitions.keys()
+
+
+def _data_files(module: str, strings: tuple[str, ...]) -> Iterator[str]:
+    """Names and checksums of the files beside a module that its strings name."""
+    path = module_path(module)
+    for name in sorted({*strings}):
+        if path and DATA_FILE.fullmatch(name) and (path.parent / name).is_file():
+            content = (path.parent / name).read_bytes()
+            yield f"{name} {hashlib.sha256(content).hexdigest()}"
+
+
+@cache
+def _direct(symbol: Symbol) -> NormalForm:
+    """Normal form of a definition, with the data files that it reads."""
+    module, name = symbol
+    if name == EVERYTHING:
+        names = _module(module).definitions
+        return NormalForm(EVERYTHING + MENTION * len(names), tuple((module, n) for n in names))
+    form = normal_form(
+        _statements(module, name), name, lambda node: _meaning(module, node), _is_error
+    )
+    data = "\n".join(_data_files(module, form.strings))
+    return NormalForm(f"{form.text}\n{data}", form.mentions)
+
+
+def _entry(entry: str) -> Symbol:
+    module, _, name = entry.partition(":")
+    if name not in _module(module).definitions:
+        raise KeyError(f"{entry}: {module} defines no {name!r}")
+    return module, name
+
+
+def _numbered(*entries: str) -> dict[Symbol, int]:
+    """Every definition that the entry points reach, numbered in the order of mention."""
+    numbers: dict[Symbol, int] = {}
+    waiting = [_entry(entry) for entry in reversed(entries)]
+    while waiting:
+        symbol = waiting.pop()
+        if symbol not in numbers:
+            numbers[symbol] = len(numbers)
+            waiting += reversed(_direct(symbol).mentions)
+    return numbers
+
+
+def reachable(*entries: str) -> list[Symbol]:
+    """Every definition that the entry points (``module:name``) can reach, sorted.
+
+    Raises ModuleNotFoundError or KeyError for an entry point that does not exist.
+    """
+    return sorted(symbol for symbol in _numbered(*entries) if symbol[1] != EVERYTHING)
+
+
+def reached_modules(*entries: str) -> list[str]:
+    """Names of the modules in which what the entry points reach is defined, sorted."""
+    return _code(entries)[1]
+
+
+def code_digest(*entries: str) -> str:
+    """16 hexadecimal digits that change when code reachable from the entry points changes."""
+    return _code(entries)[0]
+
+
+def _code(entries: tuple[str, ...]) -> tuple[str, list[str]]:
+    """Digest and modules of what the entry points reach, computed once for each state of it."""
+    known = recall(entries)
+    if known is None:
+        numbers = _numbered(*entries)
+        digest = hashlib.sha256()
+        for symbol, number in numbers.items():
+            form = _direct(symbol)
+            mentioned = [numbers[each] for each in form.mentions]
+            digest.update(f"{number}{mentioned}{form.text}\n".encode())
+        known = digest.hexdigest()[:16], sorted({module for module, _ in numbers})
+        remember(entries, *known)
+    return known

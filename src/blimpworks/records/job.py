@@ -1,0 +1,212 @@
+"""The record every product carries: what made it, from what, with which code and where.
+
+A ``Job`` writes one sidecar, ``<first output>.prov.json``, beside its products, and for a
+product in another directory a pointer to it. Everything
+in it that decides the products' content (inputs, code, parameters, package versions) is
+also embedded in the Parquet files themselves, so a table that has left its tree still says
+what it is; what differs between two runs of the same job (host, times) stays in the sidecar
+alone, so that rerunning a job gives byte-identical products.
+"""
+
+import contextvars
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from blimpworks import __version__
+from blimpworks.errors import UserError
+from blimpworks.files import RECORD_SUFFIX, expand, sha256_of, write_text
+from blimpworks.records.commands import Command
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+_current: contextvars.ContextVar["Job | None"] = contextvars.ContextVar("job", default=None)
+_planned: contextvars.ContextVar["list[Job] | None"] = contextvars.ContextVar(
+    "planned", default=None
+)
+
+
+def _no_cluster() -> dict[str, Any]:
+    """A job's share of a machine that no cluster has given it."""
+    return {"slurm_job": None, "node": platform.node(), "gpus": ()}
+
+
+_share: Callable[[], Mapping[str, Any]] = _no_cluster
+
+
+def record_share(share: Callable[[], Mapping[str, Any]]) -> None:
+    """Let records say what ``share`` returns of the job's id, node and GPUs (``slurm_job``, …)."""
+    global _share  # noqa: PLW0603
+    _share = share
+
+
+def current_job() -> "Job | None":
+    """The job whose products are being written, if any."""
+    return _current.get()
+
+
+def sidecar_path(product: Path) -> Path:
+    """Path of the record of the job whose first output is ``product``."""
+    return product.with_name(product.name + RECORD_SUFFIX)
+
+
+@cache
+def package_versions(names: tuple[str, ...]) -> dict[str, str]:
+    """Installed versions of the packages that matter to a job; absent ones are left out."""
+    versions = {"python": platform.python_version(), "blimpworks": __version__}
+    for name in names:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return versions
+
+
+def run_git(repository: Path, *arguments: str) -> bytes | None:
+    """Standard output of a git command; None where it fails, or there is no git."""
+    command = ["git", "-C", str(repository), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+@cache
+def git_state() -> dict[str, Any]:
+    """Commit of the repository and whether its tree was clean (None outside a checkout).
+
+    As it was at the first call in this process, which has read the code that it runs by then.
+    """
+    commit = run_git(REPOSITORY, "rev-parse", "HEAD")
+    changed = run_git(REPOSITORY, "status", "--porcelain") if commit else None
+    clean = None if changed is None else not changed.strip()
+    return {"commit": commit.decode().strip() if commit is not None else None, "clean": clean}
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _files(paths: Sequence[Path]) -> list[dict[str, Any]]:
+    return [
+        {"path": str(p), "sha256": sha256_of(p), "bytes": p.stat().st_size}
+        for p in dict.fromkeys(expand([*paths]))
+    ]
+
+
+def _require(paths: Sequence[Path], command: str) -> None:
+    for path in paths:
+        if not path.exists():
+            raise UserError(
+                f"{command}: {path} does not exist; expected an input file. "
+                "Build it first (snakemake builds what a target needs)."
+            )
+
+
+class Planned(Exception):
+    """Raised in place of starting a job while jobs are planned only."""
+
+
+def is_planning() -> bool:
+    """Whether jobs are planned only, as within ``planning``."""
+    return _planned.get() is not None
+
+
+@contextmanager
+def planning() -> Iterator["list[Job]"]:
+    """Within it no job starts: each is put into the list, and raises ``Planned``."""
+    planned: list[Job] = []
+    token = _planned.set(planned)
+    try:
+        yield planned
+    finally:
+        _planned.reset(token)
+
+
+class Job:
+    """Context manager around the making of some products; on success it writes their record.
+
+    ``command`` says whose code and which packages' versions decide the products; ``params``
+    is whatever else does.
+
+    Raises UserError when an input is missing, and Planned while ``planning``.
+    """
+
+    def __init__(
+        self,
+        command: Command,
+        *,
+        inputs: Sequence[Path],
+        outputs: Sequence[Path],
+        params: Mapping[str, Any],
+    ) -> None:
+        self.command, self.params = command, dict(params)
+        self.inputs, self.outputs = list(inputs), list(outputs)
+        planned = _planned.get()
+        if planned is not None:
+            planned.append(self)
+            raise Planned(command.name)
+        _require(inputs, command.name)
+        self.extra: dict[str, Any] = {}
+        self.started = _now()
+        self.made_by: dict[str, Any] = {
+            "verb": command.name,
+            "params": self.params,
+            "code": command.code,
+            "inputs": _files(self.inputs),
+            "packages": package_versions(command.packages),
+        }
+        # Taken now: a commit or an edit while the job runs is not what it ran.
+        self._sources, self._git = command.sources(), git_state()
+        self._token: contextvars.Token[Job | None] | None = None
+
+    def __enter__(self) -> Self:
+        self._token = _current.set(self)
+        return self
+
+    def note(self, **facts: Any) -> None:
+        """Add facts learnt while running (counts, a device, a resolved revision)."""
+        self.extra.update(facts)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._token is not None
+        _current.reset(self._token)
+        if kind is None:
+            self._write()
+
+    def _write(self) -> None:
+        record = {
+            **self.made_by,
+            "outputs": _files(self.outputs),
+            "notes": self.extra,
+            "sources": self._sources,
+            "git": self._git,
+            "host": {
+                "name": platform.node(),
+                "platform": platform.platform(),
+                "cpus": os.cpu_count(),
+                **_share(),
+            },
+            "started": self.started,
+            "ended": _now(),
+        }
+        own = sidecar_path(self.outputs[0])
+        write_text(own, json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+        for product in self.outputs[1:]:
+            if product.parent != own.parent and not product.is_dir():
+                pointer = json.dumps({"record": str(own)}, ensure_ascii=False)
+                write_text(sidecar_path(product), pointer + "\n")

@@ -1,0 +1,200 @@
+"""The journal of a job's attempts: the resources that each requested, and how it ended.
+
+It lies beside the job's log, one JSON object a line, and only ever grows. Who starts an
+attempt appends that it started; who sees it end appends how. An attempt that has no end was
+lost with its node, or killed: what it had scored by then stands in the progress file that it
+left, and the attempt that follows enters it here before it writes its own.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, Field, NonNegativeInt, TypeAdapter, ValidationError
+
+from blimpworks.errors import UserError
+from blimpworks.strict import Strict
+
+Cause = Literal["done", "walltime", "memory", "gpu_memory", "cancelled", "input", "error", "killed"]
+AttemptId = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+"""A uuid4, as 32 hexadecimal digits."""
+
+
+class Asked(Strict):
+    """Resources that an attempt requested of the scheduler."""
+
+    mem_mb: NonNegativeInt
+    """Main memory, in MB."""
+    minutes: NonNegativeInt
+    """Walltime."""
+    gpus: NonNegativeInt
+    cores: NonNegativeInt
+
+
+class Scored(Strict):
+    """Numbers of sentences and tokens that an attempt had scored by its last report."""
+
+    sentences: NonNegativeInt
+    """Sentences of the job."""
+    done: NonNegativeInt
+    """Those of them that had scores, whoever made these."""
+    new: NonNegativeInt
+    """Those that this attempt scored."""
+    tokens: NonNegativeInt
+    """Tokens that this attempt scored."""
+    load_seconds: float | None
+    """From its start until scores came at their usual pace; None where that is not known."""
+    score_seconds: float
+    """The rest of its time."""
+
+
+class Started(Strict):
+    """An attempt started."""
+
+    event: Literal["started"] = "started"
+    attempt: AttemptId
+    time: AwareDatetime
+    slurm_job: str | None
+    node: str
+    gpus: tuple[str, ...]
+    """Names of the GPUs that it sees."""
+    asked: Asked
+
+
+class Ended(Strict):
+    """An attempt ended, and its supervisor saw how."""
+
+    event: Literal["ended"] = "ended"
+    attempt: AttemptId
+    time: AwareDatetime
+    cause: Cause
+    exit: int
+    seconds: float
+    """From its start."""
+    rss_mb: NonNegativeInt | None
+    """Largest resident memory, in MB."""
+    scored: Scored | None = None
+
+
+class Left(Strict):
+    """Progress that a lost attempt left behind, entered by the attempt that followed it."""
+
+    event: Literal["left"] = "left"
+    attempt: AttemptId
+    time: AwareDatetime
+    """When it last wrote its progress."""
+    scored: Scored
+
+
+Entry = Started | Ended | Left
+_ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="event")])
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One run of a job, as the journal has it: start, end, and what a lost one left."""
+
+    started: Started
+    ended: Ended | None = None
+    left: Left | None = None
+
+    @property
+    def cause(self) -> Cause | None:
+        """Cause of the attempt's end; None for one that is lost, or running."""
+        return self.ended.cause if self.ended else None
+
+    @property
+    def scored(self) -> Scored | None:
+        """Its scored sentences and tokens, as far as they are known."""
+        known = self.ended or self.left
+        return known.scored if known else None
+
+
+def now() -> datetime:
+    """The present moment in UTC, in whole milliseconds."""
+    moment = datetime.now(UTC)
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def journal_path(log: Path) -> Path:
+    """The journal of the job whose log is ``log``."""
+    return log.with_suffix(".attempts.jsonl")
+
+
+def progress_path(log: Path) -> Path:
+    """The progress file of the job whose log is ``log``."""
+    return log.with_suffix(".progress.json")
+
+
+def append_entry(path: Path, entry: Entry) -> None:
+    """Add a line to a journal, in one write that survives a power cut.
+
+    Several may append at a time. After a line that a full disk cut off, a new one begins.
+    Raises OSError when the line could not be written whole.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    line = f"{entry.model_dump_json()}\n".encode()
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+    try:
+        size = os.fstat(descriptor).st_size
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            line = b"\n" + line
+        if os.write(descriptor, line) < len(line):
+            raise OSError(f"{path}: only part of a line could be written; is the disk full?")
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _objects(path: Path) -> Iterator[tuple[int, Any]]:
+    """Line numbers and values of a journal's lines, without those that were cut off."""
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except FileNotFoundError:
+        return
+    for number, line in enumerate(lines, start=1):
+        try:
+            yield number, json.loads(line)
+        except ValueError:
+            continue
+
+
+def read_entries(path: Path) -> list[Entry]:
+    """Entries of a journal in their order; none where there is no journal.
+
+    Lines that were cut off (a full disk, a lost node) are left out. Raises UserError for a
+    whole line that is no entry.
+    """
+    entries = []
+    for number, value in _objects(path):
+        try:
+            entries.append(_ENTRY.validate_python(value))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"]) or "entry"
+            raise UserError(
+                f"{path}:{number}: {where}: {first['msg'].lower()}; expected an entry of a "
+                "journal of attempts. Remove the line: nothing but the size of the next attempt "
+                "depends on it."
+            ) from error
+    return entries
+
+
+def read_attempts(path: Path) -> list[Attempt]:
+    """Attempts of a journal in the order in which they started.
+
+    An end without a beginning (whose line was cut off) is left out. Raises UserError for a
+    line that is no entry.
+    """
+    entries = read_entries(path)
+    ends = {e.attempt: e for e in entries if isinstance(e, Ended)}
+    lefts = {e.attempt: e for e in entries if isinstance(e, Left)}
+    return [
+        Attempt(e, ends.get(e.attempt), lefts.get(e.attempt))
+        for e in entries
+        if isinstance(e, Started)
+    ]

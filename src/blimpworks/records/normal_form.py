@@ -1,0 +1,256 @@
+"""Normal forms of definitions: their text without names, layout and messages.
+
+Two definitions have the same normal form when they do the same, wherever they stand and
+whatever they and their local variables are called: comments, docstrings and formatting are
+gone, definitions of the package are numbered in the order in which they are mentioned, local
+variables likewise, and what is imported from elsewhere stands under its full name.
+"""
+
+import ast
+import copy
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+Symbol = tuple[str, str]
+"""A module and the name of a definition in it."""
+Resolve = Callable[[ast.expr], Symbol | str | None]
+"""What a name or ``module.name`` stands for: a definition of the package, the full name of
+something from elsewhere, or None for neither."""
+
+ADDRESS = re.compile(r"[a-z_]\w*(\.[a-z_]\w*)+:[A-Za-z_]\w*|blimpworks(\.[a-z_]\w*)+")
+"""A definition named in a string, as ``module:name``, or a module."""
+MENTION = "\0"
+"""Stands for a mentioned definition in a normal form; nothing else contains it."""
+
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+Scope = dict[str, str]
+"""Local names, and what they are called in the normal form."""
+
+
+@dataclass(frozen=True)
+class NormalForm:
+    """A definition's text, with ``MENTION`` for each mention, and the definitions mentioned."""
+
+    text: str
+    mentions: tuple[Symbol, ...]
+    """In order of mention, each as often as it is mentioned."""
+    strings: tuple[str, ...] = ()
+    """String constants in it, which may name files."""
+
+
+def strip_docstrings(tree: ast.Module) -> ast.Module:
+    """Remove docstrings, those of attributes too, in place; return the tree."""
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [child for child in body if not _is_text(child)]  # type: ignore[attr-defined]
+    return tree
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _parameters(arguments: ast.arguments) -> Iterator[str]:
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    for argument in [*every, arguments.vararg, arguments.kwarg]:
+        if argument is not None:
+            yield argument.arg
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """Names that a statement or expression binds in the scope that it stands in, in order."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name
+        return
+    if isinstance(node, ast.Lambda):
+        return
+    if isinstance(node, Comprehension):
+        # Its targets are its own; what is assigned with := inside is of the scope around it.
+        yield from (n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
+        return
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
+        yield node.id
+    named = getattr(node, "name", None) or getattr(node, "rest", None)
+    matched = ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping
+    if isinstance(node, matched) and named:
+        yield named
+    for child in ast.iter_child_nodes(node):
+        yield from _bound(child)
+
+
+def _free(body: list[ast.stmt]) -> set[str]:
+    """Names that a function declares to be of the scopes around it."""
+    nodes = (node for statement in body for node in ast.walk(statement))
+    return {n for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for n in node.names}
+
+
+@dataclass
+class _Normaliser(ast.NodeTransformer):
+    """Rewrites a copy of a definition to its normal form."""
+
+    name: str
+    """What the definition is called."""
+    resolve: Resolve
+    is_message: Callable[[Symbol | str], bool]
+    """Whether a definition is an exception whose arguments are a message for people."""
+    mentions: list[Symbol] = field(default_factory=list)
+    strings: list[str] = field(default_factory=list)
+    scopes: list[Scope] = field(default_factory=list)
+    numbers: Iterator[int] = field(default_factory=count)
+
+    def _local(self, name: str) -> str | None:
+        return next((scope[name] for scope in reversed(self.scopes) if name in scope), None)
+
+    def _enter(self, names: Iterator[str]) -> None:
+        self.scopes.append({name: f"v{next(self.numbers)}" for name in dict.fromkeys(names)})
+
+    def _mention(self, meaning: Symbol | str) -> ast.Name:
+        if isinstance(meaning, str):
+            return ast.Name(meaning, ast.Load())
+        self.mentions.append(meaning)
+        return ast.Name(MENTION, ast.Load())
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        local = self._local(node.id)
+        if local is not None:
+            return ast.Name(local, node.ctx)
+        if not self.scopes and isinstance(node.ctx, ast.Store):
+            return ast.Name("this" if node.id == self.name else "another", node.ctx)
+        meaning = self.resolve(node)
+        return node if meaning is None else self._mention(meaning)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if isinstance(node.value, ast.Name) and self._local(node.value.id) is None:
+            meaning = self.resolve(node)
+            if meaning is not None:
+                return self._mention(meaning)
+        return self.generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        if isinstance(node.value, str):
+            self.strings.append(node.value)
+            if ADDRESS.fullmatch(node.value):
+                return ast.Constant("module:name")
+        return node
+
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        call = node.exc
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
+            meaning = self.resolve(call.func)
+            if meaning is not None and self.is_message(meaning):
+                return ast.Raise(ast.Name("message", ast.Load()), None)
+        return self.generic_visit(node)
+
+    def _body(self, arguments: ast.arguments, body: list[ast.stmt]) -> list[ast.stmt]:
+        """A function's statements, in a scope of its own."""
+        parameters = [*_parameters(arguments)]
+        names = (name for statement in body for name in _bound(statement))
+        self._enter(name for name in names if name not in {*parameters, *_free(body)})
+        # Parameters keep their names, since callers may use them.
+        self.scopes[-1] |= {name: name for name in parameters}
+        done = [each for each in map(self.visit, body) if each is not None]
+        self.scopes.pop()
+        return done
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
+        node.args = self.visit(node.args)
+        node.decorator_list = [self.visit(each) for each in node.decorator_list]
+        node.returns = None  # types, like comments, decide nothing
+        node.body = self._body(node.args, node.body)
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        node.args = self.visit(node.args)
+        [statement] = self._body(node.args, [ast.Expr(node.body)])
+        assert isinstance(statement, ast.Expr)
+        node.body = statement.value
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        node.annotation = None
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
+        """A variable's type decides nothing."""
+        return self.generic_visit(ast.Assign([node.target], node.value)) if node.value else None
+
+    def visit_Import(self, node: ast.Import) -> None:
+        """Left out: what is imported stands under its full name where it is used."""
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        """Left out: what is imported stands under its full name where it is used."""
+
+    def _named(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        if self.scopes:
+            node.name = self._local(node.name) or node.name
+        elif node.name == self.name:
+            node.name = ""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        self._named(node)
+        return self._function(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        self._named(node)
+        return self._function(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        self._named(node)
+        for part in ("bases", "keywords", "decorator_list"):
+            setattr(node, part, [self.visit(each) for each in getattr(node, part)])
+        # Fields and methods keep their names, which are how others reach them. Inside methods
+        # they are no variables, but in the class's own statements they are.
+        fields = {name: name for statement in node.body for name in _bound(statement)}
+        for statement in node.body:
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+                self._function(statement)
+            else:
+                self.scopes.append(fields)
+                # A field's type may decide what it takes.
+                typed = isinstance(statement, ast.AnnAssign)
+                self.generic_visit(statement) if typed else self.visit(statement)
+                self.scopes.pop()
+        return node
+
+    def _comprehension(self, node: Comprehension) -> ast.AST:
+        targets = (n for part in node.generators for n in _bound(part.target))
+        self._enter(targets)
+        node.generators = [self.visit(part) for part in node.generators]
+        for part in ("elt", "key", "value"):
+            if hasattr(node, part):
+                setattr(node, part, self.visit(getattr(node, part)))
+        self.scopes.pop()
+        return node
+
+    visit_ListComp = _comprehension
+    visit_SetComp = _comprehension
+    visit_DictComp = _comprehension
+    visit_GeneratorExp = _comprehension
+
+    def _binding(self, node: ast.ExceptHandler | ast.MatchAs | ast.MatchStar) -> ast.AST:
+        if node.name:
+            node.name = self._local(node.name) or node.name
+        return self.generic_visit(node)
+
+    visit_ExceptHandler = _binding
+    visit_MatchAs = _binding
+    visit_MatchStar = _binding
+
+
+def normal_form(
+    nodes: Sequence[ast.stmt],
+    name: str,
+    resolve: Resolve,
+    is_message: Callable[[Symbol | str], bool] = lambda _: False,
+) -> NormalForm:
+    """Normal form of the statements that define ``name`` in a module without docstrings.
+
+    The statements themselves are left as they are.
+    """
+    normaliser = _Normaliser(name, resolve, is_message)
+    done = (normaliser.visit(copy.deepcopy(node)) for node in nodes)
+    text = "\n".join(ast.dump(node) for node in done if node is not None)
+    return NormalForm(text, tuple(normaliser.mentions), tuple(normaliser.strings))

@@ -1,0 +1,1 @@
+"""Files from outside: pinned, downloaded, resumed, checked."""

@@ -1,0 +1,109 @@
+"""Fill in the checksums of catalogue rows that have none."""
+
+import difflib
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from blimpworks.campaign.catalogue import SourceRow, TreebankRow, read_rows
+from blimpworks.errors import UserError
+from blimpworks.files import sha256_of, write_text
+from blimpworks.retrieval.download import Patience, Transfer
+from blimpworks.retrieval.sources import Pin
+
+_COMMIT = re.compile(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
+_VERSION = re.compile(r"(?<![0-9A-Za-z.])[vr]?\d+(\.\d+)+")
+_ARCHIVES = ("https://zenodo.org/record/", "https://dl.fbaipublicfiles.com/colorless-green-rnns/")
+"""What was deposited with a paper once and has no versions."""
+_MOVING = {"HEAD", "main", "master", "latest", "develop", "trunk"}
+
+
+def is_fixed(url: str) -> bool:
+    """Whether an address names one state of a file.
+
+    So do a commit, a version without a branch, and what is in an archive.
+    """
+    if url.startswith(_ARCHIVES):
+        return True
+    path = urlsplit(url).path
+    moving = not _MOVING.isdisjoint(path.split("/"))
+    return bool(_COMMIT.search(path)) or (bool(_VERSION.search(path)) and not moving)
+
+
+def unpinned_names(catalogue: Path) -> list[str]:
+    """Rows without a checksum that could be pinned: their address names one state of a file."""
+    return [pin.name for pin in _pins(catalogue) if not pin.sha256 and is_fixed(pin.url)]
+
+
+def pin_row(catalogue: Path, name: str, patience: Patience | None = None) -> Pin:
+    """Download the file of row ``name`` and record its sha256 and bytes in ``catalogue``.
+
+    ``name`` is the retrieved file's path below the resources directory. All other cells,
+    the order of the rows and the line ends stay as they are. Returns the filled pin.
+
+    Raises UserError for an unknown or already pinned row, an address that names no commit
+    or version, and whatever keeps the download from succeeding.
+    """
+    pin = _unpinned(name, _pins(catalogue), catalogue)
+    filled = _measure(pin, patience or Patience())
+    # Read again: somebody may have edited the table while the file came in.
+    _record(catalogue, [p.name for p in _pins(catalogue)].index(name), filled)
+    return filled
+
+
+def _pins(catalogue: Path) -> list[Pin]:
+    """All rows of a table of sources or treebanks, in order."""
+    text = catalogue.read_text(encoding="utf-8") if catalogue.exists() else ""
+    columns = text.partition("\n")[0].rstrip("\r").split("\t")
+    kind: type[TreebankRow | SourceRow] = TreebankRow if "treebank" in columns else SourceRow
+    return [
+        Pin(row.name, row.url, row.sha256, row.bytes, row.mirror, str(catalogue))
+        for row in read_rows(kind, catalogue)
+    ]
+
+
+def _unpinned(name: str, pins: Sequence[Pin], catalogue: Path) -> Pin:
+    """The one row called ``name``, which has an address but no checksum."""
+    known = {pin.name: pin for pin in pins}
+    if name not in known:
+        close = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
+        hint = f"did you mean {close[0]}?" if close else "the table is empty."
+        raise UserError(f"{catalogue} has no row {name!r}; {hint}")
+    pin = known[name]
+    if pin.sha256:
+        raise UserError(
+            f"{pin.where} already has SHA-256 {pin.sha256}; to pin it anew, empty its sha256 "
+            "and bytes first."
+        )
+    if not is_fixed(pin.url):
+        raise UserError(
+            f"{pin.where}: url is {pin.url!r}, expected one with a 40-digit commit or a version, "
+            "because a moving file has no lasting checksum; put the commit into the url."
+        )
+    return pin
+
+
+def _measure(pin: Pin, patience: Patience) -> Pin:
+    """Download the whole file (never continuing an old part) and measure it."""
+    with tempfile.TemporaryDirectory(prefix="blimpworks-pin-") as directory:
+        part = Path(directory) / "file"
+        instead = "pin it on another machine"
+        Transfer(pin.url, part, pin.bytes, pin.where, instead, patience).run()
+        return replace(pin, sha256=sha256_of(part), bytes=part.stat().st_size)
+
+
+def _record(catalogue: Path, index: int, pin: Pin) -> None:
+    """Write checksum and size into the cells of the ``index``-th row, and nothing else."""
+    with catalogue.open(encoding="utf-8", newline="") as handle:
+        lines = handle.read().split("\n")
+    columns = lines[0].rstrip("\r").split("\t")
+    rows = [i for i, line in enumerate(lines) if i and line.rstrip("\r")]
+    line = lines[rows[index]]
+    cells = line.rstrip("\r").split("\t")
+    cells[columns.index("sha256")] = pin.sha256
+    cells[columns.index("bytes")] = str(pin.bytes)
+    lines[rows[index]] = "\t".join(cells) + line[len(line.rstrip("\r")) :]
+    write_text(catalogue, "\n".join(lines))

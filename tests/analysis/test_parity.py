@@ -1,0 +1,385 @@
+import hashlib
+import json
+import math
+import sys
+
+import pyarrow as pa
+import pytest
+from scipy.stats import binomtest
+from statsmodels.stats.proportion import proportion_confint
+from typer.testing import CliRunner
+
+from blimpworks.analysis import scoring_variants as variants
+from blimpworks.analysis.parity import (
+    Compared,
+    decision_differences,
+    sample_items,
+    score_differences,
+)
+from blimpworks.analysis.parity_report import _impossible
+from blimpworks.analysis.scoring_variants import parse_variant
+from blimpworks.audit.check import audit
+from blimpworks.campaign.engines import COMPARISONS, comparison_of
+from blimpworks.campaign.methods import find_method
+from blimpworks.campaign.settings.scoring import NearTies, ParityOptions
+from blimpworks.cli import app
+from blimpworks.errors import UserError
+from blimpworks.models.checkpoint import read_description, seal
+from blimpworks.records.job import sidecar_path
+from blimpworks.tables import ITEMS, PARITY, SCORES, read_table, write_table
+from support import tiny
+from support.judging_kit import write_scores
+
+METHOD = find_method("full_sentence")
+NEAR = NearTies(float32=0.5, bfloat16=2.0)
+REFERENCE = COMPARISONS["causal"].reference
+
+
+def ids(path):
+    return read_table(ITEMS, path)["item_id"].to_pylist()
+
+
+def test_a_sample_is_the_items_of_lowest_digest_whatever_else_there_is(tmp_path):
+    pairs = [(f"a b{i}", f"a c{i}") for i in range(20)]
+    whole = tiny.write_items(tmp_path / "all.parquet", pairs)
+    backwards = read_table(ITEMS, whole).take(pa.array(range(19, -1, -1)))
+    write_table(backwards, ITEMS, tmp_path / "backwards.parquet")
+    digests = {f"i{i}": hashlib.blake2b(f"i{i}".encode()).digest() for i in range(20)}
+    samples = {}
+    for name in ("all", "backwards"):
+        for count in (5, 8, 100):
+            output = tmp_path / f"{name}{count}.parquet"
+            samples[name, count] = sample_items([tmp_path / f"{name}.parquet"], count, output)
+            assert ids(output) == sorted(digests, key=digests.__getitem__)[:count]
+    assert samples["all", 5] == samples["backwards", 5] != samples["all", 8]
+    assert len(ids(tmp_path / "all100.parquet")) == 20
+
+
+def test_a_sample_is_drawn_from_several_tables_and_holds_an_item_once(tmp_path):
+    twice = {"item_id": ["x", "x"], "paradigm": ["SG", "PL"]}
+    first = tiny.write_items(tmp_path / "a.parquet", [("a b", "a c")] * 2, **twice)
+    second = tiny.write_items(tmp_path / "b.parquet", [("d e", "d f")])
+    sample_items([first, second], 10, tmp_path / "s.parquet")
+    assert sorted(ids(tmp_path / "s.parquet")) == ["i0", "x"]
+    other = tiny.write_items(tmp_path / "c.parquet", [("d e", "d g")])
+    with pytest.raises(UserError, match="item i0 is another pair elsewhere"):
+        sample_items([second, other], 10, tmp_path / "s.parquet")
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("transformers", {}),
+        ("transformers:bfloat16:skip", {"dtype": "bfloat16", "first_token": "skip"}),
+        ("transformers:skip:bfloat16", {"dtype": "bfloat16", "first_token": "skip"}),
+        ("transformers:sharing-never", {"sharing": "never"}),
+        ("vllm:batch_tokens=64", {"batch_tokens": 64}),
+        ("vllm:in-process", {"vllm": {"mode": "in_process"}}),
+        ("transformers:within-word", {"masked": {"pll": "within_word_l2r"}}),
+        ("kenlm:near_tie.float32=0.5", {"near_tie": {"float32": 0.5}}),
+    ],
+)
+def test_a_variant_is_an_engine_with_settings(name, settings):
+    variant = parse_variant(name)
+    assert (variant.engine, variant.settings) == (name.split(":")[0], settings)
+    base = {"batch_tokens": 32, "near_tie": {"bfloat16": 1.0}}
+    options = variant.options(base).model_dump()
+    assert options["batch_tokens"] == settings.get("batch_tokens", 32)
+    assert options["near_tie"]["bfloat16"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("gpt", "engine 'gpt' is unknown; expected one of vllm, transformers"),
+        ("vllm:fp8", "'fp8' is no setting; expected float32, bfloat16"),
+        ("vllm:batch_token=3", "did you mean 'batch_tokens'"),
+        ("vllm:batch_tokens=0", "key 'batch_tokens' is 0: input should be greater than 0"),
+    ],
+)
+def test_a_variant_that_does_not_exist_is_told(name, message):
+    with pytest.raises(UserError) as error:
+        parse_variant(name)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize("architecture", COMPARISONS)
+def test_what_is_compared_by_default_every_model_can_have(architecture):
+    options = ParityOptions()
+    compared = comparison_of(architecture, options.reference, options.variants)
+    assert compared == COMPARISONS[architecture]
+    for name in (compared.reference, *compared.variants):
+        assert parse_variant(name).obstacle(architecture, {}) is None
+
+
+def test_what_is_named_is_compared():
+    compared = comparison_of("masked", "transformers", ["transformers:float16"])
+    assert compared == ("transformers", ("transformers:float16",))
+    assert comparison_of("masked", None, []) == ("transformers:float32", ())
+    with pytest.raises(UserError, match="architecture 'rnn' is unknown; expected one of causal"):
+        comparison_of("rnn", None, None)
+
+
+def compared(path, rows, dtype="float32", **more):
+    items = tiny.write_items(path.with_suffix(".items"), [("a b", "a c")] * len(rows))
+    scores = read_table(SCORES, write_scores(path, rows, **more))
+    variant = parse_variant(f"transformers:{dtype}")
+    items = read_table(ITEMS, items)
+    return Compared(variant, dtype, "bos", items, scores, "key", None)
+
+
+def tokens(*values):
+    return [(value, min(i + 1, 3)) for i, value in enumerate(values)]
+
+
+def test_differences_of_scores_by_hand(tmp_path):
+    reference = compared(
+        tmp_path / "r",
+        [(tokens(-1, -2), tokens(-1, -4)), (tokens(-3, -1), tokens(-2, -2, -2))],
+    )
+    other = compared(
+        tmp_path / "o",
+        # An unscored first token, and a sentence of another number of tokens.
+        [(tokens(math.nan, -2.5), tokens(-1, -4)), (tokens(-3, -1.25), tokens(-5, -1))],
+    )
+    differences = score_differences(other, reference)
+    assert (differences["tokens"], differences["unmatched"]) == (7, 3)
+    assert differences["token_max"] == 0.5
+    assert differences["token_mean"] == pytest.approx((0.5 + 0.25) / 5)
+    assert differences["sentence_max"] == 0.25
+    same = score_differences(reference, reference)
+    assert same["token_max"] == same["sentence_mean"] == same["unmatched"] == 0
+    assert same["tokens"] == 9
+
+
+def test_differences_of_decisions_by_hand(tmp_path):
+    def pair(margin):
+        return tokens(-4 + margin), tokens(-4.0)
+
+    # Margins of the reference and of the other; the last has no score.
+    margins = [(3, 3), (3, -3), (0.25, -3), (3, -1), (-3, 1), (-3, -3), (0, 0), (1, math.nan)]
+    reference = compared(tmp_path / "r", [pair(r) for r, _ in margins])
+    other = compared(tmp_path / "o", [pair(o) for _, o in margins], dtype="bfloat16")
+    differences = decision_differences(METHOD, other, reference, NEAR)
+    assert {key: differences[key] for key in ("n", "skipped", "ties", "near_ties", "near_tie")} == {
+        "n": 7,
+        "skipped": 1,
+        "ties": 1,
+        "near_ties": 3,
+        "near_tie": 2.0,
+    }
+    # Of four flips one is far from a tie in both: the one from 3 to -3.
+    assert (differences["flips"], differences["flips_beyond"], differences["correct"]) == (4, 1, 2)
+    assert differences["margin_max"] == 6.0
+    assert differences["margin_mean"] == pytest.approx(17.25 / 7)
+    assert differences["p"] == pytest.approx(binomtest(1, 4).pvalue)
+    interval = proportion_confint(4, 7, method="wilson")
+    assert (differences["flip_low"], differences["flip_high"]) == pytest.approx(interval)
+    interval = proportion_confint(2, 7, method="wilson")
+    assert (differences["low"], differences["high"]) == pytest.approx(interval)
+    assert differences["accuracy"] == 2 / 7
+
+
+def test_nothing_in_common_is_no_rate(tmp_path):
+    nothing = compared(tmp_path / "n", [(tokens(math.nan), tokens(-1))], statuses={0: "empty"})
+    differences = decision_differences(METHOD, nothing, nothing, NEAR)
+    assert (differences["n"], differences["skipped"], differences["margin_max"]) == (0, 1, None)
+    assert "accuracy" not in differences
+
+
+def report(*arguments):
+    done = CliRunner().invoke(app, ["parity", *map(str, arguments)])
+    if done.exception:
+        raise done.exception
+    return done.output
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    root = tmp_path_factory.mktemp("parity")
+    corpus = tiny.write_corpus(root / "text.txt")
+    checkpoint = tiny.make_transformer(corpus, root / "model" / "checkpoint.json")
+    good = sorted(set(tiny.sentences(40, seed=3)))
+    pairs = [(s, s.replace("the ", "", 1)) for s in good]
+    return checkpoint, tiny.write_items(root / "items.parquet", pairs)
+
+
+@pytest.mark.slow
+def test_number_format_and_first_token_are_measured_against_float32(trained, tmp_path):
+    checkpoint, items = trained
+    methods = ("--method", "full_sentence", "--method", "own=mean(region)")
+    where = (checkpoint, items, "--output", tmp_path, "--pairs", 20, *methods)
+    page = report(*where)
+    rows = read_table(PARITY, tmp_path / "parity.parquet").to_pylist()
+    assert [(r["variant"], r["method"]) for r in rows] == [
+        (variant, method)
+        for method in ("full_sentence", "own")
+        for variant in (REFERENCE, "transformers:bfloat16", "transformers:skip")
+    ]
+    itself, rounded, without = rows[:3]
+    assert itself["n"] + itself["skipped"] == 20
+    assert itself["token_max"] == itself["flips"] == itself["unmatched"] == 0
+    assert 0 < rounded["token_max"] < 0.25
+    assert rounded["tokens"] == itself["tokens"]
+    assert rounded["unmatched"] == 0
+    # Each of the 40 sentences loses its first token, and the others are scored alone.
+    assert (without["first_token"], without["unmatched"]) == ("skip", 40)
+    assert without["tokens"] == itself["tokens"] - 40
+    assert without["sentence_max"] > 1
+    for text in ("transformers:bfloat16", "## Decisions by own", "20 pairs"):
+        assert text in page
+    assert page.strip() == (tmp_path / "parity.md").read_text(encoding="utf-8").strip()
+    record = json.loads(sidecar_path(tmp_path / "parity.parquet").read_text(encoding="utf-8"))
+    assert record["notes"]["pairs"] == 20
+    assert record["notes"]["engines"].keys() == {r["variant"] for r in rows}
+    before = tiny.contents(tmp_path)
+    assert report(*where) == page
+    after = tiny.contents(tmp_path)
+    changed = {name for name in before if before[name] != after[name]}
+    assert {name.rpartition("/")[2] for name in changed} <= {
+        "log.txt",
+        "manifest.json.prov.json",
+        "parity.parquet.prov.json",
+    }
+
+
+def rows_of(output):
+    return read_table(PARITY, output / "parity.parquet").to_pylist()
+
+
+def lines_of(page, variant):
+    return [line for line in page.splitlines() if line.split(" ", 2)[1:2] == [variant]]
+
+
+@pytest.mark.slow
+def test_what_a_model_cannot_have_is_a_line_with_its_reason(trained, tmp_path, monkeypatch):
+    """vLLM as under ``--sdm conda``, where the report's own environment lacks it."""
+    monkeypatch.setattr(variants, "REPOSITORY", tmp_path)
+    monkeypatch.setattr(variants, "PACKAGES", variants.PACKAGES | {"vllm": "no_such_package"})
+    checkpoint, items = trained
+    page = report(
+        *(checkpoint, items, "--output", tmp_path, "--reference", "transformers"),
+        *("--variant", "kenlm", "--variant", "vllm"),
+    )
+    first, *impossible = rows_of(tmp_path)
+    reasons = {
+        "kenlm": "the engine kenlm runs no causal models",
+        "vllm": "no Python here has the engine vllm; make its environment (`make vllm` makes "
+        ".vllm for vLLM), or name one by --python vllm=PATH",
+    }
+    assert {row["variant"]: row["impossible"] for row in impossible} == reasons
+    numbers = first.keys() - {"variant", "method", "impossible"}
+    assert {row[name] for row in impossible for name in numbers} == {None}
+    assert (first["impossible"], first["flips"]) == (None, 0)
+    for name, reason in reasons.items():
+        # One line of the table of scores, and one below it that says why.
+        row, line = lines_of(page, name)
+        assert row.replace("|", "").split() == [name, "not", "possible", *["–"] * 8]
+        assert line == f"- {name} is not possible: {reason}."
+    csv = (tmp_path / "parity.csv").read_text(encoding="utf-8")
+    assert f"kenlm,,,{reasons['kenlm']},full_sentence,,," in csv
+    assert f"transformers,float32,bos,,full_sentence,{first['tokens']},0," in csv
+
+
+@pytest.mark.slow
+def test_a_reason_that_only_scoring_finds_is_told_too(trained, tmp_path):
+    for name, content in tiny.contents(trained[0].parent).items():
+        (tmp_path / name).write_bytes(content)
+    settings, checkpoint = tmp_path / "tokenizer_config.json", tmp_path / "checkpoint.json"
+    described = json.loads(settings.read_text(encoding="utf-8"))
+    settings.write_text(json.dumps(described | {"eos_token": None}), encoding="utf-8")
+    seal(checkpoint, read_description(checkpoint))
+    items = tiny.write_items(tmp_path / "out" / "items.parquet", [("the dog sees", "the dog see")])
+    options = ("--reference", "transformers", "--variant", "transformers:eos")
+    report(checkpoint, items, "--output", tmp_path / "out", *options)
+    reason = rows_of(tmp_path / "out")[1]["impossible"]
+    assert reason.startswith("first_token is 'eos', but the tokenizer has no eos token")
+
+
+@pytest.mark.slow
+def test_a_reference_that_is_not_possible_ends_the_report(trained, tmp_path):
+    checkpoint, items = trained
+    with pytest.raises(UserError) as error:
+        report(checkpoint, items, "--output", tmp_path, "--reference", "kenlm")
+    assert str(error.value) == (
+        "the reference 'kenlm' is not possible: the engine kenlm runs no causal models; "
+        "choose another."
+    )
+    assert not (tmp_path / "parity.md").exists()
+
+
+MAKERS = {
+    "masked": tiny.make_masked,
+    "encoder-decoder": tiny.make_seq2seq,
+    "lstm": tiny.make_lstm,
+    "ngram": tiny.make_ngram,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("architecture", MAKERS)
+def test_every_kind_of_model_has_a_report_without_further_settings(architecture, tmp_path):
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 60)
+    checkpoint = MAKERS[architecture](corpus, tmp_path / "model" / "checkpoint.json")
+    # Words of several tokens, where the ways to mask a word differ.
+    pairs = [("the unheardof dogs see", "the unheardof dogs sees"), ("cats hear", "cats hears")]
+    items = tiny.write_items(tmp_path / "items.parquet", pairs)
+    page = report(checkpoint, items, "--output", tmp_path / "out")
+    rows = rows_of(tmp_path / "out")
+    usual = COMPARISONS[architecture]
+    assert [row["variant"] for row in rows] == [usual.reference, *usual.variants]
+    assert [row["impossible"] for row in rows] == [None] * len(rows)
+    assert "not possible" not in page
+    assert all(row["token_max"] > 0 for row in rows[1:] if row["variant"] != "lstm:skip")
+    assert rows[0]["token_max"] == 0
+    assert audit(tmp_path / "out").findings == []
+    if architecture == "lstm":
+        # The first of each sentence is unscored, the others are what they are after a word.
+        assert rows[1]["unmatched"] == 2 * len(pairs)
+    if architecture == "ngram":
+        assert rows[0]["near_tie"] == 0.0
+
+
+@pytest.mark.slow
+def test_one_switch_does_not_hinder_a_report(tmp_path):
+    """What a campaign sets for all its models is left alone where there is no choice."""
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 60)
+    checkpoint = tiny.make_ngram(corpus, tmp_path / "model" / "checkpoint.json")
+    items = tiny.write_items(tmp_path / "items.parquet", [("the dog sees", "the dog see")])
+    options = json.dumps({"dtype": "bfloat16", "first_token": "skip"})
+    variants = ("--variant", "kenlm", "--variant", "kenlm:skip")
+    report(checkpoint, items, "--output", tmp_path / "out", "--options", options, *variants)
+    own, requested = rows_of(tmp_path / "out")
+    assert (own["dtype"], own["first_token"]) == ("float32", "bos")
+    assert requested["impossible"].startswith("first_token is skip, but the engine kenlm scores")
+
+
+def test_a_reason_stays_one_line_of_text_in_markdown():
+    reason = "the tokenizer has no <extra_id_0>,\nso *this* is no T5."
+    line = _impossible({"variant": "transformers", "impossible": reason})
+    assert line == (
+        "transformers is not possible: the tokenizer has no \\<extra_id_0>, so \\*this\\* is no T5."
+    )
+
+
+def test_scoring_that_breaks_off_is_no_reason(tmp_path):
+    broken = [sys.executable, "-c", "print('blimpworks: no'); raise SystemExit(1)"]
+    with pytest.raises(UserError, match="variant 'vllm' could not be scored: blimpworks: no"):
+        variants._run(broken, tmp_path / "log.txt", "vllm")
+    refused = [sys.executable, "-c", "print('blimpworks: no'); raise SystemExit(2)"]
+    with pytest.raises(variants.Impossible, match=r"^no$"):
+        variants._run(refused, tmp_path / "log.txt", "vllm")
+
+
+@pytest.mark.parametrize(
+    ("python", "message"),
+    [
+        ("bin/python", "expected ENGINE=PATH"),
+        ("vllm=no/such/python", "'no/such/python' for vllm, but no such program exists"),
+    ],
+)
+def test_an_interpreter_that_is_none_is_told(python, message, trained, tmp_path):
+    checkpoint, items = trained
+    where = (checkpoint, items, "--output", tmp_path)
+    with pytest.raises(UserError, match=message):
+        report(*where, "--variant", "vllm", "--python", python)

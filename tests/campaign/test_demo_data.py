@@ -1,0 +1,58 @@
+"""The embedded data: ours, pinned, valid, and made by the program beside it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.load import load_campaign
+from blimpworks.files import sha256_of
+from support.paths import REPOSITORY
+
+DATA = REPOSITORY / "config/demo/data"
+TREEBANKS = sorted(DATA.glob("ud/*/*.conllu"))
+
+
+@pytest.fixture
+def catalogue(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+    return load_catalogue(load_campaign(Path("config/demo/config.yaml")))
+
+
+def test_every_file_of_the_demo_is_pinned_by_what_it_is(catalogue):
+    rows = [
+        *catalogue.sources.values(),
+        *(r for rows in catalogue.treebanks.values() for r in rows),
+    ]
+    assert {row.mirror for row in rows} == {
+        p.relative_to(DATA).as_posix() for p in DATA.rglob("*") if p.is_file()
+    }
+    for row in rows:
+        assert (sha256_of(DATA / row.mirror), (DATA / row.mirror).stat().st_size) == (
+            row.sha256,
+            row.bytes,
+        )
+
+
+def test_the_authoring_program_writes_the_same_bytes(tmp_path):
+    program = REPOSITORY / "config/demo/authoring/build.py"
+    subprocess.run([sys.executable, program, "--out", tmp_path], check=True, capture_output=True)
+    made = sorted(p for p in tmp_path.rglob("*") if p.is_file())
+    assert made
+    for path in made:
+        assert path.read_bytes() == (DATA / path.relative_to(tmp_path)).read_bytes()
+
+
+@pytest.mark.parametrize("treebank", TREEBANKS, ids=lambda p: p.stem)
+def test_ud_validator_accepts_the_treebanks_at_level_two(treebank):
+    lang = treebank.name[:2]
+    command = [Path(sys.executable).with_name("udvalidate"), "--lang", lang, "--level", "2"]
+    done = subprocess.run([*command, treebank], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("treebank", TREEBANKS, ids=lambda p: p.stem)
+def test_a_treebank_has_at_least_150_sentences(treebank):
+    assert treebank.read_text(encoding="utf-8").count("# sent_id = ") >= 150

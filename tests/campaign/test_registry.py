@@ -1,0 +1,90 @@
+"""The registry of papers, and that nothing else knows one."""
+
+import re
+import subprocess
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from blimpworks.campaign import registry
+from blimpworks.campaign.exhibits import CORE_TABLES, exhibits
+from blimpworks.campaign.load import campaign_model
+from blimpworks.campaign.parts import languages_of
+from blimpworks.campaign.registry import benchmarks, find_benchmark, find_paper, papers
+from blimpworks.errors import UserError
+from support.paths import REPOSITORY
+
+ROOMS = re.compile(r"src/blimpworks/papers/|workflow/rules/papers/|workflow/schemas/")
+NAMES = re.compile(r"multiblimp|\bclams|clams\b|\bblimp(?!works)\b|blimp_|lmentry|urblimp", re.I)
+CALLED = re.compile(r"blimpworks|BLIMPWORKS")
+
+
+def shared_files():
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(
+        [*command, "src", "workflow", "Snakefile"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    names = [name for name in listed.stdout.splitlines() if not ROOMS.match(name)]
+    return [name for name in names if (REPOSITORY / name).is_file()]
+
+
+@pytest.mark.parametrize("name", shared_files())
+def test_no_shared_file_names_a_paper(name):
+    text = CALLED.sub("", (REPOSITORY / name).read_text(encoding="utf-8"))
+    assert not NAMES.findall(text)
+
+
+def test_papers_come_in_the_order_in_which_reports_have_them():
+    assert [*papers()] == ["multiblimp", "clams", "blimp", "lmentry", "urblimp"]
+    assert [*benchmarks()][:3] == ["multiblimp", "clams", "blimp"]
+
+
+@pytest.mark.parametrize("name", exhibits())
+def test_every_kind_of_table_that_an_exhibit_names_is_known(name):
+    spec = exhibits()[name]
+    known = {*CORE_TABLES, *find_paper(spec.paper).tables}
+    assert {*spec.needs, *spec.optional, *spec.published} <= known
+
+
+@pytest.mark.parametrize("name", exhibits())
+def test_every_fact_that_an_exhibit_names_is_known(name):
+    spec = exhibits()[name]
+    assert {*spec.facts} <= find_paper(spec.paper).facts.keys()
+
+
+@pytest.mark.parametrize(
+    "find",
+    [
+        find_benchmark,
+        registry.paper_of,
+        lambda name: languages_of(campaign_model()(campaign="x"), None, name),
+    ],
+    ids=["benchmark", "paper", "languages"],
+)
+def test_an_unknown_benchmark_is_one_sentence(find):
+    message = r"^benchmark 'nope' is unknown; expected one of multiblimp.+\.$"
+    with pytest.raises(UserError, match=message):
+        find("nope")
+
+
+def registered(monkeypatch, *entries):
+    monkeypatch.setattr(registry, "registered_papers", lambda: entries)
+    return registry.papers.__wrapped__()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("x", "nowhere.at_all:PAPER", r"^paper 'x': nowhere\.at_all:PAPER cannot be loaded"),
+        ("x", "blimpworks.files:sha256_of", r"^paper 'x': .* expected a Paper of that name"),
+        ("x", "blimpworks.papers.clams.paper:PAPER", r"expected a Paper of that name"),
+        ("clams", "blimpworks.papers.clams.paper:PAPER", r"'clams' is registered twice; rename it"),
+    ],
+)
+def test_a_paper_that_cannot_be_had_is_one_sentence(monkeypatch, name, value, message):
+    with pytest.raises(UserError, match=message):
+        registered(monkeypatch, EntryPoint(name, value, "blimpworks.papers"))

@@ -1,0 +1,108 @@
+"""The description of a cluster: the example is valid, and what is wrong is said in one sentence."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.load import campaign_model, check_campaign, load_campaign
+from blimpworks.campaign.settings.site import GpuKind, Site, find_site, load_site
+from blimpworks.cluster.needs import needs_of
+from blimpworks.errors import UserError
+from support.paths import REPOSITORY
+
+EXAMPLE = REPOSITORY / "config/site.example.yaml"
+GPU = {"label": "a", "memory_gb": 80, "per_node": 4, "host_memory_gb": 500, "teraflops": 312}
+
+
+def written(path: Path, settings: object) -> Path:
+    path.write_text(yaml.safe_dump(settings))
+    return path
+
+
+def test_the_example_is_valid_by_the_model_and_by_the_schema():
+    site = load_site(EXAMPLE)
+    assert [kind.label for kind in site.gpus] == ["A100 40 GB", "A100 80 GB", "H100 80 GB"]
+    schema = json.loads((REPOSITORY / "workflow/schemas/site.schema.json").read_text())
+    jsonschema.validate(yaml.safe_load(EXAMPLE.read_text()), schema)
+
+
+def test_the_example_names_every_setting():
+    text = EXAMPLE.read_text()
+    for key in Site.model_fields:
+        assert f"{key}:" in text, key
+    for key in GpuKind.model_fields:
+        assert f"{key}:" in text, key
+
+
+def test_every_setting_has_a_description_in_the_schema():
+    schema = json.loads((REPOSITORY / "workflow/schemas/site.schema.json").read_text())
+    for part in (schema, *schema["$defs"].values()):
+        for name, field in part["properties"].items():
+            assert field.get("description"), name
+
+
+def test_the_example_runs_every_model_of_the_papers(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+    site = load_site(EXAMPLE)
+    for row in load_catalogue(load_campaign(Path("config/config.yaml"))).models.values():
+        needs = needs_of(row, row.engine, row.dtype, site)
+        assert needs.gpus or row.engine in ("kenlm", "lstm")
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"acount": "x"}, "key 'acount' is not a setting; did you mean 'account'?"),
+        ({"gpus": [{"label": "a"}]}, "key 'gpus.0.memory_gb' is missing; add it."),
+        ({"gpus": [GPU | {"per_node": 0}]}, "key 'gpus.0.per_node' is 0"),
+        ({"gpus": [GPU | {"name": "a100-sxm"}]}, "key 'gpus.0.name' is 'a100-sxm'"),
+        ({"gpus": [GPU, GPU]}, "two kinds in gpus have one label"),
+        (
+            {"gpus": [GPU], "models": {"x": {"kind": "b"}}},
+            "models.x.kind is 'b', expected a label of gpus (a).",
+        ),
+        ({"cpu": {"partition": "a; rm -rf b"}}, "key 'cpu.partition' is 'a; rm -rf b'"),
+        ({"extra": "$(date)"}, "key 'extra' is '$(date)'"),
+        ({"utilisation": 1.5}, "key 'utilisation' is 1.5"),
+        ([], "holds no mapping; expected a description of a cluster."),
+    ],
+)
+def test_a_setting_that_is_wrong_is_named_with_the_file(tmp_path, settings, sentence):
+    path = written(tmp_path / "site.yaml", settings)
+    with pytest.raises(UserError) as caught:
+        load_site(path)
+    assert str(caught.value).startswith(str(path))
+    assert sentence in str(caught.value)
+
+
+def test_every_problem_gets_a_line_of_its_own(tmp_path):
+    path = written(tmp_path / "site.yaml", {"acount": "x", "pack_hours": 0})
+    with pytest.raises(UserError) as caught:
+        load_site(path)
+    assert len(str(caught.value).splitlines()) == 2
+
+
+def test_a_file_that_a_campaign_names_must_exist():
+    campaign = check_campaign({"campaign": "x", "site": "nowhere.yaml"}, "x.yaml")
+    with pytest.raises(UserError, match=r"nowhere.yaml does not exist; expected a description"):
+        find_site(campaign)
+
+
+def test_without_any_file_there_is_no_cluster(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert find_site(campaign_model()(campaign="x")) is None
+
+
+def test_a_command_goes_before_a_campaign_and_that_before_the_usual_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("config").mkdir()
+    written(Path("config/site.yaml"), {"account": "usual"})
+    named = written(tmp_path / "named.yaml", {"account": "named"})
+    given = written(tmp_path / "given.yaml", {"account": "given"})
+    usual, naming = campaign_model()(campaign="x"), campaign_model()(campaign="x", site=named)
+    accounts = [find_site(usual), find_site(naming), find_site(naming, given)]
+    assert [site and site.account for site in accounts] == ["usual", "named", "given"]

@@ -1,0 +1,135 @@
+"""Commands are declared once: what is declared is what runs, is recorded and digested."""
+
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from blimpworks.campaign.engines import ENGINES
+from blimpworks.campaign.exhibits import exhibits
+from blimpworks.commands.declare import (
+    Declared,
+    Use,
+    command,
+    library_arguments,
+    library_function,
+    recorded,
+)
+from blimpworks.commands.options import option, written
+from blimpworks.commands.registry import (
+    code_of,
+    declared_commands,
+    find_command,
+    recorded_commands,
+)
+from blimpworks.records.commands import Command
+from blimpworks.records.job import Planned, planning
+
+BODILESS = {
+    name: each for name, each in declared_commands().items() if each.run.__name__ == "_run_library"
+}
+
+
+@pytest.fixture
+def declared(monkeypatch):
+    """Commands that a test declares are gone after it."""
+    monkeypatch.setattr("blimpworks.commands.declare.DECLARED", {})
+
+
+def planned(command: Declared, **arguments):
+    """The job that a command would start."""
+    with planning() as jobs, pytest.raises(Planned):
+        command.callback(**arguments)
+    return jobs[0]
+
+
+@pytest.mark.parametrize("name", BODILESS)
+def test_a_command_without_a_body_has_all_that_its_function_needs(name):
+    command = BODILESS[name]
+    uses = {each: Use() for each in command.uses}
+    given = library_arguments(command, dict.fromkeys(uses, None) | _texts(command))
+    inspect.signature(library_function(command)).bind(**given)
+
+
+def _texts(command):
+    """Arguments that are converted on their way to the library need a value that can be."""
+    known = {"judgements": "", "models": "{}", "special": "", "untested": "", "answers": []}
+    known |= {"resources": [], "method": ""}
+    return {name: value for name, value in known.items() if name in command.uses}
+
+
+@pytest.mark.parametrize("name", BODILESS)
+def test_a_command_without_a_body_says_what_it_does(name):
+    assert BODILESS[name].callback.__doc__
+
+
+def test_paths_are_inputs_written_ones_outputs_and_the_rest_is_recorded(declared):
+    @recorded("blimpworks.files:sha256_of")
+    def try_this(
+        table: Path = option("Read."),
+        more: list[Path] = option("Read too.", default=list),
+        seed: int = option("Recorded."),
+        output: Path = written("Written."),
+        other: Path | None = option("Read, if given.", default=None),
+    ):
+        raise AssertionError("a planned job does not run")
+
+    job = planned(try_this, table=Path("a"), more=[Path("b")], seed=3, output=Path("c"), other=None)
+    assert (job.inputs, job.outputs, job.params) == (
+        [Path("a"), Path("b")],
+        [Path("c")],
+        {"seed": 3},
+    )
+    assert job.command == Command("try_this", ("blimpworks.files:sha256_of",))
+
+
+def test_what_a_body_returns_is_noted(declared, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    @recorded("blimpworks.files:sha256_of")
+    def count_lines(output: Path = written("Written.")):
+        output.write_text("a line\n")
+        return {"lines": 1}
+
+    count_lines.callback(output=Path("out.txt"))
+    assert json.loads(Path("out.txt.prov.json").read_text())["notes"] == {"lines": 1}
+
+
+def test_two_commands_cannot_have_one_name(declared):
+    @command()
+    def same():
+        pass
+
+    with pytest.raises(ValueError, match="two commands are called 'same'"):
+        command(name="same")(lambda: None)
+
+
+def test_a_command_in_a_group_is_called_without_the_groups_name():
+    assert declared_commands()["export_multiblimp"].words == ("export", "multiblimp")
+    assert declared_commands()["build_lexicon"].words == ("build-lexicon",)
+
+
+def test_engines_and_exhibits_have_code_of_their_own():
+    names = {f"score {engine} {architecture}" for engine, architecture in ENGINES}
+    names |= {f"build_exhibit {key}" for key in exhibits()}
+    assert names <= recorded_commands().keys()
+    assert find_command("score kenlm ngram").code == code_of("score", "kenlm", "ngram")
+
+
+@pytest.mark.parametrize("name", ["rewrite", "score vllm ngram", "score", "pin"])
+def test_of_what_is_no_command_there_is_no_code(name):
+    assert find_command(name) is None
+    with pytest.raises(KeyError):
+        code_of(*name.split())
+
+
+def test_records_know_neither_commands_nor_exhibits_nor_clusters():
+    script = "import sys, blimpworks.records.job; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    rooms = {name.split(".")[1] for name in done.stdout.split() if name.startswith("blimpworks.")}
+    assert rooms <= {"records", "errors", "files"}

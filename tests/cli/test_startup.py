@@ -1,0 +1,55 @@
+"""What must not be loaded before it is needed."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from blimpworks.commands.registry import declared_commands
+from support.paths import REPOSITORY
+
+HEAVY = {"conllu", "matplotlib", "seaborn", "torch"}
+IMPORTED = re.compile(r"^from (blimpworks[\w.]*) import", re.MULTILINE)
+HELP = "import runpy; sys.argv = ['blimpworks', '--help']\n" + (
+    "try:\n    runpy.run_module('blimpworks', run_name='__main__')\nexcept SystemExit:\n    pass"
+)
+
+
+def rules():
+    """Import what the workflow's files import at their top."""
+    files = [REPOSITORY / "workflow/Snakefile", *(REPOSITORY / "workflow/rules").glob("*.smk")]
+    modules = {name for path in files for name in IMPORTED.findall(path.read_text())}
+    assert "blimpworks.campaign.layout" in modules
+    return "\n".join(f"import {name}" for name in sorted(modules))
+
+
+@pytest.mark.parametrize("script", [HELP, rules()], ids=["help", "rules"])
+def test_help_and_rules_load_neither_plots_nor_readers_nor_networks(script):
+    script = f"import sys\n{script}\nprint(*sys.modules, file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    loaded = {*done.stderr.split()}
+    assert {"blimpworks", "typer"} & loaded
+    assert not loaded & HEAVY
+
+
+WITHOUT_PANDAS = sorted(
+    {
+        entry.partition(":")[0]
+        for declared in declared_commands().values()
+        if not declared.pandas
+        for command in declared.commands.values()
+        for entry in command.entries
+    }
+)
+
+
+@pytest.mark.parametrize("module", WITHOUT_PANDAS)
+def test_commands_that_leave_pandas_out_do_without_it(module):
+    script = (
+        "import sys\nfrom blimpworks.cli import _NoPandas\nsys.meta_path.insert(0, _NoPandas())\n"
+        f"import {module}"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)

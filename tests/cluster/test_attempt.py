@@ -1,0 +1,260 @@
+"""Attempts at a job, with real processes: what the journal says of each way to end."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.cluster.allocation import Allocation, read_job
+from blimpworks.cluster.attempt import Ending, cause_of
+from blimpworks.records.journal import journal_path, read_attempts
+from blimpworks.scoring.progress import ATTEMPT
+from blimpworks.scoring.run import score_items
+from support import tiny
+
+OPTIONS = ScoringOptions(shard=10, batch_tokens=200)
+SUPERVISED = """
+import sys
+from pathlib import Path
+from blimpworks.cluster.attempt import run_attempt
+sys.exit(run_attempt([sys.executable, "-c", sys.argv[2]], Path(sys.argv[1])))
+"""
+FROM_WORK = "from blimpworks.cluster.attempt import die_with_parent; die_with_parent(); "
+WAIT = "import time; print('up', flush=True); time.sleep(60)"
+
+
+def without_slurm():
+    return {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "BLIMPWORKS_"))}
+
+
+@pytest.fixture
+def begin(tmp_path):
+    """Start some Python code as the work of an attempt."""
+    log = tmp_path / "job.log"
+    started = []
+
+    def start(code):
+        with log.open("ab") as handle:
+            process = subprocess.Popen(
+                [sys.executable, "-c", SUPERVISED, str(log), code],
+                stdout=subprocess.PIPE,
+                stderr=handle,
+                text=True,
+                env=without_slurm(),
+            )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+@pytest.fixture
+def last(tmp_path):
+    """The last attempt in the journal."""
+    return lambda: read_attempts(journal_path(tmp_path / "job.log"))[-1]
+
+
+def running(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def children(pid):
+    found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in found]
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code", "cause"),
+    [
+        ("pass", 0, "done"),
+        ("raise SystemExit(2)", 2, "input"),
+        ("raise ValueError", 1, "error"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", 137, "killed"),
+        (
+            "import sys; sys.stderr.write('CUDA out of memory. Tried …'); sys.exit(2)",
+            2,
+            "gpu_memory",
+        ),
+    ],
+)
+def test_an_attempt_ends_as_its_work_did_and_the_journal_says_why(
+    begin, last, code, exit_code, cause
+):
+    process = begin(code)
+    assert process.wait(30) == exit_code
+    ended = last().ended
+    assert ended.cause == cause
+    assert ended.rss_mb > 1
+
+
+def test_the_journal_says_that_an_attempt_was_cancelled_and_its_work_ends_too(begin, last):
+    process = begin(WAIT)
+    assert process.stdout.readline() == "up\n"
+    [child] = children(process.pid)
+    process.terminate()
+    assert process.wait(10) == 128 + signal.SIGTERM
+    assert last().cause == "cancelled"
+    assert not running(child)
+
+
+def test_work_does_not_outlive_who_watches_over_it(begin, last):
+    process = begin(FROM_WORK + WAIT)
+    assert process.stdout.readline() == "up\n"
+    [child] = children(process.pid)
+    process.kill()
+    process.wait()
+    waited = time.monotonic()
+    while running(child):
+        assert time.monotonic() - waited < 10
+        time.sleep(0.05)
+    assert last().cause is None
+
+
+def test_the_attempt_that_follows_a_lost_one_enters_what_that_had_scored(begin, last, tmp_path):
+    code = f"""
+import json, os, pathlib
+facts = {{"sentences": 9, "done": 4, "new": 4, "tokens": 40, "load_seconds": None}}
+facts |= {{"score_seconds": 1.0, "attempt": os.environ[{ATTEMPT!r}], "languages": {{}}}}
+facts |= {{"updated": "2026-01-01T00:00:00Z"}}
+pathlib.Path({str(tmp_path / "job.progress.json")!r}).write_text(json.dumps(facts))
+{WAIT}
+"""
+    process = begin(code)
+    assert process.stdout.readline() == "up\n"
+    process.kill()
+    process.wait()
+    assert begin("pass").wait(30) == 0
+    lost, after = read_attempts(journal_path(tmp_path / "job.log"))
+    assert lost.ended is None
+    assert lost.scored.new == 4
+    assert after.cause == "done"
+
+
+@pytest.mark.parametrize(
+    ("ending", "cause"),
+    [
+        ({"code": 75}, "walltime"),
+        ({"code": -15, "asked_to": True, "out_of_time": True}, "walltime"),
+        ({"code": -15, "asked_to": True}, "cancelled"),
+        ({"code": -9, "kills": 1}, "memory"),
+        ({"code": 2, "kills": 1}, "memory"),
+        ({"code": 0, "kills": 1}, "done"),
+        ({"code": 1, "said": "torch.OutOfMemoryError: CUDA out of memory."}, "gpu_memory"),
+        ({"code": 137}, "killed"),
+    ],
+)
+def test_what_is_known_at_the_end_says_why(ending, cause):
+    facts = {"kills": 0, "asked_to": False, "out_of_time": False, "said": ""} | ending
+    assert cause_of(Ending(**facts)) == cause
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("model")
+    text = tiny.write_corpus(directory / "text.txt")
+    return tiny.make_transformer(text, directory / "tf" / "checkpoint.json")
+
+
+@pytest.fixture
+def command(model, tmp_path):
+    """Scoring 600 sentences in shards of ten, as the workflow's rule does."""
+    texts = tiny.sentences(600)
+    pairs = list(zip(texts[::2], texts[1::2], strict=True))
+    items = tiny.write_items(tmp_path / "items" / "eng.parquet", pairs)
+    options = OPTIONS.model_dump_json()
+
+    def line(name):
+        named = {"checkpoint": model, "engine": "transformers", "options": options}
+        named |= {"store": tmp_path / name / "shards", "manifest": tmp_path / name / "manifest"}
+        given = [f"--{option}={value}" for option, value in named.items()]
+        log = str(tmp_path / f"{name}.log")
+        return [sys.executable, "-m", "blimpworks", "score", str(items), *given, "--log", log]
+
+    return line
+
+
+def shards(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("part-*"))}
+
+
+@pytest.mark.slow
+def test_a_scoring_job_whose_work_is_killed_loses_a_shard_at_most(command, model, tmp_path):
+    items, whole = tmp_path / "items" / "eng.parquet", tmp_path / "whole"
+    score_items([items], model, whole / "shards", whole / "manifest", "transformers", OPTIONS)
+    process = subprocess.Popen(command("killed"), env=without_slurm())
+    folder = tmp_path / "killed" / "shards"
+    waited = time.monotonic()
+    while len(shards(folder)) < 3:
+        assert process.poll() is None
+        assert time.monotonic() - waited < 60
+        time.sleep(0.01)
+    [child] = children(process.pid)
+    os.kill(child, signal.SIGKILL)
+    assert process.wait(20) == 137
+    killed = read_attempts(tmp_path / "killed.attempts.jsonl")[0]
+    assert killed.cause == "killed"
+    assert subprocess.run(command("killed"), check=False, env=without_slurm()).returncode == 0
+    first, second = read_attempts(tmp_path / "killed.attempts.jsonl")
+    assert second.cause == "done"
+    # How far the killed one was is told once a second, and its last shard may not be told of.
+    assert second.scored.new <= second.scored.sentences - 30
+    assert first.scored.new <= second.scored.sentences - second.scored.new
+    assert shards(folder) == shards(tmp_path / "whole" / "shards")
+
+
+TOLD = (
+    "JobId=53 JobName=x UserId=root(0) Comment=rule_score Requeue=1 Restarts=0 RunTime=00:00:02 "
+    "TimeLimit=1-00:07:00 EndTime=2026-11-21T16:17:38 BatchHost=gpu1 NumCPUs=3 "
+    "TRES=cpu=3,mem=300M,node=1,billing=3,gres/gpu=2 MinMemoryNode=300M "
+    "TresPerNode=gres:gpu:a100:2"
+)
+
+
+def test_what_a_job_was_given_is_read_from_the_controller(tmp_path, monkeypatch):
+    """The line is one that SLURM 22.05 printed."""
+    scontrol = tmp_path / "scontrol"
+    scontrol.write_text(f"#!/bin/sh\necho '{TOLD}'\n")
+    scontrol.chmod(0o755)
+    code = (
+        "import json, dataclasses; from blimpworks.cluster.allocation import find_allocation; "
+        "print(json.dumps(dataclasses.asdict(find_allocation())))"
+    )
+
+    def asked(**more):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=without_slurm()
+            | {"SLURM_JOB_ID": "53", "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+            | more,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return json.loads(done.stdout)
+
+    found = asked()
+    assert found["node"] == "gpu1"
+    assert found["gpus"] == ["a100", "a100"]
+    assert (found["mem_mb"], found["minutes"], found["cores"]) == (300, 24 * 60 + 7, 3)
+    assert found["requeue"] is True
+    assert time.localtime(found["ends"])[:6] == (2026, 11, 21, 16, 17, 38)
+    assert read_job(TOLD)["TresPerNode"] == "gres:gpu:a100:2"
+    assert asked(CUDA_VISIBLE_DEVICES="1")["gpus"] == ["a100"]
+
+
+def test_a_record_says_where_its_product_was_made():
+    place = Allocation("53", "gpu1", gpus=("a100",), mem_mb=300).place()
+    assert place == {"slurm_job": "53", "node": "gpu1", "gpus": ("a100",)}

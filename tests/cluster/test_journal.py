@@ -1,0 +1,169 @@
+import json
+import threading
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blimpworks.cluster.retry_scaling import MOST, UNKNOWN, RetryScaling, retry_scaling
+from blimpworks.cluster.slurm import slurm_states
+from blimpworks.errors import UserError
+from blimpworks.records.journal import (
+    Attempt,
+    append_entry,
+    journal_path,
+    progress_path,
+    read_attempts,
+)
+from support.journal_kit import attempt, scored, started
+
+NOTHING = ("cancelled", "error", "input", "killed")
+CAUSES = st.sampled_from(["memory", "walltime", "gpu_memory", "lost", *NOTHING])
+ATTEMPTS = st.lists(st.builds(attempt, CAUSES, st.none() | st.integers(0, 3)), max_size=6)
+
+
+@given(ATTEMPTS, ATTEMPTS)
+def test_nothing_before_the_last_attempt_that_was_done_counts(before, after):
+    assert retry_scaling([*before, attempt("done", 5), *after]) == retry_scaling(after)
+
+
+@given(ATTEMPTS, st.sampled_from(NOTHING), st.integers(0, 6))
+def test_some_causes_change_nothing_wherever_they_stand(attempts, cause, place):
+    assert retry_scaling([*attempts[:place], attempt(cause), *attempts[place:]]) == retry_scaling(
+        attempts
+    )
+
+
+@given(ATTEMPTS)
+def test_want_of_memory_doubles_memory_alone_up_to_eightfold(attempts):
+    before, after = retry_scaling(attempts), retry_scaling([*attempts, attempt("memory")])
+    assert after == before._replace(memory=min(2 * before.memory, MOST))
+
+
+@given(ATTEMPTS, st.none() | st.integers(0, 9))
+def test_walltime_doubles_only_for_an_attempt_that_got_nowhere(attempts, new):
+    before, after = retry_scaling(attempts), retry_scaling([*attempts, attempt("walltime", new)])
+    factor = 1 if new else 2
+    assert after == before._replace(minutes=min(factor * before.minutes, MOST))
+
+
+@given(ATTEMPTS)
+def test_a_full_gpu_asks_for_the_next_size(attempts):
+    before, after = retry_scaling(attempts), retry_scaling([*attempts, attempt("gpu_memory")])
+    assert after == before._replace(gpu_step=before.gpu_step + 1)
+
+
+@pytest.mark.parametrize(
+    ("state", "new", "expected"),
+    [
+        ("OUT_OF_MEMORY", None, RetryScaling(memory=2)),
+        ("TIMEOUT", None, RetryScaling(minutes=2)),
+        ("TIMEOUT", 0, RetryScaling(minutes=2)),
+        ("TIMEOUT", 3, RetryScaling()),
+        ("NODE_FAIL", None, RetryScaling()),
+        ("PREEMPTED", None, RetryScaling()),
+        ("CANCELLED", None, RetryScaling()),
+        ("RUNNING", None, RetryScaling()),
+        ("FAILED", None, RetryScaling(UNKNOWN, UNKNOWN)),
+        (None, None, RetryScaling(UNKNOWN, UNKNOWN)),
+    ],
+)
+def test_a_lost_attempt_counts_as_slurm_says(state, new, expected):
+    states = {"7": state} if state else {}
+    assert retry_scaling([attempt("lost", new, job="7")], states) == expected
+
+
+def test_how_a_job_ended_is_held_against_its_last_attempt_alone():
+    """It was queued again after those before."""
+    lost = [attempt("lost", job="7") for _ in range(3)]
+    assert retry_scaling(lost, {"7": "OUT_OF_MEMORY"}) == RetryScaling(memory=2)
+
+
+def test_an_attempt_lost_without_a_scheduler_changes_nothing():
+    assert retry_scaling([Attempt(started())]) == RetryScaling()
+
+
+def test_a_journal_gives_back_what_was_appended(tmp_path):
+    path = journal_path(tmp_path / "score" / "model-1.5b" / "multi.eng.log")
+    assert path.name == "multi.eng.attempts.jsonl"
+    assert progress_path(path.with_name("multi.eng.log")).name == "multi.eng.progress.json"
+    ended, lost, running = attempt("walltime", 4), attempt("lost", 2), Attempt(started())
+    for entry in (ended.started, ended.ended, lost.started, lost.left, running.started):
+        append_entry(path, entry)
+    assert read_attempts(path) == [ended, lost, running]
+    causes = [(each.cause, each.scored) for each in read_attempts(path)]
+    assert causes == [("walltime", scored(4)), (None, scored(2)), (None, None)]
+    assert read_attempts(tmp_path / "none.attempts.jsonl") == []
+
+
+def test_a_line_that_was_cut_off_loses_no_other(tmp_path):
+    path, ended = tmp_path / "j", attempt("memory")
+    append_entry(path, ended.started)
+    whole = path.read_bytes()
+    for length in range(1, len(whole) - 1):
+        path.write_bytes(whole + whole[:length])
+        append_entry(path, ended.ended)
+        assert read_attempts(path) == [ended]
+        path.write_bytes(whole + whole[:length])
+        assert read_attempts(path) == [Attempt(ended.started)]
+
+
+def test_appending_at_a_time_mixes_no_lines(tmp_path):
+    path, attempts = tmp_path / "j", [attempt("done", n) for n in range(40)]
+
+    def append(own):
+        for each in own:
+            append_entry(path, each.started)
+            append_entry(path, each.ended)
+
+    threads = [threading.Thread(target=append, args=(attempts[n::4],)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(a.scored.new for a in read_attempts(path)) == [*range(40)]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"event": "paused"}, r"j:2: entry: input tag 'paused'"),
+        ({"attempt": "7"}, r"j:2: started\.attempt: string should match"),
+        ({"walltime": 3}, r"j:2: started\.walltime: extra inputs are not permitted"),
+    ],
+)
+def test_a_line_that_is_no_entry_is_told(tmp_path, change, message):
+    path = tmp_path / "j"
+    append_entry(path, started())
+    line = json.loads(path.read_text()) | change
+    path.write_text(path.read_text() + json.dumps(line) + "\n")
+    with pytest.raises(UserError, match=message):
+        read_attempts(path)
+
+
+def test_the_queue_is_asked_first_and_the_accounting_for_the_rest(slurm):
+    slurm("squeue", 'echo "11|RUNNING"; echo "slurm_load_jobs error" >&2; exit 1')
+    slurm("sacct", '[ "$*" = "${*%11*}" ] && echo "12|CANCELLED by 0" && echo "13|TIMEOUT"')
+    found = slurm_states(["11", "12", "13", "14", "no; id"])
+    assert found == {"11": "RUNNING", "12": "CANCELLED", "13": "TIMEOUT"}
+
+
+def test_without_accounting_the_queue_is_all_there_is(slurm):
+    slurm("squeue", 'echo "11|NODE_FAIL"')
+    slurm("sacct", 'echo "Slurm accounting storage is disabled" >&2; exit 1')
+    assert slurm_states(["11", "12"]) == {"11": "NODE_FAIL"}
+
+
+def test_without_slurm_nothing_is_known(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert slurm_states(["11"]) == {}
+
+
+def test_a_slurm_that_does_not_answer_is_not_waited_for(slurm, monkeypatch):
+    monkeypatch.setattr("blimpworks.cluster.slurm.PATIENCE", 0.2)
+    for name in ("squeue", "sacct"):
+        slurm(name, "exec sleep 30")
+    begun = time.monotonic()
+    assert slurm_states(["11"]) == {}
+    assert time.monotonic() - begun < 5

@@ -1,0 +1,319 @@
+"""What models need, what jobs ask for, and how long they are expected to take."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blimpworks.campaign.catalogue import ModelRow, read_rows
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.campaign.settings.site import CpuNodes, GpuKind, ModelNeeds, Site, load_site
+from blimpworks.cluster.estimate import expected_work, minutes_to_ask, score_seconds, speed_of
+from blimpworks.cluster.expectations import Expectation
+from blimpworks.cluster.needs import BYTES, needs_of
+from blimpworks.cluster.requests import cpu_request, longest_hours, score_request
+from blimpworks.errors import UserError
+from support.paths import REPOSITORY
+
+CONFIG = REPOSITORY / "config"
+MODELS = {row.name: row for row in read_rows(ModelRow, CONFIG / "models.tsv")}
+EXAMPLE = load_site(CONFIG / "site.example.yaml")
+
+
+def model(parameters, **fields):
+    return MODELS["llama-3.1-8b"].model_copy(update={"parameters": parameters, **fields})
+
+
+def gpu(memory, *, per_node=4, **fields):
+    settings = {"label": f"{memory} GB", "teraflops": 312, "host_memory_gb": 2000, **fields}
+    return GpuKind(memory_gb=memory, per_node=per_node, **settings)
+
+
+def needs(parameters, *kinds, step=0, dtype="bfloat16", engine="vllm", **models):
+    site = Site(gpus=kinds, models=models)
+    return needs_of(model(parameters), engine, dtype, site, step)
+
+
+# What fits where
+
+sizes = st.floats(0.05, 400)
+kinds = st.lists(
+    st.tuples(st.sampled_from([16, 24, 40, 48, 80, 141]), st.sampled_from([1, 2, 4, 8])),
+    min_size=1,
+    max_size=4,
+    unique=True,
+).map(lambda pairs: tuple(gpu(m, per_node=n, label=f"{n} × {m} GB") for m, n in pairs))
+
+
+@given(sizes, kinds, st.sampled_from(sorted(BYTES)), st.integers(0, 5))
+def test_what_is_chosen_fits_on_one_node_and_holds_the_weights(parameters, kinds, dtype, step):
+    try:
+        found = needs(parameters, *kinds, step=step, dtype=dtype)
+    except UserError:
+        return
+    assert found.kind in kinds
+    assert found.gpus <= found.kind.per_node
+    assert found.weights_gb == parameters * BYTES[dtype]
+    assert found.weights_gb < found.needed_gb <= found.gpus * found.kind.memory_gb
+    assert found.memory_mb <= found.kind.host_memory_gb * 1000
+    assert found.tensor_parallel == found.gpus
+
+
+@given(sizes, sizes, st.sampled_from([16, 24, 40, 80, 141]))
+def test_more_parameters_never_need_fewer_gpus_or_less_of_their_memory(one, other, memory):
+    small, large = sorted((one, other))
+    kind = gpu(memory, per_node=8)
+    try:
+        more = needs(large, kind)
+    except UserError:
+        return
+    less = needs(small, kind)  # fits too
+    assert less.gpus <= more.gpus
+    assert less.needed_gb <= more.needed_gb
+
+
+@given(sizes, kinds)
+def test_what_fits_in_float32_fits_in_half_of_it_too(parameters, kinds):
+    try:
+        whole = needs(parameters, *kinds, dtype="float32")
+    except UserError:
+        return
+    assert needs(parameters, *kinds, dtype="bfloat16").gpus <= whole.gpus
+
+
+@given(sizes, kinds, st.integers(0, 4))
+def test_after_memory_ran_out_each_gpu_has_more_room_or_there_is_none_larger(
+    parameters, kinds, step
+):
+    def room(found):
+        return found.kind.memory_gb - found.needed_gb / found.gpus
+
+    try:
+        before = needs(parameters, *kinds, step=step)
+    except UserError:
+        return
+    after = needs(parameters, *kinds, step=step + 1)
+    assert room(after) > room(before) or after == before
+
+
+@pytest.mark.parametrize(
+    ("name", "gpus", "label"),
+    [
+        ("qwen3-0.6b", 1, "A100 40 GB"),
+        ("llama-3.1-8b", 1, "A100 40 GB"),
+        ("gemma-3-27b", 1, "A100 80 GB"),
+        ("olmo-2-32b", 1, "A100 80 GB"),
+        ("llama-3.1-70b", 4, "A100 80 GB"),
+    ],
+)
+def test_models_of_the_papers_get_as_many_gpus_as_people_give_them(name, gpus, label):
+    row = MODELS[name]
+    found = needs_of(row, row.engine, row.dtype, EXAMPLE)
+    assert (found.gpus, found.kind.label) == (gpus, label)
+
+
+def test_fewest_gpus_come_before_least_memory_left_over():
+    assert needs(27, gpu(40, per_node=8), gpu(141)).kind.memory_gb == 141
+    assert needs(8, gpu(40), gpu(80)).kind.memory_gb == 40
+
+
+def test_transformers_uses_one_gpu():
+    assert needs(13, gpu(40, per_node=8), gpu(80), engine="transformers").gpus == 1
+    with pytest.raises(UserError, match="fits no configured GPU"):
+        needs(70, gpu(80, per_node=8), engine="transformers")
+
+
+def test_a_model_that_fits_nowhere_is_told_with_the_sum_and_what_to_do():
+    with pytest.raises(UserError) as caught:
+        needs(70.554, gpu(24, per_node=2, label="L4"))
+    said = str(caught.value)
+    assert "model 'llama-3.1-8b' fits no configured GPU" in said
+    assert "weights 141.1 GB × 1.02" in said
+    assert "has 2 × L4 (24 GB each)" in said
+    assert "Add a larger kind to gpus in the site's file" in said
+
+
+def test_a_host_without_the_memory_to_load_a_model_counts_too():
+    with pytest.raises(UserError, match="the host needs more memory than its 10 GB"):
+        needs(8, gpu(80, host_memory_gb=10))
+
+
+def test_an_unknown_number_format_is_named():
+    with pytest.raises(UserError, match="dtype 'int4', expected one of float32"):
+        needs(8, gpu(80), dtype="int4")
+
+
+# What people state
+
+
+def test_the_site_goes_before_the_table_and_that_before_the_sum():
+    row = model(8.0, gpus=2)
+    site = Site(gpus=(gpu(80),))
+    assert needs_of(model(8.0), "vllm", "bfloat16", site).gpus == 1
+    assert needs_of(row, "vllm", "bfloat16", site).gpus == 2
+    stated = site.model_copy(update={"models": {row.name: ModelNeeds(gpus=4)}})
+    assert needs_of(row, "vllm", "bfloat16", stated).gpus == 4
+
+
+def test_stated_memory_takes_the_place_of_the_sum():
+    assert needs(70, gpu(80, per_node=2), **{"llama-3.1-8b": ModelNeeds(memory_gb=158)}).gpus == 2
+    row = model(8.0, gpu_memory_gb=100)
+    assert needs_of(row, "vllm", "bfloat16", Site(gpus=(gpu(80),))).gpus == 2
+
+
+def test_a_model_can_be_kept_to_one_kind_of_gpu():
+    kinds = (gpu(40), gpu(80))
+    assert needs(8, *kinds, **{"llama-3.1-8b": ModelNeeds(kind="80 GB")}).kind.memory_gb == 80
+
+
+def test_a_number_of_gpus_that_no_node_has_is_refused_with_where_to_change_it():
+    with pytest.raises(UserError, match=r"in the number it must have.*has 4 × 80 GB"):
+        needs(8, gpu(80), **{"llama-3.1-8b": ModelNeeds(gpus=8)})
+
+
+def test_the_campaign_may_say_how_many_gpus_all_models_are_spread_over():
+    options = ScoringOptions(vllm={"tensor_parallel": 2})
+    site = Site(gpus=(gpu(80),))
+    assert needs_of(model(1), "vllm", "bfloat16", site, options=options).gpus == 2
+
+
+@pytest.mark.parametrize("engine", ["kenlm", "lstm"])
+def test_small_engines_get_no_gpu(engine):
+    found = needs_of(model(0.1), engine, "float32", EXAMPLE)
+    assert (found.kind, found.gpus, found.gres) == (None, 0, "")
+
+
+def test_without_a_site_or_its_gpus_models_run_on_the_cpu():
+    for site in (None, Site()):
+        found = needs_of(model(8), "transformers", "bfloat16", site)
+        assert found.gpus == 0
+        assert found.memory_mb > 2 * 16_000
+
+
+def test_models_trained_here_need_no_gpu():
+    row = MODELS["transformer-small"]
+    assert needs_of(row, row.engine, row.dtype, EXAMPLE).gpus == 0
+
+
+def test_gpus_are_asked_for_by_their_type_where_the_site_has_types():
+    assert needs(8, gpu(80, name="a100")).gres == "gpu:a100:1"
+    assert needs(8, gpu(80)).gres == "gpu:1"
+
+
+# What jobs ask for
+
+
+def test_a_request_says_what_the_site_says_and_no_more():
+    assert cpu_request(None, memory_mb=2000, minutes=30) == {
+        "mem_mb": 2000,
+        "runtime": 30,
+        "cpus_per_task": 1,
+    }
+    site = Site(
+        account="us", qos="long", extra="--nice", cpu=CpuNodes(partition="p", constraint="c")
+    )
+    assert cpu_request(site, memory_mb=2000, minutes=30, cores=4) == {
+        "mem_mb": 2000,
+        "runtime": 30,
+        "cpus_per_task": 4,
+        "slurm_partition": "p",
+        "slurm_account": "us",
+        "constraint": "c",
+        "qos": "long",
+        "slurm_extra": "--nice",
+    }
+
+
+def test_a_job_that_scores_asks_for_its_kind_of_gpu_and_its_account():
+    kind = gpu(80, name="h100", partition="fast", account="dear", cores_per_gpu=12)
+    site = Site(account="us", gpus=(kind,))
+    asked = score_request(site, needs_of(model(70), "vllm", "bfloat16", site), 90)
+    assert asked["gres"] == "gpu:h100:4"
+    assert asked["cpus_per_task"] == 48
+    assert (asked["slurm_partition"], asked["slurm_account"]) == ("fast", "dear")
+
+
+def test_an_empty_account_of_a_kind_is_none_and_an_absent_one_the_sites():
+    for account, expected in (("", None), (None, "us")):
+        site = Site(account="us", gpus=(gpu(80, account=account),))
+        asked = score_request(site, needs_of(model(8), "vllm", "bfloat16", site), 90)
+        assert asked.get("slurm_account") == expected
+
+
+@pytest.mark.parametrize(
+    ("amounts", "sentence"),
+    [
+        ({"memory_mb": 64_001, "minutes": 1}, "asks for 64,001 MB, but nodes of cpu"),
+        ({"memory_mb": 1, "minutes": 1441}, "asks for 1,441 minutes, but cpu"),
+        ({"memory_mb": 1, "minutes": 1, "cores": 17}, "asks for 17 cores"),
+    ],
+)
+def test_a_request_beyond_the_node_is_refused(amounts, sentence):
+    with pytest.raises(UserError, match=sentence):
+        cpu_request(Site(), **amounts)
+
+
+def test_a_job_on_gpus_beyond_its_node_is_refused():
+    site = Site(gpus=(gpu(80, max_hours=2),))
+    small = needs_of(model(8), "vllm", "bfloat16", site)
+    with pytest.raises(UserError, match="asks for 121 minutes, but 80 GB"):
+        score_request(site, small, 121)
+    with pytest.raises(UserError, match=r"2,000,001 MB, but nodes of 80 GB .* have 2,000,000"):
+        score_request(site, small, 120, memory_mb=2_000_001)
+
+
+@given(st.floats(0, 1e7), st.floats(0.5, 100))
+def test_minutes_to_ask_for_never_exceed_what_a_job_may_have(seconds, max_hours):
+    site = Site(gpus=(gpu(80, max_hours=max_hours),))
+    small = needs_of(model(8), "vllm", "bfloat16", site)
+    minutes = minutes_to_ask(seconds, longest_hours(site, small))
+    assert score_request(site, small, minutes)["runtime"] == minutes
+    assert minutes >= min(seconds / 60, max_hours * 60 - 1)
+
+
+# How long jobs take
+
+
+def test_a_measured_speed_takes_the_place_of_the_stated_one():
+    site = Site(gpus=(gpu(80),), models={"llama-3.1-8b": ModelNeeds(tokens_per_second=777)})
+    row = model(8)
+    assert speed_of(row, "vllm", needs_of(row, "vllm", "bfloat16", site), site) == (777, "measured")
+
+
+def test_a_stated_speed_is_the_share_of_the_peak_over_two_operations_a_parameter():
+    site = Site(gpus=(gpu(80),), utilisation=0.5)
+    row = model(10.0)
+    found = speed_of(row, "vllm", needs_of(row, "vllm", "bfloat16", site), site)
+    assert found.tokens_per_second == pytest.approx(0.5 * 312e12 / (2 * 10e9))
+    assert found.source == "stated"
+
+
+def test_a_small_model_is_no_faster_than_its_host():
+    site = Site(gpus=(gpu(80),), host_tokens_per_second=1000)
+    row = model(0.1)
+    found = speed_of(row, "vllm", needs_of(row, "vllm", "bfloat16", site), site)
+    assert found.tokens_per_second == 1000
+
+
+def test_a_job_takes_its_start_its_weights_and_its_tokens():
+    site = Site(gpus=(gpu(80),), start_seconds=10, load_gb_per_second=2, utilisation=0.5)
+    row = model(10.0)
+    speed = speed_of(row, "vllm", needs_of(row, "vllm", "bfloat16", site), site)
+    assert score_seconds(78_000, 20, speed, site) == pytest.approx(10 + 20 / 2 + 10)
+
+
+def test_items_that_exist_are_counted_and_others_expected(tmp_path):
+    there, guessed, absent = (tmp_path / f"{name}.parquet" for name in ("a", "b", "c"))
+    pq.write_table(pa.table({"item_id": ["x"] * 7}), there)
+    assert expected_work({there: Expectation(5, 10)}) == (14, 140, True)
+    expected = {there: (5, 10), guessed: (100, 10), absent: (50, 30)}
+    found = expected_work({path: Expectation(*each) for path, each in expected.items()})
+    assert found == (2 * (7 + 100 + 50), 20 * (7 + 100) + 60 * 50, False)
+
+
+def test_items_that_change_are_counted_anew(tmp_path):
+    path = tmp_path / "a.parquet"
+    for rows in (3, 8):
+        pq.write_table(pa.table({"item_id": ["x"] * rows}), path)
+        assert expected_work({path: Expectation(1, 1)}).sentences == 2 * rows

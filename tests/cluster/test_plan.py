@@ -1,0 +1,310 @@
+"""``blimpworks plan``: on the demo's campaign and on the papers', asked of Snakemake itself."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.load import load_campaign
+from blimpworks.campaign.paper import SENTENCE
+from blimpworks.campaign.settings.site import load_site
+from blimpworks.cluster.dry_run import DryRun, read_dry_run
+from blimpworks.cluster.plan import ANSWER_BYTES, STORE_BYTES, make_plan
+from blimpworks.cluster.plan_data import Plan
+from blimpworks.cluster.plan_text import plan_text
+from blimpworks.cluster.present import stored
+from blimpworks.cluster.slurm import ANSWERS
+from blimpworks.cluster.text import number
+from blimpworks.papers.lmentry.paper import PROMPTS
+from support.checkout import told
+from support.paths import REPOSITORY
+
+EXAMPLE = "config/site.example.yaml"
+PAPERS, DEMO = "config/config.yaml", "config/demo/config.yaml"
+
+
+@pytest.fixture
+def at_root(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+
+
+def planned(campaign=PAPERS, site=EXAMPLE, dry=None) -> Plan:
+    """The plan of a campaign, Snakemake's part apart."""
+    chosen = load_campaign(Path(campaign))
+    cluster = load_site(Path(site)) if site else None
+    return make_plan(chosen, load_catalogue(chosen), cluster, dry, Path(site) if site else None)
+
+
+# The command, with Snakemake
+
+
+@pytest.fixture(scope="module")
+def papers(new_checkout):
+    """The papers' campaign in a fresh checkout, planned by the command."""
+    checkout = new_checkout("papers")
+    return checkout.run("blimpworks", "plan", "--site", EXAMPLE, "--json")
+
+
+@pytest.mark.xdist_group("papers")
+def test_the_papers_campaign_is_planned_for_the_example_cluster(papers):
+    assert papers.returncode == 0, told(papers)
+    plan = Plan.model_validate_json(papers.stdout)
+    jobs = sum(model.jobs for model in plan.models) + len(plan.packs)
+    assert jobs == sum(n for rule, n in plan.rules.items() if rule.startswith(("score", "answer")))
+    assert not any("did not name" in note for note in plan.notes)
+    assert plan.present.items == (0, 101 + 5 + 1 + 9 + 1)
+    # Five seeds of five languages, and five of all; the one of BLiMP.
+    assert any(note.startswith("31 LSTMs are trained before they score") for note in plan.notes)
+    assert sum(training.checkpoints for training in plan.trainings) == 31
+    assert plan.disk.downloads > 1e8
+    assert plan.rules["retrieve"] > plan.disk.downloads_unknown > 0
+    large = next(model for model in plan.models if model.model == "llama-3.1-70b")
+    assert (large.gpus, large.tensor_parallel, large.kind) == (4, 4, "A100 80 GB")
+    assert plan.largest == (large.model, large.host_memory_mb)
+
+
+@pytest.mark.xdist_group("papers")
+def test_the_text_fits_its_columns_and_says_what_the_data_say(papers):
+    plan = Plan.model_validate_json(papers.stdout)
+    site = load_site(REPOSITORY / EXAMPLE)
+    for width in (80, 100):
+        assert max(map(len, plan_text(plan, site, width).splitlines())) <= width
+    text = plan_text(plan, site, 200)
+    assert f"Jobs: {sum(plan.rules.values()):,} to run, {plan.gpu_jobs} of them on GPUs" in text
+    assert f"GPU-hours: {number(sum(m.gpu_hours for m in plan.models))} (" in text
+    for model in plan.models:
+        row = next(line for line in text.splitlines() if line.startswith(f"  {model.model}  "))
+        assert f"{number(model.tokens_per_second)} {model.speed[0]}" in row
+    # Released items of MultiBLiMP, corpora of CLAMS, and text for models and rules.
+    assert "124 files to retrieve have no checksum" in text
+    assert "llama-3.1-70b, llama-3.1-70b-instruct" in " ".join(text.split())  # gated
+
+
+@pytest.mark.xdist_group("workflow")
+def test_of_a_finished_campaign_nothing_is_left_and_all_is_there(built):
+    done = built.run("blimpworks", "plan", "--configfile", "config/test.yaml", "--json")
+    assert done.returncode == 0, told(done)
+    plan = Plan.model_validate_json(done.stdout)
+    assert (plan.rules, plan.models, plan.site) == ({}, (), None)
+    for there, all_ in (plan.present.items, plan.present.checkpoints, plan.present.parts):
+        assert there == all_ > 0
+    assert 0 < plan.present.sentences[0] <= plan.present.sentences[1]
+    assert plan.disk.total == 0
+
+
+@pytest.mark.xdist_group("workflow")
+def test_a_job_to_be_run_again_is_planned_with_the_tokens_that_were_measured(scratch):
+    campaign = load_campaign(scratch.path / "config/test.yaml")
+    store = scratch.path / campaign.pathvars.results / "store" / "transformer-small"
+    part = sorted(store.iterdir())[0]
+    shutil.rmtree(part)
+    target = str((part / "manifest.json").relative_to(scratch.path))
+    done = scratch.run("blimpworks", "plan", target, "--configfile", "config/test.yaml", "--json")
+    assert done.returncode == 0, told(done)
+    plan = Plan.model_validate_json(done.stdout)
+    assert [(model.model, model.jobs) for model in plan.models] == [("transformer-small", 1)]
+    assert plan.models[0].tokens > 0
+    assert "tokens a sentence: as in what is scored already." in plan.notes
+
+
+@pytest.mark.xdist_group("workflow")
+def test_targets_limit_the_plan_to_what_they_need(bare):
+    done = bare.run("blimpworks", "plan", "items", "--configfile", DEMO)
+    assert done.returncode == 0, told(done)
+    assert "sample_items 3" in done.stdout
+    assert "Scoring" not in done.stdout
+
+
+@pytest.mark.xdist_group("workflow")
+def test_a_model_that_fits_nowhere_ends_in_exit_code_2_with_the_reason(bare):
+    (bare.path / "config/site.yaml").write_text(
+        "gpus: [{label: L4, memory_gb: 24, per_node: 1, host_memory_gb: 64, teraflops: 121}]"
+    )
+    try:
+        done = bare.run("blimpworks", "plan")
+    finally:
+        (bare.path / "config/site.yaml").unlink()
+    assert done.returncode == 2, told(done)
+    assert "model 'llama-3.1-70b' fits no configured GPU: on 1 × L4 it needs" in " ".join(
+        done.stdout.split()
+    )
+    assert "on the cluster of config/site.yaml" in done.stdout
+
+
+@pytest.mark.xdist_group("workflow")
+def test_what_snakemake_refuses_is_told_in_its_words(bare):
+    done = bare.run("blimpworks", "plan", "no_such_target", "--configfile", DEMO)
+    assert done.returncode == 2
+    assert "Snakemake's dry run fails" in done.stderr
+    assert "no_such_target" in done.stderr
+
+
+def test_the_command_says_what_it_does():
+    from blimpworks.cli import app
+
+    said = CliRunner().invoke(app, ["plan", "--help"])
+    assert "before anything is submitted" in said.output
+
+
+# What Snakemake prints
+
+
+def test_a_dry_run_is_read_as_rules_jobs_that_score_and_files():
+    said = (
+        "Job 3: Score with gpt2 (multi.deu)\nJob 4: Score with goldfish (fra)\n"
+        "Job 5: Retrieve sources/ud/UD_X-Y/x.conllu\n"
+        "Job 6: Score 3 parts side by side: goldfish-1\nJob stats:\njob    count\n-----  ---\n"
+        "score_with_vllm  2\nretrieve 1\nscore_goldfish-1 1\ntotal 4\n\nReasons:\n"
+    )
+    found = read_dry_run(said, 1.0)
+    assert found.rules == {"score_with_vllm": 2, "retrieve": 1, "score_goldfish-1": 1}
+    assert found.packs == {"goldfish-1"}
+    assert found.scored == {("gpt2", "multi.deu"), ("goldfish", "fra")}
+    assert found.retrieved == ("sources/ud/UD_X-Y/x.conllu",)
+
+
+def test_jobs_that_snakemake_does_not_name_are_not_guessed():
+    said = "Job stats:\njob  count\n---  ---\nscore 2\ntotal 2\n\n"
+    assert read_dry_run(said, 1.0).scored is None
+
+
+# The plan itself
+
+
+@pytest.mark.usefixtures("at_root")
+def test_without_snakemakes_answer_all_that_is_not_done_is_planned():
+    plan = planned()
+    assert plan.rules is None
+    assert sum(m.jobs + m.packed for m in plan.models) == plan.present.parts[1] == 160 + 18
+    packed = sum(m.packed for m in plan.models)
+    # Goldfish in 70 languages, five LSTMs in five.
+    assert packed == sum(pack.parts for pack in plan.packs) == 70 + 5 * 5
+
+
+@pytest.mark.usefixtures("at_root")
+def test_only_the_jobs_that_snakemake_names_are_planned():
+    dry = DryRun({"score_with_vllm": 1}, frozenset({("qwen3-8b", "multi")}), frozenset(), (), 1.0)
+    (model,) = planned(dry=dry).models
+    assert (model.model, model.jobs) == ("qwen3-8b", 1)
+    assert model.tokens == 2 * SENTENCE * 121_305  # the paper's pairs of all languages
+
+
+@pytest.mark.usefixtures("at_root")
+def test_stores_of_planned_jobs_are_counted_by_the_token():
+    plan = planned()
+    scored = sum(model.tokens for model in plan.models if not model.model.endswith(ANSWERS))
+    prompts = 18 * 9 * PROMPTS  # models and languages of Multi-LMentry
+    assert plan.disk.stores == scored * STORE_BYTES + prompts * ANSWER_BYTES
+
+
+@pytest.mark.usefixtures("at_root")
+def test_gpu_hours_are_those_of_all_jobs_and_asked_ones_are_more():
+    for model in planned().models:
+        parts = model.jobs + model.packed
+        assert model.gpu_hours <= model.hours * parts * model.gpus + 1e-9
+        # No job asks for more than the site lets it run; one that answers goes on in the next.
+        longest = model.minutes_asked == 24 * 60 and model.model.endswith(ANSWERS)
+        more = longest or model.gpu_hours < model.gpu_hours_asked
+        assert model.packed or not model.gpus or more
+
+
+@pytest.mark.usefixtures("at_root")
+def test_a_cache_of_models_saves_their_download(tmp_path):
+    site = yaml.safe_load(Path(EXAMPLE).read_text())
+    name = load_catalogue(load_campaign(Path(PAPERS))).models["qwen3-8b"].hf_id
+    (tmp_path / "cache" / f"models--{name.replace('/', '--')}" / "snapshots").mkdir(parents=True)
+    file = tmp_path / "site.yaml"
+    file.write_text(yaml.safe_dump(site | {"cache": str(tmp_path / "cache")}))
+    saved = planned().disk.weights - planned(site=file).disk.weights
+    assert saved == round(2 * 8.191 * 1e9)
+
+
+@pytest.mark.usefixtures("at_root")
+def test_a_job_longer_than_its_partition_allows_is_said_to_go_on(tmp_path):
+    site = yaml.safe_load(Path(EXAMPLE).read_text())
+    for nodes in (site["cpu"], *site["gpus"]):
+        nodes["max_hours"] = 0.5
+    file = tmp_path / "site.yaml"
+    file.write_text(yaml.safe_dump(site))
+    plan = planned(site=file)
+    assert all(each.minutes_asked <= 30 for each in (*plan.models, *plan.packs))
+    note = next(note for note in plan.notes if "take longer than one may" in note)
+    assert "llama-3.1-70b," in note
+    assert "qwen3-0.6b" not in note
+
+
+@pytest.mark.usefixtures("at_root")
+def test_where_nodes_are_given_whole_small_models_share_them_and_whole_nodes_are_charged(tmp_path):
+    site = yaml.safe_load(Path(EXAMPLE).read_text())
+    file = tmp_path / "site.yaml"
+    file.write_text(yaml.safe_dump(site | {"whole_nodes": True}))
+    plan = planned(site=file)
+    assert {pack.gpus for pack in plan.packs if "cpu" not in pack.name} == {4}
+    assert sum(pack.parts for pack in plan.packs) > 100
+    alone = {model.model for model in plan.models if model.jobs}
+    assert {"llama-3.1-70b", "llama-3.1-70b-instruct"} <= alone
+    text = plan_text(plan, load_site(file))
+    assert "small parts in one job with 4 GPUs" in text
+    _, *lines = text.splitlines()  # the first has the file's path
+    assert max(map(len, lines)) <= 100
+
+
+@pytest.mark.usefixtures("at_root")
+def test_models_of_the_site_that_the_campaign_lacks_are_named(tmp_path):
+    site = yaml.safe_load(Path(EXAMPLE).read_text())
+    file = tmp_path / "site.yaml"
+    file.write_text(yaml.safe_dump(site | {"models": {"qwen3-8B": {"gpus": 1}}}))
+    assert any("lacks: qwen3-8B" in note for note in planned(site=file).notes)
+
+
+@pytest.mark.usefixtures("at_root")
+def test_the_demo_is_planned_for_this_machine_without_a_site(tmp_path):
+    settings = yaml.safe_load(Path(DEMO).read_text())
+    settings["pathvars"] |= {"results": str(tmp_path), "logs": str(tmp_path)}
+    campaign = tmp_path / "demo.yaml"
+    campaign.write_text(yaml.safe_dump(settings))
+    text = plan_text(planned(campaign, site=None), None)
+    assert "No cluster is described" in text
+    assert re.search(r"ngram-5 +kenlm fp32 .* none ", text)
+    assert "GPU-hours" not in text
+
+
+@pytest.mark.usefixtures("at_root")
+def test_data_and_text_come_from_the_same_plan():
+    plan = planned()
+    assert Plan.model_validate(json.loads(plan.model_dump_json())) == plan
+    assert "engine: hf is transformers" in " ".join(
+        plan_text(plan, load_site(Path(EXAMPLE))).split()
+    )
+
+
+# What is there
+
+
+def test_shards_are_counted_and_broken_ones_left_out(tmp_path):
+    import pyarrow.parquet as pq
+
+    shards = tmp_path / "shards"
+    shards.mkdir(parents=True)
+    ids = pa.array([[1, 2, 3], [4, 5]], pa.list_(pa.int32()))
+    pq.write_table(pa.table({"key": ["a", "b"], "ids": ids}), shards / "part-1.parquet")
+    (shards / "part-2.parquet").write_bytes(b"broken")
+    held = stored(tmp_path)
+    assert (held.sentences, held.tokens) == (2, 5)
+    assert held.mean == 2.5
+
+
+# Numbers for people
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "0"), (0.123, "0.12"), (1.26, "1.3"), (9.96, "10"), (12345, "12,345")]
+)
+def test_numbers_are_told_with_the_figures_that_count(value, text):
+    assert number(value) == text

@@ -1,0 +1,683 @@
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from blimpworks import cli
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.load import check_campaign, load_campaign
+from blimpworks.campaign.parts import Part, score_parts
+from blimpworks.campaign.reference import groups_of_models
+from blimpworks.cluster.efficiency import Efficiency, account_for, in_all, read_models
+from blimpworks.cluster.efficiency_text import advice
+from blimpworks.cluster.efficiency_text import as_text as efficiency_text
+from blimpworks.cluster.part_status import last_words, read_part_status
+from blimpworks.cluster.slurm import Accounted, Queue, accounting, read_queue
+from blimpworks.cluster.status import read_status
+from blimpworks.cluster.status_text import as_text
+from blimpworks.cluster.text import Columns, amount, duration, printed, shortened, terminal_width
+from blimpworks.errors import UserError
+from blimpworks.files import Listing
+from blimpworks.records.journal import Asked, Attempt, Ended, journal_path, now, progress_path
+from support import tiny
+from support.journal_kit import ASKED, attempt, scored, started, write_attempts, write_progress
+from support.paths import REPOSITORY
+
+LANGUAGES = ("deu", "eng", "fra")
+MODEL = "llama-3.2-1b"
+
+
+class Tree:
+    """A campaign of hub models on three languages, whose files a test makes."""
+
+    def __init__(self, **settings):
+        own = {"campaign": "x", "languages": LANGUAGES, "models": [MODEL, "gemma-3-27b"]}
+        self.campaign = check_campaign(own | settings, "x.yaml")
+        self.catalogue = load_catalogue(self.campaign)
+        self.groups = groups_of_models(self.campaign, self.catalogue)
+        self.parts = score_parts(self.campaign, self.catalogue, self.groups)
+
+    def part(self, model=MODEL):
+        return next(part for part in self.parts if part.model == model)
+
+    def log(self, model=MODEL):
+        return self.part(model).log(self.campaign)
+
+    def items(self, pairs=45):
+        made = list(zip(tiny.sentences(pairs), tiny.sentences(pairs, seed=1), strict=True))
+        for lang in LANGUAGES:
+            tiny.write_items(Path(f"results/items/multiblimp/{lang}.parquet"), made)
+
+    def checkpoint(self, model=MODEL):
+        path = self.part(model).checkpoint(self.campaign)
+        path.parent.mkdir(parents=True)
+        path.write_text("{}")
+
+    def manifest(self, sentences, model=MODEL):
+        path = self.part(model).manifest(self.campaign)
+        path.parent.mkdir(parents=True)
+        facts = {"engine": "e", "checkpoint": "0" * 64, "statuses": {}, "shards": {}}
+        path.write_text(json.dumps(facts | {"sentences": sentences}))
+
+    def part_status(self, queue=None, later=0.0):
+        moment = now() + timedelta(seconds=later)
+        return read_part_status(self.campaign, self.part(), moment, queue or Queue(), Listing())
+
+    def status(self, queue=None):
+        return read_status(self.campaign, self.catalogue, self.groups, queue)
+
+    def models(self):
+        return read_models(self.campaign, self.catalogue, self.groups)
+
+
+@pytest.fixture
+def within(tmp_path, monkeypatch):
+    """An empty directory with the repository's catalogues, where a campaign runs."""
+    (tmp_path / "config").symlink_to(REPOSITORY / "config")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def tree(within):
+    return Tree()
+
+
+# What the files of one part say.
+
+
+def test_a_part_waits_for_what_it_is_made_of(tree):
+    assert (tree.part_status().state, tree.part_status().reason) == ("waiting", "for its model")
+    tree.checkpoint()
+    assert (tree.part_status().state, tree.part_status().reason) == ("waiting", "for items")
+    tree.items()
+    assert (tree.part_status().state, tree.part_status().reason) == ("waiting", "")
+
+
+def test_a_manifest_is_all_that_done_takes(tree):
+    tree.manifest(90)
+    status = tree.part_status()
+    assert (status.state, status.done, status.sentences) == ("done", 90, 90)
+    assert status.finished_languages() == 3
+
+
+def test_a_manifest_that_says_why_there_are_no_scores_is_a_failure(tree):
+    tree.manifest(90)
+    manifest = tree.part().manifest(tree.campaign)
+    manifest.write_text(json.dumps({"failed": "CUDA is not there.", "log": str(tree.log())}))
+    status = tree.part_status()
+    assert (status.state, status.reason, status.done) == ("failed", "CUDA is not there.", 0)
+    [parts] = [stage for stage in tree.status().stages if stage.name == "parts"]
+    assert (parts.done, parts.expected) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("cause", "state", "reason"),
+    [
+        ("memory", "failed", "ran out of memory; the next attempt asks for more"),
+        ("gpu_memory", "failed", "ran out of GPU memory; the next attempt asks for more"),
+        ("input", "failed", "refused its input"),
+        ("error", "failed", "failed"),
+        ("walltime", "waiting", "ran out of time"),
+        ("cancelled", "waiting", "was cancelled"),
+        ("killed", "waiting", "was killed"),
+        ("done", "waiting", "its manifest is gone"),
+    ],
+)
+def test_an_attempt_that_ended_says_why(tree, cause, state, reason):
+    write_attempts(tree.log(), attempt("done"), attempt(cause))
+    assert (tree.part_status().state, tree.part_status().reason) == (state, reason)
+
+
+MINUTES = ASKED.minutes * 60
+
+
+@pytest.mark.parametrize(
+    ("queue", "ago", "heard", "state", "reason"),
+    [
+        (Queue(), 60, 60, "running", ""),
+        (Queue(), 7200, 7200, "running", ""),
+        (Queue(), MINUTES + 900, 5000, "lost", "its 240 minutes are over"),
+        (Queue(True, {"7": "RUNNING"}), MINUTES + 900, 5000, "running", ""),
+        (Queue(True, {"7": "PENDING"}), 60, 60, "queued", "job 7 starts again"),
+        (Queue(True, {"7": "NODE_FAIL"}), 60, 60, "lost", "SLURM says NODE_FAIL"),
+        # Another user's jobs, or another cluster's, are not in one's own list.
+        (Queue(True, {}), 60, 60, "running", ""),
+        (Queue(True, {}), 7200, 1200, "lost", "SLURM does not know job 7 any more"),
+        (Queue(True, {}, {(MODEL, "multi"): "8"}), 7200, 1200, "queued", "job 8"),
+    ],
+)
+def test_an_attempt_without_an_end_runs_or_is_lost(tree, queue, ago, heard, state, reason):
+    begun = attempt("open", begun=started("7", ago))
+    write_attempts(tree.log(), begun)
+    write_progress(tree.log(), scored(30), begun, ago=heard)
+    status = tree.part_status(queue)
+    assert (status.state, status.reason) == (state, reason)
+    assert (status.silent is None) == (heard < 900)
+
+
+def test_a_log_that_grows_is_a_sign_of_life(tree):
+    write_attempts(tree.log(), attempt("open", begun=started("7", 7200)))
+    assert tree.part_status().silent
+    tree.log().write_text("loading")
+    assert tree.part_status().silent is None
+    assert tree.part_status(later=3600).silent
+
+
+def test_a_job_without_a_journal_runs_while_it_is_heard_of(tree):
+    write_progress(tree.log(), scored(30), ago=60)
+    assert tree.part_status().state == "running"
+    assert tree.part_status(later=3600).state == "lost"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("first\nlast\n\n", "last"),
+        ("start\nscoring: 1%\rscoring: 2%", "scoring: 2%"),
+        ("x" * 9000 + "\nend\n", "end"),
+        ("", ""),
+        (" \n", ""),
+    ],
+)
+def test_last_words_are_the_last_line_that_says_something(tmp_path, text, words):
+    (tmp_path / "log").write_text(text)
+    assert last_words(tmp_path / "log") == words
+    assert last_words(tmp_path / "none") == ""
+
+
+# The queue, by commands that answer as SLURM's do.
+
+
+def test_waiting_jobs_are_known_by_their_comment_and_directory(slurm):
+    here = Path.cwd()
+    comment = "rule_score_wildcards_m-1.5b_multi.eng"
+    slurm(
+        "squeue",
+        f"echo '1|PENDING|{here}|{comment}'; echo '2|PENDING|/other|{comment}x'; "
+        f"echo '3|RUNNING|{here}|rule_score_with_vllm_wildcards_m_deu'; echo 'garbage'",
+    )
+    wanted = [("m-1.5b", "multi.eng"), ("m", "deu"), ("m-1.5b", "multi")]
+    found = read_queue(wanted)
+    assert found.answers
+    assert found.pending == {("m-1.5b", "multi.eng"): "1"}
+    assert found.states == {"1": "PENDING", "2": "PENDING", "3": "RUNNING"}
+
+
+def test_a_queue_that_fails_says_nothing(slurm):
+    slurm("squeue", "echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1")
+    assert read_queue([("m", "deu")]) == Queue()
+
+
+def test_accounts_add_up_a_jobs_runs_and_take_its_largest_step(slurm):
+    slurm(
+        "sacct",
+        "echo '7|PREEMPTED|60|'; echo '7.batch|CANCELLED|60|2048K'; echo '7|COMPLETED|100|'; "
+        "echo '7.0|COMPLETED|100|1.5G'; echo '8|CANCELLED by 0|5|'; echo '9|RUNNING|1|'",
+    )
+    found = accounting(["7", "8", "x"])
+    assert found == {"7": Accounted("COMPLETED", 160, 1536), "8": Accounted("CANCELLED", 5, None)}
+
+
+# Models and the whole campaign.
+
+
+def test_languages_and_sentences_are_counted_by_model(tree):
+    tree.items()
+    languages = {"deu": (90, 90), "eng": (30, 90), "fra": (0, 90)}
+    begun = attempt("open")
+    write_attempts(tree.log(), begun)
+    write_progress(tree.log(), scored(120, 270), begun, languages=languages)
+    small, large = tree.status().models
+    assert (small.model, small.languages, small.done) == (MODEL, (1, 3), 120)
+    assert (small.sentences, small.exact) == (270, True)
+    assert (large.languages, large.done, large.sentences) == ((0, 3), 0, 270)
+    assert not large.exact
+
+
+def test_what_remains_is_told_by_the_models_own_pace(tree):
+    write_progress(tree.log(), scored(100, 400))
+    model = tree.status().models[0]
+    assert (model.pace, model.tokens_per_second) == (50, 450)
+    assert (model.left, model.borrowed) == (300 / 50, False)
+
+
+def test_a_model_that_did_not_start_borrows_the_pace_of_others_by_its_size(tree):
+    tree.items(pairs=50)
+    write_progress(tree.log(), scored(300, 300))
+    tree.manifest(300)
+    small, large = tree.status().models
+    assert small.left == 0
+    ratio = large.parameters / small.parameters
+    assert large.left == pytest.approx(300 / 50 * ratio + 30)
+    assert large.borrowed
+
+
+def test_nothing_tells_the_speed_of_a_campaign_that_did_not_start(tree):
+    tree.items()
+    assert [model.left for model in tree.status().models] == [None, None]
+    assert "How long the rest takes is known once" in as_text(tree.status(), "x.yaml")
+
+
+def test_sentences_of_items_that_are_not_built_are_as_expected(tree):
+    tree.campaign = tree.campaign.model_copy(update={"benchmarks": ("multiblimp",)})
+    [model] = [model for model in tree.status().models if model.model == MODEL]
+    pairs = [tree.catalogue.languages[lang].paper_n for lang in LANGUAGES]
+    assert model.sentences == 2 * sum(pairs) > 0
+    assert not model.exact
+
+
+def test_jobs_by_language_are_parts_of_their_own(within):
+    tree = Tree(scoring={"jobs": "language"}, models=[MODEL])
+    assert [part.part for part in tree.parts] == ["multi.deu", "multi.eng", "multi.fra"]
+    assert {part.scope for part in tree.parts} == {"multi"}
+    tree.manifest(90)
+    model = tree.status().models[0]
+    assert model.languages == (1, 3)
+    assert "2 waiting, 1 done" in as_text(tree.status(), "x.yaml")
+
+
+def test_text_fits_a_terminal_and_says_where_to_look(tree):
+    tree.items()
+    lost = attempt("open", begun=started("12", MINUTES + 3600))
+    write_attempts(tree.log(), attempt("walltime", 9), lost)
+    write_progress(tree.log(), scored(120, 270), lost, ago=7000)
+    ended = attempt("gpu_memory", begun=started("13"))
+    write_attempts(tree.log("gemma-3-27b"), ended)
+    tree.log("gemma-3-27b").write_text(f"blimpworks: {'no room ' * 30}\n")
+    for width in (80, 100, 120):
+        text = as_text(tree.status(), "x.yaml", width)
+        assert "attempt 2: its 240 minutes are over" in text
+        assert "gemma-3-27b/multi: ran out of GPU memory" in text
+        assert f"    {tree.log('gemma-3-27b')}  (gpu1, 2x A100, job 13)" in text
+        assert all(len(line) <= width for line in text.splitlines())
+
+
+def test_a_path_is_there_to_be_copied_however_narrow_the_terminal(tree):
+    write_attempts(tree.log(), attempt("error"))
+    tree.log().write_text(f"blimpworks: {'no room ' * 30}\n")
+    *_, words, path = as_text(tree.status(), "x.yaml", 20).splitlines()
+    assert path.startswith(f"    {tree.log()}  (gpu1")
+    assert words == "    blimpworks: no …"
+
+
+def test_parts_that_failed_alike_are_told_once(within):
+    tree = Tree(scoring={"jobs": "language"}, models=[MODEL])
+    for part, words in zip(tree.parts, ["no libcuda", "no libcuda", "no disk"], strict=True):
+        write_attempts(part.log(tree.campaign), attempt("error", begun=started()))
+        part.log(tree.campaign).write_text(f"Traceback\n{words}\n")
+    logs = [part.log(tree.campaign) for part in tree.parts]
+    trouble = as_text(tree.status(), "x.yaml").partition("In trouble\n")[2]
+    assert trouble.splitlines() == [
+        f"  {MODEL}/multi.deu: failed (1 more: multi.eng)",
+        "    no libcuda",
+        f"    {logs[0]}  (gpu1, 2x A100)",
+        f"  {MODEL}/multi.fra: failed",
+        "    no disk",
+        f"    {logs[2]}  (gpu1, 2x A100)",
+    ]
+
+
+def test_a_running_job_is_told_with_its_place(tree):
+    tree.items()
+    begun = attempt("open", begun=started("12", 3000))
+    write_attempts(tree.log(), begun)
+    write_progress(tree.log(), scored(120, 270), begun)
+    running = as_text(tree.status(), "x.yaml").partition("Running\n")[2]
+    told = rf"  {MODEL}/multi: 44 % of 270, since .*\d\d:\d\d, gpu1, 2x A100, job 12$"
+    assert re.match(told, running, re.MULTILINE)
+
+
+ROWS = [
+    {"model": "llama-3.1-70b-instruct (answers)", "tokens": "12,345", "state": "ran out of time"},
+    {"model": "gpt2", "tokens": "1", "state": "done"},
+]
+
+
+@pytest.mark.parametrize(
+    ("width", "lines"),
+    [
+        (
+            60,
+            [
+                "model                             tokens  state",
+                "llama-3.1-70b-instruct (answers)  12,345  ran out of time",
+                "gpt2                                   1  done",
+            ],
+        ),
+        (
+            50,
+            [
+                "model                      tokens  state",
+                "llama-3.1-70b-instruct     12,345  ran out of time",
+                "(answers)",
+                "gpt2                            1  done",
+            ],
+        ),
+        (
+            36,
+            [
+                "model                         tokens",
+                "llama-3.1-70b-instruct        12,345",
+                "(answers)",
+                "gpt2                               1",
+                "model                state",
+                "llama-3.1-70b-instr  ran out of time",
+                "uct (answers)",
+                "gpt2                 done",
+            ],
+        ),
+    ],
+)
+def test_a_table_loses_nothing_in_a_narrow_terminal(width, lines):
+    columns = Columns(ROWS, left=("model", "state"))
+    assert printed([columns], width).splitlines() == lines
+
+
+def test_markup_in_what_is_printed_is_text():
+    columns = Columns([{"[b]model[/b]": "V[3,s] :smile:"}], left=("[b]model[/b]",))
+    blocks = ["[red]a[/red]", shortened("  [b]"), columns]
+    assert printed(blocks, 80) == "[red]a[/red]\n  [b]\n[b]model[/b]\nV[3,s] :smile:"
+
+
+@pytest.mark.parametrize(("columns", "width"), [(None, 100), ("72", 72)])
+def test_what_is_not_a_terminal_has_a_hundred_columns_or_as_many_as_are_set(
+    monkeypatch, columns, width
+):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns:
+        monkeypatch.setenv("COLUMNS", columns)
+    with open(os.devnull) as sink:  # noqa: PTH123
+        monkeypatch.setattr(sys, "__stdout__", sink)
+        assert terminal_width() == width
+
+
+@given(st.floats(0, 1e8))
+def test_a_duration_is_right_to_half_a_minute_or_a_few_percent(seconds):
+    text = duration(seconds)
+    units = {"s": 1, "min": 60, "h": 3600, "d": 86400}
+    parts = re.findall(r"(\d+) (s|min|h|d)(?: (\d\d)$)?", text)
+    back = sum(int(n) * units[unit] + int(rest or 0) * 60 for n, unit, rest in parts)
+    assert back == pytest.approx(seconds, rel=0.03, abs=0.6 if seconds < 100 else 31)
+
+
+@given(st.integers(0, 10**11))
+def test_an_amount_is_right_to_a_percent(number):
+    text = amount(number)
+    factor = {"k": 1e3, "M": 1e6, "G": 1e9}.get(text[-1], 1)
+    assert float(text.rstrip("kMG")) * factor == pytest.approx(number, rel=0.01)
+    assert len(text) <= 6
+
+
+# What it took.
+
+
+def test_hours_are_those_of_gpus(tree):
+    first = attempt("walltime", 1800, job="7", seconds=3600, rss_mb=9000)
+    second = attempt("done", 900, job="8", seconds=1800, rss_mb=7000)
+    write_attempts(tree.log(), first, second)
+    [use] = tree.models()
+    assert (use.unit, use.jobs, use.asked, use.held) == ("GPU", ["7", "8"], 16, 3)
+    assert use.scoring == pytest.approx(2 * (1800 + 900) / 50 / 3600)
+    assert use.share == pytest.approx(use.scoring / 3)
+    assert (use.tokens, use.tokens_per_second) == (9 * 2700, 450)
+    assert use.tokens_per_second_held == pytest.approx(9 * 2700 / 5400)
+    assert (use.load_seconds, use.rss_mb, use.mem_mb) == (60, 9000, 64000)
+    assert use.causes == {"walltime": 1, "done": 1}
+
+
+def test_models_are_added_up_with_the_jobs_that_they_share_counted_once(tree):
+    write_attempts(tree.log(), attempt("done", 1800, job="7", seconds=3600, rss_mb=9000))
+    write_attempts(tree.log("gemma-3-27b"), attempt("done", 900, job="7", seconds=1800))
+    models = tree.models()
+    total = in_all(models)
+    assert (total.jobs, len(total.runs)) == (["7"], 2)
+    for name in ("asked", "held", "scoring", "tokens", "load_seconds"):
+        assert getattr(total, name) == sum(getattr(use, name) for use in models)
+    assert (total.rss_mb, total.tokens_per_second) == (9000, 450)
+    text = efficiency_text(Efficiency("x", models, []), 200)
+    assert re.search(r"^in all +1 +2 +16 +3.0 ", text, re.MULTILINE)
+
+
+def test_hours_without_gpus_are_those_of_cores(tree):
+    asked = Asked(mem_mb=4000, minutes=30, gpus=0, cores=4)
+    write_attempts(tree.log(), attempt("done", 90, seconds=900, begun=started("7", asked=asked)))
+    [use] = tree.models()
+    assert (use.unit, use.asked, use.held) == ("core", 2, 1)
+
+
+def test_lost_and_running_attempts_hold_what_is_known_of_them(tree):
+    lost = attempt("lost", 500)
+    vanished = attempt("lost", job="8")
+    running = attempt("open", begun=started("9", ago=100))
+    write_attempts(tree.log(), lost, vanished, running)
+    write_progress(tree.log(), scored(50), running, ago=20)
+    [use] = tree.models()
+    assert [run.seconds for run in use.runs] == [40, None, pytest.approx(80, abs=2)]
+    assert use.tokens == 9 * 550
+    [use] = account_for([use], {"8": Accounted("NODE_FAIL", 700, 5)})
+    assert [run.seconds for run in use.runs][1] == 700
+
+
+def test_work_without_a_journal_counts_by_its_progress(tree):
+    write_progress(tree.log(), scored(100))
+    [use] = tree.models()
+    assert (use.tokens, use.tokens_per_second, use.runs) == (900, 450, [])
+
+
+@pytest.mark.parametrize(
+    ("cause", "new", "seconds", "rss_mb", "expected"),
+    [
+        ("done", 9000, 14000, 60000, []),
+        ("done", 9000, 14000, 9000, ["asked for 64 GB of memory, used 9.0"]),
+        ("done", 9000, 900, 60000, ["asked for 4 h 00, took 15 min at most"]),
+        ("walltime", 9000, 900, 60000, []),
+        ("walltime", 0, 14000, 60000, ["1 of 1 attempts ran out of time before their first shard"]),
+        ("memory", 9000, 14000, 64000, ["1 of 1 attempts ran out of memory"]),
+        (
+            "gpu_memory",
+            9000,
+            14000,
+            60000,
+            ["1 of 1 attempts filled their GPUs (give it memory_gb or gpus)"],
+        ),
+    ],
+)
+def test_what_stands_out_is_told(tree, cause, new, seconds, rss_mb, expected):
+    begun = started("7")
+    busy = scored(new, score_seconds=0.9 * seconds)
+    facts = {"cause": cause, "exit": 1, "seconds": seconds, "rss_mb": rss_mb, "scored": busy}
+    ended = Ended(attempt=begun.attempt, time=now(), **facts)
+    write_attempts(tree.log(), Attempt(begun, ended))
+    [use] = tree.models()
+    assert advice(use) == expected
+
+
+@pytest.mark.parametrize(
+    ("load", "score", "expected"),
+    [
+        (100, 850, []),
+        (600, 390, ["60 % of its time was loading (fewer, longer jobs load less)"]),
+        (100, 300, ["60 % of its time was neither loading nor scoring"]),
+    ],
+)
+def test_time_without_scores_is_told(tree, load, score, expected):
+    begun = started("7", asked=Asked(mem_mb=100, minutes=20, gpus=1, cores=1))
+    busy = scored(90, load_seconds=load, score_seconds=score)
+    facts = {"cause": "done", "exit": 0, "seconds": 1000, "rss_mb": 90, "scored": busy}
+    ended = Ended(attempt=begun.attempt, time=now(), **facts)
+    write_attempts(tree.log(), Attempt(begun, ended))
+    [use] = tree.models()
+    assert advice(use) == expected
+
+
+# The commands, on a campaign that ran.
+
+
+def blimpworks(checkout, *arguments):
+    done = checkout.run("blimpworks", *arguments, "--configfile", "config/test.yaml")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def campaign_of(checkout, monkeypatch, name="config/test.yaml"):
+    monkeypatch.chdir(checkout.path)
+    campaign = load_campaign(Path(name))
+    catalogue = load_catalogue(campaign)
+    return campaign, score_parts(campaign, catalogue, groups_of_models(campaign, catalogue))
+
+
+@pytest.mark.xdist_group("workflow")
+def test_a_finished_campaign_has_everything(built):
+    found = json.loads(blimpworks(built, "status", "--json"))
+    assert {s["done"] - s["expected"] for s in found["stages"].values()} == {0}
+    assert found["stages"]["parts"]["done"] == 6
+    for model in found["models"]:
+        assert model["states"] == {"done": 3}
+        assert model["done"] == model["sentences"] > 0
+        assert model["seconds_left"] == 0
+    text = blimpworks(built, "status")
+    assert "In all 3048 of 3048 sentences have scores." in text
+    assert re.search(r"transformer-small +3/3 +1524/1524 +100 %.* done", text)
+
+
+@pytest.mark.xdist_group("workflow")
+def test_parts_are_those_that_the_workflow_made(built, monkeypatch):
+    campaign, parts = campaign_of(built, monkeypatch)
+    made = Path("results/demo/store").rglob("manifest.json")
+    assert {part.manifest(campaign) for part in parts} == {*made}
+    logs = {part.log(campaign) for part in parts}
+    assert logs == {*Path("logs/demo/score").rglob("*.log")}
+
+
+@pytest.mark.xdist_group("workflow")
+def test_parts_by_language_are_those_that_the_workflow_would_make(bare, monkeypatch):
+    models = ["ngram-5", MODEL]
+    engines = {"vllm": "transformers"}
+    changes = {"scoring": {"jobs": "language"}, "models": models, "engines": engines}
+    bare.change("config/parts.yaml", **changes)
+    done = bare.snakemake("-n", campaign="config/parts.yaml")
+    planned = re.findall(r"Score with (\S+) \((\S+)\)", done.stdout + done.stderr)
+    _, parts = campaign_of(bare, monkeypatch, "config/parts.yaml")
+    assert {(part.model, part.part) for part in parts} == {*planned}
+    assert len(parts) == 6
+    assert {part.engine for part in parts} == {"kenlm", "transformers"}
+
+
+@pytest.mark.xdist_group("workflow")
+def test_a_part_that_stopped_half_way_is_told_and_goes_on(scratch):
+    part = Part("transformer-small", "eng", "transformers", (("multiblimp", "eng"),))
+    campaign = load_campaign(scratch.path / "config/test.yaml")
+    store = (scratch.path / part.manifest(campaign)).parent
+    whole = tiny.contents(store / "shards")
+    shutil.rmtree(store)
+    log = scratch.path / part.log(campaign)
+    for path in (journal_path(log), progress_path(log)):
+        path.unlink(missing_ok=True)
+    command = ["score", "results/demo/items/multiblimp/eng.parquet", "--store"]
+    command += [f"results/demo/store/{part.key}/shards", "--engine", "transformers"]
+    command += ["--manifest", str(part.manifest(campaign)), "--log", str(part.log(campaign))]
+    command += ["--checkpoint", str(part.checkpoint(campaign)), "--options", "{}"]
+    over = scratch.run("blimpworks", *command, BLIMPWORKS_DEADLINE=str(time.time()))
+    assert over.returncode == 75, over.stderr
+    found = json.loads(blimpworks(scratch, "status", "--json"))
+    model = next(m for m in found["models"] if m["model"] == part.model)
+    assert model["states"] == {"waiting": 1, "done": 2}
+    assert (model["languages_done"], model["languages"]) == (2, 3)
+    assert [p["reason"] for p in model["parts"]] == ["", "ran out of time", ""]
+    assert found["stages"]["parts"] == {"done": 5, "expected": 6}
+    languages = blimpworks(scratch, "status", "--model", part.model)
+    assert re.search(r"^eng +0/\d+ +0 % +waiting +eng$", languages, re.MULTILINE)
+    again = scratch.run("blimpworks", *command)
+    assert again.returncode == 0, again.stderr
+    assert tiny.contents(store / "shards") == whole
+    found = json.loads(blimpworks(scratch, "status", "--json"))
+    model = next(m for m in found["models"] if m["model"] == part.model)
+    assert model["states"] == {"done": 3}
+    assert model["tokens_per_second"] > 0
+    told = blimpworks(scratch, "efficiency")
+    assert re.search(rf"{part.model} .* [\d.]+[kM]? +[\d.]+", told)
+
+
+@pytest.mark.xdist_group("workflow")
+def test_rules_are_those_that_snakemake_measured(built, tmp_path):
+    output = tmp_path / "e.csv"
+    found = json.loads(blimpworks(built, "efficiency", "--json", "--output", str(output)))
+    folders = built.path / "logs/demo/benchmarks"
+    counted = {p.name: len([*p.rglob("*.tsv")]) for p in folders.iterdir() if p.is_dir()}
+    assert {rule["rule"]: rule["jobs"] for rule in found["rules"]} == counted
+    assert all(rule["hours"] > 0 for rule in found["rules"])
+    rows = [*csv.DictReader(io.StringIO(output.read_text()))]
+    assert [row["model"] for row in rows] == [model["model"] for model in found["models"]]
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli.command_line(), [*arguments])
+
+
+def test_a_model_that_the_campaign_lacks_is_told(within):
+    Path("x.yaml").write_text(f"campaign: x\nlanguages: [deu]\nmodels: [{MODEL}]\n")
+    error = run("status", "--configfile", "x.yaml", "--model", "gpt").exception
+    assert isinstance(error, UserError)
+    assert f"model 'gpt' is not in campaign 'x'; it has: {MODEL}." in str(error)
+
+
+def test_measurements_that_are_none_are_told(within):
+    Path("x.yaml").write_text(f"campaign: x\nlanguages: [deu]\nmodels: [{MODEL}]\n")
+    path = Path("logs/benchmarks/judge/x.tsv")
+    path.parent.mkdir(parents=True)
+    path.write_text("s\tmax_rss\nlong\t3\n")
+    error = run("efficiency", "--configfile", "x.yaml").exception
+    assert isinstance(error, UserError)
+    assert "judge/x.tsv: expected Snakemake's measurements" in str(error)
+
+
+def test_accounts_of_slurm_are_columns_where_there_are_any(within, slurm):
+    Path("x.yaml").write_text(f"campaign: x\nlanguages: [deu]\nmodels: [{MODEL}]\n")
+    log = Path(f"logs/score/{MODEL}/multi.log")
+    write_attempts(log, attempt("done", 90, job="7", seconds=1200))
+    slurm("sacct", "exit 1")
+    assert (
+        json.loads(run("efficiency", "--configfile", "x.yaml", "--json").stdout)["models"][0][
+            "sacct_hours"
+        ]
+        is None
+    )
+    slurm("sacct", "echo '7|COMPLETED|1800|'; echo '7.batch|COMPLETED|1800|3G'")
+    [model] = json.loads(run("efficiency", "--configfile", "x.yaml", "--json").stdout)["models"]
+    assert (model["sacct_hours"], model["sacct_rss_mb"]) == (0.5, 3072)
+    assert "By SLURM's accounting" in run("efficiency", "--configfile", "x.yaml").stdout
+
+
+def test_watching_looks_again_until_it_is_interrupted(within):
+    Path("x.yaml").write_text(f"campaign: x\nlanguages: [deu]\nmodels: [{MODEL}]\n")
+    command = [sys.executable, "-m", "blimpworks", "status", "--configfile", "x.yaml"]
+    # What a shell starts in the background ignores interrupts, and so does what that starts.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with Path("told").open("wb") as sink:
+        process = subprocess.Popen([*command, "--watch", "1"], stdout=sink)
+    signal.signal(signal.SIGINT, before)
+    while Path("told").read_text().count("Campaign x") < 2:
+        assert process.poll() is None
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60) == 0
+
+
+def test_watching_and_json_exclude_each_other(within):
+    error = run("status", "--watch", "1", "--json").exception
+    assert isinstance(error, UserError)
+    assert "--watch and --json exclude each other" in str(error)

@@ -1,0 +1,92 @@
+"""What seaborn draws of cells: their values and their own intervals, in the house's style."""
+
+import io
+
+import numpy as np
+import pytest
+import seaborn as sns
+
+from blimpworks.exhibits.exhibit import Cell
+from blimpworks.exhibits.plotting import BARS, POINTS, frame_of, with_ends
+from blimpworks.exhibits.style import PALETTE, colours, house_style, new_figure
+from blimpworks.papers.blimp.exhibits.bars import draw_groups
+
+
+def cell(row, column, value, low=None, high=None):
+    return Cell(row, column, value, f"{value}", "formula", "items", {}, low=low, high=high)
+
+
+# The interval of a mean over paradigms is that of all pairs, and need not hold the mean.
+CELLS = [
+    cell("a", "m", 60.0, 55.0, 70.0),
+    cell("b", "m", 80.0, 81.0, 90.0),
+    cell("c", "m", 40.0),
+]
+
+
+def drawn(plot, cells=CELLS, **settings):
+    with house_style():
+        axes = new_figure(3, 2).subplots()
+        plot(with_ends(frame_of(cells)), x="row", y="value", ax=axes, **settings)
+    return axes
+
+
+def intervals(lines):
+    ends = [np.asarray(line.get_ydata(), dtype=float) for line in lines]
+    return [(end.min(), end.max()) for end in ends if len(end) and not np.isnan(end).any()]
+
+
+def test_bars_stand_at_their_values_with_the_intervals_that_the_cells_have():
+    axes = drawn(sns.barplot, **BARS)
+    assert [bar.get_height() for bar in axes.patches] == [60.0, 80.0, 40.0]
+    assert intervals(axes.lines) == [(55.0, 70.0), (81.0, 90.0)]
+
+
+def test_points_stand_at_their_values_with_the_intervals_that_the_cells_have():
+    values, *ends = drawn(sns.pointplot, **POINTS).lines
+    assert [*values.get_ydata()] == [60.0, 80.0, 40.0]
+    assert intervals(ends) == [(55.0, 70.0), (81.0, 90.0)]
+
+
+def test_rows_without_ends_are_drawn_as_single_values():
+    with house_style():
+        axes = new_figure(3, 2).subplots()
+        sns.barplot(frame_of(CELLS), x="row", y="value", ax=axes, **BARS)
+    assert [bar.get_height() for bar in axes.patches] == [60.0, 80.0, 40.0]
+    assert intervals(axes.lines) == []
+
+
+def test_a_group_that_a_series_lacks_stays_empty_and_keeps_the_others_in_place():
+    with house_style():
+        axes = new_figure(3, 2).subplots()
+        series = {"first": [None, CELLS[1]], "none": [None, None], "last": [CELLS[0], CELLS[1]]}
+        draw_groups(axes, ["a", "b"], series)
+    place = {
+        bars.get_label(): [round(bar.get_x() + bar.get_width() / 2, 2) for bar in bars]
+        for bars in axes.containers
+    }
+    assert place["first"] == [0.73]
+    assert place["last"] == [0.27, 1.27]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["a", "b"]
+
+
+def test_two_drawings_are_the_same_picture():
+    pictures = []
+    for _ in range(2):
+        picture = io.BytesIO()
+        with house_style():
+            drawn(sns.barplot, **BARS).get_figure().savefig(picture, metadata={"Software": None})
+        pictures.append(picture.getvalue())
+    assert pictures[0] == pictures[1]
+
+
+def test_series_take_the_palettes_colours_in_turn():
+    cells = [cell("a", column, 50.0) for column in "wxyz"]
+    axes = drawn(sns.barplot, cells, hue="column", **BARS)
+    faces = [bars[0].get_facecolor()[:3] for bars in axes.containers if len(bars)]
+    assert faces[:4] == [pytest.approx(colour) for colour in sns.color_palette(PALETTE, 4)]
+
+
+def test_more_series_than_colours_begin_again():
+    assert len(colours(9)) == 9
+    assert colours(9)[len(PALETTE)] == colours(1)[0]

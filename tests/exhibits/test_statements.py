@@ -1,0 +1,107 @@
+"""Statements in running text: their cells, from columns of the printed numbers."""
+
+import pytest
+
+from blimpworks.campaign.catalogue import read_rows
+from blimpworks.campaign.reference import PublishedRow
+from blimpworks.errors import UserError
+from blimpworks.exhibits.exhibit import Cell
+from blimpworks.exhibits.formulas import COUNT, QUOTIENT, VALUES, of_row
+from blimpworks.exhibits.shared import read_printed
+from blimpworks.exhibits.statements import Recomputation, printed_statements
+
+HEADINGS = "exhibit,row,column,text,value,unit,bold,fault,corrected,note,title,formula,of"
+TABLE = [
+    "table1,a,n,3,3,pairs,,,,,,,",
+    "table1,b,n,five,5,pairs,,,,,,,",
+    "table1,b,m,7,7,pairs,,,,,,,",
+]
+SHARE = "text,share,of a,60 %,60,%,,,,,,100 × first value ÷ second value,table1/a; b/n"
+RECOMPUTATION = Recomputation(
+    {QUOTIENT: "{:.1f} %", COUNT: "{:.0f}", VALUES: "{:,.0f}"}, {"both": ["a", "b"]}
+)
+
+
+@pytest.fixture
+def printed(tmp_path):
+    def _printed(*lines):
+        path = tmp_path / "text.csv"
+        path.write_text("\n".join([HEADINGS, *TABLE, *lines, ""]), encoding="utf-8")
+        return read_printed({"printed": [path]})
+
+    return _printed
+
+
+def statements(printed, **options):
+    return printed_statements(printed, RECOMPUTATION, ": ".join, **options)
+
+
+def test_a_statement_stands_as_printed_and_beside_what_other_numbers_make_of_it(printed):
+    cells, faults = statements(printed(SHARE))
+    where = {"exhibit": "table1", "row": ["a", "b"], "column": "n"}
+    assert [(cell.row, cell.column, cell.text) for cell in cells] == [
+        ("share: of a", "Printed", "60 %"),
+        ("share: of a", "Recomputed", "60.0 %"),
+    ]
+    again = cells[1]
+    assert (again.value, again.formula, again.where) == (60, QUOTIENT, where)
+    assert again.stands_for == ("share", "of a")
+    assert faults == "."
+
+
+@pytest.mark.parametrize(
+    ("of", "where"),
+    [
+        ("table1/*/n", {"exhibit": "table1", "column": "n"}),
+        ("table1/{both}/m", {"exhibit": "table1", "row": ["a", "b"], "column": "m"}),
+        ("table1/b/n; m", {"exhibit": "table1", "row": "b", "column": ["n", "m"]}),
+    ],
+)
+def test_numbers_can_be_of_any_row_of_a_list_or_of_several_columns(printed, of, where):
+    cells, _ = statements(printed(f"text,all,n,two,2,rows,,,,,,number of rows,{of}"))
+    assert cells[1].where == where
+
+
+def test_a_number_that_stands_elsewhere_too_can_be_shown_as_it_is_printed_there(printed):
+    recomputation = Recomputation({of_row("value"): "{text}"})
+    rows = printed("text,x,n,about 5,5,,,,,,,value of the row,table1/b/n")
+    cells, _ = printed_statements(rows, recomputation, ": ".join)
+    assert (cells[1].text, cells[1].value) == ("five", 5)
+
+
+def test_a_title_comes_before_the_papers_own_and_faults_are_said_with_it(printed):
+    row = "text,all,n,8,8,pairs,,erratum,9,9 by Table 2,All pairs,sum of value,table1/*/n"
+    cells, faults = statements(printed(row))
+    assert {cell.row for cell in cells} == {"All pairs"}
+    assert faults == "All pairs: 9 by Table 2."
+
+
+def test_a_number_without_a_formula_can_have_a_cell_of_the_papers_own(printed):
+    own = Cell("t", "Recomputed", 1, "1", COUNT, "items", {})
+    rows = printed("text,x,n,1,1,,,,,,,,", "text,y,n,1,1,,,,,,,,", SHARE)
+    cells, _ = statements(rows, other=lambda place, _: own if place[0] == "x" else None)
+    assert [cell is own for cell in cells] == [False, True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("formula", "of", "message"),
+    [
+        ("sum", "table1/a/n", "number text/x/n has the formula 'sum'; expected one of '100 × "),
+        ("sum of value", "table1/{all}/n", "text/x/n is of {all}, which is no list; .*: both"),
+        ("sum of value", "table2/a/n", "text/x/n is of 'table2/a/n', where nothing is printed"),
+    ],
+)
+def test_a_wrong_formula_list_or_place_is_refused(printed, formula, of, message):
+    rows = printed(f"text,x,n,1,1,,,,,,,{formula},{of}")
+    with pytest.raises(UserError, match=message):
+        statements(rows)
+
+
+@pytest.mark.parametrize(
+    ("formula", "of"), [("number of rows", ""), ("", "table1/a/n"), ("number of rows", "table1/a")]
+)
+def test_half_a_recomputation_is_refused_with_its_line(tmp_path, formula, of):
+    path = tmp_path / "text.csv"
+    path.write_text(f"{HEADINGS}\ntext,x,n,1,1,,,,,,,{formula},{of}\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"text\.csv:2: column 'of' .*exhibit/rows/columns"):
+        read_rows(PublishedRow, path)

@@ -1,0 +1,141 @@
+"""What plans, accuracies and explanations make of answers."""
+
+import pandas as pd
+import pytest
+
+from blimpworks.analysis.accuracy import summarise
+from blimpworks.audit.evidence import spread
+from blimpworks.audit.explain_text import _item_lines
+from blimpworks.campaign.load import campaign_model
+from blimpworks.campaign.parts import Part
+from blimpworks.cluster.dry_run import read_dry_run
+from blimpworks.cluster.text import Columns, printed
+from blimpworks.papers.lmentry.settings import LmentryOptions
+
+
+def judgements(*groups):
+    """Rows of (phenomenon, paradigm, right, judged, nominal), by both methods."""
+    rows = [
+        (phenomenon, paradigm, method, float(number < right), nominal)
+        for phenomenon, paradigm, right, judged, nominal in groups
+        for method in ("published", "corrected")
+        for number in range(judged)
+    ]
+    names = ["phenomenon", "paradigm", "method", "correct", "nominal"]
+    frame = pd.DataFrame(rows, columns=names).assign(tie=None, near_tie=None)
+    return frame.astype({"tie": "boolean", "near_tie": "boolean"})
+
+
+def accuracies(frame):
+    found = summarise(frame).set_index(["phenomenon", "paradigm", "method"])
+    return found
+
+
+def test_published_accuracies_are_shares_of_the_nominal_number_of_prompts():
+    found = accuracies(
+        judgements(
+            ("starts_with_word", "template=1", 3, 4, 10),
+            ("starts_with_word", "template=2", 1, 4, 10),
+            ("word_containing", "template=1", 27, 27, 26),
+        )
+    )
+    published = found.xs("published", level="method")["accuracy"]
+    corrected = found.xs("corrected", level="method")["accuracy"]
+    assert published["starts_with_word", "template=1"] == pytest.approx(3 / 10)
+    assert published["starts_with_word", "all"] == pytest.approx(4 / 20)
+    assert published["word_containing", "all"] == pytest.approx(27 / 26)  # as the paper prints
+    assert published["all", "all"] == pytest.approx(31 / 46)
+    assert corrected["starts_with_word", "all"] == pytest.approx(4 / 8)
+    assert found.xs("published", level="method")["n"]["starts_with_word", "all"] == 8
+
+
+def test_an_interval_moves_with_its_accuracy():
+    rows = judgements(("starts_with_word", "template=1", 3, 4, 10))
+    found = accuracies(rows).loc[("starts_with_word", "template=1")]
+    for end in ("low", "high"):
+        assert found[end]["published"] == pytest.approx(found[end]["corrected"] * 4 / 10)
+
+
+def test_cases_within_a_template_count_what_there_is_and_their_task_what_there_should_be():
+    found = accuracies(
+        judgements(
+            ("more_letters", "template=1/answer=1", 2, 2, 8),
+            ("more_letters", "template=1/answer=2", 1, 2, 8),
+        )
+    ).xs("published", level="method")["accuracy"]
+    assert found["more_letters", "template=1/answer=2"] == pytest.approx(1 / 2)
+    assert found["more_letters", "all"] == pytest.approx(3 / 8)
+
+
+def test_judgements_of_pairs_know_no_nominal_numbers():
+    rows = judgements(("sv#", "SG", 3, 4, 10)).drop(columns="nominal")
+    assert accuracies(rows)["accuracy"]["sv#", "SG", "published"] == pytest.approx(3 / 4)
+
+
+def test_a_part_that_answers_has_a_store_and_a_log_of_its_own():
+    campaign = campaign_model()(campaign="c")
+    score = Part("m", "multi", "vllm", (("lmentry", "eng"),))
+    answer = Part("m", "multi", "vllm", (("lmentry", "eng"),), "answer")
+    assert str(answer.manifest(campaign)) == "results/answers_store/m/multi/manifest.json"
+    assert answer.log(campaign) != score.log(campaign)
+    assert answer.checkpoint(campaign) == score.checkpoint(campaign)
+    assert (score.title, answer.title) == ("m", "m (answers)")
+
+
+def test_in_a_narrow_table_one_still_sees_that_a_model_answers():
+    table = Columns([{"model": "salamandra-2b-instruct (answers)", "tokens": "12345"}])
+    assert printed([table], 30).splitlines() == [
+        "model                   tokens",
+        "salamandra-2b-instruct   12345",
+        "(answers)",
+    ]
+
+
+@pytest.mark.parametrize("variant", ["published", "corrected"])
+def test_the_campaigns_variant_is_the_first_of_both_methods(variant):
+    methods = LmentryOptions(variant=variant).methods
+    assert methods[0] == variant
+    assert sorted(methods) == ["corrected", "published"]
+
+
+def test_a_dry_run_tells_answering_from_scoring():
+    said = (
+        "Job 1: Answer with m (multi)\nJob 2: Score with m (multi)\nJob stats:\njob count\n"
+        "--- ---\nanswer_with_vllm 1\nscore 1\ntotal 2\n\n"
+    )
+    assert read_dry_run(said, 1.0).scored == {("m", "multi"), ("m (answers)", "multi")}
+
+
+def test_an_answer_is_shown_with_prompt_verdict_rule_and_pattern():
+    item = {
+        "item_id": "a1",
+        "paradigm": "template=1",
+        "method": "published",
+        "correct": 1.0,
+        "certain": True,
+        "rule": "pattern",
+        "pattern": "the answer is {answer}",
+        "margin": None,
+        "prompt": "Which word is first?\nSay it.",
+        "gold": "dog",
+        "text": "The answer is dog.",
+        "status": "ok",
+        "finish": "length",
+    }
+    assert _item_lines([item]) == [
+        "a1  template=1  published: right for certain, by rule pattern 'the answer is {answer}'",
+        "   ? Which word is first?",
+        "     Say it.",
+        "   wanted: dog",
+        "   > The answer is dog.  [cut off at the limit]",
+    ]
+    unanswered = item | {"text": None, "status": "too_long", "correct": None, "rule": None}
+    assert _item_lines([unanswered])[0].endswith("published: not judged")
+    assert _item_lines([unanswered])[-1] == "   no answer: too_long"
+
+
+def test_of_answers_wrong_and_right_ones_are_shown():
+    rows = pd.DataFrame(
+        {"item_id": [*"abcdef"], "margin": [None] * 6, "correct": [1.0, 0, 1, 0, 1, 1]}
+    )
+    assert spread(rows, 3)["correct"].tolist() == [0, 1, 1]

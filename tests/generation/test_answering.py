@@ -1,0 +1,383 @@
+"""Models answer prompts: greedily, each once, whatever their chat template is like."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from transformers import AutoModelForCausalLM
+
+from blimpworks.errors import UserError
+from blimpworks.generation.collect import answer_shards, collect_answers
+from blimpworks.generation.conversation import Asked, Conversation, pin_date
+from blimpworks.generation.engine import load_answering
+from blimpworks.generation.reasoning import END, START, strip_reasoning
+from blimpworks.generation.run import answer_items
+from blimpworks.generation.transformers_answers import TransformersAnswers
+from blimpworks.models.checkpoint import read_description, seal
+from blimpworks.scoring.watch import Watch
+from support import answers_kit, tiny
+from support.answers_kit import OPTIONS, QUESTIONS, RECIPE, SYSTEM
+
+
+@pytest.fixture(scope="session")
+def raw(tmp_path_factory):
+    return answers_kit.make_model(tmp_path_factory.mktemp("raw"))
+
+
+@pytest.fixture(scope="session")
+def chat(tmp_path_factory):
+    return answers_kit.make_model(tmp_path_factory.mktemp("chat"), "system")
+
+
+@pytest.fixture
+def templated(chat, tmp_path):
+    """The model with another chat template."""
+
+    def make(name):
+        folder = tmp_path / name
+        shutil.copytree(chat.parent, folder)
+        return answers_kit.with_template(folder / "checkpoint.json", name)
+
+    return make
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Answers a list of prompts per language; returns the manifest and the answers."""
+
+    def answer(checkpoint, prompts, systems=None, options=OPTIONS, place="run", watch=None):
+        folder = tmp_path / place
+        items = [
+            answers_kit.write_prompts(folder / f"{lang}.parquet", texts)
+            for lang, texts in prompts.items()
+        ]
+        systems = {"eng": SYSTEM, "deu": "ein Pferd"} if systems is None else systems
+        manifest, store = folder / "manifest.json", folder / "shards"
+        how = {"watch": watch} if watch else {}
+        found = answer_items(
+            items, systems, checkpoint, store, manifest, "transformers", options, **how
+        )
+        shards = answer_shards(manifest, store)
+        tables = {
+            path.stem: collect_answers(path, systems, shards, path.with_suffix(".answers.parquet"))
+            for path in items
+        }
+        return found, tables
+
+    return answer
+
+
+class Counter(Watch):
+    def __init__(self):
+        self.asked = []
+
+    def wrote(self, part, scores):
+        self.asked += part
+
+
+class Killed(BaseException):
+    pass
+
+
+class KilledAfter(Watch):
+    def __init__(self, shards):
+        self.left = shards
+
+    def before(self):
+        if not self.left:
+            raise Killed
+        self.left -= 1
+
+
+def greedy(checkpoint, text, most, special):
+    """The most probable token each time, the plain way, until one ends the text."""
+    conversation = Conversation(checkpoint.parent)
+    tokenizer = conversation.tokenizer
+    model = AutoModelForCausalLM.from_pretrained(checkpoint.parent, dtype=torch.float32).eval()
+    ids = tokenizer(text, add_special_tokens=special)["input_ids"]
+    begun = len(ids)
+    while len(ids) < begun + most:
+        with torch.no_grad():
+            ids.append(int(model(torch.tensor([ids])).logits[0, -1].argmax()))
+        if ids[-1] in conversation.stops:
+            break
+    return tokenizer.decode(ids[begun:], skip_special_tokens=True), len(ids) - begun
+
+
+def test_each_answer_is_the_most_probable_one_by_the_plain_way(raw, run):
+    _, tables = run(raw, {"eng": QUESTIONS})
+    for prompt, row in zip(QUESTIONS, tables["eng"].to_pylist(), strict=True):
+        text, tokens = greedy(raw, prompt, OPTIONS.max_tokens, special=True)
+        assert (row["text"], row["tokens"], row["status"]) == (text, tokens, "ok")
+        assert row["finish"] == ("length" if tokens == OPTIONS.max_tokens else row["finish"])
+
+
+def test_a_chat_model_reads_the_template_with_the_system_prompt(chat, run):
+    _, tables = run(chat, {"eng": QUESTIONS[:3]})
+    for prompt, row in zip(QUESTIONS, tables["eng"].to_pylist(), strict=False):
+        read = f"[system] {SYSTEM}\n[user] {prompt}\n[assistant]"
+        assert row["text"] == greedy(chat, read, OPTIONS.max_tokens, special=False)[0]
+
+
+def test_neither_the_batch_nor_the_company_changes_an_answer(chat, run):
+    _, together = run(chat, {"eng": QUESTIONS})
+    alone = OPTIONS.model_copy(update={"batch": 1})
+    _, single = run(chat, {"eng": QUESTIONS}, options=alone, place="alone")
+    assert together["eng"].equals(single["eng"])
+
+
+def test_prompts_that_stand_in_several_rows_and_languages_are_asked_once(raw, run):
+    seen = Counter()
+    manifest, tables = run(
+        raw, {"eng": QUESTIONS[:4] * 3, "deu": QUESTIONS[2:6]}, place="both", watch=seen
+    )
+    assert sorted(each.prompt for each in seen.asked) == sorted(QUESTIONS[:6])
+    assert manifest.sentences == 6
+    texts = tables["eng"]["text"].to_pylist()
+    assert texts == texts[:4] * 3
+    assert tables["deu"]["text"].to_pylist()[:2] == texts[2:4]
+
+
+def test_languages_with_other_system_prompts_are_asked_each_for_itself(chat, run):
+    manifest, _ = run(chat, {"eng": QUESTIONS[:4], "deu": QUESTIONS[:4]})
+    assert manifest.sentences == 8
+    silent = OPTIONS.model_copy(update={"system": False})
+    manifest, _ = run(chat, {"eng": QUESTIONS[:4], "deu": QUESTIONS[:4]}, options=silent)
+    assert manifest.sentences == 4
+
+
+def test_nothing_is_asked_twice(raw, run):
+    run(raw, {"eng": QUESTIONS[:8]})
+    seen = Counter()
+    run(raw, {"eng": QUESTIONS[:10]}, watch=seen)
+    assert {each.prompt for each in seen.asked} == set(QUESTIONS[8:10])
+
+
+def test_another_limit_of_tokens_is_another_answer(raw, run):
+    run(raw, {"eng": QUESTIONS[:2]})
+    seen = Counter()
+    _, tables = run(
+        raw,
+        {"eng": QUESTIONS[:2]},
+        options=OPTIONS.model_copy(update={"max_tokens": 3}),
+        watch=seen,
+    )
+    assert len(seen.asked) == 2
+    assert max(tables["eng"]["tokens"].to_pylist()) <= 3
+
+
+def test_a_killed_run_goes_on_to_the_same_bytes(raw, run, tmp_path):
+    run(raw, {"eng": QUESTIONS}, place="whole")
+    with pytest.raises(Killed):
+        run(raw, {"eng": QUESTIONS}, place="killed", watch=KilledAfter(2))
+    assert not (tmp_path / "killed" / "manifest.json").exists()
+    seen = Counter()
+    run(raw, {"eng": QUESTIONS}, place="killed", watch=seen)
+    assert len(seen.asked) == len(QUESTIONS) - 2 * OPTIONS.shard
+    whole, killed = (tiny.contents(tmp_path / place) for place in ("whole", "killed"))
+    assert whole == killed
+
+
+def test_a_damaged_shard_is_set_aside_and_its_prompts_asked_again(raw, run, tmp_path):
+    run(raw, {"eng": QUESTIONS})
+    whole = tiny.contents(tmp_path / "run" / "shards")
+    shard = sorted((tmp_path / "run" / "shards").iterdir())[1]
+    shard.write_bytes(shard.read_bytes()[:-9])
+    (tmp_path / "run" / "manifest.json").unlink()
+    run(raw, {"eng": QUESTIONS})
+    found = tiny.contents(tmp_path / "run" / "shards")
+    assert found.pop(f"{shard.name}.corrupt")
+    assert found == whole
+
+
+def test_an_altered_shard_is_told_when_answers_are_collected(raw, run, tmp_path):
+    run(raw, {"eng": QUESTIONS[:3]})
+    shard = next((tmp_path / "run" / "shards").iterdir())
+    shard.write_bytes(shard.read_bytes() + b"x")
+    shards = answer_shards(tmp_path / "run" / "manifest.json", tmp_path / "run" / "shards")
+    with pytest.raises(UserError, match="it was altered since it was written"):
+        collect_answers(tmp_path / "run" / "eng.parquet", {}, shards, tmp_path / "out.parquet")
+
+
+def test_answers_do_not_fit_items_that_were_made_since(raw, run, tmp_path):
+    run(raw, {"eng": QUESTIONS[:3]})
+    items = answers_kit.write_prompts(tmp_path / "eng.parquet", ["a new question"])
+    shards = answer_shards(tmp_path / "run" / "manifest.json", tmp_path / "run" / "shards")
+    with pytest.raises(UserError, match=r"'a new question' of .* has no answer in the store"):
+        collect_answers(items, {}, shards, tmp_path / "out.parquet")
+
+
+def test_prompts_without_room_or_text_have_a_status_and_no_answer(raw, run):
+    conversation = Conversation(raw.parent, context=RECIPE.context)
+    every = conversation.ready([Asked("dog " * count) for count in range(20, 140)], 12)
+    tight = next(each.asked.prompt for each in every if 0 < each.room < 12)
+    long = "the dog " * 400
+    manifest, tables = run(raw, {"eng": ["", long, tight, QUESTIONS[0]]})
+    rows = tables["eng"].to_pylist()
+    assert rows[1]["status"] == "too_long"
+    assert rows[1]["text"] is rows[1]["finish"] is rows[1]["tokens"] is None
+    assert rows[0]["status"] in ("empty", "ok")
+    assert rows[2]["status"] == rows[3]["status"] == "ok"
+    assert rows[2]["tokens"] < 12
+    assert sum(manifest.statuses.values()) == 4
+
+
+def test_an_answer_may_be_as_long_as_the_context_leaves_room(raw):
+    conversation = Conversation(raw.parent, context=64)
+    (short, long) = conversation.ready([Asked("the dog"), Asked("the dog " * 40)], 32)
+    assert (short.room, long.room <= 0) == (32, True)
+
+
+@pytest.mark.parametrize("name", ["refuses", "drops"])
+def test_where_a_template_has_no_system_role_the_system_prompt_goes_before_the_prompt(
+    templated, name, caplog
+):
+    caplog.set_level("INFO")
+    conversation = Conversation(templated(name).parent)
+    said = conversation.messages(Asked("who sees?", SYSTEM))
+    assert said == [{"role": "user", "content": f"{SYSTEM}\n\nwho sees?"}]
+    assert "they go before the user's text" in caplog.text
+    assert ("System role not supported" in caplog.text) == (name == "refuses")
+
+
+def test_a_refused_system_role_still_gets_answers(templated, run):
+    _, tables = run(templated("refuses"), {"eng": QUESTIONS[:3]})
+    assert set(tables["eng"]["status"].to_pylist()) == {"ok"}
+
+
+def test_raw_prompts_need_no_template_and_have_no_system_prompt(chat):
+    conversation = Conversation(chat.parent, "raw")
+    assert not conversation.chat
+    assert conversation.text(Asked("who?", SYSTEM)) == "who?"
+
+
+@pytest.mark.parametrize(
+    ("name", "prompt", "opened"),
+    [
+        ("reasons", QUESTIONS[0], True),
+        ("reasons", "", True),
+        ("reasons", f"who {END}?", True),
+        ("reasoned", QUESTIONS[0], False),
+        ("reasoned", f"who {START}?", False),
+        ("system", f"who {START}?", False),
+    ],
+)
+def test_an_answer_remembers_that_its_template_began_to_reason(
+    templated, run, name, prompt, opened
+):
+    _, tables = run(templated(name), {"eng": [prompt]})
+    assert tables["eng"]["opened"].to_pylist() == [opened]
+
+
+def test_the_date_in_a_template_is_the_same_every_day(templated):
+    conversation = Conversation(templated("dated").parent)
+    assert conversation.text(Asked("who?")).startswith("[today 26 Jul 2024]")
+    assert pin_date(answers_kit.TEMPLATES["system"]) == answers_kit.TEMPLATES["system"]
+
+
+def test_another_template_is_another_key(chat, templated):
+    keys = {
+        load_answering(each, "transformers", OPTIONS).key
+        for each in (chat, templated("refuses"), templated("dated"))
+    }
+    raw = OPTIONS.model_copy(update={"chat": "raw"})
+    assert len(keys | {load_answering(chat, "transformers", raw).key}) == 4
+
+
+def test_the_tokens_that_end_an_answer_are_also_those_of_the_generation_config(chat, templated):
+    folder = templated("system").parent
+    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": [5, 7]}))
+    own = Conversation(chat.parent).stops
+    assert set(Conversation(folder).stops) == {*own, 5, 7}
+
+
+def test_other_settings_of_the_generation_config_change_no_answer(templated, run):
+    checkpoint = templated("system")
+    _, before = run(checkpoint, {"eng": QUESTIONS[:4]})
+    own = checkpoint.parent / "generation_config.json"
+    known = json.loads(own.read_text()) if own.exists() else {}
+    odd = {"repetition_penalty": 5.0, "temperature": 9.0, "do_sample": True, "top_k": 3}
+    own.write_text(json.dumps(known | odd))
+    seal(checkpoint, read_description(checkpoint))
+    _, after = run(checkpoint, {"eng": QUESTIONS[:4]}, place="after")
+    assert before["eng"].equals(after["eng"])
+
+
+@pytest.mark.parametrize(("engine", "kind"), [("transformers", "masked"), ("kenlm", "causal")])
+def test_only_causal_models_and_engines_that_generate_can_answer(raw, tmp_path, engine, kind):
+    import shutil
+
+    shutil.copytree(raw.parent, tmp_path / "model")
+    checkpoint = tmp_path / "model" / "checkpoint.json"
+    described = read_description(checkpoint).model_copy(update={"architecture": kind})
+    seal(checkpoint, described)
+    with pytest.raises(UserError, match="cannot answer prompts; expected architecture 'causal'"):
+        load_answering(checkpoint, engine, OPTIONS)
+
+
+def test_a_shard_is_answered_in_halves_where_memory_runs_out(chat, run, monkeypatch):
+    plain = TransformersAnswers._generate
+
+    def scarce(self, rows):
+        if len(rows) > 1 or "nurse" in rows[0].asked.prompt:
+            raise torch.OutOfMemoryError
+        return plain(self, rows)
+
+    _, before = run(chat, {"eng": QUESTIONS})
+    monkeypatch.setattr(TransformersAnswers, "_generate", scarce)
+    manifest, after = run(chat, {"eng": QUESTIONS}, place="scarce")
+    failed = [row for row in after["eng"].to_pylist() if row["status"] == "out_of_memory"]
+    assert len(failed) == manifest.statuses["out_of_memory"] == 3
+    fine = [r for r in after["eng"].to_pylist() if r["status"] == "ok"]
+    assert [r for r in before["eng"].to_pylist() if r in fine] == fine
+    monkeypatch.undo()
+    seen = Counter()
+    again = OPTIONS.model_copy(update={"retry_failed": True})
+    _, third = run(chat, {"eng": QUESTIONS}, place="scarce", options=again, watch=seen)
+    assert len(seen.asked) == 3
+    assert third["eng"].equals(before["eng"])
+
+
+@pytest.mark.parametrize(
+    ("text", "last", "first"),
+    [
+        ("dog", "dog", "dog"),
+        ("<think>hm</think>dog", "dog", "dog"),
+        ("hm</think>\n\ndog", "\n\ndog", "\n\ndog"),
+        ("<think>a</think>b<think>c</think>dog", "dog", "b<think>c</think>dog"),
+        ("<think>hm, the dog", "", "<think>hm, the dog"),
+        ("dog <think>or cat", "dog ", "dog <think>or cat"),
+        ("", "", ""),
+    ],
+)
+def test_reasoning_is_no_answer(text, last, first):
+    assert strip_reasoning(text) == last
+    assert strip_reasoning(text, "first") == first
+
+
+def test_reasoning_that_the_prompt_began_and_nobody_ended_is_no_answer():
+    assert strip_reasoning("hm, the dog", opened=True) == ""
+    assert strip_reasoning("hm, the dog", "first", opened=True) == "hm, the dog"
+    assert strip_reasoning("hm</think>dog", opened=True) == "dog"
+
+
+@given(st.lists(st.sampled_from([START, END, "dog", " ", "\n"])).map("".join))
+def test_an_answer_without_reasoning_is_the_end_of_the_text_and_has_no_mark(text):
+    found = strip_reasoning(text)
+    assert START not in found
+    assert END not in found
+    assert found in text
+
+
+def test_reasoning_is_stripped_without_heavy_imports():
+    code = (
+        "import sys, blimpworks.generation.reasoning as r; "
+        "assert not {'torch', 'transformers', 'pyarrow', 'numpy'} & {*sys.modules}"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ)

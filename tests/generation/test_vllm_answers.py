@@ -1,0 +1,103 @@
+"""Answers by a real vLLM: its chat endpoint, and vLLM in process. Run by ``make test-vllm``."""
+
+import os
+import signal
+from dataclasses import replace
+
+import pytest
+
+from blimpworks.generation.conversation import Asked
+from blimpworks.generation.engine import load_answering, open_answering
+from blimpworks.generation.run import answer_items
+from blimpworks.models.threads import one_thread
+from support import answers_kit, vllm_kit
+from support.answers_kit import OPTIONS, QUESTIONS, SYSTEM
+
+pytest.importorskip("vllm", reason="no vLLM here: `make vllm`, then .vllm/bin/python -m pytest")
+pytestmark = pytest.mark.vllm
+IN_PROCESS = OPTIONS.model_copy(
+    update={"vllm": OPTIONS.vllm.model_copy(update={"mode": "in_process"})}
+)
+ASKED = [Asked(question, SYSTEM) for question in QUESTIONS]
+
+
+@pytest.fixture(scope="module")
+def chat(tmp_path_factory):
+    return answers_kit.make_model(tmp_path_factory.mktemp("chat"), "dated")
+
+
+@pytest.fixture(scope="module")
+def served(chat):
+    """The model behind a server that the tests share."""
+    with open_answering(chat, "vllm", OPTIONS) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def expected(chat):
+    """What transformers answers."""
+    with one_thread(), open_answering(chat, "transformers", OPTIONS) as engine:
+        return engine.answers(engine.conversation.ready(ASKED, OPTIONS.max_tokens))
+
+
+def test_the_chat_endpoint_answers_as_transformers_does(served, expected):
+    found = served.answers(served.conversation.ready(ASKED, OPTIONS.max_tokens))
+    assert found == expected
+    assert {each.finish for each in found} <= {"stop", "length"}
+
+
+def test_a_server_that_is_killed_is_started_again_and_asked_what_is_missing(served, expected):
+    ready = served.conversation.ready(ASKED, OPTIONS.max_tokens)
+    served.answers(ready[:1])
+    workers = {
+        number
+        for number in vllm_kit.family(os.getpid())
+        if "EngineCore" in vllm_kit.commands().get(number, "")
+    }
+    assert workers
+    for number in workers:
+        os.kill(number, signal.SIGKILL)
+    assert served.answers(ready) == expected
+
+
+def test_a_prompt_that_the_server_refuses_is_marked_and_no_other(served, expected):
+    ready = served.conversation.ready(ASKED[:3], OPTIONS.max_tokens)
+    long = served.conversation.ready([Asked("the dog " * 400)], 12)
+    found = served.answers([*ready, replace(long[0], room=12)])
+    assert found == [*expected[:3], "refused"]
+
+
+def test_raw_prompts_go_to_the_other_endpoint(chat):
+    raw = OPTIONS.model_copy(update={"chat": "raw"})
+    found = []
+    for name in ("vllm", "transformers"):
+        with open_answering(chat, name, raw) as engine:
+            found.append(engine.answers(engine.conversation.ready(ASKED[:6], 12)))
+    for ours, theirs in zip(*found, strict=True):
+        assert (ours.text.strip(), ours.tokens) == (theirs.text.strip(), theirs.tokens)
+
+
+def test_vllm_in_process_answers_the_same(chat, expected):
+    with open_answering(chat, "vllm", IN_PROCESS) as engine:
+        assert engine.answers(engine.conversation.ready(ASKED, OPTIONS.max_tokens)) == expected
+
+
+def test_answers_of_a_server_are_stored_and_never_asked_again(chat, tmp_path):
+    items = [answers_kit.write_prompts(tmp_path / "eng.parquet", QUESTIONS)]
+    made = (tmp_path / "shards", tmp_path / "manifest.json")
+    first = answer_items(items, {"eng": SYSTEM}, chat, *made, "vllm", OPTIONS)
+    assert first.statuses == {"ok": len(QUESTIONS)}
+    made[1].unlink()
+    # Without a server there is nothing to ask.
+    broken = OPTIONS.model_copy(
+        update={"vllm": OPTIONS.vllm.model_copy(update={"start_timeout": 1, "restarts": 0})}
+    )
+    assert answer_items(items, {"eng": SYSTEM}, chat, *made, "vllm", broken) == first
+
+
+def test_the_key_knows_template_and_limit_but_not_how_the_server_is_run(chat):
+    def key(**changes):
+        return load_answering(chat, "vllm", OPTIONS.model_copy(update=changes)).key
+
+    assert key() == key(in_flight=3)
+    assert len({key(), key(max_tokens=5), key(chat="raw")}) == 3

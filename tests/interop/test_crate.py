@@ -1,0 +1,490 @@
+"""Crates: accepted by the validator, computed again with pandas alone, refused when altered."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import blimpworks
+from blimpworks.errors import UserError
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.files import sha256_of
+from blimpworks.interop.crate.code import formula_code
+from blimpworks.interop.crate.export import Wish, _facts, plan_crate, write_crate
+from blimpworks.interop.crate.licences import licence_name, licence_url
+from blimpworks.interop.crate.tables import LEFT_OUT, place_of, read_csv, read_table
+from blimpworks.interop.croissant import write_croissant
+from blimpworks.papers.multiblimp.items.released import RELEASED_SCHEMA
+from blimpworks.prompt_tables import PROMPTS
+from blimpworks.tables import TableSchema
+from support import crate_kit, tiny
+from support.crate_kit import (
+    build_results,
+    differing_cells,
+    run,
+    seed_cache,
+    verdict,
+    write_campaign,
+)
+from support.paths import DATA
+
+pytestmark = pytest.mark.slow
+# No exhibit's cells are computed from these.
+WITHIN = {"tokens", "lexicon", "candidates", "parity", "prompts"}
+DECLARING = [m.name for m in iter_modules(blimpworks.__path__) if m.name.endswith("tables")]
+DECLARING += ["papers.lmentry.tables", "papers.urblimp.tables"]
+SCHEMAS = [
+    schema
+    for name in DECLARING
+    for schema in vars(import_module(f"blimpworks.{name}")).values()
+    if isinstance(schema, TableSchema) and schema.name not in WITHIN
+]
+SENTENCES = (DATA / "formula_sentences.txt").read_text("utf-8").splitlines()
+PANDAS_ALONE = "import sys; sys.modules['blimpworks'] = sys.modules['pyarrow'] = None\n"
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory):
+    """A directory with a small campaign's results and its file."""
+    here = tmp_path_factory.mktemp("campaign")
+    before = Path.cwd()
+    os.chdir(here)
+    try:
+        build_results(Path("results"))
+    finally:
+        os.chdir(before)
+    write_campaign(here / "small.yaml", "results")
+    return here
+
+
+@pytest.fixture(scope="module")
+def exported(campaign):
+    """The crate of that campaign."""
+    before = Path.cwd()
+    os.chdir(campaign)
+    try:
+        run("export", "crate", "results", "crate", "--campaign", "small.yaml")
+    finally:
+        os.chdir(before)
+    return campaign / "crate"
+
+
+@pytest.fixture
+def here(campaign, monkeypatch):
+    """The campaign's directory, to work in."""
+    monkeypatch.chdir(campaign)
+    return campaign
+
+
+@pytest.fixture
+def scratch(campaign, tmp_path, monkeypatch):
+    """A copy of the campaign that a test may damage, to work in."""
+    copy = tmp_path / "copy"
+    shutil.copytree(campaign, copy, ignore=shutil.ignore_patterns("crate"))
+    monkeypatch.chdir(copy)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return seed_cache(tmp_path_factory.mktemp("cache") / "http")
+
+
+def graph_of(crate):
+    """Entities of a crate, by identifier."""
+    graph = json.loads((crate / "ro-crate-metadata.json").read_text("utf-8"))["@graph"]
+    return {entity["@id"]: entity for entity in graph}
+
+
+def ids(value):
+    return [entity["@id"] for entity in (value if isinstance(value, list) else [value])]
+
+
+# The validator's verdict
+
+
+@pytest.mark.parametrize("profile", ["workflow-run-crate", "provenance-run-crate"])
+def test_the_validator_accepts_the_crate_at_its_required_level(exported, cache, profile):
+    assert verdict(exported, cache, profile) == []
+
+
+def damaged(exported, tmp_path, change):
+    crate = tmp_path / "crate"
+    shutil.copytree(exported, crate)
+    path = crate / "ro-crate-metadata.json"
+    document = json.loads(path.read_text("utf-8"))
+    change(document["@graph"])
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return crate
+
+
+def test_the_validator_refuses_a_job_without_its_command(exported, cache, tmp_path):
+    def change(graph):
+        next(e for e in graph if e["@id"].startswith("#job/")).pop("instrument")
+
+    problems = verdict(damaged(exported, tmp_path, change), cache)
+    assert any("MUST have an instrument" in message for message in problems)
+
+
+def test_the_validator_refuses_a_crate_that_lacks_one_of_its_files(exported, cache, tmp_path):
+    crate = damaged(exported, tmp_path, lambda graph: None)
+    (crate / "cells.csv").unlink()
+    assert any("cells.csv" in message for message in verdict(crate, cache))
+
+
+# What is in the crate
+
+
+def test_every_cell_can_be_computed_again_from_the_tables_of_the_crate(exported):
+    assert "judgements" in set(read_csv(exported / "cells.csv")["source"])
+    assert differing_cells(exported) == []
+
+
+@pytest.mark.xdist_group("workflow")
+def test_every_cell_of_every_paper_can_be_computed_again_from_a_whole_crate(evidence):
+    crate = evidence.path / "results/demo/crate"
+    assert set(read_csv(crate / "cells.csv")["form"]) == {"measured", "published"}
+    assert differing_cells(crate) == []
+
+
+@pytest.mark.xdist_group("workflow")
+def test_the_validator_accepts_a_whole_crate(evidence, cache):
+    assert verdict(evidence.path / "results/demo/crate", cache) == []
+
+
+@pytest.mark.xdist_group("workflow")
+def test_the_dictionary_describes_every_column_of_a_whole_crate(evidence):
+    described = read_csv(evidence.path / "results/demo/crate/dictionary.csv")
+    assert described[described["meaning"].isna()].empty
+
+
+def test_the_readme_computes_a_number_with_nothing_but_pandas(exported):
+    text = (exported / "README.md").read_text("utf-8")
+    code = re.search(r"```python\n(.*?)```", text, re.DOTALL)[1]
+    alone = [sys.executable, "-I", "-c", PANDAS_ALONE + code]
+    done = subprocess.run(alone, cwd=exported, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    computed, expected = done.stdout.split(" and ")[0].split(" should be ")
+    assert float(computed) == pytest.approx(float(expected), abs=1e-9)
+
+
+def test_the_tables_hold_what_the_originals_hold(exported, here):
+    frame = read_csv(exported / "tables/judgements/multiblimp/eng/grams.csv")
+    original = pa.parquet.read_table("results/judgements/multiblimp/eng/grams.parquet").to_pandas()
+    assert frame["margin"].tolist() == pytest.approx(original["margin"].tolist(), abs=1e-12)
+    assert frame["item_id"].tolist() == original["item_id"].tolist()
+    assert set(frame["lang"]) == {"eng"}
+    assert set(frame["model"]) == {"grams"}
+
+
+def test_the_dictionary_describes_every_column_of_every_table(exported):
+    described = read_csv(exported / "dictionary.csv")
+    assert described["meaning"].notna().all()
+    known = set(zip(described["table"], described["column"], strict=True))
+    for path in exported.rglob("tables/**/*.csv"):
+        kind = path.relative_to(exported / "tables").parts[0]
+        assert {(kind, column) for column in read_csv(path)} <= known
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: schema.name)
+def test_the_dictionary_knows_the_tables_of_this_version(schema):
+    from blimpworks.interop.crate.words import describe, read_dictionary
+
+    known = read_dictionary()
+    left = [name for name in schema.names if name not in LEFT_OUT.get(schema.name, ())]
+    assert [name for name in left if not describe(known, schema.name, name).meaning] == []
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["multiblimp.items.schema", "clams.items.build", "blimp.items.build", "urblimp.tables"],
+)
+def test_the_dictionary_knows_what_each_benchmark_says_of_its_items(module):
+    from blimpworks.interop.crate.words import describe, read_dictionary
+
+    names = import_module(f"blimpworks.papers.{module}").ITEM_SCHEMA.names
+    known = read_dictionary()
+    assert [name for name in names if not describe(known, "items", name).meaning] == []
+
+
+def test_the_dictionary_knows_what_released_items_say_of_their_origin():
+    from blimpworks.interop.crate.words import describe, read_dictionary
+
+    known = read_dictionary()
+    names = RELEASED_SCHEMA.names
+    assert [name for name in names if not describe(known, "items", name).meaning] == []
+
+
+def test_the_dictionary_knows_the_prompts_and_judgements_of_lmentry():
+    from blimpworks.interop.crate.words import describe, read_dictionary
+
+    known = read_dictionary()
+    columns = [("items", name) for name in PROMPTS.names]
+    columns += [("judgements", name) for name in ("certain", "rule", "pattern", "nominal")]
+    assert [each for each in columns if not describe(known, *each).meaning] == []
+
+
+def test_a_number_leads_back_through_the_jobs_to_the_text_behind_it(exported):
+    graph = graph_of(exported)
+    made_by = {
+        result: entity
+        for entity in graph.values()
+        if entity["@id"].startswith("#job/")
+        for result in ids(entity["result"])
+    }
+    waiting, seen = ["exhibits/multiblimp/table5.csv"], []
+    while waiting:
+        file = waiting.pop()
+        seen.append(file)
+        if file in made_by:
+            waiting += [i for i in ids(made_by[file]["object"]) if graph[i]["@type"] == "File"]
+    assert "#results/judgements/multiblimp/eng/grams.parquet" in seen
+    assert "#text.txt" in seen
+    command = graph[made_by["exhibits/multiblimp/table5.csv"]["instrument"]["@id"]]
+    assert command["name"] == "blimpworks build_exhibit multiblimp/table5"
+
+
+def test_a_copied_table_names_its_original_with_its_checksum(exported, here):
+    graph = graph_of(exported)
+    (original,) = ids(graph["tables/judgements/multiblimp/eng/grams.csv"]["isBasedOn"])
+    path = Path(graph[original]["name"])
+    assert graph[original]["sha256"] == sha256_of(path)
+
+
+def test_every_file_is_listed_with_its_checksum(exported):
+    graph = graph_of(exported)
+    files = {p.relative_to(exported).as_posix(): p for p in exported.rglob("*") if p.is_file()}
+    files.pop("ro-crate-metadata.json")
+    assert {name: graph[name]["sha256"] for name in files} == {
+        name: sha256_of(path) for name, path in files.items()
+    }
+
+
+def test_the_crate_does_not_tell_on_which_machine_the_jobs_ran(exported, here):
+    record = json.loads(Path("results/accuracies/multiblimp.parquet.prov.json").read_text())
+    text = (exported / "ro-crate-metadata.json").read_text("utf-8")
+    assert f'"{record["host"]["name"]}"' not in text
+    assert record["host"]["platform"] in text
+
+
+def test_the_same_results_make_the_same_crate(exported, here, tmp_path):
+    write_crate(plan_crate(Path("results"), Path("small.yaml"), Wish()), tmp_path / "again")
+    assert tiny.contents(tmp_path / "again") == tiny.contents(exported)
+
+
+def test_scores_and_compression_are_there_for_the_asking(here, tmp_path):
+    wish = Wish(exhibits=["multiblimp/table5"], tables=["scores"], gzip=True)
+    write_crate(plan_crate(Path("results"), Path("small.yaml"), wish), tmp_path / "crate")
+    scores = read_csv(tmp_path / "crate/tables/scores/multiblimp/eng/grams.csv.gz")
+    logprobs = scores["good_logprobs"].map(json.loads).map(sum)
+    assert logprobs.tolist() == pytest.approx(scores["logprob_good"].tolist(), abs=1e-3)
+    assert differing_cells(tmp_path / "crate") == []
+
+
+def test_an_author_with_an_orcid_is_a_person(here, tmp_path):
+    who = "Ada Lovelace <https://orcid.org/0000-0002-1825-0097>"
+    run("export", "crate", "results", tmp_path / "c", "--campaign", "small.yaml", "--author", who)
+    graph = graph_of(tmp_path / "c")
+    assert graph["./"]["author"] == {"@id": "https://orcid.org/0000-0002-1825-0097"}
+    assert graph["https://orcid.org/0000-0002-1825-0097"]["name"] == "Ada Lovelace"
+
+
+def test_a_language_called_nan_and_a_word_na_survive_the_trip(tmp_path):
+    path = tmp_path / "items/multiblimp/nan.parquet"
+    pairs = [("NA is here.", "is NA here."), ("null sees.", "sees null.")]
+    tiny.write_items(path, pairs, lang=["nan", "nan"])
+    frame = read_table("items", path)
+    frame.to_csv(tmp_path / "items.csv", index=False)
+    back = read_csv(tmp_path / "items.csv")
+    assert back["lang"].tolist() == ["nan", "nan"]
+    assert back["good"].tolist() == [good for good, _ in pairs]
+    assert back["treebank"].isna().all()
+
+
+def test_a_table_is_placed_by_the_last_directory_of_its_kind():
+    original = Path("/data/judgements/results/judgements/blimp/eng/llama-3.1-8b.parquet")
+    assert place_of("judgements", original) == Path("tables/judgements/blimp/eng/llama-3.1-8b.csv")
+
+
+# Formulas
+
+
+def test_the_code_of_a_formula_computes_what_the_formula_does():
+    rows = pd.DataFrame({"correct": [1.0, 0.0, 1.0]})
+    scope = {}
+    exec(formula_code("100 × mean(correct)"), scope)
+    assert scope["formula"](rows) == formula_of("100 × mean(correct)")(rows)
+
+
+def test_the_code_of_a_formula_has_its_parameters_and_what_it_calls():
+    text = formula_code("number of rows where accuracy_a > accuracy_b and p < 0.05")
+    assert (
+        text.index("def won(") < text.index("def wins(") < text.index("partial(wins, below=0.05)")
+    )
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_every_formula_of_every_paper_can_be_written_as_code(name):
+    text = formula_code(name)
+    compile(text, name, "exec")
+    assert "rows" in text
+    assert " at 0x" not in text
+
+
+# Licences
+
+
+@pytest.mark.parametrize(
+    ("stated", "name"),
+    [
+        ("CC BY-NC-SA 4.0", "CC-BY-NC-SA-4.0"),
+        ("CC BY 4.0", "CC-BY-4.0"),
+        ("CC BY-NC-SA 4.0 (as worded upstream: x)", "CC-BY-NC-SA-4.0"),
+        ("CC0-1.0", "CC0-1.0"),
+        ("GNU GPL 3.0", "GPL-3.0-only"),
+    ],
+)
+def test_licences_are_named_as_spdx_does(stated, name):
+    assert licence_name(stated) == name
+    assert licence_url(name) == f"https://spdx.org/licenses/{name}"
+
+
+@pytest.mark.parametrize("stated", ["LGPL-LR", "not stated in repo"])
+def test_a_licence_that_spdx_lacks_keeps_its_words(stated):
+    assert licence_name(stated) == stated
+    assert licence_url(stated) is None
+
+
+# Mistakes
+
+
+def plan(results="results", campaign="small.yaml", **wish):
+    return plan_crate(Path(results), Path(campaign), Wish(**wish))
+
+
+def test_results_that_are_not_there_are_told(here):
+    with pytest.raises(UserError, match=r"^nowhere does not exist; expected the results"):
+        plan("nowhere")
+
+
+def test_results_of_another_campaign_are_told(here, tmp_path):
+    other = write_campaign(tmp_path / "other.yaml", "elsewhere")
+    with pytest.raises(UserError, match=r"other.yaml puts its results in elsewhere, which from"):
+        plan(campaign=other)
+
+
+def test_a_tree_without_exhibits_is_told(scratch):
+    shutil.rmtree("results/exhibits")
+    with pytest.raises(UserError, match=r"results has no exhibits .*build them with snakemake"):
+        plan()
+
+
+def test_an_exhibit_that_was_not_built_is_told(here):
+    with pytest.raises(UserError, match="no exhibit 'multiblimp/fig9'; there are: multiblimp/tab"):
+        plan(exhibits=["multiblimp/fig9"])
+
+
+def test_a_kind_of_table_that_nothing_uses_is_told(here):
+    with pytest.raises(UserError, match="no 'lexicon' tables behind these exhibits; there are: a"):
+        plan(tables=["lexicon"])
+
+
+def test_a_directory_that_is_not_empty_is_left_alone(here, tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(UserError, match="already exists and is not an empty directory"):
+        write_crate(plan(), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_one_altered_byte_is_refused_in_one_sentence(scratch):
+    path = Path("results/judgements/multiblimp/eng/grams.parquet")
+    content = bytearray(path.read_bytes())
+    content[100] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=rf"^{path} was altered \(SHA-256 .*blimpworks check"):
+        plan()
+    assert "altered" in run("check", "results")
+
+
+def test_an_altered_table_for_print_is_refused_too(scratch):
+    path = Path("results/exhibits/multiblimp/table5.csv")
+    path.write_text(path.read_text().replace("English", "Englisch"))
+    with pytest.raises(UserError, match=rf"^{path} was altered"):
+        plan()
+
+
+def test_a_source_that_has_changed_since_is_refused(scratch):
+    Path("text.txt").write_text("other words\n")
+    with pytest.raises(UserError, match=r"^text.txt has changed since \S+ was made"):
+        plan()
+
+
+def test_a_missing_table_is_refused(scratch):
+    Path("results/scores/multiblimp/eng/grams.parquet").unlink()
+    with pytest.raises(UserError, match=r"grams.parquet is missing"):
+        plan()
+
+
+def test_a_table_made_anew_since_is_refused(scratch):
+    path = Path("results/judgements/multiblimp/eng/grams.parquet")
+    arguments = ("--items", "results/items/multiblimp/eng.parquet", "--output", path)
+    scores = ("--scores", "results/scores/multiblimp/eng/grams.parquet")
+    policy = ("--method", "full_sentence", "--ties", "half", "--near-tie", 0.5)
+    run("judge", *arguments, *scores, *policy)
+    with pytest.raises(UserError, match=r"was made anew since .*accuracies/multiblimp.parquet was"):
+        plan()
+
+
+def test_a_model_that_was_cleared_away_is_known_by_its_checksum(scratch, tmp_path):
+    shutil.rmtree("model")
+    write_crate(plan(), tmp_path / "crate")
+    graph = graph_of(tmp_path / "crate")
+    assert len(graph["#model/checkpoint.json"]["sha256"]) == 64
+    assert "no longer existed" in (tmp_path / "crate/README.md").read_text("utf-8")
+
+
+# Croissant
+
+
+def test_the_item_sets_are_described_so_that_the_reference_loader_reads_them(exported):
+    croissant = pytest.importorskip("mlcroissant")
+    dataset = croissant.Dataset(exported / "items/multiblimp/croissant.json")
+    assert not dataset.metadata.issues.errors
+    assert not dataset.metadata.issues.warnings
+    records = list(dataset.records("eng"))
+    assert [r["eng/good"].decode() for r in records] == [good for good, _ in crate_kit.PAIRS]
+    assert records[0]["eng/good_start"] == 4
+
+
+def test_an_item_set_is_described_with_the_checksum_of_its_file(exported):
+    croissant = pytest.importorskip("mlcroissant")
+    (file,) = croissant.Dataset(exported / "items/multiblimp/croissant.json").metadata.distribution
+    assert file.sha256 == sha256_of(exported / "items/multiblimp" / file.content_url)
+
+
+def test_generated_pairs_cite_their_paper_and_have_our_licence(here, tmp_path):
+    croissant = pytest.importorskip("mlcroissant")
+    plan = plan_crate(Path("results"), Path("small.yaml"), Wish(authors=["A"]))
+    for name, licence in (("blimp", "GPL-3.0-only"), ("blimp_generated", "CC0-1.0")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "eng.csv").write_text("item_id,paradigm\n1,causative\n")
+        write_croissant(folder, _facts(plan, name, ["GPL-3.0-only"]))
+        metadata = croissant.Dataset(folder / "croissant.json").metadata
+        assert "(2020). BLiMP: The Benchmark" in metadata.cite_as
+        assert metadata.license == [licence]
+
+
+def test_item_sets_can_be_exported_on_their_own(here, tmp_path):
+    output = run("export", "croissant", "results", tmp_path / "sets", "--campaign", "small.yaml")
+    assert output.strip() == str(tmp_path / "sets/multiblimp/croissant.json")
+    assert len(read_csv(tmp_path / "sets/multiblimp/eng.csv")) == 4

@@ -1,0 +1,376 @@
+"""Results and items in lm-evaluation-harness's layout, against the harness itself."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from blimpworks.analysis.accuracy import compute_accuracies
+from blimpworks.cli import app
+from blimpworks.errors import UserError
+from blimpworks.interop.lm_eval_import import differing_words, import_items
+from blimpworks.papers.blimp.paradigms import ONE_PREFIX
+from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
+from support import blimp_kit, tiny
+
+PAIRS = [
+    ("the dog sees.", "dog the sees."),
+    ("the bird finds the cat.", "the bird finds cat the."),
+    ("the nurse hears the dog!", "nurse the hears the dog!"),
+    ("the água sees.", "água the sees."),
+]
+
+
+def run(*arguments):
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.output
+
+
+def evaluate(root, checkpoint, engine, *methods):
+    """A campaign's results tree, with one model and language."""
+    items = root / "items/multiblimp/eng.parquet"
+    tiny.write_items(items, PAIRS, paradigm=["SG", "SG", "PL", "PL"])
+    manifest, store = root / "store/m/eng/manifest.json", root / "store/m/eng/shards"
+    scores = root / "scores/multiblimp/eng/m.parquet"
+    judgements = root / "judgements/multiblimp/eng/m.parquet"
+    where = ("--manifest", manifest, "--store", store)
+    loaded = ("--checkpoint", checkpoint, "--engine", engine, "--options", "{}")
+    run("score", items, *loaded, *where)
+    run("collect-scores", "--items", items, *where, "--output", scores)
+    options = [f"--method={method}" for method in methods]
+    policy = ("--ties", "wrong", "--near-tie", 0.001, "--output", judgements)
+    run("judge", "--items", items, "--scores", scores, *options, *policy)
+    return root
+
+
+def exported(root, output):
+    path = run("export", "lm-eval", root, output, "--benchmark", "multiblimp").strip()
+    (samples,) = output.glob("m/samples_multiblimp_eng_*.jsonl")
+    lines = samples.read_text(encoding="utf-8").splitlines()
+    with open(path, encoding="utf-8") as file:  # noqa: PTH123
+        return json.load(file), [json.loads(line) for line in lines], samples
+
+
+@pytest.fixture(scope="module")
+def ngram_results(tmp_path_factory):
+    root = tmp_path_factory.mktemp("ngram")
+    corpus = tiny.write_corpus(root / "text.txt")
+    checkpoint = tiny.make_ngram(corpus, root / "model" / "checkpoint.json")
+    methods = ("full_sentence", "per_byte", "critical_region", "masked_critical_word")
+    return evaluate(root / "results", checkpoint, "kenlm", *methods)
+
+
+def test_accuracies_and_samples_are_those_of_the_campaign(ngram_results, tmp_path):
+    results, samples, _ = exported(ngram_results, tmp_path)
+    path = ngram_results / "judgements/multiblimp/eng/m.parquet"
+    compute_accuracies([("m", "eng", path)], "multiblimp", tmp_path / "a.parquet")
+    rows = read_table(ACCURACIES, tmp_path / "a.parquet").to_pylist()
+    ours = {r["method"]: r for r in rows if r["phenomenon"] == "all"}
+    task = results["results"]["multiblimp_eng"]
+    assert task["acc,none"] == ours["full_sentence"]["accuracy"]
+    assert task["acc_bytes,none"] == ours["per_byte"]["accuracy"]
+    assert task["acc_critical_region,none"] == ours["critical_region"]["accuracy"]
+    verdicts = [sample["acc"] for sample in samples]
+    assert task["acc_stderr,none"] == pytest.approx(np.std(verdicts, ddof=1) / 2)
+    assert [s["doc"]["sen"] for s in samples] == [good for good, _ in PAIRS]
+    assert [s["doc"]["wrong_sen"] for s in samples] == [bad for _, bad in PAIRS]
+    assert results["n-samples"] == {"multiblimp_eng": {"original": 4, "effective": 4}}
+    assert results["config"]["model_dtype"] == "float32"
+    assert results["config"]["model"] == "kenlm"
+
+
+def test_export_of_the_same_results_has_the_same_bytes(ngram_results, tmp_path):
+    for name in ("a", "b"):
+        exported(ngram_results, tmp_path / name)
+    first, second = (
+        {k: v for k, v in tiny.contents(tmp_path / name).items() if ".prov." not in k}
+        for name in ("a", "b")
+    )
+    assert first == second
+    assert len(first) == 2
+
+
+def test_exported_samples_come_back_as_the_same_items(ngram_results, tmp_path):
+    _, _, samples = exported(ngram_results, tmp_path)
+    output = tmp_path / "items.parquet"
+    assert "4 items" in run("import", "lm-eval", samples, "--lang", "eng", "--output", output)
+    back = read_table(ITEMS, output)
+    assert back.equals(read_table(ITEMS, ngram_results / "items/multiblimp/eng.parquet"))
+
+
+def test_model_that_was_not_judged_is_told(ngram_results, tmp_path):
+    with pytest.raises(UserError, match="no judgements of other on multiblimp; expected"):
+        run(
+            *("export", "lm-eval", ngram_results, tmp_path),
+            *("--benchmark", "multiblimp", "--model", "other"),
+        )
+
+
+TASK = """
+task: multiblimp_eng
+dataset_path: json
+dataset_kwargs: {{data_files: {{train: {docs}}}}}
+output_type: multiple_choice
+test_split: train
+doc_to_text: ""
+target_delimiter: ""
+doc_to_target: 0
+doc_to_choice: "{{{{[sen, wrong_sen]}}}}"
+num_fewshot: 0
+metric_list:
+  - {{metric: acc, aggregation: mean, higher_is_better: true}}
+  - {{metric: acc_bytes, aggregation: mean, higher_is_better: true}}
+metadata: {{version: 1.0}}
+"""
+
+
+@pytest.fixture
+def blimp_results(tmp_path):
+    """Pairs of all paradigms of BLiMP, judged by full sentences and by both prefix methods."""
+    blimp_kit.evaluate(tmp_path / "results", ["m"])
+    return tmp_path / "results"
+
+
+def export_blimp(results, output):
+    run("export", "lm-eval", results, output, "--benchmark", "blimp")
+    (samples,) = output.glob("m/samples_blimp_eng_*.jsonl")
+    (summary,) = output.glob("m/results_*.json")
+    lines = samples.read_text(encoding="utf-8").splitlines()
+    return json.loads(summary.read_text(encoding="utf-8")), [json.loads(line) for line in lines]
+
+
+def test_a_method_counts_on_the_paradigms_that_allow_it(blimp_results, tmp_path):
+    results, samples = export_blimp(blimp_results, tmp_path / "out")
+    table = read_table(JUDGEMENTS, blimp_results / "judgements/blimp/eng/m.parquet").to_pylist()
+    for method, metric in (("full_sentence", "acc"), ("two_prefix", "acc_two_prefix")):
+        ours = {r["item_id"]: r["correct"] for r in table if r["method"] == method}
+        theirs = {s["doc"]["item_id"]: s[metric] for s in samples if metric in s}
+        assert theirs == ours
+        accuracy = results["results"]["blimp_eng"][f"{metric},none"]
+        assert accuracy == pytest.approx(np.mean([*ours.values()]))
+    assert {s["doc"]["paradigm"] for s in samples if "acc_one_prefix" in s} == {*ONE_PREFIX}
+    assert len(samples) == 67 * 3
+
+
+@pytest.mark.parametrize("method", ["full_sentence", "one_prefix"])
+def test_a_method_that_left_out_an_item_which_it_can_judge_is_told(blimp_results, method):
+    path = blimp_results / "judgements/blimp/eng/m.parquet"
+    rows = read_table(JUDGEMENTS, path).to_pylist()
+    rows.remove(next(row for row in rows if row["method"] == method))
+    write_table(pa.Table.from_pylist(rows, schema=JUDGEMENTS.arrow()), JUDGEMENTS, path)
+    with pytest.raises(UserError, match="are of other items than"):
+        export_blimp(blimp_results, blimp_results / "out")
+
+
+@pytest.mark.slow
+def test_the_harness_itself_writes_the_same_of_the_same_model(tmp_path, monkeypatch):
+    lm_eval = pytest.importorskip("lm_eval")
+    from lm_eval.loggers import EvaluationTracker
+    from lm_eval.tasks import TaskManager
+    from lm_eval.utils import get_file_task_name, make_table
+
+    for name in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
+    corpus = tiny.write_corpus(tmp_path / "text.txt")
+    checkpoint = tiny.make_transformer(corpus, tmp_path / "model" / "checkpoint.json")
+    root = evaluate(tmp_path / "results", checkpoint, "transformers", "full_sentence", "per_byte")
+    ours, samples, file = exported(root, tmp_path / "ours")
+    docs = tmp_path / "docs.jsonl"
+    docs.write_text("".join(json.dumps(s["doc"]) + "\n" for s in samples), encoding="utf-8")
+    (tmp_path / "tasks").mkdir()
+    (tmp_path / "tasks" / "task.yaml").write_text(TASK.format(docs=docs), encoding="utf-8")
+    tracker = EvaluationTracker(output_path=str(tmp_path / "theirs"))
+    evaluated = lm_eval.simple_evaluate(
+        model="hf",
+        model_args={"pretrained": str(checkpoint.parent), "dtype": "float32"},
+        tasks=["multiblimp_eng"],
+        task_manager=TaskManager(include_path=str(tmp_path / "tasks"), include_defaults=False),
+        device="cpu",
+        batch_size=4,
+        evaluation_tracker=tracker,
+    )
+    logged = evaluated.pop("samples")
+    tracker.save_results_aggregated(results=evaluated, samples=logged)
+    tracker.save_results_samples("multiblimp_eng", logged["multiblimp_eng"])
+    (path,) = (tmp_path / "theirs").rglob("results_*.json")
+    theirs = json.loads(path.read_text(encoding="utf-8"))
+    (path,) = (tmp_path / "theirs").rglob("samples_*.jsonl")
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    compare(ours, samples, theirs, lines)
+    assert get_file_task_name(file.name) == "multiblimp_eng"
+    assert "multiblimp_eng" in make_table(ours)
+
+
+def compare(ours, samples, theirs, lines):
+    """The harness's files against ours: the same keys, hashes and decisions."""
+    assert ours.keys() - theirs.keys() == {"blimpworks_version"}
+    assert not theirs.keys() - ours.keys()
+    for section in ("n-shot", "higher_is_better", "n-samples", "task_hashes"):
+        assert ours[section] == theirs[section]
+    task = "multiblimp_eng"
+    assert ours["results"][task] == pytest.approx(theirs["results"][task])
+    assert len(samples) == len(lines) == len(PAIRS)
+    for mine, other in zip(samples, lines, strict=True):
+        assert mine.keys() == other.keys()
+        inexact = {"resps", "filtered_resps"}
+        assert {k: v for k, v in mine.items() if k not in inexact} == {
+            k: v for k, v in other.items() if k not in inexact
+        }
+        for kind in inexact:
+            values = [np.array(s[kind]).reshape(2, 2)[:, 0].astype(float) for s in (mine, other)]
+            assert values[0] == pytest.approx(values[1], abs=1e-4)
+
+
+def write_lines(path, *documents):
+    lines = (d if isinstance(d, str) else json.dumps(d, ensure_ascii=False) for d in documents)
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def imported(path, *documents):
+    output = path.with_name("items.parquet")
+    import_items([write_lines(path, *documents)], "eng", output)
+    return read_table(ITEMS, output).to_pylist()
+
+
+def region(row, side):
+    start, end = row[f"{side}_start"], row[f"{side}_end"]
+    return None if start is None else row[side][start:end]
+
+
+BLIMP = {
+    "sentence_good": "Katherine can't help herself.",
+    "sentence_bad": "Katherine can't help himself.",
+    "linguistics_term": "anaphor_agreement",
+    "UID": "anaphor_gender_agreement",
+}
+ONE = {
+    "one_prefix_method": True,
+    "one_prefix_prefix": "Katherine can't help",
+    "one_prefix_word_good": "herself",
+    "one_prefix_word_bad": "himself",
+}
+TWO = {
+    "sentence_good": "Many girls insulted themselves.",
+    "sentence_bad": "Many girl insulted themselves.",
+    "two_prefix_method": True,
+    "two_prefix_prefix_good": "Many girls insulted",
+    "two_prefix_prefix_bad": "Many girl insulted",
+    "two_prefix_word": "themselves",
+}
+
+
+def test_documents_of_three_spellings_become_items(tmp_path):
+    other = {"good": "She sings.", "bad": "She sing."}
+    multiblimp = {"sen": "De hond loopt.", "wrong_sen": "De hond lopen.", "feature_vals": "SG"}
+    rows = imported(
+        tmp_path / "samples_some_task_2026-11-21T10-00-00.jsonl",
+        {"doc_id": 0, "doc": BLIMP},
+        {"doc_id": 1, "doc": multiblimp},
+        {"doc_id": 1, "doc": multiblimp, "filter": "second"},
+        "",
+        other,
+    )
+    assert [row["good"] for row in rows] == [
+        "Katherine can't help herself.",
+        "De hond loopt.",
+        "She sings.",
+    ]
+    assert [(row["phenomenon"], row["paradigm"]) for row in rows] == [
+        ("anaphor_agreement", "anaphor_gender_agreement"),
+        ("some_task", "SG"),
+        ("some_task", "some_task"),
+    ]
+    assert region(rows[1], "good") == "loopt."
+    assert region(rows[1], "bad") == "lopen."
+    assert len({row["item_id"] for row in rows}) == 3
+
+
+def test_prefix_methods_say_what_the_critical_word_is(tmp_path):
+    first, second = imported(tmp_path / "d.jsonl", BLIMP | ONE, TWO)
+    assert (region(first, "good"), region(first, "bad")) == ("herself", "himself")
+    assert (region(second, "good"), region(second, "bad")) == ("themselves", "themselves")
+    assert second["good_start"] == len("Many girls insulted ")
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "expected"),
+    [
+        ("a b c", "a d c", ("b", "d")),
+        ("a b  c d", "a x d", ("b  c", "x")),
+        ("a b c", "a c", ("b", None)),
+        ("a b a b", "a b", ("a b", None)),
+        ("who saw it", "who saw it", (None, None)),
+        ("a b c", "b a c", ("a b", "b a")),
+    ],
+)
+def test_differing_words_are_the_region(good, bad, expected):
+    spans = differing_words(good, bad)
+    regions = [
+        None if s[0] is None else t[s[0] : s[1]] for t, s in zip((good, bad), spans, strict=1)
+    ]
+    assert tuple(regions) == expected
+
+
+WORDS = st.lists(st.sampled_from(["a", "b", "cat", "água", "ক"]), min_size=1, max_size=6)
+
+
+@given(WORDS, WORDS)
+def test_the_sentences_are_equal_outside_their_regions(first, second):
+    texts = " ".join(first), " ".join(second)
+    rest = []
+    for text, (start, end) in zip(texts, differing_words(*texts), strict=True):
+        assert start is None or text[start:end].strip()
+        rest.append(text if start is None else text[:start] + text[end:])
+    lists = [part.split() for part in rest]
+    assert lists[0] == lists[1]
+
+
+def test_every_problem_is_told_with_its_line(tmp_path):
+    path = tmp_path / "bad.jsonl"
+    documents = [
+        BLIMP,
+        "{",
+        [1],
+        {"doc_id": 4, "doc": {"question": "?"}},
+        {"sen": "Good.", "wrong_sen": " "},
+        {"sen": "Good.", "wrong_sen": 3},
+        TWO,
+        {k: v for k, v in (BLIMP | ONE).items() if k != "one_prefix_prefix"},
+    ]
+    with pytest.raises(UserError) as error:
+        imported(path, *documents)
+    lines = str(error.value).splitlines()
+    assert [line.split(": ")[0].rpartition(":")[2] for line in lines] == [
+        "2",
+        "3",
+        "4",
+        "5",
+        "6",
+        "8",
+    ]
+    assert "is not JSON" in lines[0]
+    assert "is no document but list" in lines[1]
+    assert "has no pair of sentences, expected sentence_good and sentence_bad; sen and" in lines[2]
+    assert "wrong_sen is ' ', expected a sentence" in lines[3]
+    assert "has no one_prefix_prefix, which its prefix method needs" in lines[5]
+    assert not (tmp_path / "items.parquet").exists()
+
+
+def test_long_lists_of_problems_are_cut(tmp_path):
+    with pytest.raises(UserError, match="… and 5 more"):
+        imported(tmp_path / "bad.jsonl", *["{"] * 25)
+
+
+def test_files_without_documents_are_told(tmp_path):
+    with pytest.raises(UserError, match="no document; expected lines of JSON"):
+        imported(tmp_path / "empty.jsonl")
+    with pytest.raises(UserError, match="can't be read"):
+        import_items([tmp_path / "none.jsonl"], "eng", tmp_path / "items.parquet")

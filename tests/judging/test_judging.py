@@ -1,0 +1,221 @@
+import json
+import math
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
+from typer.testing import CliRunner
+
+from blimpworks.analysis.accuracy import compute_accuracies, wilson
+from blimpworks.cli import app
+from blimpworks.errors import UserError
+from blimpworks.judging.judge import UNKNOWN_ID
+from blimpworks.models.corpus import SPECIALS
+from blimpworks.records.job import sidecar_path
+from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table, write_table
+from support import tiny
+from support.judging_kit import judged
+
+
+def whole(value):
+    return [(value / 2, 1), (value / 2, 3)]
+
+
+PAIR = ("a b", "a c")
+
+
+@pytest.mark.parametrize(("ties", "expected"), [("wrong", 0.0), ("right", 1.0), ("half", 0.5)])
+def test_tie_policy_decides_ties_only(tmp_path, ties, expected):
+    rows = [(whole(-2.0), whole(-2.0)), (whole(-1.0), whole(-2.0)), (whole(-3.0), whole(-2.0))]
+    found = judged(tmp_path, [PAIR] * 3, rows, ties=ties)
+    assert [row["correct"] for row in found] == [expected, 1.0, 0.0]
+    assert [row["tie"] for row in found] == [True, False, False]
+    assert [row["margin"] for row in found] == [0.0, 1.0, -1.0]
+
+
+def test_near_ties_include_ties_and_end_below_the_threshold(tmp_path):
+    margins = [0.0, 0.125, -0.125, 0.25, -0.25, 0.5]
+    rows = [(whole(-4.0 + margin), whole(-4.0)) for margin in margins]
+    found = judged(tmp_path, [PAIR] * 6, rows, near_tie=0.25)
+    assert [row["near_tie"] for row in found] == [True, True, True, False, False, False]
+    assert [row["correct"] for row in found] == [0, 1, 0, 1, 0, 1]
+
+
+def test_unscored_items_keep_a_null_row(tmp_path, caplog):
+    nothing = [(math.nan, 3)]
+    rows = [(whole(-1.0), nothing), (whole(-1.0), whole(-2.0))]
+    found = judged(tmp_path, [PAIR] * 2, rows, statuses={0: "too_long"})
+    assert [row["correct"] for row in found] == [None, 1.0]
+    assert found[0]["value_good"] == -1.0
+    assert found[0]["tie"] is None
+    assert "1 of 2 judgements are null" in caplog.text
+
+
+def test_item_without_critical_region_is_not_judged_by_it(tmp_path):
+    columns = {"good_start": [None], "good_end": [None]}
+    (row,) = judged(
+        tmp_path, [PAIR], [(whole(-1.0), whole(-2.0))], method="critical_region", columns=columns
+    )
+    assert row["correct"] is None
+
+
+def test_item_in_two_conditions_is_judged_in_both(tmp_path):
+    columns = {"item_id": ["i0", "i0"], "paradigm": ["SG", "PL"]}
+    found = judged(tmp_path, [PAIR] * 2, [(whole(-1.0), whole(-2.0))], columns=columns)
+    assert [(row["paradigm"], row["correct"]) for row in found] == [("SG", 1.0), ("PL", 1.0)]
+
+
+def test_scores_of_other_items_are_refused(tmp_path):
+    with pytest.raises(UserError, match="has no scores of item i1"):
+        judged(tmp_path, [PAIR] * 2, [(whole(-1.0), whole(-2.0))])
+
+
+def test_unknown_method_is_told(tmp_path):
+    with pytest.raises(UserError, match="method 'vibes' is unknown; expected one of full_sent"):
+        judged(tmp_path, [PAIR], [(whole(-1.0), whole(-2.0))], method="vibes")
+
+
+def write_judgements(path, rows):
+    """From (paradigm, correct or None, tie)."""
+    n = len(rows)
+    data = {
+        "item_id": [f"i{i}" for i in range(n)],
+        "phenomenon": [p.partition("/")[0] for p, _, _ in rows],
+        "paradigm": [p for p, _, _ in rows],
+        "method": ["full_sentence"] * n,
+        **dict.fromkeys(("value_good", "value_bad", "margin"), [0.0] * n),
+        "correct": [c for _, c, _ in rows],
+        "tie": [t for _, _, t in rows],
+        "near_tie": [t for _, _, t in rows],
+    }
+    write_table(pa.table(data, schema=JUDGEMENTS.arrow()), JUDGEMENTS, path)
+    return path
+
+
+def test_accuracies_are_micro_averages_with_intervals(tmp_path, caplog):
+    rows = [("n/SG", 1.0, False)] * 3 + [("n/PL", 0.0, True)] + [("p/1", 1.0, False)]
+    path = write_judgements(tmp_path / "m.parquet", [*rows, ("n/PL", None, None)])
+    compute_accuracies([("m", "eng", path)], "multiblimp", tmp_path / "out.parquet")
+    table = read_table(ACCURACIES, tmp_path / "out.parquet").to_pylist()
+    found = {(r["phenomenon"], r["paradigm"]): r for r in table}
+    assert {key: (r["correct"], r["n"]) for key, r in found.items()} == {
+        ("n", "n/SG"): (3, 3),
+        ("n", "n/PL"): (0, 1),
+        ("n", "all"): (3, 4),
+        ("p", "p/1"): (1, 1),
+        ("p", "all"): (1, 1),
+        ("all", "all"): (4, 5),
+    }
+    assert {key[1]: r["skipped"] for key, r in found.items() if r["skipped"]} == {
+        "n/PL": 1,
+        "all": 1,
+    }
+    total = found["all", "all"]
+    assert (total["ties"], total["near_ties"], total["accuracy"]) == (1, 1, 0.8)
+    assert (total["low"], total["high"]) == pytest.approx(proportion_confint(4, 5, method="wilson"))
+    assert (total["model"], total["lang"], total["benchmark"]) == ("m", "eng", "multiblimp")
+    assert "1 of 6 rows have no judgement" in caplog.text
+
+
+def test_what_was_skipped_throughout_has_no_accuracy(tmp_path):
+    rows = [("n/SG", None, None), ("p/1", 1.0, False)]
+    path = write_judgements(tmp_path / "m.parquet", rows)
+    compute_accuracies([("m", "eng", path)], "multiblimp", tmp_path / "out.parquet")
+    table = read_table(ACCURACIES, tmp_path / "out.parquet").to_pylist()
+    found = {(r["phenomenon"], r["paradigm"]): (r["n"], r["skipped"]) for r in table}
+    assert found == {("p", "p/1"): (1, 0), ("p", "all"): (1, 0), ("all", "all"): (1, 1)}
+
+
+def test_language_without_judgements_yields_no_row(tmp_path):
+    empty = write_judgements(tmp_path / "a.parquet", [])
+    full = write_judgements(tmp_path / "b.parquet", [("n/SG", 1.0, False)])
+    judgements = [("m", "deu", empty), ("m", "eng", full)]
+    assert compute_accuracies(judgements, "multiblimp", tmp_path / "out.parquet") == 3
+    assert compute_accuracies(judgements[:1], "multiblimp", tmp_path / "out.parquet") == 0
+    assert len(read_table(ACCURACIES, tmp_path / "out.parquet")) == 0
+
+
+@given(st.integers(1, 500), st.data())
+def test_interval_holds_the_proportion(n, data):
+    correct = data.draw(st.integers(0, n))
+    low, high = wilson(correct, n)
+    assert 0 <= low <= correct / n + 1e-12
+    assert correct / n - 1e-12 <= high <= 1
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_commands_lead_from_items_to_accuracies(tmp_path):
+    corpus = tiny.write_corpus(tmp_path / "text.txt")
+    checkpoint = tmp_path / "models" / "checkpoint.json"
+    items = tiny.write_items(tmp_path / "items.parquet", [("the dog sees.", "dog the sees.")])
+    store, manifest = tmp_path / "shards", tmp_path / "manifest.json"
+    scores = tmp_path / "scores.parquet"
+    judgements = tmp_path / "judgements" / "multiblimp" / "eng" / "grams.parquet"
+    root, which = judgements.parents[1], ("--models", '{"grams": ["eng"]}')
+    accuracies = tmp_path / "accuracies.parquet"
+    where = ("--manifest", manifest, "--store", store)
+    recipe = ("--recipe-name", "g", "--recipe", tiny.NGRAM.model_dump_json())
+    loaded = ("--checkpoint", checkpoint, "--engine", "kenlm")
+    policy = ("--method", "full_sentence", "--ties", "wrong", "--near-tie", "0.001")
+    steps = [
+        ("train-ngram", corpus, "--name", "g", "--scope", "eng", *recipe, "--output", checkpoint),
+        ("score", items, *loaded, "--options", "{}", *where),
+        ("collect-scores", "--items", items, "--output", scores, *where),
+        ("judge", "--items", items, "--scores", scores, *policy, "--output", judgements),
+        ("compute-accuracies", root, *which, "--benchmark", "multiblimp", "--output", accuracies),
+    ]
+    for step in steps:
+        done = run(*step)
+        assert done.exit_code == 0, done.output
+    assert {(r["model"], r["lang"]) for r in read_table(ACCURACIES, accuracies).to_pylist()} == {
+        ("grams", "eng")
+    }
+    for product in (checkpoint, manifest, scores, judgements, accuracies):
+        assert json.loads(sidecar_path(product).read_text())["outputs"]
+    which = ("--models", '{"grams": ["eng", "deu"]}')
+    done = run(
+        "compute-accuracies", root, *which, "--benchmark", "multiblimp", "--output", accuracies
+    )
+    assert isinstance(done.exception, UserError)
+    assert "deu/grams.parquet does not exist" in str(done.exception)
+
+
+KNOWN, UNKNOWN = 7, UNKNOWN_ID
+
+
+def test_the_unknown_word_has_one_id_in_all_models_that_know_whole_words(tmp_path):
+    text = tiny.write_corpus(tmp_path / "text.txt")
+    tiny.make_ngram(text, tmp_path / "ngram" / "checkpoint.json")
+    words = (tmp_path / "ngram" / "vocabulary.txt").read_text().splitlines()
+    assert words[UNKNOWN_ID] == SPECIALS[UNKNOWN_ID] == "<unk>"
+
+
+@pytest.mark.parametrize(
+    ("unknown", "expected"),
+    [(None, [1.0, 1.0, 1.0]), ("critical", [1.0, 1.0, None]), ("any", [1.0, None, None])],
+)
+def test_pairs_with_unknown_words_are_left_out_as_the_campaign_wants(tmp_path, unknown, expected):
+    columns = {side: [2, 2, 2] for side in ("good_start", "bad_start")}
+    columns |= {side: [3, 3, 3] for side in ("good_end", "bad_end")}
+    rows = [(whole(-1.0), whole(-2.0))] * 3
+    ids = {(1, "good"): [UNKNOWN, KNOWN], (2, "bad"): [KNOWN, UNKNOWN]}
+    found = judged(tmp_path, [PAIR] * 3, rows, unknown=unknown, ids=ids, columns=columns)
+    assert [row["correct"] for row in found] == expected
+
+
+def test_one_item_more_is_correct_in_each_paradigm_where_the_authors_count_so(tmp_path):
+    rows = [(whole(-1.0), whole(-2.0))] + [(whole(-2.0), whole(-1.0))] * 3
+    judged(tmp_path, [PAIR] * 4, rows)
+    named = [("m", "eng", tmp_path / "judgements.parquet")]
+    compute_accuracies(named, "clams", tmp_path / "out", ["m"])
+    found = read_table(ACCURACIES, tmp_path / "out").to_pylist()
+    assert {(row["paradigm"] == "all", row["accuracy"]) for row in found} == {
+        (False, 2 / 5),
+        (True, 1 / 4),
+    }
+    assert {(row["correct"], row["n"]) for row in found} == {(1.0, 4)}

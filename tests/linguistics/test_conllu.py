@@ -1,0 +1,354 @@
+import io
+import json
+import lzma
+import os
+import re
+from functools import cache, partial
+from pathlib import Path
+
+import conllu
+import pytest
+from conllu.parser import parse_comment_line, parse_dict_value, parse_paired_list_value
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.errors import UserError
+from blimpworks.linguistics.treebanks.build import build_tokens, read_treebank
+from blimpworks.linguistics.treebanks.conllu import parse_conllu
+from blimpworks.tables import SENTENCES, TOKENS, read_table
+from support.conllu_kit import READERS, generated_sentence
+
+PATH = Path("UD_Test-X/x.conllu")
+ALL_TREEBANKS = "BLIMPWORKS_ALL_TREEBANKS"
+SAMPLED_EVERY = 16
+
+
+def sentence(*rows, sent_id="s"):
+    """A sentence in CoNLL-U; a row is "ID FORM HEAD"."""
+    lines = [f"# sent_id = {sent_id}"]
+    for row in rows:
+        number, form, head = row.split()
+        lines.append("\t".join((number, form, form, "X", "_", "_", head, "dep", "_", "_")))
+    return "\n".join(lines) + "\n\n"
+
+
+GOOD = sentence("1 a 2", "2 b 0", "3 c 2", sent_id="good")
+
+
+@pytest.fixture(params=READERS)
+def read(request):
+    """Read some text with each of the readers."""
+    return partial(read_text, reader=request.param)
+
+
+def read_text(text, malformed="error", first=0, reader="columnar"):
+    data = text if isinstance(text, bytes) else text.encode()
+    return READERS[reader](data, PATH, "UD_Test-X", malformed, first)
+
+
+# ---- equality with the conllu package
+
+cached_dict = cache(parse_dict_value)
+cached_deps = cache(parse_paired_list_value)
+
+
+def normalised(token):
+    """A token of the conllu package as a row of our table (tree columns parsed)."""
+    number = token["id"]
+    is_word = isinstance(number, int)
+    return {
+        "id": str(number) if is_word else "".join(map(str, number)),
+        "word": number if is_word else None,
+        "space_after": (token["misc"] or {}).get("SpaceAfter") != "No",
+    } | {name: token[name] for name in ("form", "lemma", "xpos", "feats", "head", "deps", "misc")}
+
+
+def parsed(row):
+    """A row of our table with the columns that the conllu package parses, parsed."""
+    kept = ("id", "word", "form", "lemma", "xpos", "head", "space_after")
+    return {name: row[name] for name in kept} | {
+        "feats": cached_dict(row["feats"] or "_"),
+        "deps": cached_deps(row["deps"] or "_"),
+        "misc": cached_dict((row["misc"] or "_").strip()),
+    }
+
+
+def metadata(comments):
+    return dict(pair for comment in comments for pair in parse_comment_line(comment))
+
+
+def assert_equals_conllu(text, reading):
+    """Sentence by sentence and token by token, whatever both readers know."""
+    lines = text.split("\n")
+    rows = reading.tokens.to_pylist()
+    start = 0
+    theirs = list(conllu.parse_incr(io.StringIO(text)))
+    ours = reading.sentences.to_pylist()
+    assert len(ours) == len(theirs)
+    for index, (mine, expected) in enumerate(zip(ours, theirs, strict=True)):
+        assert mine["sentence"] == index
+        assert metadata(mine["comments"]) == expected.metadata
+        comment_lines = lines[mine["line"] - 1 :][: len(mine["comments"])]
+        assert mine["comments"] == [line.removeprefix("\ufeff") for line in comment_lines]
+        assert mine["sent_id"] == expected.metadata.get("sent_id")
+        assert mine["text"] == expected.metadata.get("text")
+        assert mine["words"] == sum(isinstance(token["id"], int) for token in expected)
+        for row, token in zip(rows[start : start + len(expected)], expected, strict=True):
+            assert row["sentence"] == index
+            assert parsed(row) == normalised(token)
+            assert (row["upos"] or "_", row["deprel"] or "_") == (token["upos"], token["deprel"])
+            assert lines[row["line"] - 1].startswith(f"{row['id']}\t{row['form']}\t")
+        start += len(expected)
+    assert start == len(rows)
+
+
+@pytest.mark.mirror
+def test_treebanks_of_the_mirror_equal_conllu(mirror):
+    files = sorted(mirror.glob("ud/**/*.conllu*"))
+    assert files
+    for path in files if os.environ.get(ALL_TREEBANKS) else files[::SAMPLED_EVERY]:
+        opened = lzma.open if path.suffix == ".xz" else open
+        with opened(path, "rb") as handle:
+            data = handle.read()
+        reading = parse_conllu(data, path, path.parent.name, "error")
+        try:
+            assert_equals_conllu(data.decode(), reading)
+        except AssertionError as error:
+            raise AssertionError(f"{path} differs from conllu") from error
+
+
+@settings(deadline=None)
+@given(st.lists(generated_sentence(), min_size=1, max_size=4), st.booleans())
+def test_generated_sentences_equal_conllu(sentences, closed):
+    text = "\n".join(sentences) + ("\n" if closed else "")
+    assert_equals_conllu(text, read_text(text))
+
+
+# ---- what a reading holds
+
+
+def test_columns_of_a_sentence(read):
+    text = (
+        "# newdoc\n# sent_id = x1\n# text = Am See\n"
+        "1-2\tAm\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n"
+        "1\tan\tan\tADP\tAPPR\tA=b|C=d,e\t3\tcase\t3:case\t_\n"
+        "2\tdem\t_\tDET\t_\t_\t3\tdet\t_\tX=y|SpaceAfter=No\n"
+        "3\t_\t_\t_\t_\t_\t0\troot\t_\tSpaceAfter=Nope\n"
+        "3.1\tz\tz\t_\t_\t_\t_\t_\t3:dep\t_\n"
+    )
+    reading = read(text, first=7)
+    columns = reading.tokens.to_pydict()
+    assert reading.tokens.schema == TOKENS.arrow()
+    assert columns["sentence"] == [7] * 5
+    assert columns["line"] == [4, 5, 6, 7, 8]
+    assert columns["id"] == ["1-2", "1", "2", "3", "3.1"]
+    assert columns["word"] == [None, 1, 2, 3, None]
+    assert columns["form"] == ["Am", "an", "dem", "_", "z"]
+    assert columns["lemma"] == ["_", "an", "_", "_", "z"]
+    assert columns["upos"] == [None, "ADP", "DET", None, None]
+    assert columns["feats"] == [None, "A=b|C=d,e", None, None, None]
+    assert columns["head"] == [None, 3, 3, 0, None]
+    assert columns["deps"] == [None, "3:case", None, None, "3:dep"]
+    assert columns["misc"][:2] == ["SpaceAfter=No", None]
+    assert columns["space_after"] == [False, True, False, True, True]
+    assert reading.sentences.schema == SENTENCES.arrow()
+    assert reading.sentences.to_pylist() == [
+        {
+            "sentence": 7,
+            "treebank": "UD_Test-X",
+            "file": "x.conllu",
+            "sent_id": "x1",
+            "line": 1,
+            "words": 3,
+            "text": "Am See",
+            "comments": ["# newdoc", "# sent_id = x1", "# text = Am See"],
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD.removesuffix("\n"),
+        "\ufeff" + GOOD,
+        GOOD.replace("\n", "\r\n"),
+        GOOD + "\n\n",
+    ],
+    ids=["no blank line at the end", "byte order mark", "CRLF", "surplus blank lines"],
+)
+def test_harmless_variants_read_alike(read, text):
+    assert read(text).tokens.equals(read(GOOD).tokens)
+    assert read(text).sentences.equals(read(GOOD).sentences)
+
+
+def test_a_file_without_sentence_is_refused(read):
+    for text in ("", "\n\n"):
+        with pytest.raises(UserError, match=r"x\.conllu holds no sentence"):
+            read(text, "set_aside")
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_missing_file_is_refused(tmp_path, reader):
+    with pytest.raises(UserError, match="does not exist; expected a treebank"):
+        read_treebank(tmp_path / "x.conllu", "X", TreebankOptions(reader=reader))
+
+
+# ---- malformed sentences
+
+BAD = sentence("1 a 2", "2 b 0", "3 c 2", sent_id="bad")
+BAD_LINES = BAD.splitlines()
+PREFIX = len(GOOD.splitlines())
+
+
+def replaced(old, new):
+    assert old.encode() in BAD.encode()
+    return BAD.encode().replace(old.encode(), new if isinstance(new, bytes) else new.encode(), 1)
+
+
+MALFORMED = {
+    "too few fields": (replaced("2\tb\tb\tX", "2\tb\tX"), 3, r"9 tab-separated field\(s\), exp"),
+    "too many fields": (replaced("2\tb\tb", "2\tb\tb\tb"), 3, r"11 tab-separated field\(s\)"),
+    "spaces for tabs": (BAD.replace("\t", " ").encode(), 2, r"1 tab-separated field\(s\)"),
+    "line of blanks": (replaced("2\tb", "  \n2\tb"), 3, r"1 tab-separated field\(s\)"),
+    "letters in an id": (replaced("2\tb", "2a\tb"), 3, "ID '2a', expected word 2, a range"),
+    "leading zero": (replaced("2\tb", "02\tb"), 3, "ID '02', expected word 2"),
+    "skipped word": (replaced("3\tc", "4\tc"), 4, "ID '4', expected word 3"),
+    "repeated word": (replaced("2\tb", "1\tb"), 3, "ID '1', expected word 2"),
+    "starts with word 2": (replaced(BAD_LINES[1] + "\n", ""), 2, "ID '2', expected word 1"),
+    "enormous id": (replaced("2\tb", "99999999999999999999\tb"), 3, "expected word 2"),
+    "range out of place": (replaced("2\tb\tb", "1-2\tb\tb"), 3, "ID '1-2', expected word 2"),
+    "range beyond the end": (replaced("3\tc", "3-4\tc"), 4, "ID '3-4', expected word 3"),
+    "reversed range": (replaced("3\tc", "3-2\tc"), 4, "ID '3-2', expected word 3"),
+    "empty node out of place": (replaced("3\tc", "3.1\tc"), 4, "or an empty node 2.N"),
+    "head not an integer": (replaced("\t0\t", "\troot\t"), 3, "HEAD 'root', expected an integer"),
+    "head missing": (replaced("\t0\t", "\t_\t"), 3, "HEAD '_', expected an integer from 0 to 3"),
+    "head negative": (replaced("\t0\t", "\t-1\t"), 3, "HEAD '-1', expected an integer"),
+    "head beyond the sentence": (replaced("\t0\t", "\t4\t"), 3, "HEAD '4', expected an integer"),
+    "head enormous": (replaced("\t0\t", "\t99999999999\t"), 3, "HEAD '99999999999', expected"),
+    "head of an empty node": (replaced("3\tc", "2.1\tc"), 4, "HEAD '2' of a range or empty node"),
+    "blank form": (replaced("2\tb\tb", "2\t\tb"), 3, "FORM is blank, expected a value"),
+    "form of spaces": (replaced("2\tb\tb", "2\t \tb"), 3, "FORM is blank, expected a value"),
+    "blank field": (replaced("2\tb\tb\tX\t_", "2\tb\tb\tX\t"), 3, "XPOS is blank"),
+    "feature without value": (
+        replaced("2\tb\tb\tX\t_\t_", "2\tb\tb\tX\t_\tA=b|C"),
+        3,
+        r"FEATS 'A=b\|C', expected '_' or name=value pairs",
+    ),
+    "invalid UTF-8": (replaced("2\tb\tb", b"2\tb\xff\tb"), 3, "the line is not UTF-8"),
+    "comment in mid-sentence": (replaced("2\tb", "# c\n2\tb"), 3, "a comment after a token"),
+    "no words": (b"# sent_id = bad\n\n", 1, "a sentence without words"),
+    "only an empty node": (
+        ("# sent_id = bad\n" + "\t".join(["0.1", "x", *"_" * 8]) + "\n\n").encode(),
+        1,
+        "a sentence without words",
+    ),
+}  # fmt: skip
+TRUNCATED = {
+    "cut in mid-line": (BAD.encode()[:-8], 4, "the file ends in mid-line, expected a line end"),
+    "cut within MISC": (BAD.encode()[:-2], 4, "the file ends in mid-line, expected a line end"),
+    "cut after a line": (("\n".join(BAD_LINES[:2]) + "\n").encode(), 2, "HEAD '2', expected"),
+    "cut in a comment": (b"# sent_id = bad", 1, "the file ends in mid-line"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("bad", "line", "message"), MALFORMED.values(), ids=MALFORMED)
+def test_malformed_sentence_stops_or_is_set_aside(read, bad, line, message):
+    data = GOOD.encode() + bad + GOOD.encode()
+    where = re.escape(f"{PATH}:{PREFIX + line}: ")
+    with pytest.raises(UserError, match=f"^{where}.*{message}.*; mend the file"):
+        read(data)
+    reading = read(data, "set_aside")
+    assert reading.sentences["sent_id"].to_pylist() == ["good", "good"]
+    assert reading.sentences["sentence"].to_pylist() == [0, 1]
+    assert reading.tokens["sentence"].to_pylist() == [0, 0, 0, 1, 1, 1]
+    last = PREFIX + bad.count(b"\n") + 1
+    assert reading.sentences["line"].to_pylist() == [1, last]
+    [entry] = reading.malformed
+    assert (entry.treebank, entry.file) == ("UD_Test-X", "x.conllu")
+    assert (entry.line, entry.sent_id) == (PREFIX + line, "bad")
+    assert re.search(message, entry.reason)
+
+
+@pytest.mark.parametrize(("bad", "line", "message"), TRUNCATED.values(), ids=TRUNCATED)
+def test_truncated_file_stops_or_loses_its_last_sentence(read, bad, line, message):
+    data = GOOD.encode() + bad
+    with pytest.raises(UserError, match=f":{PREFIX + line}: .*{message}"):
+        read(data)
+    reading = read(data, "set_aside")
+    assert reading.sentences["sent_id"].to_pylist() == ["good"]
+    assert [entry.line for entry in reading.malformed] == [PREFIX + line]
+
+
+def test_the_first_problem_of_a_file_is_reported(read):
+    two = BAD.replace("\t0\t", "\t9\t") + BAD.replace("2\tb", "2\tb\tb")
+    with pytest.raises(UserError, match=r":3: HEAD '9'"):
+        read(two)
+    assert [entry.line for entry in read(two, "set_aside").malformed] == [3, 8]
+
+
+# ---- build_tokens
+
+
+@pytest.fixture
+def treebanks(tmp_path):
+    found = []
+    for treebank, text in (("UD_X-A", GOOD + GOOD), ("UD_X-B", GOOD)):
+        path = tmp_path / treebank / "x-ud-test.conllu"
+        path.parent.mkdir()
+        path.write_text(text)
+        found.append((treebank, path))
+    return found
+
+
+@pytest.fixture
+def products(tmp_path):
+    return [tmp_path / "out" / name for name in ("tokens.parquet", "sentences.parquet", "bad.tsv")]
+
+
+def test_build_numbers_sentences_through_all_files(treebanks, products):
+    counts = build_tokens(treebanks, *products, TreebankOptions())
+    assert counts == {"files": 2, "sentences": 3, "words": 9, "tokens": 9, "set_aside": 0}
+    tokens = read_table(TOKENS, products[0])
+    sentences = read_table(SENTENCES, products[1])
+    assert tokens["sentence"].to_pylist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert sentences["sentence"].to_pylist() == [0, 1, 2]
+    assert sentences["treebank"].to_pylist() == ["UD_X-A", "UD_X-A", "UD_X-B"]
+    assert products[2].read_text() == "treebank\tfile\tline\tsent_id\treason\n"
+
+
+def test_build_reports_what_it_sets_aside(treebanks, products):
+    treebanks[0][1].write_text(GOOD + BAD.replace("\t0\t", "\t9\t"))
+    counts = build_tokens(treebanks, *products, TreebankOptions(malformed="set_aside"))
+    assert (counts["sentences"], counts["set_aside"]) == (2, 1)
+    assert read_table(SENTENCES, products[1])["sentence"].to_pylist() == [0, 1]
+    [row] = products[2].read_text().splitlines()[1:]
+    reason = "HEAD '9', expected an integer from 0 to 3"
+    assert row.split("\t") == ["UD_X-A", "x-ud-test.conllu", "8", "bad", reason]
+
+
+def test_build_leaves_nothing_behind_a_malformed_file(treebanks, products):
+    treebanks[1][1].write_text(BAD.replace("\t0\t", "\t9\t"))
+    with pytest.raises(UserError, match=r"UD_X-B/x-ud-test\.conllu:3: HEAD '9'"):
+        build_tokens(treebanks, *products, TreebankOptions())
+    assert not any(path.exists() for path in products)
+
+
+def test_the_command_names_treebanks_by_directory_and_leaves_a_record(treebanks, products):
+    from blimpworks.cli import app
+
+    flags = [
+        f"--{n}={p}" for n, p in zip(("tokens", "sentences", "malformed"), products, strict=True)
+    ]
+    files = [str(path) for _, path in treebanks]
+    result = CliRunner().invoke(
+        app,
+        ["build-tokens", *files, *flags, '--options={"malformed": "error"}'],
+        catch_exceptions=False,
+    )
+    assert result.exit_code == 0
+    sentences = read_table(SENTENCES, products[1])
+    assert sentences["treebank"].to_pylist() == ["UD_X-A", "UD_X-A", "UD_X-B"]
+    record = json.loads(Path(f"{products[0]}.prov.json").read_text())
+    assert record["notes"]["sentences"] == 3

@@ -1,0 +1,490 @@
+import contextlib
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from typer.testing import CliRunner
+
+from blimpworks.campaign.settings.training import TrainingOptions
+from blimpworks.cli import app
+from blimpworks.errors import UserError
+from blimpworks.files import sha256_of
+from blimpworks.models import encoder_decoder, fitting, lstm, masked, snapshot, text, transformer
+from blimpworks.models.checkpoint import read_checkpoint
+from blimpworks.models.corpus import encode
+from blimpworks.models.corpus_build import make_vocabulary
+from blimpworks.models.ngram import END, UNKNOWN, tool
+from blimpworks.models.tokenizer import train_pieces, train_wordpiece
+from blimpworks.models.words import split_words
+from blimpworks.records.job import sidecar_path
+from blimpworks.tables import SENTENCES, TOKENS, write_table
+from support import tiny
+
+NETWORKS = (
+    tiny.make_transformer,
+    tiny.make_masked,
+    tiny.make_seq2seq,
+    tiny.make_instruct,
+    tiny.make_lstm,
+)
+MAKERS = (tiny.make_ngram, *NETWORKS)
+# sentence, id, word, form, space_after
+LINES = [
+    (0, "1", 1, "Vámonos", False),
+    (0, "2", 2, "!", True),
+    (1, "1-2", None, "Dámelo", True),
+    (1, "1", 1, "Da", True),
+    (1, "2", 2, "melo", True),
+    (1, "2.1", None, "tú", True),
+    (1, "3", 3, "ya", False),
+    (1, "4", 4, ".", True),
+    (2, "1", 1, "Sí", False),
+    (2, "2", 2, ".", True),
+]
+
+
+@pytest.fixture
+def treebank(tmp_path):
+    names = ("sentence", "id", "word", "form", "space_after")
+    columns = dict(zip(names, map(list, zip(*LINES, strict=True)), strict=True))
+    rest = {n: pa.nulls(len(LINES), k) for n, k in TOKENS.columns if n not in columns}
+    write_table(pa.table({**columns, **rest}), TOKENS, tmp_path / "tokens.parquet")
+    sentences = {
+        "sentence": [0, 1, 2],
+        "treebank": ["UD_Spanish-X"] * 3,
+        "file": ["a.conllu"] * 3,
+        "sent_id": ["s0", "s1", "s2"],
+        "line": [1, 4, 10],
+        "words": [2, 4, 2],
+        "text": ["Vámonos!", "Dámelo ya.", "Sí."],
+        "comments": [[], [], []],
+    }
+    write_table(pa.table(sentences), SENTENCES, tmp_path / "sentences.parquet")
+    return tmp_path / "tokens.parquet", tmp_path / "sentences.parquet"
+
+
+def build(tmp_path, treebank=(None, None), texts=(), items=(), **options):
+    output = tmp_path / "text.txt"
+    counts = text.build_text(
+        *treebank, list(texts), list(items), output, TrainingOptions(**options)
+    )
+    return output.read_text(encoding="utf-8").split("\n")[:-1], counts
+
+
+def test_treebank_sentences_are_detokenised(tmp_path, treebank):
+    assert build(tmp_path, treebank)[0] == ["Vámonos!", "Dámelo ya.", "Sí."]
+
+
+def test_treebank_can_be_left_out(tmp_path, treebank):
+    plain = tmp_path / "plain.txt"
+    plain.write_text("Nur dies.\n")
+    assert build(tmp_path, treebank, [plain], treebank_text=False)[0] == ["Nur dies."]
+
+
+def test_sentences_of_items_never_come_in(tmp_path, treebank):
+    plain = tmp_path / "plain.txt"
+    plain.write_text("Los  perros ven.\nLos perros ve.\nDámelo ya.\nQueda esto.\nQueda esto.\n")
+    items = tiny.write_items(
+        tmp_path / "items.parquet",
+        [("Los perros ven.", "Los perros ve."), ("Otra cosa.", "Otro cosa.")],
+        treebank=[None, "UD_Spanish-X"],
+        file=[None, "a.conllu"],
+        sent_id=[None, "s1"],
+    )
+    found, counts = build(tmp_path, treebank, [plain], [items])
+    assert found == ["Queda esto.", "Vámonos!", "Sí."]
+    assert counts == {"kept": 3, "available": 3, "held_out": 4, "repeated": 1}
+
+
+def test_origins_are_held_out_of_other_text_too(tmp_path, treebank):
+    plain = tmp_path / "plain.txt"
+    plain.write_text("Dámelo ya.\nSí.\nQueda esto.\n")
+    origin = {"treebank": ["UD_Spanish-X"], "file": ["a.conllu"], "sent_id": ["s1"]}
+    items = tiny.write_items(tmp_path / "items.parquet", [("Otra cosa.", "Otro cosa.")], **origin)
+    found, counts = build(tmp_path, treebank, [plain], [items], treebank_text=False)
+    assert found == ["Sí.", "Queda esto."]
+    assert counts["held_out"] == 1
+
+
+def test_wikitext_is_undone(tmp_path):
+    plain = tmp_path / "wiki.txt"
+    plain.write_text(
+        " \n = Robert = \n \n A guest @-@ starring role in 2 @,@ 000 rooms . He , J. Smith ( an"
+        ' actor ) , said " yes " . Judge <unk> left . \n = = Career = = \n'
+    )
+    assert build(tmp_path, texts=[plain])[0] == [
+        "A guest-starring role in 2,000 rooms.",
+        'He, J. Smith (an actor), said "yes".',
+    ]
+
+
+def test_long_text_is_thinned_evenly(tmp_path):
+    plain = tmp_path / "plain.txt"
+    plain.write_text("".join(f"Satz {i}\n" for i in range(100)))
+    found, counts = build(tmp_path, texts=[plain], max_sentences=10)
+    assert found == [f"Satz {i}" for i in range(0, 100, 10)]
+    assert counts["available"] == 100
+
+
+def test_no_sentence_left_is_an_error(tmp_path):
+    with pytest.raises(UserError, match="no training sentence is left of 0"):
+        build(tmp_path)
+
+
+def test_text_must_be_utf8(tmp_path):
+    (tmp_path / "latin.txt").write_bytes("für".encode("latin-1"))
+    with pytest.raises(UserError, match=r"latin.txt: byte 1 is not UTF-8"):
+        build(tmp_path, texts=[tmp_path / "latin.txt"])
+
+
+@settings(deadline=None)  # the first call makes the pattern
+@given(st.text())
+def test_words_cover_the_text_in_order(sentence):
+    words = split_words(sentence)
+    ends = [end for _, end in words]
+    assert ends == sorted(set(ends))
+    assert all(sentence[end - len(word) : end] == word for word, end in words)
+    joined = " ".join(word for word, _ in words)
+    assert [w for w, _ in split_words(joined)] == [w for w, _ in words]
+    assert len(joined.encode().split()) == len(words)
+
+
+def test_words_keep_marks_and_part_punctuation():
+    assert [w for w, _ in split_words("कुत्ते, don't <s>")] == [
+        *("कुत्ते", ",", "don", "'", "t", "<", "s", ">")
+    ]
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=60), st.integers(0, 3))
+def test_epoch_holds_every_sentence_once_and_few_tokens(lengths, epoch):
+    import numpy as np
+
+    batches = transformer.epoch_batches(np.array(lengths), 50, 0, epoch)
+    assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
+    assert all(len(b) == 1 or len(b) * max(lengths[i] for i in b) <= 50 for b in batches)
+
+
+def test_learning_rate_rises_then_falls():
+    rates = [transformer.learning_rate(step, 100, 1.0) for step in range(100)]
+    assert rates.index(max(rates)) == 4
+    assert max(rates) == 1.0
+    assert rates[:5] == sorted(rates[:5])
+    assert rates[5:] == sorted(rates[5:], reverse=True)
+
+
+@given(st.integers(1, 40), st.floats(0.01, 0.9), st.integers(0, 9))
+def test_masked_tokens_are_guessed_and_the_others_stay(length, share, seed):
+    row = np.concatenate([[masked.CLS], np.arange(10, 10 + length), [masked.SEP]])
+    ids, labels = masked.corrupt(row, share, 99, np.random.default_rng(seed))
+    guessed = labels != transformer.IGNORED
+    assert guessed.sum() == max(1, round(share * length))
+    assert not guessed[[0, -1]].any()
+    assert (labels[guessed] == row[guessed]).all()
+    assert (ids[~guessed] == row[~guessed]).all()
+    assert ((ids == masked.MASK) | (ids >= 5))[1:-1].all()
+
+
+def test_most_tokens_to_guess_are_masked_and_some_are_not():
+    row = np.concatenate([[masked.CLS], np.full(20000, 10), [masked.SEP]])
+    ids, labels = masked.corrupt(row, 0.5, 99, np.random.default_rng(0))
+    guessed = ids[labels != transformer.IGNORED]
+    shares = [(guessed == masked.MASK).mean(), (guessed == 10).mean()]
+    assert shares == pytest.approx([0.8, 0.1], abs=0.02)
+
+
+@given(st.integers(1, 60), st.floats(0.01, 0.9), st.floats(1, 5), st.integers(0, 9))
+def test_spans_taken_out_fit_back_in(length, share, mean, seed):
+    row = np.arange(1000, 1000 + length)
+    draw = np.random.default_rng(seed)
+    source, target = encoder_decoder.corrupt(row, share, mean, draw)
+    assert source[-1] == target[-1] == encoder_decoder.EOS
+    spans, sentinel = {}, None
+    for token in target[:-1].tolist():
+        if token < 1000:
+            sentinel, spans[token] = token, []
+        else:
+            spans[sentinel].append(token)
+    *marks, last = spans
+    assert [*marks, last] == list(range(encoder_decoder.SENTINEL, last + 1))
+    assert spans.pop(last) == []
+    assert all(spans.values())
+    taken = sum(map(len, spans.values()))
+    assert taken == max(1, round(share * length))
+    restored = [t for token in source[:-1].tolist() for t in spans.get(token, [token])]
+    assert restored == row.tolist()
+
+
+def test_tokenizers_repeat_and_know_their_text():
+    lines = tiny.sentences(200)
+    for train, unknown in ((train_wordpiece, "[UNK]"), (train_pieces, "<unk>")):
+        first, second = train(lines, 300), train(lines, 300)
+        assert first.to_str() == second.to_str()
+        assert all(unknown not in e.tokens for e in first.encode_batch(lines))
+        assert unknown in first.encode("Ω").tokens
+        assert len(first.encode("the dog", add_special_tokens=False).tokens) == 2
+
+
+def lstm_course(lines, **settings):
+    recipe = tiny.LSTM.model_copy(update=settings)
+    words = [line.split() for line in lines]
+    ids = {word: n for n, word in enumerate(make_vocabulary(words, 99, 1))}
+    shape = recipe.model_dump(include={"layers", "hidden", "embedding"})
+    model = lstm.LstmModel(lstm.LstmSettings(words="split", vocabulary=len(ids), **shape))
+    text = lstm.columns(encode(words, ids), recipe.batch)
+    return lstm._Course(model, text, lstm.columns(encode(words[:40], ids), 10), recipe, 0)
+
+
+def test_columns_hold_the_text_in_order():
+    ids = {"<unk>": 0, "<eos>": 1, "a": 2, "b": 3}
+    table = lstm.columns(encode([["a", "b"], ["a", "c", "b"]], ids), 2)
+    # a b <eos> | a <unk> b, and the last <eos> left over
+    assert table.T.tolist() == [[2, 3, 1], [2, 0, 3]]
+
+
+def test_vocabulary_is_by_frequency_then_by_code_point():
+    sentences = [["b", "a", "c"], ["c", "<unk>", "b", "c", "d", "<eos>"]]
+    assert make_vocabulary(sentences, 9, 1) == ["<unk>", "<eos>", "c", "b", "a", "d"]
+    assert make_vocabulary(sentences, 4, 1) == ["<unk>", "<eos>", "c", "b"]
+    assert make_vocabulary(sentences, 9, 2) == ["<unk>", "<eos>", "c", "b"]
+
+
+def test_rate_falls_to_a_quarter_when_validation_does_not_improve(monkeypatch):
+    course = lstm_course(tiny.sentences(80), learning_rate=8.0)
+    epoch = course.steps // tiny.LSTM.epochs
+    losses = iter([3.0, 3.5, 3.0, 2.9])
+    monkeypatch.setattr(course, "validation_loss", lambda: next(losses))
+    assert [course.rate(step) for step in (0, epoch, 2 * epoch)] == [8.0, 8.0, 2.0]
+
+
+def test_weights_of_the_best_epoch_are_kept(monkeypatch):
+    course = lstm_course(tiny.sentences(80))
+    losses = iter([3.0, 3.0, 2.9])
+    monkeypatch.setattr(course, "validation_loss", lambda: next(losses))
+    course.rate(course.steps // tiny.LSTM.epochs)
+    bias = course.model.head.bias
+    for expected in (0.0, 7.0):
+        with torch.no_grad():
+            bias.fill_(7.0)
+        course.finish()
+        assert (bias == expected).all()
+
+
+def test_a_training_that_diverges_ends_with_what_to_change(tmp_path):
+    corpus = tiny.write_corpus(tmp_path / "text.txt")
+    recipe = tiny.LSTM.model_copy(update={"learning_rate": 1e38, "clip": 1e30})
+    with pytest.raises(UserError) as error:
+        tiny.make_lstm(corpus, tmp_path / "a" / "checkpoint.json", recipe)
+    assert str(error.value).startswith("the training diverged: the loss is ")
+    assert " at step 2 of 177; lower learning_rate" in str(error.value)
+    assert "lower learning_rate (of an LSTM perhaps clip) in recipe 'lstm'." in str(error.value)
+
+
+def test_a_validation_loss_that_is_no_number_ends_the_training_at_that_epoch():
+    course = lstm_course(tiny.sentences(80))
+    with torch.no_grad():
+        course.model.head.bias.fill_(float("nan"))
+    with pytest.raises(fitting.DivergedError, match="validation loss is nan after epoch 1"):
+        course.rate(course.steps // tiny.LSTM.epochs)
+    with pytest.raises(fitting.DivergedError, match="validation loss is nan after epoch 3"):
+        course.finish()
+
+
+def test_pieces_of_an_epoch_come_shuffled_or_in_sequence():
+    lines = tiny.sentences(80)
+    in_sequence = lstm_course(lines, order="sequential")
+    shuffled = lstm_course(lines, order="shuffled")
+    count = in_sequence.steps // tiny.LSTM.epochs
+    starts = [[c._start_of(step) for step in range(2 * count)] for c in (in_sequence, shuffled)]
+    assert starts[0] == 2 * [7 * piece for piece in range(count)]
+    assert starts[1][:count] != starts[1][count:]
+    assert sorted(starts[1][:count]) == sorted(starts[1][count:]) == starts[0][:count]
+
+
+def test_validation_loss_is_the_mean_over_all_held_out_words():
+    course = lstm_course(tiny.sentences(80))
+    with torch.no_grad():
+        course.model.head.weight.zero_()
+    # Without weights every word is as likely as any other.
+    assert course.validation_loss() == pytest.approx(np.log(course.model.head.out_features))
+
+
+def test_a_corpus_too_short_for_an_lstm_is_an_error(tmp_path):
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 14)
+    recipe = tiny.LSTM.model_copy(update={"batch": 60})
+    with pytest.raises(UserError, match=r"too short: .* but 60 columns of two words"):
+        tiny.make_lstm(corpus, tmp_path / "a" / "checkpoint.json", recipe)
+
+
+def test_ngram_repeats_and_describes_itself(tmp_path):
+    corpus = tiny.write_corpus(tmp_path / "text.txt")
+    for name in ("a", "b"):
+        tiny.make_ngram(corpus, tmp_path / name / "checkpoint.json")
+    assert tiny.contents(tmp_path / "a") == tiny.contents(tmp_path / "b")
+    described = read_checkpoint(tmp_path / "a" / "checkpoint.json")
+    assert described.architecture == "ngram"
+    assert described.source.text_sha256 == sha256_of(corpus)
+    assert sorted(described.files) == ["model.bin", "vocabulary.txt"]
+    vocabulary = (tmp_path / "a" / "vocabulary.txt").read_text().split("\n")
+    assert vocabulary[:2] == [UNKNOWN, END]
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_leftovers_are_no_part_of_a_trained_model(tmp_path, make):
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 30)
+    clean = make(corpus, tmp_path / "clean" / "checkpoint.json")
+    used = tmp_path / "used"
+    (used / ".scratch-x").mkdir(parents=True)
+    leftovers = ("model-00001-of-00002.safetensors", "added_tokens.json", "model.bin")
+    for name in (*leftovers, "checkpoint.json", ".scratch-x/corpus.txt"):
+        (used / name).write_text("left by another run")
+    make(corpus, used / "checkpoint.json")
+    assert tiny.contents(used) == tiny.contents(clean.parent)
+    assert not (used / ".scratch-x").exists()
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_training_takes_a_directory_of_its_own(tmp_path, make):
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 60)
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    for name in ("thesis.tex", "notes.json"):
+        (mine / name).write_text("precious")
+    with pytest.raises(UserError, match=r"thesis\.tex is no part of .* move it away or choose"):
+        make(corpus, mine / "checkpoint.json")
+    assert sorted(tiny.contents(mine)) == ["notes.json", "thesis.tex"]
+
+
+def test_record_of_an_ngram_model_names_its_programs(tmp_path):
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 30)
+    output = tmp_path / "a" / "checkpoint.json"
+    arguments = ["train-ngram", str(corpus), "--name", "g", "--scope", "eng", "--recipe-name", "g"]
+    arguments += ["--recipe", tiny.NGRAM.model_dump_json(), "--output", str(output)]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    notes = json.loads(sidecar_path(output).read_text())["notes"]
+    programs = {name: sha256_of(Path(tool(name))) for name in ("lmplz", "build_binary")}
+    assert notes == {"programs": programs}
+
+
+def test_altered_checkpoint_is_refused(tmp_path):
+    checkpoint = tiny.make_ngram(
+        tiny.write_corpus(tmp_path / "text.txt"), tmp_path / "a/checkpoint.json"
+    )
+    (tmp_path / "a" / "vocabulary.txt").write_text("x\n")
+    with pytest.raises(UserError, match=r"vocabulary\.txt is .* expects SHA-256"):
+        read_checkpoint(checkpoint)
+
+
+def test_empty_text_is_an_error(tmp_path):
+    (tmp_path / "text.txt").write_text("")
+    for train in MAKERS:
+        with pytest.raises(
+            UserError, match=r"expected training text, one|no sentence is left of 0"
+        ):
+            train(tmp_path / "text.txt", tmp_path / "a" / "checkpoint.json")
+
+
+def test_trained_model_loads_with_transformers(tmp_path):
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 30)
+    tiny.make_transformer(corpus, tmp_path / "a" / "checkpoint.json")
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "a")
+    model = AutoModelForCausalLM.from_pretrained(tmp_path / "a")
+    sentence = "the dog sees कुत्ता 🙂"
+    assert tokenizer.decode(tokenizer(sentence)["input_ids"]) == sentence
+    assert (tokenizer.bos_token_id, tokenizer.eos_token_id) == (0, 1)
+    assert model.config.vocab_size == len(tokenizer)
+    assert not (tmp_path / ".a.training").exists()
+
+
+def wait_for(condition, process, seconds=90):
+    """Until ``condition``; fails when the process ends first."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert process.poll() is None, "the process ended before it could be killed"
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(0.002)
+
+
+@pytest.mark.slow
+def test_killed_training_ends_with_the_same_bytes(tmp_path):
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 600)
+    whole = tmp_path / "whole" / "checkpoint.json"
+    tiny.make_transformer(corpus, whole)
+    killed = tmp_path / "killed" / "checkpoint.json"
+    command = [sys.executable, "-m", "blimpworks", "train-transformer", str(corpus)]
+    command += ["--name", "tiny", "--scope", "eng", "--recipe-name", "tiny", "--seed", "0"]
+    command += ["--recipe", tiny.RECIPE.model_dump_json(), "--output", str(killed)]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    state = tmp_path / ".killed.training" / snapshot.NAME
+    wait_for(state.exists, process)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not killed.exists()
+    tiny.make_transformer(corpus, killed)
+    assert tiny.contents(killed.parent) == tiny.contents(whole.parent)
+    assert not state.parent.exists()
+
+
+class Killed(BaseException):
+    """Ends a training as a signal would."""
+
+
+@pytest.mark.parametrize("make", NETWORKS)
+def test_training_killed_after_every_snapshot_ends_with_the_same_bytes(tmp_path, monkeypatch, make):
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 90)
+    whole = make(corpus, tmp_path / "whole" / "checkpoint.json")
+    started = []
+
+    def save_and_die(*arguments):
+        snapshot.save_snapshot(*arguments)
+        raise Killed
+
+    def load(*arguments):
+        found = snapshot.load_snapshot(*arguments)
+        started.append(found[0])
+        return found
+
+    monkeypatch.setattr(fitting, "load_snapshot", load)
+    monkeypatch.setattr(fitting, "save_snapshot", save_and_die)
+    other = tmp_path / "other" / "checkpoint.json"
+    while not other.exists():
+        with contextlib.suppress(Killed):
+            make(corpus, other)
+    every = started[1]
+    assert started == list(range(0, every * len(started), every))
+    assert tiny.contents(other.parent) == tiny.contents(whole.parent)
+    assert not (tmp_path / ".other.training").exists()
+
+
+def test_snapshot_serves_its_own_run_only(tmp_path):
+    model = torch.nn.Linear(2, 2)
+    optimiser = torch.optim.AdamW(model.parameters())
+    model(torch.ones(1, 2)).sum().backward()
+    optimiser.step()
+    snapshot.save_snapshot(tmp_path, "this", 5, model, optimiser, {"best": torch.ones(1)})
+    before = model.weight.clone()
+    optimiser.step()
+    assert snapshot.load_snapshot(tmp_path, "that", model, optimiser) == (0, {})
+    assert not torch.equal(model.weight, before)
+    assert snapshot.load_snapshot(tmp_path, "this", model, optimiser) == (5, {"best": 1.0})
+    assert torch.equal(model.weight, before)
+
+
+def test_broken_snapshot_is_not_used(tmp_path):
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 60)
+    whole = tiny.make_transformer(corpus, tmp_path / "whole" / "checkpoint.json")
+    scratch = tmp_path / ".other.training"
+    scratch.mkdir()
+    (scratch / snapshot.NAME).write_bytes(b"rubbish")
+    other = tiny.make_transformer(corpus, tmp_path / "other" / "checkpoint.json")
+    assert json.loads(other.read_text()) == json.loads(whole.read_text())

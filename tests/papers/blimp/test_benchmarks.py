@@ -1,0 +1,118 @@
+"""Benchmarks of BLiMP: which papers they are of, what they need, and what is expected of them."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.exhibits import of_benchmarks
+from blimpworks.campaign.load import load_campaign
+from blimpworks.campaign.registry import check_papers, find_benchmark, find_paper, paper_of
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.errors import UserError
+from blimpworks.papers.blimp.exhibits.facts import blimp_training
+from blimpworks.papers.blimp.paradigms import PHENOMENON_OF, declared_paradigms
+from blimpworks.papers.blimp.settings import BlimpOptions
+from support.paths import REPOSITORY
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+
+
+def loaded(files=None, name="blimp", **changes):
+    campaign = load_campaign(Path(f"config/{name}.yaml"))
+    catalogue = campaign.catalogue.model_copy(update=files or {})
+    campaign = campaign.model_copy(update=changes | {"catalogue": catalogue})
+    return campaign, load_catalogue(campaign)
+
+
+def test_generated_pairs_are_of_the_paper_whose_paradigms_they_are_of():
+    assert [paper_of(name).name for name in ("blimp_generated", "blimp", "clams")] == [
+        *("blimp", "blimp", "clams")
+    ]
+    assert [b.name for b in find_paper("blimp").benchmarks] == ["blimp", "blimp_generated"]
+
+
+def test_both_sets_are_compared_only_where_models_judge_both():
+    def names_of(*evaluated):
+        return {
+            spec.name
+            for spec in of_benchmarks(
+                ("blimp",), Campaign(campaign="x", benchmarks=()), evaluated=evaluated
+            )
+        }
+
+    assert names_of("blimp", "blimp_generated") - names_of("blimp") == {"generated"}
+
+
+def test_a_campaign_that_has_what_its_benchmarks_need_is_left_alone():
+    check_papers(*loaded())
+    # Without BLiMP neither English nor its files are asked for.
+    check_papers(*loaded(benchmarks=("multiblimp",), languages=("deu",)))
+
+
+@pytest.mark.parametrize("name", ["blimp", "blimp_generated"])
+def test_blimp_without_english_is_one_sentence(name):
+    message = f"^benchmark '{name}' has items in eng alone; languages has deu, heb: add eng, or"
+    with pytest.raises(UserError, match=message):
+        check_papers(*loaded(benchmarks=(name,), languages=("deu", "heb")))
+
+
+def test_released_pairs_that_the_catalogue_lacks_are_one_sentence():
+    files, models = {"sources": Path("config/demo/sources.tsv")}, ("ngram-5",)
+    message = r"^config/demo/sources\.tsv has no row of kind 'blimp_data' and lang 'eng', expected"
+    with pytest.raises(UserError, match=message):
+        check_papers(*loaded(files, models=models))
+    check_papers(*loaded(files, models=models, benchmarks=("blimp_generated",)))
+
+
+def test_a_folder_without_declarations_is_one_sentence(tmp_path):
+    (tmp_path / "paradigms").mkdir()
+    with pytest.raises(UserError, match=r"paradigms has no declaration, expected one \.yaml file"):
+        check_papers(*loaded({"blimp": tmp_path}))
+    check_papers(*loaded({"blimp": tmp_path}, benchmarks=("blimp",)))
+
+
+def expected_pairs(campaign, catalogue, benchmark):
+    return find_benchmark(benchmark).expected_units(campaign, catalogue, "eng")
+
+
+def test_pairs_are_expected_of_each_paradigm_that_is_released_or_declared(tmp_path):
+    folder = tmp_path / "paradigms"
+    shutil.copytree(REPOSITORY / "config/blimp/paradigms", folder)
+    shutil.copy(folder / "causative.yaml", folder / "of_mine.yaml")
+    campaign, catalogue = loaded({"blimp": tmp_path}, blimp=BlimpOptions(pairs=60))
+    assert len(declared_paradigms(campaign)) == len(PHENOMENON_OF) + 1
+    assert expected_pairs(campaign, catalogue, "blimp") == 67_000
+    assert expected_pairs(campaign, catalogue, "blimp_generated") == 68 * 60
+    fewer = campaign.model_copy(update={"blimp": BlimpOptions(per_paradigm=20)})
+    assert expected_pairs(fewer, catalogue, "blimp") == 67 * 20
+    assert expected_pairs(fewer, catalogue, "blimp_generated") == 68 * 20
+
+
+def test_a_named_model_without_seeds_is_refused_and_one_of_all_left_out():
+    campaign, catalogue = loaded(name="config")
+    assert campaign.models == "all"
+    assert "blimp-lstm-curve" not in {catalogue.row_of(name) for name in catalogue.models}
+    message = r"names 'blimp-lstm-curve', whose recipe 'blimp-lstm-curve' has seeds: 0, so that"
+    with pytest.raises(UserError, match=message):
+        loaded(name="config", models=("blimp-5gram", "blimp-lstm-curve"))
+
+
+def test_captions_tell_the_most_sentences_of_the_text_that_a_model_is_trained_on():
+    campaign, catalogue = loaded(name="blimp_curves")
+    corpora = {
+        name: corpus.model_copy(update={"max_sentences": 300})
+        for name, corpus in campaign.training.corpora.items()
+    }
+    training = campaign.training.model_copy(update={"corpora": corpora, "max_sentences": 9})
+    texts = blimp_training(campaign.model_copy(update={"training": training}), catalogue)
+    assert {text.rpartition(", ")[2] for text in texts.values()} == {"300 sentences at most)"}
+    campaign, catalogue = loaded()
+    training = campaign.training.model_copy(update={"max_sentences": 9})
+    texts = blimp_training(campaign.model_copy(update={"training": training}), catalogue)
+    assert texts["transformer-small"].endswith(", 9 sentences at most)")
+    assert not texts["lstm-small"].endswith("9 sentences at most)")

@@ -1,0 +1,383 @@
+"""Learning curves: samples of a corpus, models trained on them, fits, Figure 5 and slopes."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.load import check_campaign, load_campaign
+from blimpworks.campaign.seeds import curves_of, row_called, size_name
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.cli import app
+from blimpworks.errors import UserError
+from blimpworks.exhibits.exhibit import Labels
+from blimpworks.models.checkpoint import read_checkpoint
+from blimpworks.models.corpus import read_corpus, read_words, sentences_of
+from blimpworks.models.corpus_sample import draw_sentences, sample_corpus
+from blimpworks.models.tokenizer import word_tokenizer
+from blimpworks.models.transformer import train_transformer
+from blimpworks.models.words import split_words
+from blimpworks.papers.blimp.analysis.curves import (
+    DOUBLING,
+    TO_HUMAN,
+    fit_curve,
+    fit_curves,
+    tokens_to_reach,
+)
+from blimpworks.papers.blimp.exhibits.curves import fig5, slopes
+from blimpworks.papers.blimp.exhibits.facts import blimp_curves
+from blimpworks.papers.blimp.paradigms import PARADIGMS, PHENOMENON_OF
+from blimpworks.papers.blimp.released_results import INDIVIDUAL, read_blimp_release
+from blimpworks.records.job import sidecar_path
+from blimpworks.scoring.transformers_engine import TransformersEngine
+from blimpworks.tables import ACCURACIES, PERPLEXITIES, REGRESSIONS, read_table, write_table
+from support import tiny
+from support.blimp_kit import PRINTED, campaign, check_cells, write_release
+from support.paths import REPOSITORY
+
+RECIPE = tiny.RECIPE.model_copy(update={"corpus": "default", "hidden": 16})
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    text = tiny.write_corpus(tmp_path_factory.mktemp("corpus") / "text.txt", 400)
+    return tiny.corpus_of(text)
+
+
+def train_text(corpus):
+    return [" ".join(words) for words in sentences_of(corpus.parent / "train.txt")]
+
+
+# Samples
+
+
+@given(
+    st.lists(st.integers(1, 30), min_size=1, max_size=60),
+    st.integers(1, 500),
+    st.integers(0, 5),
+)
+def test_a_sample_has_the_tokens_asked_for_and_at_most_a_sentence_more(lengths, tokens, seed):
+    drawn = draw_sentences(lengths, tokens, seed)
+    assert drawn == sorted({*drawn})
+    total = sum(lengths[number] for number in drawn)
+    if tokens <= sum(lengths):
+        assert tokens <= total < tokens + max(lengths)
+    else:
+        assert drawn == [*range(len(lengths))]
+
+
+def test_samples_differ_by_seed_and_size_and_repeat():
+    lengths = [5] * 1000
+    drawn = draw_sentences(lengths, 500, 1)
+    assert draw_sentences(lengths, 500, 1) == drawn
+    assert draw_sentences(lengths, 500, 2) != drawn
+    # Were they nested, errors of all sizes would be one and the same.
+    assert not {*drawn} <= {*draw_sentences(lengths, 1000, 1)}
+
+
+def test_a_sample_shares_all_but_the_training_text_with_its_corpus(corpus, tmp_path):
+    sample = tmp_path / "sample" / "corpus.json"
+    corpus_of_sample = sample_corpus(corpus, sample, tokens=300, seed=1)
+    assert 300 <= corpus_of_sample.splits["train"].tokens < 320
+    whole = train_text(corpus)
+    places = [whole.index(line) for line in train_text(sample)]
+    assert places == sorted(places)
+    for name in ("valid.txt", "test.txt", "vocabulary.txt"):
+        assert (sample.parent / name).read_bytes() == (corpus.parent / name).read_bytes()
+    assert read_corpus(sample).words == read_corpus(corpus).words
+
+
+def test_more_tokens_than_there_are_is_one_sentence(corpus, tmp_path):
+    there = read_corpus(corpus).splits["train"].tokens
+    message = rf"train\.txt has {there:,} tokens, but a sample of 9,000,000 is asked for; take that"
+    with pytest.raises(UserError, match=message):
+        sample_corpus(corpus, tmp_path / "corpus.json", tokens=9_000_000, seed=1)
+    assert not (tmp_path / "corpus.json").exists()
+    sample_corpus(corpus, tmp_path / "corpus.json", tokens=there, seed=1)
+    assert train_text(tmp_path / "corpus.json") == train_text(corpus)
+
+
+def test_a_sample_is_drawn_from_the_command_line(corpus, tmp_path):
+    output = tmp_path / "corpus.json"
+    arguments = ["sample-corpus", corpus, "--tokens", 100, "--seed", 3, "--output", output]
+    done = CliRunner().invoke(app, [*map(str, arguments)], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    record = json.loads(sidecar_path(output).read_text())
+    assert record["params"] == {"tokens": 100, "seed": 3}
+    assert record["notes"]["train"]["tokens"] >= 100
+
+
+# Transformers of words
+
+
+@settings(max_examples=300)
+@given(st.text(st.characters(max_codepoint=0x2FFF, exclude_categories=("Cs", "Cn", "Co"))))
+def test_a_tokenizer_of_words_parts_text_as_corpora_do(text):
+    words = [word for word, _ in split_words(text)]
+    tokenizer = word_tokenizer(["<unk>", "<eos>", *dict.fromkeys(words)], "split")
+    encoding = tokenizer.encode(text, add_special_tokens=False)
+    if "<unk>" not in text and "<eos>" not in text:
+        assert encoding.tokens == words
+        assert [end for _, end in encoding.offsets] == [end for _, end in split_words(text)]
+
+
+def test_words_between_spaces_are_whole_and_others_unknown():
+    tokenizer = word_tokenizer(["<unk>", "<eos>", "it's", "here."], "whitespace")
+    assert tokenizer.encode("it's not here.").ids == [2, 0, 3]
+
+
+def test_a_transformer_knows_the_words_of_its_corpus(corpus, tmp_path):
+    checkpoint = tmp_path / "model" / "checkpoint.json"
+    names = {"name": "curve", "scope": "eng", "recipe_name": "curve"}
+    train_transformer(corpus, checkpoint, recipe=RECIPE, seed=1, **names)
+    engine = TransformersEngine(checkpoint, read_checkpoint(checkpoint), ScoringOptions())
+    words = read_words(corpus.parent / "vocabulary.txt")
+    text = "the dog sees the zebra."
+    encoded = engine.encode([text])[0]
+    ids = [words.index(word) for word, _ in split_words(text.replace("zebra", "<"))[:4]]
+    assert encoded.ids.tolist() == [*ids, 0, words.index(".")]
+    assert encoded.ends.tolist() == [3, 7, 12, 16, 22, 23]
+    settings = read_checkpoint(checkpoint).source.settings
+    assert settings["corpus"] == "default"
+    assert not {"seeds", "tokens"} & settings.keys()
+
+
+def test_sizes_decide_no_model_of_another_size(corpus, tmp_path):
+    names = {"name": "curve", "scope": "eng", "recipe_name": "curve"}
+    checkpoints = []
+    for name, sizes in (("a", (100,)), ("b", (100, 200))):
+        checkpoint = tmp_path / name / "checkpoint.json"
+        recipe = RECIPE.model_copy(update={"tokens": sizes, "seeds": len(sizes)})
+        train_transformer(corpus, checkpoint, recipe=recipe, seed=1, **names)
+        checkpoints.append(checkpoint.read_bytes())
+    assert checkpoints[0] == checkpoints[1]
+
+
+# Campaigns
+
+
+def blimp(monkeypatch, **changes):
+    monkeypatch.chdir(REPOSITORY)
+    chosen = load_campaign(Path("config/blimp_curves.yaml")).model_copy(update=changes)
+    return chosen, load_catalogue(chosen)
+
+
+def test_sizes_have_short_names():
+    named = [size_name(tokens) for tokens in (64_000_000, 125_000, 62_500, 1_500_000)]
+    assert named == ["64m", "125k", "62500", "1500k"]
+
+
+def test_each_size_and_sample_is_a_model_of_its_own(monkeypatch):
+    _, catalogue = blimp(monkeypatch)
+    curves = curves_of(catalogue.seeds)
+    assert {row: len(models) for row, models in curves.items()} == {
+        "lstm-curve": 15,
+        "transformer-curve": 15,
+    }
+    assert curves["lstm-curve"]["lstm-curve-125k-seed2"] == 125_000
+    row = catalogue.models["transformer-curve-500k-seed5"]
+    assert row.label == "Transformer (curve), 500,000 tokens, seed 5"
+    assert catalogue.row_of("transformer-curve-500k-seed5") == "transformer-curve"
+    assert {catalogue.row_of(name) for name in catalogue.models} == {*curves}
+
+
+def test_curves_have_their_labels_and_transformers_come_first(monkeypatch):
+    facts = blimp_curves(*blimp(monkeypatch))
+    assert [fact["label"] for fact in facts.values()] == ["Transformer (curve)", "LSTM (curve)"]
+
+
+def test_the_papers_curves_are_trained_only_when_their_seeds_are_given(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+    chosen = load_campaign(Path("config/config.yaml"))
+    assert not curves_of(load_catalogue(chosen).seeds)
+    recipes = {
+        name: recipe.model_copy(update={"seeds": 5}) if name.startswith("blimp-") else recipe
+        for name, recipe in chosen.training.recipes.items()
+    }
+    training = chosen.training.model_copy(update={"recipes": recipes})
+    curves = curves_of(load_catalogue(chosen.model_copy(update={"training": training})).seeds)
+    printed = pd.read_csv(PRINTED / "text.csv").query("column.str.startswith('size ')")["value"]
+    for row in ("blimp-lstm-curve", "blimp-txl-curve"):
+        assert sorted(curves[row].values()) == sorted([*printed] * 5)
+
+
+def test_a_model_of_a_curve_is_not_named_in_a_campaign(monkeypatch):
+    with pytest.raises(UserError, match=r"Name 'lstm-curve': .* and which sizes from 'tokens'"):
+        blimp(monkeypatch, models=("lstm-curve-125k-seed1",))
+    assert row_called("lstm-curve-125k", ["lstm", "lstm-curve"]) == "lstm-curve"
+    assert row_called("lstm-curved", ["lstm", "lstm-curve"]) is None
+
+
+@pytest.mark.parametrize(
+    ("recipe", "message"),
+    [
+        ({"tokens": [5]}, "tokens are given without corpus; name the corpora"),
+        ({"corpus": "x", "tokens": [5, 5]}, "sizes must not be repeated"),
+        ({"corpus": "x", "tokens": [0]}, "greater than 0"),
+        ({"corpus": "x"}, "which training.corpora lacks"),
+    ],
+)
+def test_a_recipe_with_wrong_sizes_is_told(recipe, message):
+    settings = {"campaign": "c", "training": {"recipes": {"a": {"kind": "transformer", **recipe}}}}
+    with pytest.raises(UserError, match=message):
+        check_campaign(settings, "c.yaml")
+
+
+# Fits
+
+
+def test_a_line_is_fitted_on_the_logarithm_of_tokens():
+    tokens = pd.Series({"a": 2**10, "b": 2**11, "c": 2**12, "d": 2**13})
+    accuracies = pd.Series({"a": 0.50, "b": 0.54, "c": 0.55, "d": 0.61})
+    intercept, slope, human = fit_curve(accuracies, tokens, human=0.90)
+    # By hand: x = 10 … 13, Sxy = 0.17, Sxx = 5; residuals have SS 0.00042, t(2) = 4.302653.
+    assert (slope["term"], slope["n"]) == (DOUBLING, 4)
+    assert slope["coefficient"] == pytest.approx(0.034)
+    assert intercept["coefficient"] == pytest.approx(0.55 - 0.034 * 11.5)
+    half = 4.302653 * math.sqrt(0.00042 / 2 / 5)
+    assert slope["low"] == pytest.approx(0.034 - half, abs=1e-7)
+    assert slope["high"] == pytest.approx(0.034 + half, abs=1e-7)
+    assert human["term"] == TO_HUMAN
+    reached = 2 ** ((0.90 - intercept["coefficient"]) / 0.034)
+    assert human["coefficient"] == pytest.approx(math.log10(reached))
+
+
+def test_what_cannot_be_fitted_or_extrapolated_has_no_row():
+    tokens = pd.Series({"a": 1024, "b": 1024, "c": 1024})
+    assert fit_curve(pd.Series({"a": 0.5, "b": 0.6, "c": 0.7}), tokens, 0.9) == []
+    falling = fit_curve(pd.Series({"a": 0.7, "b": 0.6, "c": 0.5}), tokens * [1, 2, 4], 0.9)
+    assert [row["term"] for row in falling] == ["intercept", DOUBLING]
+    assert tokens_to_reach(0.9, 0.5, 0.0) is None
+
+
+# Exhibits
+
+CURVES = {
+    "transformer-curve": {"label": "Transformer", "models": {}},
+    "lstm-curve": {"label": "LSTM", "models": {}},
+}
+for _row, _fact in CURVES.items():
+    for _tokens in (1000, 2000, 4000):
+        for _seed in (1, 2):
+            _fact["models"][f"{_row}-{size_name(_tokens)}-seed{_seed}"] = _tokens
+EVERY = {model: tokens for fact in CURVES.values() for model, tokens in fact["models"].items()}
+LABELS = Labels(
+    {"eng": "English"},
+    {model: model for model in EVERY},
+    "full_sentence",
+    facts={"blimp_curves": CURVES},
+)
+SIZES = {row: fact["models"] for row, fact in CURVES.items()}
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    root = tmp_path_factory.mktemp("curves")
+    skills = {model: 0.4 + math.log2(tokens) / 50 for model, tokens in EVERY.items()}
+    own = campaign(root / "accuracies" / "blimp.parquet", skills)
+    released, fits = root / "released.parquet", root / "regressions.parquet"
+    read_blimp_release(*write_release(root), released)
+    fit_curves(own, released, SIZES, ("full_sentence", INDIVIDUAL), fits)
+    rows = [
+        dict.fromkeys(PERPLEXITIES.names)
+        | {"lang": "eng", "model": model, "corpus": "c", "words": 9, "unknown": 0}
+        | {"loss": 1.0, "perplexity": 1e6 / tokens + int(model[-1])}
+        for model, tokens in SIZES["lstm-curve"].items()
+    ]
+    perplexities = root / "perplexities.parquet"
+    write_table(pa.Table.from_pylist(rows, schema=PERPLEXITIES.arrow()), PERPLEXITIES, perplexities)
+    return {
+        "accuracies": [own],
+        "curves": [fits],
+        "perplexities": [perplexities],
+        "printed": sorted(PRINTED.glob("*.csv")),
+    }
+
+
+def by_place(exhibit):
+    return {(cell.row, cell.column): cell for cell in exhibit.cells}
+
+
+def read_sources(tables):
+    kinds = {"accuracies": ACCURACIES, "curves": REGRESSIONS, "perplexities": PERPLEXITIES}
+    frames = {name: read_table(kind, tables[name][0]).to_pandas() for name, kind in kinds.items()}
+    frames["regressions"] = frames.pop("curves")
+    printed = [pd.read_csv(path, keep_default_na=False) for path in tables["printed"]]
+    rows = pd.concat(each for each in printed if "exhibit" in each)
+    frames["published"] = rows.assign(value=pd.to_numeric(rows["value"], errors="coerce"))
+    return {
+        name: frame.astype(dict.fromkeys(frame.select_dtypes("category"), object))
+        for name, frame in frames.items()
+    }
+
+
+def test_figure_5_has_a_point_for_each_phenomenon_and_size(tables):
+    exhibit = fig5(tables, LABELS)
+    cells = by_place(exhibit)
+    assert len(cells) == 2 * 3 * (len(PARADIGMS) + 1)
+    frame = read_sources(tables)["accuracies"]
+    frame = frame[(frame["method"] == "full_sentence") & (frame["lang"] == "eng")]
+    models = [f"lstm-curve-2k-seed{seed}" for seed in (1, 2)]
+    mine = frame[frame["model"].isin(models) & frame["paradigm"].isin(PARADIGMS["binding"])]
+    means = 100 * mine.groupby("model")["accuracy"].mean()
+    cell = cells["Binding", "LSTM, 2k"]
+    assert cell.value == pytest.approx(means.mean())
+    assert (cell.high - cell.low) / 2 == pytest.approx(means.std())
+    assert cell.n == 2
+
+
+def test_a_campaign_without_such_models_says_so(tables, tmp_path):
+    none = Labels({"eng": "English"}, {}, "full_sentence", facts={"blimp_curves": {}})
+    exhibit = fig5(tables, none)
+    assert not exhibit.cells
+    exhibit.figure.savefig(tmp_path / "a.svg")
+    empty = tmp_path / "curves.parquet"
+    fit_curves(tables["accuracies"][0], None, {}, ("full_sentence", INDIVIDUAL), empty)
+    exhibit_of_print = slopes({**tables, "curves": [empty]}, none)
+    assert "no model is trained on samples" in exhibit_of_print.caption
+    assert all(cell.source == "published" for cell in exhibit_of_print.cells)
+
+
+@pytest.mark.parametrize("make", [fig5, slopes])
+def test_each_cell_can_be_computed_again(make, tables):
+    sources = read_sources(tables)
+    published = Labels({"eng": "English"}, {}, "printed", {"blimp_curves": {}}, "published")
+    forms = [make(tables, LABELS), *([slopes(tables, published)] if make is slopes else [])]
+    for exhibit in forms:
+        check_cells(exhibit, lambda cell: sources[cell.source])
+
+
+def test_slopes_are_fitted_over_all_samples_of_a_row(tables):
+    cells = by_place(slopes(tables, LABELS))
+    frame = read_sources(tables)["accuracies"]
+    frame = frame[(frame["method"] == "full_sentence") & (frame["lang"] == "eng")]
+    frame = frame[frame["paradigm"].isin(PHENOMENON_OF) & frame["model"].isin(SIZES["lstm-curve"])]
+    means = frame.groupby("model")["accuracy"].mean()
+    logarithms = np.log2([SIZES["lstm-curve"][model] for model in means.index])
+    cell = cells["Average", "LSTM slope"]
+    assert cell.value == pytest.approx(np.polyfit(logarithms, means, 1)[0])
+    assert cell.low < cell.value < cell.high
+    assert cell.n == 6
+    assert cells["NPI licensing", "printed LSTM slope"].text == "0.0078"
+    assert cells["2,000 tokens", "LSTM perplexity"].value == pytest.approx(501.5)
+    assert cells["64,000,000 tokens", "printed perplexity"].value == 53
+
+
+def test_the_printed_slopes_need_well_over_ten_to_the_twentieth_tokens(tables):
+    published = Labels({"eng": "English"}, {}, "printed", {"blimp_curves": {}}, "published")
+    exhibit = slopes({"printed": tables["printed"]}, published)
+    needed = {
+        cell.row: cell.value for cell in exhibit.cells if cell.column == "printed LSTM log10 tokens"
+    }
+    # Section 6.3: "well over" that many for the hardest phenomena.
+    assert needed["NPI licensing"] > 20
+    assert needed["Island effects"] > 40
+    assert needed["Det.-noun agr."] < 12

@@ -1,0 +1,310 @@
+"""Declarations of paradigms: what is drawn for them, and what is wrong with them."""
+
+import json
+import random
+from collections import Counter
+
+import pytest
+from typer.testing import CliRunner
+
+from blimpworks.cli import app
+from blimpworks.errors import UserError
+from blimpworks.papers.blimp.items.generator.builder import Builder
+from blimpworks.papers.blimp.items.generator.declarations import read_declaration
+from blimpworks.papers.blimp.items.generator.generate import (
+    Generator,
+    generate_paradigms,
+    preview,
+)
+from blimpworks.papers.blimp.items.release import read_records
+from support.generator_kit import BLIMP, PATHS, lexicon, pairs
+
+HEAD = "term: t\nfield: syntax\nlexically_identical: false\n"
+BODY = """
+draw:
+  verb: {is: verb, frame: transitive}
+  subject: {is: phrase, subject_of: [verb]}
+  does: {is: predicate, verb: verb, subject: [subject]}
+  object: {is: phrase, object_of: [verb]}
+good: "{subject} {does} {object}."
+bad: "{object} {does} {subject}."
+"""
+# What the verb takes may be nothing.
+OPTIONAL = """
+draw:
+  verb: {is: verb}
+  object: {is: phrase, complement_of: verb}
+  quality: {is: adjective, of: [object]}
+good: "{object}."
+bad: "{quality}."
+"""
+TWO = """
+one_of:
+  - {draw: {thing: {is: noun}}, good: "{thing}.", bad: ""}
+  - {draw: {thing: {is: noun}}, good: "{thing}.", bad: ""}
+"""
+CHOICE = """
+draw:
+  word: {is: choice, among: [[a, b, c], [d, e, f, g]]}
+good: "{word.2}"
+bad: ""
+"""
+
+
+def declared(folder, text, uid="paradigm"):
+    path = folder / f"{uid}.yaml"
+    path.write_text(text)
+    return path
+
+
+def generator(folder, text, seed=0):
+    path = declared(folder, text)
+    return Generator(path, read_declaration(path), lexicon(), seed)
+
+
+def sentences(folder, body, count=40):
+    return [pair.good.text for pair in generator(folder, HEAD + body).pairs(count)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "holds no mapping"),
+        (HEAD, "draw"),
+        (HEAD + BODY.replace("frame: transitive", "frame: ditransitive"), "frame"),
+        (HEAD + BODY.replace("is: verb,", "is: word,"), "draw.verb"),
+        (HEAD + BODY.replace("[verb]", "[verbs]", 1), "draw.subject.subject_of"),
+        (HEAD + BODY.replace("{does}", "{do}", 1), "key 'good' names 'do', which is not drawn"),
+        (HEAD + BODY.replace("{does}", "{does", 1), "key 'good' has a stray '{'"),
+        (HEAD + BODY.replace("{does}", "[{does}]", 1), "marks 1 critical words"),
+        (HEAD + "method: one_prefix\n" + BODY, "marks 0 critical words by brackets; expected one"),
+        (HEAD + "colour: red\n" + BODY, "colour"),
+        (
+            HEAD + BODY.replace("[verb]", "[does]"),
+            "draw.object.object_of' names 'does', a predicate",
+        ),
+        (HEAD + BODY.replace("verb: verb", "verb: subject"), "a phrase; expected a verb"),
+        (HEAD + BODY.replace("[subject]", "[verb]"), "expected a noun or a phrase or a pronoun"),
+        (HEAD + BODY.replace("{does}", "{does.voice}", 1), "'good' has {does.voice}, no part of a"),
+        (HEAD + BODY.replace("{does}", "{does.voice}", 1), "{does.finite}, {does.rest}"),
+        (
+            HEAD + BODY.replace("{does}", "{verb}", 1),
+            "{verb}, no part of a verb; expected {verb.base}",
+        ),
+        (HEAD + OPTIONAL, "'object', a phrase that can be nothing; expected a noun or a phrase"),
+        (HEAD + TWO.replace("{is: noun}", "{is: noun, of: no}"), "key 'one_of.1.draw.thing.of'"),
+        (
+            HEAD + CHOICE.replace("{word.2}", "{word.3}"),
+            "expected {word}, {word.0}, {word.1}, {word.2}",
+        ),
+    ],
+)
+def test_a_mistake_is_named_with_file_and_key(tmp_path, text, said):
+    path = declared(tmp_path, text)
+    with pytest.raises(UserError) as failure:
+        read_declaration(path)
+    assert str(path) in str(failure.value)
+    assert said in str(failure.value)
+
+
+def test_a_missing_key_is_named_as_its_writer_would_have_it(tmp_path):
+    path = declared(tmp_path, HEAD + BODY.replace("draw:", "drawn:"))
+    with pytest.raises(UserError) as failure:
+        read_declaration(path)
+    assert f"{path}: key 'draw' is missing; add it." in str(failure.value)
+    assert "one_of" not in str(failure.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "frame: transitive",
+            "words: [imagin]",
+            "draw.verb.words' names 'imagin', which is not in",
+        ),
+        ("frame: transitive", "words: [imagin]", "did you mean 'imagine'?"),
+        ("frame: transitive", "frame: intransitive, words: [abandon]", "(frame intransitive)"),
+        ("frame: transitive", "other_than: [abandn]", "'draw.verb.other_than' names 'abandn'"),
+        ("frame: transitive", "subject_within: persn", "'draw.verb.subject_within' names 'persn'"),
+        ("frame: transitive", "subject_accepts: persn", "draw.verb.subject_accepts' names 'persn'"),
+        ("phrase, subject", "phrase, classes: '!persn', subject", "not in classes.yaml; did you"),
+        ("phrase, object", "phrase, other_than: [wolfs], object", "draw.object.other_than' names"),
+        ("phrase, object", "phrase, determiner: frequnt, object", "did you mean 'frequent'?"),
+        (
+            "phrase, object",
+            "phrase, determiner: [teh], object",
+            "draw.object.determiner' names 'teh'",
+        ),
+        ("verb: verb", "verb: verb, among: [hass]", "'draw.does.among' names 'hass', which is not"),
+        ("good:", "  a: {is: adjective, words: [oldd]}\ngood:", "'draw.a.words' names 'oldd'"),
+        ("good:", "  a: {is: adjective, other_than: [oldd]}\ngood:", "draw.a.other_than' names 'o"),
+        ("good:", "  n: {is: noun}\n  d: {is: determiner, for: n, among: weeak}\ngood:", "'weak'"),
+        ("{subject}", "{subject.swapped}", "ask for a plural, no names, no mass nouns"),
+        ("{does}", "{does.swapped}", "key 'good' has {does.swapped}, the other number"),
+    ],
+)
+def test_what_the_lexicon_lacks_is_named_with_file_and_key(tmp_path, old, new, said):
+    with pytest.raises(UserError) as failure:
+        generator(tmp_path, HEAD + BODY.replace(old, new, 1))
+    assert str(failure.value).startswith(f"{tmp_path / 'paradigm.yaml'}: key '")
+    assert said in str(failure.value)
+
+
+def test_a_determiner_without_counterpart_is_not_put_in_the_other_number(tmp_path):
+    body = """
+draw:
+  noun: {is: noun}
+  d: {is: determiner, for: noun, among: [this, the]}
+good: "{d} {noun}."
+bad: "{d.swapped} {noun}."
+"""
+    with pytest.raises(UserError, match=r"'bad' has \{d\.swapped\}, .*'the' has not; leave it out"):
+        generator(tmp_path, HEAD + body)
+    assert generator(tmp_path, HEAD + body.replace("[this, the]", "[this, these]"))
+
+
+def test_agreeing_predicates_can_be_put_in_the_other_number(tmp_path):
+    body = BODY.replace("verb: verb", "verb: verb, agreeing: true").replace(
+        "{object} {does}", "{object} {does.swapped}"
+    )
+    assert sentences(tmp_path, body)
+
+
+def test_a_paradigm_without_enough_pairs_says_what_it_fails_at(tmp_path):
+    body = BODY.replace("object_of: [verb]", "classes: person, gender: [n]")
+    paradigm = generator(tmp_path, HEAD + body)
+    with pytest.raises(UserError, match=r"after 0 of 5 \(nothing in the lexicon fits 'object'\)"):
+        [*paradigm.pairs(5)]
+
+
+def test_a_paradigm_that_is_exhausted_says_so_whatever_failed_before(tmp_path):
+    body = """
+draw:
+  word: {is: choice, among: [same, one, two]}
+good: "{word}."
+bad: "Same."
+"""
+    paradigm = generator(tmp_path, HEAD + body)
+    said = r"paradigm\.yaml: .* after 2 of 3 \(the acceptable sentences are drawn already\)"
+    with pytest.raises(UserError, match=said):
+        [*paradigm.pairs(3)]
+
+
+def test_each_declaration_wants_a_file_of_its_own():
+    paths = [str(path) for path in [*PATHS.values()][:2]]
+    call = ["generate-blimp", *paths, "--lexicon", str(BLIMP / "lexicon"), "--pairs", "5"]
+    done = CliRunner().invoke(app, [*call, "--output", "one.jsonl"])
+    assert isinstance(done.exception, UserError)
+    assert "2 declarations, but 1 of --output" in str(done.exception)
+
+
+def test_the_same_seed_draws_the_same_pairs_and_another_seed_others(tmp_path):
+    def texts(seed):
+        return [pair.record for pair in generator(tmp_path, HEAD + BODY, seed).pairs(20)]
+
+    assert texts(0) == texts(0)
+    assert not {r.sentence_good for r in texts(0)} & {r.sentence_good for r in texts(1)}
+
+
+def test_paradigms_draw_independently_of_each_other(tmp_path):
+    names = [*PATHS][:2]
+    alone, both = tmp_path / "alone", tmp_path / "both"
+    generate_paradigms([PATHS[names[1]]], BLIMP / "lexicon", [alone / f"{names[1]}.jsonl"], 10, 0)
+    outputs = [both / f"{name}.jsonl" for name in names]
+    generate_paradigms([PATHS[name] for name in names], BLIMP / "lexicon", outputs, 10, 0)
+    assert (alone / f"{names[1]}.jsonl").read_bytes() == outputs[1].read_bytes()
+
+
+def test_a_file_of_pairs_reads_as_the_released_ones_do(tmp_path):
+    uid = "anaphor_gender_agreement"
+    output = tmp_path / f"{uid}.jsonl"
+    generate_paradigms([PATHS[uid]], BLIMP / "lexicon", [output], 12, 0)
+    assert [record.pairID for record in read_records(output, 12)] == [str(i) for i in range(12)]
+    assert [*json.loads(output.read_text().splitlines()[0])][-1] == "pairID"
+
+
+def test_a_predicate_without_verb_is_a_copula(tmp_path):
+    body = """
+draw:
+  subject: {is: phrase, classes: person}
+  be: {is: predicate, subject: [subject], negated: "no"}
+  quality: {is: adjective, of: [subject]}
+good: "{subject} {be} {quality}."
+bad: "{subject} {be.swapped} {quality}."
+"""
+    copulas = {
+        text.split()[-2] if len(text.split()) == 3 else None for text in sentences(tmp_path, body)
+    }
+    assert copulas <= {"is", "was", "are", "were", None}
+
+
+def test_a_like_predicate_has_the_auxiliary_and_form_of_another(tmp_path):
+    body = """
+draw:
+  one: {is: verb, frame: intransitive}
+  subject: {is: phrase, classes: person, subject_of: [one]}
+  other: {is: verb, frame: intransitive, subject: [subject], unlike: [one]}
+  does: {is: predicate, verb: one, subject: [subject]}
+  too: {is: predicate, verb: other, subject: [subject], like: does}
+good: "{subject} {does}."
+bad: "{subject} {too}."
+"""
+    for pair in generator(tmp_path, HEAD + body).pairs(60):
+        does, too = pair.drawn["does"], pair.drawn["too"]
+        assert does.chosen == too.chosen
+        assert does.verb.lexeme != too.verb.lexeme
+
+
+def test_finite_verbs_are_as_frequent_as_auxiliaries(tmp_path):
+    paradigm = generator(tmp_path, HEAD + BODY)
+    without = Counter(pair.drawn["does"].chosen.auxiliary is None for pair in paradigm.pairs(600))
+    assert 240 < without[True] < 360
+
+
+def test_each_scheme_is_drawn_as_often_as_the_others(tmp_path):
+    scheme = {"draw": {"word": {"is": "choice", "among": [*map(str, range(400))]}}, "bad": "no"}
+    one_of = [scheme | {"good": f"{name} {{word}}."} for name in ("a1", "b2")]
+    paradigm = generator(tmp_path, HEAD + json.dumps({"one_of": one_of})[1:-1])
+    schemes = Counter(pair.good.text[0] for pair in paradigm.pairs(400))
+    assert 150 < schemes["A"] < 250
+
+
+def test_nothing_in_a_slot_leaves_no_gap(tmp_path):
+    body = """
+draw:
+  verb: {is: verb, frame: intransitive}
+  subject: {is: phrase, classes: person, subject_of: [verb]}
+  does: {is: predicate, verb: verb, subject: [subject], auxiliary: none}
+  object: {is: phrase, complement_of: verb}
+good: "{does.aux} {subject}  {does.aux} {does.verb} {object} ."
+bad: "{subject} no."
+"""
+    for text in sentences(tmp_path, body):
+        assert "  " not in text
+        assert " ." not in text
+
+
+def test_what_one_could_not_tell_apart_is_drawn_anew(tmp_path):
+    body = """
+draw:
+  word: {is: choice, among: [same, one, two]}
+good: "{word}."
+bad: "Same."
+"""
+    assert sorted(sentences(tmp_path, body, 2)) == ["One.", "Two."]
+
+
+def test_a_preview_shows_pairs_with_their_critical_words():
+    lines = [*preview(PATHS["anaphor_gender_agreement"], BLIMP / "lexicon", 3, 0)]
+    assert len(lines) == 6
+    assert all(line.endswith("self]") for line in lines)
+    assert [line[0] for line in lines] == [" ", "*"] * 3
+
+
+def test_every_declaration_is_read_and_drawn_from():
+    assert PATHS
+    for path in PATHS.values():
+        for scheme in read_declaration(path).one_of:
+            assert Builder(lexicon(), scheme, random.Random(0)).scheme.draw
+            assert pairs(path.stem)

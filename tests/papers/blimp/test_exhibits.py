@@ -1,0 +1,237 @@
+"""BLiMP's exhibits on accuracies of a made-up campaign, and as files."""
+
+import importlib
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from blimpworks.errors import UserError
+from blimpworks.exhibits.build import build_exhibit
+from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.formulas import select_rows
+from blimpworks.papers.blimp.exhibits.specs import SPECS
+from blimpworks.papers.blimp.paradigms import PARADIGMS, PHENOMENON_OF
+from blimpworks.papers.blimp.released_results import read_blimp_release
+from blimpworks.papers.blimp.tables import BINS
+from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
+from support.blimp_kit import campaign, check_cells, evaluate, published, write_release
+
+MODELS = {"lstm-gulordava": "LSTM", "transformer-xl-wt103": "TXL", "gpt2-large": "GPT-2"}
+LABELS = Labels({"eng": "English"}, MODELS, "full_sentence")
+# Table 1 is of print; generated pairs and learning curves are tested by themselves.
+OTHERS = ("table1", "generated", "fig5", "slopes")
+MEASURED = {spec.name: spec for spec in SPECS if spec.needs and spec.name not in OTHERS}
+ACCURATE = [name for name, spec in MEASURED.items() if "accuracies" in spec.needs]
+TIED = ("wh_island", "causative")
+# Exhibits of the same tables are made once.
+pytestmark = pytest.mark.xdist_group("blimp-exhibits")
+_made = {}
+
+
+def make(name, tables, labels=LABELS):
+    key = repr((name, sorted(tables.items()), labels))
+    if key not in _made:
+        module, _, function = MEASURED[name].function.partition(":")
+        _made[key] = getattr(importlib.import_module(module), function)(tables, labels)
+    return _made[key]
+
+
+def values(exhibit):
+    return {(cell.row, cell.column): cell.value for cell in exhibit.cells}
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    root = tmp_path_factory.mktemp("campaign")
+    own = campaign(root / "accuracies.parquet", dict(zip(MODELS, (0.6, 0.65, 0.75), strict=True)))
+    released = root / "released.parquet"
+    read_blimp_release(*write_release(root), released)
+    return {"accuracies": [own], "released": [released]} | evaluate(root, MODELS, TIED)
+
+
+def rows_behind(cell, tables, known):
+    """All rows of the table that a cell is computed from; ``known`` are those read before."""
+    key = (cell.source, cell.where.get("model") if cell.source == "judgements" else None)
+    if key not in known:
+        known[key] = read_rows_behind(cell, tables)
+    return known[key]
+
+
+def read_rows_behind(cell, tables):
+    if cell.source == "judgements":
+        paths = {path.stem: path for path in tables["judgements"]}
+        return read_table(JUDGEMENTS, paths[cell.where["model"]]).to_pandas()
+    if cell.source in ("items", "bins"):
+        kind = {"items": ITEMS, "bins": BINS}[cell.source]
+        return read_table(kind, tables[cell.source][0]).to_pandas()
+    # The released table lies below the directory of accuracies, so it is looked up there too.
+    kinds = ["released"] if cell.source == "released" else ["accuracies", "released"]
+    frames = [
+        read_table(ACCURACIES, tables[kind][0]).to_pandas().astype({"lang": object})
+        for kind in kinds
+        if kind in tables
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def own_accuracies(tables):
+    """GPT-2's accuracies on English by whole sentences."""
+    where = {"model": "gpt2-large", "method": "full_sentence", "lang": "eng"}
+    return select_rows(read_table(ACCURACIES, tables["accuracies"][0]).to_pandas(), where)
+
+
+@pytest.mark.parametrize("name", MEASURED)
+@pytest.mark.parametrize("at_hand", [True, False], ids=["with release", "without"])
+def test_each_cell_can_be_computed_again_from_the_rows_it_selects(name, at_hand, tables):
+    given = tables if at_hand else {k: paths for k, paths in tables.items() if k != "released"}
+    exhibit = make(name, given)
+    assert exhibit.cells
+    known = {}
+    check_cells(exhibit, lambda cell: rows_behind(cell, given, known))
+
+
+def test_accuracy_of_a_phenomenon_is_the_mean_of_its_paradigms(tables):
+    frame = own_accuracies(tables).set_index("paradigm")["accuracy"]
+    accuracies = values(make("table3", tables))
+    for column, uids in {"Overall": [*PHENOMENON_OF], "Binding": PARADIGMS["binding"]}.items():
+        assert accuracies["GPT-2", column] == pytest.approx(100 * frame[list(uids)].mean())
+
+
+def test_humans_are_shown_only_where_their_answers_are_released(tables):
+    without = {"accuracies": tables["accuracies"]}
+    for name in ("table3", "table4", "fig1", "fig3", "fig4"):
+        for given, there in ((tables, True), (without, False)):
+            names = {n for cell in make(name, given).cells for n in (cell.row, cell.column)}
+            assert ("Human" in names) == there, name
+
+
+def test_cells_stand_for_the_numbers_that_the_paper_prints_of_the_same(tables):
+    places = {
+        name: {cell.stands_for for cell in make(name, tables).cells}
+        for name in ("table2", "table3", "table4", "text")
+    }
+    assert ("binding", "N") in places["table2"]
+    assert ("gpt2-large", "island_effects") in places["table3"]
+    assert ("wh_island", "human") in places["table4"]
+    assert ("transformer-xl-wt103", "r with lstm-gulordava") in places["text"]
+    assert {("human", "aggregate"), ("gpt2-large", "attractor")} <= places["text"]
+
+
+def test_a_contrast_is_a_difference_of_means(tables):
+    frame = own_accuracies(tables).set_index("paradigm")["accuracy"]
+    nouns = pd.Series({uid: frame[uid] for uid in PARADIGMS["determiner_noun_agreement"]})
+    plain = ["_with_adj" not in uid for uid in nouns.index]
+    expected = 100 * (nouns[plain].mean() - nouns[[not p for p in plain]].mean())
+    assert values(make("text", tables))["GPT-2: adjective", "Value"] == pytest.approx(expected)
+
+
+def test_one_model_alone_has_no_correlations(tables):
+    labels = replace(LABELS, models={"gpt2-large": "GPT-2"})
+    exhibit = make("fig1", {"accuracies": tables["accuracies"]}, labels)
+    assert not exhibit.cells
+    assert exhibit.figure.axes
+
+
+def test_a_prefix_method_is_compared_on_its_own_paradigms(tables):
+    cells = {(c.row, c.column): c for c in make("fig6", tables).cells}
+    for prefix, is_one in (("1-prefix", True), ("2-prefix", False)):
+        both = [
+            cells["LSTM", f"Binding: {bar}"] for bar in (prefix, f"sentence ({prefix} paradigms)")
+        ]
+        assert both[0].where["paradigm"] == both[1].where["paradigm"]
+        assert both[0].where["method"] == ("one_prefix" if is_one else "two_prefix")
+        assert both[1].where["method"] == "full_sentence"
+
+
+def test_accuracies_by_no_known_method_are_refused(tables):
+    with pytest.raises(UserError, match="no accuracies of BLiMP's paradigms by method other"):
+        make("table3", tables, replace(LABELS, method="other"))
+
+
+def test_every_published_form_is_drawn_without_the_release(tmp_path):
+    published(tmp_path, outputs=True)
+    assert "Wilcox et al. (2018)" in (tmp_path / "table1.md").read_text()
+    assert "70 72 74 79 86" in (tmp_path / "table4.md").read_text()
+    assert "it needs the released results" in (tmp_path / "fig6.svg").read_text()
+    assert "it needs the scores of single sentences" in (tmp_path / "fig2.svg").read_text()
+    assert "so only what is printed stands here" in (tmp_path / "erratum.md").read_text()
+    assert "Only what is at hand" in (tmp_path / "humans.md").read_text()
+
+
+def test_every_measured_form_is_drawn(tables, tmp_path):
+    for spec in MEASURED.values():
+        suffix = "svg" if spec.kind == "figure" else "tex"
+        output = tmp_path / f"{spec.name}.{suffix}"
+        build_exhibit(spec, tables, LABELS, tmp_path / f"{spec.name}.parquet", [output])
+        assert ("GPT-2" in output.read_text()) == (spec.name != "table2")
+
+
+def test_by_pair_every_pair_of_a_model_counts_once(tables):
+    frame = own_accuracies(tables)
+    frame = frame[frame["paradigm"] != "all"]
+    cells = {(c.row, c.column): c for c in make("table3", tables).cells}
+    whole = cells["GPT-2", "Overall, by pair"]
+    assert whole.value == pytest.approx(100 * frame["correct"].sum() / frame["n"].sum())
+    assert whole.n == frame["n"].sum()
+    binding = frame[frame["phenomenon"] == "binding"]
+    by_pair = cells["GPT-2", "Binding, by pair"].value
+    assert by_pair == pytest.approx(100 * binding["correct"].sum() / binding["n"].sum())
+
+
+def test_table_2_shows_a_pair_of_each_phenomenon_and_counts_them(tables):
+    exhibit = make("table2", tables)
+    assert values(exhibit)["Binding", "N"] == len(PARADIGMS["binding"])
+    assert values(exhibit)["Binding", "Pairs"] == 3 * len(PARADIGMS["binding"])
+    assert PARADIGMS["binding"][0] in exhibit.remarks["Binding"]["Acceptable"]
+
+
+def test_a_tie_is_wrong_as_published_and_half_right_as_corrected(tables):
+    numbers = values(make("ties", tables))
+    row = "LSTM: all paradigms, full sentence"
+    # Three pairs of each tied paradigm, and the one that is twice the same sentence.
+    assert numbers[row, "Ties"] == 3 * len(TIED) + 1
+    assert numbers[row, "Same sentence twice"] == 1
+    # The paradigm of the identical pair allows no prefix method.
+    assert numbers["LSTM: all paradigms, one prefix", "Same sentence twice"] == 0
+    half = numbers[row, "Ties half (corrected)"] - numbers[row, "Ties wrong (published)"]
+    assert half == pytest.approx(100 * (len(TIED) + 1 / 3) / 2 / len(PHENOMENON_OF))
+    assert numbers["LSTM: wh_island", "Ties half (corrected)"] == 50
+    assert numbers["LSTM: wh_island", "Ties wrong (published)"] == 0
+
+
+def test_all_paradigms_with_ties_are_in_the_cells_and_the_most_tied_in_print(tables):
+    cells = make("ties", tables).cells
+    rows = {cell.row for cell in cells if cell.printed}
+    assert {f"LSTM: {uid}" for uid in (*TIED, "passive_1")} <= rows
+    assert len(rows) <= len(MODELS) * (3 + 3)
+
+
+def test_items_that_do_not_say_what_is_identical_are_refused(tables, tmp_path):
+    plain = read_table(ITEMS, tables["items"][0]).select(ITEMS.names)
+    write_table(plain, ITEMS, tmp_path / "eng.parquet")
+    with pytest.raises(UserError, match="no column 'identical'; expected the items of BLiMP"):
+        make("ties", tables | {"items": [tmp_path / "eng.parquet"]})
+
+
+def test_each_line_of_figure_2_is_of_all_pairs_that_the_model_judged(tables):
+    exhibit = make("fig2", tables)
+    lines = {cell.row for cell in exhibit.cells}
+    assert len(lines) == 4 * len(MODELS)
+    for line in lines:
+        n = sum(c.n for c in exhibit.cells if c.row == line and "mean" not in c.column)
+        assert n == 3 * len(PHENOMENON_OF)
+
+
+def test_bins_by_another_method_are_refused(tables):
+    with pytest.raises(UserError, match="no bins by method one_prefix"):
+        make("fig2", tables, replace(LABELS, method="one_prefix"))
+
+
+def test_captions_name_models_pairs_and_what_was_trained(tables):
+    labels = replace(LABELS, facts={"blimp_training": {"lstm-gulordava": "LSTM (1 × 20 units)"}})
+    for name in ACCURATE:
+        if name != "text":
+            caption = make(name, tables, labels).caption
+            assert "LSTM, TXL, GPT-2: " in caption
+            assert "Trained here on treebanks and plain text: LSTM (1 × 20 units)." in caption

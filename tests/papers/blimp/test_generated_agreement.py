@@ -1,0 +1,111 @@
+"""Generated pairs of subject-verb agreement: numbers of subjects, distractors and verbs."""
+
+import pytest
+
+from support.clauses_kit import (
+    accepts,
+    falls_under,
+    numbers,
+    numbers_of_verb,
+    phrase_at,
+    phrase_before,
+    takes_clauses,
+    words,
+)
+from support.generator_kit import pairs
+
+OTHER = {"sg": "pl", "pl": "sg"}
+ONE_PREFIX = [f"{kind}_plural_subject_verb_agreement_1" for kind in ("regular", "irregular")]
+TWO_PREFIX = [f"{kind}_plural_subject_verb_agreement_2" for kind in ("regular", "irregular")]
+RELATIONAL = "distractor_agreement_relational_noun"
+RELATIVE = "distractor_agreement_relative_clause"
+SWAPPED_VERBS = [*ONE_PREFIX, RELATIONAL, RELATIVE]
+RELATIVES = {"who", "which", "that"}
+BARE_INFINITIVES = {"have", "help", "let", "make", "watch", "see", "hear", "feel", "notice"}
+
+
+def subject(prefix):
+    """The noun that a prefix begins with, in its number, and the words after it."""
+    _, readings, rest = phrase_at(words(prefix))
+    assert len(numbers(readings)) == 1, prefix
+    return next(iter(readings))[0], *numbers(readings), rest
+
+
+@pytest.mark.parametrize("uid", SWAPPED_VERBS)
+def test_the_good_verb_has_the_subjects_number_and_the_bad_one_the_other(uid):
+    for pair in pairs(uid):
+        _, number, _ = subject(pair.good.prefix)
+        assert numbers_of_verb(pair.good.word) == {number}, pair.record
+        assert numbers_of_verb(pair.bad.word) == {OTHER[number]}, pair.record
+
+
+@pytest.mark.parametrize("uid", TWO_PREFIX)
+def test_the_verb_has_the_good_subjects_number_and_not_the_bad_ones(uid):
+    for pair in pairs(uid):
+        noun, number, _ = subject(pair.good.prefix)
+        other, other_number, _ = subject(pair.bad.prefix)
+        assert numbers_of_verb(pair.good.word) == {number}, pair.record
+        assert (other, other_number) == (noun, OTHER[number]), pair.record
+        assert pair.good.text.startswith("The ")
+        assert pair.bad.text.startswith("The ")
+
+
+@pytest.mark.parametrize("uid", [*SWAPPED_VERBS, *TWO_PREFIX])
+def test_no_bad_verb_is_fine_as_a_past(uid):
+    for pair in pairs(uid):
+        verb = pair.drawn["verb"].entry
+        assert pair.bad.word != verb.form("past"), pair.record
+
+
+@pytest.mark.parametrize("uid", [*ONE_PREFIX, *TWO_PREFIX, RELATIVE])
+def test_subjects_have_the_plural_that_the_paradigm_is_about_and_are_no_institutions(uid):
+    for pair in pairs(uid):
+        noun, _, _ = subject(pair.good.prefix)
+        assert noun.irregular == uid.startswith("irregular"), noun
+        assert not falls_under(noun, "institution"), noun
+
+
+@pytest.mark.parametrize("uid", [*ONE_PREFIX, *TWO_PREFIX])
+def test_verbs_are_both_transitive_and_intransitive(uid):
+    frames = {pair.drawn["verb"].entry.frame for pair in pairs(uid)}
+    assert frames == {"transitive", "intransitive"}
+
+
+@pytest.mark.parametrize("uid", [*SWAPPED_VERBS, *TWO_PREFIX])
+def test_both_auxiliaries_and_finite_verbs_agree(uid):
+    kinds = {bool(pair.drawn["does"].chosen.aux) for pair in pairs(uid)}
+    assert kinds == {True, False}
+
+
+def test_relational_subjects_have_an_owner_of_the_other_number():
+    for pair in pairs(RELATIONAL):
+        noun, number, rest = subject(pair.good.prefix)
+        owners, before = phrase_before(rest)
+        assert ("relational" in noun.tags, before) == (True, ["of"]), pair.record
+        assert numbers(owners) == {OTHER[number]}, pair.record
+        assert any(accepts(noun.of, owner) for owner, _ in owners), pair.record
+
+
+def test_distractors_in_relative_clauses_have_the_other_number_and_could_be_the_subject():
+    for pair in pairs(RELATIVE):
+        _, number, rest = subject(pair.good.prefix)
+        assert rest[0] in RELATIVES, pair.record
+        distractors, _ = phrase_before(rest)
+        assert numbers(distractors) == {OTHER[number]}, pair.record
+        verb = pair.drawn["verb"].entry
+        assert any(accepts(verb.subject, noun) for noun, _ in distractors), pair.record
+
+
+def test_verbs_of_relative_clauses_take_nothing_that_the_verb_could_belong_to():
+    for pair in pairs(RELATIVE):
+        verb = pair.drawn["inner"].entry
+        assert not takes_clauses(verb.lexeme), verb
+        assert "double" not in verb.tags, verb
+        assert verb.lexeme not in BARE_INFINITIVES
+
+
+@pytest.mark.parametrize("uid", [RELATIONAL, RELATIVE])
+def test_dependency_length_counts_the_words_between_noun_and_verb(uid):
+    for pair in pairs(uid):
+        _, _, rest = subject(pair.good.prefix)
+        assert pair.record.dependency_length == len(rest), pair.record

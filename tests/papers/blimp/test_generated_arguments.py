@@ -1,0 +1,264 @@
+"""Generated pairs of anaphor agreement and argument structure, by their text and the lexicon."""
+
+import re
+from collections import Counter, defaultdict
+from functools import cache
+
+import pytest
+
+from blimpworks.papers.blimp.items.generator.declarations import read_declaration
+from blimpworks.papers.blimp.items.generator.pools import Pools
+from support.generator_kit import PATHS, lexicon, pairs
+from support.sentence_kit import gender_of, noun_at
+
+STRICT = {"intransitive", "clause", "raising", "control", "object_control"}
+"""Frames of verbs that stand without an object."""
+GO_WITHOUT = {
+    "accept",
+    "arm",
+    "carry",
+    "defend",
+    "love",
+    "unwrap",
+    "vote against",
+    "vote for",
+    "wear",
+}
+"""Verbs that stand without an object in some sense: "I accept", "Ida voted against"."""
+PLACES_AND_CAUSES = {"place", "structure", "furniture", "event", "document", "device", "weapon"}
+
+
+@cache
+def entries():
+    """Entries of verbs by verb, with its particle, and frame."""
+    frames = defaultdict(dict)
+    for verb in lexicon().verbs:
+        frames[verb.lexeme][verb.frame] = verb
+    return frames
+
+
+def forms(verb):
+    """All that can stand for a verb, with its particle."""
+    kinds = ("base", "third", "past", "participle", "gerund")
+    return {f"{verb.form(kind)} {verb.particle}".strip() for kind in kinds}
+
+
+def ends_with(text, verb):
+    """Whether a sentence ends with a verb."""
+    return any(text.endswith(f" {form}.") for form in forms(verb))
+
+
+def verbs(pair):
+    """The verb of the acceptable sentence and the other's."""
+    return pair.drawn["verb"].entry, pair.drawn["other"].entry
+
+
+def needs_an_object(verb):
+    """Whether a verb never stands without one, by all its entries."""
+    frames = entries()[verb.lexeme]
+    loose = frames["transitive"].tags & {"drops", "bare", "alternates", "psych"}
+    return not STRICT & {*frames} and not loose
+
+
+def has_no_object(verb):
+    """Whether nothing after a verb could be its object, by all its entries."""
+    frames = entries()[verb.lexeme]
+    return "transitive" not in frames and not verb.particle and "objects" not in verb.tags
+
+
+# Anaphor agreement
+
+
+def test_a_reflexive_has_the_gender_of_the_subject_and_the_other_one_has_not():
+    for pair in pairs("anaphor_gender_agreement"):
+        noun, numbers = noun_at(pair.good.text)
+        assert "sg" in numbers
+        assert "person" in noun.classes
+        assert noun.gender in "mf"
+        assert gender_of(pair.good.word) == noun.gender, pair.record
+        assert gender_of(pair.bad.word) not in (noun.gender, None), pair.record
+
+
+def test_no_animal_can_be_the_subject_of_a_reflexive_of_its_gender():
+    scheme = read_declaration(PATHS["anaphor_gender_agreement"]).one_of[0]
+    classes = [classes for classes, _ in Pools(lexicon()).nouns(scheme.draw["subject"])]
+    assert classes
+    assert all("person" in each for each in classes)
+
+
+def test_a_reflexive_has_the_number_of_the_subject_and_the_other_one_has_not():
+    singulars = 0
+    for pair in pairs("anaphor_number_agreement"):
+        _, numbers = noun_at(pair.good.text)
+        assert len(numbers) == 1
+        plural = [gender_of(side.word) is None for side in (pair.good, pair.bad)]
+        assert plural == ([True, False] if "pl" in numbers else [False, True]), pair.record
+        singulars += "sg" in numbers
+    assert 50 < singulars < 100
+
+
+def test_subjects_of_themselves_could_not_be_one_person_of_either_gender():
+    for pair in pairs("anaphor_number_agreement"):
+        if pair.bad.word == "themselves":
+            assert noun_at(pair.good.text)[0].gender in "mf", pair.record
+            assert not pair.good.text.startswith("Every "), pair.record
+
+
+def test_reflexives_that_differ_in_number_do_not_differ_in_gender():
+    for pair in pairs("anaphor_number_agreement"):
+        gender = gender_of(pair.bad.word) or gender_of(pair.good.word)
+        assert noun_at(pair.good.text)[0].gender in ("c", gender), pair.record
+
+
+# Argument structure
+
+
+def test_what_undergoes_a_causative_verb_could_be_its_subject_and_the_other_verb_has_no_object():
+    for pair in pairs("causative"):
+        good, bad = verbs(pair)
+        assert "alternates" in entries()[good.lexeme]["transitive"].tags, pair.record
+        assert has_no_object(bad), pair.record
+        undergoer = pair.drawn["object"].entry.classes
+        assert lexicon().classes.accepts(bad.subject, undergoer), pair.record
+
+
+def test_no_verb_makes_more_than_a_fiftieth_of_what_has_no_object():
+    lexemes = Counter(pair.drawn["other"].entry.lexeme for pair in pairs("causative", 500))
+    assert lexemes.most_common(1)[0][1] <= 10
+
+
+@pytest.mark.parametrize(
+    "uid", ["drop_argument", "intransitive", "inchoative", "tough_vs_raising_1"]
+)
+def test_no_verb_that_goes_without_an_object_is_among_those_that_want_one(uid):
+    name = "verb" if uid == "tough_vs_raising_1" else "other"
+    for scheme in read_declaration(PATHS[uid]).one_of:
+        lexemes = {verb.lexeme for verb in Pools(lexicon()).verbs(scheme.draw[name])}
+        assert len(lexemes) > 100
+        assert not lexemes & GO_WITHOUT
+
+
+@pytest.mark.parametrize(
+    ("lexeme", "said_of", "not_of"),
+    [
+        ("cure", "tumor", "conflict"),
+        ("diagnose", "asthma", "crime"),
+        ("treat", "wound", "dispute"),
+        ("solve", "conflict", "tumor"),
+    ],
+)
+def test_illnesses_are_cured_and_other_problems_solved(lexeme, said_of, not_of):
+    nouns = {noun.noun: noun.classes for noun in lexicon().nouns}
+    restriction = entries()[lexeme]["transitive"].object
+    assert lexicon().classes.accepts(restriction, nouns[said_of])
+    assert not lexicon().classes.accepts(restriction, nouns[not_of])
+
+
+def test_the_object_of_some_verbs_is_dropped_and_that_of_others_never_is():
+    for pair in pairs("drop_argument", 400):
+        good, bad = verbs(pair)
+        assert "drops" in entries()[good.lexeme]["transitive"].tags, pair.record
+        assert needs_an_object(bad), pair.record
+        assert ends_with(pair.good.text, good), pair.record
+        assert ends_with(pair.bad.text, bad), pair.record
+
+
+def test_the_subject_of_an_inchoative_verb_undergoes_it_and_the_other_verb_needs_an_object():
+    for pair in pairs("inchoative", 400):
+        good, bad = verbs(pair)
+        assert "alternates" in entries()[good.lexeme]["transitive"].tags, pair.record
+        assert needs_an_object(bad), pair.record
+        noun, _ = noun_at(pair.good.text)
+        assert lexicon().classes.accepts(good.object, noun.classes), pair.record
+        assert lexicon().classes.accepts(bad.object, noun.classes), pair.record
+        assert ends_with(pair.good.text, good), pair.record
+        assert ends_with(pair.bad.text, bad), pair.record
+
+
+def test_inchoative_sentences_cannot_be_read_as_middles():
+    perfect = re.compile(r" (has|have|had|is|are|was|were)(n't)? ")
+    for pair in pairs("inchoative", 400):
+        _, bad = verbs(pair)
+        past = f" {bad.form('past')} {bad.particle}".rstrip()
+        assert perfect.search(pair.bad.text) or pair.bad.text.endswith(f"{past}."), pair.record
+
+
+def test_an_intransitive_verb_has_no_object_and_the_other_verb_needs_one():
+    for pair in pairs("intransitive", 400):
+        good, bad = verbs(pair)
+        assert "intransitive" in entries()[good.lexeme], pair.record
+        assert needs_an_object(bad), pair.record
+        assert ends_with(pair.good.text, good), pair.record
+        assert ends_with(pair.bad.text, bad), pair.record
+
+
+def test_an_object_follows_a_transitive_verb_and_the_other_verb_has_none():
+    names = {noun.noun.split(" ")[0] for noun in lexicon().nouns if "name" in noun.tags}
+    determiners = {each.determiner.split(" ")[0] for each in lexicon().determiners} | {"an"}
+    for pair in pairs("transitive", 400):
+        good, bad = verbs(pair)
+        assert "transitive" in entries()[good.lexeme], pair.record
+        assert has_no_object(bad), pair.record
+        assert pair.good.word == pair.bad.word, pair.record
+        assert pair.good.word in names | determiners, pair.record
+
+
+@pytest.mark.parametrize("uid", ["passive_1", "passive_2"])
+def test_participles_of_verbs_without_object_make_no_passive(uid):
+    be = r" (is|are|was|were)(n't)? "
+    for pair in pairs(uid, 400):
+        good, bad = verbs(pair)
+        assert "passive" in entries()[good.lexeme]["transitive"].tags, pair.record
+        assert has_no_object(bad), pair.record
+        assert "agentive" in bad.tags, pair.record
+        by = r" by .+\." if uid == "passive_1" else r"\."
+        for side, verb in ((pair.good, good), (pair.bad, bad)):
+            participle = f"{verb.form('participle')} {verb.particle}".strip()
+            assert re.search(be + re.escape(participle) + by, side.text), pair.record
+
+
+def test_whoever_is_named_by_a_passive_could_do_what_both_verbs_say():
+    for pair in pairs("passive_1"):
+        agent, _ = noun_at(pair.good.text.rpartition(" by ")[2])
+        for verb in verbs(pair):
+            assert lexicon().classes.accepts(verb.subject, agent.classes), pair.record
+
+
+# Animate subjects
+
+
+@cache
+def things():
+    """Classes of nouns that are neither persons nor animals."""
+    classes = {noun.classes for noun in lexicon().nouns}
+    return [each for each in classes if not lexicon().classes.accepts("animate", each)]
+
+
+@pytest.mark.parametrize("uid", ["animate_subject_passive", "animate_subject_trans"])
+def test_verbs_with_animate_subjects_have_no_others(uid):
+    for pair in pairs(uid, 400):
+        assert "animate" in pair.drawn["verb"].entry.tags, pair.record
+        restriction = pair.drawn["verb"].entry.subject
+        assert not any(lexicon().classes.accepts(restriction, each) for each in things())
+
+
+def wide(noun):
+    """All classes that a noun falls under."""
+    return {name for each in noun.classes for name in lexicon().classes.wider[each]}
+
+
+def test_the_agent_of_a_passive_is_a_person_or_a_thing_of_no_influence():
+    for pair in pairs("animate_subject_passive", 400):
+        good, bad = (noun_at(side.text.rpartition(" by ")[2]) for side in (pair.good, pair.bad))
+        assert "person" in good[0].classes, pair.record
+        assert not wide(bad[0]) & {"animate", "institution", *PLACES_AND_CAUSES}, pair.record
+        assert good[1] & bad[1], pair.record
+
+
+def test_the_subject_is_animate_or_a_thing_of_the_same_number():
+    for pair in pairs("animate_subject_trans", 400):
+        good, bad = (noun_at(side.text) for side in (pair.good, pair.bad))
+        assert "animate" in wide(good[0]), pair.record
+        assert not wide(bad[0]) & {"animate", "institution", "document", "device"}, pair.record
+        assert good[1] & bad[1], pair.record
+        assert pair.good.word == pair.bad.word, pair.record

@@ -1,0 +1,240 @@
+"""Generated pairs of binding, control and raising, by their text and the lexicon."""
+
+import re
+from collections import defaultdict
+from functools import cache
+
+import pytest
+
+from support.generator_kit import lexicon, pairs
+from support.sentence_kit import gender_of, noun_at
+
+NOMINATIVE = {"he": "himself", "she": "herself", "it": "itself", "they": "themselves"}
+ACCUSATIVE = {"him": "himself", "her": "herself", "it": "itself", "them": "themselves"}
+REFLEXIVE = r"\b(himself|herself|itself|themselves)\b"
+WEAK = "a|an|some|many|several|a few|a lot of|few|no|more than three|fewer than three"
+
+
+def stands_for(reflexive, noun, number):
+    """Whether a reflexive pronoun can stand for a noun."""
+    gender = gender_of(reflexive)
+    if gender is None or number == "pl":
+        return gender is None and number == "pl"
+    either = "mf" if "person" in noun.classes else "mfn"
+    return gender == noun.gender or (noun.gender == "c" and gender in either)
+
+
+def can_be_a_singular_they(phrase):
+    """Whether "themselves" could stand for a phrase in the singular."""
+    return phrase.number == "sg" and (
+        phrase.entry.gender not in "mf" or phrase.det in (("every",), ("each",))
+    )
+
+
+def bound_by(phrase, reflexive):
+    """Whether a reflexive pronoun can stand for a drawn phrase, by the lexicon."""
+    if reflexive == "themselves" and can_be_a_singular_they(phrase):
+        return True
+    return stands_for(reflexive, phrase.entry, phrase.number)
+
+
+@cache
+def frames():
+    """Frames of each verb and uses of each adjective."""
+    frames_of = defaultdict(set)
+    for verb in lexicon().verbs:
+        frames_of[verb.lexeme].add(verb.frame)
+    for each in lexicon().adjectives:
+        frames_of[each.adjective, "adjective"].add(each.frame)
+    return frames_of
+
+
+def verb(pair, name):
+    return pair.drawn[name].entry
+
+
+# Binding
+
+
+def test_only_the_whole_subject_binds_the_reflexive():
+    relative = re.compile(r" (who|that) ")
+    for pair in pairs("principle_A_c_command", 400):
+        subject, numbers = noun_at(pair.good.text)
+        assert relative.search(pair.good.text), pair.record
+        assert any(stands_for(pair.good.word, subject, each) for each in numbers), pair.record
+        assert not bound_by(pair.drawn["subject"], pair.bad.word), pair.record
+        assert bound_by(pair.drawn["object"], pair.bad.word), pair.record
+
+
+def test_the_subject_of_a_finite_clause_is_a_pronoun_in_the_nominative():
+    for pair in pairs("principle_A_case_1"):
+        subject, numbers = noun_at(pair.good.text)
+        assert NOMINATIVE[pair.good.word] == pair.bad.word, pair.record
+        assert any(stands_for(pair.bad.word, subject, each) for each in numbers), pair.record
+        assert pair.good.prefix.endswith(" that"), pair.record
+
+
+def test_a_reflexive_stands_before_a_gerund_or_a_finite_form_that_is_nothing_else():
+    for pair in pairs("principle_A_case_2", 400):
+        inner = verb(pair, "inner")
+        _, numbers = noun_at(pair.good.text)
+        assert re.search(f"{REFLEXIVE}$", pair.good.prefix), pair.record
+        good, bad = (side.word.removesuffix(f" {inner.particle}") for side in (pair.good, pair.bad))
+        assert good == inner.form("gerund"), pair.record
+        assert bad in {inner.form("third"), inner.form("past")}, pair.record
+        assert bad not in {inner.form("base"), inner.form("participle")}, pair.record
+        assert bad == inner.form("past") or "sg" in numbers, pair.record
+
+
+@pytest.mark.parametrize(
+    ("uid", "other_than"),
+    [
+        ("principle_A_case_1", {"demand", "promise", "wish"}),
+        ("principle_A_domain_1", {"demand", "promise", "wish"}),
+        ("principle_A_domain_2", {"complain", "demand", "joke", "promise", "testify", "wish"}),
+        ("principle_A_domain_3", {"complain", "demand", "joke", "promise", "testify", "wish"}),
+    ],
+)
+def test_clauses_suit_verbs_in_any_tense_and_without_that_where_there_is_none(uid, other_than):
+    lexemes = {verb(pair, "verb").lexeme for pair in pairs(uid, 400)}
+    assert len(lexemes) >= 20
+    assert not lexemes & other_than
+
+
+def test_a_pronoun_stands_for_who_is_outside_the_clause_and_the_reflexive_does_not():
+    for pair in pairs("principle_A_domain_1", 400):
+        assert ACCUSATIVE[pair.good.word] == pair.bad.word, pair.record
+        assert bound_by(pair.drawn["subject"], pair.bad.word), pair.record
+        assert not bound_by(pair.drawn["other"], pair.bad.word), pair.record
+
+
+def test_a_reflexive_stands_for_the_subject_of_its_clause():
+    for pair in pairs("principle_A_domain_2", 400):
+        assert bound_by(pair.drawn["other"], pair.good.word), pair.record
+        assert bound_by(pair.drawn["subject"], pair.bad.word), pair.record
+        assert not bound_by(pair.drawn["other"], pair.bad.word), pair.record
+
+
+def test_subjects_exchanged_leave_the_reflexive_without_its_own():
+    for pair in pairs("principle_A_domain_3"):
+        first, second = (noun_at(side.text)[0] for side in (pair.good, pair.bad))
+        assert pair.good.word == pair.bad.word, pair.record
+        assert gender_of(pair.good.word) == second.gender, pair.record
+        assert {first.gender, second.gender} == {"m", "f"}, pair.record
+
+
+def test_a_reflexive_in_front_is_bound_by_the_subject_not_by_the_object():
+    for pair in pairs("principle_A_reconstruction"):
+        reflexive, word, rest = re.match(r"It's (\w+) (who|that) (.+)\.$", pair.good.text).groups()
+        subject, numbers = noun_at(rest)
+        assert any(stands_for(reflexive, subject, each) for each in numbers), pair.record
+        assert pair.bad.text.startswith(f"It's {reflexive} {word} "), pair.record
+        does = " ".join(pair.drawn["does"].part())
+        assert pair.good.text.endswith(f" {does}."), pair.record
+        _, _, object_ = pair.bad.text.partition(f" {word} {does} ")
+        assert noun_at(object_)[0] == subject, pair.record
+        assert "psych" not in verb(pair, "verb").tags, pair.record
+
+
+@pytest.mark.parametrize(
+    "uid",
+    ["principle_A_domain_1", "principle_A_reconstruction", "expletive_it_object_raising"],
+)
+def test_no_that_follows_another(uid):
+    assert not [pair.record for pair in pairs(uid, 400) if " that that " in pair.good.text]
+
+
+# Control and raising
+
+
+@pytest.mark.parametrize("uid", ["existential_there_object_raising", "expletive_it_object_raising"])
+def test_only_verbs_that_raise_objects_have_empty_ones(uid):
+    for pair in pairs(uid, 400):
+        good, bad = (frames()[verb(pair, name).lexeme] for name in ("verb", "other"))
+        assert "object_raising" in good, pair.record
+        assert bad & {"object_control", "object_raising"} == {"object_control"}, pair.record
+        assert "role" in verb(pair, "other").tags, pair.record
+        auxiliaries = [pair.drawn[name].part("aux") for name in ("does", "other_does")]
+        assert auxiliaries[0] == auxiliaries[1], pair.record
+
+
+def test_verbs_and_adjectives_that_raise_subjects_have_empty_ones_and_others_have_not():
+    kinds = set()
+    for pair in pairs("existential_there_subject_raising", 400):
+        adjective = "adjective" in pair.drawn
+        kinds.add(adjective)
+        if adjective:
+            names = (pair.drawn[each].entry.adjective for each in ("adjective", "other"))
+            good, bad = (frames()[name, "adjective"] for name in names)
+        else:
+            good, bad = (frames()[verb(pair, name).lexeme] for name in ("verb", "other"))
+        assert "raising" in good, pair.record
+        assert bad & {"control", "raising"} == {"control"}, pair.record
+    assert kinds == {True, False}
+
+
+@pytest.mark.parametrize(
+    "uid", ["existential_there_object_raising", "existential_there_subject_raising"]
+)
+def test_what_there_is_has_a_weak_quantifier_and_does_something(uid):
+    for pair in pairs(uid):
+        for text in (pair.good.text, pair.bad.text):
+            rest = re.search(rf"there .*?\bto be ((?:{WEAK}) .+)$", text, re.IGNORECASE)[1]
+            noun, _ = noun_at(rest)
+            inner = verb(pair, "inner")
+            assert f" {inner.form('gerund')}" in rest, pair.record
+            assert lexicon().classes.accepts(inner.subject, noun.classes), pair.record
+
+
+def test_there_agrees_with_what_there_is():
+    singular = re.compile(r"^There (is|was|has|\w+s) ")
+    for pair in pairs("existential_there_subject_raising", 400):
+        if pair.drawn["noun"].number == "pl":
+            assert not singular.match(pair.good.text), pair.record
+        else:
+            assert not re.match(r"^There (are|were|have) ", pair.good.text), pair.record
+
+
+def test_an_expletive_stands_before_an_adjective_that_takes_clauses():
+    for pair in pairs("expletive_it_object_raising"):
+        assert "clause" in frames()[pair.good.word, "adjective"], pair.record
+        assert pair.good.prefix.endswith(" it to be"), pair.record
+        assert f"{pair.good.word} that " in pair.good.text, pair.record
+
+
+def tough_and_raising(pair, uid):
+    """The adjectives of both sentences, the one that is "tough" first."""
+    names = ("adjective", "other") if uid == "tough_vs_raising_1" else ("other", "adjective")
+    return [pair.drawn[each].entry.adjective for each in names]
+
+
+@pytest.mark.parametrize("uid", ["tough_vs_raising_1", "tough_vs_raising_2"])
+def test_an_adjective_is_either_tough_or_raising(uid):
+    for pair in pairs(uid, 400):
+        tough, raising = (frames()[each, "adjective"] for each in tough_and_raising(pair, uid))
+        assert tough & {"tough", "raising"} == {"tough"}, pair.record
+        assert raising & {"tough", "raising"} == {"raising"}, pair.record
+
+
+def test_the_object_of_an_infinitive_is_missing_after_tough_adjectives():
+    for pair in pairs("tough_vs_raising_1", 400):
+        infinitive = verb(pair, "verb")
+        words = f"to {infinitive.form('base')} {infinitive.particle}".strip()
+        assert pair.good.text.endswith(f" {words}."), pair.record
+        assert not infinitive.tags & {"drops", "alternates"}, pair.record
+        assert not {"intransitive", "clause"} & frames()[infinitive.lexeme], pair.record
+        subject, _ = noun_at(pair.good.text)
+        assert lexicon().classes.accepts(infinitive.object, subject.classes), pair.record
+
+
+def test_nothing_is_missing_in_an_infinitive_after_raising_adjectives():
+    for pair in pairs("tough_vs_raising_2", 400):
+        infinitive = verb(pair, "verb")
+        rest = pair.bad.text.partition(f" to {infinitive.form('base')}")[2]
+        if infinitive.frame == "transitive":
+            noun_at(rest.removeprefix(f" {infinitive.particle}").strip())
+        else:
+            assert rest == ".", pair.record
+            assert "objects" not in infinitive.tags, pair.record
+        subject, _ = noun_at(pair.good.text)
+        assert lexicon().classes.accepts(infinitive.subject, subject.classes), pair.record

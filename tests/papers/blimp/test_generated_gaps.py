@@ -1,0 +1,266 @@
+"""Generated pairs of filler-gap dependencies and ellipsis."""
+
+import re
+from functools import cache
+
+import pytest
+
+from support.generator_kit import lexicon, pairs
+
+INSTEAD = [
+    "wh_questions_object_gap",
+    "wh_questions_subject_gap",
+    "wh_questions_subject_gap_long_distance",
+]
+"""The acceptable sentence has a relative clause instead of a question."""
+NO_GAP = ["wh_vs_that_no_gap", "wh_vs_that_no_gap_long_distance"]
+WITH_GAP = ["wh_vs_that_with_gap", "wh_vs_that_with_gap_long_distance"]
+GAPS = [*INSTEAD, *NO_GAP, *WITH_GAP]
+LONG = ["wh_vs_that_no_gap_long_distance", "wh_vs_that_with_gap_long_distance"]
+ELLIPSIS = ["ellipsis_n_bar_1", "ellipsis_n_bar_2"]
+COUNTS = {
+    "sg": {"one", "each", "this", "that"},
+    "pl": {"two", "three", "four", "five", "several", "a few", "many", "few"},
+}
+"""Of the noun that is there in the first clause of an elliptical sentence."""
+REMNANTS = {
+    "sg": {"one", "two", "three", "four", "five", "several", "a few", "many"},
+    "pl": COUNTS["pl"] | {"fewer", "at least as many"},
+}
+"""Of the second clause."""
+
+
+def texts(uid):
+    return [(pair.good.text, pair.bad.text, pair) for pair in pairs(uid)]
+
+
+def words(text):
+    return text.rstrip(".").lower().split()
+
+
+def said(constituent):
+    """A constituent as it stands in a sentence."""
+    text = " ".join(constituent.part())
+    article, _, rest = text.partition(" ")
+    if article != "a" or rest.startswith("lot of"):
+        return text
+    return f"{lexicon().sounds.article(rest)} {rest}"
+
+
+@cache
+def entries_with(form):
+    """Entries of verbs without particle that have a form."""
+    forms = ("base", "third", "past", "participle", "gerund")
+    return [
+        verb
+        for verb in lexicon().verbs
+        if not verb.particle and form in {verb.form(each) for each in forms}
+    ]
+
+
+@pytest.mark.parametrize("uid", GAPS)
+def test_a_question_word_and_that_take_each_others_place(uid):
+    for good, bad, _ in texts(uid):
+        extra = {"good": sorted(words(good)), "bad": sorted(words(bad))}
+        for word in words(bad):
+            if word in extra["good"]:
+                extra["good"].remove(word)
+                extra["bad"].remove(word)
+        that, wh = ("bad", "good") if uid in WITH_GAP else ("good", "bad")
+        assert extra[that] == ["that"], bad
+        assert extra[wh] in (["who"], ["what"]), bad
+
+
+@pytest.mark.parametrize("uid", GAPS)
+def test_the_question_word_fits_what_it_asks_about(uid):
+    for good, bad, pair in texts(uid):
+        gap = pair.drawn.get("thing") or pair.drawn["object"]
+        wh = "who" if "person" in gap.entry.classes else "what"
+        assert wh == said(pair.drawn["what"])
+        assert f" {wh} " in (good if uid in WITH_GAP else bad)
+
+
+@pytest.mark.parametrize("uid", INSTEAD)
+def test_the_matrix_verb_takes_a_noun_phrase_and_a_question(uid):
+    for good, _, pair in texts(uid):
+        lexeme = pair.drawn["known"].entry.lexeme
+        entries = [verb for verb in lexicon().verbs if verb.lexeme == lexeme]
+        head = pair.drawn.get("thing") or pair.drawn["doer"]
+        assert any("wh" in verb.complement.split() for verb in entries), good
+        assert any(
+            verb.frame == "transitive"
+            and lexicon().classes.accepts(verb.object, head.entry.classes)
+            for verb in entries
+        ), good
+
+
+@pytest.mark.parametrize("uid", [*NO_GAP, *WITH_GAP])
+def test_the_matrix_verb_takes_statements_and_questions(uid):
+    for good, _, pair in texts(uid):
+        lexeme = pair.drawn["known"].entry.lexeme
+        kinds = {verb.complement for verb in lexicon().verbs if verb.lexeme == lexeme}
+        assert "that wh" in kinds, good
+
+
+def test_an_object_question_has_its_object_in_place_in_the_bad_sentence():
+    for good, bad, pair in texts("wh_questions_object_gap"):
+        thing, doer = said(pair.drawn["thing"]), said(pair.drawn["doer"])
+        assert f" {thing} that {doer} " in good
+        assert re.search(rf" (who|what) {doer} .+ {thing}\.$", bad), bad
+
+
+@pytest.mark.parametrize("uid", INSTEAD[1:])
+def test_a_subject_question_has_its_subject_in_place_in_the_bad_sentence(uid):
+    for good, bad, pair in texts(uid):
+        doer, direct_object = said(pair.drawn["doer"]), said(pair.drawn["object"])
+        assert f" {doer} that " in good
+        assert good.endswith(f" {direct_object}.")
+        assert re.search(rf" (who|what) {doer} .+ {direct_object}\.$", bad), bad
+
+
+def test_the_relative_clause_of_a_long_distance_has_a_gap_of_its_own():
+    for good, bad, pair in texts("wh_questions_subject_gap_long_distance"):
+        doer, other = said(pair.drawn["doer"]), said(pair.drawn["other"])
+        inner = said(pair.drawn["inner_does"])
+        does = said(pair.drawn["does"])
+        assert f" {doer} that {other} {inner} that {does} " in good
+        assert f" {doer} that {other} {inner} {does} " in bad
+
+
+@pytest.mark.parametrize("uid", [*INSTEAD, *NO_GAP])
+def test_a_verb_with_its_object_leaves_no_room_for_a_question_word(uid):
+    """Neither "what she gave the man" nor "what she paid for the car" is there."""
+    for _, bad, pair in texts(uid):
+        verb = pair.drawn["verb"].entry
+        same = [each for each in lexicon().verbs if each.lexeme == verb.lexeme]
+        assert not verb.particle, bad
+        assert verb.frame == "transitive", bad
+        assert all("double" not in each.tags for each in same), bad
+        assert not {each.frame for each in same} & {"clause", "object_control"}, bad
+
+
+@pytest.mark.parametrize("uid", [*INSTEAD[1:], *NO_GAP])
+def test_the_clause_without_gap_ends_in_an_object_that_the_verb_takes(uid):
+    for good, bad, pair in texts(uid):
+        verb, direct_object = pair.drawn["verb"].entry, pair.drawn["object"]
+        assert good.endswith(f" {said(direct_object)}.")
+        assert bad.endswith(f" {said(direct_object)}.")
+        assert lexicon().classes.accepts(verb.object, direct_object.entry.classes), good
+
+
+@pytest.mark.parametrize("uid", WITH_GAP)
+def test_the_clause_with_a_gap_ends_in_a_verb_that_never_goes_without_object(uid):
+    for good, bad, _ in texts(uid):
+        verbs = entries_with(words(good)[-1])
+        assert verbs
+        assert words(good)[-1] == words(bad)[-1]
+        assert {verb.frame for verb in verbs} == {"transitive"}, bad
+        assert not any(verb.tags & {"drops", "bare", "alternates"} for verb in verbs), bad
+
+
+@pytest.mark.parametrize("uid", GAPS)
+def test_no_clause_could_be_an_exclamation_or_begins_with_that_twice(uid):
+    for good, bad, _ in texts(uid):
+        for text in (good, bad):
+            assert not re.search(r"\b(who|what) an? |\bthat that ", text), text
+
+
+@pytest.mark.parametrize("uid", LONG)
+def test_a_relative_clause_stands_between_subject_and_verb(uid):
+    with_object = 0
+    for good, bad, pair in texts(uid):
+        doer, who = said(pair.drawn["doer"]), said(pair.drawn["who"])
+        inner = f"{said(pair.drawn['inner_does'])} {said(pair.drawn['inner_object'])}".strip()
+        assert who in {"who", "that"}
+        for text in (good, bad):
+            assert f" {doer} {who} {inner} {said(pair.drawn['does'])}" in text
+        with_object += bool(said(pair.drawn["inner_object"]))
+    assert 0.35 < with_object / len(pairs(uid)) < 0.65
+
+
+def conjuncts(text):
+    """What each of two clauses says, without the full stop."""
+    first, and_, second = text.rstrip(".").partition(" and ")
+    assert and_, text
+    return first, second
+
+
+def noun_numbers(text):
+    """Numbers of the common nouns that a text ends in, without names."""
+    return {
+        number
+        for noun in lexicon().nouns
+        for number, form in noun.forms.items()
+        if f" {text}".endswith(f" {form}")
+    }
+
+
+def adjective_at_end(text):
+    """The longest adjective that a text ends in, or None."""
+    endings = [a.adjective for a in lexicon().adjectives if f" {text}".endswith(f" {a.adjective}")]
+    return max(endings, key=len, default=None)
+
+
+def test_ellipsis_moves_the_adjective_of_the_noun_to_the_bare_quantifier():
+    for good, bad, pair in texts("ellipsis_n_bar_1"):
+        (first, second), (plain, ending) = conjuncts(good), conjuncts(bad)
+        adjective = adjective_at_end(ending)
+        assert ending == f"{second} {adjective}", bad
+        noun = pair.drawn["noun"].text
+        assert first == f"{plain.removesuffix(f' {noun}')} {adjective} {noun}", good
+        assert adjective_at_end(second) is None, good
+
+
+def test_ellipsis_leaves_out_the_noun_after_an_adjective_that_differs_from_the_first():
+    for good, bad, pair in texts("ellipsis_n_bar_2"):
+        (first, second), (modified, ending) = conjuncts(good), conjuncts(bad)
+        noun = pair.drawn["noun"].text
+        assert second == f"{ending} {noun}", good
+        assert first.endswith(f" {noun}"), good
+        remnant = adjective_at_end(ending)
+        added = modified.removesuffix(f" {noun}").removeprefix(first.removesuffix(f" {noun}"))
+        assert remnant, bad
+        assert added.strip(), bad
+        assert added.strip() != remnant, bad
+
+
+@pytest.mark.parametrize("uid", ELLIPSIS)
+def test_quantifiers_of_both_clauses_suit_the_number_of_the_noun(uid):
+    for good, _, pair in texts(uid):
+        noun, (first, second) = pair.drawn["noun"], pair.drawn["count"].row
+        assert first in COUNTS[noun.number], good
+        assert second in REMNANTS[noun.number], good
+        assert first != second, good
+        assert f" {second}" in conjuncts(good)[1], good
+        if uid == "ellipsis_n_bar_2":
+            assert noun.number in noun_numbers(conjuncts(good)[1]), good
+            assert (second == "one") == (noun.number == "sg"), good
+
+
+@pytest.mark.parametrize("uid", ELLIPSIS)
+def test_both_clauses_say_the_same_but_for_the_number_of_their_subjects(uid):
+    auxiliaries = {each.auxiliary: each.swapped for each in lexicon().auxiliaries}
+    for good, _, pair in texts(uid):
+        (first, *more), (second, *others) = (
+            pair.drawn[name].part() for name in ("does", "other_does")
+        )
+        verb = pair.drawn["verb"]
+        finite = {verb.part(form)[0] for form in ("base", "third")}
+        assert more == others, good
+        assert first == second or auxiliaries.get(first) == second or {first, second} == finite
+
+
+@pytest.mark.parametrize("uid", ELLIPSIS)
+def test_nothing_stands_between_verb_and_quantifier(uid):
+    """Not even a particle: "laughed at at least as many"."""
+    assert not any(pair.drawn["verb"].entry.particle for pair in pairs(uid))
+
+
+@pytest.mark.parametrize("uid", ELLIPSIS)
+def test_the_adjective_left_behind_stands_for_no_persons_and_says_nothing_of_the_object(uid):
+    """Neither "helped many old" nor "found two small" is there."""
+    for _, bad, pair in texts(uid):
+        assert "person" not in pair.drawn["noun"].entry.classes, bad
+        assert "double" not in pair.drawn["verb"].entry.tags, bad
+        remnant = adjective_at_end(conjuncts(bad)[1])
+        assert remnant not in {"new", "old", "dead", "raw", "hot", "cold", "fresh", "open"}, bad

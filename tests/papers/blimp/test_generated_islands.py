@@ -1,0 +1,256 @@
+"""Generated pairs of island effects: what is asked for, and where it is missing."""
+
+import re
+from collections import Counter
+
+import pytest
+
+from blimpworks.papers.blimp.items.lexicon.inflection import possessive
+from support.clauses_kit import (
+    accepts,
+    auxiliary,
+    entries_of,
+    falls_under,
+    level,
+    numbers,
+    phrase_at,
+    wants_its_object,
+    words,
+)
+from support.generator_kit import lexicon, pairs
+
+ADJUNCT, COMPLEX_NP = "adjunct_island", "complex_NP_island"
+LEFT_OF_TWO = "coordinate_structure_constraint_complex_left_branch"
+OBJECT = "coordinate_structure_constraint_object_extraction"
+ECHO, SIMPLE = (f"left_branch_island_{kind}_question" for kind in ("echo", "simple"))
+SUBJECT, WH = "sentential_subject_island", "wh_island"
+SAME_WORDS = [ADJUNCT, COMPLEX_NP, LEFT_OF_TWO, ECHO, SIMPLE, SUBJECT]
+ALL = [*SAME_WORDS, OBJECT, WH]
+WHS = {"who", "what", "which", "whose"}
+ADVERBIAL = re.compile(r"^(.*?) (before|while|after|without) (.*)$")
+PERSONS = {"m": {"he"}, "f": {"she"}, "c": {"he", "she"}}
+# In a question these could have a second object, or say what something is called.
+MORE_THAN_AN_OBJECT = {"call", "dye", "label", "name", "paint"}
+
+
+def text_of(pair, name):
+    """A phrase that was drawn, as it stands in sentences."""
+    part = pair.drawn[name].part()
+    return level(" ".join(part))
+
+
+@pytest.mark.parametrize("uid", ALL)
+def test_both_sentences_are_questions_with_an_interrogative(uid):
+    for pair in pairs(uid):
+        for side, text in (("good", pair.good.text), ("bad", pair.bad.text)):
+            assert text.endswith("?"), text
+            stays = uid == ECHO and side == "good"
+            assert (words(text)[0] in WHS) != stays, text
+
+
+@pytest.mark.parametrize("uid", SAME_WORDS)
+def test_both_sentences_have_the_same_words_in_another_order(uid):
+    for pair in pairs(uid):
+        good, bad = (words(level(text)) for text in (pair.good.text, pair.bad.text))
+        assert Counter(good) == Counter(bad), pair.record
+        assert good != bad
+
+
+@pytest.mark.parametrize("uid", ALL)
+def test_questions_are_not_negated(uid):
+    for pair in pairs(uid):
+        bad_words = words(pair.bad.text)
+        verb_form = next(word for word in bad_words if auxiliary(word))
+        assert not verb_form.endswith("n't"), pair.bad.text
+
+
+@pytest.mark.parametrize(
+    ("uid", "name"), [(ADJUNCT, "object"), (COMPLEX_NP, "object"), (OBJECT, "asked"), (WH, "asked")]
+)
+def test_persons_are_asked_for_by_who_and_all_else_by_what(uid, name):
+    for pair in pairs(uid):
+        person = falls_under(pair.drawn[name].entry, "person")
+        assert words(pair.good.text)[0] == ("who" if person else "what"), pair.good.text
+
+
+@pytest.mark.parametrize(
+    ("uid", "name"), [(ADJUNCT, "other"), (COMPLEX_NP, "inner"), (SUBJECT, "inner"), (WH, "inner")]
+)
+def test_verbs_before_the_forbidden_gap_never_go_without_an_object(uid, name):
+    for pair in pairs(uid):
+        verb = pair.drawn[name].entry
+        assert wants_its_object(verb.lexeme), verb.lexeme
+
+
+def test_adverbial_clauses_have_their_object_or_lack_it():
+    for pair in pairs(ADJUNCT):
+        (before, _, clause), (other_before, _, other_clause) = (
+            ADVERBIAL.match(level(text).rstrip("?")).groups()
+            for text in (pair.good.text, pair.bad.text)
+        )
+        assert other_before.removeprefix(before) == clause.removeprefix(other_clause), pair.bad.text
+        assert text_of(pair, "object") in clause
+
+
+def test_both_verbs_of_an_adverbial_question_take_its_subject_and_object():
+    for pair in pairs(ADJUNCT):
+        who, whom = (pair.drawn[name].entry for name in ("subject", "object"))
+        for verb in (pair.drawn[name].entry for name in ("verb", "other")):
+            assert accepts(verb.subject, who), pair.good.text
+            assert accepts(verb.object, whom), pair.good.text
+
+
+def test_phrases_around_a_relative_clause_can_change_places():
+    for pair in pairs(COMPLEX_NP):
+        nouns = [pair.drawn[name].entry for name in ("subject", "object")]
+        verbs = [pair.drawn[name].entry for name in ("verb", "inner")]
+        assert pair.drawn["subject"].number == pair.drawn["object"].number
+        for verb in verbs:
+            assert all(accepts(verb.subject, n) and accepts(verb.object, n) for n in nouns)
+        assert "name" not in nouns[0].tags
+
+
+def test_relative_clauses_have_their_object_or_lack_it():
+    for pair in pairs(COMPLEX_NP):
+        subject, object_ = (text_of(pair, name) for name in ("subject", "object"))
+        good, bad = (level(text) for text in (pair.good.text, pair.bad.text))
+        assert re.match(rf"who \w+ {subject} (who|that) .* {object_} \S.*\?", good), good
+        assert re.match(rf"who \w+ {object_} .* {subject} (who|that) \S.*\?", bad), bad
+        assert object_ not in bad.partition(subject)[2], bad
+
+
+def test_joined_questions_share_auxiliary_form_and_number():
+    for pair in pairs(LEFT_OF_TWO):
+        numbers_ = {pair.drawn[name].number for name in ("subject", "other_subject")}
+        assert len(numbers_) == 1, pair.good.text
+        verb = pair.drawn["other"].entry
+        shared = auxiliary(words(pair.bad.text)[1])
+        last = f"{verb.form(shared.takes)} {verb.particle}".strip()
+        assert pair.good.text.endswith(f" {last}?"), pair.good.text
+        assert numbers_ <= shared.numbers
+
+
+def test_nouns_of_joined_questions_are_plural_and_nothing_animate():
+    for pair in pairs(LEFT_OF_TWO):
+        noun = pair.drawn["noun"]
+        assert noun.number == "pl", pair.good.text
+        assert not falls_under(noun.entry, "animate institution"), noun
+        for verb in (pair.drawn[name].entry for name in ("verb", "other")):
+            assert accepts(verb.object, noun.entry), pair.good.text
+
+
+@pytest.mark.parametrize("uid", [LEFT_OF_TWO, ECHO, SIMPLE])
+def test_left_branches_are_cut_from_their_nouns(uid):
+    for pair in pairs(uid):
+        noun = text_of(pair, "noun")
+        (branch,) = pair.drawn["wh"].row
+        good, bad = (level(text) for text in (pair.good.text, pair.bad.text))
+        assert f"{branch} {noun}" in good, good
+        assert bad.startswith(f"{branch} {text_of(pair, 'does').split()[0]} "), bad
+        assert f"{branch} {noun}" not in bad
+
+
+@pytest.mark.parametrize("uid", [ECHO, SIMPLE])
+def test_persons_in_the_plural_are_never_left_alone(uid):
+    for pair in pairs(uid):
+        noun = pair.drawn["noun"]
+        if falls_under(noun.entry, "animate institution"):
+            assert noun.number == "sg", pair.bad.text
+
+
+@pytest.mark.parametrize("uid", [LEFT_OF_TWO, ECHO, SIMPLE])
+def test_whose_stands_before_things_alone(uid):
+    for pair in pairs(uid):
+        if "whose" in words(pair.good.text):
+            assert not falls_under(pair.drawn["noun"].entry, "animate institution event place")
+
+
+@pytest.mark.parametrize("uid", [LEFT_OF_TWO, ECHO, SIMPLE])
+def test_no_noun_left_alone_could_be_what_something_is_called_or_made(uid):
+    for pair in pairs(uid):
+        if pair.drawn["noun"].number == "pl":
+            assert pair.drawn["verb"].entry.lexeme not in MORE_THAN_AN_OBJECT
+
+
+def test_questions_that_echo_have_an_auxiliary_without_emphasis():
+    for pair in pairs(ECHO):
+        assert words(pair.bad.text)[1] not in {"do", "does", "did"}, pair.good.text
+
+
+def test_joined_subjects_have_a_plural_auxiliary_and_the_first_alone_its_own():
+    for pair in pairs(OBJECT):
+        subject = pair.drawn["subject"]
+        both, single = (auxiliary(words(text)[1]) for text in (pair.good.text, pair.bad.text))
+        assert "pl" in both.numbers, pair.good.text
+        assert subject.number in single.numbers, pair.bad.text
+        assert single in (both, auxiliary(both.swapped)), pair.bad.text
+        assert words(pair.good.text)[2:] != words(pair.bad.text)[2:]
+
+
+def test_the_second_of_the_joined_phrases_is_left_behind():
+    for pair in pairs(OBJECT):
+        subject, other = (text_of(pair, name) for name in ("subject", "other"))
+        assert f"{subject} and {other} " in level(pair.good.text), pair.good.text
+        assert level(pair.bad.text).endswith(f" and {other}?"), pair.bad.text
+
+
+def test_clauses_as_subjects_have_singular_auxiliaries_and_possessors():
+    for pair in pairs(SUBJECT):
+        question = auxiliary(words(pair.good.text)[1])
+        assert "sg" in question.numbers, pair.good.text
+        assert question.takes != "gerund", pair.good.text
+        owner = pair.drawn["subject"]
+        whose = possessive(text_of(pair, "subject"), plural=owner.number == "pl")
+        gerund = pair.drawn["inner"].entry.form("gerund")
+        for text in (pair.good.text, pair.bad.text):
+            assert f" {whose} {gerund} " in level(text), text
+
+
+def test_what_a_clause_as_subject_does_can_be_done_by_events_to_its_object():
+    for pair in pairs(SUBJECT):
+        verb, inner = (pair.drawn[name].entry for name in ("verb", "inner"))
+        noun = pair.drawn["object"].entry
+        assert "psych" in verb.tags, verb
+        assert lexicon().classes.accepts(verb.subject, ("event",)), verb
+        assert accepts(verb.object, noun)
+        assert accepts(inner.object, noun)
+        assert falls_under(noun, "person")
+
+
+def test_the_object_stands_in_the_clause_or_after_its_verb():
+    for pair in pairs(SUBJECT):
+        noun, inner = text_of(pair, "object"), pair.drawn["inner"].part("gerund")[0]
+        good, bad = (level(text) for text in (pair.good.text, pair.bad.text))
+        assert f" {inner} {noun} " in good, good
+        assert bad.endswith(f" {noun}?"), bad
+
+
+def test_pronouns_agree_with_the_subject_that_who_stands_in_for():
+    for pair in pairs(WH):
+        _, readings, _ = phrase_at(words(pair.good.prefix)[2:])
+        assert numbers(readings) == {pair.drawn["subject"].number}
+        pronouns = (
+            {"they"} if "pl" in numbers(readings) else PERSONS[next(iter(readings))[0].gender]
+        )
+        assert pair.good.word in pronouns, pair.good.text
+        assert pair.bad.word == "who", pair.bad.text
+
+
+def test_verbs_before_a_question_take_statements_too_but_no_persons():
+    for pair in pairs(WH):
+        entries = entries_of(pair.drawn["verb"].entry.lexeme)
+        assert any(each.complement == "that wh" for each in entries), entries
+        objects = [each.object for each in entries if each.frame == "transitive"]
+        assert not any(lexicon().classes.accepts(each, ("person",)) for each in objects), entries
+
+
+def test_verbs_inside_a_question_fit_the_singular_that_who_asks_for():
+    for pair in pairs(WH):
+        first, *_ = pair.good.text.partition(f" {pair.good.word} ")[2].rstrip("?").split()
+        verb = pair.drawn["inner"].entry
+        fitting = {verb.form("past")}
+        if pair.good.word != "they":
+            fitting.add(verb.form("third"))
+        known = auxiliary(first)
+        numbered = known.numbers if known else {"sg", "pl"} if first in fitting else set()
+        assert {"sg", "pl" if pair.good.word == "they" else "sg"} <= numbered, pair.bad.text

@@ -1,0 +1,143 @@
+"""Generated pairs of NPI licensing: where "ever" has a licensor, and where it has none."""
+
+import pytest
+
+from support.clauses_kit import auxiliary, phrase_at, takes_clauses, words
+from support.generator_kit import pairs
+
+QUESTION = "matrix_question_npi_licensor_present"
+EVEN, PLAIN = "npi_present_1", "npi_present_2"
+ONLY, ONLY_SCOPE = "only_npi_licensor_present", "only_npi_scope"
+NOT, NOT_SCOPE = (f"sentential_negation_npi_{kind}" for kind in ("licensor_present", "scope"))
+ALL = [QUESTION, EVEN, PLAIN, ONLY, ONLY_SCOPE, NOT, NOT_SCOPE]
+SCOPES = {ONLY_SCOPE: "only", NOT_SCOPE: "not"}
+LICENSORS = {
+    *("not", "no", "few", "fewer than three", "never", "only", "hardly", "without", "if"),
+    # Of universals, what stands in their noun's phrase, such as a relative clause.
+    *("every", "all", "each", "most"),
+}
+ADVERBS = {"often", "also", "really", "certainly", "clearly"}
+OF_CERTAINTY = ADVERBS - {"often", "also"}
+OF_NEGATION = {"really", "probably", "fortunately"}
+RELATIVES = {"who", "which", "that"}
+DO = {"do", "does", "did"}
+
+
+def licensors(text):
+    """What stands before "ever" and could license it."""
+    before = words(text.lower().partition(" ever ")[0])
+    return {word for word in before if word in LICENSORS or word.endswith("n't")}
+
+
+def relative_clause(text):
+    """The words after the relative pronoun that follows the first phrase, up to "ever"."""
+    before = words(text.lower().partition(" ever ")[0])
+    _, _, rest = phrase_at(before[before[0] == "only" :])
+    assert rest[0] in RELATIVES, text
+    return rest[1:]
+
+
+@pytest.mark.parametrize("uid", ALL)
+def test_bad_sentences_have_ever_once_and_are_statements(uid):
+    for pair in pairs(uid):
+        assert words(pair.bad.text).count("ever") == 1, pair.bad.text
+        assert pair.bad.text.endswith(".")
+
+
+@pytest.mark.parametrize("uid", sorted({*ALL} - {*SCOPES}))
+def test_nothing_licenses_ever_in_bad_sentences(uid):
+    for pair in pairs(uid):
+        assert not licensors(pair.bad.text), pair.bad.text
+
+
+@pytest.mark.parametrize(("uid", "licensor"), SCOPES.items())
+def test_the_one_licensor_of_a_bad_sentence_stands_in_a_relative_clause(uid, licensor):
+    for pair in pairs(uid):
+        assert licensors(pair.bad.text) == {licensor}, pair.bad.text
+        assert licensor in relative_clause(pair.bad.text)[:2], pair.bad.text
+        assert words(pair.bad.text).count(licensor) == 1
+
+
+def test_good_questions_begin_with_the_auxiliary_of_the_bad_statement():
+    for pair in pairs(QUESTION):
+        first, *rest = words(pair.good.text)
+        assert auxiliary(first) is not None, pair.good.text
+        assert pair.good.text.endswith("?")
+        bad = words(pair.bad.text)
+        at = bad.index("ever") - 1
+        assert bad.pop(at) == first, pair.bad.text
+        assert bad == rest
+
+
+@pytest.mark.parametrize("uid", [EVEN, PLAIN])
+def test_good_sentences_have_an_adverb_in_place_of_ever(uid):
+    for pair in pairs(uid):
+        good, bad = words(pair.good.text), words(pair.bad.text)
+        changed = [(a, b) for a, b in zip(good, bad, strict=True) if a != b]
+        assert [(a in ADVERBS, b) for a, b in changed] == [(True, "ever")], pair.good.text
+        assert (good[0] == "even") == (uid == EVEN), pair.good.text
+
+
+@pytest.mark.parametrize("uid", [EVEN, PLAIN])
+def test_adverbs_of_certainty_follow_no_modals(uid):
+    for pair in pairs(uid):
+        before = auxiliary(words(pair.good.prefix)[-1])
+        modal = before is not None and before.tense == "modal"
+        assert not (modal and pair.good.word in OF_CERTAINTY), pair.good.text
+
+
+def test_even_stands_in_place_of_only():
+    for pair in pairs(ONLY):
+        good, bad = words(pair.good.text), words(pair.bad.text)
+        assert (good[0], bad[0], good[1:]) == ("only", "even", bad[1:]), pair.good.text
+
+
+def test_only_stands_before_the_subject_where_it_licenses():
+    for pair in pairs(ONLY_SCOPE):
+        good, bad = words(pair.good.text), words(pair.bad.text)
+        bad.remove("only")
+        assert good == ["only", *bad], pair.good.text
+
+
+def test_an_adverb_stands_in_place_of_not():
+    for pair in pairs(NOT):
+        good, bad = words(pair.good.text), words(pair.bad.text)
+        at = good.index("ever") - 1
+        assert good[at] == "not", pair.good.text
+        assert bad[at] in OF_NEGATION, pair.bad.text
+        assert good[:at] + good[at + 1 :] == bad[:at] + bad[at + 1 :], pair.bad.text
+
+
+def test_not_moves_from_the_main_clause_to_the_relative_one():
+    for pair in pairs(NOT_SCOPE):
+        good, bad = words(pair.good.text), words(pair.bad.text)
+        assert good[good.index("ever") - 1] == "not", pair.good.text
+        assert auxiliary(bad[bad.index("ever") - 1]) is not None, pair.bad.text
+        assert auxiliary(bad[bad.index("not") - 1]) is not None, pair.bad.text
+        good.remove("not")
+        bad.remove("not")
+        assert good == bad, pair.bad.text
+
+
+@pytest.mark.parametrize("uid", ALL)
+def test_no_statement_has_do_without_not_nor_any_sentence_can_not(uid):
+    for pair in pairs(uid):
+        before = words(pair.bad.text.partition(" ever ")[0])
+        assert before[-1] not in DO, pair.bad.text
+        assert "can not" not in pair.good.text
+        assert "can not" not in pair.bad.text
+
+
+@pytest.mark.parametrize("uid", [QUESTION, ONLY, ONLY_SCOPE, NOT, NOT_SCOPE])
+def test_where_ever_is_fine_it_stands_in_no_progressive(uid):
+    for pair in pairs(uid):
+        good_words = words(pair.good.text)
+        before = good_words[0] if uid == QUESTION else good_words[good_words.index("ever") - 1]
+        known = auxiliary(before)
+        assert known is None or known.takes != "gerund", pair.good.text
+
+
+@pytest.mark.parametrize("uid", SCOPES)
+def test_verbs_of_relative_clauses_take_no_clause_that_ever_could_stand_in(uid):
+    for pair in pairs(uid):
+        assert not takes_clauses(pair.drawn["inner"].entry.lexeme), pair.bad.text

@@ -1,0 +1,286 @@
+"""Generated pairs of determiner-noun agreement, irregular forms and quantifiers."""
+
+import re
+from functools import cache
+
+import pytest
+
+from blimpworks.papers.blimp.items.generator.declarations import read_declaration
+from blimpworks.papers.blimp.items.generator.pools import Pools
+from blimpworks.papers.blimp.items.lexicon.inflection import regular_plurals
+from support.generator_kit import PATHS, lexicon, pairs
+
+DEMONSTRATIVES = {"this": "sg", "that": "sg", "these": "pl", "those": "pl"}
+COUNTERPARTS = {"this": "these", "these": "this", "that": "those", "those": "that"}
+NOUN_DIFFERS = [
+    "determiner_noun_agreement_1",
+    "determiner_noun_agreement_irregular_1",
+    "determiner_noun_agreement_with_adjective_1",
+    "determiner_noun_agreement_with_adj_irregular_1",
+]
+DEMONSTRATIVE_DIFFERS = [
+    "determiner_noun_agreement_2",
+    "determiner_noun_agreement_irregular_2",
+    "determiner_noun_agreement_with_adj_2",
+    "determiner_noun_agreement_with_adj_irregular_2",
+]
+AGREEMENT = [*NOUN_DIFFERS, *DEMONSTRATIVE_DIFFERS]
+BE = {"is": "sg", "was": "sg", "are": "pl", "were": "pl"}
+WEAK = {"a": "sg", "an": "sg", "no": "pl", "some": "pl", "few": "pl", "many": "pl", "several": "pl"}
+STRONG = {"every": "sg", "each": "sg", "all": "pl", "most": "pl"}
+NUMBERS = "two|three|four|five|six|seven|eight|nine|ten"
+NEGATION = re.compile(r"\b(no|not|never|few)\b|n't\b", re.IGNORECASE)
+PASTS_TOO = {"sung", "shrunk", "sunk", "sprung", "stunk"}
+"""Participles that dictionaries list as pasts, too."""
+PARTICIPLES_TOO = {"mowed", "proved", "sawed", "sewed", "sheared", "showed", "sowed", "swelled"}
+"""Pasts that they list as participles, too."""
+
+
+def texts(uid):
+    return [(pair.good.text, pair.bad.text, pair) for pair in pairs(uid)]
+
+
+@cache
+def nouns():
+    """Common nouns by each of their forms."""
+    readings = {}
+    for noun in lexicon().nouns:
+        if "name" not in noun.tags:
+            for number, form in noun.forms.items():
+                readings.setdefault(form, []).append((noun, number))
+    return readings
+
+
+def last_noun(text):
+    """What stands before the noun that a sentence ends in, its entry and its number."""
+    words, known = text.rstrip(".").split(" "), nouns()
+    for at in range(len(words)):
+        if " ".join(words[at:]) in known:
+            (entry, number), *_ = known[" ".join(words[at:])]
+            return words[:at], entry, number
+    raise AssertionError(f"{text} ends in no noun")
+
+
+def demonstrated(text):
+    """The last demonstrative of a sentence, what follows it, and the noun at the end."""
+    before, noun, number = last_noun(text)
+    at = max(i for i, word in enumerate(before) if word in DEMONSTRATIVES)
+    return before[at], before[at + 1 :], noun, number
+
+
+@pytest.mark.parametrize("uid", AGREEMENT)
+def test_the_demonstrative_agrees_with_its_noun_in_the_good_sentence_alone(uid):
+    for good, bad, _ in texts(uid):
+        this, _, noun, number = demonstrated(good)
+        assert DEMONSTRATIVES[this] == number, good
+        assert len({*noun.forms.values()}) == 2, good
+        this, _, other, number = demonstrated(bad)
+        assert (other, DEMONSTRATIVES[this] == number) == (noun, False), bad
+
+
+@pytest.mark.parametrize("uid", NOUN_DIFFERS)
+def test_the_noun_differs_where_its_probability_is_compared(uid):
+    for good, bad, pair in texts(uid):
+        assert good.endswith(f"{pair.good.word}.")
+        assert bad.endswith(f"{pair.bad.word}.")
+        assert (good.split()[0], demonstrated(good)[0]) == (bad.split()[0], demonstrated(bad)[0])
+
+
+@pytest.mark.parametrize("uid", DEMONSTRATIVE_DIFFERS)
+def test_the_demonstrative_has_its_counterpart_where_the_noun_is_the_same(uid):
+    for good, bad, _ in texts(uid):
+        assert COUNTERPARTS[demonstrated(good)[0]] == demonstrated(bad)[0], bad
+
+
+@pytest.mark.parametrize("uid", AGREEMENT)
+def test_plurals_are_irregular_where_the_paradigm_says_so(uid):
+    for good, _, _ in texts(uid):
+        noun = demonstrated(good)[2]
+        regular = noun.forms["pl"] in regular_plurals(noun.noun)
+        assert regular != ("irregular" in uid), good
+
+
+@pytest.mark.parametrize("uid", AGREEMENT)
+def test_an_adjective_that_suits_the_noun_stands_before_it_where_the_paradigm_says_so(uid):
+    for good, bad, _ in texts(uid):
+        _, between, noun, _ = demonstrated(good)
+        assert between == demonstrated(bad)[1]
+        assert bool(between) == ("_with_adj" in uid), good
+        assert not between or any(
+            each.adjective == " ".join(between)
+            and "attributive" in each.tags
+            and lexicon().classes.accepts(each.noun, noun.classes)
+            for each in lexicon().adjectives
+        ), good
+
+
+@pytest.mark.parametrize("uid", AGREEMENT)
+def test_nothing_else_than_an_object_could_follow_the_verb(uid):
+    """So that "watched these cook" and "knows that works" are not there."""
+    for good, _, pair in texts(uid):
+        verb = pair.drawn["verb"].entry
+        frames = {each.frame for each in lexicon().verbs if each.lexeme == verb.lexeme}
+        assert verb.frame == "transitive", good
+        assert "double" not in verb.tags, good
+        assert not frames & {"clause", "object_raising", "object_control"}, good
+        assert lexicon().classes.accepts(verb.object, demonstrated(good)[2].classes), good
+
+
+@pytest.mark.parametrize(
+    "uid", [uid for uid in PATHS if re.search("irregular(_plural|_[12])", uid)]
+)
+def test_no_irregular_plural_passes_for_a_singular(uid):
+    """As in "this people", "this criteria", "the people speaks"."""
+    for scheme in read_declaration(PATHS[uid]).one_of:
+        draw = scheme.draw["subject" if "plural" in uid else "object"]
+        nouns_drawn = {
+            form.entry.noun for group in Pools(lexicon()).nouns(draw).values() for form in group
+        }
+        assert len(nouns_drawn) > 50
+        assert not nouns_drawn & {"person", "criterion", "phenomenon", "alga", "bacterium", "datum"}
+
+
+@cache
+def verbs_with(form, text):
+    """Verbs of which a text is some form, with their particles."""
+    return [v for v in lexicon().verbs if f"{v.form(form)} {v.particle}".strip() == text]
+
+
+def test_a_participle_before_the_noun_is_replaced_by_a_past_that_is_nothing_else():
+    adjectives = {each.adjective for each in lexicon().adjectives}
+    for good, bad, pair in texts("irregular_past_participle_adjectives"):
+        (the, participle), (other, past) = pair.good.prefix.split(), pair.bad.prefix.split()
+        assert the == other == "The", good
+        assert any(verb.form("past") == past for verb in verbs_with("participle", participle)), bad
+        assert not verbs_with("participle", past), bad
+        assert past not in adjectives | PARTICIPLES_TOO, bad
+
+
+def test_what_the_participle_is_said_of_undergoes_the_verb_and_agrees_with_the_copula():
+    known = nouns()
+    for good, _, pair in texts("irregular_past_participle_adjectives"):
+        matched = [(n, number) for n, number in known[pair.good.word]]
+        verb = next(
+            v for v in verbs_with("participle", pair.good.prefix.split()[1]) if not v.particle
+        )
+        frames = [v for v in lexicon().verbs if v.lexeme == verb.lexeme and v.frame == "transitive"]
+        rest = good.removeprefix(f"{pair.good.prefix} {pair.good.word} ").rstrip(".")
+        copula, adjective = rest.split(" ", 1)
+        assert any(
+            lexicon().classes.accepts(v.object, n.classes) for v in frames for n, _ in matched
+        ), good
+        assert BE[copula.removesuffix("n't")] in {number for _, number in matched}, good
+        assert any(
+            each.adjective == adjective and "predicative" in each.tags and not each.frame
+            for each in lexicon().adjectives
+        ), good
+
+
+def test_a_past_is_replaced_by_a_participle_that_is_no_finite_form():
+    finite = {v.form(form) for v in lexicon().verbs for form in ("base", "third", "past")}
+    for _good, bad, pair in texts("irregular_past_participle_verbs"):
+        past, participle = pair.good.word, pair.bad.word
+        same = {v.lexeme for v in verbs_with("past", past)}
+        assert same & {v.lexeme for v in verbs_with("participle", participle)}, bad
+        assert participle.split()[0] not in finite | PASTS_TOO, bad
+
+
+def test_a_past_stands_without_auxiliary_as_often_with_an_object_as_without():
+    auxiliaries = {form for a in lexicon().auxiliaries for form in (a.auxiliary, a.negated)}
+    ends = []
+    for good, _, pair in texts("irregular_past_participle_verbs"):
+        assert not auxiliaries & {*good.rstrip(".").split()}, good
+        ends.append(good.endswith(f"{pair.good.word}."))
+        verb = pair.drawn["verb"].entry
+        assert (verb.frame == "intransitive") == ends[-1], good
+    assert 0.35 < sum(ends) / len(ends) < 0.65
+
+
+def existential(text):
+    """Form of "be", determiner and noun of "there is", with the noun's numbers, and the rest."""
+    match = re.fullmatch(r"There (\w+) (\w+) (.+)\.", text)
+    assert match, text
+    words, known = match[3].split(), nouns()
+    for at in range(len(words), 0, -1):
+        if " ".join(words[:at]) in known:
+            of = {number for _, number in known[" ".join(words[:at])]}
+            return match[1], match[2], of, words[at:]
+    raise AssertionError(f"{text} is about no noun")
+
+
+def test_a_strong_quantifier_replaces_a_weak_one_of_the_same_number():
+    for good, bad, _ in texts("existential_there_quantifiers_1"):
+        copula, weak, of, rest = existential(good)
+        assert BE[copula] == WEAK[weak], good
+        assert BE[copula] in of, good
+        other, strong, *same = existential(bad)
+        assert (other, STRONG[strong]) == (copula, WEAK[weak]), bad
+        assert same == [of, rest], bad
+        assert rest[0].endswith("ing"), bad
+
+
+def test_strong_quantifiers_stand_before_there_as_a_place_but_not_after_existential_there():
+    for good, bad, _ in texts("existential_there_quantifiers_2"):
+        copula, strong, of, (gerund, *_) = existential(bad)
+        assert BE[copula] == STRONG[strong], bad
+        assert BE[copula] in of, bad
+        assert re.match(rf"{strong.capitalize()} .+ {copula} there {gerund}\b", good), good
+        assert sorted(good.lower().split()) == sorted(bad.lower().split())
+
+
+@pytest.mark.parametrize(
+    "uid", ["existential_there_quantifiers_1", "existential_there_quantifiers_2"]
+)
+def test_nothing_is_negated_or_quantified_but_what_there_is(uid):
+    for _, bad, pair in texts(uid):
+        assert "n't" not in bad, bad
+        assert "stative" not in pair.drawn["verb"].entry.tags, bad
+        assert not {*WEAK, *STRONG} - {"a", "an"} & {*existential(bad)[3]}, bad
+
+
+def counted(text, quantities):
+    """What stands before a quantity, the quantity, and the number of the noun after it."""
+    match = re.fullmatch(rf"(.+) ({'|'.join(quantities)}) ({NUMBERS}) (.+)\.", text)
+    assert match, text
+    return match[1], match[2], {number for _, number in nouns()[match[4]]}
+
+
+def subjects(text):
+    """A sentence's first word, and numbers of the nouns that the others may begin with."""
+    first, *words = text.split()
+    known = nouns()
+    heads = [" ".join(words[:at]) for at in range(1, len(words)) if " ".join(words[:at]) in known]
+    return first, {number for head in heads for _, number in known[head]}
+
+
+def test_below_no_a_superlative_quantifier_replaces_a_comparative_one():
+    swapped = {"more than": "at least", "fewer than": "at most"}
+    for good, bad, pair in texts("superlative_quantifiers_1"):
+        before, quantity, of = counted(good, swapped)
+        first, numbers = subjects(good)
+        assert first == "No", good
+        assert "sg" in numbers, good
+        assert "pl" in of, good
+        assert counted(bad, swapped.values()) == (before, swapped[quantity], of), bad
+        assert pair.record.crucial_item == swapped[quantity]
+        assert not NEGATION.search(before.removeprefix("No")), good
+
+
+def test_superlative_quantifiers_stand_below_any_singular_determiner_but_no():
+    for good, bad, pair in texts("superlative_quantifiers_2"):
+        before, quantity, of = counted(good, ["at least", "at most"])
+        first, numbers = subjects(good)
+        assert "sg" in numbers, good
+        assert "pl" in of, good
+        assert first in {"A", "An", "Each", "Every", "Some", "That", "The", "This"}, good
+        assert bad == good.replace(first, "No", 1), bad
+        assert pair.record.crucial_item == quantity
+        assert not NEGATION.search(before), good
+
+
+def test_the_prefix_ends_inside_the_superlative_quantifier():
+    for _, _, pair in texts("superlative_quantifiers_2"):
+        assert pair.good.prefix.endswith(" at")
+        assert pair.bad.prefix.endswith(" at")
+        assert pair.good.word == pair.bad.word
+        assert pair.good.word in {"least", "most"}

@@ -1,0 +1,109 @@
+"""The generator: what holds of the pairs of every declared paradigm."""
+
+import re
+from collections import Counter
+
+import pytest
+
+from blimpworks.papers.blimp.items.release import span_of
+from support.generator_kit import PATHS, lexicon, pairs
+
+MARKS = (".", "?")
+ORDER, ENTRY, BOTH = "in order", "in one entry", "in both"
+DIFFERENCES = {
+    "adjunct_island": {ORDER},
+    "complex_NP_island": {ORDER},
+    "coordinate_structure_constraint_complex_left_branch": {ORDER},
+    # "Who have Kim and Ann met?" against "Who has Kim met and Ann?"
+    "coordinate_structure_constraint_object_extraction": {ORDER, BOTH},
+    "ellipsis_n_bar_1": {ORDER},
+    "ellipsis_n_bar_2": {BOTH},
+    "existential_there_quantifiers_2": {ORDER},
+    "left_branch_island_echo_question": {ORDER},
+    "left_branch_island_simple_question": {ORDER},
+    "matrix_question_npi_licensor_present": {ORDER},
+    "only_npi_scope": {ORDER},
+    "principle_A_domain_3": {ORDER},
+    "principle_A_reconstruction": {ORDER},
+    "sentential_negation_npi_scope": {ORDER},
+    "sentential_subject_island": {ORDER},
+    "wh_questions_object_gap": {BOTH},
+    "wh_questions_subject_gap": {BOTH},
+    "wh_questions_subject_gap_long_distance": {BOTH},
+}
+"""What sentences of a pair differ in, where that is not one entry in its place."""
+VOWEL_SOUND = re.compile(
+    r"(?!eu|one\b|u[bks][aeiu]|uga|ukr|uni(?![dmn])|unanim|ur[aeiou]|ut[aeio])[aeiou]|heir|hon(or|est)|hour"
+)
+
+
+@pytest.fixture(params=PATHS, scope="module")
+def paradigm(request):
+    return request.param
+
+
+def texts(uid):
+    return [side.text for pair in pairs(uid) for side in (pair.good, pair.bad)]
+
+
+def test_both_sentences_have_as_many_lexical_entries(paradigm):
+    for pair in pairs(paradigm):
+        assert len(pair.good.entries) == len(pair.bad.entries), pair.record
+
+
+def difference(pair):
+    """What the sentences of a pair differ in, or None if in more than one entry and order."""
+    good, bad = ([form.lower() for form in side.entries] for side in (pair.good, pair.bad))
+    replaced = (Counter(good) - Counter(bad)).total()
+    if sum(first != other for first, other in zip(good, bad, strict=True)) == replaced == 1:
+        return ENTRY
+    return {0: ORDER, 1: BOTH}.get(replaced)
+
+
+def test_sentences_differ_in_one_entry_or_in_order_as_the_paradigm_says(paradigm):
+    differences = {difference(pair): pair.record for pair in pairs(paradigm)}
+    assert {*differences} == DIFFERENCES.get(paradigm, {ENTRY}), differences
+
+
+def test_sentences_are_written_as_released_ones_are(paradigm):
+    for text in texts(paradigm):
+        assert text[0].isupper()
+        assert text.endswith(MARKS), text
+        assert not re.search(r"  | [.,?]|[][{}]", text), text
+
+
+def test_articles_suit_the_sound_after_them(paradigm):
+    for text in texts(paradigm):
+        for article, word in re.findall(r"\b(an?) ([\w'-]+)", text.lower()):
+            assert (article == "an") == bool(VOWEL_SOUND.match(word)), text
+
+
+def test_the_article_before_each_word_of_the_lexicon_suits_its_sound():
+    words = [each.noun for each in lexicon().nouns] + [a.adjective for a in lexicon().adjectives]
+    for word in words:
+        article = lexicon().sounds.article(word)
+        assert (article == "an") == bool(VOWEL_SOUND.match(word.lower())), word
+
+
+def test_no_word_stands_twice_in_a_row(paradigm):
+    for text in texts(paradigm):
+        doubled = re.search(r"\b(?!had had\b)([\w'-]+) \1\b", text.lower())
+        assert not doubled, text
+
+
+def test_acceptable_sentences_are_distinct_and_never_the_other_one(paradigm):
+    records = [pair.record for pair in pairs(paradigm)]
+    assert len({record.sentence_good for record in records}) == len(records)
+    assert all(not record.identical for record in records)
+
+
+def test_critical_words_follow_their_prefixes(paradigm):
+    for pair in pairs(paradigm):
+        for text, critical in zip(
+            (pair.good.text, pair.bad.text), pair.record.critical() or (), strict=False
+        ):
+            span_of(text, *critical)
+
+
+def test_the_lexicon_has_three_thousand_entries_and_more():
+    assert len(lexicon()) > 3000

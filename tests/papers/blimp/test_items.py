@@ -1,0 +1,187 @@
+"""BLiMP's files of pairs: read, checked, and made items of."""
+
+import json
+
+import pyarrow as pa
+import pytest
+
+from blimpworks.campaign.catalogue import SourceRow
+from blimpworks.errors import UserError
+from blimpworks.judging.judge import Rules, judge
+from blimpworks.papers.blimp.items.build import build_items
+from blimpworks.papers.blimp.items.release import read_records
+from blimpworks.papers.blimp.paradigms import ONE_PREFIX, PARADIGMS, PHENOMENON_OF, TWO_PREFIX
+from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
+from support.mirror_kit import fetch, rows_of
+
+PLAIN = {
+    "sentence_good": "The owl sings.",
+    "sentence_bad": "The owl sing.",
+    "field": "morphology",
+    "linguistics_term": "subject_verb_agreement",
+    "UID": "owls",
+    "simple_LM_method": True,
+    "one_prefix_method": False,
+    "two_prefix_method": False,
+    "lexically_identical": False,
+    "pairID": "0",
+}
+ONE = PLAIN | {
+    "one_prefix_method": True,
+    "one_prefix_prefix": "The owl",
+    "one_prefix_word_good": "sings",
+    "one_prefix_word_bad": "sing",
+}
+TWO = PLAIN | {
+    "sentence_bad": "The owls sings.",
+    "two_prefix_method": True,
+    "two_prefix_prefix_good": "The owl",
+    "two_prefix_prefix_bad": "The owls",
+    "two_prefix_word": " sings",
+}
+
+
+def write(folder, *records, uid="owls"):
+    path = folder / f"{uid}.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def items_of(folder, *records, **more):
+    path = write(folder, *records)
+    build_items([path], folder / "items.parquet", len(records), **more)
+    return read_table(ITEMS, folder / "items.parquet").to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("record", "regions", "methods"),
+    [
+        (PLAIN, [None, None], []),
+        (ONE, ["sings", "sing"], ["one_prefix"]),
+        (TWO, ["sings", "sings"], ["two_prefix"]),
+    ],
+)
+def test_critical_words_stand_where_the_fields_say(tmp_path, record, regions, methods):
+    (row,) = items_of(tmp_path, record)
+    spans = [
+        row[side][row[f"{side}_start"] : row[f"{side}_end"]] if row[f"{side}_end"] else None
+        for side in ("good", "bad")
+    ]
+    assert (spans, row["prefix_methods"]) == (regions, methods)
+
+
+def test_pairs_of_the_same_sentence_are_kept_and_marked(tmp_path):
+    same = PLAIN | {"sentence_bad": PLAIN["sentence_good"], "pairID": "1"}
+    rows = items_of(tmp_path, PLAIN, same)
+    assert [row["identical"] for row in rows] == [False, True]
+
+
+def test_fewer_pairs_are_taken_evenly(tmp_path):
+    records = [PLAIN | {"sentence_good": f"Owl {i}.", "pairID": str(i)} for i in range(10)]
+    rows = items_of(tmp_path, *records, most=4)
+    assert [row["sent_id"] for row in rows] == ["0", "2", "5", "7"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"UID": "mice"}, "UID and pairID are 'mice' and '0'"),
+        ({"pairID": "3"}, "UID and pairID are 'owls' and '3'"),
+        ({"sentence_bad": ""}, "sentence_bad: string should have at least 1 character"),
+        ({"extra": 1}, "extra: extra inputs are not permitted"),
+        ({"simple_LM_method": "yes"}, "simple_lm_method"),
+        ({"one_prefix_prefix": "An owl"}, "does not begin with 'An owl' and 'sings'"),
+        ({"one_prefix_word_good": "sin"}, "'sin' ends inside a word"),
+        ({"one_prefix_word_good": None}, "does not begin with 'The owl' and ''"),
+    ],
+)
+def test_a_malformed_pair_is_named_with_its_line(tmp_path, change, said):
+    path = write(tmp_path, ONE | change)
+    with pytest.raises(UserError) as failure:
+        [*read_records(path)]
+    assert f"{path}:1" in str(failure.value)
+    assert said.lower() in str(failure.value).lower()
+    assert "expected pair 0 of the paradigm owls" in str(failure.value)
+
+
+def test_a_line_that_is_no_json_is_named(tmp_path):
+    path = tmp_path / "owls.jsonl"
+    path.write_text("{\n")
+    with pytest.raises(UserError, match=r"owls\.jsonl:1: .*expected pair 0"):
+        [*read_records(path)]
+
+
+def test_a_damaged_file_is_named(tmp_path):
+    path = tmp_path / "owls.jsonl"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(UserError, match=r"owls\.jsonl is not in UTF-8 .*retrieve or generate"):
+        [*read_records(path)]
+
+
+def test_a_pair_that_stands_twice_is_refused(tmp_path):
+    path = write(tmp_path, PLAIN, PLAIN | {"pairID": "1"})
+    with pytest.raises(UserError, match=r":2: the pair stands in line 1 too"):
+        [*read_records(path)]
+
+
+def test_a_file_cut_short_is_refused(tmp_path):
+    path = write(tmp_path, PLAIN)
+    with pytest.raises(UserError, match="has 1 pairs; expected 1000"):
+        build_items([path], tmp_path / "items.parquet", 1000)
+
+
+def scores_of(rows):
+    """Every good word a nat more likely, by word, so that each method has something to see."""
+    scores = []
+    for row in rows:
+        scored = {"item_id": row["item_id"], "status": "ok"}
+        for side, each in (("good", -1.0), ("bad", -2.0)):
+            words = row[side].split(" ")
+            ends = [len(" ".join(words[: i + 1])) for i in range(len(words))]
+            scored |= {
+                f"logprob_{side}": each * len(words),
+                f"tokens_{side}": len(words),
+                f"{side}_ids": [{"good": 1, "bad": 2}[side]] * len(words),
+                f"{side}_logprobs": [each] * len(words),
+                f"{side}_ends": ends,
+            }
+        scores.append(scored)
+    return pa.Table.from_pylist(scores, schema=SCORES.arrow())
+
+
+def test_a_prefix_method_judges_only_pairs_that_allow_it(tmp_path):
+    plain = PLAIN | {"pairID": "2", "sentence_good": "An owl sings."}
+    rows = items_of(tmp_path, ONE, TWO | {"pairID": "1"}, plain)
+    write_table(scores_of(rows), SCORES, tmp_path / "scores.parquet")
+    rules = Rules(("full_sentence", "one_prefix", "two_prefix"), ("wrong",), 0.0)
+    output = tmp_path / "judgements.parquet"
+    assert judge(tmp_path / "items.parquet", tmp_path / "scores.parquet", output, rules) == 0
+    judgements = read_table(JUDGEMENTS, output).to_pylist()
+    ids = [row["item_id"] for row in rows]
+    assert [(j["method"], ids.index(j["item_id"])) for j in judgements] == [
+        ("full_sentence", 0),
+        ("full_sentence", 1),
+        ("full_sentence", 2),
+        ("one_prefix", 0),
+        ("two_prefix", 1),
+    ]
+    assert [j["margin"] for j in judgements[-2:]] == [1.0, 1.0]
+
+
+@pytest.mark.mirror
+def test_the_release_is_67_paradigms_of_1000_pairs_with_seven_identical_ones(mirror, tmp_path):
+    files = [
+        fetch(row, mirror, tmp_path)
+        for row in rows_of(SourceRow, "sources.tsv")
+        if row.kind == "blimp_data"
+    ]
+    assert build_items(files, tmp_path / "items.parquet", 1000) == 67_000
+    rows = read_table(ITEMS, tmp_path / "items.parquet").to_pandas()
+    rows = rows.astype({"paradigm": str, "phenomenon": str})
+    assert dict(rows.groupby("paradigm")["phenomenon"].first()) == PHENOMENON_OF
+    same = rows[rows["identical"]]["paradigm"].value_counts().to_dict()
+    assert same == {"passive_1": 2, "principle_A_case_2": 5}
+    allowed = rows.drop_duplicates("paradigm").set_index("paradigm")["prefix_methods"].map(list)
+    for method, paradigms in (("one_prefix", ONE_PREFIX), ("two_prefix", TWO_PREFIX)):
+        assert {*allowed.index[allowed.map(lambda a, m=method: m in a)]} == {*paradigms}
+    assert len(PARADIGMS) == 12

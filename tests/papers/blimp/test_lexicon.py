@@ -1,0 +1,221 @@
+"""The lexicon that BLiMP's paradigms draw from: its form, and what its entries claim."""
+
+import lzma
+from collections import defaultdict
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blimpworks.errors import UserError
+from blimpworks.papers.blimp.items.lexicon import inflection
+from blimpworks.papers.blimp.items.lexicon.classes import read_classes
+from blimpworks.papers.blimp.items.lexicon.entries import Noun, Sounds
+from blimpworks.papers.blimp.items.lexicon.load import FILES, read_lexicon
+from support.generator_kit import BLIMP, lexicon
+
+FEATURES = {
+    "third": "V;PRS;3;SG",
+    "past": "V;PST",
+    "participle": "V;V.PTCP;PST",
+    "gerund": "V;V.PTCP;PRS",
+}
+WORDS = st.text("abcdefghijklmnopqrstuvwxyz", min_size=3, max_size=9)
+
+
+@pytest.mark.parametrize(
+    ("inflect", "word", "form"),
+    [
+        (inflection.plural, "dog", "dogs"),
+        (inflection.plural, "church", "churches"),
+        (inflection.plural, "high school", "high schools"),
+        (inflection.plural, "city", "cities"),
+        (inflection.plural, "boy", "boys"),
+        (inflection.third, "go", "goes"),
+        (inflection.third, "carry", "carries"),
+        (inflection.past, "bake", "baked"),
+        (inflection.past, "carry", "carried"),
+        (inflection.past, "play", "played"),
+        (inflection.gerund, "bake", "baking"),
+        (inflection.gerund, "agree", "agreeing"),
+        (inflection.gerund, "dye", "dyeing"),
+        (inflection.gerund, "lie", "lying"),
+    ],
+)
+def test_regular_forms_follow_spelling(inflect, word, form):
+    assert inflect(word) == form
+
+
+@given(WORDS)
+def test_a_regular_plural_is_never_irregular(word):
+    noun = Noun(noun=word, plural="", gender="n", classes="thing", of="", tags="")
+    assert noun.marked
+    assert not noun.irregular
+
+
+@pytest.mark.parametrize(
+    ("plural", "irregular"),
+    [("children", True), ("=", False), ("-", False), ("childs", False), ("childes", False)],
+)
+def test_a_plural_is_irregular_when_more_than_spelling_differs(plural, irregular):
+    noun = Noun(noun="child", plural=plural, gender="c", classes="person", of="", tags="")
+    assert noun.irregular == irregular
+
+
+@pytest.mark.parametrize(
+    ("text", "article"),
+    [("owl", "an"), ("dog", "a"), ("hour", "an"), ("union", "a"), ("unimportant", "an")],
+)
+def test_the_article_follows_the_sound(text, article):
+    sounds = Sounds(vowel=("hour", "unim"), consonant=("uni",))
+    assert sounds.article(text) == article
+
+
+@pytest.mark.parametrize(
+    ("restriction", "classes", "accepted"),
+    [
+        ("", ("bird",), True),
+        ("animate", ("bird",), True),
+        ("bird", ("animal",), False),
+        ("animal !bird", ("bird",), False),
+        ("animal !bird", ("fish",), True),
+        ("person place", ("park",), False),
+        ("!bird", ("person",), True),
+        ("!bird", ("person", "bird"), False),
+    ],
+)
+def test_a_restriction_is_satisfied_by_what_falls_under_it(
+    tmp_path, restriction, classes, accepted
+):
+    path = tmp_path / "classes.yaml"
+    path.write_text("animate: {person: , animal: {bird: , fish: }}\nplace:\npark:\n")
+    assert read_classes(path).accepts(restriction, classes) == accepted
+
+
+def copied(folder):
+    """The lexicon in a directory of its own."""
+    for name in FILES:
+        (folder / name).write_bytes((BLIMP / "lexicon" / name).read_bytes())
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "said"),
+    [
+        ("nouns.tsv", "owl\t\tx\tbird\t\t", "column 'gender' is 'x': input should be 'm', 'f'"),
+        ("nouns.tsv", "owlet\t\tn\tbrid\t\t", "classes names the class 'brid'"),
+        ("nouns.tsv", "owlet\t\tn\tbird\tbrid\t", "of names the class 'brid'"),
+        ("nouns.tsv", "owlet\t\tn\tbird\t\tfunny", "column 'tags.0' is 'funny'"),
+        ("nouns.tsv", "owlet\tn\tbird", "fewer cells than headings (6)"),
+        ("verbs.tsv", "owl\t\t\t\t\t\tditransitive\t\t\t\t", "column 'frame' is 'ditransitive'"),
+        ("verbs.tsv", "owl\t\t\t\t\t\ttransitive\tbrid\t\t\t", "subject names the class 'brid'"),
+    ],
+)
+def test_a_wrong_line_is_named(tmp_path, name, line, said):
+    path = copied(tmp_path) / name
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines, line, ""]))
+    with pytest.raises(UserError) as failure:
+        read_lexicon(tmp_path)
+    assert f"{path}:{len(lines) + 1}: {said}" in str(failure.value)
+
+
+def test_an_entry_that_stands_twice_is_refused(tmp_path):
+    path = copied(tmp_path) / "verbs.tsv"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines, lines[1], ""]))
+    with pytest.raises(UserError, match=rf"verbs\.tsv:{len(lines) + 1}: .*verbs\.tsv:2 too"):
+        read_lexicon(tmp_path)
+
+
+def test_a_table_in_another_encoding_is_named(tmp_path):
+    path = copied(tmp_path) / "verbs.tsv"
+    path.write_bytes(path.read_bytes() + b"\xe9lan")
+    with pytest.raises(UserError, match=r"verbs\.tsv is not in UTF-8"):
+        read_lexicon(tmp_path)
+
+
+def test_a_missing_table_is_named(tmp_path):
+    (copied(tmp_path) / "verbs.tsv").unlink()
+    with pytest.raises(UserError, match=r"verbs\.tsv does not exist"):
+        read_lexicon(tmp_path)
+
+
+def test_the_lexicon_has_three_thousand_entries_of_words_with_meaning():
+    words = lexicon()
+    assert len({n.noun for n in words.nouns if "name" not in n.tags}) > 1400
+    assert len({verb.lexeme for verb in words.verbs}) > 800
+    assert len({each.adjective for each in words.adjectives}) > 400
+
+
+def test_every_verb_finds_subjects_and_objects_and_every_adjective_nouns():
+    words = lexicon()
+
+    @cache
+    def fitting(restriction):
+        return sum(words.classes.accepts(restriction, noun.classes) for noun in words.nouns)
+
+    for verb in words.verbs:
+        assert fitting(verb.subject) >= 20, verb
+        assert verb.frame != "transitive" or fitting(verb.object) >= 10, verb
+    for each in words.adjectives:
+        assert fitting(each.noun) >= 10, each
+
+
+def test_intransitive_verbs_take_nothing_and_transitive_ones_restrict_their_object():
+    for verb in lexicon().verbs:
+        if verb.frame == "intransitive":
+            assert not verb.object, verb
+        if verb.frame in ("intransitive", "transitive"):
+            assert verb.subject, verb
+        assert bool(verb.complement) == (verb.frame == "clause"), verb
+
+
+def test_what_follows_of_is_said_of_each_relational_noun():
+    assert all(noun.of for noun in lexicon().nouns if "relational" in noun.tags)
+
+
+@pytest.mark.mirror
+def test_verbs_are_inflected_as_unimorph_says(mirror):
+    known = defaultdict(set)
+    path = mirror / "unimorph" / "eng" / "eng.args.xz"
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
+        for line in filter(str.strip, lines):
+            lemma, form, features = line.rstrip("\n").split("\t")[:3]
+            known[lemma, features].add(form)
+    forms = [
+        (verb, verb.form(name), known[verb.verb, features])
+        for verb in lexicon().verbs
+        for name, features in FEATURES.items()
+        if (verb.verb, features) in known
+    ]
+    assert len(forms) > 3000
+    # UniMorph has "ghostwritten" as a past, too.
+    assert [form for _, form, attested in forms if form not in attested] == ["ghostwrote"]
+
+
+def attested_plurals(mirror):
+    """Plurals of nouns by lemma, as the English treebanks have them."""
+    known = defaultdict(set)
+    for path in sorted((mirror / "ud").glob("*/UD_English-*/*.conllu.xz")):
+        with lzma.open(path, "rt", encoding="utf-8") as lines:
+            for line in lines:
+                cells = line.split("\t")
+                if len(cells) == 10 and cells[3] == "NOUN" and "Number=Plur" in cells[5].split("|"):
+                    known[cells[2].lower()].add(cells[1].lower())
+    return known
+
+
+@pytest.mark.mirror
+def test_plurals_are_those_that_treebanks_attest(mirror):
+    known = attested_plurals(mirror)
+    counted = [noun for noun in lexicon().nouns if noun.noun in known and "pl" in noun.forms]
+    assert len(counted) > 1200
+    assert sum(noun.irregular for noun in counted) > 30
+    # Typing errors, wrong tags and a missing ending of the treebanks.
+    slips = {"bonus": "bonus", "burrito": "borritos", "parade": "paraded", "pony": "pony's"}
+    others = {
+        noun.noun: known[noun.noun] for noun in counted if noun.forms["pl"] not in known[noun.noun]
+    }
+    assert others == {singular: {slip} for singular, slip in slips.items()}

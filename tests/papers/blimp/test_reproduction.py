@@ -1,0 +1,239 @@
+"""What BLiMP prints, against itself and against what its authors released."""
+
+import shutil
+from collections import Counter
+
+import pyarrow.parquet as pq
+import pytest
+
+from blimpworks.errors import UserError
+from blimpworks.papers.blimp.paradigms import PARADIGMS, PHENOMENON_OF, RERUN
+from blimpworks.papers.blimp.published import MISPLACED, accuracies
+from blimpworks.papers.blimp.released_results import INDIVIDUAL, read_blimp_release
+from blimpworks.reproduction.agreement import rounded
+from blimpworks.reproduction.printed import read_printed_numbers
+from blimpworks.reproduction.published import recomputations, status_of
+from support.blimp_kit import PRINTED, published, release, statuses, write_release
+
+pytestmark = pytest.mark.xdist_group("blimp-print")  # they share what is made once
+
+MODELS = ("blimp-5gram", "lstm-gulordava", "transformer-xl-wt103", "gpt2-large")
+IRREGULAR = [f"irregular_plural_subject_verb_agreement_{n}" for n in "12"]
+WITH_REJECTED = ("overall", "filler_gap_dependency", "island_effects")
+SAME_BY_CHANCE = {
+    ("animate_subject_trans", "human"),
+    ("drop_argument", "lstm-gulordava"),
+    ("passive_2", "human"),
+    ("passive_2", "lstm-gulordava"),
+}
+FAULTS = {
+    **{("table3", model, column): "erratum" for model in MODELS for column in WITH_REJECTED},
+    ("table3", "transformer-xl-wt103", "argument_structure"): "erratum",
+    **{
+        ("table4", uid, column): "erratum"
+        for uid in MISPLACED
+        for column in (*MODELS, "human")
+        if (uid, column) not in SAME_BY_CHANCE
+    },
+    **{("table4", uid, "human"): "erratum" for uid in IRREGULAR},
+    ("text", "gpt2-large", "below human, islands"): "erratum",
+    ("text", "curve", "tokens for human accuracy"): "garbled",
+    ("text", "gpt2 sizes", "overall"): "erratum",
+    ("text", "gpt2 sizes", "largest deviation"): "erratum",
+}
+"""Every number that is neither recomputed, to rounding, nor beyond recomputing."""
+FINE = ("exact", "rounding", "not recomputable")
+
+
+def counts(statuses_by_place):
+    return Counter((exhibit, status) for (exhibit, _, _), status in statuses_by_place.items())
+
+
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory):
+    return published(tmp_path_factory.mktemp("print"))
+
+
+@pytest.fixture(scope="module")
+def whole_paper(mirror, tmp_path_factory):
+    root = tmp_path_factory.mktemp("release")
+    return published(root, released=release(mirror, root))
+
+
+def cells_of(paper, exhibit):
+    frame = pq.read_table(paper.cells[exhibit]).to_pandas()
+    return frame.set_index(["row", "column"])["value"]
+
+
+def test_from_print_alone_every_number_has_the_status_that_it_should(paper):
+    status = statuses(paper)
+    assert counts(status) == {
+        ("table2", "exact"): 12,
+        ("table3", "exact"): 15,
+        ("table3", "rounding"): 37,
+        ("table3", "erratum"): 13,
+        ("table4", "not recomputable"): 272,
+        ("table4", "erratum"): 63,
+        ("text", "exact"): 17,
+        ("text", "rounding"): 2,
+        ("text", "not recomputable"): 55,
+        ("text", "erratum"): 3,
+        ("text", "garbled"): 1,
+    }
+    assert {place: s for place, s in status.items() if s not in FINE} == FAULTS
+
+
+@pytest.mark.mirror
+def test_with_the_release_every_number_has_the_status_that_it_should(whole_paper):
+    status = statuses(whole_paper)
+    assert counts(status) == {
+        ("table2", "exact"): 12,
+        ("table3", "exact"): 51,
+        ("table3", "rounding"): 1,
+        ("table3", "erratum"): 13,
+        ("table4", "exact"): 271,
+        ("table4", "rounding"): 1,
+        ("table4", "erratum"): 63,
+        ("text", "exact"): 22,
+        ("text", "rounding"): 1,
+        ("text", "not recomputable"): 51,
+        ("text", "erratum"): 3,
+        ("text", "garbled"): 1,
+    }
+    assert {place: s for place, s in status.items() if s not in FINE} == FAULTS
+
+
+def test_eight_points_is_a_half_that_was_rounded_down_and_less_than_a_bound_that_holds(paper):
+    status = statuses(paper)
+    assert status["text", "gpt2-large", "below human"] == "rounding"
+    assert status["text", "sub-word models", "largest irregularity"] == "exact"
+
+
+def test_errata_that_round_to_another_last_digit_in_print_name_both_sources(paper):
+    rows = {(r.exhibit, r.row, r.column): r for r in paper.numbers}
+    cells = recomputations(paper)
+    both = set()
+    for place, row in rows.items():
+        if row.exhibit == "table3" and row.corrected is not None:
+            again = f"{rounded(cells[place]['value'], 1):.1f}"
+            if again != f"{row.corrected:.1f}":
+                assert f"{row.corrected:.1f} in the released results" in row.note
+                assert f"({again} of Table 4's whole percents)" in row.note
+                both.add(place)
+    assert len(both) == 10
+    place = ("table3", "gpt2-large", "overall")
+    assert "81.5 in the released results (81.6 of Table 4's" in rows[place].note
+    silent = rows[place].model_copy(update={"note": "mean of the 67 paradigms 81.5"})
+    assert status_of(silent, cells[place], paper) == "deviates"
+
+
+def test_lstm_and_transformer_xl_correlate_as_figure_1_says(paper):
+    assert cells_of(paper, "fig1")["TXL", "LSTM"] == pytest.approx(0.9005, abs=5e-5)
+    assert cells_of(paper, "fig1")["Human", "5-gram"] == cells_of(paper, "fig1")["5-gram", "Human"]
+
+
+@pytest.mark.mirror
+def test_the_release_gives_the_correlation_agreement_and_prefix_results_of_the_text(whole_paper):
+    text = cells_of(whole_paper, "text")
+    assert text["TXL: r with LSTM", "Recomputed"] == pytest.approx(0.8993, abs=5e-5)
+    assert text["Humans: aggregate", "Recomputed"] == pytest.approx(100 * 323 / 335)
+    assert text["Humans: individual", "Recomputed"] == pytest.approx(88.5546, abs=5e-5)
+    prefixes = cells_of(whole_paper, "fig6")
+    assert prefixes["TXL", "All phenomena: 2-prefix"] == pytest.approx(73.47)
+    assert prefixes["TXL", "All phenomena: sentence (2-prefix paradigms)"] == pytest.approx(70.475)
+
+
+@pytest.mark.mirror
+def test_the_misplaced_rows_of_table_4_are_those_of_the_released_results(mirror, tmp_path):
+    released = pq.read_table(release(mirror, tmp_path)).to_pandas()
+    chosen = released["method"].isin(["released_full_sentence", INDIVIDUAL])
+    right = released[chosen].set_index(["model", "paradigm"])["accuracy"]
+    printed = read_printed_numbers(sorted(PRINTED.glob("*.csv")))
+    for printed_accuracy in accuracies(printed):
+        off = abs(
+            printed_accuracy.accuracy - right[printed_accuracy.model, printed_accuracy.paradigm]
+        )
+        assert off <= printed_accuracy.rounding + 1e-9, printed_accuracy
+
+
+def test_what_table_4_should_read_is_what_stands_in_the_other_rows():
+    printed = read_printed_numbers([PRINTED / "table4.csv"])
+    percent = {(a.paradigm, a.model): round(100 * a.accuracy) for a in accuracies(printed)}
+    assert len(percent) == 5 * len(PHENOMENON_OF)
+    wrong = [r for r in printed if r.fault]
+    assert all(percent[r.row, r.column] == r.corrected != r.value for r in wrong)
+    right = [r for r in printed if not r.fault and (r.row, r.column) not in SAME_BY_CHANCE]
+    assert all(percent[r.row, r.column] == r.value for r in right)
+
+
+@pytest.mark.parametrize(
+    ("table", "old", "new", "place"),
+    [
+        ("table2.csv", "binding,N,7,7", "binding,N,6,6", ("table2", "binding", "N")),
+        (
+            "table3.csv",
+            "lstm-gulordava,binding,73.5,73.5",
+            "lstm-gulordava,binding,74.5,74.5",
+            ("table3", "lstm-gulordava", "binding"),
+        ),
+        (
+            "table3.csv",
+            "overall,60.5,60.5,%,,erratum",
+            "overall,61.2,61.2,%,,erratum",
+            ("table3", "blimp-5gram", "overall"),
+        ),
+        ("text.csv", "attractor,22,22", "attractor,25,25", ("text", "gpt2-large", "attractor")),
+    ],
+)
+def test_a_number_printed_otherwise_deviates(table, old, new, place, tmp_path):
+    copy = shutil.copytree(PRINTED, tmp_path / "printed")
+    before = (copy / table).read_text()
+    assert before.count(old) == 1
+    (copy / table).write_text(before.replace(old, new))
+    assert statuses(published(tmp_path, copy))[place] == "deviates"
+
+
+@pytest.mark.mirror
+def test_the_run_of_2021_differs_of_gpt2_alone_but_for_rounding(mirror, tmp_path):
+    """Of the 67 paradigms 65 have another accuracy; its last row is the mean of them."""
+    released = pq.read_table(release(mirror, tmp_path)).to_pandas()
+    wide = released.pivot(index=["model", "paradigm"], columns="method", values="accuracy")
+    wide = wide.dropna(subset=[RERUN])
+    change = (wide[RERUN] - wide["released_full_sentence"]).abs()
+    moved = (change > 1e-9).groupby("model").sum()
+    assert moved.to_dict() == dict(zip(MODELS, (0, 0, 2, 65), strict=True))
+    assert change["transformer-xl-wt103"].max() == pytest.approx(0.001)
+    means = 100 * wide[RERUN].groupby("model").mean()
+    assert means["gpt2-large"] == pytest.approx(83.0239, abs=5e-5)
+    assert means["lstm-gulordava"] == pytest.approx(69.8119, abs=5e-5)
+
+
+def test_a_paradigm_that_table_4_cannot_have_is_refused():
+    row = read_printed_numbers([PRINTED / "table4.csv"])[0].model_copy(update={"row": "binding"})
+    with pytest.raises(UserError, match=r"row 'binding'.*expected a paradigm's name"):
+        list(accuracies([row]))
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        ("results.csv", "N-Gram", "5-gram", r"results.csv:1: there is no column 'N-Gram'"),
+        ("results.csv", "0.75,1000", "1.75,1000", r"results.csv:2: GPT2 is '1.75'; expected"),
+        ("results.csv", "sentence", "word", r"type 'word'; expected sentence"),
+        ("humans.csv", ",4,", ",six,", r"humans.csv:2: accepted is 'six'; expected"),
+        ("rerun.jsonl", "anaphor_g", "cataphor_g", r"rerun.jsonl:1: UID is 'cataphor_gender"),
+        ("rerun.jsonl", '"lstm": 0', '"lstm": 7', r"rerun.jsonl:1: lstm is 7.751; expected"),
+        ("rerun.jsonl", '"lstm"', "lstm", r"rerun.jsonl:1: no JSON object"),
+    ],
+)
+def test_a_malformed_release_is_refused(file, old, new, said, tmp_path):
+    paths = write_release(tmp_path)
+    path = tmp_path / file
+    path.write_text(path.read_text().replace(old, new, 1))
+    with pytest.raises(UserError, match=said):
+        read_blimp_release(*paths, tmp_path / "out.parquet")
+
+
+def test_each_phenomenon_has_as_many_paradigms_as_table_2_says():
+    printed = {r.row: r.value for r in read_printed_numbers([PRINTED / "table2.csv"])}
+    assert printed == {name: len(uids) for name, uids in PARADIGMS.items()}

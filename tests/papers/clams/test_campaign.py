@@ -1,0 +1,219 @@
+"""What a campaign makes of CLAMS: languages, seeds, methods and ties, before anything runs."""
+
+from pathlib import Path
+
+import pytest
+
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.load import campaign_model, load_campaign
+from blimpworks.campaign.parts import item_sets, languages_of, score_parts
+from blimpworks.campaign.reference import groups_of_models
+from blimpworks.campaign.registry import find_benchmark
+from blimpworks.campaign.retrieved import retrieved_files
+from blimpworks.campaign.seeds import for_seeds, from_seeds
+from blimpworks.campaign.settings.site import ModelNeeds, Site
+from blimpworks.cluster.estimate import speed_of
+from blimpworks.cluster.expectations import expected_items
+from blimpworks.cluster.needs import needs_of
+from blimpworks.cluster.plan import make_plan
+from blimpworks.errors import UserError
+from blimpworks.papers.clams.exhibits.facts import clams_models, clams_training
+from blimpworks.papers.clams.items.sets import grammars_of, set_files
+from blimpworks.papers.clams.settings import (
+    ClamsDecisions,
+    ClamsOptions,
+    counts_one_more,
+    methods_of,
+)
+from support.paths import REPOSITORY
+
+FIVE = ("deu", "eng", "fra", "heb", "rus")
+
+
+@pytest.fixture(autouse=True)
+def in_the_repository(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+
+
+def loaded(name="clams", **changes):
+    campaign = load_campaign(Path(f"config/{name}.yaml")).model_copy(update=changes)
+    return campaign, load_catalogue(campaign)
+
+
+def test_a_benchmark_has_the_languages_that_it_has_items_of():
+    campaign, catalogue = loaded("config")
+    assert languages_of(campaign, catalogue, "clams") == FIVE
+    assert len(languages_of(campaign, catalogue, "multiblimp")) == 101
+    assert languages_of(campaign, catalogue, "blimp") == ("eng",)
+    assert len(item_sets(campaign, catalogue)) == 101 + 5 + 1 + 9 + 1
+
+
+def test_a_grammar_of_ours_adds_a_language():
+    options = ClamsOptions(grammars=("ita",))
+    campaign, catalogue = loaded(clams=options, languages=(*FIVE, "ita"))
+    assert set(languages_of(campaign, catalogue, "clams")) == {*FIVE, "ita"}
+    files = set_files(campaign, catalogue, "ita")
+    assert Path("results/clams/sets/clams/ita/prep_anim.txt") in files
+    assert len(files) == 7
+
+
+def test_languages_without_grammars_of_ours_have_the_authors():
+    campaign, catalogue = loaded()
+    assert grammars_of(campaign, catalogue, "eng").common == Path("config/grammars/eng/common.avg")
+    common = Path("resources/clams/sources/clams/fr_replication/common.avg")
+    assert grammars_of(campaign, catalogue, "fra").common == common
+    with pytest.raises(UserError, match=r"clams\.grammars names 'abk', but there is no grammar in"):
+        grammars_of(campaign, catalogue, "abk")
+
+
+def test_a_recipe_with_seeds_makes_a_model_of_each():
+    campaign, catalogue = loaded()
+    seeds = [f"lstm-small-seed{number}" for number in range(1, 6)]
+    assert clams_models(campaign, catalogue)["mono"] == seeds
+    assert {catalogue.row_of(name) for name in seeds} == {"lstm-small"}
+    assert catalogue.models["lstm-small-seed2"].label == "LSTM (small), seed 2"
+    description = clams_training(campaign, catalogue)
+    assert description.startswith("lstm-small (1 × ")
+    assert description.count("5 seeds") == 2
+    assert "trained on treebanks and plain text, 1,500 sentences a language at most" in description
+
+
+def test_the_papers_models_are_trained_from_five_seeds_with_its_settings():
+    campaign, catalogue = loaded("config")
+    models = clams_models(campaign, catalogue)
+    assert models["multi"] == [f"clams-lstm-multi-seed{number}" for number in range(1, 6)]
+    mono, _ = clams_training(campaign, catalogue).split("; ")
+    assert "(2 × 800 units, embeddings of 800, trained on the authors' Wikipedia text)" in mono
+    assert mono.endswith(", 5 seeds")
+
+
+def test_each_seed_is_scored_by_parts_of_its_own():
+    campaign, catalogue = loaded()
+    parts = score_parts(campaign, catalogue, groups_of_models(campaign, catalogue))
+    languages = {(p.model, p.part): p.languages for p in parts}
+    assert languages["lstm-small-seed1", "heb"] == ("heb",)
+    assert languages["lstm-small-multi-seed5", "multi"] == FIVE
+    assert languages["masked-small-eng", "eng"] == ("eng",)
+    assert len(parts) == 5 * 5 + 5 + 1 + 1
+
+
+def test_models_that_no_benchmark_of_the_campaign_needs_need_no_recipe():
+    campaign = campaign_model()(campaign="x", benchmarks=("multiblimp",))
+    assert "clams-lstm-mono" in load_catalogue(campaign).models
+
+
+@pytest.mark.parametrize(
+    ("options", "architecture", "methods", "one_more"),
+    [
+        (ClamsOptions(), "lstm", ("without_end",), True),
+        (ClamsOptions(variant="corrected"), "lstm", ("full_sentence",), False),
+        (ClamsOptions(methods=("one_prefix",)), "causal", ("one_prefix",), False),
+        (ClamsOptions(), "masked", ("masked_critical_word",), False),
+        (
+            ClamsOptions(variant="corrected", decisions=ClamsDecisions(counting="published")),
+            "lstm",
+            ("full_sentence",),
+            True,
+        ),
+    ],
+)
+def test_methods_and_counting_follow_architecture_and_decisions(
+    options, architecture, methods, one_more
+):
+    assert methods_of(options, architecture) == methods
+    assert counts_one_more(options, architecture) == one_more
+
+
+def test_a_seed_is_not_named_in_a_campaign_but_follows_from_the_recipe():
+    with pytest.raises(UserError, match="Name 'lstm-small': which seeds it has follows from"):
+        loaded(models=("lstm-small-seed1",))
+    with pytest.raises(UserError, match="Correct it or add a row"):
+        loaded(models=("lstm-tiny-seed1",))
+
+
+def test_a_row_that_is_called_like_a_seed_of_another_is_refused():
+    campaign, catalogue = loaded()
+    row = catalogue.models["masked-small-eng"].model_copy(update={"recipe": "lstm-small"})
+    with pytest.raises(UserError, match=r"'x-seed5' is called like seed 5 of 'x', whose recipe"):
+        from_seeds(campaign, {"x": row}, {"x", "x-seed5"})
+    assert len(from_seeds(campaign, {"x": row}, {"x", "x-seed6"})[0]) == 5
+
+
+def test_what_a_site_says_of_a_model_holds_for_its_seeds_unless_it_says_more(tmp_path):
+    campaign, catalogue = loaded()
+    measured = {"lstm-small": 10, "lstm-small-seed2": 20, "other": 30}
+    said = Site(models={n: ModelNeeds(tokens_per_second=rate) for n, rate in measured.items()})
+    site = for_seeds(said, catalogue.seeds)
+    row = catalogue.models["lstm-small-seed1"]
+    needs = needs_of(row, "lstm", "float32", site)
+    names = ("lstm-small-seed1", "lstm-small-seed2", "lstm-small-multi-seed1")
+    speeds = [speed_of(catalogue.models[name], "lstm", needs, site) for name in names]
+    assert speeds[:2] == [(10, "measured"), (20, "measured")]
+    assert speeds[2].source == "stated"
+    empty = campaign.pathvars.model_copy(update={"results": str(tmp_path)})
+    plan = make_plan(campaign.model_copy(update={"pathvars": empty}), catalogue, said, None)
+    rates = {model.model: model.tokens_per_second for model in plan.models}
+    assert [rates[name] for name in names[:2]] == [10, 20]
+    assert "models of the site's file that this campaign lacks: other." in plan.notes
+
+
+def test_the_files_to_retrieve_are_those_of_its_models_and_benchmarks():
+    campaign, _ = loaded()
+
+    def files(**changes):
+        changed = campaign.model_copy(update=changes)
+        chosen = load_catalogue(changed)
+        parts = score_parts(changed, chosen, groups_of_models(changed, chosen))
+        return set(retrieved_files(changed, chosen, parts))
+
+    names = files()
+    # As many jobs of the rule retrieve has the workflow.
+    assert len(names) == 92
+    assert sum(name.startswith("wals/") for name in names) == 3
+    assert not any(name.startswith(("unimorph/", "clams/fr_replication")) for name in names)
+    assert any(name.startswith("unimorph/") for name in files(benchmarks=("multiblimp", "clams")))
+    assert {name.partition("/")[0] for name in files(models=())} == {"clams"}
+    generated = campaign.clams.model_copy(update={"grammars": ("fra",)})
+    assert any("fr_replication" in name for name in files(clams=generated))
+
+
+def test_released_corpora_take_the_place_of_treebanks():
+    campaign, catalogue = loaded("config")
+    lstms = ("clams-lstm-mono", "clams-lstm-multi")
+    campaign = campaign.model_copy(
+        update={"benchmarks": ("clams",), "languages": FIVE, "models": lstms}
+    )
+    catalogue = load_catalogue(campaign)
+    parts = score_parts(campaign, catalogue, groups_of_models(campaign, catalogue))
+    names = retrieved_files(campaign, catalogue, parts)
+    assert sum(catalogue.sources[name].kind == "corpus" for name in names) == 4 * len(FIVE)
+    assert not any(name.startswith("ud/") for name in names)
+
+
+def test_pairs_are_expected_by_benchmark_language_and_settings():
+    campaign, catalogue = loaded("config")
+
+    def expected(lang, benchmark="clams", **settings):
+        options = campaign.clams.model_copy(update=settings)
+        changed = campaign.model_copy(update={"clams": options})
+        return find_benchmark(benchmark).expected_units(changed, catalogue, lang)
+
+    assert expected("eng") == 157_346 + 51_780
+    assert expected("heb") == expected("heb", capitals=False) == 40_820
+    assert expected("rus", capitals=False) == 40_120
+    assert expected("eng", per_paradigm=100) == 100 * (22 + 7)
+    assert expected("eng", grammars=("eng",)) == expected("ita") == 2 * 51_780
+    assert expected("eng", benchmark="multiblimp") == catalogue.languages["eng"].paper_n
+
+
+def test_masked_models_are_expected_to_score_critical_words_alone():
+    campaign, catalogue = loaded("config")
+    parts = score_parts(campaign, catalogue, groups_of_models(campaign, catalogue))
+    tokens = {
+        part.model: {each.tokens for each in expected_items(campaign, catalogue, part).values()}
+        for part in parts
+    }
+    # Of UrBLiMP, whole sentences.
+    assert tokens["bert-base-multilingual-cased"] == {2, 55}
+    assert tokens["clams-lstm-multi-seed1"] == {10}
+    assert tokens["qwen3-8b"] == {30}

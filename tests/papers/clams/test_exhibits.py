@@ -1,0 +1,420 @@
+"""CLAMS's exhibits of a campaign's own numbers: two seeds, three languages, masked models."""
+
+from dataclasses import replace
+from statistics import mean
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.campaign.exhibits import exhibits
+from blimpworks.exhibits.build import build_exhibit
+from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.render import markdown_text
+from blimpworks.papers.clams.exhibits.bert import table2, table3
+from blimpworks.papers.clams.exhibits.facts import clams_models
+from blimpworks.papers.clams.exhibits.figures import fig2, fig3
+from blimpworks.papers.clams.exhibits.lstm import (
+    english,
+    lstm_sets,
+    table1,
+    table4,
+    table5,
+    variants,
+)
+from blimpworks.papers.clams.exhibits.sets import fig1, table6, table7
+from blimpworks.papers.clams.exhibits.statements import text
+from blimpworks.tables import ACCURACIES, ITEMS, MORPHOLOGY, PERPLEXITIES, write_table
+
+LANGUAGES = {"deu": "German", "eng": "English", "fra": "French"}
+MODELS = {"mono": ["one", "two"], "multi": ["many"], "bert": ["masked-eng"], "mbert": ["masked"]}
+LABELS = Labels(
+    LANGUAGES,
+    {name: name for names in MODELS.values() for name in names},
+    "full_sentence",
+    {"clams_models": MODELS, "clams_counting": "corrected", "clams_ties": {}},
+)
+MASKED = "masked_critical_word"
+SEVEN = (
+    "simple_agrmt",
+    "vp_coord",
+    "long_vp_coord",
+    "subj_rel",
+    "obj_rel_within_anim",
+    "obj_rel_across_anim",
+    "prep_anim",
+)
+N = 10
+BENCHMARK = {"benchmark": "clams", "skipped": 0, "ties": 0, "near_ties": 0}
+
+
+def row(model, lang, paradigm, correct, n=N, phenomenon="agreement"):
+    method = MASKED if model.startswith("masked") else "full_sentence"
+    columns = dict.fromkeys(ACCURACIES.names) | BENCHMARK
+    columns |= {"model": model, "lang": lang, "paradigm": paradigm, "method": method}
+    columns |= {"phenomenon": phenomenon, "correct": correct, "n": n, "accuracy": correct / n}
+    return columns | {"low": 0.0, "high": 1.0}
+
+
+def lstm_rows():
+    """One seed has them all right; the other, and the multilingual one, one more wrong each."""
+    for place, paradigm in enumerate(SEVEN):
+        for number, lang in enumerate(LANGUAGES):
+            yield row("one", lang, paradigm, N)
+            yield row("two", lang, paradigm, N - place)
+            yield row("many", lang, paradigm, N - number)
+            yield row("many", lang, paradigm, N, phenomenon="agreement_capitals")
+
+
+def masked_rows():
+    for lang in LANGUAGES:
+        for paradigm in SEVEN[:4]:
+            yield row("masked", lang, paradigm, 5)
+    yield row("masked", "eng", "prep_anim", 10, 10)
+    yield row("masked", "eng", "prep_inanim", 0, 30)
+    for paradigm in ("simple_reflexives", "reflexive_sent_comp", "reflexives_across"):
+        yield row("masked-eng", "eng", paradigm, 8, phenomenon="reflexives")
+
+
+def save(rows, schema, path):
+    write_table(pa.Table.from_pylist(list(rows), schema=schema.arrow()), schema, path)
+    return [path]
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """Accuracies, and WALS features that rank German below English below French."""
+    features = [("deu", 0.1), ("eng", 0.2), ("fra", 0.9)]
+    morphology = [
+        {"lang": lang, "wals": lang, "feature": "22A", "category": 1, "value": value}
+        for lang, value in features
+    ]
+    rows = [*lstm_rows(), *masked_rows()]
+    return {
+        "accuracies": save(rows, ACCURACIES, tmp_path / "accuracies"),
+        "morphology": save(morphology, MORPHOLOGY, tmp_path / "morphology"),
+    }
+
+
+def items_of(tmp_path, **paradigms):
+    rows = [
+        {
+            "item_id": f"{paradigm}-{number}",
+            "lang": "eng",
+            "phenomenon": "agreement",
+            "paradigm": paradigm,
+            "good": "she sings",
+            "bad": "she sing",
+            "good_start": 4,
+            "good_end": 9,
+            "bad_start": 4,
+            "bad_end": 8,
+            "treebank": "",
+            "file": "",
+            "sent_id": "",
+        }
+        for paradigm, n in paradigms.items()
+        for number in range(n)
+    ]
+    return {"items": save(rows, ITEMS, tmp_path / "eng.parquet")}
+
+
+def values(exhibit, row=None):
+    return {
+        (cell.row, cell.column) if row is None else cell.column: cell.value
+        for cell in exhibit.cells
+        if row in (None, cell.row)
+    }
+
+
+def test_table_1_has_means_over_seeds_and_their_average_over_constructions(tables):
+    exhibit = table1(tables, LABELS)
+    assert values(exhibit, "VP coordination (short)") == pytest.approx(
+        {
+            f"{name} {part}": value
+            for (name, multi) in (("English", 0.9), ("French", 0.8), ("German", 1.0))
+            for part, value in (("Mono", 0.95), ("Multi", multi))
+        }
+    )
+    average = mean(1 - place / 20 for place in range(7))
+    assert values(exhibit, "Average accuracy")["English Mono"] == pytest.approx(average)
+
+
+def test_table_1_has_the_mean_perplexity_of_the_seeds_on_each_languages_test_text(tables, tmp_path):
+    rows = [
+        {**dict.fromkeys(PERPLEXITIES.names), "lang": lang, "model": model, "perplexity": value}
+        for lang, model, value in [
+            ("eng", "one", 40.0),
+            ("eng", "two", 60.0),
+            ("eng", "many", 90.0),
+            ("deu", "many", 70.0),
+        ]
+    ]
+    tables["perplexities"] = save(rows, PERPLEXITIES, tmp_path / "perplexities")
+    perplexities = values(table1(tables, LABELS), "Test perplexity")
+    assert perplexities == {"English Mono": 50.0, "English Multi": 90.0, "German Multi": 70.0}
+
+
+def test_where_the_authors_count_one_item_more_a_cell_says_so_and_can_be_computed_again(tables):
+    facts = {**LABELS.facts, "clams_counting": "published"}
+    exhibit = table1(tables, replace(LABELS, facts=facts))
+    cell = next(c for c in exhibit.cells if c.formula.sentence == "(sum(correct) + 2) ÷ (n + 2)")
+    # One seed has all ten right, the other six.
+    judgements = pd.DataFrame({"correct": [1.0] * 16 + [0.0] * 4})
+    assert formula_of(cell.formula.sentence)(judgements) == pytest.approx((11 / 11 + 7 / 11) / 2)
+
+
+def test_a_caption_says_that_models_were_trained_here(tables):
+    facts = {**LABELS.facts, "clams_training": "tiny (1 × 8 units), 2 seeds"}
+    for make in (table1, lstm_sets, english):
+        assert (
+            "not the paper's: tiny (1 × 8 units), 2 seeds."
+            in make(tables, replace(LABELS, facts=facts)).caption
+        )
+
+
+def test_the_lstms_sets_are_counted_once_for_all_seeds(tables):
+    assert values(lstm_sets(tables, LABELS), "Simple agreement")["German Mono"] == N
+
+
+def test_published_and_corrected_ways_to_score_stand_side_by_side(tmp_path):
+    rows = []
+    for paradigm in SEVEN:
+        without = row("many", "eng", paradigm, 7) | {"method": "without_end", "ties": 2}
+        rows += [without, row("many", "eng", paradigm, 4) | {"ties": 0}]
+    facts = {**LABELS.facts, "clams_ties": {"without_end": "right", "full_sentence": "right"}}
+    tables = {"accuracies": save(rows, ACCURACIES, tmp_path / "a")}
+    exhibit = variants(tables, replace(LABELS, facts=facts))
+    assert values(exhibit, "English, Multi") == pytest.approx(
+        {
+            "As published": 8 / 11,
+            "c ÷ n": 7 / 10,
+            "c ÷ n, ties half": 6 / 10,
+            "Corrected: and with the end of sentence": 4 / 10,
+        }
+    )
+    for cell in exhibit.cells:
+        selected = select_rows(pd.DataFrame(rows), dict(cell.where))
+        assert formula_of(cell.formula.sentence)(selected) == pytest.approx(cell.value)
+
+
+def test_all_english_sets_stand_under_their_phenomena(tmp_path):
+    sets = [
+        ("prep_anim", "agreement"),
+        ("prep_inanim", "agreement"),
+        ("reflexives_across", "reflexives"),
+        ("simple_npi_anim", "npis"),
+        ("simple_npi_inanim", "npis"),
+    ]
+    rows = [row("many", "eng", name, 5, phenomenon=phenomenon) for name, phenomenon in sets]
+    exhibit = english({"accuracies": save(rows, ACCURACIES, tmp_path / "a")}, LABELS)
+    assert [(s.title, list(s.rows)) for s in exhibit.sections] == [
+        (
+            "Subject-verb agreement",
+            ["Across prepositional phrase, animate", "Across prepositional phrase, inanimate"],
+        ),
+        ("Reflexive anaphora", ["Across a relative clause"]),
+        ("Negative polarity items", ["Simple, animate", "Simple, inanimate"]),
+    ]
+    assert {cell.value for cell in exhibit.cells} == {0.5}
+
+
+def test_table_1_stands_for_the_printed_numbers_of_the_same_part(tables):
+    places = {cell.stands_for for cell in table1(tables, LABELS).cells}
+    assert {("prep", "eng clams-lstm-mono"), ("average", "deu clams-lstm-multi")} <= places
+
+
+def test_table_1_gives_an_interval_for_one_model_but_not_for_seeds(tables):
+    lows = {cell.column: cell.low for cell in table1(tables, LABELS).cells if "rel" in cell.row}
+    assert lows["English Mono"] is None
+    assert lows["English Multi"] == pytest.approx(0.596, abs=0.001)
+
+
+def test_table_1_leaves_an_average_out_where_a_construction_is_missing(tmp_path):
+    rows = [r for r in lstm_rows() if (r["lang"], r["paradigm"]) != ("fra", "subj_rel")]
+    tables = {"accuracies": save(rows, ACCURACIES, tmp_path / "accuracies")}
+    averages = values(table1(tables, LABELS), "Average accuracy")
+    assert "French Mono" not in averages
+    assert "German Mono" in averages
+
+
+def test_table_4_has_gains_of_models_judged_both_ways(tables):
+    gains = values(table4(tables, LABELS))
+    assert gains["Simple agreement", "English Multi"] == pytest.approx(0.1)
+    assert gains["Average accuracy", "French Multi"] == pytest.approx(0.2)
+    assert {column for _, column in gains} == {f"{name} Multi" for name in LANGUAGES.values()}
+
+
+def test_table_4_shows_signs_and_a_dash_for_no_change(tables):
+    texts = {c.column: c.text for c in table4(tables, LABELS).cells if c.row.startswith("Simple")}
+    assert texts == {"English Multi": "+.10", "French Multi": "+.20", "German Multi": "—"}
+
+
+def test_table_5_has_the_deviation_of_models_with_several_seeds(tables):
+    deviations = values(table5(tables, LABELS))
+    assert deviations["Across prepositional phrase", "English Mono"] == pytest.approx(0.3)
+    assert {column for _, column in deviations} == {f"{name} Mono" for name in LANGUAGES.values()}
+
+
+def test_table_2_pools_animate_and_inanimate_nouns(tables):
+    accuracies = values(table2(tables, LABELS))
+    assert accuracies["Across prepositional phrase", "English"] == pytest.approx(10 / 40)
+    assert accuracies["Simple agreement", "French"] == pytest.approx(0.5)
+    assert ("Within object rel. clause", "German") not in accuracies
+
+
+def test_table_3_has_an_average_of_reflexives_alone_where_agreement_is_missing(tables):
+    accuracies = values(table3(tables, LABELS))
+    assert accuracies["Average accuracy", "Mono, reflexives"] == pytest.approx(0.8)
+    assert ("Average accuracy", "Mono") not in accuracies
+
+
+def test_table_7_counts_the_sets_that_were_judged(tables):
+    counts = values(table7(tables, LABELS))
+    assert counts["Across prepositional phrase", "English Multi"] == 40
+    assert counts["Simple", "English Mono, reflexives"] == N
+
+
+def test_table_6_counts_pairs_with_animate_nouns(tmp_path):
+    tables = items_of(tmp_path, prep_anim=3, prep_inanim=2, subj_rel=1)
+    assert values(table6(tables, LABELS)) == {
+        ("Across prepositional phrase", "English"): 3,
+        ("Across subject rel. clause", "English"): 1,
+    }
+
+
+def test_figure_1_shows_an_example_of_each_construction_that_there_is(tmp_path):
+    exhibit = fig1(items_of(tmp_path, subj_rel=2), LABELS)
+    assert [(cell.row, cell.text) for cell in exhibit.cells] == [
+        ("Across subject rel. clause", "she [sings/*sing]")
+    ]
+
+
+def test_figure_2_averages_languages(tables):
+    bars = values(fig2(tables, LABELS), "Simple agreement")
+    assert bars["multilingual mean"] == pytest.approx(0.9)
+    assert bars["multilingual SD"] == pytest.approx((2 / 300) ** 0.5)
+
+
+def test_figure_3_averages_over_the_constructions_of_all_languages(tables):
+    points = values(fig3(tables, LABELS))
+    assert points["English", "mBERT"] == pytest.approx(0.5)
+    assert points["French", "complexity"] == pytest.approx(0.9)
+
+
+def test_figure_3_says_so_where_there_is_no_complexity(tables):
+    exhibit = fig3({"accuracies": tables["accuracies"]}, LABELS)
+    assert "no WALS features" in exhibit.figure.axes[0].texts[0].get_text()
+
+
+def test_correlations_need_every_language_of_the_statement(tables):
+    assert not [cell for cell in text(tables, LABELS).cells if "Spearman" in cell.row]
+
+
+def test_correlations_are_of_average_accuracy_with_the_order_of_complexity(tmp_path):
+    right = {"eng": 5, "deu": 9, "fra": 6, "rus": 7, "heb": 8}
+    order = {"eng": 0.1, "deu": 0.2, "fra": 0.3, "rus": 0.4, "heb": 0.5}
+    rows = [row("one", lang, p, n) for lang, n in right.items() for p in SEVEN]
+    features = [
+        {"lang": lang, "wals": lang, "feature": "22A", "category": 1, "value": value}
+        for lang, value in order.items()
+    ]
+    tables = {
+        "accuracies": save(rows, ACCURACIES, tmp_path / "accuracies"),
+        "morphology": save(features, MORPHOLOGY, tmp_path / "morphology"),
+    }
+    names = {"eng": "English", "deu": "German", "fra": "F", "rus": "R", "heb": "H"}
+    cells = text(tables, replace(LABELS, languages=names)).cells
+    correlations = {cell.stands_for: cell.value for cell in cells if "Spearman" in cell.row}
+    # Differences of ranks 0, 3, 1, 1, 1: 1 - 6 * 12 / (5 * 24).
+    assert correlations == {
+        ("rho", "LSTM"): pytest.approx(0.4),
+        ("rho", "LSTM, German aside"): pytest.approx(1),
+    }
+
+
+@pytest.mark.parametrize("name", [s.name for s in exhibits().values() if s.paper == "clams"])
+def test_every_exhibit_is_built_from_a_campaigns_tables(tables, tmp_path, name):
+    spec = exhibits()[f"clams/{name}"]
+    tables |= items_of(tmp_path, prep_anim=3)
+    outputs = [tmp_path / f"{name}.{suffix}" for suffix in FORMATS[spec.kind]]
+    build_exhibit(spec, tables, LABELS, tmp_path / "cells", outputs)
+    assert all(path.stat().st_size for path in outputs)
+
+
+@pytest.mark.parametrize("make", [table1, table2, table3, table4, table5, table7])
+def test_a_table_without_any_cell_says_why(make, tmp_path):
+    other = [row("three", "eng", "subj_rel", 1)]
+    tables = {"accuracies": save(other, ACCURACIES, tmp_path / "accuracies")}
+    exhibit = make(tables, LABELS)
+    assert exhibit.cells == []
+    assert " of the campaign has judged any of it." in markdown_text(exhibit)
+
+
+@pytest.mark.parametrize("make", [table1, table2, fig2, lstm_sets, english, variants, text])
+def test_where_no_model_knows_the_words_of_any_pair_exhibits_are_empty(make, tmp_path):
+    tables = {"accuracies": save([], ACCURACIES, tmp_path / "accuracies")}
+    assert make(tables, LABELS).cells == []
+
+
+def judgement_rows():
+    """One row per pair behind the accuracies, right ones first."""
+    for accuracy in (*lstm_rows(), *masked_rows()):
+        keys = {key: accuracy[key] for key in ("model", "lang", "paradigm", "phenomenon", "method")}
+        for number in range(accuracy["n"]):
+            yield keys | {"benchmark": "clams", "correct": float(number < accuracy["correct"])}
+
+
+@pytest.mark.parametrize("make", [table1, table2, table3, table4, table5, table7, fig2, fig3, text])
+def test_every_cell_can_be_computed_again_from_its_rows(make, tables):
+    known = {
+        "accuracies": pd.DataFrame([*lstm_rows(), *masked_rows()]),
+        "judgements": pd.DataFrame(judgement_rows()),
+        "morphology": pd.read_parquet(tables["morphology"][0]),
+    }
+    cells = make(tables, LABELS).cells
+    assert cells
+    for cell in cells:
+        rows = select_rows(known[cell.source], dict(cell.where))
+        assert formula_of(cell.formula.sentence)(rows) == pytest.approx(cell.value)
+
+
+class Row:
+    """What decides a model's part."""
+
+    def __init__(self, architecture, scope, papers=()):
+        self.architecture, self.scope, self.papers = architecture, scope, papers
+
+
+class Catalogue:
+    """Models alone."""
+
+    def __init__(self, **models):
+        self.models = {name.replace("_", "-"): row for name, row in models.items()}
+
+    def row_of(self, model):
+        return model.partition("-seed")[0]
+
+
+def test_models_take_part_by_their_kind_and_the_papers_own_come_first():
+    mono, multi = Row("lstm", "monolingual"), Row("lstm", "multilingual", ("clams",))
+    catalogue = Catalogue(
+        ours_seed1=mono,
+        ours_seed2=mono,
+        another=mono,
+        other=multi,
+        clams_lstm_multi_seed1=multi,
+        clams_lstm_multi_seed2=multi,
+        bert=Row("masked", "multilingual"),
+        elsewhere=Row("lstm", "monolingual", ("blimp",)),
+        gpt=Row("causal", "multilingual"),
+    )
+    assert clams_models(None, catalogue) == {
+        "mono": ["ours-seed1", "ours-seed2"],
+        "multi": ["clams-lstm-multi-seed1", "clams-lstm-multi-seed2"],
+        "bert": [],
+        "mbert": ["bert"],
+    }

@@ -1,0 +1,173 @@
+"""The commands on attribute-varying grammars: generating sets, and looking before that."""
+
+import json
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from blimpworks.cli import app
+from blimpworks.errors import UserError
+from blimpworks.papers.clams.items.grammar.generator import generate_sets
+from blimpworks.records.job import sidecar_path
+from support import grammar_kit as kit
+from support.grammar_kit import GOOD, mistake
+
+BE = "V[s] is\nV[p] are\n"
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(each) for each in arguments])
+
+
+def record_of(output):
+    return json.loads(sidecar_path(output).read_text(encoding="utf-8"))
+
+
+def inputs_of(output):
+    return [Path(each["path"]) for each in record_of(output)["inputs"]]
+
+
+def test_sets_are_written_as_released_with_a_record(write, tmp_path):
+    common, first = write(BE, "common.avg"), write("vary: V[]\nS[] he V[s]\n")
+    second = write("vary: V[]\nS[] they V[p]\n", "two.avg")
+    outputs = tmp_path / "sets" / "one.txt", tmp_path / "sets" / "two.txt"
+    written = [f"--output={path}" for path in outputs]
+    done = run("generate-sets", first, second, *written, "--variant=published")
+    assert done.exit_code == 0, done.output
+    assert outputs[0].read_bytes() == b"True\the is\nFalse\the are\n"
+    assert outputs[1].read_bytes() == b"True\tthey are\nFalse\tthey is\n"
+    assert inputs_of(outputs[0]) == [common, first, second]
+    record = record_of(outputs[0])
+    assert record["params"] == {"variant": "published", "common": True}
+    assert record["notes"] == {"lines": {str(path): 2 for path in outputs}}
+
+
+def test_each_grammar_is_read_after_the_common_rules_beside_it_unless_others_are_given(tmp_path):
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for folder in folders:
+        folder.mkdir()
+    texts = [BE, "V[s] sings\nV[p] sing\n"]
+    commons = [kit.write(*each, "common.avg") for each in zip(folders, texts, strict=True)]
+    cases = [kit.write(folder, "vary: V[]\nS[] he V[s]\n") for folder in folders]
+    outputs = [tmp_path / "one.txt", tmp_path / "two.txt"]
+    written = [f"--output={path}" for path in outputs]
+    for more, verbs, read in (
+        ([], ["is", "sings"], commons),
+        (commons[:1], ["is"] * 2, commons[:1]),
+    ):
+        common = [f"--common={path}" for path in more]
+        done = run("generate-sets", *cases, *written, *common, "--variant=published")
+        assert done.exit_code == 0, done.output
+        first_lines = [path.read_text(encoding="utf-8").splitlines()[0] for path in outputs]
+        assert first_lines == [f"True\the {verb}" for verb in verbs]
+        assert inputs_of(outputs[0]) == [*read, *cases]
+
+
+def test_common_rules_beside_a_grammar_are_not_overwritten(write):
+    common, case = write(BE, "common.avg"), write("vary: V[]\nS[] he V[s]\n")
+    sentence = mistake(lambda: generate_sets([case], None, [common], "published"))
+    assert sentence.startswith(f"{common} is an output and also another file")
+
+
+def test_nothing_is_written_if_one_of_the_grammars_has_a_mistake(write, tmp_path):
+    paths = write(GOOD), write(GOOD + "N[p\n", "bad.avg")
+    outputs = tmp_path / "good.txt", tmp_path / "bad.txt"
+    sentence = mistake(lambda: generate_sets(paths, None, outputs, "published"))
+    assert "bad.avg:6:2" in sentence
+    assert not any(path.exists() for path in outputs)
+
+
+def test_outputs_must_be_as_many_as_grammars(write, tmp_path):
+    sentence = mistake(lambda: generate_sets([write(GOOD)], None, [], "published"))
+    assert sentence.startswith("0 outputs for 1 grammars; expected as many")
+
+
+def test_no_output_overwrites_a_grammar_or_another_output(write, tmp_path):
+    first, second, output = write(GOOD), write(GOOD, "two.avg"), tmp_path / "a.txt"
+    for outputs in ([output, output], [output, first]):
+        sentence = mistake(lambda o=outputs: generate_sets([first, second], None, o, "published"))
+        assert sentence.startswith(f"{outputs[1]} is an output and also another file")
+    assert first.read_text(encoding="utf-8") == GOOD
+    assert not output.exists()
+
+
+def test_authors_see_sizes_first_sets_and_missing_words(write):
+    write("N[s] man | woman\n", "common.avg")
+    case = write("vary: V[]\nS[] the N[s] V[s]\nV[s] sings\nV[p] sing\n", "vp_coord.avg")
+    words = write("the\nman\nsings\n", "words.txt")
+    done = run("try-grammar", case, "--show=1", "--vocabulary", words)
+    assert done.exit_code == 0, done.output
+    head, *body = done.output.splitlines()
+    assert head == f"{case}, after {case.with_name('common.avg')}"
+    assert body == [
+        "1 template, 2 minimal sets, 4 lines; varied: V[]",
+        "",
+        "line 2: S[] the N[s] V[s]",
+        "  2 sets, 4 lines",
+        "    the man sings",
+        "  * the man sing",
+        "    …",
+        "",
+        "2 of 5 words are not in the vocabulary: woman sing",
+    ]
+
+
+def test_authors_are_told_of_forms_that_do_not_differ_and_of_alternatives_that_come_twice(write):
+    case = write("vary: V[]\nS[] N[] V[s]\nN[] he | it | he\nV[s] put | is\nV[p] put | are\n")
+    output = run("try-grammar", case).output
+    assert f"{case}:3:15: 'he' comes twice in N[]: so do all sentences with it" in output
+    assert f"{case}:5:6: 'put' is the same for V[s] and V[p]" in output
+
+
+def remarks_of(text, write, *options, name="vp_coord.avg"):
+    """The last lines of what is told of a grammar, after its templates."""
+    case = write(text, name)
+    done = run("try-grammar", case, "--show=0", *options)
+    assert done.exit_code == 0, done.output
+    return done.output.replace(f"{case}", name).rpartition("\n\n")[2].splitlines()
+
+
+def test_authors_are_told_of_rules_that_no_template_uses_but_for_common_ones(write):
+    write("N[s] man\nN[p] men\nM[] now\n", "common.avg")
+    text = "vary: V[]\nS[] the N[s] V[s]\nV[s] is\nV[p] are\nN[p] cats | dogs\nNN[s] dog\n"
+    assert remarks_of(text, write) == [
+        "vp_coord.avg:5:6: no template uses N[p], and no wrong sentence has it",
+        "vp_coord.avg:6:1: no template uses NN[s], and no wrong sentence has it",
+    ]
+
+
+def test_authors_are_told_what_published_makes_of_a_vary_item_with_attributes(write):
+    text = "vary: V[x]\nS[] he V[s,x]\nV[s,x] is\nV[p,x] are\n"
+    (remark,) = remarks_of(text, write)
+    assert remark.startswith("vp_coord.avg:1:7: V[x] in the vary statement has attributes")
+    assert remark.endswith("--variant corrected does not")
+    assert "published" not in "".join(remarks_of(text, write, "--variant=corrected"))
+
+
+def test_authors_are_told_of_a_file_that_is_called_like_no_paradigm(write):
+    for name in (
+        "simple_npi_anim.avg",
+        "reflexives_across.avg",
+        "sent_comp.avg",
+        "prep_inanim.avg",
+    ):
+        assert "paradigm" not in "".join(remarks_of(GOOD, write, name=name))
+    assert remarks_of(GOOD, write, name="simple_agreement.avg") == [
+        "simple_agreement.avg: simple_agreement is none of CLAMS's paradigms (is simple_agrmt "
+        "meant?): the set will be scored as agreement, but no exhibit shows it"
+    ]
+
+
+def test_one_of_a_thing_is_told_in_the_singular(write):
+    words = write("the\nman\nsings\n", "words.txt")
+    output = run("try-grammar", write(GOOD, "vp_coord.avg"), "--vocabulary", words).output
+    assert "1 template, 1 minimal set, 2 lines; varied: V[]\n" in output
+    assert "\n  1 set, 2 lines\n" in output
+    assert "\n1 of 4 words is not in the vocabulary: sing\n" in output
+
+
+def test_a_vocabulary_of_several_words_a_line_is_refused(write):
+    case, words = write(GOOD), write("the\ntwo words\n", "words.txt")
+    error = run("try-grammar", case, "--vocabulary", words).exception
+    assert isinstance(error, UserError)
+    assert str(error).startswith(f"{words}:2:1: found 'two words'; expected one word")

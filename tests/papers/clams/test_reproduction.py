@@ -1,0 +1,225 @@
+"""CLAMS: every number that the paper prints, against what its other numbers make of it."""
+
+import shutil
+
+import pytest
+
+from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.campaign.exhibits import exhibits
+from blimpworks.errors import UserError
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.render import render
+from blimpworks.reproduction.accuracies import read_published
+from support import clams_kit
+
+pytestmark = pytest.mark.xdist_group("clams-print")  # they share what is made once
+
+FAULTY = [
+    ("table4", "average", "rus clams-lstm-multi", 0.0),
+    ("table7", "subj_rel", "deu bert-base-multilingual-cased", 8000.0),
+    ("table7", "obj_rel_across", "deu bert-base-multilingual-cased", 8000.0),
+    ("text", "LSTM, long VP and PP, German aside", "least", 0.63),
+    ("text", "CWALS", "fewest features", 26.0),
+    ("text", "rho", "LSTM, capitals", 0.4),
+]
+ROUNDED = [
+    ("table1", "average", "fra clams-lstm-multi"),
+    ("table4", "average", "eng clams-lstm-multi"),
+    ("text", "LSTM, long VP and PP, German aside", "most"),
+]
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory):
+    return clams_kit.reproduce(tmp_path_factory.mktemp("printed"), {})
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory, mirror):
+    directory = tmp_path_factory.mktemp("released")
+    return clams_kit.reproduce(directory, clams_kit.released(mirror, directory))
+
+
+def statuses(comparison):
+    counts = comparison.groupby(["exhibit", "status"]).size()
+    return {
+        exhibit: {status: int(n) for (_, status), n in rows.items()}
+        for exhibit, rows in counts.groupby("exhibit")
+    }
+
+
+def faulty(comparison):
+    rows = comparison[comparison["status"] == "erratum"]
+    return [tuple(row) for row in rows[["exhibit", "row", "column", "corrected"]].to_numpy()]
+
+
+def rounded(comparison):
+    rows = comparison[comparison["status"] == "rounding"]
+    return [tuple(row) for row in rows[["exhibit", "row", "column"]].to_numpy()]
+
+
+def test_print_alone_recomputes_averages_gains_and_what_is_printed_twice(printed):
+    _, comparison, _ = printed
+    none = "not recomputable"
+    assert statuses(comparison) == {
+        "table1": {"exact": 9, "rounding": 1, none: 80},
+        "table2": {"exact": 7, none: 23},
+        "table3": {"exact": 11, none: 19},
+        "table4": {"exact": 6, "rounding": 1, "erratum": 1, none: 56},
+        "table5": {none: 70},
+        "table6": {none: 35},
+        "table7": {"exact": 18, "erratum": 2, none: 34},
+        "text": {"exact": 12, "rounding": 1, "erratum": 3, none: 21},
+    }
+    assert faulty(comparison) == FAULTY
+    assert rounded(comparison) == ROUNDED
+
+
+@pytest.mark.mirror
+def test_released_sets_and_wals_recompute_tables_6_and_7_and_the_correlations(released):
+    _, comparison, _ = released
+    none = "not recomputable"
+    counts = statuses(comparison)
+    assert counts["table6"] == {"exact": 35}
+    assert counts["table7"] == {"exact": 52, "erratum": 2}
+    assert counts["text"] == {"exact": 16, "rounding": 1, "erratum": 3, none: 17}
+    assert faulty(comparison) == FAULTY
+    assert rounded(comparison) == ROUNDED
+
+
+@pytest.mark.mirror
+def test_the_printed_correlation_with_capitals_is_what_keeping_hebrew_gives(released):
+    exhibits, _, _ = released
+    start = "Spearman's ρ of accuracy and morphological complexity: "
+    correlations = {
+        cell.row.removeprefix(start): cell.value
+        for cell in exhibits["text"].cells
+        if cell.column == "Recomputed" and cell.row.startswith(start)
+    }
+    assert correlations == pytest.approx(
+        {
+            "LSTM": 0.4,
+            "LSTM, German aside": 1.0,
+            "mBERT": -0.9,
+            "LSTM with capitals": 0.4,
+            "LSTM with capitals, and Hebrew without": 0.2,
+        }
+    )
+
+
+def test_the_note_on_capitals_has_the_correlation_with_hebrew_and_without(printed):
+    _, comparison, _ = printed
+    [note] = comparison[comparison["column"] == "LSTM, capitals"]["note"]
+    assert ".2 is exact with Hebrew and .4 without" in note
+    with_hebrew, without = (1 - 6 * d / (n * (n * n - 1)) for d, n in ((16, 5), (6, 4)))
+    assert (with_hebrew, without) == pytest.approx((0.2, 0.4))
+
+
+def test_bounds_of_the_text_are_kept_by_the_tables(printed):
+    _, comparison, _ = printed
+    text = comparison[comparison["exhibit"] == "text"].set_index(["row", "column"])
+    least = text.loc["mBERT, German, other constructions", "above"]
+    most = text.loc["SD over seeds", "never exceeds"]
+    assert (least["recomputed"], least["status"]) == (0.93, "exact")
+    assert (most["recomputed"], most["status"]) == (0.09, "exact")
+
+
+@pytest.mark.mirror
+def test_complexity_ranks_the_five_languages_as_the_text_says(released):
+    exhibits, _, _ = released
+    complexities = {
+        c.row: (c.value, c.n) for c in exhibits["fig3"].cells if c.column == "complexity"
+    }
+    assert {name: (round(value, 4), n) for name, (value, n) in complexities.items()} == {
+        "English": (0.3293, 28),
+        "German": (0.3970, 27),
+        "French": (0.4341, 26),
+        "Russian": (0.4534, 28),
+        "Hebrew": (0.5291, 27),
+    }
+
+
+def again(exhibits, tables):
+    """Every cell of which the table is at hand, and what its formula makes of its rows now."""
+    for exhibit in exhibits.values():
+        for cell in exhibit.cells:
+            rows = select_rows(tables[cell.source], dict(cell.where))
+            yield cell, formula_of(cell.formula.sentence)(rows)
+
+
+@pytest.mark.mirror
+def test_every_cell_can_be_computed_again_from_its_rows(released):
+    exhibits, _, tables = released
+    recomputed = list(again(exhibits, tables))
+    assert {cell.source for cell, _ in recomputed} == set(tables)
+    assert [cell for cell, value in recomputed if value != pytest.approx(cell.value)] == []
+
+
+def test_figure_2_has_mean_and_deviation_over_languages(printed):
+    exhibits, _, _ = printed
+    bars = {(cell.row, cell.column): cell.value for cell in exhibits["fig2"].cells}
+    # Table 1, monolingual: .55, .52, .81, .56, .60.
+    assert bars["Across object rel. clause", "monolingual mean"] == pytest.approx(0.608)
+    assert bars["Across object rel. clause", "monolingual SD"] == pytest.approx(0.10419, abs=1e-5)
+
+
+def test_every_exhibit_is_written_in_every_format(printed, tmp_path):
+    built, _, _ = printed
+    for name, exhibit in built.items():
+        for suffix in FORMATS[exhibits()[f"clams/{name}"].kind]:
+            render(exhibit, tmp_path / f"{name}.{suffix}")
+    assert "| Simple agreement" in (tmp_path / "table1.md").read_text(encoding="utf-8")
+    assert (tmp_path / "fig3.png").stat().st_size > 10_000
+
+
+def test_the_best_of_each_construction_is_set_in_bold(printed):
+    exhibits, _, _ = printed
+    assert ("Across subject rel. clause", "German Mono") in exhibits["table1"].bold
+    assert ("Across subject rel. clause", "Hebrew Mono") not in exhibits["table1"].bold
+
+
+@pytest.mark.parametrize(
+    ("table", "before", "after", "place"),
+    [
+        (
+            "table1",
+            "average,eng clams-lstm-mono,0.77,0.77",
+            "average,eng clams-lstm-mono,0.75,0.75",
+            ("average", "eng clams-lstm-mono"),
+        ),
+        (
+            "table3",
+            "subj_rel,bert-base-multilingual-cased,0.88,0.88",
+            "subj_rel,bert-base-multilingual-cased,0.84,0.84",
+            ("subj_rel", "bert-base-multilingual-cased"),
+        ),
+        (
+            "table7",
+            "prep,rus bert-base-multilingual-cased,1680,1680",
+            "prep,rus bert-base-multilingual-cased,1690,1690",
+            ("prep", "rus bert-base-multilingual-cased"),
+        ),
+    ],
+)
+def test_a_changed_digit_deviates(tmp_path, table, before, after, place):
+    folder = tmp_path / "printed"
+    shutil.copytree(clams_kit.FOLDER, folder)
+    path = folder / f"{table}.csv"
+    text = path.read_text(encoding="utf-8")
+    assert text.count(before) == 1
+    path.write_text(text.replace(before, after), encoding="utf-8")
+    _, comparison, _ = clams_kit.reproduce(tmp_path, {}, folder)
+    rows = comparison[comparison["exhibit"] == table].set_index(["row", "column"])
+    assert rows.loc[place, "status"] == "deviates"
+
+
+def test_a_printed_accuracy_above_one_is_refused(tmp_path):
+    path = tmp_path / "table2.csv"
+    path.write_text(
+        "exhibit,row,column,text,value,unit,bold,fault,corrected,note\n"
+        "table2,prep,eng,92,92,,,,,\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(UserError, match=r"table2: row 'prep', column 'eng' is '92'; expected an"):
+        read_published([path], "clams", tmp_path / "out")

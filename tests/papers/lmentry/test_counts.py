@@ -1,0 +1,76 @@
+"""The exhibit that sets numbers of prompts beside Table 54."""
+
+import pytest
+
+from blimpworks.campaign.catalogue import SourceRow, load_catalogue, read_rows
+from blimpworks.campaign.load import check_campaign
+from blimpworks.campaign.parts import languages_of
+from blimpworks.exhibits.exhibit import Labels
+from blimpworks.papers.lmentry.exhibits.facts import LMENTRY_FACTS
+from blimpworks.papers.lmentry.items import sets
+from blimpworks.papers.lmentry.items.prompts import build_prompts
+from blimpworks.papers.lmentry.settings import LmentryOptions
+from blimpworks.retrieval.sources import Pin, retrieve
+from support.lmentry_kit import PRINTED, SPECS, build
+from support.lmentry_prompts_kit import (
+    DECLARATIONS,
+    MIRROR,
+    PACKS,
+    needs_mirror,
+    write_resources,
+)
+from support.paths import REPOSITORY
+
+BASE = {"campaign": "counts", "benchmarks": ["lmentry"], "models": []}
+
+
+def campaign_of(lang, **options):
+    return check_campaign({**BASE, "languages": [lang], "lmentry": options}, "test")
+
+
+def exhibit_of(items, campaign, root):
+    facts = {"lmentry_counts": LMENTRY_FACTS["lmentry_counts"](campaign, load_catalogue(campaign))}
+    tables = {"items": items, "printed": sorted(PRINTED.glob("*.csv"))}
+    return build("counts", tables, Labels({}, facts=facts), root)[0]
+
+
+def sentence_of(exhibit, task):
+    return next(iter(exhibit.remarks[task].values()))
+
+
+def fetched(lang, directory):
+    for row in read_rows(SourceRow, REPOSITORY / "config/sources.tsv"):
+        if (row.kind, row.lang) == (sets.RESOURCE, lang):
+            pin = Pin(row.name, row.url, row.sha256, row.bytes, row.mirror)
+            retrieve(pin, directory / row.name, MIRROR)
+            yield directory / row.name
+
+
+@needs_mirror
+@pytest.mark.parametrize("variant", ["published", "corrected"])
+def test_each_difference_of_a_real_language_has_its_reason(tmp_path, variant):
+    files, items = [*fetched("deu", tmp_path)], tmp_path / "deu.parquet"
+    build_prompts(files, PACKS["deu"], DECLARATIONS, items, LmentryOptions(variant=variant))
+    exhibit = exhibit_of([items], campaign_of("deu", variant=variant), tmp_path)
+    assert "parts of speech" in sentence_of(exhibit, "starts with word")
+    assert sentence_of(exhibit, "bigger number") == ""
+    assert not any("not explained" in str(texts) for texts in exhibit.remarks.values())
+    cells = {(cell.row, cell.column): cell.text for cell in exhibit.cells}
+    assert cells["starts with word", "DE printed"] == "3,000"
+    assert cells["starts with word", "DE made"] == "495"
+
+
+def test_differences_that_nobody_has_explained_say_so_and_limits_of_a_campaign_too(tmp_path):
+    files, items = write_resources(tmp_path / "in"), tmp_path / "ita.parquet"
+    for options, said in (({}, "not explained"), ({"per_template": 2}, "keeps at most 2 prompts")):
+        build_prompts(files, PACKS["ita"], DECLARATIONS, items, LmentryOptions(**options))
+        exhibit = exhibit_of([items], campaign_of("ita", **options), tmp_path)
+        assert said in sentence_of(exhibit, "sentence containing")
+
+
+def test_resources_are_pinned_or_else_those_in_the_repository(tmp_path):
+    campaign = campaign_of("eng")
+    catalogue = load_catalogue(campaign)
+    assert len(sets.resource_files(campaign, catalogue, "eng")) == 8
+    assert languages_of(campaign, catalogue, "lmentry") == ("eng",)
+    assert SPECS["counts"].needs == ("items", "printed")

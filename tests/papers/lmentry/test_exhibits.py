@@ -1,0 +1,453 @@
+"""Multi-LMentry's exhibits of a campaign's own: from simulated judgements of two languages."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from blimpworks.analysis.accuracy import ALL, summarise
+from blimpworks.campaign.exhibits import of_benchmarks
+from blimpworks.campaign.load import campaign_model
+from blimpworks.errors import UserError
+from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.shared import read_plain
+from blimpworks.papers.lmentry.analysis.robustness import (
+    aspects,
+    lmentry_score,
+    mean_accuracy,
+    robustness,
+)
+from blimpworks.papers.lmentry.analysis.verdicts import compare_verdicts
+from blimpworks.papers.lmentry.annotation.agreement import measure_agreement
+from blimpworks.papers.lmentry.annotation.sheet import write_annotation_sheet
+from blimpworks.papers.lmentry.exhibits.artefacts import GROUPS
+from blimpworks.papers.lmentry.items.packs import FIELDS, read_texts
+from blimpworks.papers.lmentry.settings import LmentryOptions, SheetOptions
+from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, VERDICTS
+from blimpworks.papers.lmentry.tasks import TASKS, WHOLE
+from blimpworks.prompt_tables import PROMPTS
+from blimpworks.reproduction.measured import compare
+from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table
+from support.lmentry_campaign import Campaign, fill, write
+from support.lmentry_kit import NAMES, PRINTED, SIZES, SPECS, build
+
+pytestmark = pytest.mark.xdist_group("lmentry-exhibits")  # they share what is made once
+
+METHOD = "corrected"
+SKILL = {"phi-4": 0.9, "eurollm-9b-it": 0.6, "latxa-llama-3.1-8b-instruct": 0.75, "mine": 0.5}
+LANGUAGES = {"eng": "English", "ita": "Italian"}
+TEMPLATES = {task: [f"{task} {{{'} {'.join(FIELDS[task])}}}?"] for task in TASKS}
+RIGHT = "last_letter.1"
+"""The one template that the packs correct."""
+PER_TEMPLATE = 4
+N = 3 * PER_TEMPLATE
+LABELS = Labels(
+    LANGUAGES,
+    {name: NAMES.get(name, "Model M") for name in SKILL},
+    METHOD,
+    {
+        "lmentry_sizes": {name: SIZES.get(name, 0.5) for name in SKILL},
+        "lmentry_variant": "published",
+    },
+)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    return tmp_path_factory.mktemp("measured")
+
+
+@pytest.fixture(scope="module")
+def simulated(root):
+    return Campaign(root / "campaign", SKILL, tuple(LANGUAGES)).build(PER_TEMPLATE)
+
+
+@pytest.fixture(scope="module")
+def campaign(simulated, root):
+    """Tables of the campaign by kind."""
+    verdicts = root / "verdicts.parquet"
+    compare_verdicts(simulated.evaluations, verdicts)
+    return {
+        "accuracies": [simulated.accuracies],
+        "items": [simulated.prompts(lang) for lang in LANGUAGES],
+        "annotation_agreement": [annotated(simulated, root)],
+        "verdicts": [verdicts],
+        "packs": [pack(lang, root / f"{lang}.yaml") for lang in LANGUAGES],
+        "printed": sorted(PRINTED.glob("*.csv")),
+    }
+
+
+def annotated(simulated, root):
+    """Agreement with two annotators: one says what the corrected rules do, one now and then not."""
+    sheets, keys = [], []
+    for lang in LANGUAGES:
+        sheet, key = root / f"{lang}.csv", root / f"{lang}.key.parquet"
+        answers = {model: simulated.answers(lang, model) for model in SKILL}
+        options = SheetOptions(per_task=6)
+        write_annotation_sheet(lang, simulated.prompts(lang), answers, sheet, key, options)
+        sheets += fill(sheet, key, simulated, lang)
+        keys.append(key)
+    output = root / "annotation_agreement.parquet"
+    measure_agreement(sheets, keys, simulated.judgements, output)
+    return output
+
+
+def pack(lang, path):
+    """A language pack with what Tables 7 and 9 to 33 show of it."""
+    prompts = {"eng": "You are a helpful assistant. Answer concisely and correctly."}
+    text = prompts.get(lang, "Rispondi.")
+    known = {"lang": lang, "name": LANGUAGES[lang], "resources": "x", "system": text}
+    known |= {"alphabet": "abc", "yes_no": ["yes", "no"], "templates": TEMPLATES}
+    path.write_text(json.dumps(known | {"corrected": {RIGHT: "Another {word}?"}}))
+    return path
+
+
+@pytest.fixture(scope="module")
+def sources(simulated, campaign):
+    """The tables that cells name, as frames."""
+    frames = [
+        read_table(JUDGEMENTS, path).to_pandas().assign(model=model, lang=lang)
+        for model, lang, path in simulated.judged
+    ]
+    items = [read_table(PROMPTS, path).to_pandas() for path in campaign["items"]]
+    plain = {
+        name: read_plain(schema, campaign[name][0])
+        for name, schema in (
+            ("accuracies", ACCURACIES),
+            ("annotation_agreement", ANNOTATION_AGREEMENT),
+            ("verdicts", VERDICTS),
+        )
+    }
+    packs = read_texts(campaign["packs"])
+    return {"judgements": pd.concat(frames), "items": pd.concat(items), "packs": packs, **plain}
+
+
+def cells(exhibit):
+    return {(cell.row, cell.column): cell for cell in exhibit.cells}
+
+
+# The exhibit of counts has tests of its own, with real prompts.
+MEASURED = sorted({name for name, spec in SPECS.items() if spec.needs} - {"counts"})
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_each_measured_cell_can_be_computed_again(campaign, sources, name, root):
+    exhibit, _ = build(name, campaign, LABELS, root)
+    for cell in exhibit.cells:
+        chosen = select_rows(sources[cell.source], dict(cell.where))
+        assert formula_of(cell.formula.sentence)(chosen) == pytest.approx(cell.value, abs=1e-9), (
+            cell
+        )
+    of_others = name[5:] in {"53", *map(str, range(36, 50))}
+    assert bool(exhibit.cells) != of_others
+
+
+def test_the_score_is_accuracy_times_robustness(campaign, root):
+    scores = cells(build("table4", campaign, LABELS, root)[0])
+    robust = cells(build("table5", campaign, LABELS, root)[0])
+    for model in ("phi-4", "EuroLLM-9B", "Latxa-8B", "Model M"):
+        for lang in ("EN", "IT"):
+            accuracy = scores[model, f"{lang} Acc."].value
+            product = accuracy * robust[model, lang].value / 100
+            assert scores[model, f"{lang} LMS"].value == pytest.approx(product)
+
+
+def test_averages_are_over_the_models(campaign, root):
+    by_place = cells(build("table4", campaign, LABELS, root)[0])
+    for column in ("EN LMS", "IT Acc."):
+        own = [c.value for c in by_place.values() if c.column == column and c.row != "Average"]
+        assert len(own) == 4
+        assert by_place["Average", column].value == pytest.approx(sum(own) / 4)
+
+
+def test_models_that_the_paper_has_not_stand_under_a_heading_of_their_own(campaign, root):
+    exhibit, _ = build("table4", campaign, LABELS, root)
+    headed = [list(section.rows) for section in exhibit.sections]
+    assert headed[0] == ["Open-Weight Multilingual Models", "phi-4"]
+    assert headed[3:] == [["Other Models", "Model M"], ["Average"]]
+
+
+def test_table_6_ranks_the_tasks_of_each_group(campaign, sources, root):
+    exhibit, _ = build("table6", campaign, LABELS, root)
+    by_place = cells(exhibit)
+    rows = sources["accuracies"]
+    rows = rows[(rows["lang"] == "ita") & (rows["model"] == "phi-4") & (rows["paradigm"] == ALL)]
+    rows = rows[rows["method"] == METHOD]
+    means = rows[rows["phenomenon"].isin(TASKS)].set_index("phenomenon")["accuracy"]
+    listed = [by_place[f"IT {n}", "Open-weight top 5"].text.replace(" ", "_") for n in range(1, 6)]
+    assert means[listed].is_monotonic_decreasing
+    assert means[listed].min() >= means.drop(listed).max()
+    last = [by_place[f"IT {n}", "Open-weight bottom 5"].text.replace(" ", "_") for n in range(1, 6)]
+    assert means[last].max() <= means.drop(last).min()
+
+
+def test_measured_numbers_stand_beside_the_printed_ones(campaign, root):
+    names = ("table2", "table4", "table5", "table50", "table54")
+    paths = {name: build(name, campaign, LABELS, root)[1] for name in names}
+    printed = sorted(PRINTED.glob("*.csv"))
+    rows = {(r["exhibit"], r["row"], r["column"]): r for r in compare("lmentry", printed, paths)}
+    for place in (
+        ("table4", "phi-4", "eng lms"),
+        ("table4", "average", "ita accuracy"),
+        ("table5", "eurollm-9b-it", "ita"),
+        ("table50", "phi-4", "homophones"),
+        ("table54", "homophones", "eng"),
+        ("table2", "all", "samples"),
+    ):
+        assert rows[place]["verdict"] != "not run", place
+    assert rows["table4", "anita-8b", "eng lms"]["verdict"] == "not run"
+    assert rows["table50", "phi-4", "homophones"]["n"] == N
+
+
+def test_without_templates_there_is_accuracy_and_no_score(campaign, root, tmp_path):
+    whole = read_table(ACCURACIES, campaign["accuracies"][0])
+    kept = whole.filter(pa.compute.equal(whole["paradigm"].cast("string"), ALL))
+    tables = {"accuracies": [write(kept.to_pylist(), ACCURACIES, tmp_path / "a.parquet")]}
+    exhibit, _ = build("table4", tables, LABELS, tmp_path)
+    assert {cell.column for cell in exhibit.cells} == {"EN Acc.", "IT Acc."}
+    assert "Without a score in EN, IT" in exhibit.caption
+    assert build("fig1", tables, LABELS, tmp_path)[0].cells == []
+    assert build("fig2", tables, LABELS, tmp_path)[0].cells == []
+
+
+def test_table_3_has_the_campaigns_models_with_what_was_judged(campaign, root):
+    exhibit, _ = build("table3", campaign, LABELS, root)
+    by_place = cells(exhibit)
+    assert by_place["phi-4", "Languages"].value == 2
+    assert by_place["Model M", "Answers"].value == 2 * 41 * N
+    assert exhibit.stub["phi-4"] == {"Name": NAMES["phi-4"], "Size": "14.7B"}
+
+
+def test_table_7_says_which_system_prompts_are_not_as_printed(campaign, root):
+    exhibit, _ = build("table7", campaign, LABELS, root)
+    assert "Not as printed, or not in print: Italian." in exhibit.caption
+    assert cells(exhibit)["Italian", "System prompt"].text == "Rispondi."
+
+
+def test_table_8_counts_the_prompts_of_each_subset(campaign, root):
+    by_place = cells(build("table8", campaign, LABELS, root)[0])
+    assert by_place["more_letters_length_diff_1", "Prompts"].value == 2 * N
+    assert by_place["more_letters_length_diff_1", "Languages"].value == 2
+    assert len(by_place) == 2 * 16
+
+
+def test_table_52_has_each_annotator_and_the_mean_of_the_tasks(campaign, root):
+    by_place = cells(build("table52", campaign, LABELS, root)[0])
+    anna = {cell.value for cell in by_place.values() if cell.column == "anna Agreement (%)"}
+    assert anna == {100.0}
+    bert = [
+        cell.value
+        for (row, column), cell in by_place.items()
+        if column == "bert Agreement (%)" and row not in ("global accuracy", "all answers")
+    ]
+    mean = by_place["global accuracy", "bert Agreement (%)"]
+    assert mean.value == pytest.approx(sum(bert) / len(bert))
+    assert mean.stands_for == ("global_accuracy", "agreement")
+    whole = by_place["all answers", "bert κ"]
+    assert whole.low < whole.value < whole.high < 1
+
+
+def test_agreement_of_any_language_stands_by_annotator_and_between_annotators(campaign, root):
+    by_place = cells(build("agreement", campaign, LABELS, root)[0])
+    assert by_place["Italian, anna", "Corrected Agreement (%)"].value == 100
+    assert by_place["Italian, anna", "Published Agreement (%)"].value < 100
+    assert 0 < by_place["Italian, anna and bert", "κ"].value < 1
+
+
+def test_reasons_and_denominators_add_up_to_the_change_of_accuracy(campaign, root):
+    exhibit, _ = build("artefacts", campaign, LABELS, root)
+    rows = exhibit.layout("value").set_index("Language")
+    parts = rows.loc[:, "No ASCII word right":"Prompts counted"].sum(axis=1)
+    change = rows["Accuracy corrected"] - rows["Accuracy published"]
+    assert parts.to_numpy(float) == pytest.approx(change.to_numpy(float))
+    assert rows["Accuracy change"].to_numpy(float) == pytest.approx(change.to_numpy(float))
+    assert rows.loc["Italian", "Prompts counted"] > 0
+    assert rows.loc["English", "Prompts counted"] == pytest.approx(0)
+    assert rows.loc["IT starts with word", "Accuracy published"] < 100 / 6
+
+
+def test_the_groups_of_the_figure_have_each_task_once():
+    whole, *parts = GROUPS.values()
+    assert sorted(task for part in parts for task in part) == sorted(whole)
+
+
+def test_published_accuracies_divide_by_what_the_settings_ask_for(campaign, simulated, root):
+    labels = replace(LABELS, method="published")
+    exhibit, _ = build("table34", campaign, labels, root)
+    cell = cells(exhibit)["phi-4", "starts with word"]
+    path = simulated.judgements / "ita/phi-4.parquet"
+    rows = read_table(JUDGEMENTS, path).to_pandas()
+    rows = rows[(rows["phenomenon"] == "starts_with_word") & (rows["method"] == "published")]
+    assert formula_of(cell.formula.sentence)(rows) == pytest.approx(
+        100 * rows["correct"].sum() / (6 * N)
+    )
+    assert "settings" in exhibit.caption
+
+
+def test_a_method_that_nothing_was_judged_by_is_refused(campaign, root):
+    with pytest.raises(UserError, match="no accuracies by method 'other'"):
+        build("table4", campaign, replace(LABELS, method="other"), root)
+
+
+# Robustness
+
+
+def test_a_task_as_a_whole_is_called_as_the_table_of_accuracies_calls_it():
+    assert WHOLE == ALL
+
+
+def accuracies(**tasks):
+    """Accuracies of one model: a number, or numbers by paradigm, of ten prompts each."""
+    rows = []
+    for task, given in tasks.items():
+        cases = given if isinstance(given, dict) else {ALL: given}
+        rows += [
+            {"phenomenon": task, "paradigm": p, "accuracy": a, "n": 10} for p, a in cases.items()
+        ]
+    return pd.DataFrame(rows)
+
+
+def test_the_order_aspect_is_the_gap_between_answers_pooled_over_templates():
+    cases = {
+        "template=1/answer=1": 0.9,
+        "template=2/answer=1": 0.7,
+        "template=1/answer=2": 0.5,
+        "template=2/answer=2": 0.5,
+    }
+    values = aspects(accuracies(more_letters=cases))
+    assert values["order"] == pytest.approx(100 - 30)
+    assert values["template"] == pytest.approx(100 - 10)
+
+
+def judgements(task, correct, nominal):
+    """Judgements of a task by both methods; ``correct`` by paradigm, None where no answer is."""
+    rows = [
+        {"phenomenon": task, "paradigm": paradigm, "method": method, "correct": each}
+        for method in ("published", "corrected")
+        for paradigm, given in correct.items()
+        for each in given
+    ]
+    frame = pd.DataFrame(rows).assign(tie=False, near_tie=False, nominal=nominal)
+    return frame.astype({"correct": float})
+
+
+def test_published_templates_of_two_arguments_are_shares_of_the_settings_numbers():
+    correct = {
+        "template=1/answer=1": [1, 1, 1, 0],
+        "template=1/answer=2": [1, 1, 0, 0],
+        # Half of the answers to the second template failed.
+        "template=2/answer=1": [1, 1, None, None],
+        "template=2/answer=2": [1, 0, None, None],
+    }
+    rows = summarise(judgements("more_letters", correct, nominal=10))
+    published, corrected = (
+        aspects(rows[rows["method"] == method]) for method in ("published", "corrected")
+    )
+    assert published["template"] == pytest.approx(100 - 100 * (5 / 10 - 3 / 10))
+    assert corrected["template"] == pytest.approx(100 - 100 * (3 / 4 - 5 / 8))
+    # Answers count what was judged, by both methods.
+    assert published["order"] == corrected["order"] == pytest.approx(100 - 100 * (5 / 6 - 3 / 6))
+    assert (
+        published["template"]
+        == aspects(
+            summarise(
+                judgements(
+                    "first_word",
+                    {"template=1": [1] * 5 + [0] * 3, "template=2": [1] * 3 + [0] + [None] * 4},
+                    nominal=10,
+                )
+            ).query("method == 'published'")
+        )["template"]
+    )
+
+
+def test_the_content_aspect_counts_tasks_without_subsets_as_stable():
+    values = aspects(accuracies(more_letters_length_diff_3plus=0.9, more_letters_length_diff_1=0.3))
+    assert values["content"] == pytest.approx((5 * 100 + 40) / 6)
+
+
+def test_the_adjacent_aspect_is_the_mean_gap_of_the_pairs_there_are():
+    values = aspects(accuracies(first_word=0.8, last_word=0.6, first_letter=0.9))
+    assert values["adjacent"] == pytest.approx(100 - (20 + 10) / 2)
+
+
+def test_robustness_is_unknown_without_templates():
+    assert np.isnan(robustness(accuracies(first_word=0.8, last_word=0.6)))
+
+
+def test_the_score_is_over_tasks_and_leaves_subsets_out():
+    cases = {ALL: 0.6, "template=1/answer=1": 0.6, "template=1/answer=2": 0.6}
+    rows = accuracies(more_letters=cases, less_letters=cases, less_letters_length_diff_1=0.1)
+    assert mean_accuracy(rows) == pytest.approx(60)
+    assert robustness(rows) == pytest.approx(100)
+    assert lmentry_score(rows) == pytest.approx(60)
+
+
+def golden():
+    """Two pairs of tasks whose robustness is easy to work out with a pencil."""
+    more = {
+        ALL: 0.62346,
+        "template=1/answer=1": 0.9,
+        "template=1/answer=2": 0.7,
+        "template=2/answer=1": 0.5004,
+        "template=2/answer=2": 0.4,
+        "template=3/answer=1": 0.6,
+        "template=3/answer=2": 0.6403,
+    }
+    word = {ALL: 0.50004, "template=1": 0.40049, "template=2": 0.5, "template=3": 0.6}
+    subsets = {"more_letters_length_diff_3plus": 0.8, "more_letters_length_diff_1": 0.55555}
+    return accuracies(more_letters=more, less_letters=0.52346, first_word=word, **subsets)
+
+
+def test_robustness_is_that_of_a_worked_example():
+    values = aspects(golden())
+    # First right: (90 + 50.04 + 60) ÷ 3 = 66.68; second: (70 + 40 + 64.03) ÷ 3 = 58.01.
+    assert values["order"] == pytest.approx(100 - (66.68 - 58.01))
+    # One of the six tasks has two subsets, 80 − 55.555 apart.
+    assert values["content"] == pytest.approx((5 * 100 + 75.555) / 6)
+    # Templates: 80, 45.02 and 62.015; and 40.049, 50 and 60.
+    assert values["template"] == pytest.approx(((100 - 34.98) + (100 - 19.951)) / 2)
+    # Of the pairs, more and less letters alone are both there.
+    assert values["adjacent"] == pytest.approx(100 - 10)
+    mean = (91.33 + 95.9258333 + 72.5345 + 90) / 4
+    assert robustness(golden()) == pytest.approx(mean)
+    accuracy = (62.346 + 52.346 + 50.004) / 3
+    assert lmentry_score(golden()) == pytest.approx(accuracy * mean / 100)
+
+
+def test_the_release_rounds_on_the_way():
+    values = aspects(golden(), rounded=True)
+    assert values["order"] == pytest.approx(100 - (66.68 - 58.01))
+    assert values["content"] == pytest.approx((5 * 100 + 100 - (80 - 55.56)) / 6, abs=0.002)
+    # Templates to a tenth: 80 − 45 and 60 − 40.
+    assert values["template"] == pytest.approx((65 + 80) / 2)
+    assert values["adjacent"] == pytest.approx(100 - (62.35 - 52.35))
+    assert robustness(golden(), rounded=True) == 87.4
+    accuracy = (62.346 + 52.346 + 50.004) / 3
+    assert lmentry_score(golden(), rounded=True) == pytest.approx(accuracy * 0.874)
+
+
+def test_published_scores_are_rounded_on_the_way(campaign, root):
+    labels = replace(LABELS, method="published")
+    robust = cells(build("table5", campaign, labels, root)[0])
+    scores = cells(build("table4", campaign, labels, root)[0])
+    assert robust["phi-4", "EN"].value == round(robust["phi-4", "EN"].value, 1)
+    product = scores["phi-4", "EN Acc."].value * robust["phi-4", "EN"].value / 100
+    assert scores["phi-4", "EN LMS"].value == pytest.approx(product)
+
+
+def test_agreement_is_an_exhibit_only_of_a_campaign_with_annotations():
+    def names(*annotations):
+        options = LmentryOptions(annotations=annotations)
+        campaign = campaign_model()(campaign="x", lmentry=options)
+        specs = of_benchmarks(["lmentry"], campaign, evaluated=["lmentry"])
+        return {spec.name for spec in specs}
+
+    left = names(Path("eng.csv")) - names()
+    assert left == {"table52", "table53", "agreement", "agreement_tasks"}

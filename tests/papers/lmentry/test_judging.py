@@ -1,0 +1,301 @@
+"""The judging engine of Multi-LMentry: what holds whatever prompts and answers are."""
+
+import json
+import string
+
+import pyarrow as pa
+import pytest
+import re2
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blimpworks.errors import UserError
+from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.judging import normalise
+from blimpworks.papers.lmentry.judging.answers import judge_answers
+from blimpworks.papers.lmentry.judging.compiling import counts_of, expression_of
+from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Family
+from blimpworks.papers.lmentry.judging.judge import Judge
+from blimpworks.papers.lmentry.judging.roles import ROLE, Argument, find_word, replace_word
+from blimpworks.papers.lmentry.judging.rules import RULES_OF
+from blimpworks.prompt_tables import ANSWERS, PROMPTS
+from blimpworks.tables import JUDGEMENTS, read_table, write_table
+from support.paths import REPOSITORY
+
+PACK = REPOSITORY / "config/lmentry/languages/eng.yaml"
+JUDGES = {method: Judge(read_pack(PACK).answers, method) for method in ("published", "corrected")}
+LETTERS = {"answer": "drink", "distractor": "city", "word1": "city", "word2": "drink"}
+HOSTILE = (
+    "a" * 100_000,
+    '"' * 100_000,
+    "\"'.," * 25_000,
+    "drink " * 16_000,
+    "\x00\x01\x02" * 33_000,
+    "((((((" * 16_000,
+    "1" * 100_000,
+    "é" * 100_000,
+    "\n" * 100_000 + "x",
+    'drink"' * 16_000,
+    "\ue000\ue001" * 50_000,
+)
+EXAMPLES = {
+    "choice": LETTERS
+    | {"query": "city", "word": "city", "category": "c", "sentence": "drink city"},
+    "yes_no": {"num_words": 5, "num_distractors": 4, "category": "animals"},
+    "sentence": {"word": "drink"},
+    "edge": {"word": "drink"},
+    "spelling": {"letter": "d"},
+}
+
+
+def arguments_of(task):
+    arguments = EXAMPLES[RULES_OF[task].kind]
+    number = {"answer": 246, "distractor": 147, "n1": 147, "n2": 246}
+    return arguments | number if "number" in task else arguments
+
+
+def ask(method, task, arguments, answer, prompt="Which?"):
+    return JUDGES[method].ask(task, 1, arguments, prompt)(answer)
+
+
+@pytest.mark.parametrize("method", JUDGES)
+@pytest.mark.parametrize("task", RULES_OF)
+def test_hostile_answers_get_a_verdict_from_every_task(task, method):
+    for answer in HOSTILE:
+        verdict = ask(method, task, arguments_of(task), answer)
+        assert isinstance(verdict.correct, bool)
+
+
+@pytest.mark.parametrize("method", JUDGES)
+def test_characters_that_stand_for_roles_say_nothing_in_an_answer(method):
+    assert not ask(method, "first_letter", {"answer": "x", "word": "xylo"}, ROLE["answer"]).correct
+    said = f"{ROLE['answer']} is longer"
+    assert not ask(method, "more_letters", LETTERS, said).correct
+
+
+words = st.text(string.ascii_lowercase, min_size=2, max_size=8)
+anything = st.text(st.characters(exclude_categories=["Cs", "Co"]), min_size=1, max_size=12)
+
+
+@given(anything, anything)
+def test_what_an_argument_contains_is_never_taken_for_syntax(answer, distractor):
+    arguments = LETTERS | {"answer": f"a{answer}b", "distractor": f"c{distractor}d"}
+    verdict = ask("corrected", "more_letters", arguments, arguments["answer"])
+    assert verdict.correct
+    assert not ask("corrected", "more_letters", arguments, arguments["distractor"]).correct
+
+
+@given(words, words)
+def test_the_bare_answer_is_right_and_the_distractor_wrong_also_between_quotes(word, other):
+    if word == other:
+        return
+    for method in JUDGES:
+        for task in ("more_letters", "first_alphabetically", "rhyming_word"):
+            arguments = {"answer": word, "distractor": other, "query": "q", "word1": word}
+            for form in ("{}", '"{}"', "{}.", "'{}',"):
+                assert ask(method, task, arguments, form.format(word)).correct
+                assert not ask(method, task, arguments, form.format(other)).correct
+
+
+@given(st.integers(1, 400), st.integers(0, 2000))
+def test_a_wrong_difference_is_told_from_the_right_one(true, said):
+    expressions = counts_of(true, ["one|a single", "two", "three"])
+    assert bool(re2.fullmatch(expressions["n"], str(said))) == (said == true)
+    assert bool(re2.fullmatch(expressions["m"], str(said))) == (said != true)
+    assert bool(re2.fullmatch(expressions["m"], "a single")) == (true != 1)
+
+
+@given(words, st.text(string.ascii_lowercase + " .,'", max_size=30))
+def test_a_role_takes_the_place_of_whole_words_alone(word, text):
+    masked = replace_word(text, Argument(word, ROLE["answer"]), "")
+    assert (ROLE["answer"] in masked) == find_word(text, word)
+    assert masked.replace(ROLE["answer"], word) == text
+    assert not find_word(masked, word)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("{anser} is it", "has the role {anser}; expected one of answer, word"),
+        ('"{answer}" is it', "has a mark (\"'.,) beside a role"),
+        ("({answer} is it", "cannot be read"),
+    ],
+)
+def test_a_faulty_pattern_is_named_with_its_fault(pattern, said):
+    with pytest.raises(UserError) as error:
+        expression_of(pattern, {"answer": "A", "word": "W"})
+    assert pattern in str(error.value)
+    assert said in str(error.value)
+
+
+def test_slots_must_have_a_value_for_each_task():
+    with pytest.raises(ValueError, match="slots more need one value for each of the 2 tasks"):
+        Family(tasks=("more_letters", "less_letters"), slots={"more": ("more",)})
+
+
+def test_published_templates_that_ask_for_another_task_are_judged_by_what_they_ask():
+    declared = read_pack(PACK).answers.model_dump()
+    asks = {"any_words_from_category.2": "all_words_from_category"}
+    declared = AnswerPatterns.model_validate(declared | {"asks": asks})
+    arguments = {"num_words": 5, "num_distractors": 4}
+    for prompts, right in (("published", "no"), ("corrected", "yes")):
+        judge = Judge(declared, "corrected", prompts=prompts)
+        verdict = judge.ask("any_words_from_category_4_distractors", 2, arguments, "?")
+        assert verdict(right).correct
+        assert not verdict({"yes": "no", "no": "yes"}[right]).correct
+    published = Judge(declared, "published").ask("any_words_from_category", 2, arguments, "?")
+    assert published("yes").correct
+
+
+def test_korean_all_words_3_asks_for_any_and_is_judged_so():
+    judge = Judge(read_pack(PACK.with_name("kor.yaml")).answers, "corrected")
+    some = {"num_words": 5, "num_distractors": 2, "category": "동물"}
+    for template, right, wrong in ((3, "예", "아니요"), (1, "아니요", "예")):
+        verdict = judge.ask("all_words_from_category_2_distractors", template, some, "?")
+        assert verdict(right).correct
+        assert not verdict(wrong).correct
+
+
+def test_a_slot_that_a_pattern_has_must_be_declared():
+    said = "patterns of more_letters have the slot <more>, which slots lacks"
+    with pytest.raises(ValueError, match=said):
+        Family(tasks=("more_letters",), accept=("{answer} has <more> letters",))
+
+
+def test_an_unknown_task_of_a_family_or_of_what_templates_ask_is_named():
+    with pytest.raises(ValueError, match="task 'more_leters' is unknown; expected one of sentence"):
+        Family(tasks=("more_leters",))
+    declared = read_pack(PACK).answers.model_dump()
+    for asks in ({"any_words.2": "more_letters"}, {"more_letters.2": "any_words"}):
+        with pytest.raises(ValueError, match="task 'any_words' is unknown"):
+            AnswerPatterns.model_validate(declared | {"asks": asks})
+
+
+def test_words_of_corrected_verdicts_leave_published_ones_alone():
+    declared = read_pack(PACK).answers
+    assert declared.of("published").article == declared.article
+    assert declared.of("published").shared == declared.shared
+    assert "the word is {answer}" in declared.of("corrected").shared
+
+
+@given(st.integers(1, 999), st.integers(0, 999))
+def test_a_number_inside_a_longer_one_is_another(number, more):
+    arguments = {"answer": number, "distractor": 1000}
+    for said in (f"{number},{more:03}", f"{number}.{more}", f"-{number}"):
+        assert not ask("corrected", "bigger_number", arguments, said).correct
+    assert ask("corrected", "bigger_number", arguments, f"{number}, of course.").correct is False
+    assert ask("corrected", "bigger_number", arguments, f"**{number}**.").correct
+
+
+@given(words, words)
+def test_an_answer_with_a_reason_is_judged_by_what_stands_before_it(word, other):
+    if word == other or {word, other} & {"as", "because", "since", "which", "it", "is", "longer"}:
+        return
+    arguments = {"answer": word, "distractor": other, "word1": word, "word2": other}
+    for form in ("{} (the longer one)", "{}, because it is longer", "{} – it is longer"):
+        for said in (word, other):
+            verdict = ask("corrected", "more_letters", arguments, form.format(said))
+            assert (verdict.correct, verdict.certain) == (said == word, False)
+
+
+def test_two_answers_that_say_the_contrary_are_wrong():
+    said = "The answer is drink. Wrong! The answer is city."
+    assert ask("corrected", "more_letters", LETTERS, said).rule == "both"
+    for said in ("The answer is drink or city.", "The answer is city or drink."):
+        assert not ask("corrected", "more_letters", LETTERS, said).correct
+    assert ask("corrected", "more_letters", LETTERS, "Of drink or city, drink is longer.").correct
+
+
+@pytest.mark.parametrize("task", ["sentence_containing", "starts_with_word", "ends_with_word"])
+def test_a_repeated_prompt_is_no_sentence(task):
+    prompt = 'Drink this "drink":'
+    assert ask("corrected", task, {"word": "drink"}, prompt, prompt).rule == "echo"
+    for said in (prompt.rstrip(":"), f"**{prompt}**", prompt.upper()):
+        assert ask("corrected", task, {"word": "drink"}, said, prompt).rule == "echo"
+
+
+@given(st.text(max_size=60))
+def test_normalising_twice_changes_nothing_more(text):
+    once = normalise.corrected(text)
+    assert normalise.corrected(once) == once
+
+
+# The table of judgements
+
+
+def tables(tmp_path, texts, opened=False):
+    rows = [
+        {
+            "item_id": f"{number:016d}",
+            "lang": "eng",
+            "phenomenon": "more_letters_length_diff_1",
+            "paradigm": "template=1/answer=2",
+            "template": 1,
+            "number": number,
+            "nominal": 1000,
+            "prompt": "Which word is longer?",
+            "answer": "drink",
+            "arguments": json.dumps(LETTERS),
+        }
+        for number in range(len(texts))
+    ]
+    answers = [
+        {
+            "item_id": row["item_id"],
+            "status": "ok" if text is not None else "too_long",
+            "text": text,
+            "finish": "stop",
+            "tokens": 3,
+            "opened": opened,
+        }
+        for row, text in zip(rows, texts, strict=True)
+    ]
+    items, answered = tmp_path / "items.parquet", tmp_path / "answers.parquet"
+    write_table(pa.Table.from_pylist(rows), PROMPTS, items)
+    write_table(pa.Table.from_pylist(answers), ANSWERS, answered)
+    return items, answered
+
+
+def test_each_answer_has_a_row_by_each_method_with_its_grounds(tmp_path):
+    texts = ["drink", "<think>city</think>Drink.", "한국어", None]
+    items, answers = tables(tmp_path, texts)
+    output = tmp_path / "judgements.parquet"
+    assert judge_answers(items, answers, PACK, "published", output) == 1
+    judgements = read_table(JUDGEMENTS, output).to_pandas()
+    assert list(judgements["method"]) == ["published", "corrected"] * 4
+    assert list(judgements["correct"][:6]) == [1, 1, 1, 1, 1, 0]
+    assert judgements["correct"][6:].isna().all()
+    assert list(judgements["rule"][:6]) == ["whole"] * 4 + ["vacuous", "lone"]
+    assert judgements["pattern"][0] == "{answer}"
+    assert set(judgements["nominal"]) == {1000}
+
+
+@pytest.mark.parametrize(("opened", "corrected"), [(True, [0, 1, 1]), (False, [1, 1, 1])])
+def test_what_ends_inside_reasoning_that_the_template_began_is_no_answer(
+    tmp_path, opened, corrected
+):
+    texts = ["drink", "city</think>drink", "<think>city</think>drink"]
+    items, answers = tables(tmp_path, texts, opened)
+    judge_answers(items, answers, PACK, "published", tmp_path / "out.parquet")
+    judgements = read_table(JUDGEMENTS, tmp_path / "out.parquet").to_pandas()
+    assert list(judgements["correct"][judgements["method"] == "published"]) == [1, 1, 1]
+    assert list(judgements["correct"][judgements["method"] == "corrected"]) == corrected
+
+
+def test_judgements_are_the_same_in_batches_of_any_size(tmp_path, monkeypatch):
+    texts = ["drink", "city", None, "Drink.", "한국어", "the word drink"]
+    files = []
+    for size in (1, 4, 6):
+        monkeypatch.setattr("blimpworks.papers.lmentry.judging.answers.BATCH", size)
+        output = tmp_path / f"{size}.parquet"
+        judge_answers(*tables(tmp_path, texts), PACK, "published", output)
+        files.append(output.read_bytes())
+    assert files[0] == files[1] == files[2]
+
+
+def test_a_prompt_without_a_row_among_the_answers_is_named(tmp_path):
+    items, _ = tables(tmp_path, ["drink", "city"])
+    (tmp_path / "other").mkdir()
+    _, fewer = tables(tmp_path / "other", ["drink"])
+    with pytest.raises(UserError, match="no row for 1 prompts, such as 0000000000000001"):
+        judge_answers(items, fewer, PACK, "published", tmp_path / "out.parquet")

@@ -1,0 +1,152 @@
+"""Languages of Multi-LMentry that are no part of the release: resources of our own, such as French.
+
+A language added as docs/adding.md says is tested here without a further line.
+"""
+
+import json
+import re
+from collections import Counter
+from functools import cache
+from itertools import combinations
+
+import pytest
+
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.load import check_campaign
+from blimpworks.papers.lmentry.items import sets
+from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.items.prompts import build_prompts
+from blimpworks.papers.lmentry.items.resources import read_resources
+from blimpworks.papers.lmentry.judging.judge import Judge
+from blimpworks.papers.lmentry.settings import LmentryOptions
+from blimpworks.papers.lmentry.tasks import SUBSETS, TASKS
+from blimpworks.prompt_tables import PROMPTS
+from blimpworks.tables import read_table
+from support.lmentry_prompts_kit import CONFIG, DECLARATIONS, LANGUAGES, PACKS
+
+OWN = sorted({*PACKS} - {*LANGUAGES})
+KINDS = ("ADJECTIVE", "ADPOSITION", "ADVERB", "CONJUNCTION", "DATE", "DETERMINER", "NOUN", "VERB")
+BASE = {"campaign": "own", "benchmarks": ["lmentry"], "lmentry": {"variant": "corrected"}}
+FRENCH = {
+    "sentence_containing": 948,
+    "sentence_not_containing": 948,
+    "word_containing": 34,
+    "word_not_containing": 34,
+    "homophones": 368,
+    "starts_with_word": 116,
+    "ends_with_word": 914,
+    "starts_with_letter": 25,
+    "ends_with_letter": 21,
+    "first_word": 254,
+    "last_word": 254,
+    "first_letter": 948,
+    "last_letter": 948,
+}
+"""Prompts of a template, where there are fewer than 1,000."""
+
+
+def files_of(lang):
+    campaign = check_campaign({**BASE, "languages": [lang]}, "test")
+    return sets.resource_files(campaign, load_catalogue(campaign), lang)
+
+
+@cache
+def resources(lang):
+    return read_resources(files_of(lang))
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("own")
+
+    @cache
+    def build(lang, variant, few):
+        output = folder / f"{lang}-{variant}-{few}.parquet"
+        options = LmentryOptions(variant=variant, per_template=few)
+        build_prompts(files_of(lang), PACKS[lang], DECLARATIONS, output, options)
+        return read_table(PROMPTS, output).to_pylist()
+
+    return build
+
+
+@pytest.mark.parametrize("variant", ["published", "corrected"])
+def test_french_prompts_are_built_from_the_repository_alone(built, variant):
+    assert all(path.resolve().is_relative_to(CONFIG) for path in files_of("fra"))
+    rows = built("fra", variant, None)
+    counts = Counter(row["phenomenon"] for row in rows)
+    subsets = [f"{task}_{name}" for task, names in SUBSETS.items() for name in names]
+    subsets.remove("rhyming_word_orthographically_different")
+    assert counts == {name: 3 * FRENCH.get(name, 1000) for name in (*TASKS, *subsets)}
+    assert len(rows) == 98_436
+    assert all(row["prompt"].count('"') % 2 == 0 for row in rows)
+
+
+@pytest.mark.parametrize("lang", OWN)
+def test_words_are_letters_of_the_alphabet_and_have_a_part_of_speech(lang):
+    pack = read_pack(PACKS[lang])
+    letters = {*pack.alphabet, *pack.also}
+    for word, facts in resources(lang).words.items():
+        assert {*word} <= letters, word
+        assert facts.pos in KINDS, word
+
+
+@pytest.mark.parametrize("lang", OWN)
+def test_no_word_is_in_two_categories(lang):
+    for groups in (resources(lang).nouns, resources(lang).categories):
+        counts = Counter(word for words in groups.values() for word in words)
+        assert {word for word, number in counts.items() if number > 1} == set()
+        assert all(10 <= len(words) <= 14 for words in groups.values())
+
+
+@pytest.mark.parametrize("lang", OWN)
+def test_each_rhyme_group_has_two_words_of_which_neither_ends_in_the_other(lang):
+    groups = resources(lang).rhymes
+    assert len(groups) >= 60
+    counts = Counter(word for words in groups.values() for word in words)
+    assert {word for word, number in counts.items() if number > 1} == set()
+    for words in groups.values():
+        pairs = combinations(words, 2)
+        assert any(not (a.endswith(b) or b.endswith(a)) for a, b in pairs), words
+
+
+@pytest.mark.parametrize("lang", OWN)
+def test_homophones_are_six_different_words_and_no_rhymes_of_one_another(lang):
+    rows, groups = resources(lang).homophones, resources(lang).rhymes.values()
+    assert len(rows) >= 40
+    for row in rows:
+        others = [word for _, word in row.distractors]
+        assert len({row.word, row.homophone, *others}) == 6, row
+        for group in groups:
+            # Of a word and its homophone only one may be in a group: they do not rhyme, they
+            # sound the same. Where one is, a distractor of its sound would be half right.
+            known = {row.word, row.homophone} & {*group}
+            assert len(known) < 2, row
+            assert not known or not {*others} & {*group}, row
+
+
+@pytest.mark.parametrize("lang", OWN)
+def test_sentences_are_short_and_no_word_in_them_can_be_mistaken(lang):
+    sentences = resources(lang).sentences
+    assert len({*sentences}) == len(sentences) >= 250
+    for sentence in sentences:
+        words = re.fullmatch(r"[^\W\d_]+(?:,? [^\W\d_]+)*\.", sentence)
+        assert words, sentence
+        counts = Counter(re.findall(r"\w+", sentence.lower()))
+        assert 5 <= len(counts) == counts.total() <= 12, sentence
+
+
+@pytest.mark.parametrize("lang", OWN)
+def test_each_gold_answer_is_right_and_each_distractor_wrong(lang, built):
+    judge = Judge(read_pack(PACKS[lang]).answers, "corrected", prompts="corrected")
+    judged = 0
+    for row in built(lang, "corrected", 60):
+        arguments = json.loads(row["arguments"])
+        ask = judge.ask(row["phenomenon"], row["template"], arguments, row["prompt"])
+        if row["answer"] is not None:
+            judged += 1
+            for answer in (row["answer"], f"« {row['answer'].upper()} »", f"*{row['answer']}*.\n"):
+                assert ask(answer).correct, (row["prompt"], answer)
+        wrong = arguments.get("distractors", [arguments.get("distractor", "")])
+        for answer in wrong:
+            assert not ask(str(answer)).correct, (row["prompt"], answer)
+    assert judged > 5000

@@ -1,0 +1,91 @@
+"""Answers written to exercise every pattern of every language pack, right and wrong ones."""
+
+import csv
+import json
+from functools import cache
+
+import pytest
+
+from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.judging.families import task_patterns
+from blimpworks.papers.lmentry.judging.judge import Judge
+from blimpworks.papers.lmentry.judging.rules import RULES_OF
+from support.paths import DATA, REPOSITORY
+
+PACKS = {p.stem: p for p in sorted((REPOSITORY / "config/lmentry/languages").glob("*.yaml"))}
+ANSWERS = DATA / "lmentry_answers"
+METHODS = ("published", "corrected")
+# Verdicts are found once: tests that share them are run by one worker.
+each_language = pytest.mark.parametrize(
+    "lang", [pytest.param(lang, marks=pytest.mark.xdist_group(f"answers-{lang}")) for lang in PACKS]
+)
+
+
+def rows_of(lang):
+    with (ANSWERS / f"{lang}.tsv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def judges_of(lang):
+    declared = read_pack(PACKS[lang]).answers
+    return {method: Judge(declared, method) for method in METHODS}
+
+
+def verdicts_on(row, judges):
+    arguments, prompt = json.loads(row["arguments"]), json.loads(row["arguments"]).get("prompt")
+    answer = row["answer"].replace("\\n", "\n")
+    question = (row["task"], 1, arguments, prompt or "?")
+    return {method: judge.ask(*question)(answer) for method, judge in judges.items()}
+
+
+@cache
+def verdicts_of(lang):
+    judges = judges_of(lang)
+    return [(row, verdicts_on(row, judges)) for row in rows_of(lang)]
+
+
+def label_of(verdict):
+    return ("right" if verdict.correct else "wrong") + ("" if verdict.certain else "?")
+
+
+@each_language
+def test_each_answer_gets_the_verdict_that_its_author_expects(lang):
+    wrong = [
+        (row["task"], row["answer"], method, label_of(verdicts[method]), verdicts[method].rule)
+        for row, verdicts in verdicts_of(lang)
+        for method in METHODS
+        if label_of(verdicts[method]) != row[method]
+    ]
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+@each_language
+def test_each_answer_is_decided_by_the_rule_that_its_author_names(lang):
+    for row, verdicts in verdicts_of(lang):
+        method, _, rule = row["rule"].rpartition(":")
+        assert verdicts[method or "published"].rule == rule, row
+
+
+@each_language
+def test_every_pattern_of_the_pack_decides_some_answer(lang):
+    declared = read_pack(PACKS[lang]).answers
+    fired = {
+        (row["task"], v.pattern) for row, verdicts in verdicts_of(lang) for v in verdicts.values()
+    }
+    unused = []
+    for task in {task for family in declared.families for task in family.tasks}:
+        verdicts = [task_patterns(declared, task, method) for method in METHODS]
+        patterns = {p for each in verdicts for p in (*each.exact, *each.reject)}
+        shared = {*declared.shared}
+        patterns |= {f.pattern for each in verdicts for f in each.accept if f.pattern not in shared}
+        unused += [(task, p) for p in sorted(patterns) if (task, p) not in fired]
+    assert not unused, "\n".join(map(str, unused))
+
+
+@each_language
+def test_every_task_has_right_and_wrong_answers(lang):
+    rows = rows_of(lang)
+    tasks = {*RULES_OF} - ({"homophones"} if lang == "eus" else set())
+    for task in tasks:
+        verdicts = {row["corrected"].rstrip("?") for row in rows if row["task"] == task}
+        assert verdicts == {"right", "wrong"}, task

@@ -1,0 +1,391 @@
+"""Prompts of Multi-LMentry: how many, what they ask, and what is the right answer."""
+
+import csv
+import hashlib
+import json
+import re
+from collections import Counter
+
+import pytest
+from typer.testing import CliRunner
+
+from blimpworks.cli import app
+from blimpworks.errors import UserError
+from blimpworks.papers.lmentry.items.alphabet import Alphabet, spell
+from blimpworks.papers.lmentry.items.declarations import declaration_of, read_declarations
+from blimpworks.papers.lmentry.items.draws import Source
+from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.items.prompts import build_prompts, nominal_of, prompts_of
+from blimpworks.papers.lmentry.items.resources import cleaned, read_resources
+from blimpworks.papers.lmentry.items.sampling import _others, draw
+from blimpworks.papers.lmentry.settings import LmentryOptions
+from blimpworks.papers.lmentry.tasks import ORDERED, PARENTS, SUBSETS, TASKS, task_of
+from blimpworks.prompt_tables import PROMPTS
+from blimpworks.tables import read_table
+from support.lmentry_prompts_kit import (
+    CONFIG,
+    DECLARATIONS,
+    LANGUAGES,
+    PACKS,
+    drawn_of,
+    needs_mirror,
+    resources,
+    rows_of,
+    write_resources,
+)
+
+VARIANTS = ("published", "corrected")
+# What is drawn is drawn once: tests that share it are run by one worker.
+each_language = pytest.mark.parametrize(
+    "lang",
+    [pytest.param(lang, marks=pytest.mark.xdist_group(f"prompts-{lang}")) for lang in LANGUAGES],
+)
+KNOWN = read_declarations(DECLARATIONS)
+SEQUENCES = {
+    "cat": "010b9b7bd5faca17",
+    "deu": "1de66575cccc722c",
+    "eng": "f51404499e2233bb",
+    "eus": "631ccd89b042c5f1",
+    "glg": "edf16c00b3b2c14c",
+    "ita": "133201675cc04529",
+    "kor": "53b9043cc67442b4",
+    "por": "40964c6282722d78",
+    "spa": "0e6ff02e5b191f31",
+}
+"""Of all arguments in the variant published. When they were written down, 223 tasks and subsets
+in nine languages had been compared with the calls of the released code, and were the same."""
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory):
+    return tmp_path_factory.mktemp("lmentry")
+
+
+def test_the_declarations_name_a_decision_for_each_difference_between_the_variants():
+    for name in (*TASKS, *PARENTS):
+        for lang in LANGUAGES:
+            published = declaration_of(KNOWN, name, lang, "published").model_dump()
+            corrected = declaration_of(KNOWN, name, lang, "corrected").model_dump()
+            differing = {key for key in published if published[key] != corrected[key]}
+            assert differing <= {*KNOWN.changes(name)}
+    assert all(d.published and d.corrected and d.tasks for d in KNOWN.decisions.values())
+
+
+@pytest.mark.parametrize("lang", PACKS)
+def test_a_pack_is_short_and_complete(lang):
+    pack = read_pack(PACKS[lang])
+    assert pack.lang == lang
+    assert len(PACKS[lang].read_text(encoding="utf-8").splitlines()) <= 170
+    assert {*pack.templates} == {*TASKS} - ({"homophones"} if lang == "eus" else set())
+    assert all(len(texts) == 3 for texts in pack.templates.values())
+
+
+@pytest.mark.parametrize("lang", PACKS)
+def test_corrected_templates_differ_from_published_ones_and_have_their_arguments(lang):
+    pack = read_pack(PACKS[lang])
+    for key, text in pack.corrected.items():
+        task, _, number = key.partition(".")
+        usual = pack.templates[task][int(number) - 1]
+        assert text != usual
+        assert sorted(re.findall(r"\{\w+\}", text)) == sorted(re.findall(r"\{\w+\}", usual))
+        assert text.count('"') % 2 == 0
+
+
+@needs_mirror
+@each_language
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_numbers_are_those_of_table_54_but_for_explained_differences(lang, variant, store):
+    drawn = drawn_of(lang, variant, store)
+    drawn_counts = {name: 3 * len(arguments) for name, (arguments, _) in drawn.items()}
+    with (CONFIG.parent / "published/lmentry/table54.csv").open() as handle:
+        cells = [r for r in csv.DictReader(handle) if r["column"] == lang and r["value"]]
+    printed = {row["row"]: int(row["value"]) for row in cells}
+    with (CONFIG / "count_differences.tsv").open() as handle:
+        rows = [*csv.DictReader(handle, delimiter="\t")]
+    explained = {
+        row["task"]: (int(row["printed"]), int(row["made"]))
+        for row in rows
+        if (row["variant"], row["lang"]) == (variant, lang)
+    }
+    differing = {
+        task: (printed.get(task, 0), drawn_counts.get(task, 0))
+        for task in {*drawn_counts, *printed}
+        if printed.get(task, 0) != drawn_counts.get(task, 0)
+    }
+    assert differing == explained
+    assert all(row["reason"] for row in rows)
+
+
+@needs_mirror
+@each_language
+def test_three_times_what_the_settings_name_is_what_table_54_prints(lang, store):
+    drawn = drawn_of(lang, "published", store)
+    counts = {name: 3 * nominal for name, (_, nominal) in drawn.items()}
+    with (CONFIG.parent / "published/lmentry/table54.csv").open() as handle:
+        cells = [r for r in csv.DictReader(handle) if r["column"] == lang and r["value"]]
+    assert counts == {row["row"]: int(row["value"]) for row in cells}
+    right = drawn_of(lang, "corrected", store)
+    assert all(nominal == len(arguments) for arguments, nominal in right.values())
+
+
+@needs_mirror
+@each_language
+def test_the_draws_are_those_of_the_release(lang, store):
+    tasks = drawn_of(lang, "published", store).items()
+    drawn = [[name, each] for name, (arguments, _) in tasks for each in arguments]
+    text = json.dumps(drawn, ensure_ascii=False, sort_keys=True)
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == SEQUENCES[lang]
+
+
+@needs_mirror
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.xdist_group("prompts-ita")
+def test_each_template_asks_about_the_same_arguments(variant, store):
+    rows = rows_of("ita", variant, store)
+    each = [
+        [(r["phenomenon"], r["number"], r["arguments"]) for r in rows if r["template"] == n]
+        for n in (1, 2, 3)
+    ]
+    assert each[0] == each[1] == each[2]
+    assert len({row["item_id"] for row in rows}) == len(rows)
+
+
+def every(lang, variant, store):
+    """Task, the subsets counted in, and arguments of everything that is drawn."""
+    for name, (drawn, _) in drawn_of(lang, variant, store).items():
+        yield from ((task_of(name), arguments) for arguments in drawn)
+
+
+def right_word(task, words):
+    """The gold answer of a task on two words or numbers, found anew from the question."""
+    if task in ("bigger_number", "smaller_number"):
+        return (max if task == "bigger_number" else min)(words)
+    best = max if task == "more_letters" else min
+    return best(words, key=len)
+
+
+@needs_mirror
+@each_language
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_gold_answers_of_comparisons_follow_from_the_question(lang, variant, store):
+    alphabet = Alphabet(read_pack(PACKS[lang]).alphabet)
+    for task, arguments in every(lang, variant, store):
+        if task in ("more_letters", "less_letters"):
+            assert arguments["answer"] == right_word(task, [arguments["word1"], arguments["word2"]])
+        elif task in ("bigger_number", "smaller_number"):
+            assert arguments["answer"] == right_word(task, [arguments["n1"], arguments["n2"]])
+        elif task == "first_alphabetically":
+            words = arguments["word1"], arguments["word2"]
+            key = alphabet.key if variant == "corrected" else None
+            assert arguments["answer"] == min(words, key=key)
+        if task in ORDERED and "word1" in arguments:
+            right = arguments[f"word{arguments['answer_index'] + 1}"]
+            assert right == arguments["answer"]
+
+
+@needs_mirror
+@pytest.mark.xdist_group("prompts-deu")
+def test_paradigms_tell_templates_and_places_of_the_answer_apart(store):
+    for row in rows_of("deu", "published", store):
+        arguments, task = row["arguments"], task_of(row["phenomenon"])
+        place = f"/answer={arguments['answer_index'] + 1}" if task in ORDERED else ""
+        assert row["paradigm"] == f"template={row['template']}{place}"
+
+
+@needs_mirror
+@each_language
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_gold_answers_on_sentences_words_and_lists_follow_from_them(lang, variant, store):
+    yes, no = read_pack(PACKS[lang]).yes_no
+    if variant == "corrected":
+        yes, no = read_pack(PACKS[lang]).yes_no_corrected or (yes, no)
+    for task, arguments in every(lang, variant, store):
+        if task in ("word_after", "word_before"):
+            tokens, step = arguments["sentence"].split(), 1 if task == "word_after" else -1
+            assert [t.lower() for t in tokens].count(arguments["query"].lower()) == 1
+            assert tokens[tokens.index(arguments["query"]) + step] == arguments["answer"]
+        elif task in ("first_word", "last_word"):
+            assert (
+                arguments["sentence"].split()[0 if task == "first_word" else -1]
+                == arguments["answer"]
+            )
+        elif task in ("first_letter", "last_letter"):
+            assert arguments["word"][0 if task == "first_letter" else -1] == arguments["answer"]
+        elif task in ("any_words_from_category", "all_words_from_category"):
+            members = 5 - arguments["num_distractors"]
+            holds = members == 5 if task == "all_words_from_category" else members > 0
+            assert arguments["answer"] == (yes if holds else no)
+            assert sorted(arguments["words"]) == sorted(
+                arguments["category_words"] + arguments["distractors"]
+            )
+        elif task in ("most_associated_word", "least_associated_word"):
+            assert arguments["words"][arguments["answer_index"]] == arguments["answer"]
+
+
+def categories(lang, variant, store):
+    """Lists of five words of the tasks on categories and of their subsets."""
+    for task, arguments in every(lang, variant, store):
+        if "words_from_category" in task:
+            yield arguments["words"]
+
+
+@needs_mirror
+@each_language
+def test_corrected_lists_have_no_word_twice(lang, store):
+    lists = [*categories(lang, "corrected", store)]
+    assert lists
+    assert [words for words in lists if len({*words}) < len(words)] == []
+
+
+def test_a_word_of_two_other_categories_is_drawn_twice_in_published_lists_alone():
+    groups = {"a": ["x", "y"], "b": ["cat", "dog", "x"], "c": ["cat", "cow"]}
+    assert _others(groups, "a", ambiguous=True) == ["cat", "dog", "x", "cat", "cow"]
+    assert _others(groups, "a", ambiguous=False) == ["cat", "dog", "cow"]
+
+
+@needs_mirror
+@each_language
+def test_corrected_lists_have_no_distractor_of_the_category(lang, store):
+    nouns = cleaned(resources(lang, store)).nouns
+    for task, arguments in every(lang, "corrected", store):
+        if task == "any_words_from_category":
+            assert not {*arguments["distractors"]} & {*nouns[arguments["category"]]}
+
+
+@needs_mirror
+@each_language
+def test_corrected_subsets_are_those_of_table_8(lang, store):
+    alphabet = Alphabet(read_pack(PACKS[lang]).alphabet)
+    place = {letter: n for n, letter in enumerate(alphabet.initials)}
+    apart = min(13, len(alphabet.initials) // 2)
+    holds = {
+        "far_first_letter": lambda n: n >= apart,
+        "different_first_letter": lambda n: n > 0,
+        "consecutive_first_letter": lambda n: n == 1,
+        "same_first_letter": lambda n: n == 0,
+    }
+    drawn = drawn_of(lang, "corrected", store).items()
+    for name, arguments in ((name, arguments) for name, (draws, _) in drawn for arguments in draws):
+        subset = name.removeprefix(f"{PARENTS.get(name)}_")
+        if PARENTS.get(name) == "first_alphabetically":
+            first, second = (place[alphabet.initial(arguments[f"word{n}"])] for n in (1, 2))
+            assert holds[subset](abs(first - second))
+        elif subset.startswith("length_diff"):
+            difference = abs(len(arguments["word1"]) - len(arguments["word2"]))
+            assert difference == 1 if subset == "length_diff_1" else difference >= 3
+        elif "distractors" in subset:
+            assert arguments["num_distractors"] == int(subset[0])
+
+
+@needs_mirror
+@pytest.mark.parametrize(("lang", "differences"), [("eng", {1, 2}), ("kor", {1, 2}), ("ita", {1})])
+def test_the_release_takes_two_letters_for_a_difference_of_one(lang, differences, store):
+    drawn, _ = drawn_of(lang, "published", store)["more_letters_length_diff_1"]
+    lengths = [arguments["word_lengths"] for arguments in drawn]
+    assert {abs(first - second) for first, second in lengths} == differences
+
+
+@needs_mirror
+@each_language
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_templates_are_filled_and_say_what_they_are_about(lang, variant, store):
+    for row in rows_of(lang, variant, store):
+        arguments, prompt = row["arguments"], row["prompt"]
+        assert not {"{", "}"} & {*prompt}
+        names = ("word", "letter", "sentence", "query", "word1", "word2", "n1", "n2")
+        assert all(str(arguments[name]) in prompt for name in names if name in arguments)
+        assert all(f'"{word}"' in prompt for word in arguments.get("words", ()))
+
+
+@needs_mirror
+@each_language
+def test_corrected_letters_are_of_the_alphabet_and_have_words(lang, store):
+    words = [*map(spell, resources(lang, store).words)]
+    tests = {"starts": str.startswith, "ends": str.endswith, "word": str.__contains__}
+    pack = read_pack(PACKS[lang])
+    for task, arguments in every(lang, "corrected", store):
+        if letter := arguments.get("letter"):
+            assert letter in pack.alphabet + pack.also
+            has = tests[task.split("_")[0]]
+            assert any(has(word, letter) for word in words)
+
+
+@needs_mirror
+@pytest.mark.xdist_group("prompts-deu")
+def test_the_placeholder_sentence_is_asked_in_the_published_variant_alone(store):
+    def sentences(variant):
+        drawn, _ = drawn_of("deu", variant, store)["first_word"]
+        return {arguments["sentence"] for arguments in drawn}
+
+    assert sentences("published") - sentences("corrected") >= {"german sentence"}
+
+
+@needs_mirror
+@pytest.mark.xdist_group("prompts-kor")
+def test_korean_sentences_lose_marks_in_first_word_alone_as_published(store):
+    drawn = drawn_of("kor", "published", store)
+    sentences = {
+        task: [arguments["sentence"] for arguments in drawn[task][0]]
+        for task in ("first_word", "last_word")
+    }
+    marked = {t: sum(any(c in s for c in '",:') for s in every) for t, every in sentences.items()}
+    assert marked == {"first_word": 0, "last_word": 35}
+    stripped = [s.translate(str.maketrans("", "", '",:')) for s in sentences["last_word"]]
+    assert sentences["first_word"] == stripped
+
+
+@needs_mirror
+@pytest.mark.xdist_group("prompts-deu")
+def test_german_nouns_are_put_in_alphabetical_order_in_the_corrected_variant_alone(store):
+    def capitals(variant):
+        drawn, _ = drawn_of("deu", variant, store)["first_alphabetically"]
+        words = [arguments["word1"] for arguments in drawn]
+        return sum(word[0].isupper() for word in words) / len(words)
+
+    assert capitals("published") == 0
+    assert 0.5 < capitals("corrected") < 0.75
+
+
+def test_a_language_without_pinned_resources_gets_prompts_from_its_own_files(tmp_path):
+    files = write_resources(tmp_path / "resources")
+    output = tmp_path / "items.parquet"
+    done = build_prompts(files, PACKS["ita"], DECLARATIONS, output, LmentryOptions())
+    table = read_table(PROMPTS, output)
+    assert table.num_rows == done["prompts"] > 1000
+    # The small resources have no rhymes but -at, -og and -ake, and these are all found.
+    assert done["tasks"] == len(TASKS) + sum(map(len, SUBSETS.values())) - 1
+
+
+def test_a_smaller_campaign_takes_prompts_spread_over_all_and_keeps_the_proportion(tmp_path):
+    small, pack = read_resources(write_resources(tmp_path)), read_pack(PACKS["ita"])
+    few = [*prompts_of(small, pack, KNOWN, LmentryOptions(per_template=2))]
+    assert {Counter((r["phenomenon"], r["template"]) for r in few)[k] for k in [("word_after", 1)]}
+    every = {row["item_id"] for row in prompts_of(small, pack, KNOWN, LmentryOptions())}
+    assert {row["item_id"] for row in few} < every
+    task = declaration_of(KNOWN, "starts_with_word", "ita", "published")
+    assert [nominal_of(task, 175, kept) for kept in (175, 35, 1)] == [1000, 200, 6]
+
+
+def test_another_seed_makes_other_draws_and_the_same_seed_the_same(tmp_path):
+    small, pack = read_resources(write_resources(tmp_path)), read_pack(PACKS["ita"])
+    for name in ("most_associated_word", "bigger_number", "sentence_containing"):
+        source = Source(small, pack, declaration_of(KNOWN, name, "ita", "published"))
+        assert draw(source, 1407) == draw(source, 1407) != draw(source, 1)
+
+
+def test_resources_that_allow_no_prompt_are_refused(tmp_path):
+    files = write_resources(tmp_path)
+    (tmp_path / "rhyme_groups.json").write_text('{"at": ["cat", "cat"]}')
+    with pytest.raises(UserError, match="rhyming_word: the resources allow no prompt"):
+        [*prompts_of(read_resources(files), read_pack(PACKS["ita"]), KNOWN, LmentryOptions())]
+
+
+def test_the_verb_writes_prompts_with_a_record(tmp_path):
+    files, output = write_resources(tmp_path / "in"), tmp_path / "items.parquet"
+    options = {"--pack": PACKS["spa"], "--declarations": DECLARATIONS, "--output": output}
+    arguments = [str(x) for pair in options.items() for x in pair]
+    chosen = ["--options", '{"per_template": 3}']
+    done = CliRunner().invoke(app, ["build-lmentry-items", *map(str, files), *arguments, *chosen])
+    assert done.exit_code == 0, done.output
+    record = json.loads(output.with_name("items.parquet.prov.json").read_text())
+    assert record["notes"]["prompts"] == read_table(PROMPTS, output).num_rows

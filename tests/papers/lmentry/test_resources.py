@@ -1,0 +1,200 @@
+"""Multi-LMentry's input files, and what prompts are worded with."""
+
+import json
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blimpworks.errors import UserError
+from blimpworks.papers.lmentry.items.alphabet import Alphabet, spell
+from blimpworks.papers.lmentry.items.basque import category_name, decline
+from blimpworks.papers.lmentry.items.declarations import read_declarations
+from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.items.prompts import prompt_of, row_of
+from blimpworks.papers.lmentry.items.resources import PLACEHOLDERS, cleaned, read_resources
+from support.lmentry_prompts_kit import DECLARATIONS, PACKS, write_resources
+
+ABSTRACT = frozenset({"gizarte", "espazio eta kopuru"})
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("lmentry_words.json", "[1]", "holds no members; expected a JSON object"),
+        ("lmentry_words.json", "{", "is not JSON"),
+        ("lmentry_words.json", '{"cat": "NOUN"}', "'cat' is 'NOUN'; expected a word with an"),
+        ("nouns_by_category.json", '{"beasts": "cat"}', "'beasts' is 'cat'; expected a list"),
+        ("homophones.csv", "word,homophone\na,b\n", ":1: no column 'easy1' among word, homophone"),
+        ("simple_sentences.csv", 'sentence\n""\n', ":2: sentence is empty"),
+        ("simple_sentences.csv", "text\nHello.\n", ":1: no column 'sentence' among text"),
+    ],
+)
+def test_a_malformed_resource_is_refused_in_one_sentence(tmp_path, name, text, said):
+    files = write_resources(tmp_path)
+    (tmp_path / name).write_text(text)
+    with pytest.raises(UserError) as caught:
+        read_resources(files)
+    assert f"{tmp_path / name}" in str(caught.value)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_resource_that_is_missing_or_in_another_encoding_is_named(tmp_path):
+    files = write_resources(tmp_path)
+    with pytest.raises(UserError, match=r"rhyme_groups.json is missing among homophones.csv"):
+        read_resources([path for path in files if path.name != "rhyme_groups.json"])
+    (tmp_path / "homophones.csv").write_bytes("word,거름\n".encode("euc_kr"))
+    with pytest.raises(UserError, match="is not in UTF-8"):
+        read_resources(files)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_heading(tmp_path):
+    files = write_resources(tmp_path)
+    text = (tmp_path / "homophones.csv").read_text()
+    (tmp_path / "homophones.csv").write_text(text, encoding="utf-8-sig")
+    assert read_resources(files).homophones[0].word == "sea"
+
+
+def test_faults_stay_until_clean_resources_are_asked_for(tmp_path):
+    files = write_resources(tmp_path)
+    words = {"maior ": {"pos": "ADJ"}, "바\x1f": {"pos": "NOUN"}}
+    (tmp_path / "lmentry_words.json").write_text(json.dumps(words))
+    placeholder = min(PLACEHOLDERS)
+    (tmp_path / "simple_sentences.csv").write_text(f"sentence\n{placeholder}\nHi you.\nHi you.\n")
+    (tmp_path / "rhyme_groups.json").write_text('{"at": ["cat", "hat", "cat"]}')
+    head = "word,homophone,semantic1,semantic2,easy1,easy2"
+    (tmp_path / "homophones.csv").write_text(f"{head}\nsea,see,see,look,cat,sea\n")
+    released = read_resources(files)
+    assert [*released.words] == ["maior ", "바\x1f"]
+    assert [*released.sentences] == [placeholder, "Hi you.", "Hi you."]
+    tidy = cleaned(released)
+    assert [*tidy.words] == ["maior", "바"]
+    assert [*tidy.sentences] == ["Hi you."]
+    assert tidy.rhymes["at"] == ["cat", "hat"]
+    assert tidy.homophones[0].distractors == (("easy", "cat"), ("semantic", "look"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("sampler: homophones", "sampler: anagrams", "'homophones"),
+        ("  homophones: {sampler", "  anagrams: {sampler", "'anagrams' is missing or unknown"),
+        ("size: 999", "sise: 999", "sentence_containing (kor)"),
+        ("clear_rhymes:", "clear_rhymes: {}\n  other:", "clear_rhymes"),
+        ("{rhyming_word: {amb", "{rhyme: {amb", "decisions: 'rhyme' is no task or subset"),
+    ],
+)
+def test_declarations_with_a_mistake_are_refused(tmp_path, old, new, said):
+    text = DECLARATIONS.read_text(encoding="utf-8")
+    assert old in text
+    path = tmp_path / "tasks.yaml"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(UserError) as caught:
+        read_declarations(path)
+    assert str(path) in str(caught.value)
+    assert said.strip("'") in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("  first_word:", "  frist_word:", "frist_word"),
+        ('"{word1}" or "{word2}"?\', ', '"{word3}" or "{word2}"?\', ', "word3"),
+        ("yes_no:", "yes_or_no:", "yes_or_no"),
+        ('yes_no: ["yes", "no"]\n', "", "yes_no is missing"),
+        (
+            "  first_word: ['",
+            "  first_word: ['What is {word}?', '",
+            r"'first_word', 'What is \{word\}\?', has \{word\} in braces; expected \{sentence\}",
+        ),
+        *(
+            ("templates:\n", f"corrected: {{{template}}}\ntemplates:\n", f"corrected {said}")
+            for template, said in (
+                ("first_word.two: 'Of {sentence}?'", "'first_word.two': no such template"),
+                (
+                    "frist_word.2: 'Of {sentence}?'",
+                    "'frist_word.2': no .*; expected a task of 'temp",
+                ),
+                ("first_word.2: 'Of {sentence?'", r"'first_word.2', .*; expected \{sentence\} in"),
+                ("first_word.9: 'Of {sentence}?'", "'first_word.9': no such template"),
+            )
+        ),
+    ],
+)
+def test_a_pack_with_a_mistake_is_refused(tmp_path, old, new, said):
+    text = PACKS["eng"].read_text(encoding="utf-8")
+    assert old in text
+    path = tmp_path / "eng.yaml"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(UserError, match=said) as error:
+        read_pack(path)
+    # One sentence, and not the pack over again.
+    assert str(error.value).startswith(f"{path}: ")
+    assert len(str(error.value)) < len(str(path)) + 900
+
+
+def test_lists_are_joined_as_each_language_joins_them():
+    words = ["a", "b", "c"]
+    english, korean, portuguese = (read_pack(PACKS[lang]) for lang in ("eng", "kor", "por"))
+    rows = [row_of(english, words, "any_words_from_category", n, corrected=False) for n in (1, 3)]
+    assert rows == ['"a", "b", and "c"', '"a", "b", "c"']
+    most = [row_of(korean, words, "most_associated_word", 1, corrected=c) for c in (False, True)]
+    assert most == ['"a", "b", and "c"', '"a", "b", "c"']
+    name = "any_words_from_category_5_distractors"
+    slip = [row_of(portuguese, words, name, 1, corrected=c) for c in (False, True)]
+    assert slip == ['"a", "b" y "c"', '"a", "b" e "c"']
+
+
+def test_english_clothes_are_called_as_the_sentence_wants_them():
+    pack, words = read_pack(PACKS["eng"]), ["cap", "shoe"]
+    arguments = {"words": words, "category": "items of clothing"}
+    texts = [
+        prompt_of(pack, "all_words_from_category", n, arguments, corrected=False) for n in (1, 2)
+    ]
+    assert "types of clothing?" in texts[0]
+    assert "represent items of clothing?" in texts[1]
+
+
+def test_basque_categories_are_declined():
+    stems = {"tresna": "tresnak", "etxe": "etxeak", "negar": "negarrak", "kirol": "kirolak"}
+    assert {stem: decline(stem, "absolutive_plural") for stem in stems} == stems
+    assert decline("tresna", "absolutive_singular") == "tresna"
+    assert decline("gizarte", "comitative_singular") == "gizartearekin"
+    assert decline("kolore", "genitive") == "koloreren"
+
+    def name(category, task, number, correct=False):
+        return category_name(category, task, number, ABSTRACT, correct=correct)
+
+    assert name("animalia", "most_associated_word", 1) == "animaliak"
+    assert name("gizarte", "least_associated_word", 1) == "gizartea"
+    assert name("tresna", "any_words_from_category", 1) == "tresna"
+    assert name("tresna", "any_words_from_category", 3) == "tresnaren"
+    assert name("gizarte", "all_words_from_category", 1) == "gizartearekin zerikusia duten hitzak"
+    every = [name("espazio eta kopuru", "any_words_from_category", 1, c) for c in (False, True)]
+    assert every == ["espazio edo kopuru", "espazio edo kopuruarekin zerikusia duen hitz"]
+
+
+LETTERS = {lang: read_pack(PACKS[lang]).alphabet for lang in PACKS}
+
+
+def test_words_stand_in_the_order_of_their_language():
+    german, spanish, korean = (Alphabet(LETTERS[lang]) for lang in ("deu", "spa", "kor"))
+    for alphabet, words in (
+        (german, ["Apfel", "apfel", "Äpfel", "öl", "Zebra"]),
+        (spanish, ["él", "nube", "nuez", "ñu", "oso"]),
+        (korean, ["가방", "까치", "나무", "하늘"]),
+    ):
+        assert sorted(sorted(words, reverse=True), key=alphabet.key) == words
+    assert [korean.initial(word) for word in ("까치", "하늘", "~와")] == ["ㄲ", "ㅎ", ""]
+    assert spell("값") == "ㄱㅏㅄ"
+
+
+@given(st.sampled_from(sorted(LETTERS)), st.lists(st.text(min_size=1, max_size=6), max_size=6))
+def test_any_words_have_one_order_that_does_not_depend_on_where_they_stood(lang, words):
+    alphabet = Alphabet(LETTERS[lang])
+    once = sorted(words, key=alphabet.key)
+    other = [*reversed(words)]
+    assert sorted(other, key=alphabet.key) == once
+    assert all(alphabet.first(a, b) == a for a, b in pairwise(once))

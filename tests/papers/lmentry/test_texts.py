@@ -1,0 +1,288 @@
+"""Multi-LMentry's printed prompts and templates, against the language packs' own."""
+
+import json
+
+import pytest
+import yaml
+
+from blimpworks.audit import cells as cells_of_lineage
+from blimpworks.audit.evidence import nearest, read_tables
+from blimpworks.audit.lineage import Node
+from blimpworks.campaign.reference import TEXT, PublishedRow
+from blimpworks.errors import UserError
+from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.html import html_text
+from blimpworks.exhibits.render import latex_text
+from blimpworks.papers.lmentry.exhibits.names import TEMPLATE_TABLES
+from blimpworks.papers.lmentry.exhibits.templates import ENGLISH
+from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.items.prompts import item_id, prompt_of
+from blimpworks.papers.lmentry.tasks import TASKS
+from blimpworks.prompt_tables import PROMPTS
+from blimpworks.report.evidence import Number
+from blimpworks.reproduction.agreement import same_wording
+from blimpworks.reproduction.measured import verdict_of
+from blimpworks.reproduction.published import status_of
+from support.lmentry_campaign import write
+from support.lmentry_kit import PACKS, PRINTED, PUBLISHED, SPECS, build
+
+pytestmark = pytest.mark.xdist_group("lmentry-exhibits")
+MEASURED = Labels({"fra": "French"}, facts={"lmentry_variant": "published"})
+FRENCH = PACKS[0].with_name("fra.yaml")
+ARGUMENTS = {
+    "word": "sun",
+    "letter": "s",
+    "sentence": "the sun is up",
+    "category": "stars",
+    "words": ["sun", "moon"],
+    "word1": "sun",
+    "word2": "moon",
+    "n1": 10,
+    "n2": 20,
+    "query": "sun",
+}
+OPEN = ("containing", "starts_with", "ends_with")
+
+
+def row_of(text, fault="", corrected=""):
+    """A printed text of Table 9."""
+    names = ("value", "bold", "note")
+    return PublishedRow.model_validate(
+        dict.fromkeys(names, "")
+        | {"exhibit": "table9", "row": "1", "column": "eng", "text": text, "unit": "text"}
+        | {"fault": fault, "corrected": corrected}
+    )
+
+
+def prompts(pack):
+    """Two prompts of each template of a pack."""
+    for task, templates in pack.templates.items():
+        many = any(part in task for part in OPEN)
+        for template in range(1, len(templates) + 1):
+            for number in (1, 2):
+                prompt = prompt_of(pack, task, template, ARGUMENTS, corrected=False)
+                yield dict.fromkeys(PROMPTS.names) | {
+                    "item_id": item_id("lmentry", pack.lang, task, template, number, prompt),
+                    "lang": pack.lang,
+                    "phenomenon": task,
+                    "paradigm": f"template={template}",
+                    "template": template,
+                    "number": number,
+                    "nominal": 2,
+                    "prompt": prompt,
+                    "answer": None if many else "moon",
+                    "arguments": json.dumps(ARGUMENTS),
+                }
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """Language packs of the paper's languages and of French, and prompts of each template."""
+    root = tmp_path_factory.mktemp("texts")
+    packs = [*PACKS, FRENCH]
+    items = [
+        write([*prompts(read_pack(path))], PROMPTS, root / f"items/{path.stem}.parquet")
+        for path in packs
+    ]
+    return {"packs": packs, "items": items, "printed": sorted(PRINTED.glob("*.csv"))}
+
+
+def cells(exhibit):
+    return {(cell.row, cell.column): cell for cell in exhibit.cells}
+
+
+# What is compared
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "same"),
+    [
+        ("the word “cat”", 'the word "cat"', True),
+        ("doesn’t", "doesn't", True),
+        ("types of cars?", "types of cars ?", False),
+        ("“Cat”", '"cat"', False),
+        ("words “a”, or “b”", 'words "a", and "b"', False),
+    ],
+)
+def test_wording_counts_and_typeset_quotation_marks_do_not(text, other, same):
+    assert same_wording(text, other) is same
+
+
+@pytest.mark.parametrize(
+    ("row", "released", "status"),
+    [
+        (row_of("Write “word”:"), 'Write "word":', "exact"),
+        (row_of("Write “word”:"), 'Say "word":', "deviates"),
+        (row_of("Write “word”:", "erratum", "Say “word”:"), 'Say "word":', "erratum"),
+        (row_of("Write “word”:", "erratum"), 'Say "word":', "erratum"),
+        # A fault must be one, and its correction what the release has.
+        (row_of("Write “word”:", "erratum"), 'Write "word":', "deviates"),
+        (row_of("Write “word”:", "erratum", "Tell “word”:"), 'Say "word":', "deviates"),
+        (row_of("Wr te", "garbled"), "Write", "garbled"),
+    ],
+)
+def test_a_printed_text_is_exact_an_erratum_garbled_or_deviates(row, released, status):
+    assert status_of(row, {"text": released, "value": 1.0}, None) == status
+    assert status_of(row, None, None) == (row.fault or "not recomputable")
+
+
+def test_a_campaigns_text_agrees_with_the_same_wording():
+    row = row_of("Write “word”:")
+    assert verdict_of(row, {"text": 'Write "word":'}) == "agrees"
+    assert verdict_of(row, {"text": 'Say "word":'}) == "deviates"
+    assert verdict_of(row, None) == "not run"
+
+
+def test_lineage_calls_the_unit_of_texts_as_the_printed_numbers_do():
+    assert cells_of_lineage.TEXT == TEXT
+
+
+def test_a_text_has_no_value_and_a_number_no_text_for_a_correction():
+    known = row_of("Write").model_dump()
+    with pytest.raises(ValueError, match="a text has no value"):
+        PublishedRow.model_validate(known | {"value": "3"})
+    with pytest.raises(ValueError, match="could not convert"):
+        PublishedRow.model_validate(known | {"unit": "%", "value": "3", "corrected": "Say"})
+
+
+def test_the_report_shows_the_released_text_beside_the_printed_one():
+    row = row_of("Write “word”:", "erratum", "Say “word”:")
+    number = Number(row, "table9.csv:2", "erratum", reading='Say "word":')
+    facts = number.facts()
+    assert (facts["text"], facts["again"]) == ("Write “word”:", 'Say "word":')
+    assert "unit" not in facts
+    assert number.in_print(row.corrected) == "Say “word”:"
+
+
+# Published forms
+
+
+@pytest.mark.parametrize("table", TEMPLATE_TABLES)
+def test_each_printed_template_is_the_packs_own_letter_by_letter(table, tables, tmp_path):
+    exhibit, _ = build(table, tables, PUBLISHED, tmp_path)
+    printed = {c.stands_for: c.text for c in exhibit.cells if c.printed}
+    released = {c.stands_for: c.text for c in exhibit.cells if not c.printed}
+    assert len(printed) == 3
+    assert printed.keys() == released.keys()
+    assert all(same_wording(text, released[place]) for place, text in printed.items())
+    assert "The wording is that of the release." in exhibit.caption
+
+
+def test_a_template_that_is_changed_in_the_pack_is_no_longer_as_printed(tables, tmp_path):
+    pack = yaml.safe_load(PACKS[0].read_text(encoding="utf-8"))
+    pack["templates"]["first_word"][1] = 'Tell the first word of "{sentence}".'
+    changed = tmp_path / "eng.yaml"
+    changed.write_text(yaml.safe_dump(pack, allow_unicode=True), encoding="utf-8")
+    packs = [changed, *tables["packs"][1:]]
+    exhibit, _ = build("table30", tables | {"packs": packs}, PUBLISHED, tmp_path)
+    difference = 'Worded otherwise in the release: English 2, Tell the first word of "sentence".'
+    assert difference in exhibit.caption
+
+
+def test_printed_examples_are_what_the_releases_templates_make_of_their_arguments(tables, tmp_path):
+    exhibit, _ = build("table1", tables, PUBLISHED, tmp_path)
+    printed = {c.stands_for: c for c in exhibit.cells if c.printed}
+    released = {c.stands_for: c for c in exhibit.cells if not c.printed}
+    assert [task for task, _ in printed] == [task for task, _ in released] == [*TASKS]
+    unlike = {
+        task
+        for (task, column), cell in printed.items()
+        if not same_wording(cell.text, released[task, column].text)
+    }
+    assert unlike == {"any_words_from_category", "all_words_from_category"}
+    assert released["homophones", "prompt"].where["key"] == "homophones.2"
+
+
+def test_the_korean_system_prompt_has_a_space_that_the_release_has_not(tables, tmp_path):
+    exhibit, _ = build("table7", tables, PUBLISHED, tmp_path)
+    by_place = cells(exhibit)
+    printed, released = (by_place["Korean", f"System prompt{end}"] for end in ("", ", released"))
+    assert printed.text.replace("해야 합니다", "해야합니다") == released.text != printed.text
+    assert "Worded otherwise in the release: Korean" in exhibit.caption
+
+
+# Measured forms
+
+
+def test_measured_templates_have_both_wordings_side_by_side_and_their_prompts(tables, tmp_path):
+    exhibit, _ = build("table15", tables, MEASURED, tmp_path)
+    by_place = cells(exhibit)
+    assert "todas estas" in by_place["Spanish 2", "Template"].text
+    assert "alguna de" in by_place["Spanish 2", "Corrected"].text
+    assert by_place["Spanish 2", "Prompts"].value == 2
+    assert ("English 1", "Corrected") not in by_place
+    assert len([1 for _, column in by_place if column == "Template"]) == 3 * 10
+    assert "mots" in by_place["French 1", "Template"].text
+    assert "worded as published" in exhibit.caption
+
+
+def test_spaces_too_many_can_be_seen(tables, tmp_path):
+    exhibit, _ = build("table15", tables, MEASURED, tmp_path)
+    assert cells(exhibit)["German 1", "Template"].text.endswith('"nein".␣')
+    assert r"\textvisiblespace" in latex_text(exhibit)
+    assert "w$_5$" in latex_text(exhibit)
+
+
+def test_a_language_without_the_task_is_named(tables, tmp_path):
+    exhibit, _ = build("table23", tables, MEASURED, tmp_path)
+    assert "Without the task: Basque." in exhibit.caption
+    assert not any(cell.row.startswith("Basque") for cell in exhibit.cells)
+
+
+def test_korean_says_that_it_is_korean(tables, tmp_path):
+    exhibit, _ = build("table9", tables, MEASURED, tmp_path)
+    page = html_text(exhibit)
+    assert 'lang="ko">"word"가 포함된' in page.replace("&quot;", '"')
+    assert ":lang(ko)" in page
+
+
+def test_measured_english_templates_stand_beside_the_printed_ones(tables, tmp_path):
+    exhibit, _ = build("table9", tables, MEASURED, tmp_path)
+    english = cells(exhibit)["English 1", "Template"]
+    assert english.stands_for == ("1", ENGLISH)
+    assert (
+        verdict_of(
+            row_of("Write a sentence that contains the word “word”:"), {"text": english.text}
+        )
+        == "agrees"
+    )
+
+
+def test_measured_examples_are_the_campaigns_own_prompts_with_their_answers(tables, tmp_path):
+    exhibit, _ = build("table1", tables, MEASURED, tmp_path)
+    by_place = cells(exhibit)
+    assert len(by_place) == 25
+    assert by_place["First letter of the word", "Example"].text == (
+        'What is the first letter of the word "sun"?'
+    )
+    assert exhibit.remarks["First letter of the word"] == {"Answer": "moon"}
+    assert exhibit.remarks["Word ending with letter"] == {"Answer": "any word that ends with “s”"}
+
+
+def test_without_english_the_examples_are_of_another_language(tables, tmp_path):
+    items = [path for path in tables["items"] if path.stem == "fra"]
+    exhibit, _ = build("table1", tables | {"items": items}, MEASURED, tmp_path)
+    assert "in French" in exhibit.caption
+    assert exhibit.written_in["Word ending with letter", "Example"] == "fra"
+
+
+def test_a_template_leads_to_its_language_pack(tables, tmp_path):
+    exhibit, path = build("table15", tables, MEASURED, tmp_path)
+    tree = Node(path, "", None, inputs=[Node(pack, "", None) for pack in PACKS])
+    cell = cells(exhibit)["Spanish 2", "Corrected"]
+    rows = read_tables(nearest(tree, cell.source))
+    [row] = rows[(rows["lang"] == "spa") & (rows["key"] == cell.where["key"])].to_dict("records")
+    assert row["published"].startswith("¿Representan todas estas palabras {words}")
+    assert row["corrected"].startswith("¿Representa alguna de")
+
+
+def test_the_published_forms_need_the_language_packs(tables, tmp_path):
+    with pytest.raises(UserError, match="needs packs"):
+        build("table9", tables | {"packs": []}, PUBLISHED, tmp_path)
+
+
+def test_every_table_of_templates_has_both_forms():
+    assert [*TEMPLATE_TABLES] == [f"table{number}" for number in range(9, 34)]
+    for name in ("table1", *TEMPLATE_TABLES):
+        assert SPECS[name].needs
+        assert SPECS[name].published

@@ -1,0 +1,273 @@
+"""Does a language agree: what is counted, and the labels of the tests."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from blimpworks.papers.multiblimp.items.agreement import count_agreement, label_of, load_evidence
+from blimpworks.papers.multiblimp.items.phenomena import PHENOMENA
+from blimpworks.papers.multiblimp.settings import AgreementOptions, MultiblimpOptions
+from blimpworks.tables import AGREEMENT_COUNTS, CANDIDATES, read_table
+from support.treebank_kit import DOGS_SING, FIN, SEEN, UNIMORPH
+
+# Agreement (notes 2.7)
+
+
+def counts(treebank, *sentences, unimorph=UNIMORPH, name="sv#", **settings):
+    """Counts of one phenomenon, by verb type, order, and values of subject and verb."""
+    language = treebank(*sentences, phenomena=(name,), **settings)
+    lexicon = language.lexicon(unimorph)
+    language.candidates()
+    rows = read_table(CANDIDATES, language.path / "candidates")
+    phenomenon, options = PHENOMENA[name], language.options
+    inside = rows.filter(
+        [kind == phenomenon.construction for kind in rows["construction"].to_pylist()]
+    )
+    evidence = load_evidence(inside, lexicon, phenomenon.construction, options)
+    return dict(count_agreement(inside, evidence, language.lang, phenomenon, options))
+
+
+def agreement(treebank, *sentences, unimorph=UNIMORPH, **settings):
+    """The table of agreement of a language: a row for each subject value and order."""
+    language = treebank(*sentences, **settings)
+    language.lexicon(unimorph)
+    language.candidates()
+    return language.agreement()
+
+
+LOWER = DOGS_SING.replace("Dogs", "dogs")
+
+
+def test_subject_and_verb_with_one_value_each_are_counted_by_order(treebank):
+    turned = f"""
+    1 sing sing VERB {FIN}|Number=Plur 0 root
+    2 dogs dog NOUN Number=Plur 1 nsubj
+    """
+    assert counts(treebank, LOWER, LOWER, turned) == {
+        ("both", "SV", "PL", "PL"): 2,
+        ("both", "VS", "PL", "PL"): 1,
+    }
+
+
+def test_a_disagreement_is_counted_as_it_stands(treebank):
+    assert counts(treebank, SEEN.replace("singeth", "sings")) == {("both", "SV", "PL", "SG"): 1}
+
+
+def test_a_value_among_several_counts_as_agreement(treebank):
+    unimorph = UNIMORPH + "sing sing V;IND;PRS;1;SG\n"
+    assert counts(treebank, LOWER, unimorph=unimorph) == {("both", "SV", "PL", "PL"): 1}
+
+
+def test_several_values_on_both_sides_are_no_evidence(treebank):
+    unimorph = UNIMORPH + "sing sing V;IND;PRS;1;SG\ndog dogs N;SG\n"
+    assert counts(treebank, LOWER, unimorph=unimorph) == {}
+
+
+def test_verbs_are_looked_up_as_indicative_and_active(treebank):
+    unimorph = UNIMORPH + "sing sing V;SBJV;SG\nsing sing V;PASS;SG\n"
+    assert counts(treebank, LOWER, unimorph=unimorph) == {("both", "SV", "PL", "PL"): 1}
+
+
+def test_a_number_that_does_not_inflect_in_a_lexicon_is_no_evidence(treebank):
+    only_plural = "sing sing V;IND;PRS;3;PL\ndog dog N;SG\ndog dogs N;PL"
+    assert counts(treebank, LOWER, unimorph=only_plural) == {}
+
+
+def test_annotation_is_evidence_only_when_corrected(treebank):
+    unknown = LOWER.replace("dogs dog", "owls owl").replace(f"{FIN}|", "")
+    args = {"unimorph": "be is V;SG"}
+    assert counts(treebank, unknown, **args) == {}
+    assert counts(treebank, unknown, **args, agreement_evidence="corrected") == {
+        ("both", "SV", "PL", "PL"): 1
+    }
+
+
+@pytest.mark.parametrize(("variant", "kind"), [("published", "both"), ("corrected", "verb")])
+def test_verbs_and_auxiliaries_are_counted_apart_only_when_corrected(treebank, variant, kind):
+    assert counts(treebank, LOWER, verb_types=variant) == {(kind, "SV", "PL", "PL"): 1}
+
+
+@pytest.mark.parametrize(
+    ("feats", "n"), [("Tense=Pres|Person=3", 1), ("Tense=Past|Person=3", 0), ("Tense=Pres", 0)]
+)
+def test_english_counts_what_is_annotated_as_third_person_present(treebank, feats, n):
+    tree = LOWER.replace("NOUN Number=Plur", "NOUN Number=Plur|Person=3")
+    tree = tree.replace(FIN, f"{FIN}|{feats}")
+    assert sum(counts(treebank, tree, lang="eng").values()) == n
+    assert sum(counts(treebank, tree).values()) == 1
+
+
+def test_the_table_of_a_language_obeys_its_condition(treebank):
+    present = LOWER.replace(FIN, f"{FIN}|Tense=Pres|Person=3")
+    assert [row["n"] for row in agreement(treebank, LOWER, present, lang="eng")] == [1]
+
+
+def test_the_table_has_a_row_for_each_subject_value_and_order(treebank):
+    (row,) = agreement(treebank, LOWER, LOWER, SEEN.replace("singeth", "sings"))
+    assert (row["order"], row["value"], row["agreeing"], row["n"]) == ("SV", "PL", 2, 3)
+    assert row["p_less"] == pytest.approx(0.271)
+    assert row["label"] == "?"
+
+
+def edge(subject, verb, inverted):
+    """A sentence of "dog" or "dogs" and "sings" or "sing", in either order."""
+    places = (2, 1) if inverted else (1, 2)
+    lines = [
+        f"{places[0]} {subject} dog NOUN Number=Plur {places[1]} nsubj",
+        f"{places[1]} {verb} sing VERB {FIN} 0 root",
+    ]
+    return "\n".join(reversed(lines) if inverted else lines)
+
+
+EDGES = st.lists(
+    st.builds(
+        edge, st.sampled_from(["dog", "dogs"]), st.sampled_from(["sing", "sings"]), st.booleans()
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(EDGES, st.sampled_from(["published", "corrected"]))
+@settings(
+    max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+def test_every_row_of_the_table_sums_up_what_was_counted(treebank, sentences, variant):
+    language = treebank(*sentences, phenomena=("sv#", "svP"), verb_types=variant)
+    language.lexicon(UNIMORPH + "we we PRO;1;PL\nwe dogs PRO;3;PL\n")
+    language.candidates()
+    rows = language.agreement()
+    counted = read_table(AGREEMENT_COUNTS, language.path / "agreement_counts").to_pylist()
+    sums = {}
+    for c in counted:
+        key = (c["phenomenon"], c["verb_type"], c["order"], c["subject_value"])
+        n, agreeing = sums.get(key, (0, 0))
+        same = c["subject_value"] == c["verb_value"]
+        sums[key] = n + c["count"], agreeing + same * c["count"]
+    names = ("phenomenon", "verb_type", "order", "value")
+    assert sums == {tuple(row[k] for k in names): (row["n"], row["agreeing"]) for row in rows}
+    assert all(row["probability"] == row["agreeing"] / row["n"] for row in rows)
+    assert sum(c["count"] for c in counted if c["phenomenon"] == "sv#") == len(sentences)
+
+
+# Participles (notes 2.7)
+
+GONE = """
+1 dogs dog NOUN Number=Plur 2 nsubj
+2 gone go VERB Number=Plur|VerbForm=Part 0 root
+"""
+WENT = GONE.replace("gone", "gont").replace("dogs", "dog").replace("Plur", "Sing")
+FIRST_ENTRY = "1 a a DET Number=Sing 0 root"
+"""The entry that the authors lose."""
+DOGS = "dog dogs N;PL\ndog dog N;SG\n"
+
+
+def of_participles(treebank, verbs, **settings):
+    sentences = (GONE, WENT, FIRST_ENTRY)
+    counted = counts(treebank, *sentences, unimorph=DOGS + verbs, name="sp#", **settings)
+    return {(subject, verb): n for (_, _, subject, verb), n in counted.items()}
+
+
+def test_the_treebanks_participles_are_asked_only_where_unimorph_has_nothing(treebank):
+    contrary = "go gone V.PTCP;SG\ngo gont V.PTCP;PL\n"
+    assert of_participles(treebank, "") == {("PL", "PL"): 1, ("SG", "SG"): 1}
+    assert of_participles(treebank, contrary) == {("PL", "SG"): 1, ("SG", "PL"): 1}
+    corrected = of_participles(treebank, contrary, agreement_evidence="corrected")
+    assert corrected == {("PL", "PL"): 1, ("SG", "SG"): 1}
+
+
+OPEN = "go gone V.PTCP\ngo gont V.PTCP;SG\ngo goes V.PTCP;PL\n"
+
+
+def test_an_open_value_of_a_participle_is_no_evidence_and_hides_the_treebanks(treebank):
+    assert of_participles(treebank, OPEN) == {("SG", "SG"): 1}
+
+
+def test_open_values_on_both_sides_are_no_agreement(treebank):
+    open_subject = OPEN + "dog dogs N\n"
+    assert of_participles(treebank, open_subject) == {("SG", "SG"): 1}
+
+
+def test_an_open_value_of_a_verb_beside_another_is_left_out(treebank):
+    unimorph = UNIMORPH.replace("sing sing V;IND;PRS;3;PL", "sing sing V;IND;SG\nsing sing V;IND")
+    assert counts(treebank, LOWER, unimorph=unimorph) == {("both", "SV", "PL", "SG"): 1}
+
+
+def test_an_open_value_of_a_verb_leaves_the_word_to_the_treebank(treebank):
+    sentences = [tree.replace("VerbForm=Part", FIN) for tree in (GONE, WENT)]
+    sentences.append(FIRST_ENTRY)
+    verbs = OPEN.replace("V.PTCP", "V;IND")
+    assert counts(treebank, *sentences, unimorph=DOGS + verbs) == {
+        ("both", "SV", "PL", "PL"): 1,
+        ("both", "SV", "SG", "SG"): 1,
+    }
+
+
+def test_finite_forms_are_no_evidence_for_participles(treebank):
+    finite = "go gone V;IND;SG\ngo gone V.PTCP;PL\ngo gont V.PTCP;SG\n"
+    assert of_participles(treebank, finite) == {("PL", "PL"): 1, ("SG", "SG"): 1}
+
+
+# Gender and person
+
+SHE_SANG = f"""
+1 she she PRON Gender=Fem|Person=3 2 nsubj
+2 sang sing VERB {FIN}|Gender=Fem|Person=3 0 root
+"""
+
+
+@pytest.mark.parametrize(("name", "value"), [("svG", "FEM"), ("svP", "3")])
+def test_gender_and_person_are_counted_like_number(treebank, name, value):
+    unimorph = "she she PRO;FEM;3\nhe he PRO;MASC;3\nsing sang V;FEM;3\n"
+    assert counts(treebank, SHE_SANG, unimorph=unimorph, name=name) == {
+        ("both", "SV", value, value): 1
+    }
+
+
+def test_without_the_feature_on_verbs_nothing_is_counted(treebank):
+    unimorph = "she she PRO;FEM\nhe he PRO;MASC\nsing sang V;PST\n"
+    ungendered = SHE_SANG.replace(f"{FIN}|Gender=Fem", FIN)
+    assert counts(treebank, ungendered, unimorph=unimorph, name="svG") == {}
+
+
+# Labels (notes 2.8)
+
+
+@pytest.mark.parametrize(
+    ("agreeing", "n", "greater", "less", "label"),
+    [
+        (29, 29, 0.9**29, 1.0, "+"),
+        (28, 28, 0.9**28, 1.0, "~"),
+        (6, 6, 0.531441, 1.0, "~"),
+        (5, 5, 0.59049, 1.0, "?"),
+        (9, 10, 0.7360989291, 0.6513215599, "?"),
+        (1, 3, 0.999, 0.028, "-"),
+        (1, 2, 0.99, 0.19, "?"),
+        (0, 50, 1.0, 0.1**50, "?"),
+    ],
+)
+def test_labels_follow_two_exact_tests(agreeing, n, greater, less, label):
+    expected = (pytest.approx(greater), pytest.approx(less), label)
+    assert label_of(agreeing, n, 8, MultiblimpOptions()) == expected
+
+
+def test_corrected_alpha_is_divided_by_two_tests_for_each_row(treebank):
+    singular = LOWER.replace("dogs", "dog").replace("sing sing", "sings sing")
+    for others, label in (((), "+"), ((singular.replace("Plur", "Sing"),), "~")):
+        rows = agreement(treebank, *[LOWER] * 29, *others, bonferroni="corrected")
+        labels = {row["value"]: row["label"] for row in rows}
+        assert labels["PL"] == label
+
+
+def test_alpha_is_halved():
+    options = MultiblimpOptions(agreement=AgreementOptions(alpha=0.09))
+    assert label_of(29, 29, 8, options)[2] == "~"
+
+
+def test_corrected_the_subjects_own_number_on_a_verb_is_evidence(treebank):
+    tree = """
+    1 dogs dog NOUN Number=Plur 2 nsubj
+    2 sing sing VERB Mood=Ind|Number[subj]=Plur 0 root
+    """
+    rows = agreement(treebank, tree, unimorph="", agreement_evidence="corrected")
+    assert [(row["value"], row["agreeing"]) for row in rows] == [("PL", 1)]

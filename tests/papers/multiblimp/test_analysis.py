@@ -1,0 +1,572 @@
+"""Frequencies, tests and regressions: hand values, planted parameters, and the paper's own."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom, chi2
+
+from blimpworks.analysis.comparisons import EXACT_BELOW, compare, compare_models, mcnemar_p
+from blimpworks.analysis.linear import ordinary_least_squares, standardise
+from blimpworks.campaign.catalogue import LanguageRow, ModelRow, read_rows, whole_catalogue
+from blimpworks.campaign.load import campaign_model
+from blimpworks.campaign.reference import PublishedRow, language_groups
+from blimpworks.errors import UserError
+from blimpworks.papers.multiblimp.analysis.frequencies import (
+    UNITS,
+    frequencies,
+    read_totals,
+    resource_group,
+)
+from blimpworks.papers.multiblimp.analysis.leaders import leaders, leads
+from blimpworks.papers.multiblimp.analysis.margins import (
+    ANALYSIS,
+    COLLINEAR,
+    COMPARED,
+    CONSTANT,
+    FACTORS,
+    FEW,
+    TEXTLESS,
+    TYPE,
+    UNKNOWN,
+    factors,
+    fit_margin,
+)
+from blimpworks.papers.multiblimp.analysis.regressions import fit_frequency, fit_size, logistic
+from blimpworks.papers.multiblimp.exhibits.models import PRINTED as PAPER_MODELS
+from blimpworks.papers.multiblimp.exhibits.models import rivals
+from blimpworks.reproduction.accuracies import read_published
+from blimpworks.tables import ACCURACIES, COMPARISONS, JUDGEMENTS, SCORES, read_table, write_table
+from support.paths import REPOSITORY
+
+CONFIG = REPOSITORY / "config"
+PRINTED = CONFIG / "published/multiblimp"
+MODELS = read_rows(ModelRow, CONFIG / "models.tsv")
+
+
+def printed(name):
+    """Printed values by row and column."""
+    rows = read_rows(PublishedRow, PRINTED / f"{name}.csv")
+    return {(row.row, row.column): row.value for row in rows if row.value is not None}
+
+
+# Frequencies
+
+
+def counts(characters):
+    return {"documents": 1, "sentences": 1, "words": 1, "characters": characters}
+
+
+def test_a_languages_text_is_that_of_all_its_codes_and_none_ranks_lowest():
+    totals = {"hrv": counts(5), "srp": counts(4), "eng": counts(7), "xyz": counts(99)}
+    rows = frequencies(["eng", "hbs", "aqz"], {"hbs": ("hrv", "srp", "cnr")}, totals)
+    assert [(r["lang"], r["codes"], r["characters"], r["rank"]) for r in rows] == [
+        ("aqz", None, 0, 1),
+        ("eng", "eng", 7, 2),
+        ("hbs", "hrv,srp", 9, 3),
+    ]
+
+
+def test_the_least_frequent_sixty_percent_are_low_and_the_first_tenth_high():
+    groups = [resource_group(rank, 101) for rank in range(1, 102)]
+    assert [groups.count(name) for name in ("low", "mid", "high")] == [60, 30, 11]
+    assert groups == sorted(groups, key=["low", "mid", "high"].index)
+
+
+def test_totals_are_added_up_over_scripts(tmp_path):
+    path = tmp_path / "totals.tsv"
+    header = "code\tdocuments\tsentences\twords\tcharacters\n"
+    path.write_text(f"{header}uig-Arab\t1\t2\t3\t4\nuig-Latn\t10\t20\t30\t40\n")
+    assert read_totals(path)["uig"] == dict(zip(UNITS, (11, 22, 33, 44), strict=True))
+
+
+@pytest.mark.parametrize("text", ["code\twords\neng\t1\n", "code\tdocuments\tsentences\twords\t"])
+def test_a_file_that_is_no_table_of_totals_is_refused(tmp_path, text):
+    path = tmp_path / "totals.tsv"
+    path.write_text(text)
+    with pytest.raises(UserError, match=r"totals.tsv:1: columns are .* expected code, documents"):
+        read_totals(path)
+
+
+# Comparisons
+
+
+@pytest.mark.parametrize(
+    ("only_a", "only_b", "exact_below", "p"),
+    [
+        (0, 0, 0, 1.0),
+        (5, 5, 0, 1.0),
+        (5, 5, EXACT_BELOW, 1.0),
+        (1, 9, EXACT_BELOW, 2 * (1 + 10) / 2**10),
+        (1, 9, 0, math.erfc(math.sqrt((8 - 1) ** 2 / 10 / 2))),
+        (10, 30, EXACT_BELOW, math.erfc(math.sqrt((20 - 1) ** 2 / 40 / 2))),
+        (10, 30, 0, math.erfc(math.sqrt((20 - 1) ** 2 / 40 / 2))),
+    ],
+)
+def test_mcnemar_is_chi_squared_with_correction_or_exact_for_few(only_a, only_b, exact_below, p):
+    assert mcnemar_p(only_a, only_b, exact_below) == pytest.approx(p, rel=1e-12)
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.sampled_from([0, EXACT_BELOW]))
+def test_mcnemar_is_the_same_in_either_order_and_a_probability(a, b, exact_below):
+    assert 0 <= mcnemar_p(a, b, exact_below) <= 1
+    assert mcnemar_p(a, b, exact_below) == pytest.approx(mcnemar_p(b, a, exact_below))
+
+
+def test_the_exact_test_ends_at_the_documented_number():
+    exact = 2 * sum(math.comb(24, k) for k in range(9)) / 2**24
+    assert mcnemar_p(8, 16, EXACT_BELOW) == pytest.approx(exact)
+    assert EXACT_BELOW == 25
+    assert mcnemar_p(8, 17, EXACT_BELOW) == pytest.approx(math.erfc(math.sqrt(8**2 / 25 / 2)))
+
+
+# Which form of the test, and which rivals, the p-values of Table B.2 can come from. The
+# printed accuracies give the number of pairs that each of two models has right, so the only
+# unknown is how many the better one alone has wrong.
+
+CHAT_OF_A_BASE = {"llama-3.1-70b-instruct", "gemma-3-27b-it", "olmo-2-32b-it"}
+DISPLACED = {"cym", "wol", "sah", "san", "pol", "orv"}
+"""Languages of Table B.2 whose rows of Table 5 are not, or not wholly, legible."""
+
+
+def numbers_right(percent, n):
+    near = np.arange(max(0, round(percent * n / 100) - 5), min(n, round(percent * n / 100) + 5) + 1)
+    return near[np.abs(100 * near / n - percent) <= 0.05 + 1e-9]
+
+
+def splits(lang, rivals, form):
+    """(only best right, only next right) that give the p printed for a language."""
+    cells = printed("table5")
+    n = int(cells[lang, "n"])
+    best, p = next(
+        (m, printed("tableb2")[lang, "p"]) for row, m in printed("tableb2") if row == lang
+    )
+    others = [cells[lang, m] for m in rivals - {best} if (lang, m) in cells]
+    splits = []
+    for right in numbers_right(cells[lang, best], n):
+        for other in numbers_right(max(others), n):
+            c = np.arange(0, min(other, n - right) + 1)
+            b = c + right - other
+            hits = np.abs(form(b, c) - p) <= 0.0005 + 1e-9
+            splits += list(zip(b[hits].tolist(), c[hits].tolist(), strict=True))
+    return splits
+
+
+def corrected_chi2(b, c):
+    return chi2.sf((np.abs(b - c) - 1.0) ** 2 / (b + c), 1)
+
+
+def plain_chi2(b, c):
+    return chi2.sf((b - c) ** 2 / (b + c), 1)
+
+
+def exact(b, c):
+    return np.minimum(1, 2 * binom.cdf(np.minimum(b, c), b + c, 0.5))
+
+
+def legible_leads():
+    return sorted({lang for lang, _ in printed("tableb2")} - DISPLACED)
+
+
+@pytest.mark.parametrize("lang", legible_leads())
+def test_every_p_of_table_b2_is_a_chi_squared_with_correction_without_chat_versions(lang):
+    assert splits(lang, {*PAPER_MODELS} - CHAT_OF_A_BASE, corrected_chi2)
+
+
+@pytest.mark.parametrize(("lang", "only"), [("sqi", (6, 0)), ("fao", (12, 1)), ("bua", (16, 2))])
+def test_few_discordant_pairs_were_not_tested_exactly(lang, only):
+    rivals = {*PAPER_MODELS} - CHAT_OF_A_BASE
+    assert splits(lang, rivals, corrected_chi2) == [only]
+    assert not splits(lang, rivals, exact)
+
+
+@pytest.mark.parametrize("lang", ["sqi", "fao"])
+def test_the_test_was_not_done_without_correction(lang):
+    assert not splits(lang, {*PAPER_MODELS} - CHAT_OF_A_BASE, plain_chi2)
+
+
+def test_komi_zyrian_is_compared_with_goldfish_and_not_with_a_chat_version():
+    assert not splits("kpv", {*PAPER_MODELS}, corrected_chi2)
+    assert splits("kpv", {*PAPER_MODELS} - CHAT_OF_A_BASE, corrected_chi2) == [(65, 45)]
+
+
+@pytest.mark.parametrize("lang", ["chu", "lat", "fro"])
+def test_against_chat_versions_p_would_need_two_models_that_hardly_differ(lang):
+    n = printed("table5")[lang, "n"]
+    with_chat = splits(lang, {*PAPER_MODELS}, corrected_chi2)
+    without = splits(lang, {*PAPER_MODELS} - CHAT_OF_A_BASE, corrected_chi2)
+    assert max(b + c for b, c in with_chat) < 0.03 * n
+    assert min(b + c for b, c in without) > 0.1 * n
+
+
+def test_table_b2_leaves_out_chat_versions_of_models_that_it_has():
+    campaign = campaign_model()(campaign="x")
+    assert {*rivals(campaign, whole_catalogue(campaign))} == {*PAPER_MODELS} - CHAT_OF_A_BASE
+
+
+def test_models_are_compared_on_what_both_have_judged():
+    right = np.array([[1, 0], [1, 1], [0, 1], [1, 0], [1, 0]], bool)
+    judged = np.array([[1, 1], [1, 1], [1, 1], [1, 1], [1, 0]], bool)
+    first, second = compare(right, judged)
+    assert (first["n"], first["only_a"], first["only_b"]) == (4, 2, 1)
+    assert (first["accuracy_a"], first["accuracy_b"]) == (0.75, 0.5)
+    assert (second["only_a"], second["accuracy_a"]) == (1, 0.5)
+
+
+def write_judgements(path, verdicts):
+    """A judgements table from (item, paradigm, method, correct)."""
+    rows = [
+        {"item_id": i, "phenomenon": "sv#", "paradigm": p, "method": m, "correct": c}
+        for i, p, m, c in verdicts
+    ]
+    write_table(pa.Table.from_pylist(rows, schema=JUDGEMENTS.arrow()), JUDGEMENTS, path)
+
+
+def test_a_pair_in_two_conditions_is_compared_in_each_and_by_one_method(tmp_path):
+    verdicts = {
+        "x": [("i", "p", "m", 1), ("i", "q", "m", 0), ("j", "p", "m", None), ("i", "p", "o", 0)],
+        "y": [("i", "q", "m", 1), ("j", "p", "m", 1), ("i", "p", "m", 0.5), ("i", "p", "o", 1)],
+    }
+    judged = []
+    for model, rows in verdicts.items():
+        path = tmp_path / f"{model}.parquet"
+        write_judgements(path, rows)
+        judged.append((model, "eng", path))
+    output = tmp_path / "comparisons.parquet"
+    assert compare_models(judged, "multiblimp", "m", output) == 2
+    first = read_table(COMPARISONS, output).to_pylist()[0]
+    assert (first["model_a"], first["n"], first["only_a"], first["only_b"]) == ("x", 2, 1, 1)
+
+
+def comparison(lang, a, b, accuracy_a, accuracy_b, p):
+    names = {"lang": lang, "model_a": a, "model_b": b}
+    return names | {"accuracy_a": accuracy_a, "accuracy_b": accuracy_b, "p": p}
+
+
+def test_a_model_leads_where_it_beats_the_next_best_whatever_the_others():
+    rows = [
+        comparison("eng", "a", "b", 0.9, 0.8, 0.2),
+        comparison("eng", "a", "c", 0.9, 0.5, 0.0),
+        comparison("eng", "b", "a", 0.8, 0.9, 0.2),
+        comparison("deu", "a", "b", 0.9, 0.8, 0.01),
+        comparison("deu", "a", "c", 0.9, 0.8, 0.09),
+        comparison("fra", "a", "b", 0.9, 0.9, 1.0),
+    ]
+    leading = leaders(pd.DataFrame(rows))
+    assert [tuple(r) for r in leading[["lang", "model_a", "model_b", "p"]].to_numpy()] == [
+        ("deu", "a", "c", 0.09),
+        ("eng", "a", "b", 0.2),
+    ]
+    assert list(leads(pd.DataFrame(rows))["lang"]) == ["deu"]
+
+
+def test_with_unequal_coverage_a_model_leads_only_if_it_is_ahead_of_every_other():
+    """a is ahead of b on what they share, c of a: no one leads but c, and nearest is b."""
+    rows = [
+        comparison("eng", "a", "b", 0.9, 0.6, 0.01),
+        comparison("eng", "b", "a", 0.6, 0.9, 0.01),
+        comparison("eng", "a", "c", 0.5, 0.55, 0.04),
+        comparison("eng", "c", "a", 0.55, 0.5, 0.04),
+        comparison("eng", "b", "c", 0.58, 0.6, 0.08),
+        comparison("eng", "c", "b", 0.6, 0.58, 0.08),
+    ]
+    leading = leaders(pd.DataFrame(rows))
+    assert [tuple(r) for r in leading[["model_a", "model_b", "p"]].to_numpy()] == [("c", "b", 0.08)]
+
+
+# Regressions
+
+
+def accuracies_frame(percents, lang="eng", n=1000):
+    return pd.DataFrame(
+        [
+            {"model": m, "lang": lang, "phenomenon": "all", "paradigm": "all", "n": n}
+            | {"accuracy": percent / 100}
+            for m, percent in percents.items()
+        ]
+    )
+
+
+def by_term(rows):
+    return {row["term"]: row for row in rows}
+
+
+def test_least_squares_recovers_planted_coefficients_and_their_interval():
+    random = np.random.default_rng(1)
+    x = pd.DataFrame(random.normal(size=(4000, 2)), columns=["u", "v"])
+    y = 3 + 2 * x["u"] - 0.5 * x["v"] + pd.Series(random.normal(size=4000))
+    terms = by_term(ordinary_least_squares(y, x))
+    for term, planted in (("intercept", 3), ("u", 2), ("v", -0.5)):
+        assert terms[term]["coefficient"] == pytest.approx(planted, abs=0.06)
+        assert terms[term]["low"] < planted < terms[term]["high"]
+        assert terms[term]["standard_error"] == pytest.approx(1 / math.sqrt(4000), rel=0.05)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_nothing_is_estimated_from_as_few_observations_as_terms(n):
+    x = pd.DataFrame({"u": range(n), "v": [k**2 for k in range(n)]})
+    assert ordinary_least_squares(pd.Series(range(n)), x) == []
+
+
+def test_nothing_is_estimated_from_collinear_predictors():
+    x = pd.DataFrame({"u": range(9), "v": range(9)})
+    assert ordinary_least_squares(pd.Series(range(9)), x) == []
+
+
+SIZES = {
+    f"{family}{size}{tuning}": (family, size, tuning)
+    for family in "fg"
+    for size in (1, 3, 9)
+    for tuning in ("base", "chat")
+}
+
+
+def test_accuracy_by_size_is_per_standard_deviation_of_the_logarithm():
+    facts = {m: {"family": f, "parameters": s, "tuning": t} for m, (f, s, t) in SIZES.items()}
+    size = standardise(pd.Series({m: math.log(s) for m, (_, s, _) in SIZES.items()}))
+    percents = {
+        m: 80 + 4 * size[m] - 3 * (t == "chat") + 2 * (f == "g") for m, (f, _, t) in SIZES.items()
+    }
+    terms = by_term(fit_size(accuracies_frame(percents), facts))
+    planted = {"intercept": 80, "size": 4, "post-training": -3, "family g": 2}
+    assert {t: row["coefficient"] for t, row in terms.items()} == pytest.approx(planted)
+    assert terms["size"]["n"] == 12
+    assert terms["size"]["r2"] == pytest.approx(1)
+
+
+def test_models_without_a_size_or_a_language_stay_out_and_too_few_give_nothing():
+    facts = {m: {"family": f, "parameters": s, "tuning": t} for m, (f, s, t) in SIZES.items()}
+    percents = {m: 70 + k for k, m in enumerate(SIZES)}
+    facts["f1base"]["parameters"] = None
+    frame = accuracies_frame(percents)
+    more = accuracies_frame({m: 60 for m in percents if m != "g9chat"}, lang="deu")
+    assert fit_size(pd.concat([frame, more]), facts)[0]["n"] == 10
+    assert fit_size(accuracies_frame({"f1base": 70, "f3base": 80}), facts) == []
+
+
+def test_the_papers_two_errors_have_the_ratio_of_a_standardised_logarithm():
+    text = printed("text72_73")
+    errors = [text[term, "coefficient"] / text[term, "t"] for term in ("size", "chat")]
+    rows = [r for r in MODELS if "multiblimp" in r.papers and r.family != "Goldfish"]
+    facts = {r.name: r.model_dump(include={"parameters", "family", "tuning"}) for r in rows}
+    random = np.random.default_rng(0)
+    frame = accuracies_frame({r.name: 80 + random.normal() for r in rows})
+    terms = by_term(fit_size(frame, facts))
+    ratio = terms["size"]["standard_error"] / terms["post-training"]["standard_error"]
+    assert ratio == pytest.approx(errors[0] / errors[1], rel=0.01)
+
+
+def test_the_logistic_trend_recovers_its_parameters_and_leaves_out_unknown_languages():
+    logs = dict(zip("abcdefgh", range(3, 11), strict=True))
+    known = pd.DataFrame({"lang": [*logs, "z"], "characters": [10**x for x in logs.values()] + [0]})
+    rows = [accuracies_frame({"m": logistic(x, -1.0, 0.4)}, lang) for lang, x in logs.items()]
+    curves, residuals = fit_frequency(pd.concat([*rows, accuracies_frame({"m": 50.0}, "z")]), known)
+    terms = by_term(curves)
+    assert terms["intercept"]["coefficient"] == pytest.approx(-1.0)
+    assert terms["frequency"]["coefficient"] == pytest.approx(0.4)
+    assert terms["frequency"]["n"] == 8
+    assert max(abs(row["residual"]) for row in residuals) < 1e-6
+
+
+def test_three_languages_give_no_trend():
+    known = pd.DataFrame({"lang": ["a", "b", "c"], "characters": [10, 100, 1000]})
+    rows = [accuracies_frame({"m": 50 + k}, lang) for k, lang in enumerate("abc")]
+    assert fit_frequency(pd.concat(rows), known) == ([], [])
+
+
+def test_margins_recover_planted_coefficients_per_standard_deviation():
+    random = np.random.default_rng(2)
+    frame = pd.DataFrame({name: random.normal(5, 3, 3000) for name in FACTORS})
+    frame[TYPE] = random.choice(["sv#", "svP"], 3000)
+    frame["margin"] = 1 + 2 * (frame[TYPE] == "svP") - 4 * standardise(frame["subword delta"])
+    terms = by_term(fit_margin(frame))
+    planted = {"intercept": 1, f"{TYPE} svP": 2, "subword delta": -4, "distance": 0}
+    assert {t: terms[t]["coefficient"] for t in planted} == pytest.approx(planted, abs=1e-9)
+    assert set(terms) == {"intercept", f"{TYPE} svP", f"{TYPE} sv#", *FACTORS}
+    assert terms[f"{TYPE} sv#"]["analysis"] == COMPARED
+
+
+def test_factors_that_never_vary_get_no_term_and_rows_with_gaps_stay_out():
+    random = np.random.default_rng(3)
+    frame = pd.DataFrame({name: random.normal(size=50) for name in FACTORS})
+    frame["distance"] = 1.0
+    frame["log frequency"] = [np.nan] * 10 + list(random.normal(size=40))
+    frame = frame.assign(**{TYPE: "spG", "margin": random.normal(size=50)})
+    terms = by_term(fit_margin(frame))
+    assert remarks_of(frame) == {
+        (TEXTLESS, "log frequency", 10),
+        (CONSTANT, "distance", 40),
+        (COMPARED, f"{TYPE} spG", 40),
+    }
+    assert terms["intercept"]["n"] == 40
+
+
+def remarks_of(frame):
+    rows = fit_margin(frame)
+    return {(r["analysis"], r["term"], r["n"]) for r in rows if r["analysis"] != ANALYSIS}
+
+
+def margins_frame(n):
+    random = np.random.default_rng(4)
+    frame = pd.DataFrame({name: random.normal(size=n) for name in FACTORS})
+    return frame.assign(**{TYPE: "svP", "margin": random.normal(size=n)})
+
+
+def test_without_any_text_margins_are_fitted_without_frequency():
+    frame = margins_frame(50).assign(**{"log frequency": np.nan})
+    assert by_term(fit_margin(frame))["intercept"]["n"] == 50
+    assert (TEXTLESS, "log frequency", 50) in remarks_of(frame)
+
+
+def test_what_cannot_be_fitted_says_why():
+    frame = margins_frame(50).drop(columns="log frequency")
+    assert (UNKNOWN, "log frequency", 50) in remarks_of(frame)
+    assert remarks_of(margins_frame(8)) == {(FEW, "intercept", 8)}
+    assert (FEW, "intercept", 0) in remarks_of(margins_frame(8).assign(margin=np.nan))
+    frame["distance"] = frame["sentence length"]
+    assert (COLLINEAR, "intercept", 50) in remarks_of(frame)
+
+
+def test_factors_of_a_pair_are_read_from_its_item_and_its_tokens():
+    item = {
+        "item_id": "i",
+        "lang": "eng",
+        "phenomenon": "sv#",
+        "good": "The cats run",
+        "bad": "The cats runs",
+        "distance": -2,
+        "attractors": 3,
+        "congruent_attractors": 1,
+    } | {"good_start": 9, "good_end": 12, "bad_start": 9, "bad_end": 13}
+    sides = {
+        "good_logprobs": [-1.0, -2.0, -3.0],
+        "good_ends": [3, 8, 12],
+        "bad_logprobs": [-1.0, -2.0, -3.0, -5.0],
+        "bad_ends": [3, 8, 12, 13],
+    }
+    whole = {"logprob_good": -6.0, "logprob_bad": -11.0, "tokens_good": 3, "tokens_bad": 4}
+    scores = pa.Table.from_pylist([{"item_id": "i", **whole, **sides}], schema=SCORES.arrow())
+    assert factors(pa.Table.from_pylist([item]), scores).iloc[0].to_dict() == {
+        "margin": 5.0,
+        "lang": "eng",
+        TYPE: "sv#",
+        "distance": 2,
+        "log perplexity": 2.0,
+        "sentence length": 3,
+        "subword delta": -1.0,
+        "congruent attractors": 1.0,
+        "incongruent attractors": 1.0,
+    }
+
+
+# Printed numbers
+
+
+def test_printed_accuracies_become_a_table_with_whole_numbers_of_pairs(tmp_path):
+    output = tmp_path / "accuracies.parquet"
+    read_published([PRINTED / "table5.csv"], "multiblimp", output)
+    rows = read_table(ACCURACIES, output).to_pandas()
+    english = rows[(rows["lang"] == "eng") & (rows["model"] == "llama-3.1-8b")].iloc[0]
+    assert (english["n"], english["correct"]) == (770, 765)
+    assert english["accuracy"] == pytest.approx(0.994)
+    assert rows["model"].nunique() == 11
+
+
+@pytest.mark.parametrize("line", ["eng\t1\t2", "eng\t1\t2\t3\t", "eng\t1\t2\t3\tx"])
+def test_totals_that_are_cut_short_are_refused_with_their_line(tmp_path, line):
+    path = tmp_path / "totals.tsv"
+    path.write_text(f"code\tdocuments\tsentences\twords\tcharacters\ndeu\t1\t2\t3\t4\n{line}")
+    with pytest.raises(UserError, match=r"totals.tsv:3: \w+ of 'eng' is (missing|x); expected"):
+        read_totals(path)
+
+
+def printed_in_bold(name):
+    return {(r.row, r.column) for r in read_rows(PublishedRow, PRINTED / f"{name}.csv") if r.bold}
+
+
+def best_printed(name, by):
+    """Places of the best numbers of each row (by 0) or column (by 1), without n and #best."""
+    cells = {place: v for place, v in printed(name).items() if place[1] not in ("n", "best")}
+    groups = {}
+    for place, value in cells.items():
+        groups.setdefault(place[by], []).append(value)
+    return {place for place, value in cells.items() if value == max(groups[place[by]])}
+
+
+def test_table_3_has_the_best_of_each_column_in_bold_goldfish_on_its_own_languages_alone():
+    best = {(row, column) for row, column in best_printed("table3", by=1) if row == "goldfish"}
+    bold = printed_in_bold("table3")
+    assert {place for place in bold if place[0] == "goldfish"} == {("goldfish", "goldfish")} < best
+    others = {place: v for place, v in printed("table3").items() if place[0] != "goldfish"}
+    tops = {}
+    for (_, column), value in others.items():
+        tops[column] = max(tops.get(column, 0), value)
+    ranked = {p for p, v in others.items() if v == tops[p[1]] and p[1] not in ("best", "goldfish")}
+    assert bold - {("goldfish", "goldfish")} == ranked
+
+
+def test_table_5_has_the_best_of_each_row_in_bold_but_for_these():
+    best, bold = best_printed("table5", by=0), printed_in_bold("table5")
+    assert best - bold == {("heb", "aya-expanse-32b")}
+    assert bold - best == {
+        ("aqz", "gemma-3-27b-it"),
+        ("bul", "aya-expanse-32b"),
+        ("cat", "aya-expanse-32b"),
+        ("eng", "goldfish"),
+        ("est", "gemma-3-27b"),
+        ("fas", "goldfish"),
+        ("mar", "gemma-3-27b"),
+    }
+
+
+def test_table_1_has_a_turkish_value_less_in_bold_than_significance_would_have():
+    assert printed_in_bold("table1") == {
+        *((row, "nld") for row in ("PL PL SV", "SG SG SV", "PL PL VS", "SG SG VS")),
+        *((row, "tur") for row in ("SG SG SV", "SG SG VS")),
+    }
+
+
+def test_a_printed_accuracy_without_its_number_of_pairs_is_refused(tmp_path):
+    path = tmp_path / "table5.csv"
+    path.write_text(
+        "exhibit,row,column,text,value,unit,bold,fault,corrected,note\n"
+        "table5,eng,m,99.4,99.4,%,,,,\n"
+    )
+    with pytest.raises(UserError, match=r"row 'eng', column 'm' is '99\.4'; expected percent"):
+        read_published([path], "multiblimp", tmp_path / "out.parquet")
+
+
+def test_legible_accuracies_are_multiples_of_one_pair():
+    sizes = {row: n for (row, column), n in printed("table5").items() if column == "n"}
+    for row in read_rows(PublishedRow, PRINTED / "table5.csv"):
+        n = sizes[row.row]
+        if row.column != "n" and row.value is not None and n <= 500 and not row.fault:
+            assert round(100 * round(row.value / 100 * n) / n, 1) == row.value, row
+
+
+@pytest.mark.parametrize("path", sorted(PRINTED.glob("*.csv")), ids=lambda path: path.stem)
+def test_printed_tables_name_themselves_and_say_what_is_wrong(path):
+    rows = read_rows(PublishedRow, path)
+    assert {row.exhibit for row in rows} == {path.stem}
+    assert all(row.note for row in rows if row.fault)
+    places = [(row.row, row.column) for row in rows]
+    assert len(places) == len(set(places))
+
+
+def test_language_groups_have_the_sizes_that_the_papers_give():
+    groups = language_groups(campaign_model()(campaign="x"))
+    rows = read_rows(LanguageRow, CONFIG / "languages.tsv")
+    languages = {row.lang for row in rows if row.is_of("multiblimp")}
+    assert {name: len(langs) for name, langs in groups.items()} == {
+        "aya": 23,
+        "english": 1,
+        "eurollm": 35,
+        "goldfish": 70,
+    }
+    assert len(languages & {*groups["aya"]}) == 18
+    assert len(languages & {*groups["eurollm"]}) == 30
+    assert languages >= {*groups["goldfish"]}

@@ -1,0 +1,260 @@
+"""Candidates: which words of a treebank could agree."""
+
+import pytest
+
+from blimpworks.tables import FUNNEL, read_table
+from support.treebank_kit import DOGS_SING, FIN, IS_FIRST, LONG
+
+
+def words_of(candidates):
+    return [(row["subject_form"], row["form"]) for row in candidates]
+
+
+def of(construction, language):
+    """Candidates of "sv" (subject and verb) or "sp" (subject and participle)."""
+    return [row for row in language.candidates() if row["construction"] == construction]
+
+
+# Sentences (notes 2.1)
+
+
+def test_a_plain_sentence_yields_its_subject_and_verb(treebank):
+    assert words_of(treebank(DOGS_SING).candidates()) == [("Dogs", "sing")]
+
+
+@pytest.mark.parametrize(
+    "unwanted",
+    [
+        "3 uh uh INTJ _ 2 reparandum",
+        "3 teh the DET Typo=Yes 2 det",
+        "3 thou thou PRON Style=Arch 2 obj",
+        "3 chien chien X Foreign=Yes 2 obj",
+        "3 teh the DET _ 2 det CorrectForm=the",
+        "3 x x X _ 2 dep SpaceAfter=No|CorrectSpaceAfter=Yes",
+        "3 chien chien X _ 2 obj Lang=fr",
+        "3 chien chien X _ 2 obj OrigLang=fr",
+    ],
+)
+def test_an_unwanted_word_spoils_its_whole_sentence_and_no_other(treebank, unwanted):
+    assert words_of(treebank(DOGS_SING + unwanted, DOGS_SING).candidates()) == [("Dogs", "sing")]
+
+
+@pytest.mark.parametrize("fields", ["Typo=Yes _ _ _", "_ _ _ CorrectForm=does_not"])
+def test_a_typo_noted_on_a_multiword_range_spoils_the_sentence(treebank, fields):
+    words = "\n3 does do AUX _ 2 aux\n4 nt not PART _ 2 advmod"
+    tree = DOGS_SING + f"3-4 doesnt _ _ {fields}" + words
+    assert treebank(tree).candidates() == []
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        "3 x x X Abbr=Yes 2 dep Gloss=Correct",
+        "3 x x X _ 2 reparandum:x LangId=fr",
+        "3 x x X _ 2 _",
+    ],
+)
+def test_look_alikes_of_unwanted_marks_do_not_spoil_a_sentence(treebank, harmless):
+    assert words_of(treebank(DOGS_SING + harmless).candidates()) == [("Dogs", "sing")]
+
+
+@pytest.mark.parametrize(("words", "kept"), [(64, 1), (65, 0)])
+def test_a_sentence_may_have_sixty_four_words(treebank, words, kept):
+    rest = "".join(f"{i} x x X _ 2 dep\n" for i in range(3, words + 1))
+    assert len(treebank(DOGS_SING + rest).candidates()) == kept
+
+
+def test_ranges_and_empty_nodes_count_neither_as_words_nor_as_heads(treebank):
+    tree = f"""
+    1-2 Dogsing _ _ _ _ _
+    1 Dogs dog NOUN Number=Plur 2 nsubj
+    1.1 gap gap VERB _ _ _
+    2 sing sing VERB {FIN} 0 root
+    """
+    (row,) = treebank(tree).candidates()
+    assert (row["subject"], row["verb"], row["distance"]) == (1, 2, 1)
+
+
+# Subjects (notes 2.2)
+
+
+@pytest.mark.parametrize("deprel", ["nsubj:pass", "csubj", "obj", "nsubj:outer"])
+def test_only_the_plain_nsubj_relation_makes_a_subject(treebank, deprel):
+    assert treebank(DOGS_SING.replace("2 nsubj", f"2 {deprel}")).candidates() == []
+
+
+@pytest.mark.parametrize(("deprel", "kept"), [("conj", 0), ("conj:and", 1), ("amod", 1)])
+def test_a_subject_with_a_conjunct_is_dropped(treebank, deprel, kept):
+    tree = DOGS_SING + f"3 cats cat NOUN Number=Plur 1 {deprel}"
+    assert len(treebank(tree).candidates()) == kept
+
+
+@pytest.mark.parametrize("deprel", ["expl", "expl:pv", "csubj:outer", "nsubj:outer"])
+def test_a_verb_with_an_expletive_or_outer_subject_is_dropped(treebank, deprel):
+    assert treebank(DOGS_SING + f"3 it it PRON _ 2 {deprel}").candidates() == []
+
+
+@pytest.mark.parametrize(
+    ("upos", "kept"), [("NOUN", 1), ("PRON", 1), ("PROPN", 0), ("NUM", 0), ("ADJ", 0)]
+)
+def test_subjects_are_nouns_and_pronouns(treebank, upos, kept):
+    assert len(treebank(DOGS_SING.replace("NOUN", upos)).candidates()) == kept
+
+
+@pytest.mark.parametrize(("upos", "kept"), [("VERB", 1), ("AUX", 1), ("NOUN", 0), ("ADJ", 0)])
+def test_heads_are_verbs_and_auxiliaries(treebank, upos, kept):
+    assert len(treebank(DOGS_SING.replace("VERB", upos)).candidates()) == kept
+
+
+WILL_HAVE = """
+1 Dogs dog NOUN Number=Plur 4 nsubj
+2 will will AUX Tense=Fut 4 aux
+3 be be AUX _ 4 aux:pass
+4 seen see VERB VerbForm=Part 0 root
+"""
+
+
+def test_the_leftmost_auxiliary_is_the_inflected_word(treebank):
+    (row,) = of("sv", treebank(WILL_HAVE))
+    assert (row["form"], row["lemma"], row["feats"], row["kind"]) == (
+        "will",
+        "will",
+        "Tense=Fut",
+        "aux",
+    )
+
+
+@pytest.mark.parametrize("deprel", ["cop", "aux", "aux:neg"])
+def test_copulas_and_every_kind_of_auxiliary_count(treebank, deprel):
+    (row,) = of("sv", treebank(WILL_HAVE.replace("4 aux\n", f"4 {deprel}\n")))
+    assert row["form"] == "will"
+
+
+def test_an_auxiliary_without_features_takes_those_of_the_main_verb(treebank):
+    (row,) = of("sv", treebank(WILL_HAVE.replace("Tense=Fut", "_")))
+    assert (row["form"], row["lemma"], row["feats"]) == ("will", "will", "VerbForm=Part")
+    assert (row["inflected"], row["feats_of"]) == (2, 4)
+
+
+def test_published_an_auxiliary_in_first_place_gives_its_place_to_the_main_verb(treebank):
+    (row,) = of("sv", treebank(IS_FIRST))
+    assert (row["inflected"], row["replaced"], row["order"], row["distance"]) == (1, 3, "SV", 1)
+
+
+def test_corrected_an_auxiliary_in_first_place_keeps_it(treebank):
+    (row,) = of("sv", treebank(IS_FIRST, first_word_auxiliary="corrected"))
+    assert (row["inflected"], row["replaced"], row["order"], row["distance"]) == (1, 1, "VS", -1)
+
+
+@pytest.mark.parametrize(("variant", "between"), [("published", [3]), ("corrected", [3, 4])])
+def test_the_word_before_the_later_of_the_two_can_attract_only_when_corrected(
+    treebank, variant, between
+):
+    (row,) = treebank(LONG, attractor_window=variant).candidates()
+    assert row["between"] == between
+
+
+@pytest.mark.parametrize(
+    ("word", "kept"),
+    [
+        ("cat cat NOUN Gender=Fem", True),
+        ("we we PRON Person=1", True),
+        ("red red ADJ Degree=Pos", False),
+        ("seen see VERB VerbForm=Part", True),
+        ("seen see VERB _", False),
+    ],
+)
+def test_words_between_can_attract_by_a_feature_or_if_verbs_by_one_they_may_take(
+    treebank, word, kept
+):
+    tree = LONG.replace("cats cat NOUN Number=Plur", word)
+    (row,) = of("sv", treebank(tree))
+    assert row["between"] == ([3] if kept else [])
+    assert row["between_feats"] == ([word.split()[-1]] if kept else [])
+
+
+@pytest.mark.parametrize(("variant", "kept"), [("published", 1), ("corrected", 0)])
+def test_verbs_must_be_finite_only_when_corrected(treebank, variant, kept):
+    tree = DOGS_SING.replace("VerbForm=Fin", "VerbForm=Inf")
+    assert len(treebank(tree, finiteness=variant).candidates()) == kept
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verb", "published", "corrected"),
+    [
+        ("Inf", "Fin", "Part", "will", "be"),
+        ("Fin", "Fin", "Part", "will", "will"),
+        ("Inf", "Part", "Fin", "will", "seen"),
+        ("Inf", "Part", "Inf", "will", None),
+    ],
+)
+def test_corrected_the_leftmost_finite_auxiliary_inflects_or_else_the_finite_verb(
+    treebank, first, second, verb, published, corrected
+):
+    tree = WILL_HAVE.replace("AUX Tense=Fut", f"AUX VerbForm={first}")
+    tree = tree.replace("be be AUX _", f"be be AUX VerbForm={second}")
+    tree = tree.replace("VERB VerbForm=Part", f"VERB VerbForm={verb}")
+    assert [row["form"] for row in of("sv", treebank(tree))] == [published]
+    ours = of("sv", treebank(tree, finiteness="corrected"))
+    assert [row["form"] for row in ours] == ([corrected] if corrected else [])
+    assert [row["kind"] for row in ours] == (
+        [] if corrected is None else ["verb" if corrected == "seen" else "aux"]
+    )
+
+
+# Participles
+
+
+def test_a_participle_is_a_candidate_of_its_own_and_auxiliaries_play_no_part(treebank):
+    (row,) = of("sp", treebank(WILL_HAVE))
+    assert (row["form"], row["kind"], row["inflected"], row["replaced"]) == ("seen", "ptcp", 4, 4)
+    assert (row["feats"], row["feats_of"], row["distance"]) == ("VerbForm=Part", 4, 3)
+
+
+@pytest.mark.parametrize(
+    ("upos", "feats", "kept"),
+    [
+        ("VERB", "VerbForm=Part", 1),
+        ("VERB", "Aspect=Perf|VerbForm=Part", 1),
+        ("AUX", "VerbForm=Part", 0),
+        ("VERB", "VerbForm=Fin", 0),
+        ("VERB", "VerbForm=Part,Ger", 0),
+        ("VERB", "_", 0),
+    ],
+)
+def test_participles_are_verbs_annotated_as_such(treebank, upos, feats, kept):
+    tree = WILL_HAVE.replace("VERB VerbForm=Part", f"{upos} {feats}")
+    assert len(of("sp", treebank(tree))) == kept
+
+
+def test_a_participle_beside_a_first_word_auxiliary_follows_its_subject(treebank):
+    (row,) = of("sp", treebank(IS_FIRST))
+    assert (row["order"], row["distance"], row["replaced"]) == ("SV", 1, 3)
+
+
+@pytest.mark.parametrize("variant", ["published", "corrected"])
+def test_participles_need_not_be_finite(treebank, variant):
+    assert len(of("sp", treebank(WILL_HAVE, finiteness=variant))) == 1
+
+
+@pytest.mark.parametrize("variant", ["published", "corrected"])
+def test_the_funnel_counts_verbs_that_are_not_finite_even_when_none_is_dropped(treebank, variant):
+    language = treebank(DOGS_SING.replace("VerbForm=Fin", "VerbForm=Inf"), finiteness=variant)
+    language.candidates()
+    rows = read_table(FUNNEL, language.path / "funnel").to_pylist()
+    counts = {row["reason"]: row["n"] for row in rows}
+    dropped = int(variant == "corrected")
+    assert (counts["- not finite"], counts["subject-verb candidates"]) == (dropped, 1 - dropped)
+    assert counts["subject-participle candidates"] == 0
+
+
+def test_conditions_of_single_languages_drop_no_candidates(treebank):
+    past = DOGS_SING.replace(FIN, f"{FIN}|Tense=Past")
+    assert words_of(treebank(past, lang="eng").candidates()) == [("Dogs", "sing")]
+
+
+def test_corrected_a_mood_without_a_verb_form_is_finite(treebank):
+    tree = DOGS_SING.replace("Mood=Ind|VerbForm=Fin", "Mood=Ind")
+    assert words_of(treebank(tree, finiteness="corrected").candidates()) == [("Dogs", "sing")]
+    tree = DOGS_SING.replace("Mood=Ind|VerbForm=Fin|", "")
+    assert words_of(treebank(tree, finiteness="corrected").candidates()) == []

@@ -1,0 +1,682 @@
+"""MultiBLiMP's tables and figures about its data: forms, cells that can be computed again."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from blimpworks.campaign.catalogue import Catalogue, LanguageRow, SourceRow, TreebankRow, read_rows
+from blimpworks.campaign.load import campaign_model
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.errors import UserError
+from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.render import csv_text, latex_text, markdown_text
+from blimpworks.exhibits.shared import marked, read_printed
+from blimpworks.papers.multiblimp.exhibits.agreement import table1
+from blimpworks.papers.multiblimp.exhibits.common import abbreviation
+from blimpworks.papers.multiblimp.exhibits.data import funnel, table2, table4
+from blimpworks.papers.multiblimp.exhibits.facts import FACTS, REASONS
+from blimpworks.papers.multiblimp.exhibits.languages import fig3, fig4, figb1
+from blimpworks.papers.multiblimp.exhibits.regeneration import ALL, regeneration
+from blimpworks.papers.multiblimp.exhibits.sample import choose_languages, fig8
+from blimpworks.papers.multiblimp.settings import ExhibitOptions, MultiblimpOptions
+from blimpworks.tables import (
+    AGREEMENT,
+    AGREEMENT_COUNTS,
+    FUNNEL,
+    ITEMS,
+    SENTENCES,
+    read_table,
+    write_table,
+)
+from support.paths import REPOSITORY
+
+NAMES = {"cym": "Welsh", "wol": "Wolof", "eng": "English", "heb": "Hebrew"}
+FAMILIES = {
+    "cym": "Indo-European",
+    "wol": "Atlantic-Congo",
+    "eng": "Indo-European",
+    "heb": "Afro-Asiatic",
+}
+SCRIPTS = {"cym": "Latn", "wol": "Latn", "eng": "Latn", "heb": "Hebr"}
+FACTS_KNOWN = {
+    "families": FAMILIES,
+    "traits": {lang: [SCRIPTS[lang], FAMILIES[lang]] for lang in NAMES},
+    "table1": {"languages": ["cym"], "phenomenon": "sv#"},
+    "excluded": {"eng": [["UD_English-GUM", "spoken"], ["UD_English-Atis", "flights"]]},
+    "published_n": {"cym": 4, "wol": 10},
+    "completeness": {"cym": "none", "wol": "1 of 2 treebank files", "eng": "none", "heb": "none"},
+    "reasons": {"cym": "for nothing", "wol": "for something"},
+}
+LABELS = Labels(NAMES, facts=FACTS_KNOWN)
+PUBLISHED = replace(LABELS, source="published")
+ROWS = {row.lang: row for row in read_rows(LanguageRow, REPOSITORY / "config/languages.tsv")}
+PRINTED = {"printed": sorted((REPOSITORY / "config/published/multiblimp").glob("*.csv"))}
+TEXT = {"paradigm": "p", "good": "He walks.", "bad": "He walk.", "treebank": "T", "file": "f"}
+SPANS = {"good_start": 3, "good_end": 8, "bad_start": 3, "bad_end": 7, "sent_id": "s"}
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write one table per language; return their paths."""
+
+    def written(schema, rows_by_language):
+        folder = tmp_path / schema.name
+        folder.mkdir(exist_ok=True)
+        paths = []
+        for lang, rows in rows_by_language.items():
+            paths.append(folder / f"{lang}.parquet")
+            arrow = schema.arrow() if not schema.open else None
+            write_table(pa.Table.from_pylist(rows, schema=arrow), schema, paths[-1])
+        return paths
+
+    return written
+
+
+@pytest.fixture
+def items(write):
+    """Items: each (count, lang, phenomenon, grammatical, order, label) is so many rows."""
+
+    def written(*groups):
+        rows = {}
+        for g, (count, lang, phenomenon, value, order, label) in enumerate(groups):
+            given = {"lang": lang, "phenomenon": phenomenon, "order": order, "label": label}
+            rows.setdefault(lang, []).extend(
+                {"item_id": f"{g}-{i}", "grammatical": value, **given, **TEXT, **SPANS}
+                for i in range(count)
+            )
+        return {"items": write(ITEMS, rows)}
+
+    return written
+
+
+@pytest.fixture
+def agreement(write):
+    """Counts (phenomenon, order, subject, verb, count) of languages, and labels of the sums."""
+
+    def written(labels="+", **languages):
+        counts, tests = {}, {}
+        for lang, rows in languages.items():
+            names = ("phenomenon", "order", "subject_value", "verb_value", "count")
+            both = {"verb_type": "both"}
+            counts[lang] = [dict(zip(names, row, strict=True)) | both for row in rows]
+            empty = {"agreeing": 0, "n": 0, "probability": 0, "p_greater": 0, "p_less": 0}
+            tests[lang] = [
+                {"phenomenon": p, "order": o, "value": s, "label": labels} | both | empty
+                for p, o, s, _, _ in rows
+            ]
+        return {
+            "agreement_counts": write(AGREEMENT_COUNTS, counts),
+            "agreement": write(AGREEMENT, tests),
+        }
+
+    return written
+
+
+def recomputed(exhibit, frames):
+    """Every cell's value computed again from ``frames``: (source, language) to rows."""
+    for cell in exhibit.cells:
+        languages = cell.where.get("lang")
+        rows = pd.concat(
+            frame
+            for (source, lang), frame in frames.items()
+            if source == cell.source and (languages is None or lang in languages)
+        )
+        yield cell, formula_of(cell.formula.sentence)(select_rows(rows, dict(cell.where)))
+
+
+def frames(schema, paths):
+    rows = {}
+    for path in paths:
+        frame = read_table(schema, path).to_pandas()
+        labels = frame.select_dtypes("category").columns
+        rows[schema.name, path.stem] = frame.astype(dict.fromkeys(labels, object))
+    return rows
+
+
+def assert_explained(exhibit, rows):
+    assert exhibit.cells
+    for cell, again in recomputed(exhibit, rows):
+        assert again == cell.value, (cell.row, cell.column)
+
+
+def values(exhibit, row):
+    return {cell.column: cell.value for cell in exhibit.cells if cell.row == row}
+
+
+# Table 1
+
+DUTCH = [
+    ("sv#", "SV", "SG", "SG", 98),
+    ("sv#", "SV", "SG", "PL", 2),
+    ("sv#", "SV", "PL", "PL", 3),
+    ("sv#", "VS", "SG", "SG", 1),
+    ("svP", "VS", "3", "3", 50),
+]
+
+
+def test_table1_gives_each_verb_value_its_share_of_a_subject_value_and_order(agreement):
+    exhibit = table1(agreement(cym=DUTCH), LABELS)
+    assert csv_text(exhibit).splitlines() == [
+        "Values,Subject,Verb,Order,Welsh",
+        "PL PL SV,PL,PL,SV,1.0",
+        "PL SG SV,PL,SG,SV,0.0",
+        "SG SG SV,SG,SG,SV,0.98",
+        "SG PL SV,SG,PL,SV,0.02",
+        "SG SG VS,SG,SG,VS,1.0",
+        "SG PL VS,SG,PL,VS,0.0",
+    ]
+
+
+def test_table1_pools_the_verb_types(agreement):
+    tables = agreement(cym=[*DUTCH, ("sv#", "SV", "SG", "PL", 98), ("sv#", "SV", "SG", "SG", 2)])
+    assert values(table1(tables, LABELS), "SG SG SV") == {"Welsh": 0.5}
+
+
+@pytest.mark.parametrize(("label", "bold"), [("+", True), ("~", False), ("?", False)])
+def test_table1_sets_agreement_in_bold_where_the_test_is_significant(agreement, label, bold):
+    text = markdown_text(table1(agreement(label, cym=DUTCH), LABELS))
+    assert ("**0.980**" in text) is bold
+    assert "**0.020**" not in text
+
+
+def test_table1_shows_its_own_languages_with_several_values_if_it_has_none_of_those_wanted(
+    agreement,
+):
+    tables = agreement(heb=DUTCH, wol=DUTCH[2:3], eng=DUTCH)
+    assert list(values(table1(tables, LABELS), "SG SG SV")) == ["English", "Hebrew"]
+    only = agreement(wol=DUTCH[2:3])
+    assert list(values(table1(only, LABELS), "PL PL SV")) == ["Wolof"]
+
+
+def test_table1_of_a_campaign_without_evidence_is_empty(agreement):
+    exhibit = table1(agreement(cym=DUTCH[4:]), LABELS)
+    assert exhibit.cells == []
+    assert "Agreement probabilities" in markdown_text(exhibit)
+    assert r"\bottomrule" in latex_text(exhibit)
+
+
+def test_table1_can_show_another_phenomenon_with_its_own_values(agreement):
+    choice = {"languages": ["cym"], "phenomenon": "spG"}
+    labels = replace(LABELS, facts={"table1": choice})
+    rows = [("spG", "SV", "FEM", "MASC", 1), ("spG", "SV", "FEM", "FEM", 3)]
+    exhibit = table1(agreement(cym=rows), labels)
+    assert values(exhibit, "FEM MASC SV") == {"Welsh": 0.25}
+    assert exhibit.title.endswith("subject–participle gender agreement")
+
+
+def test_table1_keeps_values_that_the_paper_does_not_name(agreement):
+    rows = [("sv#", "SV", "PTAN", "PL", 1), ("sv#", "SV", "SG", "SG", 3)]
+    exhibit = table1(agreement(cym=rows), LABELS)
+    assert [c.row for c in exhibit.cells][:3] == ["SG SG SV", "SG PL SV", "SG PTAN SV"]
+
+
+def test_table1_cells_can_be_computed_again(agreement):
+    tables = agreement(cym=DUTCH)
+    assert_explained(table1(tables, LABELS), frames(AGREEMENT_COUNTS, tables["agreement_counts"]))
+
+
+# Table 2
+
+CONDITIONS = [
+    (10, "cym", "sv#", "SG", "SV", "+"),
+    (10, "cym", "spG", "NEUT", "VS", "?"),
+    (9, "wol", "svP", "3", "SV", "+"),
+    (5, "eng", "svP", "1", "SV", "~"),
+    (5, "eng", "svP", "2", "VS", "?"),
+]
+
+
+def test_table2_has_a_part_for_each_feature_with_the_papers_values(items):
+    lines = markdown_text(table2(items(*CONDITIONS), LABELS)).splitlines()
+    rows = [[cell.strip(" *") for cell in line.split("|")[1:-1]] for line in lines if "|" in line]
+    total = ["Total SV", "Total VS", "Total BOTH"]
+    assert rows[0] == ["NUMBER", "SG SV", "SG VS", "PL SV", "PL VS", "DU SV", "DU VS", *total]
+    assert rows[3][:3] == ["GENDER", "MASC SV", "MASC VS"]
+    assert rows[5][:3] == ["PERSON", "1 SV", "1 VS"]
+    no = "0 (0)"
+    assert rows[2] == ["S-Verb", "1 (1)", no, no, no, no, no, "1 (1)", no, "1 (1)"]
+    assert rows[4] == ["S-Participle", no, no, no, "1 (0)", no, no, no, "1 (0)", "1 (0)"]
+    assert rows[6] == ["S-Verb", *[no] * 8, "1 (0)"]
+    assert rows[7] == ["TOTAL", *["–"] * 6, "1 (1)", "1 (0)", "2 (1)"]
+    assert rows[8] == ["TOTAL, any pairs", *["–"] * 6, "3 (3)", "2 (0)", "3 (3)"]
+
+
+def test_table2_cells_can_be_computed_again(items):
+    tables = items(*CONDITIONS)
+    exhibit = table2(tables, LABELS)
+    assert len(exhibit.cells) == 2 * (3 * 9 + 2 * 3)
+    assert_explained(exhibit, frames(ITEMS, tables["items"]))
+
+
+def test_table2_in_latex_spans_its_values_and_repeats_headings_for_each_feature(items):
+    lines = latex_text(table2(items(*CONDITIONS), LABELS)).splitlines()
+    upper = (
+        r" & \multicolumn{2}{c}{SG} & \multicolumn{2}{c}{PL} & \multicolumn{2}{c}{DU}"
+        r" & \multicolumn{3}{c}{Total} \\"
+    )
+    at = lines.index(upper)
+    rules = "".join(rf"\cmidrule(lr){{{a}-{b}}}" for a, b in ((2, 3), (4, 5), (6, 7), (8, 10)))
+    assert lines[at + 1] == rules
+    assert lines[at + 2] == r"NUMBER & SV & VS & SV & VS & SV & VS & SV & VS & BOTH \\"
+    assert sum(r"\multicolumn{3}{c}{Total}" in line for line in lines) == 3
+
+
+# Table 4
+
+
+@pytest.fixture
+def sentences(write):
+    def written(**treebanks):
+        blank = {"file": "f", "sent_id": "s", "line": 1, "words": 1, "text": "", "comments": []}
+        return {
+            "sentences": write(
+                SENTENCES,
+                {
+                    lang: [{"sentence": i, "treebank": t, **blank} for i, t in enumerate(names)]
+                    for lang, names in treebanks.items()
+                },
+            )
+        }
+
+    return written
+
+
+def test_table4_lists_treebanks_with_reasons_and_the_sentences_read_of_them(sentences):
+    tables = sentences(cym=["UD_Welsh-CCG"], eng=["UD_English-GUM", "UD_English-EWT"])
+    exhibit = table4(tables, LABELS)
+    assert exhibit.layout().iloc[:, 1:].to_numpy().tolist() == [
+        ["English", "Atis", "flights", "0"],
+        ["English", "GUM", "spoken", "1"],
+    ]
+    assert_explained(exhibit, frames(SENTENCES, tables["sentences"]))
+
+
+def test_table4_of_a_campaign_that_leaves_nothing_out_is_empty(sentences):
+    labels = replace(LABELS, facts={"excluded": {}})
+    exhibit = table4(sentences(cym=["UD_Welsh-CCG"]), labels)
+    assert exhibit.cells == []
+    assert "4 languages" in markdown_text(exhibit)
+    assert "25 more" in exhibit.caption
+    assert "those of languages that the campaign has not" in exhibit.caption
+
+
+def test_table4_of_all_languages_lacks_two_of_the_papers_treebanks(sentences):
+    facts = {
+        "excluded": FACTS["excluded"](campaign_model()(campaign="x"), Catalogue(ROWS, {}, {}, {}))
+    }
+    labels = replace(LABELS, languages={k: row.name for k, row in ROWS.items()}, facts=facts)
+    caption = table4(sentences(cym=["UD_Welsh-CCG"]), labels).caption
+    assert "paper's list has 2 more: Vietnamese-TueCL and Classical Chinese-TueCL" in caption
+    assert "that the campaign has not" not in caption
+
+
+# Figures 3 and 4, appendix B.1
+
+
+def test_fig3_breaks_many_languages_into_panels_of_equal_width(items):
+    many = {f"a{chr(97 + i // 26)}{chr(97 + i % 26)}": f"L{i}" for i in range(70)}
+    tables = items(*((i + 1, lang, "sv#", "SG", "SV", "+") for i, lang in enumerate(many)))
+    figure = fig3(tables, Labels(many)).figure
+    names = [[t.get_text() for t in axes.get_xticklabels()] for axes in figure.axes]
+    assert [len(panel) for panel in names] == [35, 35]
+    assert (names[0][0], names[1][-1]) == ("L69", "L0")
+    assert len({axes.get_ylim() for axes in figure.axes}) == 1
+
+
+FAMILY_PAIRS = [
+    (1, "cym", "sv#", "SG", "SV", "+"),
+    (9, "heb", "sv#", "SG", "SV", "+"),
+    (2, "eng", "sv#", "SG", "SV", "+"),
+]
+
+
+def test_fig4_counts_languages_and_pairs_of_families_the_largest_first(items):
+    tables = items(*FAMILY_PAIRS)
+    exhibit = fig4(tables, LABELS)
+    assert exhibit.layout("value").to_numpy().tolist() == [
+        ["Indo-European", 2, 3],
+        ["Afro-Asiatic", 1, 9],
+    ]
+    assert_explained(exhibit, frames(ITEMS, tables["items"]))
+
+
+def test_figb1_lists_languages_under_their_families_most_pairs_first(items):
+    tables = items(*FAMILY_PAIRS)
+    exhibit = figb1(tables, LABELS)
+    names = [t.get_text() for t in exhibit.figure.axes[0].get_yticklabels()]
+    assert names == ["Indo-European (2)", "English", "Welsh", "Afro-Asiatic (1)", "Hebrew"]
+    assert_explained(exhibit, frames(ITEMS, tables["items"]))
+
+
+def test_figb1_names_a_family_again_that_goes_on_in_the_next_column(items):
+    many = {f"aa{chr(97 + i)}": f"L{i:02}" for i in range(20)}
+    tables = items(*((20 - i, lang, "sv#", "SG", "SV", "+") for i, lang in enumerate(many)))
+    labels = Labels(many, facts={"families": dict.fromkeys(many, "Uralic")})
+    panels = figb1(tables, labels).figure.axes
+    assert [axes.get_yticklabels()[0].get_text() for axes in panels] == [
+        "Uralic (20)",
+        "Uralic, continued",
+    ]
+
+
+@pytest.mark.parametrize("build", [fig3, fig4, figb1, fig8])
+def test_exhibits_of_a_campaign_without_pairs_are_empty_but_there(items, write, build):
+    empty = [{"item_id": "x", "lang": "cym", "phenomenon": "sv#", "grammatical": "SG"}]
+    rows = [row | {"order": "SV", "label": "+"} | TEXT | SPANS for row in empty]
+    path = write(ITEMS, {"cym": rows})[0]
+    write_table(pa.Table.from_pylist(rows).slice(0, 0), ITEMS, path)
+    exhibit = build({"items": [path]}, LABELS)
+    assert {cell.value for cell in exhibit.cells} <= {0}
+    assert exhibit.figure is not None or "| Language" in markdown_text(exhibit)
+
+
+# Figure 8
+
+
+def test_fig8_marks_the_agreeing_word_and_names_the_item_that_is_shown(items):
+    tables = items((3, "cym", "sv#", "SG", "SV", "+"), (2, "heb", "spG", "FEM", "SV", "?"))
+    exhibit = fig8(tables, LABELS)
+    assert exhibit.layout().to_numpy().tolist() == [
+        ["Welsh", "SV-N", "He [walks/*walk]."],
+        ["Hebrew", "SP-G", "He [walks/*walk]."],
+    ]
+    assert_explained(exhibit, frames(ITEMS, tables["items"]))
+
+
+def test_fig8_prefers_certain_short_pairs_of_phenomena_not_shown_yet(items):
+    tables = items(
+        (1, "cym", "svP", "3", "SV", "+"),
+        (1, "wol", "svP", "3", "SV", "+"),
+        (1, "wol", "sv#", "SG", "SV", "?"),
+        (1, "wol", "svG", "FEM", "SV", "+"),
+    )
+    exhibit = fig8(tables, LABELS)
+    assert [stub["Type"] for stub in exhibit.stub.values()] == ["SV-P", "SV-G"]
+
+
+def test_ten_languages_at_most_are_shown_as_unlike_as_can_be():
+    languages = [f"l{i:02}" for i in range(30)]
+    traits = {lang: ["Latn", "Uralic" if int(lang[1:]) < 25 else lang] for lang in languages}
+    traits["l07"] = ["Grek", "Uralic"]
+    chosen = choose_languages(languages, traits)
+    assert len(chosen) == 10
+    assert {"l07", *languages[25:]} <= {*chosen}
+    assert chosen == sorted(chosen)
+    assert chosen == choose_languages(languages, traits)
+
+
+HEBREW = {"good": "הוא הולך", "good_start": 4, "good_end": 8, "bad": "הוא הולכת", "bad_start": 4}
+
+
+def test_text_from_right_to_left_stands_alone_in_markdown_and_latex(write):
+    row = {"item_id": "x", "lang": "heb", "phenomenon": "sv#", "grammatical": "SG"}
+    rows = [row | {"order": "SV", "label": "+"} | TEXT | SPANS | HEBREW | {"bad_end": 9}]
+    exhibit = fig8({"items": write(ITEMS, {"heb": rows})}, LABELS)
+    text = "הוא [הולך/*הולכת]"
+    assert marked(rows[0]) == text
+    escaped = text.replace("[", r"\[").replace("*", r"\*").replace("]", r"\]")
+    assert f"\u2067{escaped}\u2069" in markdown_text(exhibit)
+    assert rf"Hebrew & SV-N & \righttoleft{{{text}}} \\" in latex_text(exhibit)
+    assert csv_text(exhibit) == f"Language,Type,Pair\nHebrew,SV-N,{text}\n"
+
+
+def test_a_sentence_means_nothing_to_markdown(write):
+    row = {"item_id": "x", "lang": "cym", "phenomenon": "sv#", "grammatical": "SG"}
+    odd = {"good": "*a* <b> | _c", "good_start": 0, "good_end": 3, "bad_start": 0, "bad_end": 1}
+    rows = [row | {"order": "SV", "label": "+"} | TEXT | SPANS | odd | {"bad": "x <b> | _c"}]
+    text = markdown_text(fig8({"items": write(ITEMS, {"cym": rows})}, LABELS))
+    assert r"\[\*a\*/\*x\] \<b> \| \_c" in text
+
+
+@pytest.mark.parametrize(("code", "short"), [("sv#", "SV-N"), ("spG", "SP-G"), ("svP", "SV-P")])
+def test_phenomena_are_abbreviated_as_in_the_paper(code, short):
+    assert abbreviation(code) == short
+
+
+# Regeneration
+
+
+@pytest.fixture
+def funnels(write):
+    """Funnels: language to (pairs of two phenomena, items)."""
+
+    def written(**languages):
+        return {
+            "funnel": write(
+                FUNNEL,
+                {
+                    lang: [
+                        {"lang": lang, "stage": stage, "reason": reason, "n": n}
+                        for stage, reason, n in (
+                            ("candidates", "sentences", 99),
+                            ("pairs sv#", "pairs", first),
+                            ("pairs sv#", "- same form", 7),
+                            ("pairs svP", "pairs", second),
+                            ("sampling", "pairs", first + second),
+                            ("sampling", "items", kept),
+                        )
+                    ]
+                    for lang, (first, second, kept) in languages.items()
+                },
+            )
+        }
+
+    return written
+
+
+def test_regeneration_sets_items_against_the_release_and_tells_why_they_differ(funnels):
+    tables = funnels(cym=(3, 2, 4), wol=(20, 10, 5), eng=(1, 0, 1), heb=(0, 0, 0))
+    exhibit = regeneration(tables, LABELS)
+    assert list(exhibit.layout().columns) == [
+        *("Language", "ISO", "Paper", "Pairs", "Items", "Ratio", "Sources missing", "Reason")
+    ]
+    rows = exhibit.layout().fillna("").to_numpy().tolist()
+    assert rows[0] == ["Welsh", "cym", "4", "5", "4", "1.000", "none", ""]
+    remarks = ["1 of 2 treebank files", "for something"]
+    assert rows[1] == ["Wolof", "wol", "10", "30", "5", "0.500", *remarks]
+    assert rows[2] == ["English", "eng", "", "1", "1", "", "none", ""]
+    assert rows[4] == [ALL, "", "14", "36", "10", "0.714", "", ""]
+    assert "1 of 2 languages have exactly as many" in exhibit.caption
+    assert_explained(exhibit, frames(FUNNEL, tables["funnel"]))
+
+
+def test_regeneration_refuses_a_funnel_without_the_stage_it_counts(write):
+    rows = [{"lang": "cym", "stage": "sampling", "reason": "items", "n": 1}]
+    with pytest.raises(UserError, match="no stage 'pairs' with 'pairs'; it has sampling"):
+        regeneration({"funnel": write(FUNNEL, {"cym": rows})}, LABELS)
+
+
+def test_a_table_longer_than_a_page_is_a_longtable_with_its_headings_on_each(funnels):
+    many = {f"a{chr(97 + i // 26)}{chr(97 + i % 26)}": f"L{i}" for i in range(60)}
+    facts = {"published_n": {}, "completeness": dict.fromkeys(many, "none"), "reasons": {}}
+    tables = funnels(**dict.fromkeys(many, (1, 1, 1)))
+    lines = latex_text(regeneration(tables, Labels(many, facts=facts))).splitlines()
+    assert lines[1].startswith(r"\begin{longtable}{lrr") or r"\begin{longtable}" in lines[1]
+    assert lines[5] == r"\endhead"
+    assert lines[-2:] == [r"\end{longtable}", "}"]
+
+
+def test_the_funnel_cells_can_be_computed_again(funnels):
+    tables = funnels(cym=(3, 2, 4), wol=(20, 10, 5))
+    assert_explained(funnel(tables, LABELS), frames(FUNNEL, tables["funnel"]))
+
+
+# What the paper prints
+
+
+def test_the_papers_own_tables_are_built_from_its_numbers():
+    labels = replace(PUBLISHED, languages={"nld": "Dutch", "tur": "Turkish"})
+    first = table1(PRINTED, labels)
+    printed = {cell.column: cell.value for cell in first.cells if cell.row == "PL PL SV"}
+    assert {name: printed[name] for name in ("Dutch", "Turkish")} == {
+        "Dutch": 0.989,
+        "Turkish": 0.161,
+    }
+    again = {name.split(",")[0]: value for name, value in printed.items() if "," in name}
+    assert again == pytest.approx({"Dutch": 0.989, "Turkish": 0.161})
+    assert first.bold >= {("PL PL SV", "Dutch"), ("SG SG VS", "Turkish")}
+    assert ("PL PL SV", "Turkish") not in first.bold
+    second = table2(PRINTED, labels).layout()
+    assert second[second["Agreement"] == "TOTAL"]["Total BOTH"].item() == "101 (87)"
+    assert [s.title for s in table2(PRINTED, labels).sections] == [
+        *("NUMBER", "GENDER", "PERSON", "")
+    ]
+    fourth = table4(PRINTED, labels).layout()
+    assert len(fourth) == 25
+    assert fourth.iloc[-1, 1:].tolist() == ["Classical Chinese", "TueCL", "Comparatively small"]
+
+
+def languages():
+    rows = read_rows(LanguageRow, REPOSITORY / "config/languages.tsv")
+    facts = {"families": {row.lang: row.family for row in rows}}
+    return Labels({row.lang: row.name for row in rows}, facts=facts, source="published")
+
+
+def test_the_papers_pairs_per_language_are_those_that_can_be_read():
+    exhibit = fig3(PRINTED, languages())
+    assert len(exhibit.cells) == 71
+    assert values(exhibit, "Erzya") == {"pairs": 464}
+    families = languages().facts["families"]
+    indo_european = [lang for lang in printed_languages() if families[lang] == "Indo-European"]
+    by_family = values(fig4(PRINTED, languages()), "Indo-European")
+    assert by_family["languages"] == len(indo_european)
+    assert sum(c.value for c in figb1(PRINTED, languages()).cells) == sum(
+        c.value for c in exhibit.cells
+    )
+
+
+def printed_languages():
+    printed = read_printed(PRINTED)
+    return set(printed[(printed["exhibit"] == "table5") & (printed["column"] == "n")]["row"])
+
+
+@pytest.mark.parametrize("build", [table1, table2, table4, fig3, fig4, figb1])
+def test_cells_of_printed_numbers_can_be_computed_again(build):
+    printed = read_printed(PRINTED)
+    exhibit = build(PRINTED, languages())
+    for cell in exhibit.cells:
+        assert (
+            formula_of(cell.formula.sentence)(select_rows(printed, dict(cell.where))) == cell.value
+        )
+
+
+def test_the_catalogue_leaves_out_what_the_paper_lists_and_has_its_numbers():
+    rows = {row.lang: row for row in read_rows(LanguageRow, REPOSITORY / "config/languages.tsv")}
+    ours = FACTS["excluded"](campaign_model()(campaign="x"), Catalogue(rows, {}, {}, {}))
+    listed = {treebank for entries in ours.values() for treebank, _ in entries}
+    printed = read_printed(PRINTED)
+    paper = set(printed[printed["exhibit"] == "table4"]["row"])
+    assert paper - listed == {"UD_Vietnamese-TueCL", "UD_Classical_Chinese-TueCL"}
+    assert listed <= paper
+    known = printed[(printed["exhibit"] == "table5") & (printed["column"] == "n")]
+    for lang, n in zip(known["row"], known["value"], strict=True):
+        assert rows[lang].paper_n == n
+
+
+# Facts
+
+
+def language(lang, **given):
+    blank = dict.fromkeys(LanguageRow.model_fields, "")
+    return LanguageRow.model_validate(
+        blank | {"lang": lang, "family": "F", "script": "Latn"} | given
+    )
+
+
+def treebank(lang, sha256):
+    blank = dict.fromkeys(TreebankRow.model_fields, "")
+    return TreebankRow.model_validate(blank | {"lang": lang, "sha256": sha256})
+
+
+def source(name, kind, lang, sha256=""):
+    blank = dict.fromkeys(SourceRow.model_fields, "")
+    return SourceRow.model_validate(
+        blank | {"name": name, "kind": kind, "lang": lang, "sha256": sha256}
+    )
+
+
+KNOWN = "0" * 64
+
+
+def test_missing_and_substituted_sources_are_told_by_language():
+    sources = [
+        source("um/cym", "unimorph", "cym"),
+        source("um/wol", "unimorph", "wol"),
+        source("um/wol.old", "other", "wol", KNOWN),
+        source("um/wol.seg", "unimorph_segmentations", "wol"),
+        source("um/fao", "unimorph", "fao", KNOWN),
+    ]
+    catalogue = Catalogue(
+        {
+            "cym": language("cym", unimorph="cym"),
+            "eng": language("eng", unimorph="eng"),
+            "fao": language("fao", unimorph="fao"),
+            "myv": language("myv"),
+            "wol": language("wol", unimorph="wol"),
+        },
+        {},
+        {
+            "cym": [treebank("cym", KNOWN), treebank("cym", "")],
+            **{lang: [treebank(lang, KNOWN)] for lang in ("eng", "fao", "myv", "wol")},
+        },
+        {row.name: row for row in sources},
+    )
+    campaign = campaign_model()(campaign="x", substitutes={"um/wol": "um/wol.old"})
+    assert FACTS["completeness"](campaign, catalogue) == {
+        "cym": "1 of 2 treebank files, UniMorph",
+        "eng": "UniMorph (not in the catalogue)",
+        "fao": "none",
+        "myv": "none",
+        "wol": "UniMorph (another version in its place), its segmentations",
+    }
+
+
+def test_an_exclusion_that_is_no_treebank_with_a_reason_is_refused():
+    rows = {"eng": language("eng", excluded_treebanks="UD_English-GUM:spoken;GUM")}
+    catalogue = Catalogue(rows, {}, {}, {})
+    with pytest.raises(UserError, match="excluded_treebanks of 'eng' has 'GUM'; expected"):
+        FACTS["excluded"](campaign_model()(campaign="x"), catalogue)
+
+
+def test_table1_shows_what_the_campaign_wants_and_has():
+    options = ExhibitOptions(table1_languages=("wol", "cym"), table1_phenomenon="svP")
+    campaign = campaign_model()(campaign="x", multiblimp=MultiblimpOptions(exhibits=options))
+    catalogue = Catalogue({"cym": language("cym")}, {}, {}, {})
+    assert FACTS["table1"](campaign, catalogue) == {"languages": ["cym"], "phenomenon": "svP"}
+
+
+@pytest.fixture
+def noted(tmp_path):
+    def written(text):
+        (tmp_path / REASONS).write_text(text, "utf-8")
+        files = {"treebanks": tmp_path / "treebanks.tsv"}
+        campaign = Campaign.model_validate({"campaign": "x", "catalogue": files})
+        return FACTS["reasons"](campaign, Catalogue({"cym": language("cym")}, {}, {}, {}))
+
+    return written
+
+
+def test_reasons_are_read_for_the_campaigns_languages(noted):
+    assert noted("lang\treason\ncym\tbecause\nwol\telse\n") == {"cym": "because"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("lang\twhy\n", "columns are .*; expected lang, reason"),
+        ("lang\treason\ncym\ta\ncym\tb\n", "'cym' stands in several rows"),
+    ],
+)
+def test_a_wrong_table_of_reasons_is_refused(noted, text, message):
+    with pytest.raises(UserError, match=message):
+        noted(text)
+
+
+def test_without_a_table_of_reasons_there_are_none(tmp_path):
+    files = {"treebanks": tmp_path / "treebanks.tsv"}
+    campaign = Campaign.model_validate({"campaign": "x", "catalogue": files})
+    assert FACTS["reasons"](campaign, Catalogue({}, {}, {}, {})) == {}

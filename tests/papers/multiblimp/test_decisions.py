@@ -1,0 +1,332 @@
+"""Where the authors' code and the paper part: each decision, taken either way.
+
+Every decision has one small language, or one call, whose outcome it alone changes.
+"""
+
+import re
+from importlib import resources
+
+import pyarrow as pa
+import pytest
+
+from blimpworks.analysis.comparisons import compare_models
+from blimpworks.campaign.load import campaign_model
+from blimpworks.campaign.registry import find_benchmark
+from blimpworks.papers.multiblimp.items.agreement import label_of
+from blimpworks.papers.multiblimp.items.sampling import sample_items
+from blimpworks.papers.multiblimp.settings import Decisions, MultiblimpOptions, variant_of
+from blimpworks.tables import COMPARISONS, ITEMS, JUDGEMENTS, read_table, write_table
+from support.paths import REPOSITORY
+from support.treebank_kit import DOGS_SING, FIN, IS_FIRST, LONG, UNIMORPH, Language
+
+RULES = REPOSITORY / "workflow" / "rules"
+LOWER = DOGS_SING.replace("Dogs", "dogs")
+OUTCOMES = {}
+"""What a decision changes, and the outcomes as published and corrected."""
+
+
+def outcome(published, corrected):
+    """Register a function, named like its decision, that finds the outcome of settings."""
+
+    def register(find):
+        OUTCOMES[find.__name__] = (find, published, corrected)
+        return find
+
+    return register
+
+
+class Workshop:
+    """Builds languages under given settings."""
+
+    def __init__(self, path, options):
+        self.path, self.options = path, options
+
+    def language(self, *sentences, special=()):
+        return Language(self.path, "xyz", self.options, special).tokens(*sentences)
+
+    def agreement(self, *sentences, unimorph=UNIMORPH, special=()):
+        """A language up to the labels of its conditions, and these."""
+        language = self.language(*sentences, special=special)
+        language.lexicon(unimorph)
+        language.candidates()
+        return language, language.agreement()
+
+    def pairs(self, *sentences, **settings):
+        return self.agreement(*sentences, **settings)[0].pairs()[0]
+
+    def items(self, *sentences, untested=(), **settings):
+        self.pairs(*sentences, **settings)
+        outputs = self.path / "items", self.path / "funnel3"
+        sample_items(self.path / "pairs", "xyz", untested, *outputs, self.options)
+        return read_table(ITEMS, outputs[0]).to_pylist()
+
+    def treebank_entries(self, *words):
+        """Forms of the treebank lexicon, from words as "form lemma upos feats"."""
+        table = self.language(*(f"1 {word} 0 root" for word in words)).lexicon()
+        return sorted(table["form"].to_pylist())
+
+
+# Candidates (section 4.1)
+
+SEEN_BY = """
+1 Dogs dog NOUN Number=Plur 4 nsubj
+2 being be AUX VerbForm=Ger 4 aux
+3 are be AUX VerbForm=Fin 4 aux:pass
+4 seen see VERB VerbForm=Part 0 root
+"""
+
+
+@outcome(published="being", corrected="are")
+def finiteness(workshop):
+    return workshop.language(SEEN_BY).candidates()[0]["form"]
+
+
+@outcome(published=3, corrected=1)
+def first_word_auxiliary(workshop):
+    return workshop.language(IS_FIRST).candidates()[0]["replaced"]
+
+
+@outcome(published=[3], corrected=[3, 4])
+def attractor_window(workshop):
+    return workshop.language(LONG).candidates()[0]["between"]
+
+
+@outcome(published=0, corrected=1)
+def marked_sentences(workshop):
+    return len(workshop.language(DOGS_SING + "3 chien chien X _ 2 obj Lang=fr").candidates())
+
+
+# Lexicon (section 3.2)
+
+
+@outcome(published=1, corrected=2)
+def rare_readings(workshop):
+    plural, singular = "x y VERB Number=Plur", "x y VERB Number=Sing"
+    forms = workshop.treebank_entries("a a DET Number=Sing", *[plural] * 11, singular)
+    return forms.count("x")
+
+
+@outcome(published=["d"], corrected=["b", "d"])
+def first_entry(workshop):
+    return workshop.treebank_entries("b a NOUN Number=Sing", "d c NOUN Number=Sing")
+
+
+@outcome(published=["d"], corrected=["d", "nan"])
+def missing_words(workshop):
+    words = ("a a DET Number=Sing", "d c NOUN Number=Sing", "nan nan NOUN Number=Sing")
+    return [form for form in workshop.treebank_entries(*words) if form != "a"]
+
+
+@outcome(published="cas", corrected="čas")
+def scripts(workshop):
+    tree = DOGS_SING.replace("Dogs", "čas")
+    language = workshop.language(tree, special=("published:unidecode",))
+    return language.candidates()[0]["subject_form"]
+
+
+# Agreement (section 4.2)
+
+
+@outcome(published=[], corrected=[("PL", 1)])
+def agreement_evidence(workshop):
+    unknown = LOWER.replace("dogs dog", "owls owl")
+    rows = workshop.agreement(unknown, unimorph="be is V;SG")[1]
+    return [(row["value"], row["n"]) for row in rows]
+
+
+@outcome(published=["both"], corrected=["verb"])
+def verb_types(workshop):
+    return [row["verb_type"] for row in workshop.agreement(LOWER)[1]]
+
+
+@outcome(published="+", corrected="~")
+def bonferroni(workshop):
+    return label_of(29, 29, 8, workshop.options)[2]
+
+
+@outcome(published=["?", "~"], corrected=["-", "?"])
+def labels(workshop):
+    return [label_of(agreeing, n, 2, workshop.options)[2] for agreeing, n in ((0, 50), (6, 6))]
+
+
+# Pairs (section 4.3)
+
+TWO_SUBJECTS = f"""
+1 Dogs dog NOUN Number=Plur 3 nsubj
+2 we we PRON Number=Plur|Person=1 3 nsubj
+3 sing sing VERB {FIN} 0 root
+"""
+
+
+@outcome(
+    published="Mood=Ind|Number=Plur|Person=1|VerbForm=Fin",
+    corrected="Mood=Ind|Number=Plur|VerbForm=Fin",
+)
+def copied_features(workshop):
+    unimorph = UNIMORPH.replace("PRS;3", "PRS")
+    return workshop.pairs(TWO_SUBJECTS, unimorph=unimorph)[0]["inflected_feats"]
+
+
+@outcome(published="Dogs will not sing", corrected="Dogs won't sing")
+def contractions(workshop):
+    tree = f"""
+    1 Dogs dog NOUN Number=Plur 4 nsubj
+    2-3 won't _ _ _ _ _
+    2 will will PART _ 4 dep
+    3 not not PART _ 4 advmod
+    4 sing sing VERB {FIN} 0 root
+    """
+    return workshop.pairs(tree)[0]["good"]
+
+
+@outcome(published=[], corrected=["Sings"])
+def letter_case(workshop):
+    tree = f"""
+    1 Sing sing VERB {FIN} 0 root
+    2 dogs dog NOUN Number=Plur 1 nsubj
+    """
+    return [pair["bad_form"] for pair in workshop.pairs(tree)]
+
+
+@outcome(published="Mcsings", corrected="McSings")
+def capitals(workshop):
+    tree = f"""
+    1 Sing sing VERB {FIN} 0 root
+    2 dogs dog NOUN Number=Plur 1 nsubj
+    """
+    forms = "sing Sing V;PL\nsing mcSings V;SG"
+    return workshop.pairs(tree, unimorph=forms)[0]["bad_form"]
+
+
+# Sampling (section 4.4)
+
+
+@outcome(published=5, corrected=0)
+def lost_statistics(workshop):
+    other = LOWER.replace("sing sing", "sings sing").replace("Number=Plur 0", "Number=Sing 0")
+    return len(workshop.items(*[LOWER] * 5, *[other] * 30, untested=("sv",)))
+
+
+@outcome(published=5, corrected=1)
+def balance(workshop):
+    longer = LOWER + "3 now now ADV _ 2 advmod"
+    usual, *_, rare = sorted(i["weight"] for i in workshop.items(*[LOWER] * 5, longer))
+    return pytest.approx(rare / usual)
+
+
+@outcome(published=8, corrected=6)
+def memberships(workshop):
+    forms = "sings SG", "sings DU", "singeth SG", "singen DU", "sing PL"
+    unimorph = "".join(f"sing {form} V;{n}\n" for form, n in map(str.split, forms))
+    return len(workshop.items(LOWER, LOWER, unimorph=unimorph))
+
+
+# Evaluation (section 7.1, footnote 7)
+
+
+@outcome(published=0.041, corrected=0.031)
+def mcnemar(workshop):
+    """Six pairs that one model alone has right, as in the paper's Albanian."""
+    judged = []
+    for model, right in (("x", 1.0), ("y", 0.0)):
+        rows = [{"item_id": str(k), "method": "m", "correct": right} for k in range(6)]
+        path = workshop.path / f"{model}.parquet"
+        write_table(pa.Table.from_pylist(rows, schema=JUDGEMENTS.arrow()), JUDGEMENTS, path)
+        judged.append((model, "xyz", path))
+    output = workshop.path / "comparisons"
+    compare_models(judged, "multiblimp", "m", output, variant_of(workshop.options, "mcnemar"))
+    return round(read_table(COMPARISONS, output)["p"][0].as_py(), 3)
+
+
+# All of them
+
+
+def outcome_of(decision, tmp_path, **settings):
+    return OUTCOMES[decision][0](
+        Workshop(tmp_path, MultiblimpOptions(phenomena=("sv#",), **settings))
+    )
+
+
+def all_but(decision, variant):
+    return dict.fromkeys(Decisions.model_fields.keys() - {decision}, variant)
+
+
+def test_every_decision_has_an_outcome():
+    assert OUTCOMES.keys() == Decisions.model_fields.keys()
+
+
+@pytest.mark.parametrize("decision", Decisions.model_fields)
+def test_by_default_a_decision_is_taken_as_published(decision, tmp_path):
+    assert outcome_of(decision, tmp_path) == OUTCOMES[decision][1]
+
+
+@pytest.mark.parametrize("decision", Decisions.model_fields)
+def test_a_decision_can_be_corrected_alone(decision, tmp_path):
+    assert (
+        outcome_of(decision, tmp_path, decisions={decision: "corrected"}) == OUTCOMES[decision][2]
+    )
+
+
+@pytest.mark.parametrize("decision", Decisions.model_fields)
+def test_the_corrected_variant_takes_every_open_decision_so(decision, tmp_path):
+    others = all_but(decision, "published")
+    assert (
+        outcome_of(decision, tmp_path, variant="corrected", decisions=others)
+        == OUTCOMES[decision][2]
+    )
+
+
+@pytest.mark.parametrize("decision", Decisions.model_fields)
+def test_a_decision_set_as_published_stays_so_in_the_corrected_variant(decision, tmp_path):
+    settled = {**all_but(decision, "published"), decision: "published"}
+    assert (
+        outcome_of(decision, tmp_path, variant="corrected", decisions=settled)
+        == (OUTCOMES[decision][1])
+    )
+
+
+# In the workflow: a decision that a rule does not pass on would be taken as published there
+
+MODULES = {
+    "build_lexicon": ("lexicon", "orthography", "unwanted"),
+    "find_candidates": ("candidates", "orthography", "unwanted"),
+    "measure_agreement": ("agreement",),
+    "build_pairs": ("pairs", "orthography"),
+    "sample_items": ("sampling",),
+}
+BY_THE_BENCHMARK = {"mcnemar"}
+"""Decisions that the benchmark hands to the rules of all papers."""
+
+
+def decisions_read(stage):
+    texts = [
+        resources.files("blimpworks.papers.multiblimp.items")
+        .joinpath(f"{name}.py")
+        .read_text("utf-8")
+        for name in MODULES[stage]
+    ]
+    return {name for text in texts for name in re.findall(r'corrected\([\w.]+, "(\w+)"\)', text)}
+
+
+def decisions_passed(stage):
+    rules = (RULES / "papers/multiblimp.smk").read_text("utf-8")
+    (body,) = re.findall(rf"^ *rule {stage}:\n(.*?)\n *shell:", rules, re.MULTILINE | re.DOTALL)
+    (listed,) = re.findall(r"decisions=\(([^)]*)\)", body)
+    return set(re.findall(r'"(\w+)"', listed))
+
+
+@pytest.mark.parametrize("stage", MODULES)
+def test_a_rule_passes_on_exactly_the_decisions_that_its_stage_takes(stage):
+    assert decisions_passed(stage) == decisions_read(stage)
+
+
+def test_the_stages_take_every_decision():
+    stages = set().union(*map(decisions_read, MODULES))
+    assert stages | BY_THE_BENCHMARK == Decisions.model_fields.keys()
+
+
+@pytest.mark.parametrize("variant", ["published", "corrected"])
+def test_the_benchmark_passes_on_the_form_of_mcnemars_test(variant):
+    options = MultiblimpOptions(decisions={"mcnemar": variant})
+    campaign = campaign_model()(campaign="x", multiblimp=options)
+    assert find_benchmark("multiblimp").mcnemar(campaign) == variant

@@ -1,0 +1,615 @@
+"""Exhibits about models: from simulated judgements of three languages, and from print."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from blimpworks.analysis.accuracy import compute_accuracies
+from blimpworks.analysis.comparisons import compare_models
+from blimpworks.campaign.catalogue import ModelRow, read_rows, whole_catalogue
+from blimpworks.campaign.exhibits import find_exhibit
+from blimpworks.campaign.reference import PublishedRow
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.errors import UserError
+from blimpworks.exhibits.build import build_exhibit
+from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
+from blimpworks.papers.multiblimp.analysis.frequencies import resource_group
+from blimpworks.papers.multiblimp.analysis.margins import (
+    COLLINEAR,
+    COMPARED,
+    CONSTANT,
+    FEW,
+    TEXTLESS,
+    TYPE,
+    UNKNOWN,
+    fit_margins,
+)
+from blimpworks.papers.multiblimp.analysis.regressions import fit_regressions
+from blimpworks.papers.multiblimp.exhibits.contrasts import fig6, fig7
+from blimpworks.papers.multiblimp.exhibits.evaluation import table3, table5, tableb2
+from blimpworks.papers.multiblimp.exhibits.models import EVALUATION_FACTS, PRINTED
+from blimpworks.papers.multiblimp.exhibits.statements import text72_73
+from blimpworks.papers.multiblimp.exhibits.trends import fig1, fig5
+from blimpworks.reproduction.accuracies import read_published
+from blimpworks.tables import (
+    ACCURACIES,
+    COMPARISONS,
+    FREQUENCIES,
+    ITEMS,
+    JUDGEMENTS,
+    REGRESSIONS,
+    RESIDUALS,
+    SCORES,
+    read_table,
+    write_table,
+)
+from support.paths import REPOSITORY
+
+CONFIG = REPOSITORY / "config"
+METHOD = "full_sentence"
+LANGUAGES = {"cym": "Welsh", "deu": "German", "eng": "English", "wol": "Wolof"}
+MODELS = {"a": "Model A", "b": "Model B", "c": "Model C"}
+SKILL = {"a": 0.55, "b": 0.75, "c": 0.95}
+EXHIBITS = {"table3": table3, "table5": table5, "tableb2": tableb2, "text72_73": text72_73} | {
+    "fig1": fig1,
+    "fig5": fig5,
+    "fig6": fig6,
+    "fig7": fig7,
+}
+FACTS = {
+    "table_models": [*MODELS],
+    "rivals": [*MODELS],
+    "mcnemar": "published",
+    "sized_models": [*MODELS],
+    "margin_models": [*MODELS],
+    "trend_model": "c",
+    "pairs": [["a", "b", "aya"], ["a", "c", ""]],
+    "groups": {"goldfish": ["cym", "wol"], "aya": ["eng", "deu"], "eurollm": []},
+    "models": {
+        "a": {"parameters": 1.0, "family": "F", "tuning": "base"},
+        "b": {"parameters": 8.0, "family": "F", "tuning": "chat"},
+        "c": {"parameters": None, "family": "G", "tuning": "base"},
+    },
+}
+LABELS = Labels(LANGUAGES, MODELS, METHOD, FACTS)
+N = 60
+
+
+def write(rows, schema, path):
+    table = pa.Table.from_pylist(rows) if schema is ITEMS else None
+    write_table(table or pa.Table.from_pylist(rows, schema=schema.arrow()), schema, path)
+    return path
+
+
+def write_frame(frame, schema, path):
+    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    write_table(table, schema, path)
+
+
+def item(lang, number):
+    region = {"good_start": 4, "good_end": 8, "bad_start": 4, "bad_end": 9}
+    return {
+        **{"item_id": f"{lang}-{number}", "lang": lang, "paradigm": "p"},
+        **{"phenomenon": "svP" if number % 3 else "sv#"},
+        **{"good": "The cats run" + " far" * (number % 5), "bad": "The cat's run"},
+        **region,
+        **dict.fromkeys(("treebank", "file", "sent_id")),
+        **{"distance": number % 4 - 2, "attractors": number % 3, "congruent_attractors": 1},
+    }
+
+
+def score(pair, correct, random):
+    good = -30 * random.random() - 10
+    bad = good - (1 if correct else -1) * random.random() * 5
+    tokens = int(random.integers(2, 4))
+    ends = [3, 8, 12][:tokens]
+    return {
+        **{"item_id": pair["item_id"], "status": "ok"},
+        **{"logprob_good": good, "logprob_bad": bad, "tokens_good": tokens, "tokens_bad": 3},
+        **{"good_logprobs": [-1.0] * tokens, "good_ends": ends},
+        **{"bad_logprobs": [-1.0] * 3, "bad_ends": [3, 9, 13]},
+    }
+
+
+def judgement(pair, correct, margin):
+    keys = {name: pair[name] for name in ("item_id", "phenomenon", "paradigm")}
+    verdict = {"correct": float(correct), "tie": False, "near_tie": False, "margin": margin}
+    return keys | verdict | {"method": METHOD, "value_good": 0.0, "value_bad": 0.0}
+
+
+def simulate(root, models=MODELS):
+    """Items, scores and judgements of models that are right with a known probability."""
+    random = np.random.default_rng(5)
+    judged, scored = [], []
+    for lang in LANGUAGES:
+        items = [item(lang, number) for number in range(N)]
+        pairs = write(items, ITEMS, root / f"items/{lang}.parquet")
+        for model in models:
+            right = random.random(N) < SKILL[model]
+            scores = [score(i, r, random) for i, r in zip(items, right, strict=True)]
+            rows = [
+                judgement(i, r, s["logprob_good"] - s["logprob_bad"])
+                for i, r, s in zip(items, right, scores, strict=True)
+            ]
+            path = write(rows, JUDGEMENTS, root / f"judgements/{lang}/{model}.parquet")
+            judged.append((model, lang, path))
+            path = write(scores, SCORES, root / f"scores/{lang}/{model}.parquet")
+            scored.append((model, pairs, path))
+    return judged, scored
+
+
+def frequency_table(root):
+    ranks = {"cym": ("low", 10**6), "deu": ("high", 10**11), "eng": ("high", 10**12)}
+    rows = [
+        {"lang": lang, "codes": lang, "documents": 1, "sentences": 1, "words": 1}
+        | {"characters": characters, "rank": rank, "resources": group}
+        for rank, (lang, (group, characters)) in enumerate(ranks.items())
+    ]
+    rows.append(rows[0] | {"lang": "wol", "characters": 10**5})
+    return write(rows, FREQUENCIES, root / "frequencies.parquet")
+
+
+def analyse(root, judged, scored, frequencies, facts=FACTS["models"]):
+    """The campaign's tables, by kind, as the workflow would make them."""
+    names = ("accuracies", "comparisons", "regressions", "residuals", "margins")
+    paths = {name: root / f"{name}.parquet" for name in names}
+    compute_accuracies(judged, "multiblimp", paths["accuracies"])
+    compare_models(judged, "multiblimp", METHOD, paths["comparisons"])
+    fit_regressions(
+        paths["accuracies"], frequencies, facts, METHOD, paths["regressions"], paths["residuals"]
+    )
+    fit_margins(scored, frequencies, paths["margins"])
+    pairs = sorted({path for _, path, _ in scored})
+    tables = {name: [path] for name, path in paths.items()}
+    return tables | {"frequencies": frequencies, "items": pairs}
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory):
+    root = tmp_path_factory.mktemp("campaign")
+    judged, scored = simulate(root)
+    return analyse(root, judged, scored, [frequency_table(root)]), judged
+
+
+def judgement_rows(judged):
+    frames = [
+        read_table(JUDGEMENTS, path).to_pandas().assign(model=model, lang=lang)
+        for model, lang, path in judged
+    ]
+    return pd.concat(frames).astype({"phenomenon": object, "method": object})
+
+
+def sources(tables, judged):
+    """Rows by the name that cells give as their source."""
+    kinds = {"accuracies": ACCURACIES, "comparisons": COMPARISONS, "residuals": RESIDUALS}
+    kinds |= {"regressions": REGRESSIONS, "margins": REGRESSIONS, "frequencies": FREQUENCIES}
+    rows = {
+        kind: pd.concat([read_table(schema, path).to_pandas() for path in tables[kind]])
+        for kind, schema in kinds.items()
+        if tables.get(kind)
+    }
+    rows["regressions"] = pd.concat([rows["regressions"], rows.pop("margins")])
+    paths = tables["items"]
+    items = [read_table(ITEMS, path).to_pandas().assign(lang=path.stem) for path in paths]
+    return rows | {"judgements": judgement_rows(judged), "items": pd.concat(items)}
+
+
+def values(exhibit):
+    return {(cell.row, cell.column): cell.value for cell in exhibit.cells}
+
+
+@pytest.mark.parametrize("name", EXHIBITS)
+def test_each_cell_can_be_computed_again_from_the_rows_it_selects(campaign, name):
+    tables, judged = campaign
+    rows = sources(tables, judged)
+    cells = EXHIBITS[name](tables, LABELS).cells
+    assert cells
+    for cell in cells:
+        chosen = select_rows(rows[cell.source], dict(cell.where))
+        assert formula_of(cell.formula.sentence)(chosen) == pytest.approx(cell.value, abs=1e-9), (
+            cell
+        )
+    assert len({(cell.row, cell.column) for cell in cells}) == len(cells)
+
+
+def test_table3_averages_over_pairs_and_keeps_the_mean_over_languages(campaign):
+    tables, judged = campaign
+    cells = values(table3(tables, LABELS))
+    rows = judgement_rows(judged)
+    mine = rows[rows["model"] == "b"]
+    of = {
+        "Subject-Verb N": mine["phenomenon"] == "sv#",
+        "Resources High": mine["lang"].isin(["deu", "eng"]),
+        "Language subset GF": mine["lang"].isin(["cym", "wol"]),
+        "Language subset All": mine["lang"].notna(),
+    }
+    for column, chosen in of.items():
+        assert cells["Model B", column] == pytest.approx(100 * mine["correct"][chosen].mean())
+    means = mine.groupby("lang")["correct"].mean()
+    assert cells["Model B", "Language subset All, mean"] == pytest.approx(100 * means.mean())
+
+
+def test_table3_ranks_only_models_that_cover_all_languages(campaign):
+    tables, _ = campaign
+    frame = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
+    path = tables["accuracies"][0].with_name("fewer.parquet")
+    kept = frame[~((frame["model"] == "c") & (frame["lang"] == "wol"))]
+    write_frame(kept, ACCURACIES, path)
+    bold = {row for row, _ in table3({**tables, "accuracies": [path]}, LABELS).bold}
+    assert bold == {"Model B"}
+    assert {row for row, _ in table3(tables, LABELS).bold} == {"Model C"}
+
+
+def test_the_best_model_leads_where_it_is_far_ahead(campaign):
+    tables, _ = campaign
+    cells = values(table3(tables, LABELS))
+    b2 = tableb2(tables, LABELS)
+    assert cells["Model C", "#best"] == len(b2.stub) > 0
+    assert {stub["Model"] for stub in b2.stub.values()} == {"Model C"}
+    assert all(p < 0.1 for (_, column), p in values(b2).items() if column == "p")
+
+
+def test_without_frequencies_table3_says_which_columns_it_lacks(campaign):
+    tables, _ = campaign
+    exhibit = table3({**tables, "frequencies": []}, LABELS)
+    assert "no frequencies to rank languages by" in exhibit.caption
+    assert "Resources Low, Resources Mid, Resources High" in exhibit.caption
+    assert ("Model A", "Resources Low") not in values(exhibit)
+
+
+def test_the_text_counts_languages_where_one_model_is_better(campaign):
+    tables, _ = campaign
+    cells = values(text72_73(tables, LABELS))
+    assert cells["Model C better than Model A: languages", "Value"] == 4
+    assert cells["Model A better than Model C: languages", "Value"] == 0
+    assert cells["Model A and Model B: languages compared", "Value"] == 4
+    rows = read_table(COMPARISONS, tables["comparisons"][0]).to_pandas()
+    rows = rows[(rows["model_a"] == "b") & (rows["model_b"] == "a")]
+    rows = rows[rows["lang"].isin(["deu", "eng"])]
+    better = [row.accuracy_a > row.accuracy_b and row.p < 0.05 for row in rows.itertuples()]
+    assert len(better) == 2
+    share = cells["Model B better than Model A: of the Aya languages", "Value"]
+    assert share == 100 * sum(better) / 2
+    caption = text72_73(tables, LABELS).caption
+    assert "p < 0.05; chi-squared with continuity correction" in caption
+    assert "that it holds for all is our choice" in caption
+
+
+def test_too_few_models_of_known_size_are_said_in_the_caption(campaign):
+    tables, _ = campaign
+    caption = text72_73(tables, LABELS).caption
+    assert "There is no regression: too few models of known size" in caption
+
+
+def test_sizes_that_families_decide_are_said_in_the_caption(campaign, tmp_path):
+    frame = read_table(ACCURACIES, campaign[0]["accuracies"][0]).to_pandas()
+    whole = frame[frame["model"] == "a"].astype({"model": object})
+    names = {f"m{k}": f"Model {k}" for k in range(8)}
+    many = pd.concat([whole.assign(model=name) for name in names])
+    write_frame(many, ACCURACIES, tmp_path / "accuracies")
+    facts = {
+        name: {"parameters": float(1 + k % 2), "family": "FG"[k % 2], "tuning": "base"}
+        for k, name in enumerate(names)
+    }
+    labels = replace(LABELS, models=names, facts={**FACTS, "models": facts, "pairs": []})
+    tables = {**campaign[0], "accuracies": [tmp_path / "accuracies"]}
+    caption = text72_73(tables, labels).caption
+    assert "There is no regression: size, family and tuning can't be told apart." in caption
+
+
+def test_table_5_counts_the_pairs_even_where_every_model_skips_one(campaign, tmp_path):
+    tables, _ = campaign
+    frame = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
+    frame.loc[frame["lang"] == "wol", "n"] -= 1
+    write_frame(frame, ACCURACIES, tmp_path / "accuracies")
+    exhibit = table5({**tables, "accuracies": [tmp_path / "accuracies"]}, LABELS)
+    assert values(exhibit)["Wolof", "n"] == N
+    judged = [cell for cell in exhibit.cells if cell.column != "n"]
+    assert all(cell.text.endswith("*") == (cell.row == "Wolof") for cell in judged)
+
+
+def test_accuracies_without_a_judgement_are_told_from_those_by_another_method(campaign, tmp_path):
+    tables, _ = campaign
+    write([], ACCURACIES, tmp_path / "accuracies")
+    with pytest.raises(UserError, match="languages have no pairs"):
+        table5({**tables, "accuracies": [tmp_path / "accuracies"]}, LABELS)
+    with pytest.raises(UserError, match="no accuracies by method 'per_token'"):
+        table5(tables, replace(LABELS, method="per_token"))
+
+
+def test_table_b2_leaves_out_models_that_are_no_rivals_and_table_3_does_not(campaign):
+    tables, _ = campaign
+    labels = replace(LABELS, facts={**FACTS, "rivals": ["a", "b"], "mcnemar": "corrected"})
+    exhibit = tableb2(tables, labels)
+    assert {stub["Model"] for stub in exhibit.stub.values()} == {"Model B"}
+    assert "exact binomial where they differ on fewer than 25 pairs" in exhibit.caption
+    assert values(table3(tables, labels))["Model B", "#best"] == 0
+
+
+def test_the_trend_names_over_and_underperformers_of_its_model(campaign):
+    tables, _ = campaign
+    exhibit = fig1(tables, LABELS)
+    cells = values(exhibit)
+    for language in LANGUAGES.values():
+        difference = cells[language, "accuracy"] - cells[language, "fitted"]
+        assert cells[language, "residual"] == pytest.approx(difference)
+    assert "Model C" in exhibit.caption
+    assert "+ −" not in exhibit.caption
+
+
+def test_a_falling_trend_has_a_minus_in_its_equation_and_no_curve_is_said(campaign, tmp_path):
+    tables, _ = campaign
+    rows = read_table(REGRESSIONS, tables["regressions"][0]).to_pandas()
+    for name, kept in (("falling", rows), ("none", rows[rows["analysis"] == "x"])):
+        changed = kept.assign(coefficient=-0.5)
+        write_frame(changed, REGRESSIONS, tmp_path / name)
+    caption = fig1({**tables, "regressions": [tmp_path / "falling"]}, LABELS).caption
+    assert "exp(−(−0.50 − 0.50 log₁₀ x))" in caption
+    caption = fig1({**tables, "regressions": [tmp_path / "none"]}, LABELS).caption
+    assert "No logistic curve fits them." in caption
+    assert "There is no table of frequencies" in fig1({**tables, "frequencies": []}, LABELS).caption
+
+
+@pytest.mark.parametrize("size", [1e-4, 0.03, 0.6, 70.0, 400.0])
+def test_figure_5s_axis_is_as_wide_as_its_sizes(campaign, size):
+    facts = {**FACTS["models"], "a": {**FACTS["models"]["a"], "parameters": size}}
+    facts["b"] = {**facts["b"], "parameters": 2 * size}
+    exhibit = fig5(campaign[0], replace(LABELS, facts={**FACTS, "models": facts}))
+    axes = exhibit.figure.axes[0]
+    left, right = axes.get_xlim()
+    assert size / 1.2 < left < size < 2 * size < right < 2.4 * size
+    ticks = axes.get_xticks()
+    assert len(ticks)
+    assert left <= min(ticks) <= max(ticks) <= right
+
+
+def test_more_families_than_colours_differ_in_their_markers(campaign):
+    models = {f"m{k}": f"Model {k}" for k in range(9)}
+    frame = read_table(ACCURACIES, campaign[0]["accuracies"][0]).to_pandas()
+    whole = frame[frame["model"] == "a"].astype({"model": object})
+    path = campaign[0]["accuracies"][0].with_name("families.parquet")
+    many = pd.concat([whole.assign(model=name) for name in models])
+    write_frame(many, ACCURACIES, path)
+    facts = {
+        m: {"parameters": 1.0 + k, "family": m, "tuning": "base"} for k, m in enumerate(models)
+    }
+    facts = {**FACTS, "models": facts, "sized_models": [*models]}
+    labels = replace(LABELS, models=models, facts=facts)
+    lines = fig5({"accuracies": [path]}, labels).figure.axes[0].get_lines()
+    styles = {(line.get_color(), line.get_marker()) for line in lines}
+    assert len(styles) == len(lines) == 9
+
+
+def test_models_without_a_size_are_lines_across_figure_5(campaign):
+    tables, _ = campaign
+    exhibit = fig5(tables, LABELS)
+    names = [t.get_text() for t in exhibit.figure.axes[0].get_legend().get_texts()]
+    assert names == ["F, base", "F, chat", "Model C (size unknown)"]
+    assert "Dotted: 1 model of unknown size." in exhibit.caption
+
+
+def test_a_panel_whose_model_was_not_judged_says_so(campaign):
+    tables, _ = campaign
+    labels = replace(LABELS, facts={**FACTS, "pairs": [["a", "b", ""], ["a", "d", ""]]})
+    labels = replace(labels, models={**MODELS, "d": "Model D"})
+    exhibit = fig6(tables, labels)
+    assert "a: 4 languages; b: no accuracies of one of the two" in exhibit.caption
+    assert "not judged" in {text.get_text() for text in exhibit.figure.axes[1].texts}
+
+
+def test_figure_7_says_which_factors_did_not_vary(campaign):
+    tables, _ = campaign
+    caption = fig7(tables, LABELS).caption
+    without = caption.partition("Without pairs: ")[2].partition(".")[0]
+    assert "Subject-Participle, gender" in without
+    assert "Subject-Verb, number" not in without
+    assert "compared with Subject-Verb, number." in caption
+    assert "so not estimated: subword delta; congruent attractors." in caption
+
+
+def margins_of(tmp_path, rows):
+    remarks = [{"model": m, "analysis": a, "term": t, "n": n} for m, a, t, n in rows]
+    return {"margins": [write(remarks, REGRESSIONS, tmp_path / "margins.parquet")]}
+
+
+def test_figure_7_names_each_models_reference_and_what_it_leaves_out(tmp_path):
+    rows = [
+        ("a", COMPARED, f"{TYPE} sv#", 9),
+        ("b", COMPARED, f"{TYPE} svP", 9),
+        ("a", TEXTLESS, "log frequency", 7),
+        ("b", CONSTANT, "distance", 9),
+        ("c", FEW, "intercept", 2),
+    ]
+    caption = fig7(margins_of(tmp_path, rows), LABELS).caption
+    assert "Subject-Verb, number (Model A); Subject-Verb, person (Model B)." in caption
+    assert "without text in GlotCC: Model A 7." in caption
+    assert "so not estimated: distance (Model B)." in caption
+    assert "Nothing could be estimated, for too few pairs: Model C." in caption
+
+
+def test_figure_7_tells_no_frequencies_from_collinear_factors(tmp_path):
+    rows = [("a", UNKNOWN, "log frequency", 9), ("a", COLLINEAR, "intercept", 9)]
+    exhibit = fig7(margins_of(tmp_path, rows), LABELS)
+    assert "There is no table of frequencies" in exhibit.caption
+    assert "for collinear factors: Model A." in exhibit.caption
+    assert "nothing could be estimated" in {t.get_text() for t in exhibit.figure.axes[0].texts}
+
+
+@pytest.fixture(scope="module")
+def lonely(tmp_path_factory):
+    """A campaign of one model without any frequencies."""
+    root = tmp_path_factory.mktemp("lonely")
+    judged, scored = simulate(root, ["a"])
+    return analyse(root, judged, scored, [], {"a": {"parameters": None}})
+
+
+@pytest.mark.parametrize("name", EXHIBITS)
+def test_a_campaign_of_one_model_still_has_every_exhibit(lonely, tmp_path, name):
+    facts = {name: ["a"] for name in ("table_models", "sized_models", "margin_models")}
+    models = {"a": {"parameters": None, "family": "F", "tuning": "base"}}
+    facts |= {"pairs": [], "groups": FACTS["groups"], "trend_model": "a", "models": models}
+    facts |= {"rivals": ["a"], "mcnemar": "published"}
+    labels = Labels(LANGUAGES, {"a": "Model A"}, METHOD, facts)
+    spec = find_exhibit(f"multiblimp/{name}")
+    suffixes = ("md", "tex", "csv") if spec.kind == "table" else ("png",)
+    outputs = [tmp_path / f"x.{suffix}" for suffix in suffixes]
+    build_exhibit(spec, lonely, labels, tmp_path / "cells.parquet", outputs)
+    assert all(path.stat().st_size for path in outputs)
+
+
+# Which models are shown
+
+
+def facts_of(*names):
+    """Choices for a campaign of these models of the catalogue."""
+    campaign = Campaign(
+        campaign="x",
+        catalogue={
+            "languages": CONFIG / "languages.tsv",
+            "models": CONFIG / "models.tsv",
+            "groups": CONFIG / "language_groups.tsv",
+        },
+    )
+    whole = whole_catalogue(campaign)
+    models = {name: row for name, row in whole.models.items() if not names or name in names}
+    chosen = replace(whole, models=models)
+    return {name: choose(campaign, chosen) for name, choose in EVALUATION_FACTS.items()}
+
+
+def test_the_papers_models_are_shown_when_the_campaign_has_them_all():
+    facts = facts_of()
+    assert facts["table_models"] == [*PRINTED]
+    assert facts["trend_model"] == "gemma-3-27b"
+    assert [pair[1] for pair in facts["pairs"]] == [
+        "aya-expanse-8b",
+        "eurollm-9b",
+        "llama-3.1-70b",
+        "goldfish",
+    ]
+
+
+def test_a_campaign_without_them_shows_the_largest_of_each_family_and_tuning():
+    facts = facts_of("qwen3-0.6b", "qwen3-1.7b", "qwen3-0.6b-it", "ngram-5", "transformer-small")
+    shown = ["qwen3-0.6b-it", "qwen3-1.7b", "ngram-5", "transformer-small"]
+    assert facts["table_models"] == shown
+    assert facts["pairs"] == [[shown[0], other, ""] for other in shown[1:]]
+    assert facts["trend_model"] == "qwen3-1.7b"
+    assert facts["margin_models"] == shown[:3]
+
+
+# What the paper prints
+
+
+def printed_frequencies(root):
+    """A frequencies table of the catalogue's languages: invented, the better known the more."""
+    names = [row["lang"] for row in read_languages()]
+    rows = [
+        {"lang": lang, "codes": lang, "documents": 1, "sentences": 1, "words": 1}
+        | {"characters": round(10 ** (3 + rank / 10)), "rank": rank}
+        | {"resources": resource_group(rank, len(names))}
+        for rank, lang in enumerate(names, start=1)
+    ]
+    return [write(rows, FREQUENCIES, root / "frequencies.parquet")]
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    root = tmp_path_factory.mktemp("published")
+    paths = {name: root / f"{name}.parquet" for name in ("accuracies", "regressions", "residuals")}
+    printed = CONFIG / "published/multiblimp"
+    read_published([printed / "table5.csv"], "multiblimp", paths["accuracies"])
+    frequencies = printed_frequencies(root)
+    fit_regressions(
+        paths["accuracies"], frequencies, {}, "printed", paths["regressions"], paths["residuals"]
+    )
+    whole = {"printed": sorted(printed.glob("*.csv")), "frequencies": frequencies}
+    return whole | {name: [path] for name, path in paths.items()}
+
+
+@pytest.fixture(scope="module")
+def printed_labels():
+    models = {r.name: r.label for r in read_models()}
+    languages = {r["lang"]: r["name"] for r in read_languages()}
+    return Labels(languages, models, "printed", facts_of(), "published")
+
+
+def read_models():
+    return [row for row in read_rows(ModelRow, CONFIG / "models.tsv") if "multiblimp" in row.papers]
+
+
+def read_languages():
+    frame = pd.read_csv(CONFIG / "languages.tsv", sep="\t", keep_default_na=False)
+    return frame.to_dict("records")
+
+
+@pytest.mark.parametrize("name", sorted({*EXHIBITS} - {"fig7"}))
+def test_each_published_cell_can_be_computed_again(published, printed_labels, name):
+    rows = [r.model_dump() for path in published["printed"] for r in read_rows(PublishedRow, path)]
+    accuracies = read_table(ACCURACIES, published["accuracies"][0]).to_pandas()
+    tables = {"published": pd.DataFrame(rows), "accuracies": accuracies}
+    tables["frequencies"] = read_table(FREQUENCIES, published["frequencies"][0]).to_pandas()
+    tables["residuals"] = read_table(RESIDUALS, published["residuals"][0]).to_pandas()
+    cells = EXHIBITS[name](published, printed_labels).cells
+    assert cells
+    for cell in cells:
+        chosen = select_rows(tables[cell.source], dict(cell.where))
+        assert formula_of(cell.formula.sentence)(chosen) == pytest.approx(cell.value, abs=1e-9), (
+            cell
+        )
+
+
+def test_table3s_english_column_is_table5s_english_row_for_all_models(published, printed_labels):
+    caption = table3(published, printed_labels).caption
+    assert "The English column agrees for 11 of 11 models" in caption
+
+
+def test_tables_b2_and_5_differ_in_one_language(published, printed_labels):
+    caption = tableb2(published, printed_labels).caption
+    assert "the two differ for Old Russian" in caption
+    assert "Goldfish 125M 14, Llama3 70B 7, Aya 32B-it 1, Gemma3 27B 3" in caption
+
+
+def test_the_papers_gemma_has_a_curve_through_the_printed_languages(published, printed_labels):
+    exhibit = fig1(published, printed_labels)
+    assert "Gemma3 27B" in exhibit.caption
+    assert "Curve: least squares" in exhibit.caption
+    assert ("German", "fitted") in values(exhibit)
+
+
+def test_table_3_has_resource_columns_from_print(published, printed_labels):
+    cells = values(table3(published, printed_labels))
+    for column in ("Resources Low", "Resources Mid", "Resources High"):
+        assert ("Gemma3 27B, Table 5", column) in cells
+
+
+def test_printed_tables_are_bold_where_the_paper_is(published, printed_labels):
+    assert ("Gemma3 27B", "Resources High") in table3(published, printed_labels).bold
+    bold = table5(published, printed_labels).bold
+    assert ("English", "OLMo2 32B") in bold
+    assert ("Hebrew", "Aya 32B-it") not in bold
+
+
+def test_the_papers_effect_of_size_is_shown_without_a_unit(published, printed_labels):
+    exhibit = text72_73(published, printed_labels)
+    assert ("Model size: β", "Printed") in values(exhibit)
+    assert "inferred from the ratio of the two errors" in exhibit.caption
+
+
+def test_the_texts_shares_follow_from_its_counts(published, printed_labels):
+    cells = {
+        (cell.row, cell.column): cell.value for cell in text72_73(published, printed_labels).cells
+    }
+    shares = [row for row, column in cells if row.endswith(": share") and column == "Recomputed"]
+    assert len(shares) == 2
+    for row in shares:
+        assert round(cells[row, "Recomputed"]) == cells[row, "Printed"]
+
+
+def test_an_exhibit_of_which_nothing_is_printed_has_no_published_form(tmp_path, printed_labels):
+    with pytest.raises(UserError, match="multiblimp/fig7 has no published form"):
+        build_exhibit(find_exhibit("multiblimp/fig7"), {}, printed_labels, tmp_path / "c", [])

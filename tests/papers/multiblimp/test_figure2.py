@@ -1,0 +1,466 @@
+"""MultiBLiMP's Figure 2: one pair at every stage, its data, its cells and how it is drawn."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.patches import FancyBboxPatch
+
+from blimpworks.audit.evidence import nearest
+from blimpworks.audit.lineage import Node
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.campaign.exhibits import find_exhibit
+from blimpworks.campaign.load import check_campaign
+from blimpworks.campaign.registry import check_papers
+from blimpworks.errors import UserError
+from blimpworks.exhibits.build import build_exhibit
+from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.pen import Run, words_of, wrapped
+from blimpworks.exhibits.render import PNG_DPI
+from blimpworks.papers.multiblimp.exhibits import stage_boxes
+from blimpworks.papers.multiblimp.exhibits.facts import figure2_choice
+from blimpworks.papers.multiblimp.exhibits.pipeline import fig2
+from blimpworks.papers.multiblimp.exhibits.stage_cells import ALL_ITEMS
+from blimpworks.papers.multiblimp.exhibits.stage_tree import Column, fitting_columns
+from blimpworks.papers.multiblimp.exhibits.stages import LONGEST, choose_pair, follow_pair
+from blimpworks.papers.multiblimp.items.sampling import sample_items
+from blimpworks.papers.multiblimp.settings import SamplingOptions
+from blimpworks.tables import ITEMS, read_table
+from support.paths import REPOSITORY
+from support.treebank_kit import FIN, SEEN, UNIMORPH
+
+CHOICE = {
+    "language": "xyz",
+    "pair": None,
+    "any_case": False,
+    "exact": False,
+    "null": 0.9,
+    "limit": 100,
+}
+FILES = {
+    **{name: name for name in ("tokens", "sentences", "candidates", "lexicon")},
+    **{name: name for name in ("agreement", "agreement_counts", "items")},
+    "all_items": "pairs",
+}
+DOGS = f"""
+1 The the DET Definite=Def 2 det
+2 dogs dog NOUN Number=Plur 3 nsubj
+3 sing sing VERB {FIN}|Number=Plur 0 root
+4 loudly loudly ADV _ 3 advmod SpaceAfter=No
+5 . . PUNCT _ 3 punct
+"""
+DOGS_ARE = f"""
+1 The the DET Definite=Def 2 det
+2 dogs dog NOUN Number=Plur 4 nsubj
+3 are be AUX {FIN}|Number=Plur 4 aux
+4 singing sing VERB VerbForm=Part 0 root
+"""
+DOG = DOGS.replace("dogs", "dog").replace("sing sing", "sings sing").replace("Plur", "Sing")
+LONG_WORDS = "\n".join(
+    f"{n} {'extraordinarily' * (n % 3 + 1)} word ADV Degree=Pos 40 advmod" for n in range(4, 40)
+)
+FAR = f"""
+1 The the DET Definite=Def 2 det
+2 dogs dog NOUN Number=Plur 40 nsubj
+3 - - PUNCT _ 2 punct
+{LONG_WORDS}
+40 sing sing VERB {FIN}|Number=Plur|Mood=Ind|Person=3|Tense=Pres|Voice=Act 0 root
+41 . . PUNCT _ 40 punct
+"""
+HEBREW = f"""
+1 הכלבים כלב NOUN Number=Plur 2 nsubj
+2 שרים שר VERB {FIN}|Number=Plur 0 root
+3 "בקול" קול ADV _ 2 advmod SpaceAfter=No
+4 . . PUNCT _ 2 punct
+"""
+HEBREW_ENTRIES = """
+שר שר V;IND;PRS;3;SG
+שר שרים V;IND;PRS;3;PL
+כלב כלב N;SG
+כלב כלבים N;PL
+"""
+
+
+@pytest.fixture
+def tables(treebank, tmp_path):
+    """Tables of all stages of a treebank and a UniMorph table, by the exhibit's needs."""
+
+    def built(*sentences, unimorph=UNIMORPH, minimum=1, **decisions):
+        language = treebank(*sentences, **decisions)
+        sampling = SamplingOptions(minimum=minimum)
+        language.options = language.options.model_copy(update={"sampling": sampling})
+        language.lexicon(unimorph)
+        language.candidates()
+        language.agreement()
+        language.pairs()
+        paths = (tmp_path / "items", tmp_path / "funnel3")
+        sample_items(tmp_path / "pairs", "xyz", (), *paths, language.options)
+        return {need: [tmp_path / name] for need, name in FILES.items()}
+
+    return built
+
+
+def labels(**changes):
+    return Labels({"xyz": "Test"}, facts={"figure2": CHOICE | changes})
+
+
+def forms(stages):
+    return [(e.row.form, e.source, e.own, e.chosen, e.objection) for e in stages.entries]
+
+
+# The pair
+
+
+def pair(item_id, label="+", attractors=0, sent_id="short"):
+    origin = {"treebank": "T", "file": "f", "sent_id": sent_id, "paradigm": "p"}
+    return {"item_id": item_id, "label": label, "attractors": attractors, **origin}
+
+
+LENGTHS = {("T", "f", "short"): 7, ("T", "f", "long"): LONGEST + 1, ("T", "f", "tiny"): 2}
+
+
+@pytest.mark.parametrize(
+    "worse",
+    [
+        pair("0", label="?"),
+        pair("0", attractors=1),
+        pair("0", sent_id="long"),
+        pair("0", sent_id="tiny"),
+        pair("2"),
+    ],
+)
+def test_a_short_sentence_of_certain_agreement_without_attractors_is_chosen(worse):
+    assert choose_pair([worse, pair("1")], LENGTHS)["item_id"] == "1"
+
+
+def test_a_language_whose_pairs_are_none_of_that_still_has_one_to_show():
+    items = [pair("1", "?", 2, "long"), pair("0", "?", 2, "long")]
+    assert choose_pair(items, LENGTHS)["item_id"] == "0"
+    assert choose_pair([], LENGTHS) is None
+
+
+def test_the_pair_that_the_campaign_names_is_shown_and_must_be_there():
+    items = [pair("1"), pair("2", "?")]
+    assert choose_pair(items, LENGTHS, "2")["item_id"] == "2"
+    with pytest.raises(UserError, match="figure2_pair is '3', which is not among the 2 items"):
+        choose_pair(items, LENGTHS, "3")
+
+
+# What each stage knew
+
+
+def test_the_sentence_is_the_treebanks_with_its_annotation(tables):
+    stages = follow_pair(tables(DOGS), CHOICE)
+    assert [word["form"] for word in stages.words] == ["The", "dogs", "sing", "loudly", "."]
+    assert (stages.word_at[2]["deprel"], stages.word_at[2]["head"]) == ("nsubj", 3)
+    assert stages.sentence["sent_id"] == stages.item["sent_id"] == "s1"
+
+
+def test_the_candidate_is_the_row_that_the_pair_was_made_from(tables):
+    row = follow_pair(tables(DOGS_ARE), CHOICE).candidate
+    assert (row["subject"], row["verb"], row["inflected"], row["kind"]) == (2, 4, 3, "aux")
+    assert (row["form"], row["order"]) == ("are", "SV")
+
+
+def test_the_evidence_is_of_the_pairs_own_value_and_word_order(tables):
+    stages = follow_pair(tables(DOGS, DOGS_ARE), CHOICE)
+    assert (stages.test["value"], stages.test["order"], stages.test["n"]) == ("PL", "SV", 2)
+    assert [(c["verb_value"], c["count"]) for c in stages.counts] == [("PL", 2)]
+
+
+def test_verb_types_that_are_tested_apart_have_their_own_evidence(tables):
+    decided = {"verb_types": "corrected"}
+    stages = follow_pair(tables(DOGS, DOGS, DOGS_ARE, **decided), CHOICE)
+    kind = stages.item["inflected"]
+    assert stages.test["verb_type"] == kind
+    assert stages.test["n"] == {"verb": 2, "aux": 1}[kind]
+
+
+def test_the_lexicon_has_the_words_own_entry_and_the_one_that_takes_its_place(tables):
+    stages = follow_pair(tables(DOGS, SEEN), CHOICE)
+    assert forms(stages) == [
+        ("sing", "unimorph", True, False, None),
+        ("sings", "unimorph", False, True, None),
+    ]
+    assert (stages.lemma, stages.sizes) == ("sing", {"unimorph": 2, "ud": 2})
+    # UniMorph has exactly one other form, so that nobody asks the treebanks.
+    assert stages.consulted == {"unimorph": True, "ud": False}
+
+
+def test_forms_that_make_another_pair_or_none_are_told_from_the_chosen_one(tables):
+    more = "\nsing singeth V;IND;PRS;3;SG\nsing sung V;IND;PRS;3;SG\nsing sung V;IND;PRS;3;PL\n"
+    items = tables(DOGS, SEEN, unimorph=UNIMORPH + more)
+    every = read_table(ITEMS, items["items"][0]).to_pylist()
+    item_id = next(item["item_id"] for item in every if item["bad_form"] == "singeth")
+    stages = follow_pair(items, CHOICE | {"pair": item_id})
+    assert stages.consulted["ud"]
+    outcome = {form: (chosen, why) for form, _, own, chosen, why in forms(stages) if not own}
+    assert outcome == {
+        "singeth": (True, None),
+        "sings": (False, None),
+        "sung": (False, "same value"),
+    }
+
+
+def test_a_capitalised_word_that_is_looked_up_in_lower_case_is_traced_so(tables):
+    first = f"""
+1 Sing sing VERB {FIN}|Number=Plur 0 root
+2 dogs dog NOUN Number=Plur 1 nsubj
+"""
+    stages = follow_pair(tables(first, letter_case="corrected"), CHOICE | {"any_case": True})
+    assert stages.item["bad_form"] == "Sings"
+    assert [form for form, *_ in forms(stages)] == ["sing", "sings"]
+
+
+def test_pairs_of_several_values_are_among_those_of_the_condition(tables):
+    more = "\nsing singz V;IND;PRS;3;SG\nsing singz V;IND;PRS;3;DU\n"
+    built = tables(DOGS, unimorph=UNIMORPH + more)
+    stages = follow_pair(built, CHOICE)
+    assert stages.item["paradigm"] == "PL>SG/SV/verb"
+    assert stages.fitting["ungrammatical"] == ["DU|SG", "SG"]
+    assert (stages.available, stages.kept) == (2, 2)
+
+
+# Cells
+
+
+def frame(path):
+    rows = pd.read_parquet(path)
+    return rows.astype(dict.fromkeys(rows.select_dtypes("category"), object))
+
+
+def test_every_cell_is_what_its_rows_give(tables):
+    built = tables(DOGS, DOG, DOGS_ARE, SEEN)
+    paths = {need: paths[0] for need, paths in built.items()} | {ALL_ITEMS: built["all_items"][0]}
+    cells = fig2(built, labels()).cells
+    assert {cell.source for cell in cells} == {
+        *("tokens", "sentences", "candidates", "lexicon"),
+        *("agreement", "agreement_counts", "items", ALL_ITEMS),
+    }
+    for cell in cells:
+        rows = select_rows(frame(paths[cell.source]), dict(cell.where))
+        assert formula_of(cell.formula.sentence)(rows) == cell.value, cell
+
+
+def test_texts_are_those_of_the_row_that_they_count(tables):
+    built = tables(DOGS, DOG, DOGS_ARE, SEEN)
+    cells = {cell.row: cell for cell in fig2(built, labels()).cells}
+    columns = {
+        "Subject": "subject_form",
+        "Agreeing word": "form",
+        "Verb": "verb_form",
+        "Grammatical": "good",
+        "Ungrammatical": "bad",
+        "Swapped form": "bad_form",
+        "Label": "label",
+    }
+    for name, column in columns.items():
+        cell = cells[name]
+        (row,) = select_rows(frame(built[cell.source][0]), dict(cell.where)).to_dict("records")
+        assert row[column] == cell.text
+    word = cells["Word 2"]
+    (row,) = select_rows(frame(built["tokens"][0]), dict(word.where)).to_dict("records")
+    parts = (row["lemma"], row["upos"], row["feats"], f"{row['deprel']} of {row['head']}")
+    assert word.text == f"{row['form']} ({', '.join(parts)})"
+    assert len({(cell.row, cell.column) for cell in cells.values()}) == len(cells)
+
+
+def test_cells_of_each_stage_stand_under_its_name(tables):
+    exhibit = fig2(tables(DOGS), labels())
+    stages = [beside["Stage"] for beside in exhibit.stub.values()]
+    assert list(dict.fromkeys(stages)) == [
+        *("Sentence", "Extract", "Validate", "Inflect", "Minimal pair", "Balance")
+    ]
+    assert exhibit.written_in["Grammatical", "Shown"] == "xyz"
+
+
+def test_a_number_of_items_leads_to_the_sampled_ones_though_all_are_there_too():
+    every = Node(Path("results/items/multiblimp/all/eng.parquet"), "", None)
+    drawn = Node(Path("results/items/multiblimp/eng.parquet"), "", None, inputs=[every])
+    tree = Node(Path("cells.parquet"), "", None, inputs=[every, drawn])
+    assert nearest(tree, "items") == [drawn]
+    assert nearest(tree, ALL_ITEMS) == [every]
+
+
+# The drawing
+
+
+def extents(figure):
+    """Boxes and texts of a figure, as (left, bottom, right, top) in points."""
+    figure.set_dpi(PNG_DPI)
+    canvas = FigureCanvasAgg(figure)
+    renderer, scale = canvas.get_renderer(), 72 / figure.dpi
+    (axes,) = figure.axes
+    boxes = [p for p in axes.patches if isinstance(p, FancyBboxPatch)]
+    return tuple(
+        [
+            (artist, [n * scale for n in artist.get_window_extent(renderer).extents])
+            for artist in artists
+        ]
+        for artists in (boxes, axes.texts)
+    )
+
+
+def inside(inner, outer):
+    (a, b, c, d), (x, y, z, w) = inner, outer
+    return a >= x - 0.5 and b >= y - 0.5 and c <= z + 0.5 and d <= w + 0.5
+
+
+def overlapping(first, other):
+    (a, b, c, d), (x, y, z, w) = first, other
+    return min(c, z) - max(a, x) > 0.4 and min(d, w) - max(b, y) > 0.4
+
+
+@pytest.mark.parametrize(
+    ("sentence", "unimorph"),
+    [(DOGS, UNIMORPH), (DOGS_ARE, UNIMORPH), (FAR, UNIMORPH), (HEBREW, HEBREW_ENTRIES)],
+    ids=["short", "auxiliary", "long", "right to left"],
+)
+def test_every_text_stands_in_a_box_and_none_on_another(tables, sentence, unimorph):
+    boxes, texts = extents(fig2(tables(sentence, unimorph=unimorph), labels()).figure)
+    texts = [(artist.get_text(), at) for artist, at in texts if artist.get_text().strip()]
+    assert len(texts) > 40
+    for text, at in texts:
+        assert any(inside(at, box) for _, box in boxes), text
+    clashes = [
+        (text, other)
+        for n, (text, at) in enumerate(texts)
+        for other, where in texts[n + 1 :]
+        if overlapping(at, where)
+    ]
+    assert clashes == []
+
+
+def test_the_replaced_word_is_in_a_colour_of_its_own_in_both_sentences(tables):
+    _, texts = extents(fig2(tables(DOGS), labels()).figure)
+    coloured = {(artist.get_text(), artist.get_color()) for artist, _ in texts}
+    assert {("sing", "#009E73"), ("sings", "#D55E00"), ("dogs", "#0072B2")} <= coloured
+
+
+def test_words_run_from_the_right_where_the_script_does(tables):
+    figure = fig2(tables(HEBREW, unimorph=HEBREW_ENTRIES), labels()).figure
+    _, texts = extents(figure)
+    at = {}
+    for artist, (left, *_) in texts:
+        at.setdefault(artist.get_text(), left)
+    assert at["הכלבים"] > at["שרים"]
+
+
+def test_words_are_numbered_where_no_font_has_their_letters(tables, monkeypatch):
+    monkeypatch.setattr(stage_boxes, "font_for", lambda texts: None)
+    exhibit = fig2(tables(HEBREW, unimorph=HEBREW_ENTRIES), labels())
+    (axes,) = exhibit.figure.axes
+    drawn = {text.get_text() for text in axes.texts}
+    assert {"[1]", "[2]"} <= drawn
+    assert not any("ש" in text for text in drawn)
+    assert "Words: 1 הכלבים" in exhibit.caption
+
+
+def test_words_far_from_subject_and_verb_are_left_out_of_a_tree_that_is_too_wide():
+    columns = [Column(n, (Run(f"word{n}"),)) for n in range(1, 31)]
+    shown = fitting_columns(columns, {3, 28}, 300)
+    words = [column.word for column in shown]
+    assert {3, 28} <= {*words}
+    assert words.count(0) in (1, 2, 3)
+    assert sum(column.width + 9 for column in shown) - 9 <= 300
+    assert fitting_columns(columns, {3, 28}, 3000) == columns
+
+
+def test_words_that_are_wider_than_a_line_are_cut_into_letters():
+    lines = wrapped(words_of(Run("dog" * 40)), 100, 2)
+    assert len(lines) > 2
+    assert "".join(run.text for line in lines for run in line) == "dog" * 40
+    assert all(sum(run.width for run in line) <= 100 for line in lines)
+
+
+def test_signs_around_words_from_right_to_left_are_runs_of_their_own():
+    runs = words_of(Run('אמר (_של_) "dog".'))
+    assert [(run.text, run.glued) for run in runs] == [
+        ("אמר", False),
+        (")_", False),
+        ("של", True),
+        ("_(", True),
+        ('"dog".', False),
+    ]
+
+
+def test_a_text_that_is_too_wide_ends_in_an_ellipsis():
+    run = Run("Extraordinarily long identifier of a sentence")
+    assert run.fitted(1000) is run
+    assert run.fitted(60).text.endswith("…")
+    assert run.fitted(60).width <= 60
+
+
+def test_a_language_without_pairs_says_so(tables):
+    exhibit = fig2(tables(DOGS, minimum=5), labels())
+    assert exhibit.cells == []
+    assert "Test has no pairs: name another language" in exhibit.caption
+
+
+def test_all_formats_are_written(tables, tmp_path):
+    spec = find_exhibit("multiblimp/fig2")
+    files = [tmp_path / f"fig2.{suffix}" for suffix in FORMATS["figure"]]
+    build_exhibit(spec, tables(DOGS), labels(), tmp_path / "fig2.cells.parquet", files)
+    assert all(file.stat().st_size > 5000 for file in files)
+    assert "dogs (dog, NOUN, Number=Plur, nsubj of 3)" in files[-1].read_text("utf-8")
+
+
+def test_the_exhibit_needs_the_tables_of_one_language_that_a_fact_names(tables):
+    spec = find_exhibit("multiblimp/fig2")
+    assert {*spec.needs} == {*FILES}
+    assert spec.language_fact in spec.facts
+    assert not spec.published
+
+
+# Settings
+
+
+def loaded(languages, **exhibits):
+    settings = {
+        "campaign": "test",
+        "benchmarks": ["multiblimp"],
+        "languages": languages,
+        "models": [],
+        "unpinned": "skip",
+        "multiblimp": {"exhibits": exhibits},
+    }
+    campaign = check_campaign(settings, "test.yaml")
+    return campaign, load_catalogue(campaign)
+
+
+@pytest.fixture
+def here(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+
+
+def test_english_is_shown_if_the_campaign_has_it_else_its_first_language(here):
+    assert figure2_choice(*loaded(["eng", "cym"]))["language"] == "eng"
+    assert figure2_choice(*loaded(["wol", "cym"]))["language"] == "cym"
+    assert figure2_choice(*loaded(["eng", "cym"], figure2_language="cym"))["language"] == "cym"
+
+
+def test_a_language_that_the_campaign_lacks_is_one_sentence(here):
+    check_papers(*loaded(["cym"], figure2_language="cym"))
+    message = r"^multiblimp.exhibits.figure2_language is 'eng', expected one of .* \(cym\); add it"
+    with pytest.raises(UserError, match=message):
+        check_papers(*loaded(["cym"], figure2_language="eng"))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"figure2_language": "English"}, {"figure2_pair": "the first"}], ids=list
+)
+def test_settings_that_are_no_code_or_id_are_refused(here, wrong):
+    with pytest.raises(UserError, match=r"multiblimp\.exhibits\.figure2_"):
+        loaded(["cym"], **wrong)
+
+
+def test_what_pair_generation_decided_reaches_the_figure(here):
+    campaign, catalogue = loaded(["cym"])
+    settings = campaign.multiblimp.model_copy(update={"variant": "corrected"})
+    campaign = campaign.model_copy(update={"multiblimp": settings})
+    chosen = figure2_choice(campaign, catalogue)
+    assert (chosen["any_case"], chosen["exact"]) == (True, True)

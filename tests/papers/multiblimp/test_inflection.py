@@ -1,0 +1,207 @@
+"""Looking up an inflected word, and its other forms."""
+
+import pyarrow as pa
+import pytest
+
+from blimpworks.papers.multiblimp.items.inflection import (
+    Selection,
+    contrasting,
+    load_lexicon,
+    matching,
+    query_of,
+)
+
+
+def table_of(rows, pos, source):
+    """Lexicon of rows "lemma form features"; another part of speech goes before a slash."""
+    split = [(*row.split(), "")[:3] for row in rows]
+    lemmas, forms, features = zip(*split, strict=True)
+    parts = [(features.split("/")[0] if "/" in features else pos) for features in features]
+    return pa.table(
+        {
+            "lemma": pa.array(lemmas, pa.string()),
+            "form": pa.array(forms, pa.string()),
+            "features": pa.array([each.split("/")[-1] for each in features], pa.string()),
+            "pos": parts,
+            "source": [source] * len(split),
+        }
+    )
+
+
+def verbs(*rows, source="unimorph", words=None, by="lemma", participles=False):
+    """Verbs of a lexicon with rows "lemma form features"."""
+    table = table_of(rows, "V", source)
+    chosen = table[by].to_pylist() if words is None else words
+    return load_lexicon(table, source, Selection(("V",), chosen, by, participles))
+
+
+def test_the_column_that_inflects_is_the_one_whose_rarest_value_is_most_frequent():
+    plain = ["x a Number=SG", "x b Number=SG", "x c Number=PL", "x d Number=PL"]
+    marked = ["y a Number[subj]=SG", "y b Number[subj]=PL"]
+    assert verbs(*plain, *marked).columns["Number"] == "Number"
+    assert verbs(*plain[:3], *marked, "z a Number[subj]=SG").columns["Number"] == "Number[subj]"
+    assert verbs(*plain[:2], *marked).columns["Number"] == "Number[subj]"
+
+
+def test_a_column_with_one_value_inflects_nothing():
+    assert verbs("x a Number=SG", "x b Number=SG").columns["Number"] is None
+
+
+@pytest.mark.parametrize("feature", ["Person", "Gender"])
+def test_person_and_gender_inflect_as_soon_as_a_row_states_them(feature):
+    assert verbs(f"x a {feature}=1", "x b Number=SG").columns[feature] == feature
+    assert verbs("x a Number=SG").columns[feature] is None
+
+
+def test_what_a_lexicon_can_state_is_told_by_all_rows_but_only_asked_words_are_kept():
+    rows = ("x a Number=SG", "y b Number=PL|Mood=SBJV")
+    lexicon = verbs(*rows, words=["x"])
+    assert (lexicon.columns["Number"], [*lexicon.by_lemma]) == ("Number", ["x"])
+    assert lexicon.stated == {"Number", "Mood"}
+    assert dict(lexicon.by_lemma["x"][0].features)["Mood"] == "IND"
+
+
+def test_another_sources_rows_play_no_part():
+    table = pa.concat_tables(
+        [table_of(["x a Number=SG"], "V", "unimorph"), table_of(["x b Number=PL"], "V", "ud")]
+    )
+    lexicon = load_lexicon(table, "ud", Selection(("V",), ["x"], "lemma"))
+    assert [row.form for row in lexicon.by_lemma["x"]] == ["b"]
+    assert lexicon.columns["Number"] is None
+
+
+# Participles
+
+
+def test_the_participle_lexicon_holds_participles_only():
+    rows = ("x a VerbForm=V.PTCP|Number=SG", "x b Number=PL", "x c VerbForm=FIN|Person=1")
+    lexicon = verbs(*rows, participles=True)
+    assert [row.form for row in lexicon.by_lemma["x"]] == ["a"]
+    assert lexicon.columns == {"Number": None, "Person": None, "Gender": None}
+
+
+def test_where_no_row_states_a_verb_form_all_verbs_may_be_participles():
+    lexicon = verbs("x a Number=SG", "x b Number=PL", participles=True)
+    assert [row.form for row in lexicon.by_lemma["x"]] == ["a", "b"]
+    assert lexicon.columns["Number"] == "Number"
+
+
+def test_a_lexicon_with_verb_forms_but_no_participle_has_none():
+    lexicon = verbs("x a VerbForm=FIN|Number=SG", "x b VerbForm=FIN|Number=PL", participles=True)
+    assert lexicon.by_lemma["x"] == []
+    assert lexicon.columns["Number"] is None
+
+
+def test_values_are_assumed_only_for_features_that_some_row_states():
+    lexicon = verbs("x a Number=SG", "x b Mood=SBJV")
+    features = {row.form: dict(row.features) for row in lexicon.by_lemma["x"]}
+    assert features == {
+        "a": {"Number": "SG", "Mood": "IND"},
+        "b": {"Number": "UNDEFINED", "Mood": "SBJV"},
+    }
+
+
+def test_values_are_assumed_only_for_what_rows_of_the_same_class_state():
+    rows = ("x a Number=SG", "x b Number=PL")
+    annotated = "Number=Sing|Degree=Pos"
+    with_adjectives = verbs(*rows, "big bigger ADJ/Degree=CMPR")
+    assert matched(with_adjectives, annotated) == [{"Number": "SG"}]
+    with_verbs = verbs(*rows, "z z Degree=CMPR")
+    assert with_verbs.by_lemma["x"][0].features["Degree"] == "BASE"
+    assert matched(with_verbs, annotated) == []
+    assert matched(with_verbs, "Number=Sing") != []
+
+
+def test_rows_with_alternatives_are_one_row_each():
+    lexicon = verbs("x a Number=SG|Gender=FEM+MASC", by="form")
+    assert [r.features["Gender"] for r in lexicon.by_form["a"]] == ["FEM", "MASC"]
+
+
+# Matching (notes 2.6)
+
+
+def matched(lexicon, feats, form="a", lemma="x"):
+    query = query_of(dict(pair.split("=") for pair in feats.split("|") if pair))
+    return [dict(row.features) for row in matching(lexicon, lemma, form, query, "Number")]
+
+
+@pytest.mark.parametrize(
+    ("row", "query", "fits"),
+    [
+        ("Number=SG|Tense=PRS", "Number=Sing|Tense=Pres", True),
+        ("Number=SG|Tense=PRS", "Number=Sing|Tense=Past", False),
+        ("Number=SG|Tense=PRS", "Number=Plur|Tense=Pres", False),
+        ("Number=SG", "Number=Sing|Tense=Pres", True),
+        ("Number=SG", "Number=Sing|Person=3", True),
+        ("Tense=PRS", "Number=Sing", False),
+        ("Tense=PRS", "", True),
+        ("Number=SG|Mood=SBJV", "Number=Sing", False),
+        ("Number=SG|Voice=PASS", "Number=Sing", False),
+        ("Number=SG|Person=3", "Number=Sing|Person=1,3", True),
+        ("Number=SG|Person=2", "Number=Sing|Person=1,3", False),
+        ("Number=SG", "Number=Sing|Person=1,3", False),
+        ("Number=SG", "Number=Sing|Nonsense=1,3", True),
+        ("Number=SG", "Number=Sing|Nonsense=1", True),
+    ],
+)
+def test_stage_one_rows_must_equal_the_query_where_they_say_something(row, query, fits):
+    others = ("z z Tense=PRS|Mood=IND|Voice=ACT", "z z Number=PL|Person=1")
+    assert bool(matched(verbs(f"x a {row}", *others), query)) is fits
+
+
+def test_stage_one_keeps_the_rows_that_say_least_beyond_the_query():
+    lexicon = verbs("x a Number=SG", "x a Number=SG|Polarity=NEG", "z z Number=PL")
+    assert matched(lexicon, "Number=Sing") == [{"Number": "SG"}]
+    assert len(matched(lexicon, "Number=Sing|Polarity=Neg")) == 2
+
+
+def test_stage_one_looks_at_the_exact_form_and_lemma():
+    lexicon = verbs("x A Number=SG", "X a Number=SG", "z z Number=PL")
+    assert matched(lexicon, "Number=Sing") == []
+
+
+def test_a_mood_that_the_table_never_states_is_no_obstacle():
+    lexicon = verbs("x a Number=SG", "x b Number=PL")
+    assert matched(lexicon, "Number=Sing|Mood=Sub|Voice=Pass")
+
+
+def others(lexicon, feats, form="a"):
+    query = query_of(dict(pair.split("=") for pair in feats.split("|")))
+    column = lexicon.columns["Number"]
+    rows = matching(lexicon, "x", form, query, column)
+    return {o.form for row in rows for o in contrasting(lexicon, row, query, column)}
+
+
+def test_stage_two_finds_every_other_value_of_the_same_lemma():
+    rows = ("x a Number=SG", "x b Number=PL", "x c Number=DU", "y d Number=PL")
+    assert others(verbs(*rows), "Number=Sing") == {"b", "c"}
+
+
+def test_a_row_carries_its_features_as_the_table_has_them_beside_the_assumed_ones():
+    lexicon = verbs("x a Number=SG", "x b Number=PL|Mood=SBJV")
+    (row,) = matching(lexicon, "x", "a", query_of({"Number": "Sing"}), "Number")
+    assert (row.bundle, row.features["Mood"]) == ("Number=SG", "IND")
+
+
+def test_stage_two_keeps_what_the_row_says_besides():
+    rows = ("x a Number=SG|Person=3", "x b Number=PL|Person=3", "x c Number=PL|Person=1")
+    assert others(verbs(*rows), "Number=Sing") == {"b"}
+
+
+def test_stage_two_keeps_what_the_treebank_says_where_the_row_is_silent():
+    rows = ("x a Number=SG", "x b Number=PL|Tense=PST", "x c Number=PL|Tense=PRS")
+    assert others(verbs(*rows), "Number=Sing|Tense=Pres") == {"c"}
+
+
+def test_stage_two_keeps_the_forms_that_say_least_besides():
+    rows = ("x a Number=SG", "x b Number=PL", "x c Number=PL|Polarity=NEG")
+    assert others(verbs(*rows), "Number=Sing") == {"b"}
+
+
+def test_a_row_that_leaves_number_open_has_no_other_form():
+    assert others(verbs("x a Tense=PST", "x b Number=PL", "x c Number=SG"), "Tense=Past") == set()
+
+
+def test_a_row_without_the_subjects_number_counts_as_another_value():
+    rows = ("x a Number[subj]=SG|Evident=NFH", "x b Number[subj]=PL|Evident=NFH", "x c Evident=NFH")
+    assert others(verbs(*rows), "Number[subj]=Sing") == {"b", "c"}

@@ -1,0 +1,295 @@
+"""The lexicon of a language: from its treebanks and from UniMorph."""
+
+import lzma
+from importlib import resources
+
+import pytest
+
+from blimpworks.errors import UserError
+from blimpworks.papers.multiblimp.items import lexicon
+from blimpworks.papers.multiblimp.items.features import (
+    alternatives,
+    parse_tags,
+    tag_features,
+    to_unimorph,
+)
+from blimpworks.papers.multiblimp.settings import LexiconOptions, MultiblimpOptions
+
+# The lexicon of a treebank (notes 2.4)
+
+
+def ud_rows(table):
+    rows = [row for row in table.to_pylist() if row["source"] == "ud"]
+    return {(r["lemma"], r["form"], r["pos"], r["features"]): r["frequency"] for r in rows}
+
+
+def entries(treebank, *words, ratios=None, first_entry="corrected"):
+    """Treebank lexicon of words given as "form lemma upos feats" and how often each occurs."""
+    trees = [f"1 {word} 0 root" for word, count in words for _ in range(count)]
+    return ud_rows(treebank(*trees, first_entry=first_entry).lexicon(ratios=ratios))
+
+
+def test_entries_are_lower_case_and_counted(treebank):
+    assert entries(
+        treebank, ("Sings Sing NOUN Number=Sing", 2), ("sings sing NOUN Number=Sing", 1)
+    ) == {("sing", "sings", "N", "Number=SG"): 3}
+
+
+@pytest.mark.parametrize("upos", ["VERB", "AUX"])
+def test_auxiliaries_are_verbs(treebank, upos):
+    assert {key[2] for key in entries(treebank, (f"is be {upos} Number=Sing", 1))} == {"V"}
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "Rex Rex PROPN Number=Sing",
+        "two two NUM Number=Plur",
+        "sing sing VERB _",
+        "sing _ VERB Number=Plur",
+        "sing_up sing_up VERB Number=Plur",
+        "sing sing VERB Number=Plur|Typo=Yes",
+        "sing sing VERB Number=Plur|Foreign=Yes",
+        "sing sing VERB Number=Plur|Style=Arch",
+    ],
+)
+def test_words_that_are_no_evidence_make_no_entry(treebank, word):
+    assert entries(treebank, (word, 1)) == {}
+
+
+def test_corrected_words_and_speech_repairs_make_no_entry_but_their_neighbours_do(treebank):
+    tree = """
+    1 dogs dog NOUN Number=Plur 0 root CorrectForm=dog
+    2 cats cat NOUN Number=Plur 1 reparandum
+    3 hens hen NOUN Number=Plur 1 dep Lang=en
+    4 owls owl NOUN Number=Plur 1 dep
+    """
+    assert [
+        form for _, form, _, _ in ud_rows(treebank(tree, first_entry="corrected").lexicon())
+    ] == ["owls"]
+
+
+@pytest.mark.parametrize(
+    ("feats", "features"),
+    [
+        ("VerbForm=Fin", "Mood=IND|VerbForm=FIN|Voice=ACT"),
+        ("Mood=Imp", "Mood=IMP|VerbForm=FIN|Voice=ACT"),
+        ("VerbForm=Part|Voice=Pass", "VerbForm=V.PTCP|Voice=PASS"),
+        ("Gender=Fem,Masc", "Gender=FEM+MASC"),
+    ],
+)
+def test_finiteness_mood_and_voice_imply_each_other(treebank, feats, features):
+    assert [key[3] for key in entries(treebank, (f"x y VERB {feats}", 1))] == [features]
+
+
+@pytest.mark.parametrize(("often", "kept"), [(3, {"sing", "sung"}), (4, {"sing"})])
+def test_a_form_more_than_three_times_rarer_than_another_is_dropped(treebank, often, kept):
+    words = [("sing sing VERB Number=Plur", often), ("sung sing VERB Number=Plur", 1)]
+    assert {form for _, form, _, _ in entries(treebank, *words)} == kept
+
+
+@pytest.mark.parametrize(
+    ("often", "rarely", "rare", "kept"),
+    [
+        (11, 1, "VERB Number=Sing", 1),
+        (10, 1, "VERB Number=Sing", 2),
+        (22, 2, "VERB Number=Sing", 2),
+        (11, 1, "VERB Number=Sing|Person=3", 2),
+        (11, 1, "NOUN Number=Plur", 2),
+        (11, 1, "VERB Number=Plur|Person=3", 1),
+    ],
+)
+def test_a_hapax_reading_close_to_a_far_more_frequent_one_is_dropped(
+    treebank, often, rarely, rare, kept
+):
+    words = [("sing sing VERB Number=Plur", often), (f"sing sing {rare}", rarely)]
+    assert len(entries(treebank, *words)) == kept
+
+
+def test_the_ratios_of_both_filters_are_settings(treebank):
+    words = [("sing sing VERB Number=Plur", 9), ("sung sing VERB Number=Plur", 1)]
+    assert len(entries(treebank, *words, ratios=LexiconOptions(form_ratio=9))) == 2
+
+
+def test_the_entry_that_is_first_in_the_authors_order_is_lost(treebank):
+    """Lemma, form, part of speech and UD's spelling of the features decide on the order."""
+    words = [
+        ("b a ADJ Number=Sing", 5),
+        ("b a VERB Number=Sing", 5),
+        ("b a ADJ Number=Plur", 5),
+        ("a b NOUN Number=Sing", 5),
+    ]
+    kept = entries(treebank, *words, first_entry="published")
+    assert [(form, pos, features) for _, form, pos, features in kept] == [
+        ("b", "ADJ", "Number=SG"),
+        ("b", "V", "Number=SG"),
+        ("a", "N", "Number=SG"),
+    ]
+
+
+def test_the_authors_order_is_of_features_as_the_treebank_spells_them(treebank):
+    words = [("b a VERB Tense=Pres", 5), ("b a VERB Tense=Past", 5)]
+    kept = entries(treebank, *words, first_entry="published")
+    assert [features for *_, features in kept] == ["Tense=PRS"]
+
+
+def test_of_one_entry_none_is_left(treebank):
+    assert entries(treebank, ("a b NOUN Number=Sing", 2), first_entry="published") == {}
+
+
+# UniMorph (notes 2.5)
+
+
+def unimorph_entries(paths, lang, special=(), **decisions):
+    options = MultiblimpOptions(decisions=decisions)
+    return lexicon.unimorph_entries(paths, lang, special, options)
+
+
+@pytest.mark.parametrize(
+    ("tags", "readings"),
+    [
+        ("V;PRS;3;SG", [("V", "Number=SG|Person=3|Tense=PRS")]),
+        ("V;1/3;SG", [("V", "Number=SG|Person=1"), ("V", "Number=SG|Person=3")]),
+        ("V;1,3;SG", [("V", "Number=SG|Person=1"), ("V", "Number=SG|Person=3")]),
+        ("V;1+3;SG", [("V", "Number=SG|Person=1"), ("V", "Number=SG|Person=3")]),
+        ("V;{1/3};SG", [("V", "Number=SG|Person=1"), ("V", "Number=SG|Person=3")]),
+        ("V.PTCP;PST", [("V", "Tense=PST|VerbForm=V.PTCP")]),
+        ("V.PCTP;PST", [("V", "Tense=PST|VerbForm=V.PTCP")]),
+        ("V;V.PTCP;PST", [("V", "Tense=PST|VerbForm=V.PTCP")]),
+        ("V.CVB;PRS", [("", "Tense=PRS|VerbForm=V.CVB")]),
+        ("V;V.MSDR", [("V", "VerbForm=V.MSDR")]),
+        ("V;NFIN", [("V", "Finiteness=NFIN")]),
+        ("V;3.SG", [("V", "Number=SG|Person=3")]),
+        ("V;PRS;NOM(3,SG)", [("V", "Number=SG|Person=3|Tense=PRS")]),
+        ("V;WHATEVER;SG", [("V", "Number=SG")]),
+        ("V; SG ;;", [("V", "Number=SG")]),
+        ("V;IMP;SBJV", [("V", "Mood=IMP"), ("V", "Mood=SBJV")]),
+        ("V;1;PL;INCL", [("V", "Number=PL|Person=1"), ("V", "Number=PL|Person=INCL")]),
+        ("v;sg", [("V", "Number=SG")]),
+        ("V;Sg+pl", [("V", "Number=SG"), ("V", "Number=PL")]),
+        ("V;1.sg", [("V", "Number=SG|Person=1")]),
+        ("V;v.msdr", [("V", "VerbForm=V.MSDR")]),
+        ("N;Ter", [("N", "Case=Ter")]),
+        ("V;CndPot;PastPerf;CAUPASS", [("V", "Mood=CndPot|Tense=PastPerf|Voice=CAUPASS")]),
+        (
+            "V;NAKH1/BANTU23;Ptan",
+            [("V", "Gender=NAKH1|Number=Ptan"), ("V", "Gender=BANTU23|Number=Ptan")],
+        ),
+        ("ADJ.CVB;NFH2", [("ADJ.CVB", "Evidentiality=NFH2")]),
+        ("N;PSS1S;LGSPEC1", [("N", "Language_Specific=LGSPEC1|Possession=PSS1S")]),
+    ],
+)
+def test_tags_are_parsed_in_all_their_notations(tags, readings):
+    parsed = [(pos, "|".join(f"{n}={v}" for n, v in fs)) for pos, fs in parse_tags(tags)]
+    assert parsed == readings
+
+
+def test_a_tag_stands_for_one_feature_alone():
+    text = (
+        resources.files("blimpworks.papers.multiblimp.items")
+        .joinpath("unimorph_tags.tsv")
+        .read_text("utf-8")
+    )
+    tags = [tag for line in text.splitlines()[1:] for tag in line.split("\t")[1].split()]
+    assert len(tags) == len(set(tags)) == len(tag_features())
+
+
+def test_values_are_compared_in_unimorphs_spelling():
+    ud = ["Sing", "Plur", "Dual", "Pres", "Past", "Sub", "Cnd", "Perf", "Part", "Masc", "Ind"]
+    assert [to_unimorph(v) for v in ud] == (
+        ["SG", "PL", "DU", "PRS", "PST", "SBJV", "COND", "PRF", "V.PTCP", "MASC", "IND"]
+    )
+    assert alternatives("Fem,Masc") == {"FEM", "MASC"}
+
+
+def table(path, text):
+    path.write_text("".join("\t".join(r.split(maxsplit=2)) + "\n" for r in text), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("special", "variant", "forms"),
+    [
+        (["unidecode"], "published", ["cas"]),
+        (["published:unidecode"], "published", ["cas"]),
+        (["published:unidecode"], "corrected", ["čas"]),
+        (["corrected:unidecode"], "published", ["čas"]),
+        (["corrected:unidecode"], "corrected", ["cas"]),
+        ([], "published", ["čas"]),
+    ],
+)
+def test_a_tables_spelling_is_treated_like_the_treebanks(tmp_path, special, variant, forms):
+    path = table(tmp_path / "slv", ["čas čas N;SG"])
+    entries_read = unimorph_entries([path], "slv", special, scripts=variant)
+    assert [(lemma, form) for lemma, form, _, _ in entries_read] == [(form, form) for form in forms]
+
+
+def test_of_several_forms_in_a_cell_the_first_counts_before_spaces_are_looked_for(tmp_path):
+    path = tmp_path / "grc"
+    path.write_text("x\tone, two\tV;SG\ny\tone two\tV;SG\n", "utf-8")
+    entries_read = unimorph_entries([path], "grc", ["first_comma"])
+    assert [(lemma, form) for lemma, form, _, _ in entries_read] == [("x", "one")]
+
+
+def test_forms_with_a_space_and_blank_lines_are_passed_over(tmp_path):
+    path = tmp_path / "xyz"
+    path.write_text("be\tam up\tV;SG\n\nbe\tam\tV;SG\r\n", "utf-8")
+    assert [form for _, form, _, _ in unimorph_entries([path], "xyz")] == ["am"]
+
+
+def test_a_line_with_two_columns_is_refused_with_its_place(tmp_path):
+    path = tmp_path / "xyz"
+    path.write_text("be\tam\tV;SG\nbe\tam\n", "utf-8")
+    with pytest.raises(UserError, match=r"xyz:2: found 2 tab-separated columns"):
+        unimorph_entries([path], "xyz")
+
+
+def test_segmentations_separate_tags_by_bars_and_repeat_no_entry(tmp_path):
+    plain = table(tmp_path / "xyz", ["be is V;SG"])
+    segmented = table(tmp_path / "xyz.segmentations", ["be is V|SG", "be are V|PL"])
+    entries_read = unimorph_entries([plain, segmented], "xyz")
+    assert [(form, features) for _, form, _, features in entries_read] == [
+        ("is", "Number=SG"),
+        ("are", "Number=PL"),
+    ]
+
+
+def test_english_gets_its_present_plural(tmp_path):
+    path = table(tmp_path / "eng", ["walk walks V;PRS;3;SG", "walk walk V;NFIN"])
+    entries_read = {
+        (lemma, form, features) for lemma, form, _, features in unimorph_entries([path], "eng")
+    }
+    present = "Mood=IND|Number={}|Person={}|Tense=PRS"
+    assert ("walk", "walks", present.format("SG", 3)) in entries_read
+    assert ("walk", "walk", present.format("PL", 3)) in entries_read
+    assert ("walk", "walk", "Finiteness=NFIN|Mood=IMP") in entries_read
+    assert ("be", "am", present.format("SG", 1)) in entries_read
+    assert len([f for _, f, _ in entries_read if f == "are"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("lang", "tags", "features"),
+    [
+        ("fao", "V.PTCP.PST", "Tense=PST|VerbForm=PTCP"),
+        ("hsb", "V;PRS:3;SG", "Number=SG|Person=3|Tense=PRS"),
+    ],
+)
+def test_odd_separators_are_levelled(tmp_path, lang, tags, features):
+    path = table(tmp_path / lang, [f"x y {tags}"])
+    assert unimorph_entries([path], lang) == [("x", "y", "V", features)]
+
+
+def test_a_compressed_table_is_read_like_a_plain_one(tmp_path):
+    line = "ísť\tidem\tV;IND;PRS;1;SG\n"
+    plain, compressed = tmp_path / "slk", tmp_path / "slk.xz"
+    plain.write_text(line, encoding="utf-8")
+    compressed.write_bytes(lzma.compress(line.encode()))
+    assert unimorph_entries([compressed], "slk") == unimorph_entries([plain], "slk") != []
+
+
+@pytest.mark.parametrize("name", ["table", "table.xz"])
+def test_a_table_that_is_no_text_is_refused_in_one_sentence(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b"x\xff\ty\tV\n")
+    with pytest.raises(UserError, match="is no UniMorph table in UTF-8"):
+        unimorph_entries([path], "slk")

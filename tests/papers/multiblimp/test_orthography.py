@@ -1,0 +1,211 @@
+"""Scripts and diacritics: treebank words and UniMorph rows in one spelling."""
+
+import csv
+import lzma
+import re
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from blimpworks.campaign.catalogue import LanguageRow
+from blimpworks.errors import UserError
+from blimpworks.papers.multiblimp.items.orthography import (
+    TREATMENTS,
+    UYGHUR_LATIN,
+    normalise_tokens,
+    normalise_unimorph,
+    treatments,
+)
+from blimpworks.tables import LABEL
+from support.paths import REPOSITORY
+
+LANGUAGES = REPOSITORY / "config/languages.tsv"
+
+
+def words(*forms, lemmas=None, misc=None, deprel="root"):
+    """Columns of a tokens table."""
+    n = len(forms)
+    columns = {
+        "form": pa.array(forms, pa.string()),
+        "lemma": pa.array(lemmas or forms, pa.string()),
+        "deprel": pa.array([deprel] * n, pa.string()).cast(LABEL),
+        "misc": pa.array(misc or [None] * n, pa.string()),
+    }
+    return pa.table(columns)
+
+
+def respelt(text, treatment, **options):
+    return normalise_tokens(words(text), [treatment], **options)["form"][0].as_py()
+
+
+def test_a_language_without_treatments_keeps_its_very_table():
+    table = words("señal")
+    assert normalise_tokens(table, []) is table
+    assert normalise_tokens(table, ["corrected:unidecode"]) is table
+    assert normalise_tokens(table, ["published:unidecode"], corrected=True) is table
+
+
+@pytest.mark.parametrize(
+    ("treatment", "text", "expected"),
+    [
+        ("unidecode", "Ætātis", "AEtatis"),
+        ("unidecode", "čebélnjak", "cebelnjak"),
+        ("iast_devanagari", "panthānaḥ", "पन्थानः"),
+        ("iast_devanagari", "_", "_"),
+        ("strip_cantillation", "הָאָ֖רֶץ׃", "הָאָרֶץ׃"),
+        ("strip_cantillation_and_punctuation", "הָאָ֖רֶץ׃", "הָאָרֶץ"),
+        ("strip_cantillation_and_punctuation", "־", ""),
+        ("strip_colons", "rru:gën", "rrugën"),
+        ("strip_persian_marks", "کاملاً", "کاملا"),
+        ("strip_persian_marks", "خانهٔ", "خانه"),
+        ("strip_persian_marks", "ا\u0653ب", "آب"),
+        ("uyghur_translit", "مۇئەللىم", "muellim"),
+    ],
+)
+def test_forms_and_lemmas_are_respelt(treatment, text, expected):
+    table = normalise_tokens(words(text), [treatment])
+    assert table.select(["form", "lemma"]).to_pylist() == [{"form": expected, "lemma": expected}]
+
+
+def test_uyghur_takes_the_treebanks_own_transliteration_where_there_is_one():
+    table = words(
+        "كېلىپ",
+        "كېلىپ",
+        "_",
+        lemmas=["كەل", "كەل", "_"],
+        misc=["SpaceAfter=No|Translit=kelip!|LTranslit=kel!", "LTranslit=|Translit=", None],
+    )
+    assert normalise_tokens(table, ["uyghur_translit"]).select(["form", "lemma"]).to_pylist() == [
+        {"form": "kelip!", "lemma": "kel!"},
+        {"form": "këlip", "lemma": "kel"},
+        {"form": "_", "lemma": "_"},
+    ]
+
+
+def test_the_authors_lose_the_colons_of_relations_too():
+    table = words("pa:sh", deprel="nsubj:outer")
+    gheg = ["published:strip_colons_everywhere", "corrected:strip_colons"]
+    published, corrected = (normalise_tokens(table, gheg, corrected=c) for c in (False, True))
+    assert published["deprel"].to_pylist() == ["nsubjouter"]
+    assert corrected["deprel"].to_pylist() == ["nsubj:outer"]
+    assert published["form"].to_pylist() == corrected["form"].to_pylist() == ["pash"]
+
+
+def test_types_order_nulls_and_other_columns_stay():
+    table = pa.concat_tables([words("é", "a", "é", misc=["x", None, "y"]), words("", "ö")])
+    table = table.append_column("upos", pa.array(["NOUN"] * 5).cast(LABEL))
+    table = table.set_column(1, "lemma", pa.chunked_array([["é", None, None], ["b", "é"]]))
+    done = normalise_tokens(table, ["unidecode"])
+    assert done.schema == table.schema
+    assert done["form"].to_pylist() == ["e", "a", "e", "", "o"]
+    assert done["lemma"].to_pylist() == ["e", None, None, "b", "e"]
+    assert done.drop(["form", "lemma"]) == table.drop(["form", "lemma"])
+
+
+def test_a_table_with_some_of_the_columns_will_do():
+    table = words("é").select(["form"])
+    assert normalise_tokens(table, ["unidecode"]).to_pylist() == [{"form": "e"}]
+
+
+@given(st.lists(st.text(max_size=8) | st.none(), max_size=12), st.sampled_from(["unidecode"]))
+def test_every_row_is_what_its_own_word_becomes(forms, treatment):
+    convert = TREATMENTS[treatment].convert
+    done = normalise_tokens(words(*forms), [treatment])
+    assert done["form"].to_pylist() == [f if f is None else convert(f) for f in forms]
+
+
+@given(st.text(alphabet="אבה\u05b8\u0596\u05be\u05c3ar:éš", max_size=12))
+@pytest.mark.parametrize("name", sorted(TREATMENTS.keys() - {"iast_devanagari"}))
+def test_treating_twice_is_treating_once(name, text):
+    convert = TREATMENTS[name].convert
+    assert convert(convert(text)) == convert(text)
+
+
+@pytest.mark.parametrize(
+    ("special", "expected"),
+    [
+        ([], ("čas", "ὁ, ἡ ἔλᾰφος")),
+        (["unidecode"], ("cas", "o, e elaphos")),
+        (["first_comma"], ("čas", "ὁ")),
+        (["strip_colons", "iast_devanagari", "uyghur_translit"], ("čas", "ὁ, ἡ ἔλᾰφος")),
+    ],
+)
+def test_unimorph_rows_get_the_treatments_that_are_for_them(special, expected):
+    assert normalise_unimorph("čas", "ὁ, ἡ ἔλᾰφος", special) == expected
+
+
+def test_what_is_only_corrected_leaves_the_published_way_alone():
+    greek = ["corrected:first_comma"]
+    assert normalise_unimorph("x", "a, b", greek) == ("x", "a, b")
+    assert normalise_unimorph("x", "a, b", greek, corrected=True) == ("x", "a")
+
+
+def test_an_unknown_treatment_is_refused_by_name():
+    with pytest.raises(UserError, match=r"'unidecoed', expected one of unidecode, .*'special'"):
+        normalise_tokens(words("a"), ["unidecoed"])
+
+
+def test_the_languages_ask_for_known_treatments_only():
+    rows = csv.DictReader(LANGUAGES.open(encoding="utf-8"), delimiter="\t")
+    treatments_of = {
+        row["lang"]: tuple(row["special"].split(",")) for row in rows if row["special"]
+    }
+    assert treatments_of.keys() == {"aln", "ell", "fas", "grc", "hbo", "lat", "san", "slv", "uig"}
+    for special in treatments_of.values():
+        assert treatments(special, corrected=False) != () or treatments(special, corrected=True)
+
+
+# Against the real files
+
+
+def mirrored_words(mirror, treebank):
+    """Lines of ten columns that stand for words."""
+    paths = sorted((mirror / "ud/r2.15" / treebank).glob("*.conllu.xz"))
+    if not paths:
+        pytest.skip(f"no {treebank} in the mirror")
+    text = "".join(lzma.decompress(path.read_bytes()).decode("utf-8") for path in paths)
+    lines = (line.split("\t") for line in text.split("\n"))
+    return [cells for cells in lines if len(cells) == 10 and cells[0].isdigit()]
+
+
+def test_our_uyghur_letters_are_those_of_the_treebanks_transliteration(mirror):
+    transliterations = [
+        (cells[1], match[1])
+        for cells in mirrored_words(mirror, "UD_Uyghur-UDT")
+        if (match := re.search(r"(?:^|\|)Translit=([^|]+)", cells[9]))
+    ]
+    agreed = sum(form.translate(UYGHUR_LATIN) == latin for form, latin in transliterations)
+    assert len(transliterations) == 39884
+    assert agreed / len(transliterations) > 0.999
+
+
+def test_uyghur_words_without_transliteration_have_no_form_either(mirror):
+    rows = mirrored_words(mirror, "UD_Uyghur-UDT")
+    assert {cells[1] for cells in rows if "Translit=" not in cells[9]} == {"_"}
+    assert {cells[2] for cells in rows if "LTranslit=" not in cells[9]} == {"_"}
+
+
+def test_vedic_words_come_out_in_devanagari_and_no_two_alike(mirror):
+    forms = {cells[1] for cells in mirrored_words(mirror, "UD_Sanskrit-Vedic")[:6000]} - {"_"}
+    spelt = {form: TREATMENTS["iast_devanagari"].convert(form) for form in forms}
+    assert not [s for s in spelt.values() if re.search("[a-zāīūṛ]", s)]
+    assert len(set(spelt.values())) == len(forms)
+
+
+def test_ancient_hebrew_keeps_its_vowels_and_loses_its_accents(mirror):
+    rows = mirrored_words(mirror, "UD_Ancient_Hebrew-PTNK")[:3000]
+    table = words(*[cells[1] for cells in rows])
+    kept = "".join(normalise_tokens(table, ["strip_cantillation"])["form"].to_pylist())
+    assert not re.search("[\u0591-\u05af]", kept)
+    assert {"\u05b8", "\u05bc", "\u05c1", "\u05be", "\u05c3"} <= set(kept)
+
+
+def test_the_table_of_languages_may_name_every_treatment_and_no_other():
+    row = dict.fromkeys(LanguageRow.model_fields, "") | {"lang": "xyz", "script": "Latn"}
+    for name in TREATMENTS:
+        assert LanguageRow.model_validate(row | {"special": f"published:{name}"})
+    with pytest.raises(ValidationError):
+        LanguageRow.model_validate(row | {"special": "unidecoed"})

@@ -1,0 +1,329 @@
+"""Pairs: from a candidate to sentences that differ in one word."""
+
+import random
+
+import pytest
+
+from blimpworks.papers.multiblimp.items.pairs import ALL_REASONS, capitalised_like
+from blimpworks.tables import FUNNEL, read_table
+from support.treebank_kit import DOGS_SING, FIN, IS_FIRST, LONG, SEEN, UNIMORPH
+
+# Copied features (notes 2.2, item 7)
+
+
+def test_a_disagreement_in_the_treebank_makes_no_pair(pairs_of):
+    pairs, rejected = pairs_of(DOGS_SING.replace(f"{FIN}|Number=Plur", f"{FIN}|Number=Sing"))
+    assert (pairs, rejected) == ([], {"values differ in the treebank": 1})
+
+
+def test_a_verb_without_number_takes_its_subjects(pairs_of):
+    ((pair,), _) = pairs_of(DOGS_SING.replace(f"{FIN}|Number=Plur", FIN))
+    assert (pair["good_form"], pair["bad_form"], pair["grammatical"]) == ("sing", "sings", "PL")
+
+
+TWO_SUBJECTS = f"""
+1 Dogs dog NOUN Number=Plur 3 nsubj
+2 dog dog NOUN Number=Sing 3 nsubj
+3 sing sing VERB {FIN} 0 root
+"""
+
+
+def test_published_what_one_subject_gave_meets_the_next(pairs_of):
+    pairs, rejected = pairs_of(TWO_SUBJECTS)
+    assert [p["subject"] for p in pairs] == ["Dogs"]
+    assert rejected == {"values differ in the treebank": 1}
+
+
+def test_corrected_each_subject_meets_the_verb_as_annotated(pairs_of):
+    pairs, rejected = pairs_of(TWO_SUBJECTS, copied_features="corrected")
+    assert [p["subject"] for p in pairs] == ["Dogs"]
+    assert rejected == {"no lexicon entry": 1}
+
+
+def test_what_comes_after_a_disagreement_is_copied_all_the_same(pairs_of):
+    tree = f"""
+    1 Dogs dog NOUN Number=Sing|Person=3 3 nsubj
+    2 we we PRON Person=1 3 nsubj
+    3 sing sing VERB {FIN}|Number=Plur 0 root
+    """
+    assert pairs_of(tree)[1] == {"values differ in the treebank": 2}
+
+
+def test_nothing_stays_on_a_verb_without_any_features(pairs_of):
+    tree = TWO_SUBJECTS.replace(FIN, "_")
+    assert pairs_of(tree)[1] == {"no lexicon entry": 1}
+
+
+BOTH_PLURAL = TWO_SUBJECTS.replace("dog dog NOUN Number=Sing", "dogs dog NOUN Number=Plur|Person=3")
+
+
+@pytest.mark.parametrize(
+    ("variant", "earlier"), [("published", "Number=Plur|Person=3"), ("corrected", "Number=Plur")]
+)
+def test_what_a_later_subject_gave_is_there_for_the_earlier_one_as_published(
+    pairs_of, variant, earlier
+):
+    pairs, _ = pairs_of(BOTH_PLURAL, copied_features=variant)
+    assert {p["subject"]: p["inflected_feats"] for p in pairs} == {
+        "Dogs": FIN.replace("|", f"|{earlier}|"),
+        "dogs": FIN.replace("|", "|Number=Plur|Person=3|"),
+    }
+
+
+CROSSED = f"""
+1 cats cat NOUN Number=Plur 3 nsubj
+2 dogs dog NOUN Number=Plur 5 nsubj
+3 see see VERB {FIN} 0 root
+4 now now ADV _ 5 advmod
+5 sing sing VERB {FIN} 3 parataxis
+"""
+
+
+@pytest.mark.parametrize(("variant", "values"), [("published", ["PL"]), ("corrected", [])])
+def test_what_a_subject_gave_its_verb_makes_it_a_later_attractor_as_published(
+    pairs_of, variant, values
+):
+    ((pair,), _) = pairs_of(CROSSED, copied_features=variant)
+    assert (pair["subject"], pair["attractor_values"]) == ("dogs", values)
+    assert (pair["attractors"], pair["congruent_attractors"]) == (len(values), len(values))
+
+
+def test_what_a_subject_gives_later_makes_no_earlier_attractor(pairs_of):
+    tree = f"""
+    1 dogs dog NOUN Number=Plur 5 nsubj
+    2 cats cat NOUN Case=Acc|Number=Plur 3 nsubj
+    3 see see VERB {FIN} 1 acl
+    4 now now ADV _ 5 advmod
+    5 sing sing VERB {FIN} 0 root
+    """
+    ((pair,), _) = pairs_of(tree)
+    assert pair["attractor_values"] == ["PL"]  # the cats
+
+
+# What single languages demand
+
+
+@pytest.mark.parametrize(
+    ("subject", "verb", "kept"),
+    [
+        ("", "Tense=Pres|Person=3", 1),
+        ("|Person=3", "Tense=Pres", 1),
+        ("|Person=1", "Tense=Pres", 0),
+        ("", "Tense=Pres", 0),
+        ("", "Tense=Past|Person=3", 0),
+    ],
+)
+def test_english_verbs_are_third_person_present_by_their_own_or_their_subjects_features(
+    pairs_of, subject, verb, kept
+):
+    tree = DOGS_SING.replace("NOUN Number=Plur", f"NOUN Number=Plur{subject}")
+    tree = tree.replace(FIN, f"{FIN}|{verb}")
+    english = "sing sings V;PRS;3;SG\nsing sing V;NFIN\ndog dogs N;PL"
+    pairs, rejected = pairs_of(tree, unimorph=english, lang="eng")
+    assert len(pairs) == kept
+    assert rejected == ({} if kept else {"against the language's conditions": 1})
+
+
+def test_other_languages_have_no_such_condition(pairs_of):
+    unimorph = UNIMORPH.replace("PRS;3", "PST;1")
+    assert len(pairs_of(DOGS_SING.replace(FIN, f"{FIN}|Tense=Past"), unimorph=unimorph)[0]) == 1
+
+
+# Sentences as text (notes 2.3)
+
+
+def test_words_are_joined_by_spaces_unless_the_treebank_says_no(pairs_of):
+    tree = DOGS_SING.replace("0 root", "0 root SpaceAfter=No") + "3 ! ! PUNCT _ 2 punct"
+    ((pair,), _) = pairs_of(tree)
+    assert (pair["good"], pair["bad"]) == ("Dogs sing!", "Dogs sings!")
+    assert pair["good"][pair["good_start"] : pair["good_end"]] == "sing"
+
+
+@pytest.mark.parametrize(
+    ("form", "original", "rest_too", "expected"),
+    [
+        ("mcDonalds", "Sings", True, "Mcdonalds"),
+        ("mcDonalds", "Sings", False, "McDonalds"),
+        ("McDonalds", "sings", True, "McDonalds"),
+        ("sings", "", True, "sings"),
+    ],
+)
+def test_a_capital_is_kept_and_the_rest_lower_cased_only_as_published(
+    form, original, rest_too, expected
+):
+    assert capitalised_like(form, original, rest_too) == expected
+
+
+CONTRACTED = f"""
+1-2 Dogsnt _ _ _ _ _ SpaceAfter=No
+1 Dogs dog NOUN Number=Plur 3 nsubj
+2 not not PART _ 3 advmod
+3 sing sing VERB {FIN}|Number=Plur 0 root
+"""
+
+
+def test_published_the_words_of_a_contraction_stand_apart(pairs_of):
+    ((pair,), _) = pairs_of(CONTRACTED)
+    assert pair["good"] == "Dogs not sing"
+
+
+def test_corrected_contractions_are_whole(pairs_of):
+    ((pair,), _) = pairs_of(CONTRACTED, contractions="corrected")
+    assert (pair["good"], pair["bad"]) == ("Dogsntsing", "Dogsntsings")
+
+
+def test_corrected_words_that_are_merely_written_together_can_be_replaced(pairs_of):
+    tree = f"""
+    1-2 dogssing _ _ _ _ _
+    1 dogs dog NOUN Number=Plur 2 nsubj
+    2 sing sing VERB {FIN}|Number=Plur 0 root
+    3 now now ADV _ 2 advmod
+    """
+    ((pair,), _) = pairs_of(tree, contractions="corrected")
+    assert (pair["good"], pair["bad"]) == ("dogssing now", "dogssings now")
+    assert pair["good"][pair["good_start"] : pair["good_end"]] == "sing"
+
+
+def test_corrected_no_word_inside_a_contraction_is_replaced(pairs_of):
+    tree = f"""
+    1 Dogs dog NOUN Number=Plur 2 nsubj
+    2-3 singnt _ _ _ _ _
+    2 sing sing VERB {FIN}|Number=Plur 0 root
+    3 not not PART _ 2 advmod
+    """
+    assert len(pairs_of(tree)[0]) == 1
+    assert pairs_of(tree, contractions="corrected") == ([], {"inside a contraction": 1})
+
+
+def test_published_the_first_word_auxiliarys_other_form_replaces_the_main_verb(pairs_of):
+    ((pair,), _) = pairs_of(IS_FIRST)
+    assert (pair["good"], pair["bad"]) == ("are dogs singing", "are dogs is")
+
+
+def test_pairs_of_two_subjects_of_one_verb_have_different_names(pairs_of):
+    tree = TWO_SUBJECTS.replace("2 dog dog NOUN Number=Sing", "2 dogs dog NOUN Number=Plur")
+    first, other = pairs_of(tree)[0]
+    assert (first["good"], first["bad"]) == (other["good"], other["bad"])
+    assert (first["subject"], other["subject"]) == ("Dogs", "dogs")
+    assert first["item_id"] != other["item_id"]
+
+
+# Resources and rejections (notes 2.6)
+
+
+def test_the_treebank_is_not_asked_when_unimorph_has_exactly_one_form(pairs_of):
+    pairs, _ = pairs_of(DOGS_SING, SEEN)
+    assert [p["bad_form"] for p in pairs] == ["sings"]
+
+
+def test_the_treebanks_forms_join_two_of_unimorph(pairs_of):
+    unimorph = UNIMORPH + "sing singest V;IND;PRS;3;SG\n"
+    pairs, _ = pairs_of(DOGS_SING, SEEN, unimorph=unimorph)
+    assert [p["bad_form"] for p in pairs] == ["singest", "singeth", "sings"]
+
+
+def test_the_treebank_is_asked_when_unimorph_has_nothing(pairs_of):
+    pairs, _ = pairs_of(DOGS_SING, SEEN, unimorph="be is V;SG")
+    assert [p["bad_form"] for p in pairs] == ["singeth"]
+
+
+@pytest.mark.parametrize(
+    ("unimorph", "reason"),
+    [
+        ("be is V;3;SG\nbe are V;3;PL", "no lexicon entry"),
+        ("sing sing V;3;PL\nbe is V;3;SG", "no other form"),
+        ("sing sing V;3;PL\nsing sing V;3;SG", "same form"),
+        ("sing sing V;PL\nsing sang V;SG;PST\nsing sang V;PL;PST", "same value"),
+        ("sing sing V;PL\nsing sang V;SG;PST\nsing sang V;PST", "undefined value"),
+        ("sing sing V;PL\nsing sings V;SG\nDogs Dogs N;SG\ndog dogs N;PL", "ambiguous subject"),
+    ],
+)
+def test_each_reason_to_reject_a_swap(pairs_of, unimorph, reason):
+    assert pairs_of(DOGS_SING, unimorph=unimorph) == ([], {reason: 1})
+
+
+def test_the_funnel_lists_every_reason_also_those_that_rejected_nothing(pairs_of, tmp_path):
+    pairs_of(DOGS_SING)
+    counts = {r["reason"]: r["n"] for r in read_table(FUNNEL, tmp_path / "funnel2").to_pylist()}
+    assert (counts.pop("candidates"), counts.pop("pairs")) == (1, 1)
+    assert list(counts) == [f"- {reason}" for reason in ALL_REASONS]
+    assert set(counts.values()) == {0}
+
+
+def test_the_funnel_has_a_stage_for_each_phenomenon(pairs_of, tmp_path):
+    pairs_of(DOGS_SING, phenomena=("svP", "sp#", "sv#"))
+    rows = read_table(FUNNEL, tmp_path / "funnel2").to_pylist()
+    assert {(r["stage"], r["n"]) for r in rows if r["reason"] == "candidates"} == {
+        ("pairs sv#", 1),
+        ("pairs svP", 1),
+        ("pairs sp#", 0),
+    }
+
+
+def test_the_subject_is_looked_up_as_a_nominative(pairs_of):
+    unimorph = "sing sing V;PL\nsing sings V;SG\nDogs Dogs N;ACC;SG\ndog Dogs N;NOM;PL"
+    assert len(pairs_of(DOGS_SING, unimorph=unimorph)[0]) == 1
+
+
+def test_the_treebank_decides_on_a_subject_only_when_unimorph_does_not_know_it(pairs_of):
+    verbs_only = "sing sing V;PL\nsing sings V;SG\n"
+    tree = DOGS_SING.replace("Dogs", "dogs")
+    singular = "1 dogs dog NOUN Number=Sing 0 root"
+    assert pairs_of(tree, singular, unimorph=verbs_only)[1] == {"ambiguous subject": 1}
+    assert len(pairs_of(tree, singular, unimorph=verbs_only + "dog dogs N;PL")[0]) == 1
+
+
+# Whole treebanks
+
+NOUNS = {"dog": "dogs", "cat": "cats"}
+VERBS = {"sing": "sings", "run": "runs"}
+FORMS = "".join(f"{s} {s} N;SG\n{s} {p} N;PL\n" for s, p in NOUNS.items()) + "".join(
+    f"{p} {s} V;IND;PRS;3;SG\n{p} {p} V;IND;PRS;3;PL\n" for p, s in VERBS.items()
+)
+
+
+def random_sentence(chance):
+    """Subject, verb and up to three words around them, in any order and spelling."""
+    plural = chance.random() < 0.5
+    noun = chance.choice([*(NOUNS.values() if plural else NOUNS)])
+    lemma = chance.choice([*VERBS])
+    verb = lemma if plural else VERBS[lemma]
+    number = f"Number={'Plur' if plural else 'Sing'}"
+    words = [("noun", noun, "NOUN", number), ("verb", verb, "VERB", f"{FIN}|{number}")]
+    extras = [("x", text, "X", "_") for text in ("ok", "ŋ̊á", "𝛼β", ",")]
+    words += chance.sample(extras, chance.randint(0, 3))
+    chance.shuffle(words)
+    root = 1 + [kind for kind, *_ in words].index("verb")
+    lines = []
+    for place, (kind, form, upos, feats) in enumerate(words, start=1):
+        text, base = form, lemma if kind == "verb" else form
+        head, deprel = (
+            (0, "root") if kind == "verb" else (root, {"noun": "nsubj", "x": "dep"}[kind])
+        )
+        misc = chance.choice(["_", "SpaceAfter=No"])
+        if kind == "verb" and chance.random() < 0.3:
+            text = text.capitalize()
+        lines.append(f"{place} {text} {base} {upos} {feats} {head} {deprel} {misc}")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_pair_differs_in_its_critical_region_alone(pairs_of, seed):
+    chance = random.Random(seed)
+    pairs, _ = pairs_of(*(random_sentence(chance) for _ in range(40)), unimorph=FORMS)
+    assert len(pairs) > 10
+    for p in pairs:
+        assert p["good"][p["good_start"] : p["good_end"]] == p["good_form"]
+        swapped = p["good"][: p["good_start"]] + p["bad_form"] + p["good"][p["good_end"] :]
+        assert p["bad"] == swapped
+        assert p["bad"][p["bad_start"] : p["bad_end"]] == p["bad_form"]
+        assert p["good"] != p["bad"]
+        assert p["good"] == p["good"].strip()
+
+
+def test_building_twice_gives_the_same_bytes(pairs_of, tmp_path):
+    trees = (DOGS_SING, SEEN, LONG)
+    pairs_of(*trees)
+    before = (tmp_path / "pairs").read_bytes()
+    pairs_of(*trees)
+    assert (tmp_path / "pairs").read_bytes() == before

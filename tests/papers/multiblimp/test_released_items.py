@@ -1,0 +1,428 @@
+"""MultiBLiMP's released items: what is read, what is refused, and that they are the same pairs."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from blimpworks.campaign.catalogue import LanguageRow, SourceRow, load_catalogue, read_rows
+from blimpworks.campaign.load import check_campaign, load_campaign
+from blimpworks.campaign.parts import every_part, exhibits_of
+from blimpworks.campaign.reference import groups_of_models
+from blimpworks.campaign.registry import check_papers
+from blimpworks.campaign.retrieved import retrieved_files
+from blimpworks.cli import app
+from blimpworks.errors import UserError
+from blimpworks.papers.multiblimp.items.export import export_items
+from blimpworks.papers.multiblimp.items.release import (
+    RELEASED_ITEMS,
+    origin_of_items,
+    released_file,
+)
+from blimpworks.papers.multiblimp.items.released import build_released_items
+from blimpworks.papers.multiblimp.items.sampling import sample_items
+from blimpworks.papers.multiblimp.items.schema import ITEM_SCHEMA
+from blimpworks.retrieval.pinning import is_fixed, pin_row
+from blimpworks.retrieval.sources import Pin, retrieve
+from blimpworks.tables import ITEMS, read_table
+from support.loopback import COMMIT, QUICK, serving
+from support.paths import REPOSITORY
+from support.treebank_kit import FIN, UNIMORPH
+
+REVISION = "de923efa8d2483d6b13364ee68e65308e990a991"
+# A verb before and after its subject, an auxiliary, one that is the first word, a capitalised
+# verb, attractors, quotation marks, and a word behind which there is no space.
+TREES = (
+    f"""
+1 " " PUNCT _ 8 punct _ _ SpaceAfter=No
+2 Dogs dog NOUN Case=Nom|Number=Plur 8 nsubj
+3 near near ADP _ 5 case
+4 the the DET _ 5 det
+5 cat cat NOUN Number=Sing 2 nmod
+6 and and CCONJ _ 7 cc
+7 often often ADV _ 8 advmod
+8 sing sing VERB {FIN}|Number=Plur 0 root _ _ SpaceAfter=No
+9 " " PUNCT _ 8 punct
+""",
+    f"""
+1 Sing sing VERB {FIN}|Number=Plur 0 root
+2 dogs dog NOUN Case=Nom|Number=Plur 1 nsubj
+3 ! ! PUNCT _ 1 punct
+""",
+    """
+1 There there ADV _ 4 advmod
+2 are be AUX Mood=Ind|Number=Plur|VerbForm=Fin 4 aux
+3 dogs dog NOUN Number=Plur 4 nsubj
+4 singing sing VERB VerbForm=Part 0 root
+""",
+    """
+1 are be AUX Mood=Ind|Number=Plur|VerbForm=Fin 3 aux
+2 dogs dog NOUN Number=Plur 3 nsubj
+3 singing sing VERB VerbForm=Part 0 root
+""",
+)
+
+
+def sentence(tree):
+    """A tree in the notation of ``treebank_kit``, which has eight cells a word."""
+    return tree.replace(" _ _ SpaceAfter=No", " SpaceAfter=No")
+
+
+@pytest.fixture
+def regenerated(treebank):
+    """A language's sampled items: a directory of one table."""
+    built = treebank(*(sentence(tree) for tree in TREES for _ in range(12)))
+    built.lexicon(f"{UNIMORPH}\nsing Sings V;IND;PRS;3;SG\nsing Sing V;IND;PRS;3;PL")
+    built.candidates()
+    built.agreement()
+    built.pairs()
+    table = built.path / "items" / "xyz.parquet"
+    sample_items(built.path / "pairs", "xyz", (), table, built.path / "funnel3", built.options)
+    return table
+
+
+@pytest.fixture
+def exported(regenerated, tmp_path):
+    """The same items as a file of the released layout."""
+    path = tmp_path / "released" / "xyz" / "data.tsv"
+    export_items(regenerated, path)
+    return path
+
+
+@pytest.fixture
+def change(exported):
+    """Rewrite the cells of one row (from 0), and return the file."""
+
+    def rewrite(row=0, **cells):
+        with exported.open(encoding="utf-8", newline="") as handle:
+            rows = list(csv.DictReader(handle, delimiter="\t"))
+        rows[row] |= cells
+        with exported.open("w", encoding="utf-8", newline="") as handle:
+            writer = csv.DictWriter(handle, rows[0], delimiter="\t", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+        return exported
+
+    return rewrite
+
+
+def read(path, lang="xyz", phenomena=("sv#",), **settings):
+    """Items of a released file."""
+    output = path.with_name("items.parquet")
+    build_released_items(path, lang, output, phenomena, **settings)
+    return read_table(ITEMS, output).to_pylist()
+
+
+def first_line(path, column="sen"):
+    with path.open(encoding="utf-8", newline="") as handle:
+        return next(csv.DictReader(handle, delimiter="\t"))[column]
+
+
+# What is read
+
+
+def test_exported_items_are_read_as_the_rows_they_were(regenerated, exported):
+    items = read(exported)
+    kept = [{name: item[name] for name in ITEM_SCHEMA.names} for item in items]
+    assert kept == read_table(ITEMS, regenerated).to_pylist()
+    assert {item["inflected"] for item in kept} == {"verb", "aux"}
+    assert {item["order"] for item in kept} == {"SV", "VS"}
+    assert any(item["attractor_values"] for item in kept)
+    assert any(item["good_form"] == "Sing" and item["bad_form"] == "Sings" for item in kept)
+    assert any(item["inflected_id"] != item["replaced_id"] for item in kept)
+    assert any('"' in item["good"] for item in kept)
+
+
+def test_an_item_knows_its_line_of_the_released_file_and_the_revision(exported):
+    items = read(exported, revision=REVISION)
+    lines = exported.read_text(encoding="utf-8").splitlines()
+    for item in items:
+        (cells,) = csv.reader([lines[item["released_line"] - 1]], delimiter="\t")
+        assert cells[0] == item["good"]
+        assert (item["released_file"], item["revision"]) == ("xyz/data.tsv", REVISION)
+
+
+def test_a_row_may_take_several_lines_of_the_file(change):
+    path = change(0, child_upos="NOUN\n")
+    first, second, *_ = read(path)
+    assert (first["released_line"], second["released_line"]) == (2, 4)
+
+
+def test_what_the_release_says_in_its_own_ways_is_understood(change):
+    """Decimal positions, whole attractors, comments of the sentence, several values."""
+    words = [
+        {"id": 5, "form": "cat", "feats": {"Number": "Sing", "lemma": "cat"}, "misc": None},
+        {"id": 6, "form": "x", "feats": {"Number": ["Plur", "Dual"]}, "deps": [("obl", 7)]},
+    ]
+    origin = {"source": "a.xml", "sent_id": "a\\1", "text": "it's", "treebank": "UD_X-Y/x.conllu"}
+    path = change(
+        feature_vals="DU|PL -> SG",
+        verb_idx="7.0",
+        attractors=str(words),
+        num_attractors="2",
+        num_congruent_attractors="1",
+        metadata=str(origin),
+    )
+    item = read(path)[0]
+    assert (item["values"], item["grammatical"]) == ("DU|PL -> SG", "PL")
+    assert item["verb_id"] == 8
+    assert (item["attractors"], item["attractor_values"]) == (2, ["SG", "PLUR,DUAL"])
+    assert (item["treebank"], item["file"]) == ("UD_X-Y", "x.conllu")
+    assert item["sent_id"] == "a\\1"
+
+
+def test_a_prefix_that_pandas_took_for_a_missing_cell_is_seen_in_the_sentence(change):
+    path = change(
+        sen="None of them sings",
+        wrong_sen="None sing them sings",
+        prefix="",
+        child="",
+        swap_head="sing",
+        head="of",
+    )
+    item = read(path)[0]
+    assert (item["good_start"], item["good_form"], item["bad_form"]) == (5, "of", "sing")
+
+
+def test_a_form_in_place_of_a_capitalised_one_is_capitalised_in_the_sentence(change):
+    path = change(
+        sen="McDo said", wrong_sen="Mcdonald said", prefix="", swap_head="McDonald", head="McDo"
+    )
+    item = read(path)[0]
+    assert (item["good_form"], item["bad_form"]) == ("McDo", "Mcdonald")
+
+
+def test_other_phenomena_than_the_campaigns_are_left_out(exported):
+    assert read(exported, phenomena=("svP", "spG")) == []
+
+
+def test_a_pair_of_two_conditions_stands_twice_with_one_id(change, exported):
+    row = {name: first_line(exported, name) for name in csv_columns(exported)}
+    path = change(1, **row | {"feature_vals": "PL -> SG|DU", "ungrammatical_feature": "DU"})
+    first, second, *_ = read(path)
+    assert first["item_id"] == second["item_id"]
+    assert first["paradigm"] != second["paradigm"]
+
+
+def csv_columns(path):
+    return path.read_text(encoding="utf-8").splitlines()[0].split("\t")
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ({"wo": "OV"}, "wo is 'OV': input should be 'SV' or 'VS'"),
+        ({"phenomenon": "SV-T"}, "phenomenon is 'SV-T': input should be 'SV-#'"),
+        ({"agreement_certainty": ""}, "agreement_certainty is ''"),
+        ({"verb_idx": "7.5"}, "verb_idx is '7.5'"),
+        ({"child_features": "{'Number'"}, "no python literal"),
+        ({"child_features": "'Number'"}, "no mapping of features"),
+        ({"metadata": "{'sent_id': '1'}"}, "metadata.treebank"),
+        ({"metadata": "{'treebank': 'UD_X'}"}, "metadata.treebank is 'UD_X'"),
+        ({"sample_weight": "nan?"}, "sample_weight is 'nan?'"),
+        ({"wo": "VS", "distance": "1"}, "wo is not the order that distance has"),
+        ({"grammatical_feature": "DU"}, "feature_vals lacks grammatical_feature"),
+        ({"ungrammatical_feature": "DU"}, "feature_vals lacks ungrammatical_feature"),
+        ({"inflect_item": "ptcp"}, "inflect_item is not of phenomenon"),
+        ({"inflect_item": "aux", "cop_idx": ""}, "an auxiliary agrees, but cop_idx is empty"),
+        ({"num_attractors": "9"}, "num_attractors is not how many there are"),
+        ({"num_congruent_attractors": "9"}, "more congruent attractors than attractors"),
+        ({"swap_head": "sang"}, "wrong_sen is not sen with swap_head in place of the word"),
+        ({"lang": "deu"}, "lang is 'deu'; expected 'xyz', as the directory is called"),
+    ],
+)
+def test_a_wrong_cell_is_refused_by_file_and_line(change, cells, message):
+    path = change(1, **cells)
+    with pytest.raises(UserError) as refused:
+        read(path)
+    refusal = str(refused.value)
+    assert refusal.startswith(f"{path}:3: ")
+    assert message.lower() in refusal.lower()
+    assert "\n" not in refusal
+
+
+def test_the_same_sentence_twice_is_no_pair(change, exported):
+    path = change(wrong_sen=first_line(exported))
+    with pytest.raises(UserError, match=r"data.tsv:2: both sentences are the same; expected"):
+        read(path)
+
+
+def test_a_missing_column_is_named(exported):
+    text = exported.read_text(encoding="utf-8")
+    exported.write_text(text.replace("swap_head", "swapped", 1), encoding="utf-8")
+    with pytest.raises(UserError, match=r"data.tsv:1: column 'swap_head' is missing; expected"):
+        read(exported)
+
+
+@pytest.mark.parametrize(("end", "many"), [("\tx", "more"), ("", "fewer")])
+def test_cells_beyond_the_headings_and_missing_ones_are_refused(exported, end, many):
+    lines = exported.read_text(encoding="utf-8").splitlines()
+    lines[1] = lines[1] + end if end else lines[1].rpartition("\t")[0]
+    exported.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with pytest.raises(UserError, match=rf"data.tsv:2: {many} cells than headings"):
+        read(exported)
+
+
+def test_an_open_quotation_mark_is_refused(exported):
+    with exported.open("a", encoding="utf-8") as handle:
+        handle.write('"It sings\tsings\n')
+    last = len(exported.read_text(encoding="utf-8").splitlines())
+    with pytest.raises(UserError, match=rf"data.tsv:{last}: unexpected end of data; expected"):
+        read(exported)
+
+
+def test_a_file_that_is_missing_or_in_another_encoding_is_refused(exported):
+    with pytest.raises(UserError, match=r"nothing/data.tsv does not exist; expected a released"):
+        read(exported.parent.with_name("nothing") / "data.tsv")
+    exported.write_bytes(exported.read_bytes() + b"\xff")
+    with pytest.raises(UserError, match="is not in UTF-8"):
+        read(exported)
+
+
+def test_a_file_of_the_hub_has_as_many_pairs_as_the_paper_says(exported):
+    n = len(read(exported))
+    assert len(read(exported, pairs=n)) == n
+    with pytest.raises(UserError, match=rf"has {n} pairs; expected the {n + 1} of the paper's"):
+        read(exported, pairs=n + 1)
+
+
+# Settings and sources
+
+CAMPAIGN = {"campaign": "x", "languages": ["deu", "eng"], "models": []}
+
+
+def campaign(**settings):
+    """A campaign of released items, and its catalogue, checked as the workflow does."""
+    chosen = check_campaign(CAMPAIGN | settings, "x.yaml")
+    catalogue = load_catalogue(chosen)
+    check_papers(chosen, catalogue)
+    return chosen, catalogue
+
+
+@pytest.fixture(autouse=True)
+def _at_root(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+
+
+@pytest.mark.parametrize(
+    ("multiblimp", "message"),
+    [
+        ({"items": "mixed"}, "key 'multiblimp.items' is 'mixed': input should be 'regenerated' or"),
+        ({"released": "here"}, "released is 'here', but items is 'regenerated', which reads no"),
+        ({"items": "released", "released": 5}, "key 'multiblimp.released' is 5: "),
+        ({"items": "released", "relaesed": "hub"}, "key 'multiblimp.relaesed' is not a setting"),
+    ],
+)
+def test_a_wrong_setting_is_told_in_one_sentence(multiblimp, message):
+    with pytest.raises(UserError) as refused:
+        campaign(multiblimp=multiblimp)
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_directory_must_exist_and_have_a_file_of_each_language(tmp_path):
+    settings = {"items": "released", "released": str(tmp_path / "x")}
+    with pytest.raises(UserError, match=r"/x', which is no directory; expected 'hub', or a dir"):
+        campaign(multiblimp=settings)
+    (tmp_path / "x/deu").mkdir(parents=True)
+    (tmp_path / "x/deu/data.tsv").touch()
+    with pytest.raises(UserError, match=r"x/eng/data.tsv does not exist; add it, or take 'eng'"):
+        campaign(multiblimp=settings)
+
+
+def test_a_language_without_a_row_of_the_hub_is_named():
+    files = {"sources": "config/demo/sources.tsv", "treebanks": "config/demo/treebanks.tsv"}
+    message = (
+        "config/demo/sources.tsv has no row of kind 'multiblimp_data' and lang 'deu', expected"
+    )
+    with pytest.raises(UserError, match=message):
+        campaign(multiblimp={"items": "released"}, catalogue=files)
+
+
+def test_a_campaign_that_skips_files_without_checksum_says_so_of_released_ones():
+    with pytest.raises(UserError, match=r"'deu' \(multiblimp/deu/data.tsv\) have no checksum, and"):
+        campaign(multiblimp={"items": "released"}, unpinned="skip")
+
+
+def test_every_language_has_a_released_file_at_one_fixed_commit():
+    rows = [r for r in read_rows(SourceRow, Path("config/sources.tsv")) if r.kind == RELEASED_ITEMS]
+    languages = read_rows(LanguageRow, Path("config/languages.tsv"))
+    assert [row.lang for row in rows] == [row.lang for row in languages if not row.papers]
+    for row in rows:
+        assert (row.version, row.name) == (REVISION, f"multiblimp/{row.lang}/data.tsv")
+        assert is_fixed(row.url)
+        assert row.url.endswith(f"/resolve/{REVISION}/{row.lang}/data.tsv")
+
+
+def test_released_items_need_no_treebank_and_regenerated_ones_no_released_file():
+    needed = {}
+    for kind in ("released", "regenerated"):
+        chosen, catalogue = campaign(multiblimp={"items": kind})
+        parts = every_part(chosen, catalogue, groups_of_models(chosen, catalogue))
+        files = retrieved_files(chosen, catalogue, parts)
+        exhibits = {spec.name for spec in exhibits_of(chosen, catalogue, parts)}
+        needed[kind] = {name.partition("/")[0] for name in files}, exhibits
+    assert needed["released"][0] == {"multiblimp"}
+    assert needed["regenerated"][0] == {"ud", "unimorph"}
+    assert needed["regenerated"][1] - needed["released"][1] == {
+        *("fig2", "table1", "table4", "funnel", "regeneration"),
+    }
+    assert {"table2", "fig3", "fig8"} <= needed["released"][1]
+
+
+def test_the_papers_campaign_evaluates_on_released_items_and_regeneration_makes_its_own():
+    papers = load_campaign(Path("config/config.yaml"))
+    assert (papers.multiblimp.items, papers.multiblimp.released) == ("released", "hub")
+    assert origin_of_items(papers, load_catalogue(papers)) == (
+        f"released (jumelet/multiblimp at {REVISION})"
+    )
+    for name in ("config/regeneration.yaml", "config/mirror.yaml", "config/demo/config.yaml"):
+        assert load_campaign(Path(name)).multiblimp.items == "regenerated"
+
+
+# Retrieval
+
+
+def test_a_released_file_is_pinned_retrieved_and_read(exported, tmp_path, monkeypatch):
+    for name in ("HTTP_PROXY", "http_proxy", "BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with serving() as server:
+        server.body = exported.read_bytes()
+        row = dict.fromkeys(SourceRow.model_fields, "")
+        name = "multiblimp/xyz/data.tsv"
+        row |= {"name": name, "kind": RELEASED_ITEMS, "lang": "xyz", "version": COMMIT}
+        row |= {"url": server.url.replace("file.txt", "xyz/data.tsv"), "mirror": name}
+        table = tmp_path / "sources.tsv"
+        table.write_text("\t".join(row) + "\n" + "\t".join(row.values()) + "\n")
+        unpinned = Pin(name, row["url"], "", None, name, str(table))
+        with pytest.raises(UserError, match=r"xyz/data.tsv is not pinned yet: its sha256 is empty"):
+            retrieve(unpinned, tmp_path / "sources" / name, None, QUICK)
+        pinned = pin_row(table, name, QUICK)
+        copy = tmp_path / "sources" / name
+        assert retrieve(pinned, copy, None, QUICK) == row["url"]
+    assert copy.read_bytes() == exported.read_bytes()
+    items = read(copy, revision=COMMIT)
+    assert items == [item | {"revision": COMMIT} for item in read(exported)]
+
+
+def test_the_command_reads_a_file_and_records_where_it_is_from(exported, tmp_path):
+    output = tmp_path / "items.parquet"
+    options = '{"phenomena":["sv#"]}'
+    arguments = ["build-released-items", str(exported), "--lang=xyz", f"--options={options}"]
+    done = CliRunner().invoke(app, [*arguments, f"--output={output}", f"--revision={REVISION}"])
+    assert done.exit_code == 0, done.output
+    record = json.loads(output.with_name("items.parquet.prov.json").read_text())
+    assert record["params"]["revision"] == REVISION
+    assert record["inputs"][0]["path"] == str(exported)
+
+
+def test_retrieved_files_lie_in_the_released_layout():
+    chosen, catalogue = campaign(multiblimp={"items": "released"})
+    path = released_file(chosen, catalogue, "deu")
+    assert path == Path("resources/sources/multiblimp/deu/data.tsv")

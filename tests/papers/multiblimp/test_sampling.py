@@ -1,0 +1,207 @@
+"""Conditions, weights and draws."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blimpworks.papers.multiblimp.items.sampling import conditions, draw, members, sample, weights
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions, SamplingOptions
+
+# Conditions and sampling (notes 2.8)
+
+
+PUBLISHED = MultiblimpOptions()
+
+
+def sampling(**settings):
+    return MultiblimpOptions(sampling=SamplingOptions(**settings))
+
+
+def item(number, before="SG", after="PL", order="SV", kind="verb", **changes):
+    values = changes.pop("attractor_values", [])
+    labels = "|".join("+" for _ in before.split("|"))
+    return {
+        "item_id": f"{number:016x}",
+        "phenomenon": "sv#",
+        "grammatical": before,
+        "ungrammatical": after,
+        "order": order,
+        "inflected": kind,
+        "label": labels,
+        "subject": "dog",
+        "inflected_form": "sings",
+        "good": f"sentence {number}",
+        "distance": 1,
+        "attractors": len(values),
+        "congruent_attractors": 0,
+        "attractor_values": values,
+        **changes,
+    }
+
+
+def test_a_condition_needs_a_pair_with_single_values_in_either_order():
+    items = [item(1), item(2, "SG|DU", order="VS"), item(3, "PL", "DU|SG", kind="aux")]
+    assert conditions(items) == [
+        ("sv#", "SG", "PL", "SV", "verb"),
+        ("sv#", "SG", "PL", "VS", "verb"),
+    ]
+
+
+def test_a_pair_with_several_values_is_in_each_of_their_conditions():
+    items = [item(1, "SG", "PL"), item(2, "SG", "DU"), item(3, "SG", "DU|PL")]
+    sizes = {c[2]: len(members(items, c)) for c in conditions(items) if c[3] == "SV"}
+    assert sizes == {"PL": 2, "DU": 2}
+    chosen, _ = sample(items * 2, PUBLISHED)
+    assert {c["paradigm"] for c in chosen if c["item_id"].endswith("3")} == {
+        "SG>PL/SV/verb",
+        "SG>DU/SV/verb",
+    }
+
+
+def test_values_are_looked_for_as_parts_of_the_text():
+    assert members([item(1, "GRPL", "SG")], ("sv#", "PL", "SG", "SV", "verb"))
+
+
+def test_corrected_a_value_is_no_part_of_another():
+    (condition,) = [("svP", "3", "1", "SV", "verb")]
+    pair = item(1, "3IMP", "1", phenomenon="svP")
+    assert members([pair], condition) == [pair]
+    assert members([pair], condition, exact=True) == []
+
+
+def test_a_drawn_pair_is_labelled_and_its_attractors_judged_by_the_conditions_value():
+    several = item(9, "DU|SG", label="?|+", attractor_values=["DU", "SG", "SG"])
+    chosen, _ = sample([*(item(n) for n in range(5)), several], PUBLISHED)
+    (drawn,) = (c for c in chosen if c["item_id"].endswith("9"))
+    assert (drawn["grammatical"], drawn["label"], drawn["congruent_attractors"]) == ("SG", "+", 2)
+
+
+def test_a_condition_without_agreement_is_dropped():
+    chosen, counts = sample([item(n, label="-") for n in range(5)], PUBLISHED)
+    assert (chosen, counts["- no agreement"]) == ([], 5)
+
+
+def test_a_condition_of_an_untested_construction_is_kept_as_undecided():
+    items = [item(n, label="-") for n in range(5)]
+    chosen, counts = sample(items, PUBLISHED, untested=("sv",))
+    assert ({c["label"] for c in chosen}, counts["items"]) == ({"?"}, 5)
+    assert sample(items, PUBLISHED, untested=("sp",))[0] == []
+
+
+def test_fewer_than_five_pairs_of_a_phenomenon_yield_none():
+    chosen, counts = sample([item(n) for n in range(4)], PUBLISHED)
+    assert (chosen, counts["- too few pairs of the phenomenon"]) == ([], 4)
+
+
+def test_each_phenomenon_is_counted_for_itself():
+    few = [item(n, "3", "1", phenomenon="svP") for n in range(4)]
+    many = [item(10 + n) for n in range(5)]
+    chosen, counts = sample(few + many, PUBLISHED)
+    assert {c["phenomenon"] for c in chosen} == {"sv#"}
+    assert counts["- too few pairs of the phenomenon"] == 4
+
+
+def test_conditions_of_verbs_auxiliaries_and_participles_are_apart():
+    kinds = ("verb", "aux", "ptcp")
+    items = [item(n, kind=kind) for n, kind in enumerate(kinds)]
+    by_condition = [members(items, condition) for condition in conditions(items)]
+    assert sorted(len(inside) for inside in by_condition) == [0, 0, 0, 1, 1, 1]
+
+
+VALUES = st.sampled_from(["SG", "PL", "DU", "PL|SG", "DU|PL"])
+ITEMS = st.lists(
+    st.tuples(VALUES, VALUES, st.sampled_from(["SV", "VS"]), st.sampled_from("+~?-")), max_size=30
+)
+
+
+@pytest.mark.parametrize("memberships", ["published", "corrected"])
+@given(ITEMS, st.integers(1, 10))
+def test_the_funnel_adds_up(memberships, traits, limit):
+    items = [
+        item(n, before, after, order, label="|".join(label for _ in before.split("|")))
+        for n, (before, after, order, label) in enumerate(traits)
+    ]
+    options = MultiblimpOptions(
+        sampling=SamplingOptions(per_condition=limit), decisions={"memberships": memberships}
+    )
+    chosen, counts = sample(items, options)
+    signs = {"+": 1, "-": -1}
+    changes = sum(signs[name[0]] * n for name, n in counts.items() if name[0] in signs)
+    assert counts["pairs"] + changes == counts["items"] == len(chosen)
+    assert all(n >= 0 for n in counts.values())
+    if memberships == "corrected":
+        assert len({c["item_id"] for c in chosen}) == len(chosen)
+
+
+def test_weights_are_inverse_products_of_relative_frequencies():
+    items = [item(1), item(2), item(3, subject="cat")]
+    assert weights(items, published=True) == pytest.approx([3 / 2 * 3, 3 / 2 * 3, 3 * 3])
+
+
+def test_weights_know_attractors_that_all_agree_or_all_disagree():
+    items = [
+        item(1),
+        item(2, attractors=2, congruent_attractors=2),
+        item(3, attractors=2, congruent_attractors=1),
+        item(4, attractors=1, congruent_attractors=0),
+    ]
+    rare, common = 4 / 1, 4 / 3
+    sentence, has_none, has_some = 4 / 1, 4 / 1, 4 / 3
+    assert weights(items, published=True) == pytest.approx(
+        [
+            sentence * has_none * common * common,
+            sentence * has_some * rare * common,
+            sentence * has_some * common * common,
+            sentence * has_some * common * rare,
+        ]
+    )
+
+
+SUBJECTS = st.lists(st.sampled_from(["dog", "cat", "owl"]), min_size=5, max_size=40)
+
+
+@given(SUBJECTS, st.integers(1, 20), st.integers(), st.randoms(use_true_random=False))
+def test_a_draw_is_seeded_limited_and_blind_to_the_order_of_its_input(
+    subjects, limit, seed, chance
+):
+    options = sampling(per_condition=limit, seed=seed)
+    items = [item(n, subject=s, distance=n % 3) for n, s in enumerate(subjects)]
+    condition = conditions(items)[0]
+    drawn = draw(items, condition, options)
+    assert len(drawn) == min(limit, len(items))
+    shuffled = items[:]
+    chance.shuffle(shuffled)
+    assert draw(shuffled, condition, options) == drawn
+    assert len({d["item_id"] for d in drawn}) == len(drawn)
+
+
+def test_another_seed_draws_other_pairs():
+    items = [item(n) for n in range(200)]
+    first, second = (
+        {c["item_id"] for c in sample(items, sampling(seed=seed))[0]} for seed in (0, 1)
+    )
+    assert len(first) == len(second) == 100
+    assert first != second
+
+
+@given(SUBJECTS)
+def test_conditions_draw_independently(subjects):
+    options = sampling(per_condition=5)
+    singular = [item(n) for n in range(20)]
+    plural = [item(100 + n, "PL", "SG", subject=s) for n, s in enumerate(subjects)]
+
+    def of_singular(chosen):
+        return [c for c in chosen if c["grammatical"] == "SG"]
+
+    alone, _ = sample(singular, options)
+    together, _ = sample(singular + plural, options)
+    assert of_singular(together) == of_singular(alone)
+
+
+def test_rare_traits_are_drawn_more_often():
+    rare = 0
+    for seed in range(200):
+        items = [item(n, subject="dog" if n < 19 else "cat", good="same") for n in range(20)]
+        options = sampling(per_condition=1, seed=seed)
+        rare += draw(items, conditions(items)[0], options)[0]["subject"] == "cat"
+    assert 70 < rare < 130  # one in twenty without weights, one in two with them

@@ -1,0 +1,275 @@
+"""UrBLiMP's exhibits on a campaign's own judgements, which stand for any campaign's."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.campaign.exhibits import exhibits, of_benchmarks
+from blimpworks.campaign.load import campaign_model
+from blimpworks.errors import UserError
+from blimpworks.exhibits.build import build_exhibit
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
+from blimpworks.papers.urblimp.analysis.signed_rank import signed_rank_p
+from blimpworks.papers.urblimp.exhibits.data import table1, table2, table3, table10
+from blimpworks.papers.urblimp.exhibits.evaluation import table4, table7, table8
+from blimpworks.papers.urblimp.exhibits.figures import fig1, fig2
+from blimpworks.papers.urblimp.exhibits.models import GEMMA, TUNED
+from blimpworks.papers.urblimp.exhibits.significance import table5, table6
+from blimpworks.papers.urblimp.exhibits.significance import tests as paradigm_tests
+from blimpworks.papers.urblimp.exhibits.statements import text
+from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA
+from blimpworks.papers.urblimp.settings import UrblimpOptions
+from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
+from support.urblimp_models_kit import LABELS, SKILL, N, cell, simulate
+
+MEASURED = {
+    "table1": table1,
+    "table2": table2,
+    "table3": table3,
+    "table4": table4,
+    "table5": table5,
+    "table6": table6,
+    "tests": paradigm_tests,
+    "table7": table7,
+    "table8": table8,
+    "table10": table10,
+    "fig1": fig1,
+    "fig2": fig2,
+    "text": text,
+}
+OWN = {"rules", "samples", "lengths", "lengths_fig", "examples_fig"}
+"""Exhibits that the paper has not; ``test_own_exhibits`` has their tests."""
+SPECS = {spec.name: spec for spec in exhibits().values() if spec.paper == "urblimp"}
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    return simulate(tmp_path_factory.mktemp("urblimp"), SKILL)
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """A campaign with one model, which the paper does not have, and few paradigms."""
+    few = ("aspect", "oblique_verb", "oblique_pronoun")
+    return simulate(tmp_path_factory.mktemp("alone"), {"ours": 0.7}, few)
+
+
+@pytest.fixture(scope="module")
+def accuracy(tables):
+    frame = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
+    return frame.set_index(["model", "paradigm"])["accuracy"]
+
+
+def only(labels, *names):
+    return replace(labels, models={name: labels.models[name] for name in names})
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_each_cell_can_be_computed_again_from_the_rows_it_names(tables, name):
+    rows = {
+        "accuracies": read_table(ACCURACIES, tables["accuracies"][0]).to_pandas(),
+        "items": read_table(ITEMS, tables["items"][0]).to_pandas(),
+    }
+    judgements = {
+        path.stem: read_table(JUDGEMENTS, path).to_pandas() for path in tables["judgements"]
+    }
+    cells = MEASURED[name](tables, LABELS).cells
+    assert cells
+    for result in cells:
+        where = json.loads(json.dumps(dict(result.where)))
+        source = (
+            judgements[where["model"]] if result.source == "judgements" else rows[result.source]
+        )
+        again = formula_of(result.formula.sentence)(select_rows(source, where))
+        assert again == pytest.approx(result.value, abs=1e-9), result
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_each_exhibit_can_be_written_in_all_formats(tables, tmp_path, name):
+    outputs = [tmp_path / f"{name}.{suffix}" for suffix in FORMATS[SPECS[name].kind]]
+    build_exhibit(SPECS[name], tables, LABELS, tmp_path / "cells.parquet", outputs)
+    assert all(path.stat().st_size > 50 for path in outputs)
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_each_exhibit_can_do_with_one_model_and_few_paradigms(alone, tmp_path, name):
+    outputs = [tmp_path / f"{name}.{suffix}" for suffix in FORMATS[SPECS[name].kind]]
+    labels = only(LABELS, "ours")
+    build_exhibit(SPECS[name], alone, labels, tmp_path / "cells.parquet", outputs)
+    assert all(path.is_file() for path in outputs)
+
+
+def test_a_phenomenon_counts_each_paradigm_once_and_the_average_each_phenomenon(tables, accuracy):
+    exhibit = table4(tables, LABELS)
+    means = {
+        phenomenon: 100 * np.mean([accuracy["ours", paradigm] for paradigm in paradigms])
+        for phenomenon, (_, paradigms) in PHENOMENA.items()
+    }
+    oblique = cell(exhibit, "Ours", "Oblique")
+    assert oblique.value == pytest.approx(means["oblique"])
+    assert oblique.n == 5 * N
+    average = cell(exhibit, "Ours", "Average")
+    assert average.value == pytest.approx(np.mean([*means.values()]))
+    assert average.value != pytest.approx(100 * accuracy["ours", "all"].iloc[-1])
+    assert average.low < average.value < average.high
+    assert average.stands_for == ("ours", "average")
+
+
+def test_a_mean_of_paradigms_is_surer_than_one_of_them(tables):
+    exhibit = table4(tables, LABELS)
+    average, aspect = (cell(exhibit, "Ours", column) for column in ("Average", "Aspect"))
+    assert average.high - average.low < aspect.high - aspect.low
+
+
+def test_the_papers_models_have_its_names_and_order(tables):
+    rows = list(dict.fromkeys(c.row for c in table4(tables, LABELS).cells))
+    assert rows[:2] == ["gemma-3-1b-pt", "gemma-3-4b-pt"]
+    assert rows[-1] == "Ours"
+    assert "Human" not in rows
+
+
+def test_tables_7_and_8_part_the_models_as_the_paper_does(tables):
+    pretrained, tuned = (
+        {c.column for c in table(tables, LABELS).cells} - {"Average"} for table in (table7, table8)
+    )
+    # The paper holds DeepSeek's distilled model to be pretrained, whatever it was tuned on.
+    assert pretrained == {
+        *(f"{name}-pt" for name in GEMMA),
+        "Llama-3-70B",
+        "DeepSeek-R1-Llama-70B",
+        "Ours",
+    }
+    assert tuned == {*TUNED}
+
+
+def test_the_best_of_each_row_is_bold_by_both_printed_digits(tables):
+    exhibit = table7(tables, LABELS)
+    for row in PARADIGMS.values():
+        shown = {c.column: c.text for c in exhibit.cells if c.row == row and c.column != "Average"}
+        top = max(shown.values(), key=float)
+        assert {c for r, c in exhibit.bold if r == row} == {c for c in shown if shown[c] == top}
+
+
+def test_table_5_tests_phenomena_without_their_rounding(tables, accuracy):
+    exhibit = table5(tables, LABELS)
+    scores = [
+        [
+            np.mean([accuracy[model, paradigm] for paradigm in paradigms])
+            for _, paradigms in PHENOMENA.values()
+        ]
+        for model in GEMMA[:2]
+    ]
+    p = cell(exhibit, "gemma-3-1b-pt and gemma-3-4b-pt", "p")
+    assert p.value == pytest.approx(signed_rank_p(*scores))
+    assert len(exhibit.cells) == 2 * 6
+    verdicts = {row: remark["Significant"] for row, remark in exhibit.remarks.items()}
+    for result in exhibit.cells:
+        if result.column == "p, Holm":
+            assert verdicts[result.row] == ("yes" if result.value < 0.05 else "no")
+
+
+def test_paradigms_are_tested_beside_phenomena_each_among_the_models_of_its_table(tables, accuracy):
+    exhibit = paradigm_tests(tables, LABELS)
+    assert len(exhibit.cells) == 3 * (6 + 3)
+    scores = [[accuracy[model, name] for name in PARADIGMS] for model in GEMMA[:2]]
+    row = "gemma-3-1b-pt and gemma-3-4b-pt (Table 5)"
+    assert cell(exhibit, row, "p over paradigms").value == pytest.approx(signed_rank_p(*scores))
+    same = cell(table5(tables, LABELS), row.removesuffix(" (Table 5)"), "p, Holm")
+    assert cell(exhibit, row, "p over phenomena, Holm").value == same.value
+    twice = [
+        c.value for c in exhibit.cells if c.row.startswith("gemma-3-12b-pt and gemma-3-27b-pt")
+    ]
+    assert len(twice) == 6
+    for result in exhibit.cells:
+        if result.column == "p over paradigms, Holm":
+            verdict = exhibit.remarks[result.row]["Significant, over paradigms"]
+            assert verdict == ("yes" if result.value < 0.05 else "no")
+
+
+def test_without_the_papers_models_the_best_are_tested(tables):
+    labels = only(LABELS, "ours", *TUNED)
+    exhibit = table6(tables, labels)
+    names = {name for c in exhibit.cells for name in c.row.split(" and ")}
+    assert len(names) == 4
+    assert exhibit.title == "Tests among the best models"
+    assert table5(tables, labels).title == "Tests among the best models"
+
+
+def test_figure_1_has_the_best_model_of_each_family(tables, accuracy):
+    rows = [c.row for c in fig1(tables, LABELS).cells]
+    gender = accuracy.xs("subject_verb_gender", level="paradigm")
+    best = gender[[name for name in SKILL if name.startswith("gemma")]].idxmax()
+    assert len(rows) == 4
+    assert rows.count(f"{best}-pt" if best in GEMMA else best) == 1
+    values = [c.value for c in fig1(tables, LABELS).cells]
+    assert values == sorted(values, reverse=True)
+
+
+def test_table_10_counts_pairs_and_shows_one_of_each_paradigm(tables):
+    exhibit = table10(tables, LABELS)
+    assert [c.value for c in exhibit.cells] == [N] * 19
+    assert exhibit.remarks["Honorific"] == {"Grammatical": "وہ بولا", "Ungrammatical": "وہ بولی"}
+    assert cell(exhibit, "Honorific", "N").stands_for == ("honorific", "n")
+
+
+def test_tables_1_and_2_count_pairs_and_paradigms(tables):
+    own = table1(tables, LABELS)
+    assert {c.column: c.value for c in own.cells} == {"Pairs": 19 * N, "Paradigms": 19}
+    counts = {c.row: c.value for c in table2(tables, LABELS).cells}
+    assert (counts["Oblique"], counts["Aspect"], sum(counts.values())) == (5, 1, 19)
+
+
+def test_table_3_has_the_size_of_models_where_it_is_known(tables):
+    exhibit = table3(tables, LABELS)
+    assert exhibit.stub["Ours"] == {"Size": "1.5B"}
+    assert exhibit.stub["Llama-3-70B"] == {"Size": ""}
+    assert exhibit.remarks["gemma-3-1b-it"] == {"Instruction-tuned": "yes"}
+
+
+def test_the_texts_claims_are_counted_on_the_campaigns_own_models(tables, accuracy):
+    exhibit = text(tables, LABELS)
+    small, large = "gemma-3-27b", ("llama-3-70b", "deepseek-r1-distill-llama-70b")
+    ahead = sum(
+        accuracy[small, paradigm] > max(accuracy[other, paradigm] for other in large)
+        for paradigm in PARADIGMS
+    )
+    result = cell(
+        exhibit, "gemma-3-27b-pt ahead of Llama-3-70B and DeepSeek-R1-Llama-70B: paradigms", "Value"
+    )
+    assert (result.value, result.n) == (ahead, 19)
+    assert cell(exhibit, "Llama-3-70B: average", "Value").stands_for == ("llama-3-70b", "average")
+    significant = [c for c in exhibit.cells if c.stands_for == ("pt vs it", "significant")]
+    assert [c.n for c in significant] == [4]
+
+
+def test_a_table_without_the_methods_judgements_says_so(tables):
+    with pytest.raises(UserError, match="no accuracies on urblimp by method 'other'"):
+        table4(tables, replace(LABELS, method="other"))
+
+
+def test_an_unknown_paradigm_is_named(tables, tmp_path):
+    rows = read_table(ACCURACIES, tables["accuracies"][0]).to_pylist()
+    path = tmp_path / "accuracies.parquet"
+    rows[0] |= {"paradigm": "passive", "phenomenon": "passive"}
+    write_table(pa.Table.from_pylist(rows, schema=ACCURACIES.arrow()), ACCURACIES, path)
+    with pytest.raises(UserError, match="paradigm 'passive' is none of urblimp"):
+        table4({"accuracies": [path]}, LABELS)
+
+
+def test_people_are_measured_only_in_a_campaign_that_has_asked_them():
+    def names(*annotations, **more):
+        options = UrblimpOptions(annotations=annotations)
+        campaign = campaign_model()(campaign="x", urblimp=options)
+        return {spec.name for spec in of_benchmarks(("urblimp",), campaign, **more)}
+
+    people, data = {"table9", "validation"}, {"table1", "table2", "table10", "rules", "samples"}
+    assert names(evaluated=("urblimp",)) == {*MEASURED, *OWN}
+    assert names(Path("p01.csv"), evaluated=("urblimp",)) == {*MEASURED, *OWN, *people}
+    assert names(evaluated=()) == data
+    assert names(Path("p01.csv"), evaluated=()) == data | people

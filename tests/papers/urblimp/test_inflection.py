@@ -1,0 +1,246 @@
+"""Inflection by rule: Urdu's paradigms, what words of a complex make of each other, UniMorph."""
+
+import lzma
+
+import pytest
+from pydantic import ValidationError
+
+from blimpworks.papers.urblimp.items.inflection import Inflection, cell_of
+from support.urblimp_kit import urdu, word
+
+CASES = ("Masc", "Sing"), ("Masc", "Plur"), ("Fem", "Sing"), ("Fem", "Plur")
+PARTICIPLES = [
+    # after a consonant
+    ("دیکھنا", "Perf", "دیکھا دیکھے دیکھی دیکھیں"),
+    ("دیکھنا", "Imp", "دیکھتا دیکھتے دیکھتی دیکھتیں"),
+    # a stem in ن
+    ("سننا", "Perf", "سنا سنے سنی سنیں"),
+    ("بننا", "Imp", "بنتا بنتے بنتی بنتیں"),
+    # after vowels
+    ("آنا", "Perf", "آیا آئے آئی آئیں"),
+    ("بتانا", "Perf", "بتایا بتائے بتائی بتائیں"),
+    ("بتانا", "Imp", "بتاتا بتاتے بتاتی بتاتیں"),
+    ("سونا", "Perf", "سویا سوئے سوئی سوئیں"),
+    ("رونا", "Imp", "روتا روتے روتی روتیں"),
+    # stems in ہ, whose lemmas the treebank has with another ہ
+    ("کہنا", "Perf", "کہا کہے کہی کہیں"),
+    ("کہہنا", "Perf", "کہا کہے کہی کہیں"),
+    ("رہنا", "Perf", "رہا رہے رہی رہیں"),
+    # irregular ones
+    ("کرنا", "Perf", "کیا کیے کی کیں"),
+    ("کرنا", "Imp", "کرتا کرتے کرتی کرتیں"),
+    ("جانا", "Perf", "گیا گئے گئی گئیں"),
+    ("جانا", "Imp", "جاتا جاتے جاتی جاتیں"),
+    ("دینا", "Perf", "دیا دیے دی دیں"),
+    ("لینا", "Perf", "لیا لیے لی لیں"),
+    ("لینا", "Imp", "لیتا لیتے لیتی لیتیں"),
+    ("ہونا", "Perf", "ہوا ہوئے ہوئی ہوئیں"),
+    ("ہونا", "Imp", "ہوتا ہوتے ہوتی ہوتیں"),
+    ("پینا", "Perf", "پیا پیے پی پیں"),
+]
+
+
+@pytest.fixture(scope="module")
+def inflection():
+    return urdu().inflection
+
+
+def cells(paradigm, lemma, inside=False, **features):
+    """Usual forms of the cells that have some features, in the order of the paradigm."""
+    forms = paradigm.forms(lemma, inside=inside).items()
+    return [spellings[0] for cell, spellings in forms if features.items() <= cell_of(cell).items()]
+
+
+@pytest.mark.parametrize(("lemma", "aspect", "forms"), PARTICIPLES)
+def test_participles_have_the_ending_of_gender_and_number(inflection, lemma, aspect, forms):
+    assert cells(inflection.paradigms["verb"], lemma, Aspect=aspect) == forms.split()
+
+
+@pytest.mark.parametrize("lemma", ["دیکھنا", "سونا", "کرنا", "جانا", "ہونا"])
+def test_the_plurals_nasal_is_the_last_words_of_a_complex_alone(inflection, lemma):
+    verb = inflection.paradigms["verb"]
+    for aspect in ("Perf", "Imp"):
+        _, _, singular, plural = cells(verb, lemma, inside=True, Aspect=aspect)
+        assert plural == singular == cells(verb, lemma, Aspect=aspect)[2]
+
+
+@pytest.mark.parametrize(
+    ("lemma", "forms"),
+    [("پڑھنا", "پڑھنا پڑھنے پڑھنی"), ("کرنا", "کرنا کرنے کرنی"), ("آنا", "آنا آنے آنی")],
+)
+def test_infinitives_have_case_and_gender(inflection, lemma, forms):
+    assert cells(inflection.paradigms["verb"], lemma, VerbForm="Inf") == forms.split()
+
+
+@pytest.mark.parametrize(
+    ("lemma", "upos", "form", "change", "expected"),
+    [
+        ("جانا", "VERB", "گیا", {"Gender": "other"}, "گئی"),
+        ("جانا", "VERB", "گئیں", {"Gender": "other"}, "گئے"),
+        ("جانا", "VERB", "گئیں", {"Number": "other"}, "گئی"),
+        ("جانا", "VERB", "گیے", {"Number": "other"}, "گیا"),
+        ("کرنا", "VERB", "کی", {"Aspect": "Imp"}, "کرتی"),
+        ("دینا", "VERB", "دیا", {"Aspect": "Imp"}, "دیتا"),
+        ("لینا", "VERB", "لیے", {"Aspect": "Imp"}, "لیتے"),
+        ("ہونا", "VERB", "ہوئی", {"Gender": "other"}, "ہوا"),
+        ("لکھنا", "VERB", "لکھنے", {"VerbForm": "Inf", "Case": "Nom", "Gender": "Masc"}, "لکھنا"),
+        ("ہے", "AUX", "ہے", {"Number": "other"}, "ہیں"),
+        ("ہے", "AUX", "ہے", {"Person": "1"}, "ہوں"),
+        ("تھا", "AUX", "تھیں", {"Gender": "other"}, "تھے"),
+        ("تھا", "AUX", "تھا", {"Number": "other"}, "تھے"),
+        ("اچھا", "ADJ", "اچھا", {"Gender": "other"}, "اچھی"),
+        ("اچھا", "ADJ", "اچھی", {"Gender": "other"}, "اچھا"),
+        ("لڑکا", "NOUN", "لڑکے", {"Case": "Nom", "Number": "Sing"}, "لڑکا"),
+        ("لڑکا", "NOUN", "لڑکوں", {"Case": "Nom"}, "لڑکے"),
+        ("لڑکی", "NOUN", "لڑکیوں", {"Case": "Nom"}, "لڑکیاں"),
+        ("کتاب", "NOUN", "کتابوں", {"Case": "Nom", "Gender": "Fem", "Number": "Plur"}, "کتابیں"),
+    ],
+)
+def test_a_form_is_put_into_another_cell(inflection, lemma, upos, form, change, expected):
+    assert inflection.changed(word(form, lemma, upos), change)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("lemma", "upos", "form"),
+    [
+        ("جانا", "VERB", "گیئں"),  # a slip
+        ("جانا", "NOUN", "گیا"),  # no verb
+        ("عمدہ", "ADJ", "عمدہ"),  # invariable
+        ("خوبصورت", "ADJ", "خوبصورت"),
+        ("چاہئے", "AUX", "چاہئے"),  # no infinitive
+    ],
+)
+def test_a_form_that_its_lemma_does_not_give_by_rule_is_not_changed(inflection, lemma, upos, form):
+    assert inflection.changed(word(form, lemma, upos), {"Gender": "other"}) == ()
+    assert inflection.changed(word(form, lemma, upos), {"Number": "other"}) == ()
+
+
+def test_a_change_needs_all_its_features_in_the_cell(inflection):
+    assert inflection.changed(word("ہے", "ہے", "AUX"), {"Gender": "other"}) == ()
+
+
+@pytest.mark.parametrize(
+    ("features", "expected"),
+    [
+        ({"Gender": "Masc", "Number": "Sing", "Case": "Acc"}, "بڑی"),
+        ({"Gender": "Masc", "Number": "Plur", "Case": "Nom"}, "بڑی"),
+    ],
+)
+def test_ambiguous_forms_are_read_as_the_treebank_says(inflection, features, expected):
+    adjective = word("بڑے", "بڑا", "ADJ", **features)
+    assert inflection.changed(adjective, {"Gender": "other"})[0] == expected
+
+
+def test_the_treebank_tells_an_oblique_singular_from_a_direct_plural(inflection):
+    change = {"Case": "Nom"}
+    singular = word("لڑکے", "لڑکا", "NOUN", Case="Acc", Number="Sing", Gender="Masc")
+    assert inflection.changed(singular, change)[0] == "لڑکا"
+    plural = word("لڑکے", "لڑکا", "NOUN", Case="Nom", Number="Plur", Gender="Masc")
+    assert inflection.changed(plural, change)[0] == "لڑکے"
+
+
+def test_words_of_a_complex_tell_a_participle_from_a_subjunctive(inflection):
+    """The polite plural is Number=Sing in the treebank, as the subjunctive's third person is."""
+    polite = word("رہے", "رہنا", "AUX", Number="Sing", Polite="Form", Aspect="Perf")
+    known = {"Number": "Plur"}
+    spellings = inflection.changed(polite, {"Number": "Sing"}, known=known)[0]
+    assert spellings == "رہا"
+
+
+def test_a_verb_is_a_stem_before_the_auxiliary_of_the_progressive(inflection):
+    """سن is the stem of سننا and سنا its perfective; before رہنا only the stem can stand."""
+    following = word("رہا", "رہنا", "AUX")
+    assert {
+        reading.cell.get("VerbForm")
+        for reading in inflection.readings(word("سن", "سننا", "VERB"), following)
+    } == {"Stem"}
+    assert inflection.readings(word("سنا", "سننا", "VERB"), following) == []
+    assert inflection.readings(word("سنتا", "سننا", "VERB"), following)
+
+
+def test_before_the_future_a_verb_is_a_subjunctive(inflection):
+    future = word("گی", "گا", "AUX")
+    go = word("آئیں", "آنا", "VERB")
+    assert {r.cell.get("Mood") for r in inflection.readings(go, future)} == {"Sub"}
+    assert len(inflection.readings(go)) > len(inflection.readings(go, future))
+    assert inflection.changed(go, {"Number": "Sing"}, future)[0] == "آئے"
+
+
+def test_the_opposite_of_a_changed_participle_is_the_participle(inflection):
+    verb = inflection.paradigms["verb"]
+    for lemma, aspect, _ in PARTICIPLES:
+        for form in cells(verb, lemma, Aspect=aspect):
+            features = next(
+                cell_of(cell)
+                for cell, spellings in verb.forms(lemma).items()
+                if form == spellings[0] and cell_of(cell).get("Aspect") == aspect
+            )
+            for name in ("Gender", "Number"):
+                changed = word(form, lemma, "VERB", **features)
+                other = inflection.changed(changed, {name: "other"})[0]
+                value = {"Masc": "Fem", "Fem": "Masc", "Sing": "Plur", "Plur": "Sing"}
+                there = features | {name: value[features[name]]}
+                back = inflection.changed(word(other, lemma, "VERB", **there), {name: "other"})
+                assert back[0] == form
+
+
+@pytest.mark.parametrize("text", ["", "Gender", "Gender=", "=Masc", "Gender=Masc|"])
+def test_a_malformed_cell_is_refused(text):
+    with pytest.raises(ValueError, match=r"cell .* is malformed at .*expected Name=Value"):
+        cell_of(text)
+
+
+@pytest.mark.parametrize(
+    ("paradigm", "message"),
+    [
+        ({"cells": {"Gender": ["a"]}}, "is malformed at 'Gender'"),
+        ({"cells": {"A=b": ["a"]}, "lemma": "(x"}, "'\\(x' is no regular expression"),
+        ({"cells": {"A=b": ["a"]}, "stem": ["(x", ""]}, "'\\(x' is no regular expression"),
+        ({"cells": {"A=b": ["a"]}, "inside": {"A=c": "A=b"}}, "'A=c', which is no cell"),
+        ({"cells": {"A=b": ["a"]}, "irregular": {"x": {"A": ["y"]}}}, "is malformed at 'A'"),
+        ({}, "Field required"),
+    ],
+)
+def test_a_malformed_paradigm_is_refused(paradigm, message):
+    with pytest.raises(ValidationError, match=message):
+        Inflection(paradigms={"x": paradigm})
+
+
+ASPECT = {"PFV": "Perf", "IPFV": "Imp"}
+NAMED = {"MASC": "Masc", "FEM": "Fem", "SG": "Sing", "PL": "Plur"}
+
+
+def unimorph_participles(mirror):
+    """Lemma, form and features of UniMorph's participles; of compound verbs the last word."""
+    path = mirror / "unimorph/urd/urd.xz"
+    if not path.exists():
+        pytest.skip(f"the mirror has no UniMorph of Urdu at {path}")
+    spelled = urdu().orthography.sentence
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
+        rows = [line.strip().split("\t") for line in lines]
+    for lemma, form, tags in (row for row in rows if len(row) == 3):
+        if tags.startswith("V;V.PTCP;"):
+            _, _, gender, number, aspect = tags.split(";")
+            cell = {"Aspect": ASPECT[aspect], "Gender": NAMED[gender], "Number": NAMED[number]}
+            yield spelled(lemma).split(" ")[-1], spelled(form).split(" ")[-1], cell
+
+
+def test_unimorphs_participles_are_what_the_rules_make(mirror, inflection):
+    """UniMorph gives the feminine plural as it is before an auxiliary."""
+    verb = inflection.paradigms["verb"]
+    exact, near, missed = 0, 0, []
+    rows = list(unimorph_participles(mirror))
+    for lemma, form, cell in rows:
+        spellings = next(
+            forms for c, forms in verb.forms(lemma, inside=True).items() if cell_of(c) == cell
+        )
+        exact += form == spellings[0]
+        near += form in spellings
+        if form not in spellings:
+            missed.append((lemma, form, spellings[0]))
+    print(f"UniMorph's participles: {exact} of {len(rows)} the usual form, {near} a form;")
+    print("missed", sorted(set(missed)))
+    assert len(rows) == 448
+    assert exact >= 436
+    # After vowels UniMorph writes a yeh for the hamza, or both letters in one.
+    assert all(form.endswith(("یی", "ۓ")) and form not in usual for _, form, usual in missed)

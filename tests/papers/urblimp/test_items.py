@@ -1,0 +1,339 @@
+"""Items of UrBLiMP: the pairs of our own treebank, and what holds of all items anyway."""
+
+import subprocess
+import sys
+import unicodedata
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from blimpworks.errors import UserError
+from blimpworks.linguistics.orthography import INVISIBLE, ZWNJ
+from blimpworks.papers.urblimp.items.build import BEYOND, KEPT
+from blimpworks.papers.urblimp.items.rules import read_declaration
+from blimpworks.papers.urblimp.items.trees import read_trees
+from blimpworks.papers.urblimp.phenomena import PARADIGMS
+from support.urblimp_kit import (
+    HINDI,
+    LETTERS,
+    OWN,
+    OWN_HINDI,
+    RULES,
+    build,
+    check_items,
+    golden,
+    tables_of,
+    unpacked,
+    urdu,
+    write_rules,
+)
+from support.urblimp_kit import check_counts as check_matches
+
+GOLDEN = golden()
+TRAINED = "ur_own-ud-train.conllu"
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory):
+    """What the rules make of our own treebank."""
+    return build(tmp_path_factory.mktemp("own"))
+
+
+@pytest.fixture(scope="module")
+def hindi(tmp_path_factory):
+    """What the rules of Hindi make of our own treebank."""
+    folder = tmp_path_factory.mktemp("hindi")
+    return build(folder, rules=HINDI, treebanks=(OWN_HINDI,), lang="hin")
+
+
+@pytest.fixture(scope="module")
+def udtb(tmp_path_factory, mirror):
+    """What the rules make of the parts of UD_Urdu-UDTB that the mirror has."""
+    folder = tmp_path_factory.mktemp("udtb")
+    source = mirror / "ud/r2.15/UD_Urdu-UDTB"
+    if not source.is_dir():
+        pytest.skip(f"the mirror has no treebank of Urdu at {source}")
+    return build(folder, treebanks=unpacked(source, folder))
+
+
+def pairs(built, paradigm, sent_id):
+    return [
+        (item["good"], item["bad"])
+        for item in built.items
+        if (item["paradigm"], item["sent_id"]) == (paradigm, sent_id)
+    ]
+
+
+# Pairs written by hand.
+
+
+@pytest.mark.parametrize("row", GOLDEN, ids=lambda row: f"{row['paradigm']}-{row['sent_id']}")
+def test_a_sentence_gives_the_pair_that_was_written_by_hand(own, hindi, row):
+    own = {"urd": own, "hin": hindi}[row["lang"]]
+    expected = [(row["good"], row["bad"])] if row["good"] else []
+    assert pairs(own, row["paradigm"], row["sent_id"]) == expected, row["reason"]
+
+
+@pytest.mark.parametrize("treebank", [OWN, OWN_HINDI], ids=lambda path: path.stem)
+def test_ud_validator_accepts_our_treebanks(treebank):
+    program = Path(sys.executable).with_name("udvalidate")
+    command = [program, "--lang", treebank.name[:2], "--level", "3", treebank]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_each_paradigm_has_two_pairs_and_a_sentence_without_one_by_hand():
+    counts = Counter((row["paradigm"], bool(row["good"])) for row in GOLDEN if row["lang"] == "urd")
+    for paradigm in PARADIGMS:
+        assert counts[paradigm, True] >= 2
+        assert counts[paradigm, False] >= 1
+    assert all(bool(row["reason"]) != bool(row["good"]) for row in GOLDEN)
+
+
+def test_pairs_by_hand_are_of_sentences_that_the_treebank_has(tmp_path):
+    trees = read_trees(*tables_of(tmp_path, (OWN, OWN_HINDI)), urdu().orthography)
+    assert {row["sent_id"] for row in GOLDEN} <= {tree.sent_id for tree in trees}
+
+
+def test_every_paradigm_of_the_paper_has_rules():
+    assert {path.stem for path in RULES.glob("*.yaml")} == {*PARADIGMS, "language"}
+
+
+# Whatever the rules.
+
+
+def words(item):
+    return item["good"].split(" "), item["bad"].split(" ")
+
+
+def check_changes(built):
+    """What the kind of change says of the two sentences."""
+    for item in built.items:
+        good, bad = words(item)
+        before, after = item["good_start"], len(item["good"]) - item["good_end"]
+        assert item["good"][:before] == item["bad"][: item["bad_start"]]
+        assert item["bad_end"] == len(item["bad"]) - after
+        assert item["good"][item["good_end"] :] == item["bad"][item["bad_end"] :]
+        if item["change"] == "move":
+            assert Counter("".join(good)) == Counter("".join(bad))
+        elif item["change"] == "deletion":
+            assert len(good) - len(bad) == 1
+            left = iter(good)
+            assert all(word in left for word in bad)
+
+
+def check_counts(built):
+    """Counts of what matched; and rules without a match, each with one row that says so."""
+    none = [row for row in built.counts if row["n"] == 0]
+    others = [row for row in built.counts if row["n"] > 0]
+    assert all((row["outcome"], row["reason"]) == (KEPT, "") for row in none)
+    rules = Counter((row["paradigm"], row["rule"]) for row in none)
+    assert max(rules.values(), default=1) == 1
+    assert not rules.keys() & {(row["paradigm"], row["rule"]) for row in others}
+    check_matches(built._replace(counts=others))
+
+
+def codes(built):
+    """All code points of the sentences."""
+    return {code for item in built.items for side in ("good", "bad") for code in item[side]}
+
+
+def check_codes(built):
+    """No look-alikes, no marks that aren't seen, everything composed."""
+    result = codes(built)
+    assert not result & {*urdu().orthography.characters, *map(chr, INVISIBLE), ZWNJ, "_"}
+    assert not {c for c in result if unicodedata.category(c) in ("Mn", "Cf", "Co", "Cn")}
+    assert all(unicodedata.is_normalized("NFC", i[s]) for i in built.items for s in ("good", "bad"))
+
+
+def sentences_of(folder, treebanks):
+    """The sentences as they are shown, by file and sentence."""
+    spelled = urdu().orthography
+    return {
+        (tree.file, tree.sent_id): spelled.joined((w.form, w.space) for w in tree.words)
+        for tree in read_trees(*tables_of(folder, treebanks), spelled)
+    }
+
+
+def check_origins(built, sentences):
+    """A good sentence is the treebank's own unless it says that it is constructed."""
+    for item in built.items:
+        source = sentences[item["file"], item["sent_id"]]
+        assert (item["good"] == source) != item["constructed"], item["item_id"]
+        assert item["bad"] not in sentences.values()
+
+
+@pytest.mark.parametrize("check", [check_items, check_changes, check_counts])
+def test_all_items_of_our_treebanks_hold(own, hindi, check):
+    check(own)
+    check(hindi)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [check_items, check_changes, check_counts, check_codes],
+)
+def test_all_items_of_udtb_hold(udtb, check):
+    check(udtb)
+
+
+def test_items_of_our_treebank_have_no_code_points_but_urdus(own):
+    check_codes(own)
+    assert codes(own) <= {*LETTERS, *" ۔؟"}
+
+
+def test_good_sentences_are_the_treebanks_own_unless_constructed(own, tmp_path):
+    check_origins(own, sentences_of(tmp_path, (OWN,)))
+
+
+def test_good_sentences_of_udtb_are_its_own_unless_constructed(udtb, tmp_path, mirror):
+    files = unpacked(mirror / "ud/r2.15/UD_Urdu-UDTB", tmp_path)
+    check_origins(udtb, sentences_of(tmp_path, files))
+
+
+def test_a_replacement_changes_one_stretch_and_nothing_but_auxiliaries_within(own):
+    replaced = [item for item in own.items if item["change"] == "replacement"]
+    for item in replaced:
+        good, bad = words(item)
+        assert len(good) == len(bad)
+        changed = [
+            place for place, pair in enumerate(zip(good, bad, strict=True)) if len({*pair}) > 1
+        ]
+        assert changed[-1] - changed[0] <= 3
+    assert replaced
+
+
+def test_items_stand_in_the_order_of_the_papers_paradigms(own):
+    order = list(PARADIGMS)
+    places = [order.index(item["paradigm"]) for item in own.items]
+    assert places == sorted(places)
+
+
+def check_rules(built):
+    declared = {
+        (path.stem, rule.name)
+        for path in RULES.glob("*.yaml")
+        if path.stem in PARADIGMS
+        for rule in read_declaration(path, urdu()).of_variant("published")
+    }
+    assert {(row["paradigm"], row["rule"]) for row in built.counts} == declared
+
+
+def test_all_rules_that_are_declared_are_counted(own):
+    check_rules(own)
+
+
+def test_all_rules_that_are_declared_are_counted_in_udtb(udtb):
+    check_rules(udtb)
+
+
+def test_a_rule_without_a_match_is_counted_with_none_in_its_place(tmp_path):
+    change = [{"delete": "V"}]
+    forms = {"first": "نہیں۔", "second": "دوڑتا", "third": "۔۔"}
+    rules = [
+        {"name": name, "pattern": f'V [form="{form}"]', "change": change}
+        for name, form in forms.items()
+    ]
+    built = build(tmp_path, rules=write_rules(tmp_path / "rules", about="x", rules=rules))
+    result = {row["rule"]: (row["outcome"], row["reason"], row["n"]) for row in built.counts}
+    assert result["first"] == result["third"] == (KEPT, "", 0)
+    assert result["second"] == (KEPT, "", len(built.items))
+    assert {item["rule"] for item in built.items} == {"second"}
+    check_counts(built)
+
+
+def test_a_pair_whose_bad_sentence_has_fewer_words_is_a_deletion_whatever_made_it(own):
+    fused = [item for item in own.items if item["rule"] == "fused"]
+    assert fused
+    assert {item["change"] for item in fused} == {"deletion"}
+
+
+@pytest.mark.parametrize("code", ["xx", "no code"])
+def test_a_code_that_wordfreq_does_not_know_is_refused_with_those_that_it_knows(tmp_path, code):
+    language = {"attestation": {"wordfreq": code}}
+    rule = {"pattern": "V [upos=VERB]", "change": [{"delete": "V"}]}
+    folder = write_rules(tmp_path / "rules", language=language, about="x", rules=[rule])
+    message = rf"'attestation\.wordfreq' is '{code}', .*; expected one of ar, .*, ur, .*, or null"
+    with pytest.raises(UserError, match=message):
+        build(tmp_path, rules=folder)
+
+
+def test_the_same_treebank_gives_the_same_bytes(own, tmp_path):
+    again = build(tmp_path)
+    assert again == own
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_at_most_so_many_pairs_of_a_paradigm_are_kept_evenly(own, tmp_path, most):
+    capped = build(tmp_path, per_paradigm=most)
+    check_counts(capped)
+    for paradigm, n in own.told.items():
+        assert capped.told[paradigm] == min(n, most)
+        all_of_it = [item for item in own.items if item["paradigm"] == paradigm]
+        chosen = [item for item in capped.items if item["paradigm"] == paradigm]
+        assert chosen == [all_of_it[i * n // min(n, most)] for i in range(min(n, most))]
+        beyond = [r for r in capped.rejected if (r["paradigm"], r["reason"]) == (paradigm, BEYOND)]
+        assert len(beyond) == n - len(chosen)
+
+
+@pytest.fixture(scope="module")
+def two_files(tmp_path_factory):
+    """Our treebank in two files, every second sentence in each."""
+    folder = tmp_path_factory.mktemp("two")
+    sentences = OWN.read_text(encoding="utf-8").strip().split("\n\n")
+    names = OWN.name, TRAINED
+    for part, name in enumerate(names):
+        (folder / name).write_text("\n\n".join(sentences[part::2]) + "\n\n", encoding="utf-8")
+    return folder, [folder / name for name in names]
+
+
+def test_pairs_are_made_of_the_files_that_are_named(two_files):
+    folder, files = two_files
+    result = build(folder, treebanks=files, files=(TRAINED,))
+    assert {item["file"] for item in result.items} == {TRAINED}
+    rest = build(folder, treebanks=files, files=(OWN.name,))
+    assert {item["file"] for item in rest.items} == {OWN.name}
+    both = build(folder, treebanks=files)
+    assert {i["item_id"] for i in both.items} == {
+        i["item_id"] for i in [*result.items, *rest.items]
+    }
+
+
+def test_files_of_other_languages_leave_a_language_all_of_its_own(two_files):
+    folder, files = two_files
+    named = build(folder, treebanks=files, files=("hi_own-ud-test.conllu",))
+    assert named == build(folder, treebanks=files)
+
+
+# With UD_Urdu-UDTB: paradigms that must not run dry.
+
+AT_LEAST = {
+    "aspect": 40,
+    "dative_object_noun": 30,
+    "dative_object_pronoun": 20,
+    "ergativity_perfective_verb": 250,
+    "ergativity_dom": 20,
+    "ergativity_verb_object_agreement": 15,
+    "experiencer_subject": 8,
+    "honorific": 5,
+    "noun_adjective_agreement": 50,
+    "oblique_adjective": 15,
+    "oblique_plural_noun": 90,
+    "oblique_pronoun": 250,
+    "oblique_singular_noun": 45,
+    "oblique_verb": 170,
+    "participial_relatives": 8,
+    "subject_verb_gender": 70,
+    "subject_verb_number": 70,
+    "subject_verb_person": 50,
+    "word_order": 4,
+}
+
+
+def test_udtb_gives_each_paradigm_pairs(udtb):
+    print(udtb.told)
+    short = {p: (udtb.told.get(p, 0), least) for p, least in AT_LEAST.items()}
+    assert {p: result for p, result in short.items() if result[0] < result[1]} == {}
+    assert AT_LEAST.keys() == PARADIGMS.keys()
+    assert sum(udtb.told.values()) >= 1300

@@ -1,0 +1,223 @@
+"""One spelling of Urdu: code points, joiners, final letters within words, spaces."""
+
+import unicodedata
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from blimpworks.linguistics.orthography import INVISIBLE, ZWNJ, Orthography
+from blimpworks.papers.urblimp.items.trees import plain_trees, read_trees
+from support.urblimp_kit import LETTERS, tables_of, urdu
+
+URDU = urdu().orthography
+FOREIGN = "يىكهةۀەڪ"
+OTHERS = "ـ" + ZWNJ + "\u200d\u200e\u200f\u202b\ufeff\u064b\u064e\u0651\u0654_"
+
+urdu_text = st.text(st.sampled_from(LETTERS + FOREIGN + OTHERS + "۰۱٣5-"), max_size=8)
+
+
+@pytest.fixture(scope="module")
+def own_trees(tmp_path_factory):
+    """Our own treebank, by sentence."""
+    tables = tables_of(tmp_path_factory.mktemp("own"))
+    return {tree.sent_id: tree for tree in read_trees(*tables, URDU)}
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        # letters of Arabic keyboards
+        ("كتاب", "کتاب"),
+        ("علي", "علی"),
+        ("علىٰ", "علی"),
+        ("هم", "ہم"),
+        ("سورة", "سورۃ"),
+        ("٢٠١٣", "۲۰۱۳"),
+        # marks that say nothing
+        ("کتـــاب", "کتاب"),
+        ("\u200fاردو\u200e", "اردو"),
+        ("\ufeffاردو", "اردو"),
+        ("ا\u200dردو", "اردو"),
+        # short vowels
+        ("اُردُو", "اردو"),
+        ("مُحَمَّد", "محمد"),
+        # letters and marks in one code point
+        ("ا\u0653پ", "آپ"),
+        ("گاو\u0654ں", "گاؤں"),
+        ("آۓ", "آئے"),
+        # final letters within words
+        ("مےں", "میں"),
+        ("ہےں", "ہیں"),
+        ("اےک", "ایک"),
+        ("دےنا", "دینا"),
+        ("جائےگا", "جائے گا"),
+        ("جائےگی", "جائے گی"),
+        ("کرےںگے", "کریں گے"),
+        ("بےشمار", "بے شمار"),
+        ("بےروزگار", "بے روزگار"),
+        ("رائےدہی", "رائے دہی"),
+        ("ھم", "ہم"),
+        # what keeps letters apart
+        ("کریں_گے", "کریں گے"),
+        (f"خوب{ZWNJ}صورت", "خوب صورت"),
+        ("رائے_دہی", "رائے دہی"),
+        # what is well spelled stays
+        ("ہے", "ہے"),
+        ("بے", "بے"),
+        ("گے", "گے"),
+        ("بڑے", "بڑے"),
+        ("کھیل", "کھیل"),
+        ("آگے", "آگے"),
+        ("مانگے", "مانگے"),
+        ("لگا", "لگا"),
+        ("گاؤں", "گاؤں"),
+        ("MPJ", "MPJ"),
+        ("۔", "۔"),
+    ],
+)
+def test_a_word_has_one_spelling(written, expected):
+    assert URDU.word(written) == expected
+
+
+@pytest.mark.parametrize("only", ["\u200c", "\u200f", "_", "ـ", "\u064e"])
+def test_a_word_of_nothing_but_marks_stays_a_word(only):
+    assert URDU.word(only) == only
+
+
+def test_a_sentence_is_its_words():
+    assert URDU.sentence("وہ كل  جائےگا") == "وہ کل جائے گا"
+
+
+@given(urdu_text.filter(bool))
+@example("_ھ")
+@example("ھ\u0654")
+@example("ـ\u200c")
+@example("\u064b\u06545")
+@settings(max_examples=500)
+def test_spelling_twice_is_spelling_once(text):
+    once = URDU.word(text)
+    assert URDU.word(once) == once
+
+
+@given(urdu_text.filter(lambda text: {*text} & {*LETTERS}))
+@example("ھ\u0654")
+@settings(max_examples=500)
+def test_a_spelled_word_is_composed_and_has_no_foreign_letter(text):
+    once = URDU.word(text)
+    assert unicodedata.is_normalized("NFC", once)
+    assert not set(once) & {*FOREIGN, *map(chr, INVISIBLE), ZWNJ}
+    assert once == " ".join(once.split())
+
+
+@pytest.mark.parametrize("last", ["گا", "گے", "گی"])
+def test_auxiliaries_of_the_future_stand_apart(last):
+    assert URDU.stands_apart(last)
+
+
+@pytest.mark.parametrize("last", ["گیا", "دہی", "گ", "شمار"])
+def test_other_words_do_not_stand_apart(last):
+    assert not URDU.stands_apart(last)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("وہ آیا ۔", "وہ آیا۔"),
+        ("کون ہے ؟", "کون ہے؟"),
+        ("ہاں ، وہ آیا ۔", "ہاں، وہ آیا۔"),
+        ("وہ ( کل ) آیا ۔", "وہ (کل) آیا۔"),
+        ("وہ : میں", "وہ: میں"),
+        ('اس نے " ہاں " کہا ۔', 'اس نے "ہاں" کہا۔'),
+        ('" ہاں " ، " نہیں "', '"ہاں"، "نہیں"'),
+        ("وہ آیا -", "وہ آیا۔"),
+        ("وہ آیا .", "وہ آیا۔"),
+        ("۲ - ۳ گھر ۔", "۲ - ۳ گھر۔"),
+    ],
+)
+def test_punctuation_is_spaced_and_closed_as_in_print(words, expected):
+    assert URDU.joined((form, True) for form in words.split()) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('اس نے كہا "ہاں"۔', 'اس نے کہا "ہاں"۔'),
+        ("وہ كل جائےگا۔", "وہ کل جائے گا۔"),
+        ("(بےشمار) لوگ", "(بے شمار) لوگ"),
+        ('"بےشمار" لوگ', '"بے شمار" لوگ'),
+    ],
+)
+def test_text_is_spelled_and_spaced_as_pairs_are(text, expected):
+    assert URDU.text(text) == expected
+
+
+def test_words_that_the_treebank_joins_stay_joined():
+    assert URDU.joined([("۲۰", False), ("%", True), ("لوگ", False), ("۔", True)]) == "۲۰% لوگ۔"
+
+
+@pytest.mark.parametrize(
+    ("text", "forms"),
+    [
+        ("وہ آیا۔", ["وہ", "آیا", "۔"]),
+        ("ہاں، وہ (كل) آیا!", ["ہاں", "،", "وہ", "(", "کل", ")", "آیا", "!"]),
+        ("وہ جائےگا", ["وہ", "جائے", "گا"]),
+        ("", []),
+    ],
+)
+def test_plain_text_is_parted_into_words_and_punctuation(text, forms):
+    tokens = URDU.tokens(text)
+    assert [form for form, _ in tokens] == forms
+
+
+@given(st.lists(st.text(st.sampled_from("ابپت۔،(")), max_size=6).map(" ".join))
+def test_parting_and_joining_again_loses_no_letter(text):
+    joined = URDU.joined(URDU.tokens(text))
+    assert joined.replace(" ", "") == text.replace(" ", "")
+    assert "  " not in joined
+    assert not joined.startswith(" ")
+
+
+def test_spellings_that_are_no_regular_expressions_are_refused():
+    with pytest.raises(ValidationError, match=r"'\(x' is no regular expression"):
+        Orthography(spellings=(("(x", ""),))
+
+
+def test_the_default_changes_nothing_but_marks_and_joiners():
+    plain = Orthography()
+    assert plain.word("كتـاب") == "كتاب"
+    assert plain.word("a_b") == "a b"
+    assert not plain.stands_apart("گا")
+
+
+@pytest.mark.parametrize(
+    ("sent_id", "words"),
+    [
+        ("spell-1", "کل بارش ہو گی ۔"),
+        ("spell-2", "مزدور شام تک کام کریں گے ۔"),
+        ("spell-3", "بے شمار لوگ میلے میں آئے ۔"),
+        ("dop-no-1", "آپ کو بلایا جائے گا ۔"),
+    ],
+)
+def test_words_of_a_treebank_are_spelled_and_futures_are_two(own_trees, sent_id, words):
+    # بے شمار is one word of two parts; a future's auxiliary is a word of its own.
+    result = own_trees[sent_id].words
+    assert " ".join(word.form for word in result) == words
+    futures = [word for word in result if URDU.stands_apart(word.form)]
+    assert len(futures) == (sent_id != "spell-3")
+    for word in futures:
+        assert (word.upos, word.relation, word.space) == ("AUX", "aux", False)
+        assert result[word.head].upos == "VERB"
+
+
+def test_plain_text_makes_words_without_edges(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("وہ كل آیا۔\n\nہم گئے؟\n", encoding="utf-8")
+    result = list(plain_trees(path, URDU))
+    assert [[w.form for w in t.words] for t in result] == [
+        ["وہ", "کل", "آیا", "۔"],
+        ["ہم", "گئے", "؟"],
+    ]
+    assert {w.head for t in result for w in t.words} == {-1}
+    assert {t.file for t in result} == {"a.txt"}

@@ -1,0 +1,397 @@
+"""UrBLiMP's exhibits that the paper has not: rules, samples, and what lengths do to decisions."""
+
+import json
+import math
+import re
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.campaign.exhibits import exhibits
+from blimpworks.errors import UserError
+from blimpworks.exhibits import fonts
+from blimpworks.exhibits.build import build_exhibit
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.html import html_text
+from blimpworks.exhibits.render import csv_text, latex_text, markdown_text
+from blimpworks.exhibits.shared import read_printed
+from blimpworks.papers.urblimp.analysis.lengths import (
+    Evaluation,
+    clearest_pair,
+    compare_lengths,
+    words_of,
+)
+from blimpworks.papers.urblimp.exhibits.accuracies import by_method, read_paradigms
+from blimpworks.papers.urblimp.exhibits.data import table2, table10
+from blimpworks.papers.urblimp.exhibits.evaluation import table4, table7
+from blimpworks.papers.urblimp.exhibits.examples import examples_fig
+from blimpworks.papers.urblimp.exhibits.lengths import lengths, lengths_fig
+from blimpworks.papers.urblimp.exhibits.rules import rules
+from blimpworks.papers.urblimp.exhibits.samples import samples
+from blimpworks.papers.urblimp.settings import UrblimpOptions
+from blimpworks.papers.urblimp.tables import LENGTHS, RULE_COUNTS, SURPRISALS
+from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
+from support.paths import REPOSITORY
+from support.urblimp_results_kit import HINDI, LABELS, METHODS, OBJECT, PRONOUN, URDU, campaign
+
+PRINTED = sorted((REPOSITORY / "config/published/urblimp").glob("*.csv"))
+OWN = {
+    "rules": rules,
+    "samples": samples,
+    "lengths": lengths,
+    "lengths_fig": lengths_fig,
+    "examples_fig": examples_fig,
+}
+SCHEMAS = {"rules": RULE_COUNTS, "lengths": LENGTHS, "surprisals": SURPRISALS}
+URDU_FONT = fonts.font_for(["ہے ۔ ے ہ"])
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    return campaign(tmp_path_factory.mktemp("urdu"), {"urd": URDU}, PRINTED)
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    return campaign(tmp_path_factory.mktemp("two"), {"hin": HINDI, "urd": URDU}, PRINTED)
+
+
+def cell(exhibit, row, column):
+    (result,) = [c for c in exhibit.cells if (c.row, c.column) == (row, column)]
+    return result
+
+
+def rows_of(tables, source):
+    if source == "published":
+        return read_printed(tables)
+    schema = SCHEMAS.get(source, {"items": ITEMS, "accuracies": ACCURACIES}.get(source))
+    return pd.concat([read_table(schema, path).to_pandas() for path in tables[source]])
+
+
+@pytest.mark.parametrize("languages", ["tables", "two"])
+@pytest.mark.parametrize("name", OWN)
+def test_each_cell_can_be_computed_again_from_the_rows_it_names(request, name, languages):
+    result = request.getfixturevalue(languages)
+    cells = OWN[name](result, LABELS).cells
+    assert cells
+    for number in cells:
+        where = json.loads(json.dumps(dict(number.where)))
+        rows = select_rows(rows_of(result, number.source), where)
+        assert formula_of(number.formula.sentence)(rows) == pytest.approx(number.value), number
+
+
+@pytest.mark.parametrize("languages", ["tables", "two"])
+@pytest.mark.parametrize("name", OWN)
+def test_each_exhibit_can_be_written_in_all_formats(request, tmp_path, name, languages):
+    spec = exhibits()[f"urblimp/{name}"]
+    outputs = [tmp_path / f"{name}.{suffix}" for suffix in FORMATS[spec.kind]]
+    result = request.getfixturevalue(languages)
+    build_exhibit(spec, result, LABELS, tmp_path / "cells.parquet", outputs)
+    assert all(path.stat().st_size > 50 for path in outputs)
+    ElementTree.fromstring(html_of(outputs))
+
+
+def html_of(outputs):
+    (page,) = [path for path in outputs if path.suffix == ".html"]
+    return page.read_text(encoding="utf-8").removeprefix("<!DOCTYPE html>\n")
+
+
+# Perplexity of some models, pseudo-perplexity of others
+
+
+def test_models_that_guess_are_shown_by_pseudo_perplexity_beside_the_others(tables):
+    rows = read_paradigms(tables, LABELS)
+    assert dict(zip(rows["model"], rows["method"], strict=True)) == METHODS
+    options = UrblimpOptions()
+    assert options.methods_of("masked")[0] == METHODS["masked-small"]
+    assert options.methods_of("ngram")[0] == METHODS["ngram-5"]
+    exhibit = table4(tables, LABELS)
+    assert {c.row for c in exhibit.cells} == {"5-gram", "Masked"}
+    assert "pseudo-perplexity" in exhibit.caption
+    average = [c for c in table7(tables, LABELS).cells if c.column == "Average"]
+    assert {tuple(c.where["method"]) for c in average} == {("perplexity", "pseudo_perplexity")}
+
+
+def test_a_model_judged_by_both_counts_once():
+    rows = pd.DataFrame(
+        {
+            "model": ["both", "both", "causal", "masked", "masked"],
+            "method": [
+                *("perplexity", "pseudo_perplexity"),
+                *("perplexity", "pseudo_perplexity", "full_sentence"),
+            ],
+        }
+    )
+    assert list(by_method(rows, "perplexity").index) == [0, 2, 3]
+    assert list(by_method(rows, "full_sentence").index) == [4]
+
+
+def test_a_caption_says_by_what_a_pair_is_decided(tables):
+    corrected = table4(tables, replace(LABELS, method="full_sentence")).caption
+    assert "has the higher log-probability (of people" in corrected
+    assert "perplexity" not in corrected
+
+
+# Rules
+
+
+def test_rules_add_up_to_the_matches(tables):
+    exhibit = rules(tables, LABELS)
+    frame = exhibit.layout("value").set_index("Paradigm")
+    rejected = [column for column in frame if str(column).startswith("Rejected")]
+    parts = frame[["Pairs", *rejected]].astype(float).sum(axis=1)
+    matched = frame["Matches"].astype(float)
+    assert (parts[matched.notna()] == matched[matched.notna()]).all()
+    assert frame.loc["All paradigms", "Pairs"] == sum(map(len, URDU.values()))
+
+
+def test_reasons_that_mean_the_same_stand_together_and_unknown_ones_under_other(tables):
+    exhibit = rules(tables, LABELS)
+    assert cell(exhibit, "Dative object: noun", "Rejected: no form").value == 2 + 3
+    assert cell(exhibit, "Dative object: noun", "Rejected: other").value == 4
+
+
+def test_the_papers_numbers_stand_beside_ours_where_we_have_no_rule_too(tables):
+    exhibit = rules(tables, LABELS)
+    assert cell(exhibit, "Dative object: noun", "Paper").value == 160
+    assert cell(exhibit, "Aspect", "Paper").value == 400
+    assert cell(exhibit, "Aspect", "Paper, implied").value == 401
+    assert cell(exhibit, "Oblique: pronoun", "Paper, implied").value == 1000
+    assert not any(c.stands_for for c in exhibit.cells)
+    assert "Aspect" in exhibit.caption
+
+
+def test_single_rules_are_in_the_csv_file_alone(tables):
+    exhibit = rules(tables, LABELS)
+    assert "rule second" in csv_text(exhibit)
+    assert "rule second" not in markdown_text(exhibit)
+    assert cell(exhibit, "Dative object: noun, rule plain", "Constructed").value == 1
+
+
+def test_rules_of_two_languages_stand_under_their_names(two):
+    exhibit = rules(two, LABELS)
+    assert [next(iter(section.rows)) for section in exhibit.sections] == ["Urdu", "Hindi"]
+    assert cell(exhibit, "Hindi: Dative object: noun", "Pairs").value == 1
+    assert not [c for c in exhibit.cells if c.row.startswith("Hindi") and c.column == "Paper"]
+
+
+# Samples
+
+
+def test_samples_name_rule_change_and_line_and_mark_what_differs(tables):
+    exhibit = samples(tables, LABELS)
+    assert len(exhibit.cells) == sum(map(len, URDU.values()))
+    row = f"urd-{OBJECT}-2 {OBJECT}"
+    assert "[کو بلایا۔/*بلایا۔]" in cell(exhibit, row, "Pair").text
+    assert exhibit.remarks[row] == {
+        "Rule": "plain",
+        "Change": "deletion, constructed",
+        "Source": "t.conllu:20",
+    }
+
+
+def test_samples_are_twenty_of_a_paradigm_evenly_spaced(tmp_path):
+    many = [(f"اس کو {n} دیکھو۔", f"وہ کو {n} دیکھو۔") for n in range(45)]
+    result = campaign(tmp_path, {"urd": {(PRONOUN, "replacement"): many}}, PRINTED)
+    shown = [c.where["item_id"] for c in samples(result, LABELS).cells]
+    numbers = [int(name.rsplit("-", 1)[1]) for name in shown]
+    assert len(numbers) == 20
+    steps = {b - a for a, b in pairwise(numbers)}
+    assert steps == {2, 3}
+
+
+@pytest.mark.parametrize("make", [samples, table2, table10])
+def test_urdu_says_so_in_html_and_is_set_apart_in_latex_and_markdown(tables, make):
+    exhibit = make(tables, LABELS)
+    page = html_text(exhibit)
+    cells = re.findall(r"<td[^>]*>[^<]*[\u0600-\u06ff][^<]*</td>", page)
+    assert cells
+    assert all('dir="rtl" lang="ur"' in cell_text for cell_text in cells)
+    assert "\\righttoleft{" in latex_text(exhibit)
+    assert "\\babelfont[urdu]" in latex_text(exhibit)
+    assert markdown_text(exhibit).count("\u2067") == len(cells)
+
+
+def test_hindi_is_written_from_left_to_right(two):
+    page = html_text(samples(two, LABELS))
+    assert re.search('dir="ltr" lang="hi">राम', page)
+
+
+# Lengths
+
+
+def test_a_deleted_cheap_word_is_right_by_token_and_wrong_in_sum(tables):
+    exhibit = lengths(tables, LABELS)
+    for model in ("5-gram", "Masked"):
+        row = f"{model}: deletion"
+        values = [cell(exhibit, row, column).value for column in ("Pairs", "Unequal tokens")]
+        assert values == [3, 100]
+        assert cell(exhibit, row, "Accuracy by token").value == 100
+        assert cell(exhibit, row, "Accuracy in sum").value == 0
+        assert cell(exhibit, row, "Decided differently").value == 100
+        same = cell(exhibit, f"{model}: replacement", "Decided differently")
+        assert (same.value, same.n) == (0, 2)
+
+
+def test_accuracies_by_token_and_in_sum_are_those_of_the_judgements(tables):
+    exhibit = lengths(tables, LABELS)
+    result = read_table(JUDGEMENTS, tables["judgements"][0]).to_pandas()
+    for method, column in (
+        ("perplexity", "Accuracy by token"),
+        ("full_sentence", "Accuracy in sum"),
+    ):
+        mean = 100 * result["correct"][result["method"] == method].mean()
+        accuracy = cell(exhibit, "5-gram: all pairs", column)
+        assert accuracy.value == pytest.approx(mean)
+        assert accuracy.low < accuracy.high
+
+
+def test_the_figure_of_lengths_has_a_panel_for_each_kind_of_change(two):
+    exhibit = lengths_fig(two, LABELS)
+    titles = [axes.get_title() for axes in exhibit.figure.axes]
+    assert titles == ["deletion, 3 pairs", "replacement, 2 pairs", "move, 1 pair"]
+    rows = {c.row for c in exhibit.cells}
+    assert "5-gram (Hindi): deletion" in rows
+    assert "5-gram (Hindi): move" not in rows
+
+
+words = st.text("ابکدہے", min_size=1, max_size=5)
+
+
+@given(st.lists(words, min_size=1, max_size=6), st.data())
+def test_bits_of_words_add_up_to_those_of_all_tokens(sentence, data):
+    text = " ".join(sentence)
+    cuts = data.draw(st.sets(st.integers(1, len(text))))
+    ends = sorted({*cuts, len(text)}) + [len(text)] * data.draw(st.booleans())
+    values = [
+        data.draw(st.floats(-9, 0, allow_nan=False) | st.just(math.nan) | st.none()) for _ in ends
+    ]
+    result = words_of(text, ends, values)
+    known = [value for value in values if value is not None and not math.isnan(value)]
+    assert [word for word, *_ in result if word] == sentence
+    assert sum(count for _, count, _ in result) == len(known)
+    assert sum(bits for *_, bits in result) == pytest.approx(-sum(known) / math.log(2))
+
+
+def test_a_token_counts_for_the_word_that_it_ends_in():
+    text = "اس کو دی"
+    # "اس", " ", "ک", "و", " دی", end
+    result = words_of(text, [2, 3, 4, 5, 8, 8], [-math.log(2)] * 6)
+    assert [(word, tokens) for word, tokens, _ in result] == [
+        ("اس", 1),
+        ("کو", 3),
+        ("دی", 1),
+        (None, 1),
+    ]
+
+
+def test_the_pair_that_is_shown_parts_most_among_short_ones():
+    def pair(name, by_token, good="ا ب", unequal=True, right=(1.0, 0.0)):
+        keys = {"item_id": name, "paradigm": OBJECT, "change": "deletion", "unequal": unequal}
+        marks = {"per_token right": right[0], "full_sentence right": right[1]}
+        return {**keys, **marks, "good": good, "per_token": by_token}
+
+    result = [
+        pair("long", 9.0, good="ا " * 40),
+        pair("b", 0.5),
+        pair("a", 0.5),
+        pair("less", 0.1),
+        pair("same", 5.0, right=(1.0, 1.0)),
+    ]
+    assert clearest_pair(result, Counter({OBJECT: 3}))["item_id"] == "a"
+    assert clearest_pair([result[-1]], Counter({OBJECT: 3})) is None
+
+
+def test_items_of_another_benchmark_have_no_change_and_say_so(tables, tmp_path):
+    items = tmp_path / "urd.parquet"
+    rows = read_table(ITEMS, tables["items"][0], ITEMS.names)
+    write_table(rows, ITEMS, items)
+    evaluation = Evaluation("m", "urd", items, tmp_path / "s.parquet", tmp_path / "j.parquet")
+    with pytest.raises(UserError, match="no column change"):
+        compare_lengths([evaluation], "wrong", tmp_path / "l.parquet", tmp_path / "w.parquet")
+    with pytest.raises(UserError, match="name at least one model"):
+        compare_lengths([], "wrong", tmp_path / "l.parquet", tmp_path / "w.parquet")
+
+
+# The figure of a pair
+
+
+def test_the_figure_shows_the_first_model_that_reads_from_left_to_right(tables):
+    labels = replace(LABELS, models=dict(reversed(LABELS.models.items())))
+    exhibit = examples_fig(tables, labels)
+    assert {c.where["model"] for c in exhibit.cells} == {"ngram-5"}
+    assert "in bits of 5-gram" in exhibit.caption
+    good, bad = (cell(exhibit, "in all", name) for name in ("Grammatical", "Ungrammatical"))
+    assert good.value - bad.value == pytest.approx(1)
+    means = [cell(exhibit, "per token", c.column).value for c in (good, bad)]
+    assert means[0] < means[1]
+
+
+def test_words_of_both_sentences_share_places_and_the_deleted_one_has_its_own(tables):
+    exhibit = examples_fig(tables, LABELS)
+    (place,) = [row for row, stub in exhibit.stub.items() if stub["Word"] == "کو"]
+    columns = [c.column for c in exhibit.cells if c.row == place]
+    assert columns == ["Grammatical"]
+
+
+@pytest.mark.skipif(URDU_FONT is None, reason="no font of Urdu: fonts-hosny-amiri has one")
+def test_words_of_urdu_run_from_right_to_left_in_a_font_that_has_them(tables, tmp_path):
+    axes = examples_fig(tables, LABELS).figure.axes[0]
+    assert axes.xaxis_inverted()
+    ticks = axes.get_xticklabels()
+    assert ticks[0].get_text() in {"علی", "اس", "ہم"}
+    assert {tick.get_fontfamily()[0] for tick in ticks} == {URDU_FONT}
+
+
+def test_without_a_font_words_are_numbered_listed_and_the_package_named(
+    tables, monkeypatch, caplog
+):
+    bundled = str(Path(mpl.get_data_path()) / "fonts")
+    kept = [f for f in fonts.font_manager.fontManager.ttflist if f.fname.startswith(bundled)]
+    assert kept
+    monkeypatch.setattr(fonts.font_manager.fontManager, "ttflist", kept)
+    monkeypatch.setattr(fonts.font_manager, "findSystemFonts", list)
+    exhibit = examples_fig(tables, LABELS)
+    labels = [tick.get_text() for tick in exhibit.figure.axes[0].get_xticklabels()]
+    assert labels == [str(n + 1) for n in range(len(labels))]
+    assert re.search(r"Words: 1 \S+, 2 نے", exhibit.caption)
+    assert "fonts-hosny-amiri" in caplog.text
+
+
+def test_a_campaign_where_nothing_parts_has_a_figure_that_says_so(tmp_path):
+    result = campaign(
+        tmp_path, {"urd": {(PRONOUN, "replacement"): URDU[PRONOUN, "replacement"]}}, PRINTED
+    )
+    exhibit = examples_fig(result, LABELS)
+    assert exhibit.cells == []
+    spec = exhibits()["urblimp/examples_fig"]
+    outputs = [tmp_path / f"e.{suffix}" for suffix in FORMATS[spec.kind]]
+    build_exhibit(spec, result, LABELS, tmp_path / "cells.parquet", outputs)
+
+
+# Fonts
+
+
+def test_a_font_has_all_letters_that_it_is_chosen_for():
+    assert fonts.font_for(["Latin", "äß"]) == "DejaVu Sans"
+    for text in ("کتاب", "ہے۔", "किताब", "ᚠ"):
+        family = fonts.font_for([text])
+        paths = [f.fname for f in fonts.font_manager.fontManager.ttflist if f.name == family]
+        assert family is None or any(
+            fonts.letters_of([text]) <= fonts._charmap(path) for path in paths
+        )
+
+
+def test_the_script_is_that_of_most_letters():
+    assert fonts.script_of(fonts.letters_of(["2G اسکیم"])) == "ARABIC"
+    assert fonts.script_of(fonts.letters_of(["किताब (x)"])) == "DEVANAGARI"

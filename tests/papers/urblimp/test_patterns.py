@@ -1,0 +1,305 @@
+"""The pattern language: each kind of clause, what is malformed, and the search itself."""
+
+from itertools import permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from blimpworks.errors import UserError
+from blimpworks.papers.urblimp.items.patterns import holds, matches, parse_pattern
+from blimpworks.papers.urblimp.items.trees import tree_of
+from support.urblimp_kit import tree, word
+
+# The boy gave the girl a book.
+GAVE = tree(
+    "لڑکے/NOUN/5/nsubj/Case=Acc|Gender=Masc|lemma=لڑکا نے/ADP/1/case/Person=3 "
+    "لڑکی/NOUN/5/iobj/Gender=Fem کتاب/NOUN/5/obj/Gender=Fem|Case=Nom "
+    "دی/VERB/0/root/Aspect=Perf|Gender=Fem|Person=1st|lemma=دینا "
+    "۔/PUNCT/5/punct"
+)
+
+
+def forms_of(pattern, sentence=GAVE, **known):
+    """The forms of the words of each match, in the order of the pattern."""
+    return [
+        tuple(sentence.words[index].form for index in match.values())
+        for match in matches(parse_pattern(pattern), sentence, known)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "forms"),
+    [
+        ("N [upos=NOUN]", ["لڑکے", "لڑکی", "کتاب"]),
+        ("N [upos=NOUN|ADP]", ["لڑکے", "نے", "لڑکی", "کتاب"]),
+        ("N [upos=NOUN, Gender=Fem]", ["لڑکی", "کتاب"]),
+        ("N [upos=NOUN]; N [Gender=Fem]", ["لڑکی", "کتاب"]),
+        ('N [form="لڑکے"]', ["لڑکے"]),
+        ("N [form=لڑکے]", ["لڑکے"]),
+        ('N [lemma="لڑکا"|"دینا"]', ["لڑکے", "دی"]),
+        ('N [form=re".*ی"]', ["لڑکی", "دی"]),
+        ('N [form=re"ل"]', []),
+        ('N [form=re"لڑک(ے|ی)"|"دی"]', ["لڑکے", "لڑکی", "دی"]),
+        ('N [form="لڑک."]', []),
+        ("N [Case]", ["لڑکے", "کتاب"]),
+        ("N [!Case, upos=NOUN]", ["لڑکی"]),
+        ("N [Person=3]", ["نے"]),
+        ('N [Person="3"]', ["نے"]),
+        ("N [Person=3|1st]", ["نے", "دی"]),
+        ("N [Person<>3]", ["دی"]),
+        ("N []", ["لڑکے", "نے", "لڑکی", "کتاب", "دی", "۔"]),
+        ("N [Case<>Acc, upos=NOUN|VERB, Case]", ["کتاب"]),
+        ("N [upos<>NOUN|PUNCT]", ["نے", "دی"]),
+        ('N [form<>re".*[ےی]", upos=NOUN]', ["کتاب"]),
+    ],
+)
+def test_features_pick_words(pattern, forms):
+    assert forms_of(pattern) == [(form,) for form in forms]
+
+
+def test_another_value_is_only_had_by_words_that_have_the_feature():
+    assert forms_of("N [Case<>Acc]") == [("کتاب",)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "forms"),
+    [
+        ("V -[nsubj]-> S", ["لڑکے"]),
+        ("V -[obj|iobj]-> S", ["لڑکی", "کتاب"]),
+        ("V -[^nsubj|punct]-> S; V [upos=VERB]", ["لڑکی", "کتاب"]),
+        ("V -> S; V [upos=VERB]", ["لڑکے", "لڑکی", "کتاب", "۔"]),
+        ("V -[nsubj:pass]-> S", []),
+        ("S < V; V [upos=VERB]", ["کتاب"]),
+        ("V < S; V [upos=VERB]", ["۔"]),
+        ("S << V; V [upos=VERB]", ["لڑکے", "نے", "لڑکی", "کتاب"]),
+        ("S.Gender = V.Gender; V [upos=VERB]", ["لڑکی", "کتاب"]),
+        ("S.Gender <> V.Gender; V [upos=VERB]", ["لڑکے"]),
+        ("S.upos = V.upos; V [upos=ADP]", []),
+    ],
+)
+def test_two_words_stand_in_relations(pattern, forms):
+    parsed, sentence = parse_pattern(pattern), GAVE
+    got = [sentence.words[match["S"]].form for match in matches(parsed, sentence)]
+    assert sorted(got) == sorted(forms)
+
+
+def test_subtypes_are_relations_of_their_own():
+    sentence = tree("وہ/PRON/2/nsubj دیکھا/VERB/0/root گیا/AUX/2/aux:pass")
+    assert forms_of("V -[aux:pass]-> A", sentence) == [("دیکھا", "گیا")]
+    assert forms_of("V -[aux]-> A", sentence) == []
+
+
+def test_a_feature_is_compared_with_another_of_the_same_word():
+    assert forms_of("N [upos=NOUN|VERB]; N.form <> N.lemma") == [("لڑکے",), ("دی",)]
+
+
+def test_words_with_different_names_are_different_words():
+    assert forms_of("A [upos=ADP]; B [upos=ADP]") == []
+    two = forms_of("A [Gender=Fem, upos=NOUN]; B [Gender=Fem, upos=NOUN]")
+    assert two == [("لڑکی", "کتاب"), ("کتاب", "لڑکی")]
+
+
+def test_no_word_is_its_own_head_or_neighbour():
+    assert forms_of("V -> V") == forms_of("V < V") == forms_of("V << V") == []
+
+
+def test_a_word_that_is_only_mentioned_in_a_relation_needs_no_clause():
+    assert forms_of("V -[nsubj]-> S; S -[case]-> K") == [("دی", "لڑکے", "نے")]
+
+
+def test_matches_come_in_the_order_of_the_words_and_one_for_each_way():
+    assert forms_of("V [upos=VERB]; N [upos=NOUN]") == [
+        ("دی", "لڑکے"),
+        ("دی", "لڑکی"),
+        ("دی", "کتاب"),
+    ]
+
+
+def test_comments_line_ends_and_empty_clauses_at_the_end_say_nothing():
+    pattern = """
+      # who gives
+      V [upos=VERB];   # the verb; with a semicolon in the comment
+      V -[nsubj]-> S;
+    """
+    assert parse_pattern(pattern) == parse_pattern("V [upos=VERB]; V -[nsubj]-> S")
+
+
+@pytest.mark.parametrize("pattern", ["", " \n", "# V [upos=VERB]"])
+def test_a_pattern_without_a_word_is_refused(pattern):
+    with pytest.raises(UserError, match=r"^pattern is empty; expected clauses such as V \["):
+        parse_pattern(pattern)
+
+
+def test_known_words_stay_and_are_not_taken_for_others():
+    nouns = [0, 2, 3]
+    assert forms_of("V -> N; N [upos=NOUN]", V=4) == [("دی", GAVE.words[n].form) for n in nouns]
+    # The subject is known by another name, so it cannot be N too.
+    assert [match["N"] for match in matches(parse_pattern("N [upos=NOUN]"), GAVE, {"S": 0})] == [
+        2,
+        3,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "known", "expected"),
+    [
+        ("N [Gender=Fem]", {"N": 2}, True),
+        ("N [Gender=Fem]", {"N": 0}, False),
+        ("V -[nsubj]-> S", {"V": 4, "S": 0}, True),
+        ("V -[nsubj]-> S", {"V": 4, "S": 2}, False),
+        ("N -[case]-> K", {"N": 0}, True),
+        ("N -[case]-> K", {"N": 3}, False),
+        ("N -[case]-> K", {"N": 0, "P": 1}, False),
+        ("A << B", {"A": 3, "B": 1}, False),
+    ],
+)
+def test_a_pattern_holds_of_words_that_are_known(pattern, known, expected):
+    assert holds(parse_pattern(pattern), GAVE, known) is expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line", "column"),
+    [
+        ("V [upos=VERB", 1, -1),
+        ("V [upos=]", 1, 9),
+        ("V upos=VERB", 1, 3),
+        ("V [upos=VERB];\nV -[nsubj-> S", 2, 10),
+        ("V -[]-> S", 1, 5),
+        ("V.Gender = S", 1, -1),
+        ("V [upos==VERB]", 1, 9),
+        ("1V [upos=VERB]", 1, 1),
+        ('V [form="x]', 1, 9),
+    ],
+)
+def test_what_is_malformed_is_told_in_a_sentence_with_line_and_column(pattern, line, column):
+    with pytest.raises(UserError) as raised:
+        parse_pattern(pattern)
+    message = str(raised.value)
+    assert "\n" not in message
+    assert message.startswith("pattern is malformed at ")
+    assert "expected clauses such as V [upos=VERB]" in message
+    if column > 0:
+        assert f"at line {line}, column {column}, in {pattern.splitlines()[line - 1]!r};" in message
+
+
+def test_a_malformed_regular_expression_is_told_as_such():
+    with pytest.raises(UserError, match=r"pattern has a malformed regular expression \(.*unterm"):
+        parse_pattern('V [form=re"(x"]')
+
+
+# Against enumeration: clauses as text, and as what they say of words.
+
+NODES, RELATIONS, NAMES, VALUES = "ABC", ("a", "b", "a:c"), ("X", "Y"), ("p", "q", "r")
+node, value = st.sampled_from(NODES), st.sampled_from(VALUES)
+name, some = st.sampled_from(NAMES), st.lists(value, min_size=1, max_size=2)
+
+
+@st.composite
+def trees(draw):
+    """Trees of up to five words with few features."""
+    n = draw(st.integers(1, 5))
+    order = draw(st.permutations(range(n)))
+    words = []
+    for index in range(n):
+        rank = order.index(index)
+        head = -1 if rank == 0 else order[draw(st.integers(0, rank - 1))]
+        features = draw(st.dictionaries(name, value))
+        relation = draw(st.sampled_from(RELATIONS))
+        words.append(word(str(index), head=head, relation=relation, **features))
+    return tree_of(words)
+
+
+def of_word(text, says):
+    """Clauses of one word's feature."""
+    return st.builds(
+        lambda n, f, v: (
+            text.format(n=n, f=f, v="|".join(v)),
+            (n,),
+            lambda t, m: says(t.words[m[n]].features.get(f), v),
+        ),
+        node,
+        name,
+        some,
+    )
+
+
+def of_two(text, says):
+    """Clauses of two words, told by their indices."""
+    return st.builds(
+        lambda a, b, r, f: (
+            text.format(a=a, b=b, r="|".join(r), f=f),
+            (a, b),
+            lambda t, m: says(t, m[a], m[b], r, f),
+        ),
+        node,
+        node,
+        st.lists(st.sampled_from(RELATIONS), min_size=1, max_size=2),
+        name,
+    )
+
+
+def edge(t, a, b):
+    return t.words[b].head == a
+
+
+def both(t, a, b, f):
+    return [t.words[i].features[f] for i in (a, b) if f in t.words[i].features]
+
+
+CLAUSES = st.one_of(
+    of_word("{n} [{f}={v}]", lambda x, v: x in v),
+    of_word("{n} [{f}<>{v}]", lambda x, v: x is not None and x not in v),
+    of_word("{n} [{f}]", lambda x, _: x is not None),
+    of_word("{n} [!{f}]", lambda x, _: x is None),
+    of_word('{n} [{f}=re"[pq]"]', lambda x, _: x in ("p", "q")),
+    of_two("{a} -> {b}", lambda t, a, b, r, f: edge(t, a, b)),
+    of_two("{a} -[{r}]-> {b}", lambda t, a, b, r, f: edge(t, a, b) and t.words[b].relation in r),
+    of_two(
+        "{a} -[^{r}]-> {b}", lambda t, a, b, r, f: edge(t, a, b) and t.words[b].relation not in r
+    ),
+    of_two("{a} < {b}", lambda t, a, b, r, f: b - a == 1),
+    of_two("{a} << {b}", lambda t, a, b, r, f: a < b),
+    of_two(
+        "{a}.{f} = {b}.{f}",
+        lambda t, a, b, r, f: len(set(both(t, a, b, f))) == 1 == len(both(t, a, b, f)) - 1,
+    ),
+    of_two("{a}.{f} <> {b}.{f}", lambda t, a, b, r, f: len(set(both(t, a, b, f))) == 2),
+)
+
+
+def enumerated(clauses, sentence, known):
+    """Each way to give different words to the names, tried one by one."""
+    names = sorted({n for _, nodes, _ in clauses for n in nodes} - known.keys())
+    left = [i for i in range(len(sentence.words)) if i not in known.values()]
+    for indices in permutations(left, len(names)):
+        match = known | dict(zip(names, indices, strict=True))
+        if all(says(sentence, match) for _, _, says in clauses):
+            yield match
+
+
+@settings(max_examples=300)
+@given(trees(), st.lists(CLAUSES, min_size=1, max_size=5), st.data())
+def test_the_matches_are_those_that_enumeration_finds(sentence, clauses, data):
+    pattern = parse_pattern("; ".join(text for text, _, _ in clauses))
+    indices = st.integers(0, len(sentence.words) - 1)
+    known = data.draw(st.dictionaries(st.sampled_from("ABZ"), indices, max_size=2))
+    if len(set(known.values())) < len(known):
+        known = {}
+    got = [dict(match) for match in matches(pattern, sentence, known)]
+    expected = list(enumerated(clauses, sentence, known))
+    assert sorted(got, key=lambda m: sorted(m.items())) == sorted(
+        expected, key=lambda m: sorted(m.items())
+    )
+    assert holds(pattern, sentence, known) is bool(expected)
+
+
+def test_a_list_of_the_pack_stands_for_its_words():
+    lists = {"people": "وزیر|لڑک.*"}
+    pattern = parse_pattern("N [form=@people]", lists)
+    indices = [
+        m["N"] for m in matches(pattern, tree_of([word(f) for f in ("لڑکا", "گھر", "وزیر")]))
+    ]
+    assert indices == [0, 2]
+    with pytest.raises(UserError, match="names the list 'places'; the pack has people"):
+        parse_pattern("N [form=@places]", lists)

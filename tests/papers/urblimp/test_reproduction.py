@@ -1,0 +1,341 @@
+"""UrBLiMP's printed numbers: what its other numbers make of each, and what is wrong with some."""
+
+import json
+import shutil
+from collections import Counter
+
+import pyarrow.parquet as pq
+import pytest
+
+from blimpworks.campaign.catalogue import whole_catalogue
+from blimpworks.campaign.exhibits import exhibits
+from blimpworks.campaign.reference import PublishedRow
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.errors import UserError
+from blimpworks.exhibits.build import build_exhibit
+from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.papers.urblimp.exhibits.formulas import EACH_OTHER, holm_of, signed_rank
+from blimpworks.papers.urblimp.exhibits.models import model_facts
+from blimpworks.papers.urblimp.published import accuracies
+from blimpworks.reproduction.accuracies import read_published
+from blimpworks.reproduction.published import (
+    DEVIATES,
+    ERRATUM,
+    EXACT,
+    Paper,
+    compare,
+    recomputations,
+    status_of,
+)
+from blimpworks.tables import CELLS
+from support.paths import REPOSITORY
+
+pytestmark = pytest.mark.xdist_group("urblimp-print")  # they share what is made once
+
+PRINTED = REPOSITORY / "config/published/urblimp"
+SPECS = {s.name: s for s in exhibits().values() if s.paper == "urblimp" and s.published}
+GEMMA = [f"gemma-3-{size}" for size in ("1b", "4b", "12b", "27b")]
+MBERT = "bert-base-multilingual-cased"
+
+
+@pytest.fixture(scope="module")
+def labels():
+    names = {"languages": "languages.tsv", "models": "models.tsv"}
+    campaign = Campaign(
+        campaign="x", catalogue={key: REPOSITORY / "config" / name for key, name in names.items()}
+    )
+    catalogue = whole_catalogue(campaign)
+    models = {n: r.label for n, r in catalogue.models.items() if "urblimp" in r.papers}
+    facts = {"urblimp_models": model_facts(campaign, catalogue)}
+    return Labels({"urd": "Urdu"}, models, "printed", facts, "published")
+
+
+def build(directory, labels, printed=PRINTED, names=SPECS):
+    """The paper's exhibits from a directory of printed numbers."""
+    tables = sorted(printed.glob("*.csv"))
+    result = directory / "accuracies.parquet"
+    read_published(tables, "urblimp", result)
+    sources = {"accuracies": [result], "printed": tables}
+    cells = {}
+    for name in names:
+        spec = SPECS[name]
+        needs = {need: sources[need] for need in spec.published}
+        cells[name] = directory / f"{name}.cells.parquet"
+        build_exhibit(spec, needs, labels, cells[name], [])
+    return Paper("urblimp", tables, PRINTED / "reasons.tsv", cells, result)
+
+
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory, labels):
+    return build(tmp_path_factory.mktemp("urblimp"), labels)
+
+
+@pytest.fixture(scope="module")
+def report(paper):
+    return list(compare(paper))
+
+
+def number(report, exhibit, row, column):
+    (result,) = [
+        r for r in report if (r["exhibit"], r["row"], r["column"]) == (exhibit, row, column)
+    ]
+    return result
+
+
+def test_every_printed_number_has_its_status(report):
+    counts = Counter((row["exhibit"], row["status"]) for row in report)
+    assert counts == {
+        ("table1", "exact"): 2,
+        ("table1", "not recomputable"): 18,
+        ("table2", "exact"): 9,
+        ("table2", "garbled"): 1,
+        ("table3", "not recomputable"): 20,
+        ("table4", "exact"): 198,
+        ("table4", "erratum"): 10,
+        ("table4", "not recomputable"): 22,
+        ("table5", "exact"): 12,
+        ("table6", "exact"): 12,
+        ("table7", "exact"): 19,
+        ("table7", "not recomputable"): 190,
+        ("table8", "exact"): 19,
+        ("table8", "not recomputable"): 133,
+        ("table9", "exact"): 1,
+        ("table9", "not recomputable"): 19,
+        ("table10", "exact"): 12,
+        ("table10", "erratum"): 2,
+        ("table10", "garbled"): 5,
+        ("text", "exact"): 15,
+        ("text", "erratum"): 1,
+        ("text", "not recomputable"): 27,
+    }
+
+
+def test_the_papers_errors_are_these(report):
+    result = {
+        (r["exhibit"], r["row"], r["column"]): (r["printed"], r["recomputed"], r["corrected"])
+        for r in report
+        if r["status"] == "erratum"
+    }
+    unattainable = {
+        ("table4", MBERT, "experiencer_subject"): "82.02",
+        ("table4", MBERT, "honorific"): "80.97",
+        ("table4", MBERT, "noun_adjective_agreement"): "81.36",
+        ("table4", MBERT, "participial_relatives"): "79.50",
+        ("table4", "mt5-small", "experiencer_subject"): "60.62",
+        ("table4", "mt5-large", "honorific"): "51.50",
+        ("table4", "mt5-large", "noun_adjective_agreement"): "56.48",
+        ("table4", "mt5-large", "participial_relatives"): "73.52",
+    }
+    assert result == {key: (text, None, None) for key, text in unattainable.items()} | {
+        ("table4", MBERT, "average"): ("78.77", pytest.approx(79.08), 79.08),
+        ("table4", "human", "subject_verb_agreement"): ("95.68", pytest.approx(95.74), 95.74),
+        ("table10", "aspect", "n"): ("400", 401, 401),
+        ("table10", "dative_object_pronoun", "n"): ("131", 132, 132),
+        ("text", "pt vs it", "significant"): ("Gemma-3-1B, 3-4B, and 3-12B", 4, 4),
+    }
+
+
+def test_only_rows_that_our_copy_lacks_are_garbled(report):
+    result = {(r["exhibit"], r["row"]) for r in report if r["status"] == "garbled"}
+    oblique = ("adjective", "plural_noun", "pronoun", "singular_noun", "verb")
+    assert result == {("table2", "oblique"), *(("table10", f"oblique_{name}") for name in oblique)}
+
+
+def test_an_unattainable_cell_is_no_share_of_its_pairs_and_no_other_is(report, paper):
+    sizes = {
+        row.row: int(row.corrected or row.value)
+        for row in paper.numbers
+        if row.exhibit == "table10"
+    }
+    off = []
+    for row in paper.numbers:
+        if (
+            row.exhibit == "table4"
+            and row.column in sizes
+            and row.row in (MBERT, "mt5-small", "mt5-large")
+        ):
+            n = sizes[row.column]
+            if abs(100 * round(row.value * n / 100) / n - row.value) > row.half_unit + 1e-9:
+                off.append((row.row, row.column))
+    wrong = [
+        (r["row"], r["column"])
+        for r in report
+        if r["status"] == "erratum" and r["exhibit"] == "table4"
+    ]
+    assert {*off} == {*wrong} - {(MBERT, "average"), ("human", "subject_verb_agreement")}
+
+
+def test_each_recomputed_cell_shows_the_very_digits_that_are_printed(paper):
+    printed = {(row.exhibit, row.row, row.column): row for row in paper.numbers}
+    shown = 0
+    for exhibit in ("table4", "table5", "table6", "table7", "table8", "table9"):
+        for cell in pq.read_table(paper.cells[exhibit], schema=CELLS.arrow()).to_pylist():
+            row = printed[exhibit, cell["printed_row"], cell["printed_column"]]
+            if row.text and not row.fault:
+                assert cell["text"].removesuffix(".00") == row.text.removesuffix(".00"), cell
+                shown += 1
+    assert shown == 220 + 12 + 12 + 209 + 152 + 20
+
+
+def test_the_tests_of_table_5_are_these_before_digits_are_cut_off(paper):
+    table4 = paper.tables["published"]
+    columns = [r.column for r in paper.numbers if (r.exhibit, r.row) == ("table4", "human")][:-1]
+
+    def p(formula, *models):
+        where = {"exhibit": "table4", "row": [*models], "column": columns}
+        return formula(table4.select(where))
+
+    assert p(signed_rank(), "gemma-3-1b", "gemma-3-4b") == 0.078125
+    assert p(signed_rank(), "gemma-3-12b", "gemma-3-27b") == 0.4609375
+    assert p(signed_rank(), "gemma-3-12b", "llama-3-70b") == 0.23828125
+    holm = holm_of("gemma-3-1b", "gemma-3-27b", EACH_OTHER)
+    assert p(holm, *GEMMA) == pytest.approx(6 / 256)
+
+
+def test_the_pretrained_models_are_all_significantly_better_than_the_tuned(paper):
+    cells = pq.read_table(paper.cells["text"], schema=CELLS.arrow()).to_pylist()
+    result = {
+        c["row"]: c["value"] for c in cells if "-pt and" in c["row"] and "ahead" not in c["row"]
+    }
+    p = {size: f"gemma-3-{size}-pt and gemma-3-{size}-it: p" for size in ("1b", "4b", "12b", "27b")}
+    raw = [result[name] for name in p.values()]
+    assert raw == [2 / 1024, 6 / 1024, 2 / 512, 2 / 128]
+    corrected = [result[f"{name}, Holm"] for name in p.values()]
+    assert corrected == pytest.approx([8 / 1024, 12 / 1024, 12 / 1024, 16 / 1024])
+
+
+def test_claims_without_a_number_are_counted(paper):
+    cells = pq.read_table(paper.cells["text"], schema=CELLS.arrow()).to_pylist()
+    counts = {c["row"]: (c["value"], c["n"]) for c in cells}
+    assert counts["Dative object: noun, models above 92 %"] == (11, 17)
+    assert counts["Dative object: pronoun, models above 92 %"] == (9, 17)
+    assert counts["Ergativity: differential object marking, models below 90 %"] == (11, 17)
+    ahead = "gemma-3-27b-pt ahead of Llama-3-70B and DeepSeek-R1-Llama-70B: paradigms"
+    assert counts[ahead] == (9, 19)
+
+
+def test_figure_1_has_the_models_that_the_text_names_and_granite(paper):
+    cells = pq.read_table(paper.cells["fig1"], schema=CELLS.arrow()).to_pylist()
+    assert {cell["row"]: round(cell["value"], 2) for cell in cells} == {
+        "gemma-3-27b-pt": 92.51,
+        "DeepSeek-R1-Llama-70B": 83.52,
+        "Llama-3-70B": 83.15,
+        "bloomz-7b1-p3": 83.15,
+        "Alif-1.0-8B": 80.90,
+        "granite-3.3-8b-base": 78.28,
+        "mBERT": 67.42,
+        "mT5-large": 57.30,
+    }
+    assert all(cell["low"] < cell["value"] < cell["high"] for cell in cells)
+
+
+def test_figure_2_has_three_models_on_all_paradigms(paper):
+    cells = pq.read_table(paper.cells["fig2"], schema=CELLS.arrow()).to_pylist()
+    assert Counter(cell["column"] for cell in cells) == dict.fromkeys(
+        ("gemma-3-27b-pt", "Llama-3-70B", "DeepSeek-R1-Llama-70B"), 19
+    )
+
+
+def test_every_cell_can_be_computed_again_from_the_rows_it_names(paper):
+    for path in paper.cells.values():
+        for cell in pq.read_table(path, schema=CELLS.arrow()).to_pylist():
+            rows = paper.tables[cell["source"]].select(json.loads(cell["filter"]))
+            assert formula_of(cell["formula"])(rows) == pytest.approx(cell["value"], abs=1e-9), cell
+
+
+@pytest.mark.parametrize(
+    ("exhibit", "row", "column", "value"),
+    [
+        ("table4", "llama-3-70b", "average", 94.74),
+        ("table4", "gemma-3-12b", "oblique", 90.02),
+        ("table5", "gemma-3-1b vs gemma-3-12b", "p", 0.008),
+        ("table5", "gemma-3-1b vs gemma-3-27b", "holm", 0.0243),
+        ("table8", "oblique_pronoun", "average", 67.12),
+        ("table9", "average", "accuracy", 96.12),
+        ("table10", "honorific", "n", 135),
+        ("table2", "oblique", "n", 6),
+        ("text", "dataset", "pairs", 5698),
+        ("text", "validation", "participants", 16),
+    ],
+)
+def test_a_digit_that_was_printed_otherwise_deviates(paper, exhibit, row, column, value):
+    place = (exhibit, row, column)
+    (result,) = [r for r in paper.numbers if (r.exhibit, r.row, r.column) == place]
+    digits = result.text.partition(".")[2]
+    text = f"{value:.{len(digits)}f}"
+    changed = result.model_copy(update={"text": text, "value": value, "fault": ""})
+    assert status_of(changed, recomputations(paper)[place], paper) == DEVIATES
+
+
+def test_an_erratum_that_reads_as_it_should_is_none_any_more(paper):
+    place = ("table4", MBERT, "average")
+    (result,) = [r for r in paper.numbers if (r.exhibit, r.row, r.column) == place]
+    cell = recomputations(paper)[place]
+    assert status_of(result, cell, paper) == ERRATUM
+    right = result.model_copy(update={"text": "79.08", "value": 79.08})
+    assert status_of(right, cell, paper) == DEVIATES
+    assert status_of(right.model_copy(update={"fault": ""}), cell, paper) == EXACT
+
+
+def test_a_digit_changed_in_table_7_moves_table_4_and_the_implied_number_of_pairs(tmp_path, labels):
+    printed = tmp_path / "printed"
+    shutil.copytree(PRINTED, printed)
+    table7 = printed / "table7.csv"
+    before = "honorific,llama-3-70b,98.04,98.04"
+    assert before in table7.read_text()
+    table7.write_text(table7.read_text().replace(before, "honorific,llama-3-70b,98.40,98.40"))
+    paper = build(tmp_path, labels, printed, ("table4", "table10"))
+    result = recomputations(paper)
+    places = [
+        ("table4", "llama-3-70b", "honorific"),
+        ("table4", "llama-3-70b", "average"),
+        ("table10", "honorific", "n"),
+    ]
+    rows = {(r.exhibit, r.row, r.column): r for r in paper.numbers}
+    assert [status_of(rows[p], result[p], paper) for p in places] == [DEVIATES] * 3
+
+
+def printed_row(**fields):
+    empty = dict.fromkeys(PublishedRow.model_fields, "")
+    return PublishedRow(**{**empty, "unit": "%", "row": "aspect", "column": "m", **fields})
+
+
+def test_printed_accuracies_have_the_pairs_that_table_10_should_have():
+    n = printed_row(exhibit="table10", column="n", text="400", value="400", corrected="401")
+    result = printed_row(exhibit="table7", text="99.25", value="99.25")
+    (accuracy,) = accuracies([n, result])
+    assert (accuracy.model, accuracy.lang, accuracy.phenomenon, accuracy.n) == (
+        "m",
+        "urd",
+        "aspect",
+        401,
+    )
+    assert (accuracy.accuracy, accuracy.rounding) == pytest.approx((0.9925, 0.00005))
+
+
+def test_peoples_accuracies_are_over_pairs_unknown():
+    n = printed_row(exhibit="table10", column="n", text="401", value="401")
+    result = printed_row(exhibit="table9", column="accuracy", text="100.00", value="100")
+    (accuracy,) = accuracies([n, result])
+    assert (accuracy.model, accuracy.n) == ("human", None)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"row": "honorific", "text": "1.00", "value": "1"},
+        {"row": "passive", "text": "1.00", "value": "1"},
+        {"text": "100.01", "value": "100.01"},
+    ],
+)
+def test_an_accuracy_that_cannot_be_one_is_refused(fields):
+    n = printed_row(exhibit="table10", column="n", text="401", value="401")
+    with pytest.raises(UserError, match="expected percent, of a paradigm"):
+        list(accuracies([n, printed_row(exhibit="table7", **fields)]))
+
+
+def test_no_number_is_computed_from_itself(paper):
+    for place, cell in recomputations(paper).items():
+        rows = paper.tables[cell["source"]].select(json.loads(cell["filter"]))
+        assert "/".join(place) not in set(rows["origin"]), place

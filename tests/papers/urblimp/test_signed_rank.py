@@ -1,0 +1,121 @@
+"""Tests between models over phenomena, denominators of shares, intervals of means."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import rankdata
+
+from blimpworks.analysis.accuracy import mean_interval, wilson
+from blimpworks.analysis.shares import fits, implied_denominator
+from blimpworks.papers.urblimp.analysis.signed_rank import compare_scores, holm, signed_rank_p
+
+SCORES = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=8)
+
+
+def by_hand(differences):
+    """P by going through all signs of the differences that are not zero."""
+    result = np.array([d for d in differences if d])
+    if not len(result):
+        return 1.0
+    ranks = rankdata(np.abs(result))
+    middle = ranks.sum() / 2
+    sums = np.array([ranks @ np.array(signs) for signs in product((0, 1), repeat=len(ranks))])
+    off = abs(ranks @ (result > 0) - middle)
+    return float((np.abs(sums - middle) >= off - 1e-9).mean())
+
+
+@given(SCORES)
+def test_p_is_the_share_of_signs_that_are_as_extreme(pairs):
+    first, second = zip(*pairs, strict=True)
+    expected = by_hand([a - b for a, b in pairs])
+    assert signed_rank_p(first, second) == pytest.approx(expected)
+
+
+@given(SCORES)
+def test_the_order_of_two_models_does_not_matter(pairs):
+    first, second = zip(*pairs, strict=True)
+    assert signed_rank_p(first, second) == pytest.approx(signed_rank_p(second, first))
+
+
+def test_differences_that_only_floating_point_tells_apart_are_tied():
+    # 0.3 - 0.2 and 0.2 - 0.1 differ in the last bit.
+    first, second = [0.3, 0.1, 0.9, 0.5], [0.2, 0.2, 0.4, 0.1]
+    assert signed_rank_p(first, second) == by_hand([1, -1, 5, 4])
+
+
+def test_models_that_never_differ_have_p_1():
+    assert signed_rank_p([1.0, 2.0], [1.0, 2.0]) == 1.0
+
+
+def test_holm_multiplies_the_smallest_p_by_their_number_and_never_sinks():
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([]) == []
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_holm_lowers_no_p_and_keeps_their_order(p):
+    result = holm(p)
+    assert all(raw <= corrected + 1e-12 for raw, corrected in zip(p, result, strict=True))
+    assert max(result) <= 1
+    order = np.argsort(p, kind="stable")
+    assert all(np.diff(np.array(result)[order]) >= -1e-12)
+
+
+def test_each_pair_of_models_is_compared_on_what_both_were_scored_on():
+    scores = pd.DataFrame(
+        {"a": [1.0, 2.0, 3.0, 4.0], "b": [0.0, 0.0, 0.0, None], "c": [1.0, 2.0, 3.0, 9.0]}
+    )
+    result = compare_scores(scores, [("a", "b"), ("a", "c")])
+    assert list(result["n"]) == [3, 1]
+    assert list(result["p"]) == [0.25, 1.0]
+    assert list(result["holm"]) == [0.5, 1.0]
+    assert compare_scores(scores, []).empty
+
+
+@given(st.integers(1, 300), st.data())
+def test_the_denominator_that_shares_imply_fits_them_and_is_no_larger_than_theirs(n, data):
+    right = data.draw(st.lists(st.integers(0, n), min_size=1, max_size=6))
+    shares = [round(k / n, 4) for k in right]
+    result = implied_denominator(shares, [0.00005] * len(shares))
+    assert result is not None
+    assert result <= n
+    assert fits(shares, [0.00005] * len(shares), result)
+
+
+def test_many_shares_imply_their_very_denominator():
+    shares = [round(k / 401, 4) for k in (391, 396, 397, 398, 400)]
+    assert implied_denominator(shares, [0.00005] * 5) == 401
+
+
+def test_shares_of_nothing_imply_nothing():
+    assert implied_denominator([0.33333, 0.1234], [0, 0], largest=50) is None
+
+
+def bounded(*counts):
+    rows = [(k / n, *wilson(k, n)) for k, n in counts]
+    return pd.DataFrame(rows, columns=["accuracy", "low", "high"])
+
+
+def test_the_interval_of_one_accuracy_is_its_own():
+    rows = bounded((80, 100))
+    assert mean_interval(rows, [1.0]) == pytest.approx(wilson(80, 100))
+
+
+def test_the_interval_of_a_mean_covers_the_true_mean_as_often_as_it_says():
+    random = np.random.default_rng(7)
+    truth, sizes = np.array([0.6, 0.85, 0.97]), [120, 60, 200]
+    hits = 0
+    for _ in range(600):
+        rows = bounded(*((random.binomial(n, p), n) for n, p in zip(sizes, truth, strict=True)))
+        low, high = mean_interval(rows, [1 / 3] * 3)
+        hits += low <= truth.mean() <= high
+    assert 0.92 <= hits / 600 <= 0.98
+
+
+def test_an_accuracy_without_an_interval_leaves_the_mean_without():
+    rows = bounded((80, 100), (1, 2)).assign(low=[0.7, None])
+    assert np.isnan(mean_interval(rows, [0.5, 0.5])[0])

@@ -1,0 +1,182 @@
+"""People's exhibits of UrBLiMP, from lists that a script has filled in."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.campaign.exhibits import exhibits
+from blimpworks.exhibits.build import build_exhibit
+from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.shared import read_plain
+from blimpworks.papers.urblimp.exhibits.evaluation import table4, table9
+from blimpworks.papers.urblimp.exhibits.validation import validation
+from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA
+from blimpworks.papers.urblimp.settings import ValidationOptions
+from blimpworks.papers.urblimp.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
+from blimpworks.papers.urblimp.validation import kappas
+from blimpworks.papers.urblimp.validation.lists import CHECK
+from blimpworks.papers.urblimp.validation.results import read_validation
+from blimpworks.papers.urblimp.validation.sheets import write_lists
+from blimpworks.tables import ACCURACIES, read_table, write_table
+from support.urblimp_models_kit import LABELS, SKILL, cell, simulate
+from support.validation_kit import fill, items, write_items
+
+OPTIONS = ValidationOptions(participants=6, per_paradigm=8, checks=4, practice=2)
+EXHIBIT_OF = {"table4": table4, "table9": table9, "validation": validation}
+SCHEMAS = {
+    "accuracies": ACCURACIES,
+    "validation_ratings": VALIDATION_RATINGS,
+    "validation_participants": VALIDATION_PARTICIPANTS,
+}
+
+
+def skilled(person):
+    """Whether an answer is right: p06 fails the checks; errors fall on pairs, not people."""
+
+    def right(row):
+        if row["part"] == CHECK:
+            return person != "p06"
+        number = int(row["item_id"][-3:])
+        return number % 7 != 3 or (row["place"] + number) % 3 == 0
+
+    return right
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    root = tmp_path_factory.mktemp("people")
+    sheets = [root / f"urd.{name}.csv" for name in OPTIONS.names]
+    key = root / "urd.key.parquet"
+    write_items(root / "items.parquet", items(12))
+    write_lists(root / "items.parquet", "urd", sheets, key, root / "pcibex.csv", OPTIONS)
+    filled = [
+        fill(sheet, key, skilled(name), root / f"filled.{name}.csv")
+        for name, sheet in zip(OPTIONS.names, sheets, strict=True)
+    ]
+    names = ("validation_ratings", "validation_participants", "people")
+    paths = tuple(root / f"{name}.parquet" for name in names)
+    read_validation(filled, [key], paths, OPTIONS)
+    own = {name: [path] for name, path in zip(names, paths, strict=True)}
+    return simulate(root, SKILL) | own
+
+
+@pytest.fixture
+def labels():
+    return replace(LABELS, facts=LABELS.facts | {"urblimp_validation": {"per_pair": 3}})
+
+
+ALONE = Labels({"urd": "Urdu"}, facts={"urblimp_validation": {"per_pair": 3}})
+"""Of a campaign without models."""
+
+
+@pytest.mark.parametrize("name", EXHIBIT_OF)
+def test_each_cell_can_be_computed_again_from_the_rows_it_names(tables, labels, name):
+    for number in EXHIBIT_OF[name](tables, labels).cells:
+        if number.source == "judgements":
+            continue
+        kind = "people" if '"human"' in json.dumps(dict(number.where)) else number.source
+        rows = read_plain(SCHEMAS[number.source], tables[kind][0])
+        where = json.loads(json.dumps(dict(number.where)))
+        again = formula_of(number.formula.sentence)(select_rows(rows, where))
+        assert again == pytest.approx(number.value, abs=1e-9), number
+
+
+@pytest.mark.parametrize("name", EXHIBIT_OF)
+def test_each_exhibit_can_be_written_in_all_formats(tables, labels, tmp_path, name):
+    spec = exhibits()[f"urblimp/{name}"]
+    outputs = [tmp_path / f"{name}.{suffix}" for suffix in FORMATS[spec.kind]]
+    build_exhibit(spec, tables, labels, tmp_path / "cells.parquet", outputs)
+    assert all(path.stat().st_size > 50 for path in outputs)
+
+
+def test_table_9_has_people_on_each_paradigm_and_both_means(tables):
+    exhibit = table9(tables, ALONE)
+    rows = read_plain(ACCURACIES, tables["people"][0]).set_index("paradigm")
+    for paradigm, name in PARADIGMS.items():
+        number = cell(exhibit, name, "Accuracy")
+        assert number.value == pytest.approx(100 * rows["accuracy"][paradigm])
+        assert number.low < number.value <= number.high
+        assert number.stands_for == (paradigm, "accuracy")
+    average = cell(exhibit, "Average", "Accuracy")
+    assert average.value == pytest.approx(100 * rows["accuracy"].mean())
+    assert average.stands_for == ("average", "accuracy")
+    phenomena = rows.groupby("phenomenon")["accuracy"].mean()
+    macro = cell(exhibit, "Mean of the phenomena", "Accuracy")
+    assert macro.value == pytest.approx(100 * phenomena.mean())
+    assert len(phenomena) == 10
+    assert [*exhibit.stub] == [*PARADIGMS.values(), "Average", "Mean of the phenomena"]
+    assert exhibit.remarks["Average"]["95 % interval"] == f"{average.low:.1f} to {average.high:.1f}"
+
+
+def test_table_4_has_a_row_of_people_that_is_never_the_best_model(tables, labels):
+    exhibit = table4(tables, labels)
+    rows = read_plain(ACCURACIES, tables["people"][0])
+    for phenomenon, (name, _) in PHENOMENA.items():
+        expected = rows["accuracy"][rows["phenomenon"] == phenomenon].mean()
+        assert cell(exhibit, "Human", name).value == pytest.approx(100 * expected)
+    assert "Human" not in {row for row, _ in exhibit.bold}
+    without = {kind: paths for kind, paths in tables.items() if kind != "people"}
+    models = [c for c in exhibit.cells if c.row != "Human"]
+    assert models == table4(without, labels).cells
+    assert exhibit.bold == table4(without, labels).bold
+
+
+def test_people_stand_only_where_models_have_been_judged(tables, labels, tmp_path):
+    few = simulate(tmp_path, {"ours": 0.7}, ("aspect", "oblique_verb"))
+    exhibit = table4(few | {"people": tables["people"]}, labels)
+    assert {c.column for c in exhibit.cells} == {"Aspect", "Oblique", "Average"}
+    assert {c.row for c in exhibit.cells} == {"Ours", "Human"}
+
+
+def test_the_exhibit_has_three_kappas_with_intervals(tables):
+    exhibit = validation(tables, ALONE)
+    ratings = read_plain(VALIDATION_RATINGS, tables["validation_ratings"][0])
+    names = {
+        "published": "Sentence chosen (published)",
+        "corrected": "Right and wrong (corrected)",
+        "free": "Free-marginal (Randolph)",
+    }
+    pairs = len(kappas.complete(ratings, 3))
+    for name, row in names.items():
+        number = cell(exhibit, row, "κ")
+        assert number.value == pytest.approx(kappas.kappa(name, ratings, 3))
+        assert number.low < number.value < number.high
+        assert number.n == pairs
+    first, second = (cell(exhibit, names[name], "κ").value for name in ("published", "corrected"))
+    assert first > second
+
+
+def test_the_exhibit_counts_who_and_what_is_left_out(tables):
+    exhibit = validation(tables, ALONE)
+    number = {c.row: c.value for c in exhibit.cells if c.column == "Number"}
+    assert number["Participants"] == 6
+    assert number["left out: failed attention checks"] == 1
+    assert (number["Attention checks"], number["passed"]) == (24, 20)
+    assert number["Pairs judged"] == 19 * 8
+    # p06 is out: its pairs have two judgements.
+    assert number["with 3 judgements"] + number["left out of κ"] == number["Pairs judged"]
+    assert number["left out of κ"] == number["Pairs judged"] * 3 - number["Judgements that count"]
+    assert 0 < number["left out of κ"] < number["Pairs judged"]
+
+
+def test_the_exhibit_has_a_row_for_each_participant(tables):
+    exhibit = validation(tables, ALONE)
+    (people,) = [section for section in exhibit.sections if section.title == "Participant"]
+    assert [*people.rows.values()] == [*OPTIONS.names]
+    assert [exhibit.remarks[row]["Counted"] for row in people.rows] == ["yes"] * 5 + ["no"]
+    assert cell(exhibit, "participant p06", "Passed").value == 0
+    assert cell(exhibit, "participant p01", "Accuracy (%)").low < 100
+
+
+def test_kappas_that_are_not_defined_are_left_out(tables, tmp_path):
+    table = read_table(VALIDATION_RATINGS, tables["validation_ratings"][0])
+    right = table.filter(table["chose_good"])
+    path = tmp_path / "ratings.parquet"
+    write_table(right, VALIDATION_RATINGS, path)
+    exhibit = validation(tables | {"validation_ratings": [path]}, ALONE)
+    rows = {c.row for c in exhibit.cells if c.column == "κ"}
+    assert rows == {"Sentence chosen (published)", "Free-marginal (Randolph)"}

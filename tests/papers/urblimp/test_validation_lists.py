@@ -1,0 +1,407 @@
+"""Validation lists: balanced in every way that could give an answer away, and safe to fill in."""
+
+import csv
+import json
+import logging
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from typer.testing import CliRunner
+
+from blimpworks.cli import app
+from blimpworks.errors import UserError
+from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
+from blimpworks.papers.urblimp.settings import ValidationOptions
+from blimpworks.papers.urblimp.validation.design import Pair, apart, deal, halve, spread
+from blimpworks.papers.urblimp.validation.lists import (
+    CHECK,
+    PAIR,
+    PRACTICE,
+    make_lists,
+    read_pairs,
+    scrambled,
+    suits,
+)
+from blimpworks.papers.urblimp.validation.sheets import write_lists
+from support.validation_kit import END, WORDS, items, key_of, rows_of, write_items
+
+KINDS = [*PARADIGMS]
+SMALL = {"participants": 5, "per_paradigm": 7, "checks": 3, "practice": 4}
+
+
+def pairs_of(rows):
+    return [
+        Pair(*(row[k] for k in ("item_id", "phenomenon", "paradigm", "good", "bad", "sent_id")))
+        for row in rows
+    ]
+
+
+def lists_of(rows, part=None):
+    result = {}
+    for row in rows:
+        if part in (None, row.part):
+            result.setdefault(row.list, []).append(row)
+    return result
+
+
+def even(counts):
+    """Whether numbers differ by one at most."""
+    return max(counts) - min(counts) <= 1
+
+
+@st.composite
+def designs(draw):
+    """Options of many sizes, with pairs of paradigms of many sizes, some too small."""
+    people = draw(st.integers(1, 9))
+    options = ValidationOptions(
+        participants=people,
+        per_pair=draw(st.integers(1, people)),
+        per_paradigm=draw(st.integers(1, 9)),
+        checks=draw(st.integers(0, 3)),
+        practice=draw(st.integers(0, 4)),
+        seed=draw(st.integers(0, 99)),
+    )
+    sizes = draw(st.lists(st.integers(1, 12), min_size=2, max_size=len(KINDS)))
+    rows = [
+        row
+        for kind, size in zip(KINDS, sizes, strict=False)
+        for row in items(size, sentences=10_000, paradigms=[kind], seed=size)
+    ]
+    # A paradigm that is in no list leaves sentences to practise on and for checks.
+    rest = items(40, paradigms=["word_order"], seed=3) if len(sizes) < len(KINDS) else []
+    return options, pairs_of([*rows, *rest])
+
+
+def made_of(pairs, options):
+    try:
+        return make_lists(pairs, options)
+    except UserError:
+        # Too few to practise on, or for checks.
+        reject()
+
+
+@settings(deadline=None, max_examples=60)
+@given(designs())
+def test_lists_are_balanced_whatever_their_size(design):
+    options, pairs = design
+    rows = made_of(pairs, options)
+    judged = [row for row in rows if row.part == PAIR]
+    each = Counter(row.item_id for row in judged)
+    assert {*each.values()} == {options.per_pair}
+    assert {*Counter((row.list, row.item_id) for row in judged).values()} == {1}
+    drawn = Counter(row.paradigm for row in judged)
+    had = Counter(pair.paradigm for pair in pairs)
+    expected = {kind: options.per_pair * min(n, options.per_paradigm) for kind, n in had.items()}
+    assert drawn == expected
+    assert even([sum(row.list == name for row in judged) for name in options.names])
+    for kind in drawn:
+        of = Counter(row.list for row in judged if row.paradigm == kind)
+        assert even([of[name] for name in options.names])
+
+
+@settings(deadline=None, max_examples=60)
+@given(designs())
+def test_the_grammatical_sentence_is_first_in_half_of_all_that_one_can_look_at(design):
+    options, pairs = design
+    rows = made_of(pairs, options)
+    groups = {}
+    for row in rows:
+        if row.part == PAIR:
+            own = (row.item_id,), (row.paradigm,), (row.list, ""), (row.list, row.paradigm)
+            for group in own:
+                groups.setdefault(group, []).append(row.first_is_good)
+    assert all(abs(2 * sum(sides) - len(sides)) <= 1 for sides in groups.values())
+    for shown in lists_of(rows, CHECK).values():
+        sides = [row.first_is_good for row in shown]
+        assert abs(2 * sum(sides) - len(sides)) <= 1
+
+
+@settings(deadline=None, max_examples=60)
+@given(designs())
+def test_neighbours_are_of_other_paradigms_and_checks_of_foreign_sentences(design):
+    options, pairs = design
+    rows = made_of(pairs, options)
+    for shown in lists_of(rows).values():
+        assert [row.place for row in shown] == [*range(1, len(shown) + 1)]
+        parts = [row.part for row in shown]
+        assert parts[: options.practice] == [PRACTICE] * options.practice
+        assert parts.count(CHECK) == options.checks
+        kinds = [row.paradigm for row in shown if row.part == PAIR]
+        if max(Counter(kinds).values(), default=0) <= (len(kinds) + 1) // 2:
+            assert all(a != b for a, b in pairwise(kinds))
+        own = {row.item_id for row in shown if row.part != CHECK}
+        assert not own & {row.item_id for row in shown if row.part == CHECK}
+
+
+GROUPS = st.lists(st.integers(0, 4), max_size=40)
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=60), st.integers(0, 9))
+def test_any_things_can_be_halved_by_groups_of_two_kinds(things, seed):
+    left = [(a, a // 3, "all") for a, _ in things]
+    right = [(b, b // 4, "all") for _, b in things]
+    sides = halve(left, right, np.random.default_rng(seed))
+    for keys in (left, right):
+        for level in range(3):
+            for group in {key[level] for key in keys}:
+                mine = [s for s, key in zip(sides, keys, strict=True) if key[level] == group]
+                assert abs(2 * sum(mine) - len(mine)) <= 1
+
+
+@given(GROUPS, st.integers(0, 9))
+def test_an_order_parts_groups_whenever_one_can(groups, seed):
+    names = [str(each) for each in groups]
+    order = apart(names, np.random.default_rng(seed))
+    assert sorted(order) == [*range(len(groups))]
+    if max(Counter(names).values(), default=0) <= (len(names) + 1) // 2:
+        assert all(names[a] != names[b] for a, b in pairwise(order))
+
+
+def test_orders_differ_between_lists_and_seeds():
+    pairs = pairs_of(items(12))
+    first, second = (make_lists(pairs, ValidationOptions(seed=s, **SMALL)) for s in (1, 2))
+    assert [row.item_id for row in first] != [row.item_id for row in second]
+    kinds = [[row.paradigm for row in some] for some in lists_of(first, PAIR).values()]
+    assert len({*map(tuple, kinds)}) == SMALL["participants"]
+
+
+def test_the_same_pairs_in_another_order_make_the_same_lists():
+    pairs, options = pairs_of(items(12)), ValidationOptions(**SMALL)
+    assert make_lists(pairs, options) == make_lists(pairs[::-1], options)
+
+
+def test_more_checks_change_nothing_else():
+    pairs = pairs_of(items(12))
+    few, many = (make_lists(pairs, ValidationOptions(**SMALL | {"checks": n})) for n in (1, 3))
+    rest = [[row.row for row in rows if row.part != CHECK] for rows in (few, many)]
+    assert rest[0] == rest[1]
+
+
+def test_the_papers_seventeen_people_judge_about_190_pairs_ten_of_each_paradigm():
+    options = ValidationOptions()
+    lists = lists_of(make_lists(pairs_of(items(90)), options), PAIR)
+    assert len(lists) == 17
+    assert {len(rows) for rows in lists.values()} <= {191, 192}
+    each = {n for rows in lists.values() for n in Counter(r.paradigm for r in rows).values()}
+    assert each == {10, 11}
+
+
+def shared(rows, options):
+    """How many pairs stand in a list with another one of their sentence."""
+    dealt = deal(
+        rows,
+        options.per_paradigm,
+        options.participants,
+        options.per_pair,
+        np.random.default_rng(options.seed),
+    )
+    return len(dealt.clashing()), dealt
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_nobody_sees_two_pairs_of_a_sentence_where_there_are_others(seed):
+    # Every sentence has a pair in each paradigm, as aspects of one sentence often have.
+    rows = [row | {"sent_id": f"s{n % 30}"} for n, row in enumerate(items(30, paradigms=KINDS[:6]))]
+    options = ValidationOptions(participants=6, per_pair=3, per_paradigm=8, seed=seed)
+    result, dealt = shared(pairs_of(rows), options)
+    assert result == 0
+    lists = [set() for _ in range(6)]
+    for pair, (_, group) in zip(dealt.pairs, dealt.places, strict=True):
+        for number in group:
+            assert pair.source not in lists[number]
+            lists[number].add(pair.source)
+
+
+def test_exchanges_mend_what_dealing_in_turn_could_not_avoid():
+    # The last pairs of a small paradigm leave no choice when they are dealt.
+    kinds, mended = KINDS[:3], 0
+    for seed in range(30):
+        rows = [
+            row | {"sent_id": f"s{n % 6}", "good": f"{n % 6}", "item_id": f"{kind}{n}"}
+            for kind in kinds
+            for n, row in enumerate(items(6, paradigms=[kind]))
+        ]
+        options = ValidationOptions(participants=6, per_pair=1, per_paradigm=6, seed=seed)
+        result, _ = shared(pairs_of(rows), options)
+        mended += result == 0
+    assert mended >= 25
+
+
+def test_sentences_that_must_be_shared_are_told(caplog):
+    rows = [row | {"sent_id": "s1"} for row in items(4, paradigms=KINDS[:2])]
+    rows += items(30, paradigms=["word_order"], seed=7)
+    options = ValidationOptions(
+        participants=2, per_pair=2, per_paradigm=4, checks=0, practice=0, seed=1
+    )
+    with caplog.at_level(logging.WARNING):
+        make_lists(pairs_of(rows), options)
+    assert "8 pairs share a list with another one of the same sentence" in caplog.text
+
+
+def test_a_paradigm_with_too_few_pairs_gives_all_and_is_named(caplog):
+    rows = items(3, paradigms=["aspect"]) + items(30, paradigms=["word_order", "honorific"])
+    with caplog.at_level(logging.WARNING):
+        lists = make_lists(pairs_of(rows), ValidationOptions(**SMALL))
+    assert "fewer than 7 pairs of aspect (3)" in caplog.text
+    assert len({r.item_id for r in lists if r.part == PAIR and r.paradigm == "aspect"}) == 3
+
+
+def test_a_pair_of_two_paradigms_is_drawn_for_one():
+    rows = items(8, paradigms=["aspect"])
+    twice = [
+        row | {"paradigm": "honorific", "phenomenon": PHENOMENON_OF["honorific"]}
+        for row in rows[:5]
+    ]
+    rows += twice + items(40, paradigms=["word_order"], seed=5)
+    options = ValidationOptions(**SMALL | {"practice": 0})
+    judged = [row for row in make_lists(pairs_of(rows), options) if row.part == PAIR]
+    assert len({(row.item_id, row.paradigm) for row in judged}) == len({r.item_id for r in judged})
+    assert {*Counter(row.item_id for row in judged).values()} == {3}
+
+
+# Practice and attention checks
+
+
+def test_practice_is_the_same_for_all_of_different_paradigms_and_on_no_list():
+    rows = make_lists(pairs_of(items(12)), ValidationOptions(**SMALL | {"practice": 19}))
+    shown = [{row.item_id for row in some} for some in lists_of(rows, PRACTICE).values()]
+    assert all(each == shown[0] for each in shown)
+    assert len({row.paradigm for row in rows if row.part == PRACTICE}) == 19
+    assert not shown[0] & {row.item_id for row in rows if row.part == PAIR}
+
+
+def test_checks_are_spread_evenly():
+    assert spread(3, 30) == [5, 15, 25]
+    rows = make_lists(pairs_of(items(12)), ValidationOptions(**SMALL))
+    for shown in lists_of(rows).values():
+        body = [row for row in shown if row.part != PRACTICE]
+        places = [n for n, row in enumerate(body) if row.part == CHECK]
+        gaps = [b - a for a, b in pairwise([-1, *places, len(body)])]
+        assert max(gaps) < 2 * len(body) / 3
+        assert min(gaps[1:-1]) > len(body) / 4
+
+
+@given(st.lists(st.sampled_from([*WORDS, "کا", "ہے"]), min_size=5, max_size=30), st.integers(0, 99))
+def test_a_scrambled_sentence_has_the_same_words_and_none_follows_as_before(words, seed):
+    sentence = " ".join(words) + END
+    if not suits(sentence):
+        return
+    wrong = scrambled(sentence, np.random.default_rng(seed))
+    assert wrong.endswith(END)
+    order = wrong.removesuffix(END).split()
+    assert sorted(order) == sorted(words)
+    if len({*words}) == len(words):
+        assert not {*pairwise(words)} & {*pairwise(order)}
+        assert order[-1] != words[-1]
+
+
+def test_short_sentences_suit_no_check():
+    assert not suits("وہ گھر گیا تھا۔")
+    assert suits("وہ کل گھر گیا تھا۔")
+
+
+def test_too_few_sentences_for_checks_are_told_with_the_settings_to_change():
+    rows = items(7, paradigms=KINDS[:3])
+    options = ValidationOptions(participants=3, per_pair=3, per_paradigm=7, checks=2, practice=0)
+    with pytest.raises(
+        UserError, match=r"list p01 can have 0 attention checks .*expected 2; lower"
+    ):
+        make_lists(pairs_of(rows), options)
+
+
+def test_too_few_pairs_to_practise_on_are_told():
+    options = ValidationOptions(participants=3, per_paradigm=6, checks=0, practice=4)
+    with pytest.raises(UserError, match="3 pairs are left to practise on, expected 4"):
+        make_lists(pairs_of(items(7, paradigms=KINDS[:3])), options)
+
+
+def test_more_judges_than_people_are_refused():
+    with pytest.raises(ValidationError, match="per_pair is 3, expected at most participants"):
+        ValidationOptions(participants=2)
+
+
+# Files
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    root = tmp_path_factory.mktemp("lists")
+    path, options = write_items(root / "urd.parquet", items(12)), ValidationOptions(**SMALL)
+    sheets = [root / f"urd.{name}.csv" for name in options.names]
+    key, pcibex = root / "urd.key.parquet", root / "urd.pcibex.csv"
+    command = ["validation-lists", *map(str, sheets), "--items", str(path), "--lang", "urd"]
+    command += ["--key", str(key), "--pcibex", str(pcibex), "--options", options.model_dump_json()]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    assert "133 pairs on 5 lists" in done.output
+    return root, sheets, key, pcibex
+
+
+def test_a_sheet_opens_in_a_spreadsheet_as_utf_8_with_its_text_intact(exported):
+    _, sheets, key, _ = exported
+    known = key_of(key)
+    for sheet in sheets:
+        assert sheet.read_bytes().startswith(b"\xef\xbb\xbf")
+        for cells in rows_of(sheet):
+            row = known[cells["id"]]
+            assert (cells["first"], cells["second"]) == (row["first"], row["second"])
+    assert "\u200c" in sheets[0].read_text("utf-8-sig")
+    assert "\u200f" in sheets[0].read_text("utf-8-sig")
+
+
+def test_a_sheet_tells_nothing_but_the_sentences_and_what_is_practice(exported):
+    _, sheets, key, _ = exported
+    with sheets[0].open(encoding="utf-8-sig", newline="") as file:
+        head, *rows = csv.reader(file)
+    assert head == ["id", "first", "second", "choice", "note"]
+    assert {row[3] for row in rows} == {""}
+    assert [row[4] for row in rows[:5]] == ["practice"] * 4 + [""]
+    assert {row[4] for row in rows[4:]} == {""}
+    parts = {row["row"]: row["part"] for row in key_of(key).values()}
+    assert Counter(parts[row[0]] for row in rows)[CHECK] == 3
+    assert len({row[0] for row in rows}) == len(rows)
+
+
+def test_the_table_for_pcibex_has_every_row_of_every_list_without_a_mark(exported):
+    _, sheets, _, pcibex = exported
+    assert pcibex.read_bytes().startswith(b"Group,Item,Part,First,Second\n")
+    with pcibex.open(encoding="utf-8", newline="") as file:
+        result = [*csv.DictReader(file)]
+    for number, sheet in enumerate(sheets, 1):
+        own = [row for row in result if row["Group"] == f"p{number:02}"]
+        shown = [(row["Item"], row["First"], row["Second"]) for row in own]
+        assert shown == [(row["id"], row["first"], row["second"]) for row in rows_of(sheet)]
+    assert {row["Part"] for row in result} == {"practice", "main"}
+
+
+def test_the_lists_have_a_record_of_what_made_them(exported):
+    _, sheets, key, _ = exported
+    record = json.loads(key.with_name(f"{key.name}.prov.json").read_text("utf-8"))
+    assert record["params"]["options"]["participants"] == 5
+    assert len(record["outputs"]) == len(sheets) + 2
+
+
+def test_another_number_of_sheets_is_refused(exported, tmp_path):
+    root, sheets, *_ = exported
+    with pytest.raises(UserError, match="4 sheets are named, expected 5, one for each"):
+        write_lists(
+            root / "urd.parquet",
+            "urd",
+            sheets[1:],
+            tmp_path / "key.parquet",
+            tmp_path / "p.csv",
+            ValidationOptions(**SMALL),
+        )
+
+
+def test_a_foreign_paradigm_and_an_empty_table_are_named(tmp_path):
+    rows = [items(1, paradigms=["aspect"])[0] | {"paradigm": "passive"}]
+    with pytest.raises(UserError, match=r"paradigm 'passive' of pair aspect-000 is none"):
+        read_pairs(write_items(tmp_path / "a.parquet", rows))
+    with pytest.raises(UserError, match="has no pairs"):
+        read_pairs(write_items(tmp_path / "b.parquet", []))

@@ -1,0 +1,446 @@
+"""Filled validation lists: checked row by row, counted, and turned into accuracies and kappas."""
+
+import csv
+import logging
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.inter_rater import fleiss_kappa
+from typer.testing import CliRunner
+
+from blimpworks.annotation.spreadsheet import write_sheet
+from blimpworks.cli import app
+from blimpworks.errors import UserError
+from blimpworks.papers.urblimp.settings import ValidationOptions
+from blimpworks.papers.urblimp.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
+from blimpworks.papers.urblimp.validation import kappas
+from blimpworks.papers.urblimp.validation.kappas import kappa
+from blimpworks.papers.urblimp.validation.lists import CHECK, PAIR
+from blimpworks.papers.urblimp.validation.results import read_validation
+from blimpworks.papers.urblimp.validation.sheets import SHEET, read_choices, read_key, write_lists
+from blimpworks.tables import ACCURACIES, read_table
+from support.paths import REPOSITORY
+from support.validation_kit import fill, items, key_of, rows_of, write_items
+
+OPTIONS = ValidationOptions(participants=5, per_paradigm=6, checks=4, practice=2)
+TABLE_9 = REPOSITORY / "config/published/urblimp/table9.csv"
+
+
+@pytest.fixture(scope="module")
+def lists(tmp_path_factory):
+    root = tmp_path_factory.mktemp("lists")
+    sheets = [root / f"urd.{name}.csv" for name in OPTIONS.names]
+    key = root / "urd.key.parquet"
+    write_items(root / "urd.parquet", items(12))
+    write_lists(root / "urd.parquet", "urd", sheets, key, root / "urd.pcibex.csv", OPTIONS)
+    return sheets, key
+
+
+def always(row):
+    return True
+
+
+def changed(lists, tmp_path, change, row=2, name="urd.p01.csv"):
+    """The first list, all answered, with a row as ``change`` has it."""
+    sheets, key = lists
+    path = fill(sheets[0], key, always, tmp_path / name)
+    rows = rows_of(path)
+    rows[row] |= change
+    write_sheet(path, [*rows[0]], rows)
+    return path
+
+
+def read(lists, *paths):
+    return read_choices(paths, read_key([lists[1]]))
+
+
+# Reading
+
+
+@pytest.mark.parametrize(("word", "first"), [(" 1", True), ("2", False), ("First", True)])
+def test_a_choice_is_a_number_or_the_columns_name(lists, tmp_path, word, first):
+    result = read(lists, changed(lists, tmp_path, {"choice": word}))
+    assert result["chose_first"].tolist()[2] is first
+    assert {*result["participant"]} == {"p01"}
+
+
+def test_digits_may_be_those_of_urdu(lists, tmp_path):
+    sheets, key = lists
+    plain = fill(sheets[0], key, always, tmp_path / "urd.anna.csv")
+    urdu = fill(sheets[0], key, always, tmp_path / "urd.bert.csv", says=("۱", "۲"))
+    first, second = (read(lists, path)["chose_good"].tolist() for path in (plain, urdu))
+    assert first == second == [True] * len(first)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"id": "r0"}, "row 'r0' is not in the lists' key; take rows of this campaign's lists."),
+        ({"first": "وہ"}, "the first sentence of row {id} is not the one of the list; take the"),
+        ({"second": ""}, "the second sentence of row {id} is not the one of the list; take the"),
+        ({"choice": " "}, "'choice' of row {id} is empty; fill it in, or delete the row."),
+        ({"choice": "3"}, "'choice' of row {id} is '3', expected 1 or 2; correct it."),
+        ({"choice": "12"}, "'choice' of row {id} is '12', expected 1 or 2; correct it."),
+    ],
+)
+def test_a_wrong_row_is_named_by_file_and_line(lists, tmp_path, change, said):
+    path = changed(lists, tmp_path, change)
+    with pytest.raises(UserError) as error:
+        read(lists, path)
+    message = said.replace("{id}", rows_of(lists[0][0])[2]["id"])
+    assert str(error.value).startswith(f"{path}:4: {message}")
+
+
+def test_saving_may_change_spaces_and_how_letters_are_composed(lists, tmp_path):
+    text = rows_of(lists[0][0])[2]["first"]
+    path = changed(lists, tmp_path, {"first": f" {text.replace(' ', '  ')} "})
+    assert len(read(lists, path)) == len(rows_of(path))
+
+
+def test_a_row_of_another_list_is_refused(lists, tmp_path):
+    other = rows_of(lists[0][1])[0]
+    path = changed(lists, tmp_path, other | {"choice": "1"})
+    with pytest.raises(UserError, match=r"csv:4: row r\w+ is of list p02, the rows above are of p"):
+        read(lists, path)
+
+
+def test_a_pair_that_somebody_judges_twice_is_refused_with_both_places(lists, tmp_path):
+    sheets, key = lists
+    path = fill(sheets[0], key, always, tmp_path / "urd.anna.csv")
+    rows = rows_of(path)
+    write_sheet(path, SHEET, [*rows, rows[5]])
+    with pytest.raises(UserError) as error:
+        read(lists, path)
+    last = len(rows) + 2
+    assert str(error.value).startswith(f"{path}:{last}: anna has judged this pair (row ")
+    assert f"before, in {path}:7; keep one of the two." in str(error.value)
+
+
+def test_two_lists_of_one_name_that_share_pairs_are_refused(lists, tmp_path):
+    sheets, key = lists
+    (tmp_path / "again").mkdir()
+    paths = [
+        fill(sheets[number], key, always, folder / "urd.anna.csv")
+        for number, folder in enumerate((tmp_path, tmp_path / "again"))
+    ]
+    with pytest.raises(UserError, match="anna has judged this pair"):
+        read(lists, *paths)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("id,first\r\nr1,a\r\n", ":1: columns are id, first; expected 'id' and"),
+        ("id\r\n", "no row"),
+    ],
+)
+def test_a_file_that_is_no_list_is_refused(lists, tmp_path, text, said):
+    path = tmp_path / "urd.anna.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match=said):
+        read(lists, path)
+
+
+def test_only_the_first_wrong_rows_are_listed(lists, tmp_path):
+    sheets, key = lists
+    path = fill(sheets[0], key, always, tmp_path / "urd.anna.csv", says=("x", "y"))
+    with pytest.raises(UserError) as error:
+        read(lists, path)
+    *named, rest = str(error.value).splitlines()
+    assert len(named) == 5
+    assert rest == f"{len(rows_of(path)) - 5} more rows are wrong."
+
+
+# A campaign's people, who err by a script
+
+
+def errs(person):
+    """Whom and where: p02 on every aspect, all on one pair, p04 and p05 on attention checks."""
+
+    def right(row):
+        if row["part"] == CHECK:
+            return person not in ("p04", "p05") or row["place"] > (40 if person == "p04" else 999)
+        if row["part"] != PAIR:
+            return False  # practice does not count
+        return row["item_id"] != "honorific-001" and (person, row["paradigm"]) != ("p02", "aspect")
+
+    return right
+
+
+@pytest.fixture(scope="module")
+def measured(lists, tmp_path_factory):
+    root = tmp_path_factory.mktemp("measured")
+    sheets, key = lists
+    people = zip(OPTIONS.names, sheets, strict=True)
+    filled = [fill(path, key, errs(name), root / f"urd.{name}.csv") for name, path in people]
+    outputs = {name: root / f"{name}.parquet" for name in ("ratings", "participants", "accuracies")}
+    command = ["read-validation", *map(str, filled), "--key", str(key)]
+    command += [part for name, path in outputs.items() for part in (f"--{name}", str(path))]
+    done = CliRunner().invoke(app, [*command, "--options", OPTIONS.model_dump_json()])
+    assert done.exit_code == 0, done.output
+    return outputs, filled, done.output
+
+
+def test_people_who_fail_their_checks_are_left_out(measured, lists):
+    outputs, *_ = measured
+    people = read_table(VALIDATION_PARTICIPANTS, outputs["participants"]).to_pandas()
+    people = people.set_index("participant")
+    assert people["checks"].tolist() == [4] * 5
+    assert people["passed"].loc[["p01", "p02", "p03", "p05"]].tolist() == [4, 4, 4, 0]
+    # Of p04's checks those further down than place 40.
+    late = sum(
+        r["part"] == CHECK and r["list"] == "p04" and r["place"] > 40
+        for r in key_of(lists[1]).values()
+    )
+    assert people["passed"]["p04"] == late
+    assert 0 < late < 3
+    assert people["left_out"].tolist() == [False, False, False, True, True]
+    rated = read_table(VALIDATION_RATINGS, outputs["ratings"]).to_pandas()
+    assert {*rated["participant"]} == {"p01", "p02", "p03"}
+
+
+def test_a_warning_says_who_is_left_out_and_how_many_pairs_are_incomplete(
+    lists, measured, tmp_path, caplog
+):
+    _, filled, _ = measured
+    outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
+    with caplog.at_level(logging.WARNING):
+        result = read_validation(filled, [lists[1]], outputs, OPTIONS)
+    assert "2 of 5 participants are left out, who passed less than 75 %" in caplog.text
+    assert "p05 (0 of 4)" in caplog.text
+    assert result["left_out"] == 2
+    whole = result["pairs"] - result["incomplete"]
+    assert f"{result['incomplete']} of {result['pairs']} pairs have not just 3" in caplog.text
+    assert 0 < whole < result["pairs"]
+
+
+def test_each_rating_is_what_the_script_chose(measured, lists):
+    outputs, *_ = measured
+    known = {(r["list"], r["item_id"]): r for r in key_of(lists[1]).values() if r["part"] == PAIR}
+    ratings = read_table(VALIDATION_RATINGS, outputs["ratings"]).to_pylist()
+    counted = [key for key in known if key[0] in ("p01", "p02", "p03")]
+    assert sorted((r["participant"], r["item_id"]) for r in ratings) == sorted(counted)
+    for row in ratings:
+        key = known[row["participant"], row["item_id"]]
+        assert row["chose_good"] == errs(row["participant"])(key)
+        assert {n: row[n] for n in ("place", "first_is_good", "paradigm")} == {
+            n: key[n] for n in ("place", "first_is_good", "paradigm")
+        }
+
+
+def test_accuracy_is_the_mean_over_pairs_of_the_share_of_right_choices(measured):
+    outputs, *_ = measured
+    ratings = read_table(VALIDATION_RATINGS, outputs["ratings"]).to_pandas()
+    result = read_table(ACCURACIES, outputs["accuracies"]).to_pandas().set_index("paradigm")
+    assert len(result) == 19
+    assert {*result["model"]} == {"human"}
+    for kind in ("aspect", "honorific", "word_order"):
+        rows = ratings[ratings["paradigm"] == kind]
+        shares = [some["chose_good"].mean() for _, some in rows.groupby("item_id")]
+        assert result["accuracy"][kind] == pytest.approx(np.mean(shares))
+        assert result["n"][kind] == len(shares) <= 6
+        assert result["low"][kind] <= result["accuracy"][kind] <= result["high"][kind]
+    assert result["accuracy"]["word_order"] == 1
+    # Wilson's lower end of n of n, and of 3.5 of 6 by hand.
+    n = result["n"]["word_order"]
+    z = 1.959963984540054
+    assert result["low"]["word_order"] == pytest.approx(n / (n + z**2))
+
+
+def test_without_anybody_who_passes_the_message_says_what_to_do(lists, measured, tmp_path):
+    _, filled, _ = measured
+    outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
+    with pytest.raises(UserError, match=r"any of 1 participants who pass 75% .*check_threshold"):
+        read_validation(filled[4:], [lists[1]], outputs, OPTIONS)
+
+
+def test_an_attention_check_that_is_deleted_is_not_passed(lists, tmp_path):
+    sheets, key = lists
+    path = fill(sheets[0], key, always, tmp_path / "urd.anna.csv")
+    known = key_of(key)
+    write_sheet(path, SHEET, [r for r in rows_of(path) if known[r["id"]]["part"] != CHECK])
+    outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
+    with pytest.raises(UserError, match="no pair is judged"):
+        read_validation([path], [key], outputs, OPTIONS)
+    lenient = OPTIONS.model_copy(update={"check_threshold": 0.0})
+    assert read_validation([path], [key], outputs, lenient)["left_out"] == 0
+
+
+def test_a_list_may_be_filled_in_by_two_people_whose_pairs_enter_no_kappa(lists, tmp_path):
+    sheets, key = lists
+    filled = [fill(path, key, always, tmp_path / path.name) for path in sheets]
+    filled.append(fill(sheets[0], key, always, tmp_path / "urd.anna.csv"))
+    outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
+    result = read_validation(filled, [key], outputs, OPTIONS)
+    own = sum(r["part"] == PAIR and r["list"] == "p01" for r in key_of(key).values())
+    assert (result["participants"], result["incomplete"]) == (6, own)
+    assert result["judgements"] == 3 * result["pairs"] + own
+
+
+# Kappas
+
+
+def rated(right, per_pair=3):
+    """Ratings of pairs with so many right choices."""
+    rows = [(f"i{n}", k < good) for n, good in enumerate(right) for k in range(per_pair)]
+    return pd.DataFrame(rows, columns=["item_id", "chose_good"])
+
+
+def test_kappas_of_five_pairs_are_those_by_hand():
+    ratings = rated([3, 3, 2, 1, 3])
+    # Agreement (1 + 1 + 1/3 + 1/3 + 1) / 5 = 11/15; by chance .8² + .2² = .68, or one half.
+    assert kappa("corrected", ratings, 3) == pytest.approx((11 / 15 - 0.68) / 0.32)
+    assert kappa("free", ratings, 3) == pytest.approx(2 * 11 / 15 - 1)
+    assert kappas.agreements(ratings, 3).mean() == pytest.approx(11 / 15)
+    counts = kappas.sentences(ratings, 3)
+    assert sorted(map(max, counts.tolist())) == [2, 2, 3, 3, 3]
+    chance = float(((counts.sum(axis=0) / 15) ** 2).sum())
+    expected = (11 / 15 - chance) / (1 - chance)
+    assert kappa("published", ratings, 3) == pytest.approx(expected)
+
+
+@given(st.lists(st.integers(0, 4), min_size=2, max_size=40))
+def test_kappas_are_statsmodels_on_the_same_categories(right):
+    ratings = rated(right, 4)
+    counts = kappas.outcomes(ratings, 4)
+    by_id = {f"i{n}": good for n, good in enumerate(right)}
+    expected = [[by_id[name], 4 - by_id[name]] for name in sorted(by_id)]
+    assert counts.tolist() == expected
+    assert kappa("free", ratings, 4) == pytest.approx(fleiss_kappa(np.array(expected), "randolph"))
+    if 0 < sum(right) < 4 * len(right):
+        assert kappa("corrected", ratings, 4) == pytest.approx(fleiss_kappa(np.array(expected)))
+    else:
+        assert math.isnan(kappa("corrected", ratings, 4))
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=40))
+def test_of_half_the_pairs_the_grammatical_sentence_is_the_first_category(right):
+    ratings = rated(right)
+    counts, plain = kappas.sentences(ratings, 3), kappas.outcomes(ratings, 3)
+    turned = sum(a.tolist() != b.tolist() for a, b in zip(counts, plain, strict=True))
+    assert turned == len(right) // 2
+    assert (counts.sum(axis=1) == 3).all()
+
+
+def test_only_pairs_with_all_their_judgements_enter():
+    ratings = rated([3, 2, 1, 3])
+    lacking = pd.concat([ratings, rated([0, 0])[:5].assign(item_id=["x", "x", "y", "y", "y"])])
+    assert len(kappas.complete(lacking, 3)) == 5
+    more = pd.concat([ratings, ratings[:1]])
+    assert [*kappas.complete(more, 3).index] == ["i1", "i2", "i3"]
+    assert math.isnan(kappa("free", ratings[:0], 3))
+
+
+def test_an_interval_covers_the_value_about_as_often_as_it_says():
+    random, covered = np.random.default_rng(5), 0
+    wrong = random.beta(0.1, 2.4, 20_000)
+    truth = 1 - 4 * float(np.mean(wrong * (1 - wrong)))
+    for _ in range(200):
+        ratings = rated(random.binomial(3, 1 - random.choice(wrong, 300)))
+        low, high = kappas.kappa_interval("free", ratings, 3)
+        covered += low <= truth <= high
+    assert 180 <= covered <= 199
+
+
+# Which kappa the paper's .89 is
+
+
+@pytest.fixture(scope="module")
+def printed():
+    """Accuracies of Table 9, as shares."""
+    with TABLE_9.open(encoding="utf-8", newline="") as file:
+        rows = {row["row"]: float(row["text"]) / 100 for row in csv.DictReader(file)}
+    rows.pop("average")
+    return pd.Series(rows)
+
+
+def scattered(printed, seed):
+    """57 pairs of each paradigm with three judgements, as many wrong as printed, any of them."""
+    random, right = np.random.default_rng(seed), []
+    for share in printed:
+        judgements = np.arange(3 * 57) < round(share * 3 * 57)
+        right += [*random.permutation(judgements).reshape(57, 3).sum(axis=1)]
+    return rated(right)
+
+
+def clustered(printed, seed, correlation):
+    """The same with errors drawn by pairs: the correlation of two judgements of a pair is given."""
+    random, right = np.random.default_rng(seed), []
+    size = 1 / correlation - 1
+    for share in printed:
+        alike = share < 1
+        chances = random.beta(share * size, (1 - share) * size, 57) if alike else np.ones(57)
+        right += [*random.binomial(3, chances)]
+    return rated(right)
+
+
+def test_errors_on_any_pairs_make_a_kappa_of_85_of_sentences_and_0_of_outcomes(printed):
+    errors = float((printed * (1 - printed)).mean())
+    assert 1 - 4 * errors == pytest.approx(0.852, abs=5e-4)
+    runs = [scattered(printed, seed) for seed in range(60)]
+    result = {name: [kappa(name, r, 3) for r in runs] for name in kappas.KAPPAS}
+    for name in ("published", "free"):
+        assert np.mean(result[name]) == pytest.approx(0.852, abs=0.002)
+        assert max(result[name]) < 0.87
+    assert np.mean(result["corrected"]) == pytest.approx(0.008, abs=0.01)
+    assert max(result["corrected"]) < 0.1
+
+
+def test_a_kappa_of_89_of_sentences_is_one_of_27_of_outcomes(printed):
+    share = float(printed.mean())
+    within = (1 - 0.89) / 4
+    assert 1 - within / (share * (1 - share)) == pytest.approx(0.266, abs=5e-4)
+    runs = [clustered(printed, seed, 0.26) for seed in range(60)]
+    for name, expected in {"published": 0.89, "free": 0.89, "corrected": 0.266}.items():
+        result = [kappa(name, run, 3) for run in runs]
+        # Three standard errors of a mean of so many runs.
+        assert np.mean(result) == pytest.approx(expected, abs=3 * np.std(result) / 60**0.5)
+
+
+def test_a_kappa_of_89_of_outcomes_would_want_pairs_that_everybody_gets_wrong(printed):
+    share = float(printed.mean())
+    apart = (1 - 0.89) * 2 * share * (1 - share)
+    # Of three judgements that are not the same, two couples of three differ.
+    split = 1.5 * apart
+    assert split == pytest.approx(0.0124, abs=5e-5)
+    all_wrong = [1 - share - split * part for part in (1 / 3, 2 / 3)]
+    assert all_wrong == pytest.approx([0.0349, 0.0307], abs=5e-5)
+
+
+def test_seventeen_accuracies_of_table_9_are_multiples_of_one_480th(printed):
+    def shares_of(n):
+        return abs(np.round(printed * n) / n - printed) <= 5e-5 + 1e-9
+
+    assert [*printed.index[~shares_of(480)]] == ["experiencer_subject", "subject_verb_number"]
+    assert [n for n in range(1, 960) if shares_of(n).sum() >= 12] == [480]
+
+
+def least_disagreement(units, kinds):
+    """Least sum over pairs of disagreeing couples, for errors of so many twelfths of a pair."""
+    costs = {12: 0.0}
+    for judges in kinds:
+        for wrong in range(1, judges):
+            apart = 2 * wrong * (judges - wrong) / (judges * (judges - 1))
+            part = wrong * 12 // judges
+            costs[part] = min(apart, costs.get(part, math.inf))
+    best = [0.0] + [math.inf] * units
+    for total in range(1, units + 1):
+        best[total] = min(
+            (best[total - part] + cost for part, cost in costs.items() if part <= total),
+            default=math.inf,
+        )
+    return best[units]
+
+
+@pytest.mark.parametrize(("kinds", "most"), [((3, 4), 0.754), ((3, 4, 6), 0.833)])
+def test_forty_pairs_a_paradigm_leave_no_kappa_of_89_of_outcomes(printed, kinds, most):
+    share = float(printed.mean())
+    units = (1 - printed) * 480
+    whole = units[abs(units - units.round()) < 0.03].round().astype(int)
+    assert len(whole) == 17
+    apart = sum(least_disagreement(int(each), kinds) for each in whole) / (40 * 19)
+    assert 1 - apart / (2 * share * (1 - share)) == pytest.approx(most, abs=5e-4)

@@ -1,0 +1,385 @@
+"""Digests of the code behind a product: what changes them and what does not."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from blimpworks.commands.registry import recorded_commands
+from blimpworks.records.digest import code_digest, reachable
+from support.paths import PACKAGE
+
+# A small package inside the package: what `entry` reaches, and what it doesn't.
+MODULES = {
+    "sample/__init__.py": "from blimpworks.sample.tools import reexported\n",
+    "sample/main.py": '''"""Entry."""
+from blimpworks import sample
+from blimpworks.errors import UserError
+from blimpworks.sample import tools
+from blimpworks.sample import reexported
+from blimpworks.sample.tools import CONSTANT, Base
+from math import ceil as outside
+from math import floor as unneeded
+
+def entry(x):
+    """Do it."""
+    from blimpworks.sample.late import late
+    return helper(x) + late() + tools.by_module() + sample.reexported() + CONSTANT
+
+def helper(x: int) -> int:
+    value = outside(Child().run(x))
+    if value < LOW:
+        raise UserError(f"{value} is low")
+    return value
+
+LOW, HIGH = 0, 1
+
+class Child(Base):
+    """A class."""
+
+    field: int = 1
+    """Its field."""
+
+def unreachable():
+    return unneeded(1)
+''',
+    "sample/tools.py": """CONSTANT = 1
+
+class Base:
+    def run(self, x):
+        return deep(x)
+
+def deep(x):
+    return x
+
+def by_module():
+    return encoded(TABLE) + len(REGISTRY)
+
+def encoded(name):
+    import json as encoder
+    return encoder.dumps(2)
+
+TABLE = "tags.tsv"
+ABSENT = "absent.tsv"
+
+def reexported():
+    return 3
+
+def unreachable():
+    return 4
+
+REGISTRY = {}
+REGISTRY.update(a=1)
+""",
+    "sample/late.py": "def late():\n    return 5\n",
+    "sample/alone.py": "def alone():\n    return 6\n",
+    "sample/tags.tsv": "SG\tNumber\n",
+    "sample/stranger.tsv": "PL\tNumber\n",
+}
+
+
+def digests_in(source, *entries):
+    """Digests of entry points by the package below a directory."""
+    code = "import sys; from blimpworks.records.digest import code_digest as d; "
+    done = subprocess.run(
+        [sys.executable, "-c", code + "print(*map(d, sys.argv[1:]))", *entries],
+        env={**os.environ, "PYTHONPATH": str(source)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.split()
+
+
+@pytest.fixture
+def digest_after(tmp_path):
+    """Digest of ``sample.main:entry`` in a copy of the package after (module, old, new) edits."""
+    root = tmp_path / "src" / "blimpworks"
+    (root / "sample").mkdir(parents=True)
+    (root / "records").mkdir()
+    names = ("__init__.py", "errors.py", "files.py", "records/__init__.py")
+    for name in (
+        *names,
+        "records/digest.py",
+        "records/kept_digests.py",
+        "records/normal_form.py",
+        "records/packages.py",
+    ):
+        shutil.copy(PACKAGE / name, root / name)
+
+    def digest(*edits):
+        for name, text in MODULES.items():
+            (root / name).write_text(text)
+        for name, old, new in edits:
+            path = root / "sample" / (name if "." in name else f"{name}.py")
+            assert old in path.read_text()
+            path.write_text(path.read_text().replace(old, new))
+        [digest] = digests_in(root.parent, "blimpworks.sample.main:entry")
+        return digest
+
+    return digest
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        [("main", "-> int:\n", "-> int:\n    # a comment\n")],
+        [("main", '"""Do it."""', '"""Do it otherwise."""')],
+        [("main", '    """Its field."""\n', "")],
+        [("main", "return helper(x) +", "return (\n        helper( x ) )+")],
+        [("main", "return unneeded(1)", "return 0")],
+        [("tools", "return 4", "return 0")],
+        [("alone", "return 6", "return 0")],
+        [("main", "import floor as", "import trunc as")],
+        [("stranger.tsv", "PL", "DU")],
+        [("main", "x: int) -> int", "x: float) -> float")],
+        [("main", "value", "outcome")],
+        [("main", "is low", "is too low")],
+        [("main", "helper", "aid")],
+        [("main", "Child", "Descendant")],
+        [("tools", "deep", "deepest")],
+        [("tools", "CONSTANT", "NUMBER"), ("main", "CONSTANT", "NUMBER")],
+        [
+            ("main", "import ceil as outside", "import ceil as rounded"),
+            ("main", "outside(", "rounded("),
+        ],
+        [
+            (
+                "tools",
+                "\ndef deep(x):\n    return x\n",
+                "from blimpworks.sample.alone import deep\n",
+            ),
+            ("alone", "def alone", "def deep(x):\n    return x\n\ndef alone"),
+        ],
+        [
+            (
+                "tools",
+                "REGISTRY = {}\nREGISTRY.update(a=1)\n",
+                "from blimpworks.sample.late import REGISTRY\n",
+            ),
+            ("late", "def late", "REGISTRY = {}\nREGISTRY.update(a=1)\ndef late"),
+        ],
+    ],
+    ids=[
+        "comment",
+        "docstring",
+        "attribute",
+        "format",
+        "unused",
+        "unused-there",
+        "elsewhere",
+        "unused-import",
+        "other-file",
+        "types",
+        "local-variable",
+        "message",
+        "renamed-function",
+        "renamed-class",
+        "renamed-elsewhere",
+        "renamed-constant",
+        "renamed-import",
+        "moved",
+        "moved-with-a-statement",
+    ],
+)
+def test_an_edit_that_changes_no_number_keeps_the_digest(digest_after, edits):
+    assert digest_after(*edits) == digest_after()
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("main", "return helper(x)", "return 1 + helper(x)"),
+        ("main", "value < LOW", "value < HIGH"),
+        (
+            "main",
+            "tools.by_module() + sample.reexported()",
+            "sample.reexported() + tools.by_module()",
+        ),
+        ("main", "Child().run(x)", "Child().run(-x)"),
+        ("main", "field: int = 1", "field: int = 2"),
+        ("tools", "return x", "return x + 1"),
+        ("tools", "CONSTANT = 1", "CONSTANT = 2"),
+        ("tools", "dumps(2)", "dumps(20)"),
+        ("main", "import ceil as", "import floor as"),
+        ("main", "from math import ceil", "from numpy import ceil"),
+        ("tools", "    import json as encoder", "    import pickle as encoder"),
+        ("tags.tsv", "SG", "PL"),
+        ("tools", "return 3", "return 30"),
+        ("tools", "update(a=1)", "update(a=2)"),
+        ("late", "return 5", "return 50"),
+    ],
+    ids=[
+        "entry",
+        "other-of-two-constants",
+        "order-of-two-mentions",
+        "helper",
+        "field",
+        "base-class-method",
+        "constant",
+        "module-attribute",
+        "outside-name",
+        "outside-module",
+        "late-outside-module",
+        "data-file",
+        "reexport",
+        "statement-of-a-reached-module",
+        "late-import",
+    ],
+)
+def test_an_edit_that_can_change_a_number_changes_the_digest(digest_after, edit):
+    assert digest_after(edit) != digest_after()
+
+
+@pytest.mark.parametrize(
+    ("file", "entry"),
+    [
+        (
+            "papers/multiblimp/items/unimorph_tags.tsv",
+            "blimpworks.papers.multiblimp.items.lexicon:build_lexicon",
+        ),
+        ("report/assets/report.css", "blimpworks.report.site:build_report"),
+        ("interop/crate/README.template.md", "blimpworks.interop.crate.export:write_crate"),
+    ],
+)
+def test_a_file_beside_a_module_is_part_of_the_code_that_reads_it(tmp_path, file, entry):
+    root = tmp_path / "blimpworks"
+    shutil.copytree(PACKAGE, root, ignore=shutil.ignore_patterns("__pycache__"))
+    entries = (entry, "blimpworks.files:sha256_of")
+    before = digests_in(tmp_path, *entries)
+    (root / file).write_text((root / file).read_text("utf-8") + "\n", "utf-8")
+    after = digests_in(tmp_path, *entries)
+    assert [old == new for old, new in zip(before, after, strict=True)] == [False, True]
+
+
+def test_an_entry_point_that_does_not_exist_is_refused():
+    with pytest.raises(KeyError, match="defines no 'nothing'"):
+        code_digest("blimpworks.files:nothing")
+    with pytest.raises(ModuleNotFoundError, match=r"blimpworks\.nowhere"):
+        code_digest("blimpworks.nowhere:nothing")
+
+
+def test_records_messages_settings_and_the_command_line_are_no_part_of_the_code():
+    modules = {
+        module for module, _ in reachable("blimpworks.papers.multiblimp.items.pairs:build_pairs")
+    }
+    assert "blimpworks.papers.multiblimp.items.swaps" in modules
+    outside = tuple(
+        f"blimpworks.{name}"
+        for name in ("records", "errors", "cli", "commands", "campaign.settings")
+    )
+    assert not [m for m in modules if m.startswith(outside)]
+
+
+@pytest.mark.parametrize("name", recorded_commands())
+def test_every_command_has_code(name):
+    assert len(recorded_commands()[name].code) == 16
+
+
+def command_digests(source):
+    """Digests of all commands by the package below a directory."""
+    code = (
+        "import json; from blimpworks.commands.registry import recorded_commands as r; "
+        "print(json.dumps({name: command.code for name, command in r().items()}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(source)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def formulas_of_clams(tmp_path_factory):
+    """A copy of the package: what adds to, or edits, CLAMS's formulas and gives all digests."""
+    source = tmp_path_factory.mktemp("src")
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(PACKAGE, source / "blimpworks", ignore=ignored)
+    module = source / "blimpworks" / "papers" / "clams" / "exhibits" / "formulas.py"
+    text = module.read_text("utf-8")
+
+    def digests(old="", new="", more=""):
+        assert old in text
+        module.write_text((text.replace(old, new) if old else text) + more, "utf-8")
+        return command_digests(source)
+
+    return digests
+
+
+@pytest.fixture(scope="module")
+def digests_before(formulas_of_clams):
+    return formulas_of_clams()
+
+
+@pytest.mark.slow
+def test_a_new_formula_of_a_paper_changes_no_verbs_digest(formulas_of_clams, digests_before):
+    more = """
+
+SPAN = Formula("range of accuracy", lambda rows: rows["accuracy"].max() - rows["accuracy"].min())
+
+
+@formula("{part} of accuracy")
+def quantile(rows: pd.DataFrame, part: float) -> float:
+    return float(rows["accuracy"].quantile(part))
+"""
+    assert formulas_of_clams(more=more) == digests_before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("LEAD", "100 * (wide.iloc[:, 0]", "10 * (wide.iloc[:, 0]"),
+        ("with_more", '["correct"].sum() + sets)', '["correct"].sum() - sets)'),
+    ],
+    ids=["formula", "formula-with-parameters"],
+)
+def test_a_changed_formula_changes_only_what_uses_it(
+    formulas_of_clams, digests_before, name, old, new
+):
+    after = formulas_of_clams(old, new)
+    symbol = ("blimpworks.papers.clams.exhibits.formulas", name)
+    commands = recorded_commands()
+    users = {name for name in commands if symbol in reachable(*commands[name].entries)}
+    assert {name for name in commands if after[name] != digests_before[name]} == users
+    assert users
+    assert all(name.startswith("build_exhibit clams/") for name in users)
+
+
+def kept_digests(tmp_path):
+    """Contents of the file of digests of a copied package."""
+    [file] = (tmp_path / "src" / "blimpworks" / "__pycache__").glob("digests-*.json")
+    return json.loads(file.read_text())
+
+
+def test_a_digest_is_kept_for_the_next_process_until_any_file_of_the_package_changes(
+    digest_after, tmp_path
+):
+    first = digest_after()
+    kept = kept_digests(tmp_path)
+    assert kept["digests"]["blimpworks.sample.main:entry"][0] == first
+    assert digest_after(("stranger.tsv", "PL", "DU")) == first
+    assert kept_digests(tmp_path)["package"] != kept["package"]
+
+
+def test_a_kept_digest_is_what_is_told(digest_after, tmp_path):
+    digest_after()
+    [file] = (tmp_path / "src" / "blimpworks" / "__pycache__").glob("digests-*.json")
+    kept = kept_digests(tmp_path)
+    kept["digests"]["blimpworks.sample.main:entry"][0] = "0" * 16
+    file.write_text(json.dumps(kept))
+    assert digest_after() == "0" * 16
+
+
+def test_an_unreadable_file_of_digests_is_made_anew(digest_after, tmp_path):
+    first = digest_after()
+    [file] = (tmp_path / "src" / "blimpworks" / "__pycache__").glob("digests-*.json")
+    file.write_text("{")
+    assert digest_after() == first
+    assert kept_digests(tmp_path)["digests"]

@@ -1,0 +1,643 @@
+"""Printed numbers against what they are computed from, and beside the campaign's own."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blimpworks.campaign.catalogue import read_rows
+from blimpworks.campaign.reference import PublishedRow, ReasonRow
+from blimpworks.errors import UserError
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import COMPLEMENT as COMPLEMENT_FORMULA
+from blimpworks.exhibits.formulas import (
+    COUNT,
+    MEAN,
+    QUOTIENT,
+    UNWEIGHTED,
+    VALUES,
+    of_row,
+    select_rows,
+    truncate,
+    truncated,
+)
+from blimpworks.papers.multiblimp import published as multiblimp_published
+from blimpworks.papers.urblimp.exhibits.formulas import IMPLIED, signed_rank
+from blimpworks.reproduction import measured, published
+from blimpworks.reproduction.accuracies import read_published
+from blimpworks.reproduction.agreement import slack
+from blimpworks.reproduction.measured import AGREES, NOT_RUN, compare_measured, verdict_of
+from blimpworks.reproduction.printed import printed_files, read_printed_numbers
+from blimpworks.reproduction.published import (
+    COMPLEMENT,
+    DEVIATES,
+    ERRATUM,
+    EXACT,
+    GARBLED,
+    NOT_RECOMPUTABLE,
+    ROUNDING,
+    Paper,
+    Selection,
+    compare,
+    compare_published,
+    recomputations,
+    status_of,
+)
+from blimpworks.tables import ACCURACIES, CELLS, read_table, write_table
+from support.paths import REPOSITORY
+
+PRINTED = REPOSITORY / "config/published"
+PAPERS = sorted(path.name for path in PRINTED.iterdir() if path.is_dir())
+FIELDS = list(PublishedRow.model_fields)
+VAGUE = {("SD over seeds", "seldom exceeds")}
+"""Bounds that leave exceptions, without saying how many."""
+ACCURACY = {"benchmark": "x", "lang": "eng", "phenomenon": "all", "paradigm": "all"}
+
+
+# A paper of a few numbers
+
+
+def number(row, column, text, exhibit="t1", **fields):
+    """A printed number as a row of its file; its value is what the text says."""
+    given_value = {"value": text.rstrip("%")} if re.fullmatch(r"[\d.]+%?", text) else {}
+    place = {"exhibit": exhibit, "row": row, "column": column, "text": text}
+    return dict.fromkeys(FIELDS, "") | place | given_value | fields
+
+
+def published_row(*args, **fields):
+    return PublishedRow.model_validate(number(*args, **fields))
+
+
+def cell(place, value, formula=VALUES, where=None, source="published", **fields):
+    row, column = place
+    columns = dict.fromkeys(CELLS.names) | {"row": row, "column": column, "value": float(value)}
+    columns |= {"printed_row": row, "printed_column": column, "text": str(value)}
+    columns |= {"formula": formula.sentence, "source": source, "filter": json.dumps(where or {})}
+    return columns | fields
+
+
+def write_csv(path, rows):
+    with path.open("w", newline="", encoding="utf-8") as handle:
+        writer = csv.DictWriter(handle, FIELDS)
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def write_cells(path, cells):
+    write_table(pa.Table.from_pylist(cells, schema=CELLS.arrow()), CELLS, path)
+    return path
+
+
+@pytest.fixture
+def paper(tmp_path):
+    """A paper of printed numbers, cells by exhibit, reasons and accuracies."""
+
+    def make(numbers, cells=(), reasons=("* * * because",), accuracies=()):
+        printed = write_csv(tmp_path / "t1.csv", numbers)
+        reasons_file = tmp_path / "reasons.tsv"
+        lines = ["exhibit\trow\tcolumn\treason", *(r.replace(" ", "\t", 3) for r in reasons)]
+        reasons_file.write_text("\n".join(lines) + "\n")
+        table = tmp_path / "accuracies.parquet"
+        rows = [dict.fromkeys(ACCURACIES.names) | ACCURACY | row for row in accuracies]
+        write_table(pa.Table.from_pylist(rows, schema=ACCURACIES.arrow()), ACCURACIES, table)
+        cells_by_exhibit = {"t1": write_cells(tmp_path / "t1.cells.parquet", list(cells))}
+        return Paper("x", [printed], reasons_file, cells_by_exhibit, table)
+
+    return make
+
+
+PARTS = [number("a", "x", "1.04", unit="%"), number("b", "x", "2.04", unit="%")]
+SUM = {"exhibit": "t1", "row": ["a", "b"]}
+
+
+def statuses(paper):
+    return {(row["row"], row["column"]): row["status"] for row in compare(paper)}
+
+
+# How far rounding reaches
+
+
+def rows_of(*values, reach=0.05):
+    return pd.DataFrame({"value": values, "half_unit": reach})
+
+
+@given(st.lists(st.floats(-100, 100), min_size=1, max_size=6), st.floats(0.001, 1))
+def test_the_slack_of_a_sum_is_that_of_its_parts_together(values, reach):
+    computed = slack(VALUES, rows_of(*values, reach=reach))
+    assert computed == pytest.approx(len(values) * reach, rel=1e-6)
+
+
+@given(st.lists(st.floats(-100, 100), min_size=1, max_size=6), st.floats(0.001, 1))
+def test_the_slack_of_a_mean_is_that_of_one_part(values, reach):
+    computed = slack(MEAN, rows_of(*values, reach=reach))
+    assert computed == pytest.approx(reach, rel=1e-6)
+
+
+@given(
+    st.lists(st.integers(0, 10_000), min_size=1, max_size=8),
+    st.lists(st.floats(-0.5, 0.5), min_size=8, max_size=8),
+)
+def test_what_was_rounded_is_never_further_from_a_sum_of_it_than_the_slack(cents, off):
+    true = [value + error for value, error in zip(cents, off, strict=False)]
+    rows = rows_of(*map(float, cents), reach=0.5)
+    assert abs(sum(true) - sum(cents)) <= slack(VALUES, rows) + 1e-9
+
+
+def test_counts_and_numbers_of_unknown_rounding_have_no_slack():
+    assert slack(VALUES, rows_of(1.0, 2.0, reach=0.0)) == 0
+    assert slack(VALUES, rows_of(1.0, 2.0, reach=None)) == 0
+    assert slack(COUNT, rows_of(1.0, 2.0)) == 0
+
+
+def test_accuracies_have_the_slack_of_their_own_rounding():
+    rows = pd.DataFrame({"accuracy": [0.5, 0.6], "rounding": [0.005, 0.0005]})
+    assert slack(UNWEIGHTED, rows) == pytest.approx((0.5 + 0.05) / 2)
+
+
+@pytest.mark.parametrize(("value", "expected"), [(2.96, 1), (3.04, 1), (2.9, 0), (3.1, 0)])
+def test_a_number_may_have_been_rounded_up_or_down(value, expected):
+    assert slack(lambda rows: float((rows["value"] > 3).sum()), rows_of(value)) == expected
+
+
+def test_rows_that_share_an_index_are_moved_one_by_one():
+    rows = pd.concat([rows_of(1.0), rows_of(1.0)])
+    assert slack(lambda changed: float(changed["value"].prod()), rows) == pytest.approx(0.1)
+
+
+def test_slack_leaves_the_rows_as_they_are():
+    rows = rows_of(1.0, 2.0)
+    before = rows.copy()
+    slack(QUOTIENT, rows)
+    pd.testing.assert_frame_equal(rows, before)
+
+
+def test_formulas_about_rounded_numbers_are_not_in_doubt_for_their_rounding():
+    assert IMPLIED.takes_as_printed
+    assert truncated(signed_rank(), 3).takes_as_printed
+    assert formula_of(truncated(signed_rank(), 3).sentence).takes_as_printed
+    assert not UNWEIGHTED.takes_as_printed
+
+
+@given(st.floats(0, 1000), st.integers(0, 5))
+def test_what_is_cut_off_is_less_than_one_digit(value, decimals):
+    cut = truncate(value, decimals)
+    assert -1e-9 <= value - cut < 10**-decimals + 1e-9
+    assert cut == pytest.approx(round(cut, decimals), abs=1e-9)
+
+
+def test_a_digit_that_floating_point_falls_short_of_is_not_cut_off():
+    assert truncate(0.29, 2) == 0.29  # 0.29 × 100 is 28.999…
+    assert truncate(0.0390625, 4) == 0.039
+
+
+# What half a digit is
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "expected"),
+    [
+        ("84.2", "%", 0.05),
+        ("84", "%", 0.5),
+        ("84", "% above", 0.5),
+        ("84", "pairs", 0),
+        ("84", "pairs at least", 0),
+        (".936", "", 0.0005),
+        ("1", "", 0),
+    ],
+)
+def test_half_a_unit_of_the_last_digit(text, unit, expected):
+    assert published_row("a", "x", text, unit=unit).half_unit == pytest.approx(expected)
+
+
+# Statuses
+
+
+@pytest.mark.parametrize(
+    ("text", "fields", "expected"),
+    [
+        ("3.08", {}, EXACT),
+        ("3.1", {}, EXACT),
+        ("3.09", {}, ROUNDING),
+        ("3.07", {}, ROUNDING),
+        ("3.10", {}, DEVIATES),
+        ("2.9", {}, DEVIATES),
+        ("3.3", {"fault": "erratum", "note": "n"}, ERRATUM),
+        ("3.3", {"fault": "erratum", "corrected": "3.1", "note": "n"}, ERRATUM),
+        ("3.3", {"fault": "erratum", "corrected": "3.2", "note": "n"}, DEVIATES),
+        ("3.34", {"fault": "erratum", "corrected": "3.07", "note": "n"}, DEVIATES),
+        ("3.34", {"fault": "erratum", "corrected": "3.07", "note": "3.08 by the parts"}, ERRATUM),
+        ("3.34", {"fault": "erratum", "corrected": "3.01", "note": "3.08 by the parts"}, DEVIATES),
+        ("3.1", {"fault": "erratum", "note": "n"}, DEVIATES),
+        ("3.09", {"fault": "erratum", "note": "n"}, DEVIATES),
+        ("9.9", {"fault": "garbled", "note": "n"}, GARBLED),
+        ("3.1", {"fault": "garbled", "note": "n"}, DEVIATES),
+        ("?", {"fault": "garbled", "note": "n"}, GARBLED),
+    ],
+)
+def test_the_status_of_a_recomputed_number(paper, text, fields, expected):
+    printed = number("sum", "x", text, unit="%", **fields)
+    tested_paper = paper([*PARTS, printed], [cell(("sum", "x"), 3.08, where=SUM)])
+    assert statuses(tested_paper)["sum", "x"] == expected
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"), [("", NOT_RECOMPUTABLE), ("erratum", ERRATUM), ("garbled", GARBLED)]
+)
+def test_the_status_of_a_number_that_nothing_recomputes(paper, fault, expected):
+    tested_paper = paper([number("a", "x", "1.0", fault=fault, note="n")])
+    assert statuses(tested_paper) == {("a", "x"): expected}
+
+
+def test_a_recomputation_that_fails_deviates(paper):
+    nan = cell(("sum", "x"), float("nan"), where=SUM)
+    for fault in ("", "erratum"):
+        tested_paper = paper([*PARTS, number("sum", "x", "3.1", fault=fault, note="n")], [nan])
+        assert statuses(tested_paper)["sum", "x"] == DEVIATES
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory):
+    """A paper that prints nothing."""
+    table = tmp_path_factory.mktemp("empty") / "accuracies.parquet"
+    write_table(pa.Table.from_pylist([], schema=ACCURACIES.arrow()), ACCURACIES, table)
+    return Paper("x", [], Path("none"), {}, table)
+
+
+@given(st.floats(0, 100), st.integers(0, 3), st.floats(-2, 2))
+def test_a_number_is_exact_just_when_the_other_rounds_to_it(empty, value, decimals, off):
+    text = f"{value:.{decimals}f}"
+    row = published_row("a", "x", text, unit="%")
+    from_elsewhere = cell(("a", "x"), value + off * 10**-decimals, source="judgements")
+    status = status_of(row, from_elsewhere, empty)
+    away = abs(from_elsewhere["value"] - float(text)) - 0.5 * 10**-decimals
+    if abs(away) > 1e-9:
+        assert status == (EXACT if away < 0 else DEVIATES)
+    else:
+        assert status in (EXACT, ROUNDING)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "expected"),
+    [
+        ("13", 12.8, EXACT),
+        ("9", 8.5, EXACT),
+        ("8", 8.5, ROUNDING),
+        ("8", 8.51, DEVIATES),
+        ("-3", -2.5, EXACT),
+        ("-2", -2.5, ROUNDING),
+        ("0.29", 0.285, EXACT),
+        ("92.2", 92.25, ROUNDING),
+    ],
+)
+def test_halves_round_up_and_what_went_the_other_way_is_rounding(empty, text, value, expected):
+    row = published_row("a", "x", text, unit="points", value=text)
+    assert status_of(row, cell(("a", "x"), value, source="judgements"), empty) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "value", "expected"),
+    [
+        ("8", "points at least", 8.4, EXACT),
+        ("8", "points at least", 8.0, EXACT),
+        ("8", "points at least", 7.9, ROUNDING),
+        ("8", "points at least", 7.4, DEVIATES),
+        ("80", "% above", 80.1, EXACT),
+        ("80", "% above", 80.0, DEVIATES),
+        ("80", "% above", 79.7, DEVIATES),
+        ("1.3", "points below", 1.17, EXACT),
+        ("1.3", "points below", 1.3, DEVIATES),
+        ("1.3", "points below", 1.33, DEVIATES),
+        ("0.1", "at most", 0.09, EXACT),
+        ("0.1", "at most", 0.14, ROUNDING),
+        ("1000000", "prompts below", 956_244, EXACT),
+        ("1000000", "prompts below", 1_000_001, DEVIATES),
+    ],
+)
+def test_a_bound_has_to_hold_before_rounding_or_after_it(empty, text, unit, value, expected):
+    row = published_row("a", "x", text, unit=unit)
+    assert status_of(row, cell(("a", "x"), value, source="judgements"), empty) == expected
+
+
+def test_a_bound_may_hold_because_what_it_is_about_was_rounded(paper):
+    bound = number("sum", "x", "3.09", unit="% at least")
+    tested_paper = paper([*PARTS, bound], [cell(("sum", "x"), 3.081, where=SUM)])
+    assert statuses(tested_paper)["sum", "x"] == ROUNDING
+
+
+def test_an_erratum_of_a_bound_is_a_bound_that_rounding_does_not_save(empty):
+    row = published_row("a", "x", "80", unit="% above", fault="erratum", corrected="79.7")
+    saved = row.model_copy(update={"unit": "% at least"})
+    measured = cell(("a", "x"), 79.7, source="judgements")
+    assert status_of(row, measured, empty) == ERRATUM
+    assert status_of(saved, measured, empty) == DEVIATES
+
+
+def test_a_complement_of_a_printed_number_is_no_evidence_and_says_of_which(paper):
+    where = {"exhibit": "t1", "row": "b", "column": "x"}
+    numbers = [number("a", "x", "0.161"), number("b", "x", "0.839")]
+    (row, _) = compare(paper(numbers, [cell(("a", "x"), 0.161, COMPLEMENT_FORMULA, where)]))
+    assert row["status"] == COMPLEMENT
+    assert row["note"] == "complement of t1/b/x: one of the two says all"
+
+
+def test_a_complement_that_does_not_fit_deviates(paper):
+    where = {"exhibit": "t1", "row": "b", "column": "x"}
+    numbers = [number("a", "x", "0.165"), number("b", "x", "0.839")]
+    tested_paper = paper(numbers, [cell(("a", "x"), 0.161, COMPLEMENT_FORMULA, where)])
+    assert statuses(tested_paper)["a", "x"] == DEVIATES
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_bound_of_running_text_says_in_its_unit_that_it_is_one(name):
+    words = r"at least|at most|exceed|more than|less than|^over |^under |^above |^nearly "
+    for row in read_printed_numbers(printed_files(PRINTED, name)):
+        description = f"{row.column}; {row.text}" if row.exhibit.startswith("text") else ""
+        settled = (row.row, row.column) in VAGUE or not re.search(words, description)
+        assert settled or row.bound, f"{name}: {row.place} ({row.text})"
+
+
+# Which cells recompute
+
+
+def test_a_cell_that_shows_a_printed_number_does_not_recompute_it(paper):
+    shown = cell(("a", "x"), 1.04, of_row("value"), {"exhibit": "t1", "row": "a", "column": "x"})
+    assert recomputations(paper(PARTS, [shown])) == {}
+
+
+def test_a_cell_that_shows_a_printed_accuracy_does_not_recompute_it(paper):
+    own = {"model": "x", "accuracy": 0.0104, "rounding": 0.00005, "origin": "t1/a/x"}
+    shown = cell(("a", "x"), 1.04, UNWEIGHTED, {"model": "x"}, "accuracies")
+    assert recomputations(paper(PARTS, [shown], accuracies=[own])) == {}
+    other = own | {"origin": "t2/a/x"}
+    assert recomputations(paper(PARTS, [shown], accuracies=[other])) == {("t1", "a", "x"): shown}
+
+
+def test_a_cell_on_a_table_that_is_not_of_print_recomputes(paper):
+    tested_paper = paper(PARTS, [cell(("a", "x"), 1.04, source="frequencies")])
+    assert statuses(tested_paper)["a", "x"] == EXACT
+
+
+def test_a_number_computed_from_other_tables_may_not_be_off_by_rounding(paper):
+    tested_paper = paper(PARTS, [cell(("a", "x"), 1.05, source="frequencies")])
+    assert statuses(tested_paper)["a", "x"] == DEVIATES
+
+
+def test_two_cells_that_agree_are_one_recomputation(paper):
+    cells = [cell(("sum", "x"), 3.08, where=SUM), cell(("sum", "x"), 3.08 + 1e-12, where=SUM)]
+    assert len(recomputations(paper(PARTS, cells))) == 1
+
+
+def test_two_cells_that_differ_are_refused(paper):
+    cells = [cell(("sum", "x"), 3.08, where=SUM), cell(("sum", "x"), 3.09, where=SUM)]
+    with pytest.raises(UserError, match=r"two cells stand for row 'sum', column 'x'.*keep one"):
+        recomputations(paper(PARTS, cells))
+
+
+def test_a_cell_that_stands_for_nothing_printed_is_passed_over(paper):
+    tested_paper = paper(PARTS, [cell(("c", "x"), 9)])
+    assert statuses(tested_paper) == {("a", "x"): NOT_RECOMPUTABLE, ("b", "x"): NOT_RECOMPUTABLE}
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", None]), max_size=6),
+    st.sampled_from(["a", "b", "c", None])
+    | st.lists(st.sampled_from(["a", "b", None]), max_size=3),
+)
+def test_a_selection_finds_what_select_rows_finds(words, rows):
+    table = pd.DataFrame({"word": pd.Series(words, dtype=object), "n": range(len(words))})
+    where = {"word": rows, "elsewhere": "x"}
+    table["origin"] = [f"t1/{n}/x" for n in table["n"]]
+    selection, expected = Selection(table), select_rows(table, where)
+    pd.testing.assert_frame_equal(selection.select(where), expected)
+    assert selection.origins(where) == list(expected["origin"])
+
+
+# Reasons
+
+
+def test_a_number_without_recomputation_needs_a_reason(paper):
+    tested_paper = paper([number("a", "x", "1.0")], reasons=["t1 b * no", "t2 * * no"])
+    with pytest.raises(
+        UserError, match=r"nothing says why t1, row 'a', column 'x' \(1\.0\) is not"
+    ):
+        list(compare(tested_paper))
+
+
+def test_the_first_reason_that_fits_is_given_after_the_numbers_own_note(paper):
+    reasons = ["t1 a y of another", "t1 a* x of this", "* * * of all"]
+    numbers = [number("a", "x", "1.0", note="odd"), number("b", "x", "2.0")]
+    notes = {row["row"]: row["note"] for row in compare(paper(numbers, reasons=reasons))}
+    assert notes == {"a": "odd; of this", "b": "of all"}
+
+
+def test_a_recomputed_number_needs_no_reason(paper):
+    tested_paper = paper(
+        [*PARTS, number("sum", "x", "3.08")],
+        [cell(("sum", "x"), 3.08, where=SUM)],
+        reasons=["t1 a * no", "t1 b * no"],
+    )
+    assert statuses(tested_paper)["sum", "x"] == EXACT
+
+
+def test_texts_in_place_of_numbers_are_passed_over(paper):
+    tested_paper = paper([number("a", "x", "—"), number("b", "x", "yes")])
+    assert statuses(tested_paper) == {}
+
+
+# The files
+
+
+def test_the_comparison_is_written_with_every_column(paper, tmp_path):
+    tested_paper = paper([*PARTS, number("sum", "x", "3.1")], [cell(("sum", "x"), 3.08, where=SUM)])
+    counts = compare_published([tested_paper], tmp_path / "out.csv")
+    assert counts == {EXACT: 1, NOT_RECOMPUTABLE: 2}
+    frame = pd.read_csv(tmp_path / "out.csv")
+    assert list(frame) == list(published.COLUMNS)
+    row = frame.set_index("row").loc["sum"]
+    assert (row["printed"], row["recomputed"], row["rule"]) == (3.1, 3.08, VALUES.sentence)
+
+
+def test_a_large_count_keeps_all_of_its_digits(paper, tmp_path):
+    whole = number("sum", "x", "735000123", unit="tokens")
+    tested_paper = paper([*PARTS, whole], [cell(("sum", "x"), 735_000_123, where=SUM)])
+    compare_published([tested_paper], tmp_path / "out.csv")
+    row = pd.read_csv(tmp_path / "out.csv").set_index("row").loc["sum"]
+    assert (row["recomputed"], row["status"]) == (735_000_123, EXACT)
+
+
+def test_a_place_that_two_rows_give_a_number_for_is_refused(tmp_path):
+    path = write_csv(tmp_path / "t1.csv", [number("a", "x", "1"), number("a", "x", "2")])
+    with pytest.raises(UserError, match=r"t1, row 'a', column 'x' stands in 2 rows; keep one"):
+        read_printed_numbers([path])
+
+
+def test_files_are_read_in_the_order_of_their_names(tmp_path):
+    paths = [
+        write_csv(tmp_path / f"{name}.csv", [number("a", "x", "1", exhibit=name)])
+        for name in ("t2", "t1")
+    ]
+    assert [row.exhibit for row in read_printed_numbers(paths)] == ["t1", "t2"]
+
+
+def test_a_paper_without_printed_numbers_is_refused(tmp_path):
+    (tmp_path / "t").mkdir()
+    with pytest.raises(UserError, match=r"nowhere has no tables .* printed numbers of 'nowhere'"):
+        printed_files(tmp_path, "nowhere")
+    path = write_csv(tmp_path / "t" / "t1.csv", [number("a", "x", "1")])
+    assert printed_files(tmp_path, "t") == [path]
+
+
+# Printed accuracies as a table
+
+
+def multiblimp(*numbers):
+    return [number(*fields, exhibit="table5", unit="%") for fields in numbers]
+
+
+def test_printed_accuracies_have_counts_intervals_and_their_place(tmp_path):
+    path = write_csv(tmp_path / "t.csv", multiblimp(("eng", "n", "770"), ("eng", "m", "99.4")))
+    assert read_published([path], "multiblimp", tmp_path / "out.parquet") == 1
+    (row,) = read_table(ACCURACIES, tmp_path / "out.parquet").to_pylist()
+    assert (row["model"], row["lang"], row["method"]) == ("m", "eng", "printed")
+    assert (row["n"], row["correct"], row["origin"]) == (770, 765, "table5/eng/m")
+    assert row["accuracy"] == pytest.approx(0.994)
+    assert row["low"] < row["accuracy"] < row["high"]
+    assert row["rounding"] == pytest.approx(0.0005)
+
+
+def test_an_accuracy_that_is_printed_twice_is_refused(tmp_path, monkeypatch):
+    reader = multiblimp_published.accuracies
+
+    def twice(numbers):
+        for accuracy in reader(numbers):
+            yield accuracy
+            yield type(accuracy)(
+                accuracy.model,
+                accuracy.lang,
+                accuracy.accuracy,
+                accuracy.rounding,
+                "table3/m/eng",
+                accuracy.n,
+            )
+
+    monkeypatch.setattr(multiblimp_published, "accuracies", twice)
+    path = write_csv(tmp_path / "t.csv", multiblimp(("eng", "n", "770"), ("eng", "m", "99.4")))
+    with pytest.raises(UserError, match="table5/eng/m and table3/m/eng are both the accuracy"):
+        read_published([path], "multiblimp", tmp_path / "out.parquet")
+
+
+def test_a_benchmark_without_a_known_print_is_refused(tmp_path):
+    with pytest.raises(UserError, match=r"paper 'x' is unknown; expected one of"):
+        read_published([], "x", tmp_path / "out.parquet")
+
+
+# Measured numbers beside printed ones
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high", "value", "expected"),
+    [
+        ("84.2", 80.0, 84.16, 82.0, AGREES),  # 84.16 would be printed so
+        ("84.2", 80.0, 84.14, 82.0, measured.DEVIATES),
+        ("79.9", 80.0, 84.0, 82.0, measured.DEVIATES),
+        ("80.0", 80.04, 84.0, 82.0, AGREES),
+        ("82.0", None, None, 82.04, AGREES),
+        ("82.0", None, None, 82.06, measured.DEVIATES),
+        ("82.0", float("nan"), float("nan"), 82.04, AGREES),
+        ("82.0", 81.0, None, 82.06, measured.DEVIATES),
+    ],
+)
+def test_a_measured_number_agrees_if_the_printed_is_in_its_interval(
+    text, low, high, value, expected
+):
+    row = published_row("a", "x", text, unit="%")
+    assert verdict_of(row, cell(("a", "x"), value, low=low, high=high)) == expected
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"), [(9, 12, AGREES), (7, 8.2, AGREES), (5, 7.4, measured.DEVIATES)]
+)
+def test_a_printed_bound_has_to_hold_somewhere_in_the_measured_interval(low, high, expected):
+    row = published_row("a", "x", "8", unit="points at least")
+    measured = cell(("a", "x"), (low + high) / 2, low=low, high=high)
+    assert verdict_of(row, measured) == expected
+
+
+@given(st.floats(0, 100), st.floats(0, 20), st.floats(0, 20))
+def test_the_number_that_was_measured_agrees_with_itself(value, below, above):
+    row = published_row("a", "x", f"{value:.1f}", unit="%")
+    measured = cell(("a", "x"), value, low=value - below, high=value + above)
+    assert verdict_of(row, measured) == AGREES
+
+
+def test_what_was_not_measured_was_not_run():
+    assert verdict_of(published_row("a", "x", "1.0"), None) == NOT_RUN
+
+
+def test_measured_cells_stand_beside_the_printed_numbers_they_stand_for(tmp_path):
+    numbers = [*PARTS, number("c", "x", "—")]
+    printed = write_csv(tmp_path / "t1.csv", numbers)
+    display = {"printed_row": "a", "printed_column": "x", "n": 200}
+    cells = [
+        cell(("Model A", "Accuracy"), 1.5, low=1.0, high=2.0, **display),
+        cell(("Model A", "Again"), 9.0, **display),
+    ]
+    path = write_cells(tmp_path / "t1.cells.parquet", cells)
+    counts = compare_measured({"x": ([printed], {"t1": path})}, tmp_path / "out.csv")
+    assert counts == {AGREES: 1, NOT_RUN: 1}
+    frame = pd.read_csv(tmp_path / "out.csv")
+    assert list(frame) == list(measured.COLUMNS)
+    first, second = frame.to_dict("records")
+    assert (first["row"], first["measured"], first["n"], first["verdict"]) == (
+        "a",
+        1.5,
+        200,
+        AGREES,
+    )
+    assert (second["row"], second["verdict"]) == ("b", NOT_RUN)
+    assert pd.isna(second["measured"])
+
+
+def test_a_campaign_without_exhibits_of_a_paper_has_run_none_of_it(tmp_path):
+    printed = write_csv(tmp_path / "t1.csv", PARTS)
+    assert compare_measured({"x": ([printed], {})}, tmp_path / "out.csv") == {NOT_RUN: 2}
+    assert compare_measured({}, tmp_path / "none.csv") == {}
+
+
+# The printed numbers of the repository
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_numbers_value_is_what_its_text_says(name):
+    for row in read_printed_numbers(sorted((PRINTED / name).glob("*.csv"))):
+        plain = row.text.replace("−", "-").replace(",", "").rstrip("%")
+        if re.fullmatch(r"-?\d*\.?\d+", plain) and row.value is not None and not row.fault:
+            assert float(plain) == pytest.approx(row.value, abs=1e-12), row
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_faulty_number_has_its_evidence(name):
+    rows = read_printed_numbers(sorted((PRINTED / name).glob("*.csv")))
+    assert [row.place for row in rows if row.fault and not row.note] == []
+    assert [row.place for row in rows if row.corrected is not None and not row.fault] == []
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_file_has_the_numbers_of_the_exhibit_it_is_called_after(name):
+    for path in sorted((PRINTED / name).glob("*.csv")):
+        assert {row.exhibit for row in read_rows(PublishedRow, path)} == {path.stem}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_each_reason_is_for_numbers_that_are_printed(name):
+    rows = read_printed_numbers(sorted((PRINTED / name).glob("*.csv")))
+    printed = [row for row in rows if row.value is not None]
+    for reason in read_rows(ReasonRow, PRINTED / name / "reasons.tsv"):
+        assert any(published.excuses(reason, row) for row in printed), reason

@@ -1,0 +1,105 @@
+"""Filling in the checksums of catalogue rows."""
+
+from hashlib import sha256
+
+import pytest
+from typer.testing import CliRunner
+
+from blimpworks.cli import app
+from blimpworks.errors import UserError
+from blimpworks.retrieval import pinning
+from support.loopback import COMMIT, DATA, QUICK, serving
+
+
+@pytest.fixture(autouse=True)
+def _direct(monkeypatch):
+    for variable in ("BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("NO_PROXY", "*")
+
+
+@pytest.fixture
+def server():
+    with serving() as running:
+        yield running
+
+
+HEADER = "name\tkind\tlang\tversion\tsha256\tbytes\tlicence\turl\tmirror"
+
+
+def row(name, url, digest="", size="", version="v1"):
+    return f"{name}\ttext\teng\t{version}\t{digest}\t{size}\tCC BY “4.0”\t{url}\t{name}"
+
+
+@pytest.fixture
+def table(tmp_path, server):
+    base = server.url.partition("/o/")[0]
+    lines = [
+        HEADER,
+        row("b", server.url),
+        row("done", server.url, "a" * 64, "7"),
+        row("a", server.url),
+        row("moving", f"{base}/o/r/HEAD/v1.2.txt"),
+    ]
+    path = tmp_path / "sources.tsv"
+    path.write_bytes("\r\n".join([*lines, ""]).encode())
+    return path
+
+
+def test_pin_fills_two_cells_and_nothing_else(table, server):
+    before = table.read_bytes()
+    done = CliRunner().invoke(app, ["pin", str(table), "a"], catch_exceptions=False)
+    digest = sha256(DATA).hexdigest()
+    assert done.stdout == f"a\t{digest}\t{len(DATA)}\n"
+    filled = row("a", server.url, digest, len(DATA)).encode()
+    assert table.read_bytes() == before.replace(row("a", server.url).encode(), filled)
+    assert [p.name for p in table.parent.iterdir()] == ["sources.tsv"]
+
+
+def test_pin_a_treebank(tmp_path, server):
+    header = "lang\ttreebank\tfile\tversion\tcommit\tsha256\tbytes\tlicence\turl\tmirror\n"
+    line = f"cym\tUD_Welsh-CCG\tt.conllu\tr2.15\t{COMMIT}\t%s\t%s\tCC\t{server.url}\tud/t.conllu\n"
+    table = tmp_path / "treebanks.tsv"
+    table.write_text(header + line % ("", ""))
+    pinning.pin_row(table, "ud/UD_Welsh-CCG/t.conllu", QUICK)
+    assert table.read_text() == header + line % (sha256(DATA).hexdigest(), len(DATA))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("dome", "has no row 'dome'; did you mean done?"),
+        ("done", "already has SHA-256"),
+        ("moving", "expected one with a 40-digit commit or a version"),
+    ],
+)
+def test_what_pin_refuses(table, server, name, said):
+    before = table.read_bytes()
+    with pytest.raises(UserError) as caught:
+        pinning.pin_row(table, name, QUICK)
+    assert said in str(caught.value)
+    assert table.read_bytes() == before
+    assert server.asked == []
+
+
+def test_a_failed_pin_changes_nothing(table, server):
+    before = table.read_bytes()
+    server.statuses = [404]
+    with pytest.raises(UserError, match="HTTP 404"):
+        pinning.pin_row(table, "a", QUICK)
+    assert table.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("path", "fixed"),
+    [
+        (f"o/r/{COMMIT}/x", True),
+        ("download/ud-treebanks-v2.16.tgz", True),
+        ("o/r/refs/tags/r2.15/x", True),
+        ("o/r/main/x-1.2", False),
+        ("o/r/HEAD/x", False),
+        ("x", False),
+    ],
+)
+def test_fixed_addresses(path, fixed):
+    assert pinning.is_fixed(f"http://127.0.0.1/{path}") is fixed

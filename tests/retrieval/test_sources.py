@@ -1,0 +1,368 @@
+"""Retrieval over real loopback connections: every way in which a download goes wrong."""
+
+import json
+import lzma
+import os
+import resource
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from hashlib import sha256
+
+import pytest
+from typer.testing import CliRunner
+
+from blimpworks.cli import app
+from blimpworks.errors import UserError
+from blimpworks.retrieval import sources
+from blimpworks.retrieval.download import PIECE, part_path
+from blimpworks.retrieval.sources import Pin
+from support.loopback import DATA, QUICK, serving
+from support.paths import REPOSITORY
+
+
+@pytest.fixture(autouse=True)
+def _direct(monkeypatch):
+    for variable in ("BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("NO_PROXY", "*")
+
+
+@pytest.fixture
+def server():
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def pin(server):
+    digest = sha256(DATA).hexdigest()
+    return Pin("ud/x/file.txt", server.url, digest, len(DATA), "ud/x/file.txt", "sources.tsv")
+
+
+@pytest.fixture
+def output(tmp_path):
+    return tmp_path / "out" / "file.txt"
+
+
+def refuse(pin, output, mirror=None, patience=QUICK):
+    """The sentence with which a retrieval is refused; nothing may lie under the final name."""
+    with pytest.raises(UserError) as caught:
+        sources.retrieve(pin, output, mirror, patience)
+    assert not output.exists()
+    sentence = str(caught.value)
+    assert "\n" not in sentence
+    assert pin.where in sentence or "mirror" in sentence
+    return sentence
+
+
+def part_with(output, url, content):
+    part = part_path(output, url)
+    part.parent.mkdir(parents=True)
+    part.write_bytes(content)
+    return part
+
+
+# --- mirror
+
+
+def put(mirror, pin, content, suffix=""):
+    path = mirror / (pin.mirror + suffix)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [("", bytes), (".xz", lzma.compress)])
+def test_mirror_comes_first(pin, output, tmp_path, server, suffix, pack):
+    put(tmp_path / "mirror", pin, pack(DATA), suffix)
+    assert sources.retrieve(pin, output, tmp_path / "mirror") == pin.mirror + suffix
+    assert output.read_bytes() == DATA
+    assert [p.name for p in output.parent.iterdir()] == ["file.txt"]
+    assert server.asked == []
+
+
+def test_what_the_mirror_lacks_is_downloaded(pin, output, tmp_path):
+    (tmp_path / "mirror").mkdir()
+    assert sources.retrieve(pin, output, tmp_path / "mirror", QUICK) == pin.url
+    assert output.read_bytes() == DATA
+
+
+@pytest.mark.parametrize(
+    ("content", "suffix", "said"),
+    [
+        (lzma.compress(DATA)[:-20], ".xz", "is not a whole .xz file"),
+        (b"no xz at all", ".xz", "is not a whole .xz file"),
+        (DATA[:-1] + b"?", "", "has SHA-256"),
+        (DATA[:-1], "", "has 1,048,575 bytes, expected 1,048,576"),
+        (lzma.compress(DATA * 3), ".xz", "has more bytes, expected 1,048,576"),
+    ],
+)
+def test_a_bad_mirror_file_is_named(pin, output, tmp_path, content, suffix, said):
+    path = put(tmp_path / "mirror", pin, content, suffix)
+    sentence = refuse(pin, output, tmp_path / "mirror")
+    assert said in sentence
+    assert str(path) in sentence
+    assert list(output.parent.iterdir()) == []
+
+
+def test_a_mirror_that_does_not_exist_is_refused(pin, output, tmp_path):
+    assert "is not a directory" in refuse(pin, output, tmp_path / "nowhere")
+
+
+# --- downloads that succeed
+
+
+def test_download(pin, output, server):
+    assert sources.retrieve(pin, output, None, QUICK) == pin.url
+    assert output.read_bytes() == DATA
+    assert [p.name for p in output.parent.iterdir()] == ["file.txt"]
+    assert server.asked == [None]
+
+
+def test_busy_server_is_asked_again(pin, output, server):
+    server.statuses = [503, 503]
+    sources.retrieve(pin, output, None, QUICK)
+    assert output.read_bytes() == DATA
+    assert len(server.asked) == 3
+
+
+def test_a_cut_is_continued(pin, output, server):
+    server.cuts = [300_000, 200_000]
+    sources.retrieve(pin, output, None, QUICK)
+    assert output.read_bytes() == DATA
+    first, second, third = server.asked
+    assert first is None
+    assert 300_000 - PIECE < int(second[6:-1]) <= 300_000
+    assert int(second[6:-1]) < int(third[6:-1])
+    assert server.sent[-1] == len(DATA) - int(third[6:-1])
+
+
+def test_a_server_without_ranges_starts_anew(pin, output, server):
+    server.ranges, server.cuts = False, [300_000]
+    sources.retrieve(pin, output, None, QUICK)
+    assert output.read_bytes() == DATA
+    assert server.sent == [300_000, len(DATA)]
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from blimpworks.retrieval.sources import Pin, retrieve
+name, url, digest, size, output = sys.argv[1:]
+retrieve(Pin(name, url, digest, int(size), name), Path(output), None)
+"""
+
+
+def test_a_killed_download_is_continued(pin, output, server):
+    server.hold = 300_000
+    arguments = [pin.name, pin.url, pin.sha256, str(pin.bytes), str(output)]
+    child = subprocess.Popen([sys.executable, "-c", KILLED, *arguments])
+    part = part_path(output, pin.url)
+    whole_pieces = 300_000 // PIECE * PIECE
+    deadline = time.monotonic() + 20
+    while not (part.exists() and part.stat().st_size == whole_pieces):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    child.kill()
+    assert child.wait() == -9
+    assert not output.exists()
+    server.hold = None
+    server.release.set()
+    sources.retrieve(pin, output, None, QUICK)
+    assert output.read_bytes() == DATA
+    assert server.asked == [None, f"bytes={whole_pieces}-"]
+    assert server.sent[-1] == len(DATA) - whole_pieces
+    assert not part.exists()
+
+
+def test_a_complete_part_needs_no_network(pin, output, server):
+    part_with(output, pin.url, DATA)
+    sources.retrieve(pin, output, None, QUICK)
+    assert output.read_bytes() == DATA
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("bad", [DATA + b"x", b"?" * len(DATA), b"?" * 1000])
+@pytest.mark.parametrize("known", [True, False], ids=["size known", "size unknown"])
+def test_a_useless_part_is_replaced(pin, output, server, bad, known):
+    part_with(output, pin.url, bad)
+    sources.retrieve(pin if known else replace(pin, bytes=None), output, None, QUICK)
+    assert output.read_bytes() == DATA
+    assert server.asked[-1] is None
+
+
+def test_a_complete_part_of_unknown_size_is_recognised(pin, output, server):
+    part_with(output, pin.url, DATA)
+    sources.retrieve(replace(pin, bytes=None), output, None, QUICK)
+    assert output.read_bytes() == DATA
+    assert server.asked == [f"bytes={len(DATA)}-"]
+
+
+def test_a_part_of_another_address_is_left_alone(pin, output, server):
+    part_with(output, pin.url.replace("0123", "3210"), b"?" * 1000)
+    sources.retrieve(pin, output, None, QUICK)
+    assert server.asked == [None]
+
+
+def test_an_empty_file(pin, output, server):
+    server.body = b""
+    sources.retrieve(replace(pin, bytes=0, sha256=sha256().hexdigest()), output, None, QUICK)
+    assert output.read_bytes() == b""
+
+
+# --- downloads that fail
+
+
+def test_wrong_content(pin, output, server):
+    server.body = DATA[:-1] + b"?"
+    sentence = refuse(pin, output)
+    found = sha256(server.body).hexdigest()
+    assert f"has SHA-256 {found}, expected {pin.sha256}" in sentence
+    assert pin.url in sentence
+    assert "try again" in sentence
+    assert list(output.parent.iterdir()) == []
+
+
+def test_wrong_size(pin, output, server):
+    server.body = DATA[:1000]
+    assert "has 1,000 bytes, expected 1,048,576" in refuse(pin, output)
+    server.body = DATA + DATA
+    assert "has more bytes, expected 1,048,576" in refuse(pin, output)
+    assert list(output.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (404, "has no such file (HTTP 404); correct the row's url"),
+        (403, "forbids it (HTTP 403)"),
+        (503, "failed (HTTP 503); try again later"),
+        (429, "too many requests from here (HTTP 429)"),
+    ],
+)
+def test_http_errors(pin, output, server, status, said):
+    server.statuses = [status] * 9
+    assert said in refuse(pin, output)
+    assert len(server.asked) == (1 if status in (403, 404) else 1 + QUICK.retries)
+
+
+def test_half_a_file(pin, output, server):
+    server.ranges, server.cuts = False, [300_000] * 9
+    sentence = refuse(pin, output)
+    assert "the connection keeps breaking off, last after 262,144 of 1,048,576 bytes" in sentence
+    assert part_path(output, pin.url).stat().st_size == 262_144
+
+
+def test_a_server_that_falls_silent(pin, output, server):
+    server.ranges, server.hold = False, 100_000
+    assert "keeps breaking off" in refuse(pin, output, patience=replace(QUICK, read=0.1))
+
+
+def test_refused_connection(pin, output):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    sentence = refuse(replace(pin, url=f"http://127.0.0.1:{port}/x"), output)
+    assert f"no connection to 127.0.0.1:{port} (connection refused)" in sentence
+
+
+def test_missing_host(pin, output):
+    sentence = refuse(replace(pin, url="http://nowhere.invalid/x"), output)
+    assert "the host nowhere.invalid cannot be found" in sentence
+
+
+def test_full_disk(pin, output):
+    part = part_path(output, pin.url)
+    part.parent.mkdir()
+    part.symlink_to("/dev/full")
+    with pytest.raises(UserError, match="not enough room to write it"):
+        sources.retrieve(pin, output, None, QUICK)
+    assert not output.exists()
+
+
+def test_full_disk_when_copying(pin, output, tmp_path):
+    put(tmp_path / "mirror", pin, DATA)
+    output.parent.mkdir()
+    (output.parent / f".file.txt.{os.getpid()}.tmp").symlink_to("/dev/full")
+    with pytest.raises(UserError, match="not enough room to write it"):
+        sources.retrieve(pin, output, tmp_path / "mirror")
+    assert list(output.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize("variable", ["BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE"])
+def test_offline(pin, output, server, monkeypatch, variable):
+    monkeypatch.setenv(variable, "1")
+    assert f"{variable} forbids the network; unset {variable}" in refuse(pin, output)
+    assert server.asked == []
+
+
+def test_a_row_without_checksum(pin, output, tmp_path, server):
+    put(tmp_path / "mirror", pin, DATA)
+    sentence = refuse(replace(pin, sha256=""), output, tmp_path / "mirror")
+    assert "`blimpworks pin sources.tsv ud/x/file.txt`" in sentence
+    assert server.asked == []
+
+
+def test_a_row_without_address(pin, output):
+    assert "expected an http(s) address" in refuse(replace(pin, url=""), output)
+
+
+# --- the verb
+
+
+def arguments(pin, output, mirror="", size=None):
+    given = {
+        "--name": pin.name,
+        "--url": pin.url,
+        "--sha256": pin.sha256,
+        "--bytes": str(pin.bytes) if size is None else size,
+        "--mirror-path": pin.mirror,
+        "--mirror": str(mirror),
+        "--output": str(output),
+    }
+    return ["retrieve", *(part for pair in given.items() for part in pair)]
+
+
+def test_the_record_says_where_it_came_from(pin, output, tmp_path):
+    done = CliRunner().invoke(app, arguments(pin, output), catch_exceptions=False)
+    assert done.exit_code == 0
+    record_path = output.with_name("file.txt.prov.json")
+    downloaded = json.loads(record_path.read_text())
+    assert downloaded["notes"] == {"origin": pin.url}
+    assert downloaded["outputs"][0]["sha256"] == pin.sha256
+    put(tmp_path / "mirror", pin, lzma.compress(DATA), ".xz")
+    CliRunner().invoke(app, arguments(pin, output, tmp_path / "mirror"), catch_exceptions=False)
+    copied = json.loads(record_path.read_text())
+    assert copied["notes"] == {"origin": "ud/x/file.txt.xz"}
+    assert copied["params"] == downloaded["params"]
+    assert str(tmp_path) not in json.dumps(copied["params"])
+
+
+def test_a_size_that_is_no_number(pin, output):
+    done = CliRunner().invoke(app, arguments(pin, output, size="1e6"))
+    assert isinstance(done.exception, UserError)
+
+
+def test_a_disk_that_fills_up_ends_any_command_in_one_sentence(tmp_path):
+    command = [sys.executable, "-m", "blimpworks", "build-tokens"]
+    treebank = next((REPOSITORY / "config/demo/data/ud").glob("*/*.conllu"))
+    outputs = {f"--{name}": tmp_path / name for name in ("tokens", "sentences", "malformed")}
+    command += [treebank, *(x for pair in outputs.items() for x in pair)]
+    command += ["--options", '{"malformed": "error"}']
+    done = subprocess.run(
+        command,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert (
+        f"blimpworks: {tmp_path / 'tokens'}: file too large; nothing half-written is left"
+        in done.stderr
+    )
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []

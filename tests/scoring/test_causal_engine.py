@@ -1,0 +1,270 @@
+import json
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM
+
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.scoring.decoder import Decoder
+from blimpworks.scoring.engine import load_engine
+from blimpworks.scoring.passes import padded_passes
+from blimpworks.scoring.transformers_engine import shortest_window
+from support import tiny
+
+SIZES = {
+    "vocab_size": 320,
+    "hidden_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "num_key_value_heads": 2,
+    "intermediate_size": 32,
+    "max_position_embeddings": 128,
+    "pad_token_id": 1,
+    "bos_token_id": 0,
+    "eos_token_id": 1,
+}
+SHARING = {
+    "llama": {},
+    "gpt2": {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 128},
+    "gpt_neo": {"num_layers": 2, "attention_types": [[["global", "local"], 1]]},
+    "gpt_neox": {},
+    "opt": {"ffn_dim": 32, "word_embed_proj_dim": 16},
+    "qwen3": {"head_dim": 8},
+    "gemma2": {"head_dim": 8, "final_logit_softcapping": 0.5},
+    "gemma3_text": {"head_dim": 8},
+    "mixtral": {"num_local_experts": 4},
+    "olmoe": {"num_experts": 4, "num_experts_per_tok": 2},
+    "cohere": {"logit_scale": 3.0},
+    "granite": {"logits_scaling": 0.2},
+}
+# Positions are distances within the row, or a state runs along it.
+NOT_SHARING = {
+    "bloom": {"n_layer": 2, "n_head": 2},
+    "mamba": {"state_size": 4},
+    "falcon": {"alibi": True, "new_decoder_architecture": False, "num_kv_heads": 2},
+    "mpt": {"d_model": 16, "n_heads": 2, "n_layers": 2, "max_seq_len": 128},
+}
+
+
+def random_model(kind, changes, seed=0):
+    """A model of any architecture, with weights that make its predictions differ."""
+    torch.manual_seed(seed)
+    model = AutoModelForCausalLM.from_config(AutoConfig.for_model(kind, **SIZES | changes))
+    with torch.no_grad():
+        for weights in model.parameters():
+            weights.add_(torch.randn_like(weights) * 0.2)
+    return model.eval()
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("trained")
+    corpus = tiny.write_corpus(directory / "text.txt")
+    return tiny.make_transformer(corpus, directory / "model" / "checkpoint.json")
+
+
+def checkpoint_of(model, trained, directory, **changes):
+    """A checkpoint of ``model`` with the trained model's tokenizer."""
+    directory.mkdir()
+    for path in trained.parent.glob("tokenizer*"):
+        (directory / path.name).write_bytes(path.read_bytes())
+    model.save_pretrained(directory)
+    described = json.loads(trained.read_text()) | {"files": {}} | changes
+    (directory / "checkpoint.json").write_text(json.dumps(described))
+    return directory / "checkpoint.json"
+
+
+def engine_of(checkpoint, sharing="always", **options):
+    wanted = ScoringOptions(sharing=sharing, batch_tokens=200, **options)
+    return load_engine(checkpoint, "transformers", wanted)
+
+
+def score(engine, texts):
+    return engine.logprobs(engine.encode(texts))
+
+
+def plain(model, rows):
+    """Log-probabilities after the first token, one sequence and one forward pass each."""
+    found = []
+    for row in rows:
+        ids = torch.tensor(row, dtype=torch.long)[None]
+        with torch.no_grad():
+            table = model(input_ids=ids).logits[0, :-1].float().log_softmax(-1)
+        found.append(table.gather(1, ids[0, 1:, None])[:, 0].numpy())
+    return found
+
+
+TEXTS = [
+    f"the {noun} {verb} the {other}"
+    for noun in tiny.NOUNS
+    for verb in tiny.VERBS
+    for other in (("dog", "dogs") if verb < "h" else ("cats", "cat"))
+]
+
+
+@pytest.mark.parametrize("kind", SHARING)
+def test_padded_rows_and_shared_prefixes_equal_a_pass_for_each_sentence(trained, tmp_path, kind):
+    model = random_model(kind, SHARING[kind])
+    checkpoint = checkpoint_of(model, trained, tmp_path / "m")
+    engine = engine_of(checkpoint)
+    texts = TEXTS + tiny.sentences(10)
+    rows = [[0, *encoded.ids.tolist()] for encoded in engine.encode(texts)]
+    assert engine._longest_shared > 0, kind
+    for sharing in ("always", "never"):
+        for found, expected in zip(
+            score(engine_of(checkpoint, sharing), texts), plain(model, rows), strict=True
+        ):
+            np.testing.assert_allclose(found, expected, atol=2e-5)
+
+
+@pytest.mark.parametrize("kind", NOT_SHARING)
+def test_architectures_that_cannot_share_prefixes_fall_back_with_a_reason(
+    trained, tmp_path, kind, caplog
+):
+    model = random_model(kind, NOT_SHARING[kind])
+    checkpoint = checkpoint_of(model, trained, tmp_path / "m")
+    engine = engine_of(checkpoint)
+    rows = [[0, *encoded.ids.tolist()] for encoded in engine.encode(TEXTS)]
+    for found, expected in zip(score(engine, TEXTS), plain(model, rows), strict=True):
+        np.testing.assert_allclose(found, expected, atol=2e-5)
+    assert "prefixes are not shared (" in caplog.text
+
+
+@pytest.mark.parametrize("kind", NOT_SHARING)
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_rounding_does_not_hide_that_an_architecture_cannot_share(trained, tmp_path, kind, dtype):
+    model = random_model(kind, NOT_SHARING[kind]).to(getattr(torch, dtype))
+    engine = engine_of(checkpoint_of(model, trained, tmp_path / "m", dtype=dtype))
+    assert engine._longest_shared == 0
+
+
+def test_sentences_longer_than_a_window_are_not_packed(trained, tmp_path):
+    model = random_model("mistral", {"head_dim": 8, "sliding_window": 8})
+    checkpoint = checkpoint_of(model, trained, tmp_path / "m")
+    engine = engine_of(checkpoint)
+    texts = [*tiny.sentences(30), "the dog", "the cat", "the dog sees"]
+    rows = [[0, *encoded.ids.tolist()] for encoded in engine.encode(texts)]
+    assert max(map(len, rows)) > 8  # these are not
+    for found, expected in zip(score(engine, texts), plain(model, rows), strict=True):
+        np.testing.assert_allclose(found, expected, atol=2e-5)
+    assert engine._longest_shared == shortest_window(model.config) == 8
+    assert min(map(len, rows)) <= 8  # these are packed
+
+
+@pytest.mark.parametrize("first", ["bos", "eos", "skip"])
+def test_shared_prefixes_decide_as_padded_rows_do(trained, first):
+    options = {"first_token": first}
+    packed, padded = (
+        score(engine_of(trained, sharing, **options), TEXTS) for sharing in ("always", "never")
+    )
+    for one, other in zip(packed, padded, strict=True):
+        assert np.isnan(one).tolist() == np.isnan(other).tolist()
+        assert np.isnan(one).tolist() == [first == "skip"] + [False] * (len(one) - 1)
+        np.testing.assert_allclose(one, other, atol=1e-5)
+    totals = np.array([[np.nansum(row, dtype=float) for row in rows] for rows in (packed, padded)])
+    decisions = totals[:, ::2] > totals[:, 1::2]
+    assert decisions[0].tolist() == decisions[1].tolist()
+    assert 0 < decisions.sum() < decisions.size
+
+
+@pytest.mark.parametrize("sharing", ["auto", "always", "never"])
+def test_results_do_not_depend_on_threads_or_order(trained, sharing):
+    engine = engine_of(trained, sharing)
+    texts = TEXTS + tiny.sentences(50, seed=4) + ["", "x"]
+    seen = []
+    engine._model._decoder.register_forward_hook(lambda *_: seen.append(torch.get_num_threads()))
+    before = torch.get_num_threads()
+    results = []
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            results.append(score(engine, texts))
+            assert torch.get_num_threads() == threads
+        results.append(score(engine, texts[::-1])[::-1])
+    finally:
+        torch.set_num_threads(before)
+    assert set(seen) == {1}
+    for rows in results[1:]:
+        assert [row.tobytes() for row in rows] == [row.tobytes() for row in results[0]]
+
+
+def computed(engine, texts):
+    """Tokens that went through the decoder."""
+    cells = []
+    engine._longest_shared  # noqa: B018 - is tried out here, which is not counted
+
+    def count(_, __, arguments, ___):
+        cells.append(arguments["input_ids"].numel())
+
+    handle = engine._model._decoder.register_forward_hook(count, with_kwargs=True)
+    score(engine, texts)
+    handle.remove()
+    return sum(cells)
+
+
+def test_prefixes_are_shared_automatically_where_that_pays(trained):
+    different = [f"{word} sees the dog that hears the nurse" for word in tiny.NOUNS]
+    counts = {
+        sharing: [computed(engine_of(trained, sharing), texts) for texts in (TEXTS, different)]
+        for sharing in ("auto", "always", "never")
+    }
+    assert counts["auto"] == [counts["always"][0], counts["never"][1]]
+    assert counts["always"][0] < counts["never"][0] / 2
+
+
+def test_options_that_move_digits_are_part_of_the_key(trained):
+    keys = {engine_of(trained, sharing).key for sharing in ("auto", "always", "never")}
+    assert len(keys) == 3
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_half_precision_shares_prefixes_too(trained, dtype):
+    engine = engine_of(trained, dtype=dtype)
+    packed, padded = (score(engine_of(trained, s, dtype=dtype), TEXTS) for s in ("always", "never"))
+    assert engine._longest_shared > 0
+    for one, other in zip(packed, padded, strict=True):
+        np.testing.assert_allclose(one, other, atol=0.2)
+
+
+@pytest.fixture
+def cramped(trained, monkeypatch):
+    """An engine on a device with memory for so many tokens in a pass."""
+
+    def make(sharing, most):
+        engine = engine_of(trained, sharing)
+        forward = Decoder._forward
+
+        def limited(self, one):
+            if one.ids.size > most:
+                raise torch.OutOfMemoryError("out of memory")
+            return forward(self, one)
+
+        engine._longest_shared  # noqa: B018 - is tried out while there is memory
+        monkeypatch.setattr(Decoder, "_forward", limited)
+        return engine
+
+    return make
+
+
+@pytest.mark.parametrize("sharing", ["always", "never"])
+def test_a_pass_too_big_for_memory_is_halved(trained, cramped, sharing):
+    expected = score(engine_of(trained, sharing), TEXTS)
+    for row, other in zip(score(cramped(sharing, 90), TEXTS), expected, strict=True):
+        np.testing.assert_allclose(row, other, atol=1e-5)
+
+
+def test_a_sentence_too_big_for_memory_fails_alone(trained, cramped):
+    texts = ["the dog", "the cat " + "that sees the bird " * 4, "the nurse"]
+    found = score(cramped("never", 16), texts)
+    assert found[1] == "out_of_memory"
+    assert [np.isnan(found[i]).any() for i in (0, 2)] == [False, False]
+
+
+def test_a_model_without_right_context_needs_no_mask(trained):
+    decoder = engine_of(trained)._model
+    rows = [np.arange(2, 2 + n, dtype=np.int32) for n in (3, 11)]
+    flat, lengths = np.concatenate(rows), np.array([3, 11])
+    together, _ = decoder.run(padded_passes(flat, lengths, 100), 14)
+    alone, _ = decoder.run(padded_passes(flat[:3], lengths[:1], 100), 3)
+    np.testing.assert_allclose(together[:3], alone, atol=1e-5)

@@ -1,0 +1,147 @@
+"""One switch for number format or first token, for models that differ in what they can do."""
+
+import logging
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from blimpworks.analysis.scoring_variants import parse_variant
+from blimpworks.campaign.engines import CHOICES, COMPARISONS, ENGINES, obstacle, settle
+from blimpworks.campaign.methods import find_method
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.errors import UserError
+from blimpworks.judging.sides import Side, totals
+from blimpworks.models.checkpoint import read_checkpoint, seal
+from blimpworks.scoring.engine import load_engine
+from blimpworks.scoring.run import score_items
+from support import tiny
+
+ENGINE_OF = {"ngram": "kenlm", "lstm": "lstm"}
+MAKERS = {
+    "causal": tiny.make_transformer,
+    "encoder-decoder": tiny.make_seq2seq,
+    "lstm": tiny.make_lstm,
+    "masked": tiny.make_masked,
+    "ngram": tiny.make_ngram,
+}
+FORMATS, POLICIES = ("float32", "bfloat16", "float16"), ("bos", "eos", "skip")
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """A small trained model of each architecture."""
+    root = tmp_path_factory.mktemp("choices")
+    corpus = tiny.write_corpus(root / "text.txt", 60)
+    return {name: make(corpus, root / name / "checkpoint.json") for name, make in MAKERS.items()}
+
+
+def open_engine(checkpoint, **settings):
+    architecture = read_checkpoint(checkpoint).architecture
+    name = ENGINE_OF.get(architecture, "transformers")
+    return load_engine(checkpoint, name, ScoringOptions(**settings))
+
+
+def test_every_engine_says_what_it_leaves_open():
+    assert CHOICES.keys() == ENGINES.keys()
+    assert {architecture for _, architecture in ENGINES} == COMPARISONS.keys()
+
+
+@pytest.mark.parametrize("architecture", MAKERS)
+def test_an_engine_takes_what_it_leaves_open_and_refuses_the_rest(models, architecture, tmp_path):
+    """The table and the engines agree: a description that the table excludes is refused."""
+    for path, content in tiny.contents(models[architecture].parent).items():
+        (tmp_path / path).write_bytes(content)
+    checkpoint = tmp_path / "checkpoint.json"
+    described = read_checkpoint(checkpoint)
+    possible = CHOICES[ENGINE_OF.get(architecture, "transformers"), architecture]
+    for dtype in FORMATS:
+        for first in POLICIES:
+            seal(checkpoint, described.model_copy(update={"dtype": dtype, "first_token": first}))
+            if dtype in possible.dtype and first in possible.first_token:
+                assert f"|{dtype}|" in open_engine(checkpoint).key
+                continue
+            with pytest.raises(UserError, match=f"first_token is '{first}'"):
+                open_engine(checkpoint)
+
+
+@pytest.mark.parametrize("architecture", MAKERS)
+def test_one_switch_sets_what_can_be_set_and_says_where_it_cannot(models, architecture, caplog):
+    described = read_checkpoint(models[architecture])
+    possible = CHOICES[ENGINE_OF.get(architecture, "transformers"), architecture]
+    caplog.set_level(logging.INFO)
+    key = open_engine(models[architecture], dtype="bfloat16", first_token="skip").key
+    for setting, value in (("dtype", "bfloat16"), ("first_token", "skip")):
+        own = getattr(described, setting)
+        follows = value in getattr(possible, setting)
+        assert (value if follows else own) in key.split("|")
+        assert follows or value not in key
+        told = f"{described.name}: {setting} is {value}, but the engine"
+        assert (told in caplog.text) == (not follows)
+        assert follows or f"it stays {own}" in caplog.text
+
+
+def test_scores_of_a_model_without_the_choice_are_not_made_again(models, tmp_path):
+    items = tiny.write_items(tmp_path / "items.parquet", [("a dog sees", "a dog see")])
+    manifests = []
+    for dtype in ("model", "bfloat16"):
+        manifests.append(tmp_path / f"{dtype}.json")
+        options = ScoringOptions(dtype=dtype, first_token="skip")
+        store = tmp_path / "store"
+        score_items([items], models["ngram"], store, manifests[-1], "kenlm", options)
+    assert manifests[0].read_bytes() == manifests[1].read_bytes()
+
+
+@pytest.mark.parametrize("after", ["", " ", " \u3000\n"])
+def test_white_space_at_the_end_does_not_count_the_end_symbol_in(models, after):
+    texts = ["the dog sees." + after, after]
+    table = tiny.shard_of(open_engine(models["ngram"]), texts)
+    assert table["ends"].to_pylist() == [[3, 7, 12, 13, 13], [0]]
+    none = np.array([-1, -1])
+    columns = (table[name].combine_chunks() for name in ("logprobs", "ends", "ids"))
+    logprobs, ends, ids = columns
+    side = Side(pa.array(texts), logprobs, ends, ids, np.zeros(2), none, none)
+    sums = totals(find_method("without_end"), side)
+    assert sums[0] == pytest.approx(sum(logprobs[0].as_py()[:4]))
+    assert np.isnan(sums[1])
+
+
+def test_near_ties_of_a_campaign_follow_the_format_that_a_model_is_run_in():
+    near = ScoringOptions().near_tie
+    run = settle("kenlm", "ngram", "dtype", "float32", "bfloat16")
+    assert (run, near.of("kenlm", run)) == ("float32", 0.0)
+    run = settle("transformers", "causal", "dtype", "float32", "bfloat16")
+    assert (run, near.of("transformers", run)) == ("bfloat16", near.bfloat16)
+
+
+def test_near_ties_of_an_engine_stand_in_place_of_those_of_the_format():
+    options = ScoringOptions(near_tie={"float32": 0.5, "engines": {"vllm": {"bfloat16": 0.4}}})
+    near = options.near_tie
+    assert [near.of(*pair) for pair in (("vllm", "bfloat16"), ("vllm", "float32"))] == [0.4, 0.5]
+    assert near.of("transformers", "bfloat16") == 0.25
+
+
+@pytest.mark.parametrize(
+    ("variant", "architecture", "reason"),
+    [
+        ("transformers:skip", "masked", "first_token is skip, but the engine transformers scores"),
+        ("transformers:eos", "encoder-decoder", "encoder-decoder models with bos only"),
+        ("kenlm:bfloat16", "ngram", "dtype is bfloat16, but the engine kenlm scores ngram models"),
+        ("lstm:bos", "lstm", "first_token is bos, but the engine lstm scores lstm models with eos"),
+        ("vllm", "masked", "the engine vllm runs no masked models"),
+        ("transformers:bfloat16:skip", "causal", None),
+        ("lstm:skip", "lstm", None),
+    ],
+)
+def test_a_variant_asks_for_what_its_name_says(variant, architecture, reason):
+    found = parse_variant(variant).obstacle(architecture, {})
+    assert found is None if reason is None else reason in found
+
+
+def test_a_model_without_the_choice_has_no_obstacle_in_its_own_setting():
+    for (name, architecture), possible in CHOICES.items():
+        for setting, values in possible._asdict().items():
+            assert obstacle(name, architecture, {setting: "model"}) is None
+            assert [obstacle(name, architecture, {setting: value}) for value in values] == [
+                None
+            ] * len(values)

@@ -1,0 +1,249 @@
+import json
+import math
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.torch import load_file
+
+from blimpworks.campaign.methods import find_method
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.errors import UserError
+from blimpworks.judging.sides import Side, totals, without_end
+from blimpworks.models.checkpoint import read_checkpoint
+from blimpworks.models.lstm import END_ID
+from blimpworks.models.threads import one_thread
+from blimpworks.models.words import split_at_spaces
+from blimpworks.scoring.engine import load_engine
+from blimpworks.scoring.store import EMPTY
+from support import tiny
+
+# Few words, so that prefixes and repeats come about by themselves; two of them are unknown.
+SENTENCES = st.lists(
+    st.lists(st.sampled_from(["the", "dog", "zebra", "yak"]), max_size=6), min_size=1, max_size=12
+)
+TEXTS = ["the dog sees the cat.", "the zebra hears the bird", "likes", "the cat likes!"]
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("lstm")
+    corpus = tiny.write_corpus(directory / "text.txt")
+    return tiny.make_lstm(corpus, directory / "model" / "checkpoint.json")
+
+
+def open_lstm(checkpoint, **settings):
+    return load_engine(checkpoint, "lstm", ScoringOptions(**settings))
+
+
+def words_of(checkpoint):
+    text = (checkpoint.parent / "vocabulary.txt").read_text(encoding="utf-8")
+    return text.rstrip("\n").split("\n")
+
+
+def lstm_step(weights, layer, inputs, hidden, cell):
+    """One step of one layer, from the equations; its gates: input, forget, cell, output."""
+    name = "lstm.{}_l" + str(layer)
+    gates = weights[name.format("weight_ih")] @ inputs + weights[name.format("bias_ih")]
+    gates = gates + weights[name.format("weight_hh")] @ hidden + weights[name.format("bias_hh")]
+    enter, forget, new, leave = gates.chunk(4)
+    cell = forget.sigmoid() * cell + enter.sigmoid() * new.tanh()
+    return leave.sigmoid() * cell.tanh(), cell
+
+
+def by_hand(checkpoint, words, start="<eos>"):
+    """Log-probability of each word, by an explicit loop over words and layers."""
+    weights = load_file(checkpoint.parent / "model.safetensors")
+    settings = json.loads((checkpoint.parent / "config.json").read_text())
+    ids = {word: number for number, word in enumerate(words_of(checkpoint))}
+    zeros = torch.zeros(settings["hidden"])
+    states = [(zeros, zeros)] * settings["layers"]
+    found, last = [], start
+    for word in words:
+        inputs = weights["embedding.weight"][ids.get(last, ids["<unk>"])]
+        for layer, (hidden, cell) in enumerate(states):
+            states[layer] = lstm_step(weights, layer, inputs, hidden, cell)
+            inputs = states[layer][0]
+        logits = weights["head.weight"] @ inputs + weights["head.bias"]
+        found.append(logits.log_softmax(0)[ids.get(word, ids["<unk>"])].item())
+        last = word
+    return found
+
+
+def test_words_and_the_end_score_as_in_an_explicit_loop(checkpoint):
+    engine = open_lstm(checkpoint)
+    assert "zebra" not in words_of(checkpoint)
+    rows = engine.logprobs(engine.encode(TEXTS))
+    words = ["the", "dog", "sees", "the", "cat", ".", "<eos>"]
+    assert rows[0] == pytest.approx(by_hand(checkpoint, words), abs=1e-5)
+    words = ["the", "zebra", "hears", "the", "bird", "<eos>"]
+    assert rows[1] == pytest.approx(by_hand(checkpoint, words), abs=1e-5)
+    assert rows[2] == pytest.approx(by_hand(checkpoint, ["likes", "<eos>"]), abs=1e-5)
+
+
+@pytest.mark.parametrize("after", ["", " ", " \u3000\n"])
+def test_the_end_takes_no_character(checkpoint, after):
+    """So that the method ``without_end`` leaves it out, as CLAMS does."""
+    texts = [TEXTS[0] + after, after]
+    table = tiny.shard_of(open_lstm(checkpoint), texts)
+    assert table["ends"].to_pylist() == [[3, 7, 12, 16, 20, 21, 21], [0]]
+    none = np.array([-1, -1])
+    columns = (table[name].combine_chunks() for name in ("logprobs", "ends", "ids"))
+    logprobs, ends, ids = columns
+    side = Side(pa.array(texts), logprobs, ends, ids, np.zeros(2), none, none)
+    assert without_end(side).tolist() == [*[True] * 6, False, False]
+    sums = totals(find_method("without_end"), side)
+    assert sums[0] == pytest.approx(sum(logprobs[0].as_py()[:6]))
+    assert math.isnan(sums[1])
+
+
+def test_nothing_conditions_the_first_word_under_skip(checkpoint):
+    engine = open_lstm(checkpoint, first_token="skip")
+    rows = engine.logprobs(engine.encode(TEXTS))
+    assert math.isnan(rows[1][0])
+    words = TEXTS[1].split()
+    rest = [*words[1:], "<eos>"]
+    assert rows[1][1:] == pytest.approx(by_hand(checkpoint, rest, start=words[0]), abs=1e-5)
+
+
+def test_batches_of_any_size_and_order_give_the_same(checkpoint):
+    rows = []
+    for most in (1, 12, 8192):
+        engine = open_lstm(checkpoint, batch_tokens=most)
+        encoded = engine.encode(TEXTS)
+        rows.append(np.concatenate(engine.logprobs(encoded)))
+        backwards = np.concatenate(engine.logprobs(encoded[::-1])[::-1])
+        assert rows[-1].tolist() == backwards.tolist()
+    assert rows[0] == pytest.approx(rows[2], abs=1e-5)
+    assert rows[1] == pytest.approx(rows[2], abs=1e-5)
+
+
+@one_thread()
+@torch.inference_mode()
+def padded(engine, texts):
+    """Scores by one pass of torch's LSTM over whole sentences, behind an ``<eos>`` or nothing."""
+    model = engine._loaded[0]
+    lead = [] if engine._skip else [END_ID]
+    rows = [torch.tensor([*lead, *each.ids.tolist()]) for each in engine.encode(texts)]
+    ids = torch.nn.utils.rnn.pad_sequence(rows)
+    normal = model.head(model.lstm(model.embedding(ids))[0]).log_softmax(-1)
+    found = [normal[range(len(row) - 1), n, row[1:]].numpy() for n, row in enumerate(rows)]
+    return found if lead else [np.concatenate([[np.nan], row]) for row in found]
+
+
+@pytest.fixture(scope="module")
+def engines(checkpoint):
+    """Engines by what conditions the first token."""
+    return {
+        first: [
+            open_lstm(checkpoint, sharing=sharing, first_token=first, batch_tokens=most)
+            for sharing, most in (("always", 8192), ("auto", 3), ("never", 8192), ("never", 3))
+        ]
+        for first in ("eos", "skip")
+    }
+
+
+@settings(max_examples=40, deadline=None)
+@given(SENTENCES, st.randoms(use_true_random=False))
+def test_shared_prefixes_change_no_score_and_no_decision(engines, sentences, random):
+    texts = [" ".join(words) for words in sentences]
+    shuffled = random.sample(range(len(texts)), len(texts))
+    for same in engines.values():
+        plain = padded(same[0], texts)
+        naive = [np.nansum(row, dtype=float) for row in plain]
+        for engine in same:
+            rows = engine.logprobs(engine.encode(texts))
+            for row, other in zip(rows, plain, strict=True):
+                assert np.allclose(row, other, rtol=0, atol=1e-5, equal_nan=True)
+            sums = [np.nansum(row, dtype=float) for row in rows]
+            for i, j in pairwise(range(len(texts))):
+                if texts[i].replace("yak", "zebra") == texts[j].replace("yak", "zebra"):
+                    assert sums[i] == sums[j]
+                elif abs(naive[i] - naive[j]) > 1e-4:
+                    assert (sums[i] > sums[j]) == (naive[i] > naive[j])
+            again = engine.logprobs(engine.encode([texts[i] for i in shuffled]))
+            for i, row in zip(shuffled, again, strict=True):
+                assert np.array_equal(row, rows[i], equal_nan=True)
+
+
+def computed(engine, texts):
+    """Tokens that go through the LSTM, and rows that go through its output layer."""
+    model, tokens, rows = engine._loaded[0], [], []
+    hooks = [
+        model.register_forward_hook(lambda _, given, __: tokens.append(given[0].numel())),
+        model.head.register_forward_hook(lambda _, given, __: rows.append(len(given[0]))),
+    ]
+    engine.logprobs(engine.encode(texts))
+    for hook in hooks:
+        hook.remove()
+    return sum(tokens), sum(rows)
+
+
+def test_a_shared_beginning_costs_once(checkpoint):
+    texts = ["the dog that the cat likes sees", "the dog that the cat likes hears"] * 2
+    # <eos> and six words, then two last words that <eos> follows.
+    assert computed(open_lstm(checkpoint), texts) == (9, 9)
+    assert computed(open_lstm(checkpoint, batch_tokens=1), texts) == (9, 9)
+    assert computed(open_lstm(checkpoint, first_token="skip"), texts) == (8, 8)
+    # Equal sentences are taken once even so, lest rounding set them apart.
+    assert computed(open_lstm(checkpoint, sharing="never"), texts) == (16, 16)
+
+
+def test_long_and_empty_texts(checkpoint):
+    texts = ["dog " * 3000, "", " ", "dog"]
+    table = tiny.shard_of(open_lstm(checkpoint), texts)
+    # Of an empty text the end can be scored, if something stands before it.
+    assert table["status"].to_pylist() == ["ok"] * 4
+    table = tiny.shard_of(open_lstm(checkpoint, first_token="skip"), texts)
+    assert table["status"].to_pylist() == ["ok", EMPTY, EMPTY, "ok"]
+
+
+def test_words_between_spaces_are_kept_whole(tmp_path):
+    corpus = tmp_path / "text.txt"
+    lines = [f"l' auteur rit {number} .\n" for number in range(60)]
+    corpus.write_text("".join(lines), encoding="utf-8")
+    whole = tiny.CORPUS.model_copy(update={"words": "whitespace"})
+    for options, first in ((whole, "l'"), (tiny.CORPUS, "l")):
+        checkpoint = tiny.make_lstm(corpus, tmp_path / "m" / "checkpoint.json", options=options)
+        [encoded] = open_lstm(checkpoint).encode(["l' auteur  rit ."])
+        assert words_of(checkpoint)[encoded.ids[0]] == first
+    assert split_at_spaces("l' auteur  rit .") == [("l'", 2), ("auteur", 9), ("rit", 14), (".", 16)]
+
+
+def test_trained_model_describes_itself(checkpoint):
+    described = read_checkpoint(checkpoint)
+    assert (described.architecture, described.first_token) == ("lstm", "eos")
+    assert sorted(described.files) == ["config.json", "model.safetensors", "vocabulary.txt"]
+    assert words_of(checkpoint)[:3] == ["<unk>", "<eos>", "the"]
+
+
+def test_vocabulary_must_fit_the_weights(checkpoint, tmp_path):
+    for name, content in tiny.contents(checkpoint.parent).items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "vocabulary.txt").write_text("<unk>\n<eos>\n")
+    engine = open_lstm(tiny.describe(tmp_path, "lstm"), first_token="eos")
+    with pytest.raises(UserError, match=r"vocabulary.txt has 2 words, but config.json .* says"):
+        engine.encode(["dog"])
+
+
+def test_what_an_lstm_cannot_do_is_refused(checkpoint, tmp_path):
+    for name, content in tiny.contents(checkpoint.parent).items():
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(UserError, match="an LSTM runs in float32 and starts after <eos>"):
+        open_lstm(tiny.describe(tmp_path, "lstm"))
+
+
+def test_what_decides_scores_is_in_the_key(checkpoint):
+    keys = [
+        open_lstm(checkpoint).key,
+        open_lstm(checkpoint, first_token="skip").key,
+        open_lstm(checkpoint, batch_tokens=5).key,
+        open_lstm(checkpoint, sharing="always").key,
+        open_lstm(checkpoint, sharing="never").key,
+        open_lstm(checkpoint, shard=10).key,
+    ]
+    assert len(set(keys)) == 6

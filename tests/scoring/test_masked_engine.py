@@ -1,0 +1,307 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import (
+    AlbertConfig,
+    AutoModelForMaskedLM,
+    AutoTokenizer,
+    BertConfig,
+    Data2VecTextConfig,
+    DebertaV2Config,
+    DistilBertConfig,
+    LongformerConfig,
+    ModernBertConfig,
+    MPNetConfig,
+    RobertaConfig,
+    RobertaPreLayerNormConfig,
+    XmodConfig,
+)
+
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.errors import UserError
+from blimpworks.models.checkpoint import read_checkpoint, seal
+from blimpworks.models.tokenizer import BERT, save_tokenizer
+from blimpworks.scoring.engine import Encoded, load_engine
+from blimpworks.scoring.masked_engine import word_numbers
+from blimpworks.scoring.plan import Request
+from blimpworks.scoring.store import EMPTY, TOO_LONG
+from support import tiny
+
+pytestmark = pytest.mark.xdist_group("masked")  # they share what is made once
+
+TEXTS = ["the dog sees the cat.", "the nurse hears the birds", "teachers like the água!", "dog"]
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("masked")
+    corpus = tiny.write_corpus(directory / "text.txt")
+    # Trained enough for what stands around a token to matter.
+    recipe = tiny.MASKED.model_copy(update={"epochs": 30})
+    return tiny.make_masked(corpus, directory / "model" / "checkpoint.json", recipe)
+
+
+def open_masked(checkpoint, **settings):
+    return load_engine(checkpoint, "transformers", ScoringOptions(**settings))
+
+
+def plain(checkpoint):
+    """The model and its tokenizer, as anyone would load them."""
+    model = AutoModelForMaskedLM.from_pretrained(checkpoint.parent)
+    return model.eval(), AutoTokenizer.from_pretrained(checkpoint.parent)
+
+
+def by_hand(checkpoint, text, hide=lambda token, word, words: False):
+    """Pseudo-log-likelihoods by an explicit loop; ``hide`` says which others to mask too."""
+    model, tokenizer = plain(checkpoint)
+    encoded = tokenizer(text)
+    ids, words = encoded["input_ids"], encoded.word_ids()
+    found = []
+    for token in range(1, len(ids) - 1):
+        masked = list(ids)
+        for other in range(1, len(ids) - 1):
+            if other == token or (other > token and hide(other, words[token], words)):
+                masked[other] = tokenizer.mask_token_id
+        with torch.no_grad():
+            logits = model(torch.tensor([masked])).logits
+        found.append(logits.log_softmax(-1)[0, token, ids[token]].item())
+    return found
+
+
+def test_each_token_is_masked_alone(checkpoint):
+    engine = open_masked(checkpoint)
+    scores = engine.logprobs(engine.encode(TEXTS))
+    for text, row in zip(TEXTS, scores, strict=True):
+        assert row == pytest.approx(by_hand(checkpoint, text), abs=1e-5)
+
+
+def test_later_tokens_of_a_word_are_hidden_with_it(checkpoint):
+    engine = open_masked(checkpoint, masked={"pll": "within_word_l2r"})
+    text = "the doctors see hearing dogs"
+    words = plain(checkpoint)[1](text).word_ids()
+    assert len(set(words)) < len(words) - 1, "some word has several pieces"
+    [row] = engine.logprobs(engine.encode([text]))
+    same = by_hand(checkpoint, text, lambda other, word, words: words[other] == word)
+    assert row == pytest.approx(same, abs=1e-5)
+    assert not np.allclose(row, by_hand(checkpoint, text), atol=1e-3)
+
+
+def test_both_ways_agree_where_words_are_one_token(checkpoint):
+    text = "the dog sees the cat"
+    rows = []
+    for pll in ("original", "within_word_l2r"):
+        engine = open_masked(checkpoint, masked={"pll": pll})
+        rows += engine.logprobs(engine.encode([text]))
+    assert len(rows[0]) == 5
+    assert rows[0].tolist() == rows[1].tolist()
+
+
+def region(text, word):
+    start = text.index(word)
+    return Request(text, start, start + len(word))
+
+
+def test_a_single_piece_scores_as_the_word_masked_by_hand(checkpoint):
+    """What CLAMS does: the critical word replaced by one mask, both forms guessed there."""
+    engine = open_masked(checkpoint)
+    texts = ["the dog sees the cat.", "the dog likes the cat."]
+    requests = [region(text, text.split()[2]) for text in texts]
+    pairs = zip(requests, engine.encode(texts), strict=True)
+    encoded = [request.restrict(tokens) for request, tokens in pairs]
+    assert [int(e.wanted.sum()) for e in encoded] == [1, 1]
+    scores = [row[e.wanted][0] for row, e in zip(engine.logprobs(encoded), encoded, strict=True)]
+    model, tokenizer = plain(checkpoint)
+    asked = tokenizer("the dog [MASK] the cat.", return_tensors="pt")
+    with torch.no_grad():
+        logits = model(**asked).logits[0, 3]
+    sees, likes = tokenizer.convert_tokens_to_ids(["sees", "likes"])
+    logprobs = logits.log_softmax(-1)
+    assert scores == pytest.approx([logprobs[sees].item(), logprobs[likes].item()], abs=1e-5)
+    # So comparing scores is comparing logits, which is what the authors compare.
+    difference = (logits[sees] - logits[likes]).item()
+    assert scores[0] - scores[1] == pytest.approx(difference, abs=1e-5)
+
+
+def test_a_word_of_several_pieces_is_not_masked_whole(checkpoint):
+    engine = open_masked(checkpoint)
+    text = "the doctors see the cat."
+    request = region(text, "doctors")
+    [encoded] = [request.restrict(e) for e in engine.encode([text])]
+    pieces = int(encoded.wanted.sum())
+    assert pieces > 1, "so that a method with the single-piece rule gives it no score"
+    [row] = engine.logprobs([encoded])
+    everything = by_hand(checkpoint, text)
+    assert row[encoded.wanted] == pytest.approx(np.array(everything)[encoded.wanted], abs=1e-5)
+
+
+def test_only_wanted_tokens_are_scored(checkpoint):
+    engine = open_masked(checkpoint)
+    assert engine.regional
+    [encoded] = engine.encode(["the dog sees the cat."])
+    wanted = np.array([False, True, False, False, True, False])
+    rows = engine.logprobs([encoded, Encoded(encoded.ids, encoded.ends, wanted)])
+    assert np.isnan(rows[1]).tolist() == (~wanted).tolist()
+    assert rows[1][wanted] == pytest.approx(rows[0][wanted], abs=1e-5)
+
+
+@pytest.mark.parametrize("pll", ["original", "within_word_l2r"])
+def test_batches_of_any_size_give_the_same(checkpoint, pll):
+    rows = []
+    for most in (1, 40, 8192):
+        engine = open_masked(checkpoint, batch_tokens=most, masked={"pll": pll})
+        rows.append(np.concatenate(engine.logprobs(engine.encode(TEXTS))))
+    assert rows[0] == pytest.approx(rows[2], abs=1e-5)
+    assert rows[1] == pytest.approx(rows[2], abs=1e-5)
+
+
+def test_order_of_the_texts_is_no_matter(checkpoint):
+    engine = open_masked(checkpoint, batch_tokens=60)
+    encoded = engine.encode(TEXTS)
+    forwards = engine.logprobs(encoded)
+    backwards = engine.logprobs(encoded[::-1])[::-1]
+    assert [row.tolist() for row in forwards] == [row.tolist() for row in backwards]
+
+
+def test_what_decides_scores_is_in_the_key(checkpoint):
+    keys = {
+        open_masked(checkpoint, masked={"pll": pll}, batch_tokens=most).key
+        for pll in ("original", "within_word_l2r")
+        for most in (100, 200)
+    }
+    assert len(keys) == 4
+
+
+def test_too_long_and_empty_texts_have_no_score(checkpoint):
+    engine = open_masked(checkpoint)
+    assert engine.limit == tiny.MASKED.context - 2
+    texts = ["dog " * engine.limit, "dog " * (engine.limit + 1), "", " "]
+    table = tiny.shard_of(engine, texts)
+    assert table["status"].to_pylist() == ["ok", TOO_LONG, EMPTY, EMPTY]
+    assert math.isfinite(sum(table["logprobs"][0].as_py()))
+
+
+@pytest.fixture(scope="module")
+def roomy(tmp_path_factory):
+    """A model whose context is 512 tokens, of random weights."""
+    directory = tmp_path_factory.mktemp("roomy")
+    recipe = tiny.MASKED.model_copy(update={"context": 512, "max_steps": 1})
+    corpus = tiny.write_corpus(directory / "text.txt", 40)
+    return tiny.make_masked(corpus, directory / "model" / "checkpoint.json", recipe)
+
+
+def test_512_tokens_fit_in_batches_of_one_size(roomy, monkeypatch):
+    engine = open_masked(roomy, batch_tokens=2048)
+    assert engine.limit == 510
+    passes = []
+    forward = engine._forward
+    monkeypatch.setattr(engine, "_forward", lambda rows: passes.append(len(rows)) or forward(rows))
+    [row] = engine.logprobs(engine.encode(["dog " * 510]))
+    assert np.isfinite(row).all()
+    assert max(passes) * 512 <= 2048
+    assert sum(passes) == 510
+
+
+def test_a_pass_too_big_for_memory_is_made_in_halves(checkpoint, monkeypatch):
+    engine = open_masked(checkpoint)
+    whole = engine.logprobs(engine.encode(TEXTS))
+    forward = engine._forward
+
+    def small_memory(rows):
+        if len(rows) > 3 or len(rows[0].encoded.ids) == 1:
+            raise torch.OutOfMemoryError
+        return forward(rows)
+
+    monkeypatch.setattr(engine, "_forward", small_memory)
+    halved = engine.logprobs(engine.encode(TEXTS))
+    assert halved[3] == "out_of_memory"
+    for row, other in zip(whole[:3], halved[:3], strict=True):
+        assert row == pytest.approx(other, abs=1e-5)
+
+
+SMALL = {"vocab_size": 40, "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1}
+SMALL |= {"intermediate_size": 24, "max_position_embeddings": 64, "pad_token_id": 0}
+CONFIGS = {
+    "bert": BertConfig(**SMALL),
+    "roberta": RobertaConfig(**SMALL),
+    "data2vec-text": Data2VecTextConfig(**SMALL),
+    "roberta-prelayernorm": RobertaPreLayerNormConfig(**SMALL),
+    "xmod": XmodConfig(**SMALL, default_language="en_XX"),
+    "longformer": LongformerConfig(**SMALL, attention_window=8),
+    "mpnet": MPNetConfig(**SMALL | {"pad_token_id": 1}),
+    "distilbert": DistilBertConfig(vocab_size=40, dim=16, n_heads=2, n_layers=1, hidden_dim=24),
+    "albert": AlbertConfig(**SMALL, embedding_size=8),
+    "modernbert": ModernBertConfig(**SMALL, reference_compile=False),
+    "deberta": DebertaV2Config(**SMALL),
+}
+
+AFTER_PADDING = {
+    **dict.fromkeys(("roberta", "data2vec-text", "roberta-prelayernorm", "xmod", "longformer"), 1),
+    "mpnet": 2,  # takes 1 for the padding token's id, whatever that is
+}
+"""Places at the head of a table of positions that no token gets."""
+
+
+def letters(directory):
+    """A tokenizer whose tokens are letters, SentencePiece's mark of a space among them."""
+    pieces = {token: i for i, token in enumerate([*BERT.values(), "▁", *"abcdefghijklmnop"])}
+    tokenizer = Tokenizer(models.BPE(pieces, [], unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    ends = [("[CLS]", 2), ("[SEP]", 3)]
+    tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", None, ends)
+    tokenizer.add_special_tokens(list(BERT.values()))
+    save_tokenizer(tokenizer, directory, 64, BERT)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_architectures_of_masked_models_score_as_by_hand(tmp_path, name):
+    torch.manual_seed(1)
+    AutoModelForMaskedLM.from_config(CONFIGS[name]).save_pretrained(tmp_path)
+    letters(tmp_path)
+    checkpoint = tiny.describe(tmp_path, "masked")
+    engine = open_masked(checkpoint)
+    assert engine.limit == 62 - AFTER_PADDING.get(name, 0)
+    texts = ["ab cd", "a bad cab", "gone", "a" * (engine.limit - 1)]
+    assert max(len(encoded.ids) for encoded in engine.encode(texts)) == engine.limit
+    for text, row in zip(texts, engine.logprobs(engine.encode(texts)), strict=True):
+        assert row == pytest.approx(by_hand(checkpoint, text), abs=1e-5)
+
+    if name in AFTER_PADDING:
+        with pytest.raises((IndexError, RuntimeError), match=r"index"):
+            by_hand(checkpoint, "a" * engine.limit)
+
+
+def test_words_marked_by_a_leading_space_are_words(tmp_path):
+    torch.manual_seed(1)
+    AutoModelForMaskedLM.from_config(CONFIGS["bert"]).save_pretrained(tmp_path)
+    letters(tmp_path)
+    engine = open_masked(tiny.describe(tmp_path, "masked"), masked={"pll": "within_word_l2r"})
+    [encoded] = engine.encode(["ab cde"])
+    assert encoded.words.tolist() == [0, 0, 0, 1, 1, 1, 1]
+    [row] = engine.logprobs([encoded])
+    same = by_hand(tmp_path / "x", "ab cde", lambda other, word, words: words[other] == word)
+    assert row == pytest.approx(same, abs=1e-5)
+
+
+def test_words_end_at_white_space_whatever_the_tokenizer_says():
+    assert word_numbers("dog is", [0, 0, 0], [(0, 2), (2, 3), (3, 6)]).tolist() == [0, 0, 1]
+    assert word_numbers("a b", [0, 0], [(0, 1), (2, 3)]).tolist() == [0, 1]
+    assert word_numbers("don't", [0, 1, 2], [(0, 3), (3, 4), (4, 5)]).tolist() == [0, 1, 2]
+
+
+def test_a_causal_model_is_no_masked_one(tmp_path):
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 30)
+    directory = tiny.make_transformer(corpus, tmp_path / "a" / "checkpoint.json").parent
+    with pytest.raises(UserError, match="the tokenizer has no mask token"):
+        open_masked(tiny.describe(directory, "masked"))
+
+
+def test_other_first_tokens_are_refused(checkpoint, tmp_path):
+    for name, content in tiny.contents(checkpoint.parent).items():
+        (tmp_path / name).write_bytes(content)
+    described = read_checkpoint(checkpoint).model_copy(update={"first_token": "skip"})
+    seal(tmp_path / "checkpoint.json", described)
+    with pytest.raises(UserError, match="first_token is 'skip', but a model of architecture"):
+        open_masked(tmp_path / "checkpoint.json")

@@ -1,0 +1,158 @@
+"""Our sentence scores beside those of minicons and lm-evaluation-harness, and where they part."""
+
+import json
+
+import numpy as np
+import pytest
+from transformers import AutoTokenizer
+
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.scoring.engine import load_engine
+from support import peers, tiny
+
+TEXTS = tiny.sentences(60, seed=5)
+CLOSE = 1e-4
+HARNESS_TASKS = {
+    # Fields and delimiters of the harness' own templates.
+    "blimp": {},
+    "multiblimp": {"target_delimiter": ""},
+}
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("peers")
+    return tiny.make_transformer(
+        tiny.write_corpus(directory / "text.txt"), directory / "model" / "checkpoint.json"
+    )
+
+
+def rows(checkpoint, texts, first="bos"):
+    engine = load_engine(checkpoint, "transformers", ScoringOptions(first_token=first))
+    return engine.logprobs(engine.encode(texts))
+
+
+def totals(checkpoint, texts=TEXTS, first="bos"):
+    return np.array([np.nansum(row, dtype=float) for row in rows(checkpoint, texts, first)])
+
+
+def decisions(values):
+    return (values[::2] > values[1::2]).tolist()
+
+
+def minicons(checkpoint, **options):
+    return peers.minicons(checkpoint.parent, TEXTS, **options)
+
+
+def harness(checkpoint):
+    return peers.harness(checkpoint.parent)
+
+
+def loglikelihoods(model):
+    return peers.loglikelihoods(model, TEXTS)
+
+
+def test_minicons_with_bos_gives_the_same_scores_and_decisions(checkpoint):
+    ours, theirs = totals(checkpoint), minicons(checkpoint, reduction=peers.summed, bos_token=True)
+    np.testing.assert_allclose(theirs, ours, atol=CLOSE)
+    assert decisions(theirs) == decisions(ours)
+
+
+def test_minicons_by_default_leaves_the_first_token_unscored(checkpoint):
+    theirs = minicons(checkpoint, reduction=peers.summed)
+    np.testing.assert_allclose(theirs, totals(checkpoint, first="skip"), atol=CLOSE)
+    # It lacks the first token, and the second is not conditioned on BOS.
+    assert (np.abs(theirs - totals(checkpoint)) > 0.1).all()
+
+
+def test_minicons_by_default_averages_over_the_scored_tokens(checkpoint):
+    means = [np.nanmean(row) for row in rows(checkpoint, TEXTS, "skip")]
+    np.testing.assert_allclose(minicons(checkpoint), means, atol=CLOSE)
+
+
+def test_minicons_doubles_bos_where_the_tokenizer_adds_it(checkpoint, tmp_path):
+    for path in checkpoint.parent.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    adding = json.loads((tmp_path / "tokenizer.json").read_text(encoding="utf-8"))
+    bos = {"SpecialToken": {"id": "<s>", "type_id": 0}}
+    adding["post_processor"] = {
+        "type": "TemplateProcessing",
+        "single": [bos, {"Sequence": {"id": "A", "type_id": 0}}],
+        "pair": [
+            bos,
+            {"Sequence": {"id": "A", "type_id": 0}},
+            {"Sequence": {"id": "B", "type_id": 1}},
+        ],
+        "special_tokens": {"<s>": {"id": "<s>", "ids": [0], "tokens": ["<s>"]}},
+    }
+    (tmp_path / "tokenizer.json").write_text(json.dumps(adding), encoding="utf-8")
+    copy = tmp_path / "checkpoint.json"
+    assert AutoTokenizer.from_pretrained(tmp_path)("<s>a").input_ids[:2] == [0, 0]
+    doubled = minicons(copy, reduction=peers.summed, bos_token=True)
+    plain = minicons(copy, reduction=peers.summed)
+    np.testing.assert_allclose(plain, totals(checkpoint), atol=CLOSE)
+    assert (np.abs(doubled - plain) > 0.1).all()
+
+
+def test_the_harness_gives_the_same_scores_and_decisions(checkpoint):
+    ours, theirs = totals(checkpoint), loglikelihoods(harness(checkpoint))
+    np.testing.assert_allclose(theirs, ours, atol=CLOSE)
+    assert decisions(theirs) == decisions(ours)
+
+
+def test_the_harness_conditions_on_eos_where_there_is_no_bos(checkpoint, tmp_path):
+    for path in checkpoint.parent.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    del settings["bos_token"]
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    theirs = loglikelihoods(harness(tmp_path / "checkpoint.json"))
+    np.testing.assert_allclose(theirs, totals(checkpoint, first="eos"), atol=CLOSE)
+    assert (np.abs(theirs - totals(checkpoint)) > 1e-3).any()
+
+
+def evaluate(model, name, directory, pairs):
+    """Scores of all choices and the accuracy, by the harness' evaluator."""
+    from lm_eval import simple_evaluate
+    from lm_eval.tasks import TaskManager
+
+    data = directory / "data.jsonl"
+    lines = [json.dumps({"good": good, "bad": bad}) for good, bad in pairs]
+    data.write_text("\n".join(lines), encoding="utf-8")
+    task = {
+        "task": f"local_{name}",
+        "dataset_path": "json",
+        "dataset_kwargs": {
+            "data_files": {"test": str(data)},
+            "cache_dir": str(directory / "cache"),
+        },
+        "output_type": "multiple_choice",
+        "test_split": "test",
+        "doc_to_text": "",
+        "doc_to_target": 0,
+        "doc_to_choice": "{{[good, bad]}}",
+        "metric_list": [{"metric": "acc", "aggregation": "mean", "higher_is_better": True}],
+        **HARNESS_TASKS[name],
+    }
+    found = simple_evaluate(
+        model=model,
+        tasks=[task],
+        task_manager=TaskManager(include_defaults=False),
+        bootstrap_iters=0,
+    )
+    samples = found["samples"][f"local_{name}"]
+    samples.sort(key=lambda sample: sample["doc_id"])
+    scores = [choice[0] for sample in samples for choice in sample["filtered_resps"]]
+    return np.array(scores), found["results"][f"local_{name}"]["acc,none"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HARNESS_TASKS)
+def test_the_harness_puts_a_space_before_sentences_of_blimp(checkpoint, tmp_path, name):
+    pairs = list(zip(TEXTS[::2], TEXTS[1::2], strict=True))
+    theirs, accuracy = evaluate(harness(checkpoint), name, tmp_path, pairs)
+    ours, spaced = totals(checkpoint), totals(checkpoint, [f" {text}" for text in TEXTS])
+    equal = spaced if name == "blimp" else ours
+    np.testing.assert_allclose(theirs, equal, atol=CLOSE)
+    assert accuracy == pytest.approx(np.mean(decisions(equal)))
+    assert (np.abs(spaced - ours) > 0.01).any()

@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.errors import UserError
+from blimpworks.scoring.engine import Encoded
+from blimpworks.scoring.plan import Request, by_prefix, in_order, requests_of, shared_characters
+from blimpworks.scoring.spans import overlaps, token_starts
+from blimpworks.scoring.store import sentence_keys
+from support import tiny
+
+TEXTS = st.text("ab ", max_size=6)
+REQUESTS = st.sets(st.builds(Request, TEXTS, st.integers(-1, 3), st.integers(-1, 6)))
+
+
+class Sharing:
+    shares_prefixes = True
+
+
+class Padding:
+    shares_prefixes = False
+
+
+def options(**changes):
+    return ScoringOptions(**changes)
+
+
+def test_a_sentence_of_several_pairs_and_benchmarks_is_asked_for_once(tmp_path):
+    one = tiny.write_items(tmp_path / "one.parquet", [("a dog", "a dogs"), ("a dog", "a cat")])
+    other = tiny.write_items(tmp_path / "other.parquet", [("a cat", "a dog")])
+    assert requests_of([one, other]) == {Request("a dog"), Request("a dogs"), Request("a cat")}
+
+
+def test_a_region_of_a_sentence_is_another_request_than_the_whole(tmp_path):
+    items = tiny.write_items(tmp_path / "items.parquet", [("a dog sees", "a dogs sees")])
+    found = requests_of([items], regions=True)
+    assert found == {Request("a dog sees", 2, 5), Request("a dogs sees", 2, 6)}
+    keys = sentence_keys("engine", found | requests_of([items]))
+    assert len({*keys.values()}) == 4
+
+
+def test_an_item_without_a_sentence_is_told(tmp_path):
+    items = tiny.write_items(tmp_path / "items.parquet", [("a", "b")], bad=[None])
+    with pytest.raises(UserError, match=r"items\.parquet: column 'bad' has 1 empty cells"):
+        requests_of([items])
+
+
+def test_a_region_is_the_tokens_that_overlap_it():
+    encoded = Encoded(np.arange(4, dtype=np.int32), np.array([1, 5, 8, 10], dtype=np.int32))
+    assert Request("x" * 10).restrict(encoded) is encoded
+    wanted = Request("x" * 10, 2, 6).restrict(encoded).wanted
+    assert wanted.tolist() == [False, True, True, False]
+
+
+@given(st.lists(st.integers(0, 4)), st.integers(-1, 12), st.integers(0, 12))
+def test_overlap_is_that_of_the_tokens_characters(widths, first, after):
+    ends = np.cumsum(widths, dtype=np.int64)
+    found = overlaps(token_starts(ends), ends, first, after)
+    for start, end, inside in zip(token_starts(ends), ends, found, strict=True):
+        own = range(start, end) or range(start, start + 1)
+        assert inside == (first >= 0 and any(first <= c < after for c in own))
+
+
+@given(REQUESTS, st.booleans())
+def test_the_order_is_the_same_however_requests_came(requests, prefixes):
+    ordered = in_order(requests, prefixes=prefixes)
+    assert sorted(ordered) == sorted(requests)
+    assert ordered == in_order(ordered[::-1], prefixes=prefixes)
+    lengths = [len(request.text) for request in ordered]
+    texts = [request.text for request in ordered]
+    assert (texts == sorted(texts)) if prefixes else (lengths == sorted(lengths))
+
+
+@given(st.sets(TEXTS))
+def test_shared_characters_are_what_a_prefix_tree_of_characters_saves(texts):
+    nodes = {text[:end] for text in texts for end in range(1, len(text) + 1)}
+    total = sum(map(len, texts))
+    expected = 1 - len(nodes) / total if total else 0
+    assert shared_characters(texts) == pytest.approx(expected)
+
+
+ALIKE = {Request(f"the teacher near the doctors {word}") for word in ("sees", "see", "hears")}
+UNLIKE = {Request("birds"), Request("the cat"), Request("a dog")}
+
+
+@pytest.mark.parametrize(
+    ("requests", "engine", "sharing", "expected"),
+    [
+        (ALIKE, Sharing, "auto", True),
+        (UNLIKE, Sharing, "auto", False),
+        (UNLIKE, Sharing, "always", True),
+        (ALIKE, Sharing, "never", False),
+        (ALIKE, Padding, "always", False),
+    ],
+)
+def test_prefixes_are_shared_where_that_pays(requests, engine, sharing, expected):
+    assert by_prefix(requests, engine, options(sharing=sharing)) is expected

@@ -1,0 +1,257 @@
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from itertools import pairwise
+
+import pytest
+
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.cluster.deadline import DEADLINE, RESERVE, Deadline, deadline_of
+from blimpworks.errors import OutOfTime, UserError
+from blimpworks.scoring import progress
+from blimpworks.scoring.progress import ATTEMPT, Progress, read_progress
+from blimpworks.scoring.run import score_items
+from blimpworks.scoring.store import Store
+from blimpworks.scoring.watch import Watch, Watches
+from support import tiny
+
+OPTIONS = ScoringOptions(shard=7, batch_tokens=200)
+ID = "0123456789abcdef" * 2
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("models")
+    corpus = tiny.write_corpus(directory / "text.txt")
+    return {
+        "transformers": tiny.make_transformer(corpus, directory / "tf" / "checkpoint.json"),
+        "kenlm": tiny.make_ngram(corpus, directory / "ng" / "checkpoint.json"),
+    }
+
+
+def pairs(count, seed=1):
+    texts = tiny.sentences(2 * count, seed=seed)
+    return list(zip(texts[::2], texts[1::2], strict=True))
+
+
+@pytest.fixture
+def items(tmp_path):
+    """Items of two languages that share some sentences, and only the regions of a third."""
+    shared = pairs(5, seed=3)
+    return {
+        "eng": tiny.write_items(tmp_path / "items/eng.parquet", pairs(30) + shared),
+        "fra": tiny.write_items(tmp_path / "items/fra.parquet", pairs(12, seed=2) + shared),
+        "deu": tiny.write_items(tmp_path / "items/deu.parquet", pairs(3, seed=4)),
+    }
+
+
+@pytest.fixture
+def score(models, items, tmp_path):
+    """Scores the items in a directory, watched."""
+
+    def run(watch, name="run", engine="kenlm", options=OPTIONS, languages=tuple("ef")):
+        paths = (tmp_path / name / "shards", tmp_path / name / "manifest.json")
+        chosen = [path for lang, path in items.items() if lang[0] in languages]
+        regions = [items["deu"]]
+        facts = {"regions": regions, "watch": watch}
+        return score_items(chosen, models[engine], *paths, engine, options, **facts)
+
+    return run
+
+
+class Versions(Progress):
+    """Keeps every version of the file."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.seen = []
+
+    def _write(self):
+        super()._write()
+        self.seen.append(read_progress(self._path))
+
+
+@pytest.fixture
+def always(monkeypatch):
+    monkeypatch.setattr(progress, "RARELY", 0.0)
+
+
+@pytest.mark.parametrize("engine", ["kenlm", "transformers"])
+def test_each_shard_is_told_until_all_is_done(score, tmp_path, always, engine):
+    watch = Versions(tmp_path / "logs/x.progress.json", ID)
+    manifest = score(watch, engine=engine)
+    first, *between, last = watch.seen
+    assert len(between) == len(manifest.shards)
+    assert (first.done, first.new, first.tokens, first.load_seconds) == (0, 0, 0, None)
+    assert last.sentences == last.done == last.new == manifest.sentences
+    assert all(each.done == each.sentences > 0 for each in last.languages.values())
+    assert list(last.languages) == ["deu", "eng", "fra"]
+    # What two languages share counts for both, and once in all.
+    assert sum(each.sentences for each in last.languages.values()) > last.sentences
+    steps = [b.done - a.done for a, b in pairwise([first, *between])]
+    assert set(steps[:-1]) == {7}
+    for version in watch.seen:
+        assert version.attempt == ID
+        assert sum(each.done for each in version.languages.values()) >= version.done
+    tokens = [each.tokens for each in between]
+    assert tokens == sorted(tokens)
+    shards = (tmp_path / "run/shards").glob("part-*")
+    assert last.tokens == sum(progress.scored_tokens(tiny.read_shard(shard)) for shard in shards)
+
+
+def test_another_attempt_counts_what_it_adds_itself(score, tmp_path, always):
+    score(Watch(), languages=("e",))
+    watch = Versions(tmp_path / "x.progress.json", ID)
+    manifest = score(watch)
+    first, last = watch.seen[0], watch.seen[-1]
+    assert first.languages["eng"].done == first.languages["eng"].sentences
+    assert 0 < first.languages["fra"].done < first.languages["fra"].sentences
+    assert last.new == manifest.sentences - first.done
+    again = Versions(tmp_path / "x.progress.json", ID)
+    assert score(again) == manifest
+    assert {(each.done, each.new) for each in again.seen} == {(manifest.sentences, 0)}
+
+
+class Slow(Watch):
+    """An engine that loads for a while, and shards that take a while."""
+
+    def __init__(self, load, shard):
+        self.waits = [load + shard]
+        self.shard = shard
+
+    def before(self):
+        time.sleep(self.waits.pop() if self.waits else self.shard)
+
+
+def test_loading_is_told_from_scoring(score, tmp_path):
+    """Engines load with the first batch: what it takes longer than the next is loading."""
+    path = tmp_path / "x.progress.json"
+    begun = time.monotonic()
+    score(Watches(Progress(path), Slow(load=1.0, shard=0.05)))
+    took = time.monotonic() - begun
+    found = read_progress(path)
+    assert 0.8 < found.load_seconds < took - 0.4
+    assert found.load_seconds + found.score_seconds == pytest.approx(took, abs=0.2)
+
+
+def test_the_attempt_is_the_environments_or_one_of_its_own(score, tmp_path, monkeypatch):
+    path = tmp_path / "x.progress.json"
+    score(Progress(path))
+    first = read_progress(path).attempt
+    score(Progress(path))
+    assert read_progress(path).attempt != first
+    monkeypatch.setenv(ATTEMPT, ID)
+    score(Progress(path))
+    assert read_progress(path).attempt == ID
+
+
+def test_a_file_that_cannot_be_written_fails_no_job(score, tmp_path, caplog):
+    (tmp_path / "logs").write_text("a file where a directory should be")
+    manifest = score(Progress(tmp_path / "logs" / "x.progress.json"))
+    assert manifest == score(Watch(), name="other")
+    assert "how far this job is cannot be told there" in caplog.text
+
+
+def test_a_full_disk_for_the_progress_fails_no_job(score, tmp_path, caplog):
+    if not os.path.exists("/dev/full"):  # noqa: PTH110
+        pytest.skip("no /dev/full here")
+    path = tmp_path / "x.progress.json"
+    # What is written under the temporary name ends up in a disk that is full.
+    path.with_name(f".{path.name}.{os.getpid()}.tmp").symlink_to("/dev/full")
+    assert score(Progress(path)).sentences
+    assert "No space left on device" in caplog.text
+
+
+def test_a_file_that_is_no_progress_is_told(tmp_path):
+    path = tmp_path / "x.progress.json"
+    assert read_progress(path) is None
+    path.write_text('{"attempt": 3')
+    with pytest.raises(UserError, match=r"x\.progress\.json: .*; expected the progress of a job"):
+        read_progress(path)
+
+
+class Near(Deadline):
+    """An allocation that ends some seconds after scoring began, and what was scored in it."""
+
+    def __init__(self, seconds):
+        super().__init__(0)
+        self.seconds, self.parts = seconds, []
+
+    def begin(self, sentences, missing):
+        super().begin(sentences, missing)
+        self._moment = time.time() + RESERVE + self.seconds
+
+    def wrote(self, part, scores):
+        super().wrote(part, scores)
+        self.parts.append(tuple(part))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["kenlm", "transformers"])
+def test_short_allocations_end_with_the_bytes_of_a_long_one(score, tmp_path, engine):
+    options = ScoringOptions(shard=2, batch_tokens=100)
+    long = Near(3600)
+    manifest = score(long, "long", engine, options)
+    runs = []
+    while not (tmp_path / "short/manifest.json").exists():
+        runs.append(Near(0.02))
+        with suppress(OutOfTime):
+            again = score(runs[-1], "short", engine, options)
+        assert runs[-1].parts, "each allocation adds something"
+        done = sum(len(run.parts) for run in runs)
+        assert len([*(tmp_path / "short/shards").glob("part-*")]) == done
+    assert len(runs) > 1
+    assert again == manifest
+    assert tiny.contents(tmp_path / "short") == tiny.contents(tmp_path / "long")
+    parts = [part for run in runs for part in run.parts]
+    assert parts == long.parts
+
+
+@pytest.mark.parametrize(("seconds", "shards"), [(RESERVE - 1, 0), (RESERVE + 2, 1)])
+def test_a_first_shard_is_tried_while_there_is_half_a_minute(score, tmp_path, seconds, shards):
+    watch = Watches(Deadline(time.time() + seconds), Slow(load=0, shard=1.4))
+    with pytest.raises(
+        OutOfTime, match=rf"^{7 * shards} of \d+ sentences have scores; .* goes on from there"
+    ):
+        score(watch)
+    assert len(Store(tmp_path / "run/shards").shard_of) == 7 * shards
+
+
+def test_time_spent_on_loading_does_not_count_as_a_slow_shard(score):
+    # After a load of 1 s the rest fits easily into 2.5 s.
+    watch = Watches(Deadline(time.time() + RESERVE + 2.5), Slow(load=0.9, shard=0.01))
+    assert score(watch).sentences
+
+
+def test_no_deadline_is_none(score):
+    assert type(deadline_of({})) is Watch
+    with pytest.raises(UserError, match="BLIMPWORKS_DEADLINE is 'noon'; expected when"):
+        deadline_of({DEADLINE: "noon"})
+
+
+def test_the_command_exits_to_be_tried_again(models, items, tmp_path):
+    out, log = tmp_path / "out", tmp_path / "logs/score/m/multi.log"
+    command = [sys.executable, "-m", "blimpworks", "score", str(items["eng"])]
+    command += ["--checkpoint", str(models["kenlm"]), "--engine", "kenlm", "--log", str(log)]
+    command += ["--store", str(out / "shards"), "--manifest", str(out / "manifest.json")]
+    command += ["--options", OPTIONS.model_dump_json()]
+
+    def run(moment):
+        environment = os.environ | {DEADLINE: str(moment), ATTEMPT: ID}
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    early = run(time.time() + 5)
+    assert early.returncode == 75
+    assert "blimpworks: 0 of " in early.stderr
+    assert "Traceback" not in early.stderr
+    assert [path.name for path in out.rglob("*")] == []
+    told = json.loads(log.with_suffix(".progress.json").read_text())
+    assert (told["done"], told["attempt"]) == (0, ID)
+    late = run(time.time() + 3600)
+    assert late.returncode == 0, late.stderr
+    told = json.loads(log.with_suffix(".progress.json").read_text())
+    assert told["done"] == told["sentences"] == told["new"] > 0
+    assert not [path for path in out.glob("*.prov.json") if "progress" in path.read_text()]

@@ -1,0 +1,439 @@
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import kenlm
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+
+from blimpworks.campaign.engines import ENGINES
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.commands.registry import recorded_commands
+from blimpworks.errors import UserError
+from blimpworks.models.words import split_words
+from blimpworks.records import digest
+from blimpworks.records.packages import ROOT
+from blimpworks.scoring.collect import Shards, collect_scores
+from blimpworks.scoring.engine import load_engine
+from blimpworks.scoring.hub_tokenizer import complete_characters
+from blimpworks.scoring.kenlm_engine import KenlmEngine
+from blimpworks.scoring.passes import make_batches
+from blimpworks.scoring.run import read_manifest, score_items
+from blimpworks.scoring.store import Store
+from blimpworks.tables import SCORES, read_table
+from support import tiny
+
+OPTIONS = ScoringOptions(shard=7, batch_tokens=200)
+ODD = ["कुत्ता sees água", "🙂🙃 ok", "x", "the dog sees", "  two  spaces "]
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("models")
+    corpus = tiny.write_corpus(directory / "text.txt")
+    return {
+        "transformers": tiny.make_transformer(corpus, directory / "tf" / "checkpoint.json"),
+        "kenlm": tiny.make_ngram(corpus, directory / "ng" / "checkpoint.json"),
+    }
+
+
+@pytest.fixture(scope="session", params=["transformers", "kenlm"])
+def engine(models, request):
+    return load_engine(models[request.param], request.param, OPTIONS)
+
+
+def changed(checkpoint, directory, **changes):
+    """A copy of a checkpoint with other fields."""
+    directory.mkdir()
+    for path in checkpoint.parent.iterdir():
+        (directory / path.name).write_bytes(path.read_bytes())
+    described = json.loads(checkpoint.read_text()) | changes
+    (directory / "checkpoint.json").write_text(json.dumps(described))
+    return directory / "checkpoint.json"
+
+
+def engine_for(checkpoint):
+    architecture = json.loads(checkpoint.read_text())["architecture"]
+    return {"ngram": "kenlm", "causal": "transformers"}[architecture]
+
+
+def pairs(count=20):
+    texts = tiny.sentences(2 * count, seed=1)
+    return list(zip(texts[::2], texts[1::2], strict=True))
+
+
+def collect(items, directory):
+    shards = Shards(directory / "manifest.json", directory / "shards")
+    return collect_scores(items, shards, directory / "scores.parquet")
+
+
+def scored(items, checkpoint, directory, options=OPTIONS):
+    """Score and collect; returns the scores table."""
+    manifest, store = directory / "manifest.json", directory / "shards"
+    score_items([items], checkpoint, store, manifest, engine_for(checkpoint), options)
+    return collect(items, directory)
+
+
+def naive(checkpoint, text, first):
+    """One sentence, one forward pass, log-softmax over everything, in float32."""
+    tokenizer = AutoTokenizer.from_pretrained(checkpoint.parent)
+    model = AutoModelForCausalLM.from_pretrained(checkpoint.parent, dtype=torch.float32)
+    lead = {"bos": [tokenizer.bos_token_id], "eos": [tokenizer.eos_token_id], "skip": []}[first]
+    ids = torch.tensor([lead + tokenizer(text, add_special_tokens=False)["input_ids"]])
+    with torch.no_grad():
+        table = model(ids).logits[0, :-1].log_softmax(-1)
+    return table.gather(1, ids[0, 1:, None])[:, 0].numpy()
+
+
+@pytest.mark.parametrize("first", ["bos", "eos", "skip"])
+def test_transformers_equals_the_naive_forward(models, tmp_path, first):
+    checkpoint = changed(models["transformers"], tmp_path / "m", first_token=first)
+    engine = load_engine(checkpoint, "transformers", OPTIONS)
+    texts = tiny.sentences(12, seed=2) + ODD
+    found = engine.logprobs(engine.encode(texts))
+    for text, row in zip(texts, found, strict=True):
+        skipped = int(first == "skip")
+        assert np.isnan(row[:skipped]).all()
+        np.testing.assert_allclose(row[skipped:], naive(checkpoint, text, first), atol=1e-5)
+
+
+WIDTHS = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
+HEADS = {"num_key_value_heads": 2, "intermediate_size": 32}
+ARCHITECTURES = {
+    "gpt2": {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 64},
+    "gpt_neox": {**WIDTHS, "intermediate_size": 32},
+    "gemma2": {**WIDTHS, **HEADS, "head_dim": 8, "final_logit_softcapping": 0.5},
+    "cohere": {**WIDTHS, **HEADS, "logit_scale": 3.0},
+    "granite": {**WIDTHS, **HEADS, "logits_scaling": 0.2},
+}
+
+
+@pytest.mark.parametrize("kind", ARCHITECTURES)
+def test_architectures_that_rescale_logits_are_followed(models, tmp_path, kind):
+    checkpoint = changed(models["transformers"], tmp_path / "m", files={})
+    torch.manual_seed(0)
+    sizes = {"vocab_size": 320, "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 1}
+    config = AutoConfig.for_model(kind, **ARCHITECTURES[kind], **sizes)
+    model = AutoModelForCausalLM.from_config(config)
+    with torch.no_grad():
+        for weights in model.parameters():
+            weights.add_(torch.randn_like(weights) * 0.2)
+    model.save_pretrained(tmp_path / "m")
+    engine = load_engine(checkpoint, "transformers", OPTIONS)
+    texts = tiny.sentences(6, seed=2)
+    for text, row in zip(texts, engine.logprobs(engine.encode(texts)), strict=True):
+        np.testing.assert_allclose(row, naive(checkpoint, text, "bos"), atol=2e-5)
+
+
+def test_kenlm_equals_kenlm(models):
+    engine = load_engine(models["kenlm"], "kenlm", OPTIONS)
+    model = kenlm.Model(str(models["kenlm"].parent / "model.bin"))
+    texts = tiny.sentences(30, seed=2) + ODD
+    for encoded, text in zip(engine.encode(texts), texts, strict=True):
+        (row,) = engine.logprobs([encoded])
+        expected = model.score(" ".join(w for w, _ in split_words(text))) * np.log(10)
+        assert row.sum(dtype=float) == pytest.approx(expected, abs=1e-4)
+
+
+def test_order_of_the_batch_does_not_matter(engine):
+    ids = engine.encode(tiny.sentences(40, seed=3) + ODD)
+    straight = engine.logprobs(ids)
+    order = np.random.default_rng(0).permutation(len(ids))
+    for i, row in zip(order, engine.logprobs([ids[i] for i in order]), strict=True):
+        assert row.tobytes() == straight[i].tobytes()
+
+
+def test_token_ends_rise_to_the_end_of_the_text_or_of_its_last_word(engine):
+    words = isinstance(engine, KenlmEngine)
+    for text in tiny.sentences(10) + ODD:
+        (encoded,) = engine.encode([text])
+        ends = encoded.ends.tolist()
+        assert ends == sorted(ends)
+        assert ends[-1] == len(text.rstrip() if words else text)
+
+
+def test_part_of_a_character_ends_before_it():
+    starts = np.array([0, 1, 1, 1, 2], dtype=np.int32)
+    ends = np.array([1, 2, 2, 2, 5], dtype=np.int32)
+    one, two = np.array([5]), np.array([5, 0, 5])
+    assert complete_characters(starts, ends, one).tolist() == [1, 1, 1, 2, 5]
+    twice = complete_characters(np.tile(starts, 2), np.tile(ends, 2), two)
+    assert twice.tolist() == [1, 1, 1, 2, 5, 1, 1, 1, 2, 5]
+
+
+@given(st.lists(st.integers(1, 50), min_size=1), st.integers(1, 100))
+def test_batches_hold_all_and_not_too_much(lengths, most):
+    lengths.sort()
+    batches = list(make_batches(lengths, range(len(lengths)), most))
+    assert [i for batch in batches for i in batch] == list(range(len(lengths)))
+    assert all(len(b) == 1 or len(b) * lengths[b[-1]] <= most for b in batches)
+
+
+def test_sentence_score_is_the_sum_of_its_tokens(models, tmp_path):
+    items = tiny.write_items(tmp_path / "items.parquet", pairs())
+    table = scored(items, models["transformers"], tmp_path)
+    for row in table.to_pylist():
+        assert row["status"] == "ok"
+        for side in ("good", "bad"):
+            tokens = np.array(row[f"{side}_logprobs"], dtype=np.float64)
+            assert row[f"logprob_{side}"] == pytest.approx(tokens.sum(), abs=1e-9)
+            assert row[f"tokens_{side}"] == len(tokens) == len(row[f"{side}_ids"])
+    read_table(SCORES, tmp_path / "scores.parquet")
+
+
+def test_equal_sentences_are_scored_once_and_items_listed_once(models, tmp_path):
+    pair = ("the dog sees.", "the dog see.")
+    items = tiny.write_items(
+        tmp_path / "items.parquet", [pair, pair, pair[::-1]], item_id=["a", "a", "b"]
+    )
+    table = scored(items, models["kenlm"], tmp_path)
+    assert table["item_id"].to_pylist() == ["a", "b"]
+    assert read_manifest(tmp_path / "manifest.json").sentences == 2
+    one, other = table.to_pylist()
+    assert one["logprob_good"] == other["logprob_bad"]
+
+
+def test_too_long_and_empty_sentences_have_no_score(models, tmp_path):
+    items = tiny.write_items(
+        tmp_path / "items.parquet", [("the dog " * 60, "short"), ("", "short"), ("a", "b")]
+    )
+    table = scored(items, models["transformers"], tmp_path)
+    assert table["status"].to_pylist() == ["too_long", "empty", "ok"]
+    assert table["logprob_good"].is_null().to_pylist() == [True, True, False]
+    assert table["logprob_bad"].null_count == 0
+    statuses = read_manifest(tmp_path / "manifest.json").statuses
+    assert statuses == {"empty": 1, "ok": 3, "too_long": 1}
+
+
+def test_no_items_give_an_empty_table(models, tmp_path):
+    items = tiny.write_items(tmp_path / "items.parquet", [])
+    assert len(scored(items, models["kenlm"], tmp_path)) == 0
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 5), st.booleans())
+def test_what_a_killed_run_left_is_completed_to_the_same_bytes(
+    models, tmp_path_factory, kept, torn
+):
+    directory = tmp_path_factory.mktemp("resume")
+    items = tiny.write_items(directory / "items.parquet", pairs())
+    scored(items, models["transformers"], directory)
+    whole = tiny.contents(directory)
+    shards = sorted((directory / "shards").iterdir(), key=lambda p: p.stat().st_mtime_ns)
+    assert len(shards) == 6
+    for shard in shards[kept:]:
+        shard.unlink()
+    (directory / "shards" / ".part-0.parquet.1.tmp").write_bytes(b"half a sha")
+    if torn and kept:
+        shards[0].write_bytes(shards[0].read_bytes()[:-100])
+    scored(items, models["transformers"], directory)
+    found = tiny.contents(directory)
+    extra = set(found) - set(whole)
+    assert extra == ({f"shards/{shards[0].name}.corrupt"} if torn and kept else set())
+    assert {name: found[name] for name in whole} == whole
+
+
+def test_damage_inside_a_shard_is_found(models, tmp_path, caplog):
+    items = tiny.write_items(tmp_path / "items.parquet", pairs())
+    scored(items, models["kenlm"], tmp_path)
+    shard = min((tmp_path / "shards").glob("*.parquet"))
+    whole = shard.read_bytes()
+    table = pq.read_table(shard)
+    pq.write_table(table.slice(0, 3), shard)
+    with pytest.raises(UserError, match="was altered since it was written"):
+        collect(items, tmp_path)
+    scored(items, models["kenlm"], tmp_path)
+    assert "set aside" in caplog.text
+    assert shard.read_bytes() == whole
+
+
+@pytest.mark.parametrize("damage", ["missing", "altered", "unreadable"])
+def test_a_spoilt_shard_is_told_with_a_remedy_that_works(models, tmp_path, damage):
+    items = tiny.write_items(tmp_path / "items.parquet", pairs())
+    table = scored(items, models["kenlm"], tmp_path)
+    shard = min((tmp_path / "shards").glob("*.parquet"))
+    if damage == "altered":
+        altered = pq.read_table(shard)
+        pq.write_table(altered.slice(0, 3), shard)
+    elif damage == "unreadable":
+        shard.write_bytes(b"PAR1")
+    else:
+        shard.unlink()
+    manifest = tmp_path / "manifest.json"
+    remedy = re.escape(f"delete {manifest} and run the same snakemake command again.")
+    with pytest.raises(UserError, match=f"{re.escape(str(shard))}.*{remedy}"):
+        collect(items, tmp_path)
+    manifest.unlink()
+    assert scored(items, models["kenlm"], tmp_path).equals(table)
+
+
+def test_altered_numbers_do_not_pass_as_scores(models, tmp_path, caplog):
+    items = tiny.write_items(tmp_path / "items.parquet", pairs())
+    table = scored(items, models["kenlm"], tmp_path)
+    whole = tiny.contents(tmp_path)
+    shard = min((tmp_path / "shards").glob("*.parquet"))
+    read = pq.read_table(shard)
+    rows = read.to_pylist()
+    for row in rows:
+        row["logprobs"] = [value + 1 for value in row["logprobs"]]
+    pq.write_table(pa.Table.from_pylist(rows, schema=read.schema), shard)
+    assert scored(items, models["kenlm"], tmp_path).equals(table)
+    assert "its name is not its digest. It is set aside" in caplog.text
+    found = tiny.contents(tmp_path)
+    assert found.pop(f"shards/{shard.name}.corrupt") != whole[f"shards/{shard.name}"]
+    assert found == whole
+
+
+@pytest.fixture
+def edit(tmp_path, monkeypatch):
+    """A function that edits one source of a copy of the package, as digests then see it."""
+    copy = tmp_path / "package"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    caches = (digest._module, digest._direct)
+
+    def change(module, old, new):
+        source = copy / module
+        text = source.read_text(encoding="utf-8")
+        assert old in text
+        source.write_text(text.replace(old, new), encoding="utf-8")
+        monkeypatch.setattr(digest, "package_folders", lambda: {"blimpworks": copy})
+        monkeypatch.setattr(digest, "recall", lambda entries: None)
+        monkeypatch.setattr(digest, "remember", lambda *found: None)
+        for cache in caches:
+            cache.cache_clear()
+
+    yield change
+    for cache in caches:
+        cache.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new", "counts"),
+    [
+        ("scoring/kenlm_engine.py", "math.log(10)", "math.log(2)", True),
+        ("models/words.py", "|[^", "|[^-", True),
+        ("scoring/store.py", "np.isnan(row).all()", "np.isnan(row).any()", True),
+        ("scoring/kenlm_engine.py", "# The last id", "# The final id", False),
+        ("scoring/transformers_engine.py", "CACHED = 1024", "CACHED = 512", False),
+        (
+            "campaign/engines.py",
+            '("lstm", "lstm"):',
+            '("x", "y"): "a:B", ("lstm", "lstm"):',
+            False,
+        ),
+    ],
+)
+def test_scores_of_other_code_are_not_reused(models, tmp_path, edit, module, old, new, counts):
+    items = tiny.write_items(tmp_path / "items.parquet", pairs(5))
+    paths = (tmp_path / "shards", tmp_path / "manifest.json")
+    arguments = ([items], models["kenlm"], *paths, "kenlm", OPTIONS)
+    first = score_items(*arguments)
+    edit(module, old, new)
+    second = score_items(*arguments)
+    assert (second != first) == counts
+    assert set(first.shards).isdisjoint(second.shards) == counts
+
+
+def test_batch_size_and_gpu_are_part_of_a_transformers_key(models, monkeypatch):
+    def key(name="transformers", **options):
+        return load_engine(models[name], name, OPTIONS.model_copy(update=options)).key
+
+    assert key(batch_tokens=100) != key()
+    assert key("kenlm", batch_tokens=100) == key("kenlm")
+    keys = {key()}
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    for card in ("Card A", "Card B"):
+        monkeypatch.setattr(torch.cuda, "get_device_name", lambda _, card=card: card)
+        assert f" {card} " in key()
+        keys.add(key())
+    assert len(keys) == 3
+
+
+def test_new_items_leave_old_shards_alone(models, tmp_path):
+    first = tiny.write_items(tmp_path / "a.parquet", pairs(10))
+    second = tiny.write_items(tmp_path / "b.parquet", pairs(20))
+    scored(first, models["kenlm"], tmp_path)
+    before = tiny.contents(tmp_path / "shards")
+    table = scored(second, models["kenlm"], tmp_path)
+    after = tiny.contents(tmp_path / "shards")
+    assert before.items() <= after.items()
+    assert table["logprob_good"].null_count == 0
+
+
+def test_another_policy_shares_nothing(models, tmp_path):
+    items = tiny.write_items(tmp_path / "items.parquet", pairs(5))
+    scored(items, models["transformers"], tmp_path)
+    other = changed(models["transformers"], tmp_path / "m", first_token="eos")
+    scored(items, other, tmp_path)
+    assert (
+        len(Store(tmp_path / "shards").shard_of)
+        == 2 * read_manifest(tmp_path / "manifest.json").sentences
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"architecture": "abacus"}, "engine 'transformers' cannot run architecture 'abacus'"),
+        ({"dtype": "int4"}, "dtype is 'int4'; expected float32, bfloat16, float16"),
+        ({"first_token": "cls"}, "first_token: input should be"),
+    ],
+)
+def test_impossible_checkpoints_are_refused(models, tmp_path, changes, message):
+    checkpoint = changed(models["transformers"], tmp_path / "m", **changes)
+    with pytest.raises(UserError, match=message):
+        load_engine(checkpoint, "transformers", OPTIONS)
+
+
+def test_an_ngram_model_needs_its_start_symbol(models, tmp_path):
+    checkpoint = changed(models["kenlm"], tmp_path / "m", first_token="skip")
+    with pytest.raises(UserError, match="can only be conditioned on its start"):
+        load_engine(checkpoint, "kenlm", OPTIONS)
+
+
+def test_missing_checkpoint_is_told(tmp_path):
+    with pytest.raises(UserError, match=r"does not exist; expected a model's checkpoint\.json"):
+        load_engine(tmp_path / "checkpoint.json", "kenlm", OPTIONS)
+
+
+@pytest.mark.parametrize("pair", ENGINES)
+def test_an_engine_is_part_of_the_code_behind_its_scores_and_no_other_is(pair):
+    engines = set(ENGINES.values()) & set(recorded_commands()[" ".join(("score", *pair))].entries)
+    assert engines == {ENGINES[pair]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("survivors", [1, 9, 30])
+def test_killed_process_resumes_to_the_same_bytes(models, tmp_path, survivors):
+    items = tiny.write_items(tmp_path / "items.parquet", pairs(100))
+    options = ScoringOptions(shard=3, batch_tokens=100)
+    (tmp_path / "whole").mkdir()
+    scored(items, models["kenlm"], tmp_path / "whole", options)
+    directory = tmp_path / "killed"
+    store = directory / "shards"
+    command = [sys.executable, "-m", "blimpworks", "score", str(items)]
+    command += ["--checkpoint", str(models["kenlm"]), "--store", str(store)]
+    command += ["--manifest", str(directory / "manifest.json")]
+    command += ["--engine", "kenlm", "--options", options.model_dump_json()]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    while len(list(store.glob("part-*"))) < survivors:
+        assert process.poll() is None
+        time.sleep(0.0005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    left = len(list(store.glob("part-*.parquet")))
+    assert survivors <= left < len(list((tmp_path / "whole" / "shards").iterdir()))
+    assert not (directory / "manifest.json").exists()
+    (store / ".part-0.parquet.1.tmp").write_bytes(b"cut off")
+    scored(items, models["kenlm"], directory, options)
+    assert tiny.contents(directory) == tiny.contents(tmp_path / "whole")

@@ -1,0 +1,204 @@
+import json
+
+import numpy as np
+import pytest
+import sentencepiece
+import torch
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, T5Config, T5ForConditionalGeneration
+
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.errors import UserError
+from blimpworks.models.checkpoint import read_checkpoint
+from blimpworks.scoring.engine import Encoded, load_engine
+from blimpworks.scoring.store import EMPTY
+from support import tiny
+
+pytestmark = pytest.mark.xdist_group("seq2seq")  # they share what is made once
+
+TEXTS = ["the dog sees the cat.", "the nurse hears the birds", "teachers like the água!", "dog"]
+FORMS = ("masked", "target", "copy")
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("seq2seq")
+    corpus = tiny.write_corpus(directory / "text.txt")
+    # Trained enough for what stands around a token to matter.
+    recipe = tiny.SEQ2SEQ.model_copy(update={"epochs": 20})
+    return tiny.make_seq2seq(corpus, directory / "model" / "checkpoint.json", recipe)
+
+
+def open_seq2seq(checkpoint, form="masked", **settings):
+    options = ScoringOptions(seq2seq={"form": form}, **settings)
+    return load_engine(checkpoint, "transformers", options)
+
+
+def plain(checkpoint):
+    """The model and its tokenizer, as anyone would load them."""
+    model = AutoModelForSeq2SeqLM.from_pretrained(checkpoint.parent)
+    return model.eval(), AutoTokenizer.from_pretrained(checkpoint.parent)
+
+
+def guesses(model, tokenizer, text):
+    """A sentinel in the place of each token, and the token as the decoder's answer."""
+    *ids, end = tokenizer(text)["input_ids"]
+    assert end == tokenizer.eos_token_id
+    sentinel = tokenizer.convert_tokens_to_ids("<extra_id_0>")
+    found = []
+    for token, target in enumerate(ids):
+        source = torch.tensor([[*ids[:token], sentinel, *ids[token + 1 :], end]])
+        with torch.no_grad():
+            # The model shifts labels to the right and puts the start token first.
+            logits = model(input_ids=source, labels=torch.tensor([[sentinel, target]])).logits
+        found.append(logits.log_softmax(-1)[0, 1, target].item())
+    return found
+
+
+def outputs(model, tokenizer, text, source=""):
+    """The text as labels, for an empty text in the encoder."""
+    *ids, end = tokenizer(text)["input_ids"]
+    source = tokenizer(source, return_tensors="pt")["input_ids"]
+    assert source[0, -1] == end == tokenizer.eos_token_id
+    labels = torch.tensor([ids])
+    with torch.no_grad():
+        logits = model(input_ids=source, labels=labels).logits
+    return logits.log_softmax(-1)[0].gather(1, labels.T)[:, 0].tolist()
+
+
+def copies(model, tokenizer, text):
+    return outputs(model, tokenizer, text, source=text)
+
+
+BY_HAND = {"masked": guesses, "target": outputs, "copy": copies}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_scores_are_those_made_by_hand(checkpoint, form):
+    engine = open_seq2seq(checkpoint, form)
+    scores = engine.logprobs(engine.encode(TEXTS))
+    for text, row in zip(TEXTS, scores, strict=True):
+        assert row == pytest.approx(BY_HAND[form](*plain(checkpoint), text), abs=1e-5)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("tied", [True, False])
+def test_first_and_later_versions_of_t5_score_as_by_hand(checkpoint, tmp_path, form, tied):
+    model, tokenizer = plain(checkpoint)
+    torch.manual_seed(1)
+    settings = T5Config(
+        vocab_size=len(tokenizer),
+        d_model=16,
+        d_kv=8,
+        d_ff=24,
+        num_layers=1,
+        num_heads=2,
+        tie_word_embeddings=tied,
+        decoder_start_token_id=0,
+    )
+    model = T5ForConditionalGeneration(settings).eval()
+    for saved in (model, tokenizer):
+        saved.save_pretrained(tmp_path)
+    engine = open_seq2seq(tiny.describe(tmp_path, "encoder-decoder"), form)
+    [row] = engine.logprobs(engine.encode(TEXTS[:1]))
+    assert row == pytest.approx(BY_HAND[form](model, tokenizer, TEXTS[0]), abs=1e-5)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_batches_of_any_size_and_order_give_the_same(checkpoint, form):
+    rows = []
+    for most in (1, 40, 8192):
+        engine = open_seq2seq(checkpoint, form, batch_tokens=most)
+        encoded = engine.encode(TEXTS)
+        rows.append(np.concatenate(engine.logprobs(encoded)))
+        backwards = np.concatenate(engine.logprobs(encoded[::-1])[::-1])
+        assert rows[-1].tolist() == backwards.tolist()
+    assert rows[0] == pytest.approx(rows[2], abs=1e-5)
+    assert rows[1] == pytest.approx(rows[2], abs=1e-5)
+
+
+def test_masked_form_scores_only_wanted_tokens(checkpoint):
+    engine = open_seq2seq(checkpoint)
+    assert engine.regional
+    assert not open_seq2seq(checkpoint, "target").regional
+    [encoded] = engine.encode(TEXTS[:1])
+    wanted = np.arange(len(encoded.ids)) == 2
+    whole, part = engine.logprobs([encoded, Encoded(encoded.ids, encoded.ends, wanted)])
+    assert np.isfinite(part).tolist() == wanted.tolist()
+    assert part[wanted] == pytest.approx(whole[wanted], abs=1e-5)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_long_and_empty_texts(checkpoint, form):
+    engine = open_seq2seq(checkpoint, form, batch_tokens=2048)
+    texts = ["dog " * 512, "", "dog"]
+    table = tiny.shard_of(engine, texts)
+    assert table["status"].to_pylist() == ["ok", EMPTY, "ok"]
+    assert np.isfinite(table["logprobs"][0].as_py()).all()
+
+
+def test_a_pass_too_big_for_memory_is_made_in_halves(checkpoint, monkeypatch):
+    engine = open_seq2seq(checkpoint, "target")
+    whole = engine.logprobs(engine.encode(TEXTS))
+    decode = engine._decode
+
+    def small_memory(batch):
+        if len(batch) > 2 or len(batch[0].ids) == 1:
+            raise torch.OutOfMemoryError
+        return decode(batch)
+
+    monkeypatch.setattr(engine, "_decode", small_memory)
+    halved = engine.logprobs(engine.encode(TEXTS))
+    assert halved[3] == "out_of_memory"
+    for row, other in zip(whole[:3], halved[:3], strict=True):
+        assert row == pytest.approx(other, abs=1e-5)
+
+
+def test_forms_have_keys_of_their_own(checkpoint):
+    assert open_seq2seq(checkpoint).key != open_seq2seq(checkpoint, "target").key
+
+
+def test_a_sentencepiece_model_needs_no_other_tokenizer_file(checkpoint, tmp_path):
+    """As mT5 is published: ``spiece.model`` and no ``tokenizer.json``."""
+    corpus = tiny.write_corpus(tmp_path / "text.txt")
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(corpus),
+        model_prefix=str(tmp_path / "spiece"),
+        vocab_size=200,
+        hard_vocab_limit=False,
+        pad_id=0,
+        eos_id=1,
+        unk_id=2,
+        bos_id=-1,
+        user_defined_symbols=["<extra_id_0>"],
+        minloglevel=2,
+    )
+    settings = {"tokenizer_class": "T5Tokenizer", "extra_ids": 0}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    model, _ = plain(checkpoint)
+    model.save_pretrained(tmp_path)
+    engine = open_seq2seq(tiny.describe(tmp_path, "encoder-decoder"))
+    [encoded] = engine.encode(["the dog  sees"])
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    pieces = tokenizer.convert_ids_to_tokens(encoded.ids.tolist())
+    assert "".join(pieces) == "▁the▁dog▁sees"
+    last = [number for number, piece in enumerate([*pieces[1:], "▁"]) if piece.startswith("▁")]
+    assert encoded.ends[last].tolist() == [3, 7, 13]
+    [row] = engine.logprobs([encoded])
+    assert row == pytest.approx(guesses(model, tokenizer, "the dog  sees"), abs=1e-5)
+
+
+def test_a_tokenizer_without_sentinels_is_refused(tmp_path):
+    corpus = tiny.write_corpus(tmp_path / "text.txt", 30)
+    directory = tiny.make_masked(corpus, tmp_path / "a" / "checkpoint.json").parent
+    with pytest.raises(UserError, match="the tokenizer has no <extra_id_0>"):
+        open_seq2seq(tiny.describe(directory, "encoder-decoder"))
+
+
+def test_trained_model_describes_itself(checkpoint):
+    described = read_checkpoint(checkpoint)
+    assert (described.architecture, described.first_token) == ("encoder-decoder", "bos")
+    model, tokenizer = plain(checkpoint)
+    assert model.config.decoder_start_token_id == tokenizer.pad_token_id == 0
+    assert model.config.vocab_size == len(tokenizer)
+    text = "the dog sees कुत्ता."
+    assert tokenizer.decode(tokenizer(text)["input_ids"], skip_special_tokens=True) == text

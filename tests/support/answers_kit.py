@@ -1,0 +1,66 @@
+"""Tiny models that answer, and tables of prompts, that several test files use."""
+
+import pyarrow as pa
+from transformers import AutoTokenizer
+
+from blimpworks.campaign.settings.generation import GenerationJobOptions
+from blimpworks.campaign.settings.scoring import VllmOptions
+from blimpworks.models.checkpoint import read_description, seal
+from blimpworks.prompt_tables import PROMPTS
+from blimpworks.tables import write_table
+from support import tiny
+
+# vLLM's attention on CPUs takes heads of a width of 32 or more.
+RECIPE = tiny.RECIPE.model_copy(update={"hidden": 64, "context": 128})
+VLLM = VllmOptions(kv_cache_mib=128, start_timeout=300, answer_timeout=120)
+OPTIONS = GenerationJobOptions(max_tokens=12, batch=4, shard=5, vllm=VLLM)
+SYSTEM = "the dog is a nurse"
+LOOP = "{% for m in messages %}{{ '[' + m.role + '] ' + m.content + '\n' }}{% endfor %}"
+TEMPLATES = {
+    "system": LOOP + "{% if add_generation_prompt %}[assistant]{% endif %}",
+    "refuses": "{% if messages[0].role == 'system' %}{{ raise_exception('System role not "
+    "supported') }}{% endif %}" + LOOP + "[assistant]",
+    "drops": "{% for m in messages if m.role == 'user' %}{{ m.content }}\n{% endfor %}",
+    "reasons": LOOP + "{% if add_generation_prompt %}[assistant]<think>\n{% endif %}",
+    "reasoned": LOOP + "[assistant]<think>\n\n</think>\n\n",
+    "dated": "{% if not date_string is defined %}{% set date_string = strftime_now('%d %b %Y') %}"
+    "{% endif %}[today {{ date_string }}]" + LOOP + "[assistant]",
+}
+QUESTIONS = [f"which {noun} {verb} the dog?" for noun in tiny.NOUNS[:5] for verb in tiny.VERBS[:3]]
+
+
+def make_model(directory, template=None):
+    """A transformer trained on the spot, with a chat template if one is named."""
+    corpus = tiny.write_corpus(directory / "text.txt")
+    checkpoint = directory / "model" / "checkpoint.json"
+    tiny.make_transformer(corpus, checkpoint, recipe=RECIPE)
+    return with_template(checkpoint, template) if template else checkpoint
+
+
+def with_template(checkpoint, template):
+    """The same model with a chat template, sealed again."""
+    tokenizer = AutoTokenizer.from_pretrained(checkpoint.parent, local_files_only=True)
+    tokenizer.chat_template = TEMPLATES[template]
+    tokenizer.save_pretrained(checkpoint.parent)
+    described = read_description(checkpoint)
+    seal(checkpoint, described)
+    return checkpoint
+
+
+def write_prompts(path, prompts):
+    """A table of prompts; the language is the file's name."""
+    number = len(prompts)
+    rows = {
+        "item_id": [f"{path.stem}-{i}" for i in range(number)],
+        "lang": [path.stem] * number,
+        "phenomenon": ["first_word"] * number,
+        "paradigm": ["template=1"] * number,
+        "template": [1] * number,
+        "number": [*range(1, number + 1)],
+        "nominal": [number] * number,
+        "prompt": prompts,
+        "answer": ["dog"] * number,
+        "arguments": ["{}"] * number,
+    }
+    write_table(pa.table(rows, schema=PROMPTS.arrow()), PROMPTS, path)
+    return path

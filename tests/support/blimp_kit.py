@@ -1,0 +1,223 @@
+"""BLiMP's exhibits without Snakemake: from print, the release, or a made-up campaign."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from blimpworks.analysis.accuracy import wilson
+from blimpworks.campaign.catalogue import ModelRow, SourceRow, read_rows
+from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.exhibits.build import build_exhibit
+from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
+from blimpworks.judging.judge import Rules, judge
+from blimpworks.papers.blimp.analysis.bins import Evaluation, bin_accuracies
+from blimpworks.papers.blimp.exhibits.specs import SPECS
+from blimpworks.papers.blimp.items.build import ITEM_SCHEMA
+from blimpworks.papers.blimp.paradigms import ONE_PREFIX, PHENOMENON_OF, TWO_PREFIX
+from blimpworks.papers.blimp.released_ratings import read_ratings
+from blimpworks.papers.blimp.released_results import MODELS, RERUN_MODELS, read_blimp_release
+from blimpworks.reproduction.accuracies import read_published
+from blimpworks.reproduction.published import Paper, compare
+from blimpworks.tables import ACCURACIES, ITEMS, SCORES, write_table
+from support.mirror_kit import CONFIG, fetch, rows_of
+
+PRINTED = CONFIG / "published" / "blimp"
+RESULTS = "blimp/raw_results/blimp_full_results_summary.csv"
+HUMANS = "blimp/raw_results/summary/human_validation_summary.csv"
+RERUN = "blimp/raw_results/summary/models_summary.jsonl"
+RESPONSES = "blimp/raw_results/all_outputs/human_responses.csv"
+METHODS = ("full_sentence", "one_prefix", "two_prefix")
+
+
+def labels_of_print():
+    models = [row for row in read_rows(ModelRow, CONFIG / "models.tsv") if "blimp" in row.papers]
+    names = {row.name: row.label for row in models}
+    return Labels({"eng": "English"}, names, "printed", source="published")
+
+
+def published(root, printed=PRINTED, released=None, outputs=False, ratings=None):
+    """Build published forms below ``root``; the paper as it is compared with itself."""
+    tables = {"printed": sorted(printed.glob("*.csv"))}
+    accuracies = root / "accuracies" / "printed" / "blimp.parquet"
+    read_published(tables["printed"], "blimp", accuracies)
+    tables |= {"accuracies": [accuracies], "released": [released] if released else []}
+    tables |= {"ratings": [ratings] if ratings else []}
+    cells = {}
+    for spec in (spec for spec in SPECS if spec.published):
+        cells[spec.name] = root / f"{spec.name}.cells.parquet"
+        files = [root / f"{spec.name}.{suffix}" for suffix in FORMATS[spec.kind]]
+        build_exhibit(spec, tables, labels_of_print(), cells[spec.name], files if outputs else [])
+    return Paper("blimp", tables["printed"], PRINTED / "reasons.tsv", cells, accuracies)
+
+
+def statuses(paper):
+    """Status of each printed number, by exhibit, row and column."""
+    return {(r["exhibit"], r["row"], r["column"]): r["status"] for r in compare(paper)}
+
+
+def release(mirror, root):
+    """The authors' released results of the mirror as a table."""
+    sources = {row.name: row for row in rows_of(SourceRow, "sources.tsv")}
+    files = [fetch(sources[name], mirror, root) for name in (RESULTS, HUMANS, RERUN)]
+    output = root / "accuracies" / "released" / "blimp.parquet"
+    read_blimp_release(*files, output)
+    return output
+
+
+def ratings(mirror, root):
+    """The released responses of the mirror as a table."""
+    sources = {row.name: row for row in rows_of(SourceRow, "sources.tsv")}
+    output = root / "ratings" / "blimp.parquet"
+    read_ratings(fetch(sources[RESPONSES], mirror, root), output)
+    return output
+
+
+def check_cells(exhibit, rows_behind):
+    """Each cell is what its formula, found by its sentence, gives for the rows that it selects.
+
+    ``rows_behind`` gives the table that a cell is computed from.
+    """
+    for cell in exhibit.cells:
+        rows = select_rows(rows_behind(cell), json.loads(json.dumps(dict(cell.where))))
+        assert formula_of(cell.formula.sentence)(rows) == pytest.approx(cell.value), cell
+        if cell.low is not None:
+            assert cell.low <= cell.value <= cell.high, cell
+
+
+def write_release(root, share=0.75):
+    """Files like the released ones, in which every accuracy is the same share."""
+    results = [f"UID,type,{','.join(MODELS)},n"]
+    kinds = {"sentence": PHENOMENON_OF, "one-prefix": ONE_PREFIX, "two-prefix": TWO_PREFIX}
+    results += [
+        f"{uid},{kind},{share},{share},{share},{share},1000"
+        for kind in kinds
+        for uid in kinds[kind]
+    ]
+    humans = ["Condition,accepted,total_mean,count"]
+    humans += [f"{uid},4,{0.9 - number / 1000},100" for number, uid in enumerate(PHENOMENON_OF)]
+    rerun = [
+        json.dumps({"UID": uid} | dict.fromkeys(RERUN_MODELS, share + 0.001 * (uid in ONE_PREFIX)))
+        for uid in (*PHENOMENON_OF, "overall")
+    ]
+    paths = [root / "results.csv", root / "humans.csv", root / "rerun.jsonl"]
+    for path, lines in zip(paths, (results, humans, rerun), strict=True):
+        path.write_text("\n".join(lines) + "\n")
+    return paths
+
+
+def campaign(path, models, least=200):
+    """Accuracies of a made-up campaign: each model by all three methods, some right at random.
+
+    Paradigms have unlike numbers of pairs.
+    """
+    random = np.random.default_rng(11)
+    methods = dict(zip(METHODS, (PHENOMENON_OF, ONE_PREFIX, TWO_PREFIX), strict=True))
+    rows = []
+    for model, skill in models.items():
+        for method, paradigms in methods.items():
+            for uid in paradigms:
+                n = least + 50 * (len(uid) % 3)
+                correct = float(random.binomial(n, min(1, skill * (1 + len(uid) % 7 / 20))))
+                low, high = wilson(correct, n)
+                rows.append(
+                    dict.fromkeys(ACCURACIES.names)
+                    | {"benchmark": "blimp", "model": model, "lang": "eng", "method": method}
+                    | {"phenomenon": PHENOMENON_OF[uid], "paradigm": uid, "n": n}
+                    | {"correct": correct, "accuracy": correct / n, "low": low, "high": high}
+                )
+    frame = pd.DataFrame(rows)
+    for keys in (["method", "model"], ["method", "model", "phenomenon"]):
+        for values, found in frame.groupby(keys):
+            sums = found[["correct", "n"]].sum()
+            low, high = wilson(sums["correct"], int(sums["n"]))
+            rows.append(
+                rows[0]
+                | {"phenomenon": "all", "paradigm": "all", "low": low, "high": high}
+                | {"correct": float(sums["correct"]), "n": int(sums["n"])}
+                | {"accuracy": float(sums["correct"] / sums["n"])}
+                | dict(zip(keys, values, strict=True))
+            )
+    rows.append(rows[0] | {"lang": "deu", "accuracy": 0.0})
+    write_table(pa.Table.from_pylist(rows, schema=ACCURACIES.arrow()), ACCURACIES, path)
+    return path
+
+
+def write_items(path, per_paradigm=3):
+    """Items of all paradigms; the first pair of passive_1 is twice the same sentence."""
+    rows = []
+    for uid in PHENOMENON_OF:
+        for number in range(per_paradigm):
+            good = f"Some {'very ' * (number + len(uid) % 4)}old {uid} sleeps."
+            same = uid == "passive_1" and number == 0
+            bad = good if same else good.replace("sleeps", "sleep")
+            start = good.index("sleeps")
+            rows.append(
+                dict.fromkeys(ITEM_SCHEMA.names)
+                | {"item_id": f"{uid}-{number}", "lang": "eng", "paradigm": uid}
+                | {"phenomenon": PHENOMENON_OF[uid], "good": good, "bad": bad}
+                | {"good_start": start, "good_end": start + 6}
+                | {"bad_start": start, "bad_end": start + (6 if same else 5)}
+                | {"file": f"{uid}.jsonl", "sent_id": str(number), "line": number + 1}
+                | {"prefix_methods": allowed(uid), "identical": same}
+            )
+    write_table(pa.Table.from_pylist(rows, schema=ITEM_SCHEMA), ITEMS, path)
+    return rows
+
+
+def allowed(uid):
+    """Prefix methods of a paradigm."""
+    return [m for m, uids in zip(METHODS[1:], (ONE_PREFIX, TWO_PREFIX), strict=True) if uid in uids]
+
+
+def side(text, logprobs, token):
+    """Columns of scores of a sentence, a token per word, all with one id."""
+    ends = [found.end() for found in re.finditer(r"\S+", text)]
+    return {
+        "ids": [token] * len(ends),
+        "logprobs": [*logprobs[: len(ends)]],
+        "ends": ends,
+    }
+
+
+def write_scores(path, items, seed, tied=()):
+    """Made-up scores; pairs of the ``tied`` paradigms, and identical ones, are equally probable."""
+    random = np.random.default_rng(seed)
+    rows = []
+    for item in items:
+        tokens = -random.gamma(2, 2, 20).astype(np.float32)
+        others = tokens + random.normal(-0.2, 1, 20).astype(np.float32)
+        same = item["identical"] or item["paradigm"] in tied
+        sides = {
+            "good": side(item["good"], tokens, 1),
+            "bad": side(item["bad"], tokens if same else others, 1 if same else 2),
+        }
+        row = {"item_id": item["item_id"], "status": "scored"}
+        for name, found in sides.items():
+            row |= {f"{name}_{key}": value for key, value in found.items()}
+            row |= {f"tokens_{name}": len(found["ids"])}
+            row |= {f"logprob_{name}": float(np.sum(found["logprobs"], dtype=float))}
+        rows.append(row)
+    write_table(pa.Table.from_pylist(rows, schema=SCORES.arrow()), SCORES, path)
+
+
+def evaluate(root, models, tied=()):
+    """Items, scores and judgements of a made-up campaign by models' names, and bins of them."""
+    items = root / "items" / "blimp" / "eng.parquet"
+    rows = write_items(items)
+    found = []
+    for seed, model in enumerate(models):
+        scores, judged = (
+            root / kind / "blimp" / "eng" / f"{model}.parquet" for kind in ("scores", "judgements")
+        )
+        write_scores(scores, rows, seed, tied)
+        judge(items, scores, judged, Rules(METHODS, ["wrong"], 0.0))
+        found.append(Evaluation(model, "eng", items, scores, judged))
+    bins = root / "bins" / "blimp.parquet"
+    bin_accuracies(found, METHODS[0], 5, bins)
+    return {"items": [items], "judgements": [one.judgements for one in found], "bins": [bins]}

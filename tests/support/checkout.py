@@ -1,0 +1,120 @@
+"""A copy of the repository in which tests run whole campaigns."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+from support.paths import REPOSITORY
+
+CAMPAIGN = "config/test.yaml"
+
+
+def copy_repository(target: Path) -> None:
+    """What git would commit, as a repository of its own."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        source, copy = REPOSITORY / name, target / name
+        if source.is_symlink() or source.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, copy, follow_symlinks=False)
+    identity = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
+    for arguments in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "copy"]):
+        subprocess.run(["git", *arguments], cwd=target, check=True)
+
+
+def told(done: subprocess.CompletedProcess[str]) -> str:
+    """Everything that a command printed."""
+    return done.stdout + done.stderr
+
+
+class Checkout:
+    """A copy of the repository in which commands are run."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def run(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        path = os.pathsep.join([str(REPOSITORY / ".tools/bin"), os.environ["PATH"]])
+        env = {**os.environ, "PYTHONPATH": str(self.path / "src"), "PATH": path, **environment}
+        return subprocess.run(
+            [sys.executable, "-m", *command],
+            cwd=self.path,
+            capture_output=True,
+            text=True,
+            env=env,
+            check=False,
+        )
+
+    def snakemake(self, *arguments: str, campaign: str = CAMPAIGN):
+        chosen = ["--configfile", campaign] if campaign else []
+        where = [] if "--profile" in arguments else ["--cores", "2"]
+        return self.run("snakemake", *where, *arguments, *chosen)
+
+    def planned(self, *arguments: str, campaign: str = CAMPAIGN) -> set[str]:
+        """Rules that a dry run would run."""
+        done = self.snakemake("-n", *arguments, campaign=campaign)
+        said = told(done)
+        assert done.returncode == 0, said
+        if "Nothing to be done" in said:
+            return set()
+        _, table = said.split("Job stats:\n", 1)
+        rows = (line.split() for line in table.split("\n\n")[0].splitlines()[2:])
+        return {rule for rule, _ in rows} - {"total"}
+
+    def change(self, name: str = CAMPAIGN, *, without: str = "", **settings) -> None:
+        """Write campaign ``name``: the one for tests with other settings."""
+        campaign = yaml.safe_load((self.path / CAMPAIGN).read_text()) | settings
+        campaign.pop(without, None)
+        (self.path / name).write_text(yaml.safe_dump(campaign))
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        file = self.path / name
+        text = file.read_text()
+        assert old in text
+        file.write_text(text.replace(old, new, 1))
+
+
+def small_campaign(checkout: Path) -> None:
+    """The demo campaign with a shorter training."""
+    campaign = yaml.safe_load((checkout / "config/demo/config.yaml").read_text())
+    recipe = campaign["training"]["recipes"]["transformer-small"]
+    recipe.update(max_steps=30, hidden=32, layers=1, heads=1)
+    (checkout / CAMPAIGN).write_text(yaml.safe_dump(campaign))
+
+
+def copy_bytecode(target: Path) -> None:
+    """What Python and the package keep beside sources: bytecode, and digests, which take seconds.
+
+    It holds for a source's size and time stamp, or for all sources' content: it is not used
+    once anything is edited.
+    """
+    for cache in (REPOSITORY / "src").rglob("__pycache__"):
+        shutil.copytree(cache, target / cache.relative_to(REPOSITORY), dirs_exist_ok=True)
+
+
+def fresh(path: Path) -> Checkout:
+    """A checkout in which nothing was built."""
+    copy_repository(path)
+    copy_bytecode(path)
+    small_campaign(path)
+    return Checkout(path)
+
+
+def copy_of(checkout: Checkout, path: Path) -> Checkout:
+    """A checkout with all that was built in another, but for a crate."""
+    shutil.copytree(checkout.path, path, symlinks=True, dirs_exist_ok=True)
+    # A crate, where a test made one, holds the campaign's file: to change that stales it.
+    crate = path / "results/demo/crate"
+    shutil.rmtree(crate, ignore_errors=True)
+    crate.with_name("crate.prov.json").unlink(missing_ok=True)
+    return Checkout(path)

@@ -1,0 +1,109 @@
+"""Sentences of the generator, taken apart by the lexicon alone."""
+
+import re
+from collections import defaultdict
+from functools import lru_cache
+
+from support.generator_kit import lexicon
+
+OTHER_FRAMES = {"intransitive", "clause", "control"}
+
+
+def words(text):
+    """Words of a sentence, in lower case, without its marks."""
+    return text.lower().rstrip(".?").split()
+
+
+def accepts(restriction, noun):
+    """Whether a noun satisfies a verb's restriction."""
+    return lexicon().classes.accepts(restriction, noun.classes)
+
+
+def falls_under(noun, name):
+    """Whether a noun is of a class, or of a narrower one."""
+    return lexicon().classes.accepts(name, noun.classes)
+
+
+@lru_cache(maxsize=1)
+def _nouns():
+    found = defaultdict(set)
+    for noun in lexicon().nouns:
+        for number, form in noun.forms.items():
+            found[form.lower()].add((noun, number))
+    return found
+
+
+@lru_cache(maxsize=1)
+def _determiners():
+    return {"an", *(each.determiner for each in lexicon().determiners)}
+
+
+def phrase_at(found):
+    """The phrase that some words begin with: determiner, readings of its noun, words after it."""
+    spans = range(len(found), 0, -1)
+    start = next((n for n in spans if " ".join(found[:n]) in _determiners()), 0)
+    for end in range(len(found), start, -1):
+        readings = {
+            (noun, number)
+            for noun, number in _nouns().get(" ".join(found[start:end]), ())
+            if ("name" in noun.tags) != bool(start)
+        }
+        if readings:
+            return " ".join(found[:start]), readings, found[end:]
+    raise AssertionError(f"no noun in {found}")
+
+
+def phrase_before(found):
+    """The longest phrase that some words end with: readings of its noun, words before it."""
+    for start in range(len(found)):
+        try:
+            _, readings, rest = phrase_at(found[start:])
+        except AssertionError:
+            continue
+        if not rest:
+            return readings, found[:start]
+    raise AssertionError(f"no phrase at the end of {found}")
+
+
+def numbers(readings):
+    """The numbers that a noun can have."""
+    return {number for _, number in readings}
+
+
+def numbers_of_verb(word):
+    """The numbers of subjects that an auxiliary, or a finite verb in the present, can have."""
+    if known := auxiliary(word):
+        return set(known.numbers)
+    thirds = {verb.form("third") for verb in lexicon().verbs}
+    bases = {verb.verb for verb in lexicon().verbs}
+    return {n for n, forms in (("sg", thirds), ("pl", bases)) if word in forms}
+
+
+def auxiliary(word):
+    """An auxiliary of the lexicon by its form, negated or not; None for another word."""
+    known = (each for each in lexicon().auxiliaries if word in (each.auxiliary, each.negated))
+    return next(known, None) if word else None
+
+
+def level(text):
+    """A sentence in lower case, with one indefinite article for both."""
+    return re.sub(r"\ban\b", "a", text.lower())
+
+
+def entries_of(lexeme):
+    """A verb in all its frames."""
+    return [verb for verb in lexicon().verbs if verb.lexeme == lexeme]
+
+
+def wants_its_object(lexeme):
+    """Whether a verb never goes without an object."""
+    entries = entries_of(lexeme)
+    return not any(
+        each.frame in OTHER_FRAMES or each.tags & {"drops", "bare", "alternates"}
+        for each in entries
+    )
+
+
+def takes_clauses(lexeme):
+    """Whether a verb has a finite clause as its complement."""
+    return any(each.frame == "clause" for each in entries_of(lexeme))

@@ -1,0 +1,176 @@
+"""A small real results tree to export, and the validator of its crate, without a network."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from requests.adapters import HTTPAdapter
+from requests_cache import CachedSession
+from rocrate_validator import models, services
+from typer.testing import CliRunner
+from urllib3 import HTTPResponse
+
+from blimpworks.cli import app
+from blimpworks.commands.registry import recorded_commands
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
+from blimpworks.records.job import Job
+from support import tiny
+from support.paths import DATA, REPOSITORY
+
+CONTEXT = DATA / "ro-crate-1.1-context.json"
+CONTEXT_URL = "https://w3id.org/ro/crate/1.1/context"
+PAIRS = [
+    ("the dog sees.", "dog the sees."),
+    ("the bird finds the cat.", "the bird finds cat the."),
+    ("the nurse hears the dog!", "nurse the hears the dog!"),
+    ("the água sees.", "água the sees."),
+]
+LABELS = json.dumps(
+    {
+        "languages": {"eng": "English"},
+        "models": {"grams": "3-gram"},
+        "method": "full_sentence",
+        "facts": {"table_models": ["grams"]},
+    }
+)
+
+
+def run(*arguments):
+    """Run a command line in this process; return what it prints."""
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.output
+
+
+def write_campaign(path, results, **settings):
+    """A campaign file for results in ``results``, with the repository's catalogue."""
+    catalogue = {name: str(REPOSITORY / f"config/{name}.tsv") for name in ("languages", "models")}
+    demo = REPOSITORY / "config/demo"
+    catalogue |= {name: str(demo / f"{name}.tsv") for name in ("treebanks", "sources")}
+    campaign = {
+        "campaign": path.stem,
+        "description": "Four pairs and a 3-gram model.",
+        "pathvars": {"results": results},
+        "catalogue": catalogue,
+        "benchmarks": ["multiblimp"],
+        "languages": ["eng"],
+        "models": [],
+    }
+    path.write_text(yaml.safe_dump(campaign | settings))
+    return path
+
+
+def build_results(results):
+    """Items, scores, judgements, accuracies and Table 5 of one model, as the workflow would.
+
+    ``results`` is relative to the working directory.
+    """
+    checkpoint = tiny.make_ngram(tiny.write_corpus(Path("text.txt")), Path("model/checkpoint.json"))
+    items = results / "items/multiblimp/eng.parquet"
+    with Job(
+        recorded_commands()["sample_items"],
+        inputs=[Path("text.txt")],
+        outputs=[items],
+        params={"seed": 1},
+    ):
+        tiny.write_items(items, PAIRS, paradigm=["SG", "SG", "PL", "PL"])
+    manifest, store = results / "store/grams/manifest.json", results / "store/grams/shards"
+    scores = results / "scores/multiblimp/eng/grams.parquet"
+    judged = results / "judgements/multiblimp"
+    accuracies = results / "accuracies/multiblimp.parquet"
+    where = ("--manifest", manifest, "--store", store)
+    run("score", items, "--checkpoint", checkpoint, "--engine", "kenlm", "--options", "{}", *where)
+    run("collect-scores", "--items", items, *where, "--output", scores)
+    method = ("--method", "full_sentence", "--ties", "wrong", "--near-tie", 0.001)
+    found = ("--items", items, "--scores", scores, "--output", judged / "eng/grams.parquet")
+    run("judge", *found, *method)
+    models = ("--models", json.dumps({"grams": ["eng"]}))
+    run("compute-accuracies", judged, *models, "--benchmark", "multiblimp", "--output", accuracies)
+    files = [results / f"exhibits/multiblimp/table5.{suffix}" for suffix in ("csv", "md", "tex")]
+    tables = (f"--input=accuracies={accuracies}", f"--input=items={items}")
+    cells = ("--cells", results / "exhibits/multiblimp/table5.cells.parquet")
+    run("build-exhibit", "multiblimp/table5", *files, *cells, *tables, "--labels", LABELS)
+
+
+def seed_cache(path):
+    """An HTTP cache that holds the RO-Crate context, as the validator would fetch it."""
+
+    class FromFile(HTTPAdapter):
+        def send(self, request, **_):
+            body = io.BytesIO(CONTEXT.read_bytes())
+            headers = {"Content-Type": "application/ld+json"}
+            raw = HTTPResponse(body, status=200, headers=headers, preload_content=False)
+            return self.build_response(request, raw)
+
+    with CachedSession(cache_name=str(path), backend="sqlite", expire_after=-1) as session:
+        session.mount("https://w3id.org/", FromFile())
+        session.get(CONTEXT_URL)
+    return path
+
+
+def verdict(crate, cache, profile="provenance-run-crate"):
+    """What the validator finds at its required level, as a list of messages."""
+    settings = models.ValidationSettings(
+        rocrate_uri=str(crate),
+        profile_identifier=profile,
+        requirement_severity=models.Severity.REQUIRED,
+        offline=True,
+        cache_path=str(cache),
+    )
+    return [issue.message for issue in services.validate(settings).get_issues()]
+
+
+class Tables:
+    """Tables in the CSV files of a crate, each read once, as are the rows that have a value."""
+
+    def __init__(self, crate):
+        self.crate, self.frames, self.chosen = crate, {}, {}
+        place = ["paper", "form", "exhibit", "source"]
+        sources = read(crate / "sources.csv").groupby(place, sort=False)["file"]
+        self.files = {key: tuple(files) for key, files in sources}
+
+    def read(self, place, words):
+        """The source of some exhibit, with words in some columns, and a name for it."""
+        files = self.files[place]
+        key = (files, *words)
+        if key not in self.frames:
+            parts = [read(self.crate / file, dtype=words) for file in files]
+            self.frames[key] = pd.concat(parts, ignore_index=True)
+        return self.frames[key], key
+
+    def rows_of(self, cell):
+        """Rows that a cell is computed from: those that have all that its filter wants."""
+        where = json.loads(cell["filter"])
+        words = {column: str for column, wanted in where.items() if '"' in json.dumps(wanted)}
+        frame, key = self.read(
+            tuple(cell[n] for n in ("paper", "form", "exhibit", "source")), words
+        )
+        kept = np.ones(len(frame), dtype=bool)
+        for column, wanted in where.items():
+            one = (key, column, json.dumps(wanted))
+            if one not in self.chosen:
+                found = select_rows(frame, {column: wanted}).index
+                self.chosen[one] = np.isin(frame.index, found)
+            kept &= self.chosen[one]
+        return frame[kept]
+
+
+def differing_cells(crate):
+    """Cells of a crate that are not what their formula makes of their rows."""
+    tables = Tables(crate)
+    return [
+        (cell["paper"], cell["form"], cell["exhibit"], cell["row"], cell["column"])
+        for _, cell in read(crate / "cells.csv", dtype={"row": str, "column": str}).iterrows()
+        if formula_of(cell["formula"])(tables.rows_of(cell))
+        != pytest.approx(cell["value"], rel=1e-9, abs=1e-9)
+    ]
+
+
+def read(path, **options):
+    return pd.read_csv(path, keep_default_na=False, na_values=[""], **options)

@@ -1,0 +1,25 @@
+"""Generated pairs of declared paradigms, for tests of what must hold of each."""
+
+from functools import cache, lru_cache
+
+from blimpworks.papers.blimp.items.generator.declarations import read_declaration
+from blimpworks.papers.blimp.items.generator.generate import Generator
+from blimpworks.papers.blimp.items.lexicon.load import read_lexicon
+from support.mirror_kit import CONFIG
+
+BLIMP = CONFIG / "blimp"
+PATHS = {path.stem: path for path in sorted((BLIMP / "paradigms").glob("*.yaml"))}
+ENOUGH = 150
+
+
+@lru_cache(maxsize=1)
+def lexicon():
+    """The repository's lexicon."""
+    return read_lexicon(BLIMP / "lexicon")
+
+
+@cache
+def pairs(uid, count=ENOUGH, seed=0):
+    """The first pairs of a paradigm, each with what it is made of."""
+    generator = Generator(PATHS[uid], read_declaration(PATHS[uid]), lexicon(), seed)
+    return [*generator.pairs(count)]

@@ -1,0 +1,92 @@
+"""Attribute-varying grammars of the tests, and their expansion in the plainest way."""
+
+import lzma
+from itertools import product
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from blimpworks.errors import UserError
+from blimpworks.papers.clams.items.grammar.generator import generate, lines_of
+from blimpworks.papers.clams.items.grammar.parser import read_grammar
+
+LANGUAGES = ("de", "fr", "he", "ru")
+
+
+GOOD = "vary: V[]\nS[] the N[s] V[3,s]\nN[s] man\nV[3,s] sings\nV[3,p] sing\n"
+"""A grammar without a mistake."""
+
+
+def write(directory, text, name="case.avg"):
+    """A file with a grammar's text, as it is but for common indentation."""
+    path = directory / name
+    path.write_text(dedent(text), encoding="utf-8", newline="")
+    return path
+
+
+def flagged(lines):
+    """Lines as ``T sentence`` and ``F sentence``."""
+    return [f"{line[0]} {line.rstrip().partition('	')[2]}" for line in lines]
+
+
+def mistake(read):
+    """The message about the mistake that ``read`` meets."""
+    with pytest.raises(UserError) as caught:
+        read()
+    return str(caught.value)
+
+
+def lines(path, variant="published", common=None):
+    """The lines of what a grammar's file generates."""
+    return [*lines_of(generate(read_grammar(path, common, variant), variant))]
+
+
+def expand(templates, rules, vary, variant):
+    """Flags and sentences, by lists; the reading of the paper and of the released files.
+
+    ``templates``: parts, each a word or (name, attributes); ``rules``: alternatives by (name,
+    attributes); ``vary``: (name, attributes). All attributes are frozensets.
+    """
+    sets = []
+    for template in templates:
+        sentences = [(True, [])]
+        for part in template:
+            if isinstance(part, str):
+                sentences = [(flag, [*words, part]) for flag, words in sentences]
+                continue
+            name, attributes = part
+            items = [varied for n, varied in vary if n == name and varied <= attributes]
+            if not items:
+                sentences = [(f, [*words, new]) for new in rules[part] for f, words in sentences]
+                continue
+            others = [
+                key
+                for key in rules
+                if key[0] == name
+                and any(varied <= key[1] for varied in items)
+                and (key != part or (variant == "published" and any(items)))
+            ]
+            sentences = [
+                (new == 0 and (flag or variant == "published"), [*words, rules[key][k]])
+                for flag, words in sentences
+                for k, (new, key) in product(range(len(rules[part])), enumerate([part, *others]))
+            ]
+        sets += [(flag, " ".join(words)) for flag, words in sentences]
+    return sets
+
+
+def released(mirror, directory, lang):
+    """A language's grammars, unpacked: common.avg, the others by name."""
+    paths = sorted((mirror / "clams" / f"{lang}_replication").glob("*.avg.xz"))
+    directory.mkdir(parents=True, exist_ok=True)
+    unpacked = {}
+    for path in paths:
+        unpacked[path.stem] = directory / path.stem
+        unpacked[path.stem].write_bytes(lzma.decompress(path.read_bytes()))
+    return unpacked.pop("common.avg"), [unpacked[name] for name in sorted(unpacked)]
+
+
+def released_set(mirror: Path, lang: str, name: str) -> bytes:
+    """A released evaluation set."""
+    return lzma.decompress((mirror / "clams" / f"{lang}_evalset" / f"{name}.txt.xz").read_bytes())

@@ -1,0 +1,78 @@
+"""Attempts of jobs, and commands that stand in for a SLURM that is not on every machine."""
+
+import stat
+import uuid
+from datetime import timedelta
+from itertools import count
+
+from blimpworks.files import write_text
+from blimpworks.records.journal import (
+    Asked,
+    Attempt,
+    Ended,
+    Left,
+    Scored,
+    Started,
+    append_entry,
+    journal_path,
+    now,
+    progress_path,
+)
+from blimpworks.scoring.progress import LanguageProgress, Progressed
+
+ASKED = Asked(mem_mb=64000, minutes=240, gpus=2, cores=8)
+
+
+def scored(new, sentences=90, **facts):
+    """Sentences of nine tokens each, scored at 450 tokens a second after 30 s of loading."""
+    own = {"done": new, "tokens": 9 * new, "load_seconds": 30.0, "score_seconds": new / 50}
+    return Scored(sentences=sentences, new=new, **(own | facts))
+
+
+def started(job=None, ago=60.0, asked=ASKED, node="gpu1"):
+    """An attempt that started so many seconds ago."""
+    facts = {"node": node, "gpus": ("NVIDIA A100",) * asked.gpus, "asked": asked}
+    moment = now() - timedelta(seconds=ago)
+    return Started(attempt=uuid.uuid4().hex, time=moment, slurm_job=job, **facts)
+
+
+JOBS = count(1000)
+
+
+def attempt(cause, new=None, *, job=None, seconds=9.5, rss_mb=100, begun=None):
+    """One that ended so, having scored some sentences; ``lost`` and ``open`` have no end."""
+    begun = begun or started(job or str(next(JOBS)))
+    known = None if new is None else scored(new)
+    if cause in ("lost", "open"):
+        left = Left(attempt=begun.attempt, time=now(), scored=known) if known else None
+        return Attempt(begun, left=left)
+    facts = {"cause": cause, "exit": 1, "seconds": seconds, "rss_mb": rss_mb, "scored": known}
+    return Attempt(begun, Ended(attempt=begun.attempt, time=now(), **facts))
+
+
+def write_attempts(log, *attempts):
+    for each in attempts:
+        for entry in filter(None, (each.started, each.ended, each.left)):
+            append_entry(journal_path(log), entry)
+
+
+def write_progress(log, known, attempt=None, ago=0.0, languages=None):
+    """The progress file of a job that was last heard of so many seconds ago."""
+    found = Progressed(
+        **known.model_dump(),
+        attempt=attempt.started.attempt if attempt else uuid.uuid4().hex,
+        updated=now() - timedelta(seconds=ago),
+        languages={
+            lang: LanguageProgress(done=done, sentences=total)
+            for lang, (done, total) in (languages or {}).items()
+        },
+    )
+    write_text(progress_path(log), found.model_dump_json())
+
+
+def stand_in(folder, name, script):
+    """A shell script called like a command."""
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)

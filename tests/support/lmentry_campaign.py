@@ -1,0 +1,179 @@
+"""A campaign on Multi-LMentry in small: prompts, answers, and verdicts by both methods.
+
+The models are simulated: each gives the right answer with a probability of its own, in one of a
+few wordings. What the published rules make of Korean answers and of German nouns is as the
+release's scorers do it.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from blimpworks.analysis.accuracy import compute_accuracies
+from blimpworks.annotation.spreadsheet import read_sheet, write_sheet
+from blimpworks.papers.lmentry.analysis.verdicts import Evaluation
+from blimpworks.papers.lmentry.tables import SHEET_KEY
+from blimpworks.papers.lmentry.tasks import ORDERED, SUBSETS, TASKS
+from blimpworks.prompt_tables import ANSWERS, PROMPTS
+from blimpworks.tables import JUDGEMENTS, read_table, write_table
+
+METHODS = ("published", "corrected")
+SUBTASKS = [f"{task}_{name}" for task, names in SUBSETS.items() for name in names]
+WORDS = {
+    "eng": ("cat", "dog"),
+    "ita": ("gatto", "cane"),
+    "kor": ("고양이", "강아지"),
+    "deu": ("Katze", "Hund"),
+    "eus": ("katua", "txakurra"),
+}
+DEFAULT = ("gato", "can")
+CEILED = "starts_with_word"
+EXTRA = {"certain": pa.bool_(), "rule": pa.string(), "pattern": pa.string(), "nominal": pa.int32()}
+
+
+def write(rows, schema, path, extra=()):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fields = [*schema.arrow(), *(pa.field(name, EXTRA[name]) for name in extra)]
+    write_table(pa.Table.from_pylist(rows, schema=pa.schema(fields)), schema, path)
+    return path
+
+
+def prompts(lang, per_template=4):
+    """Prompts of every task and subset: three templates, answers in both places."""
+    right, wrong = WORDS.get(lang, DEFAULT)
+    for task in (*TASKS, *SUBTASKS):
+        ceiled = task == CEILED and lang not in ("eng", "kor")
+        for template in (1, 2, 3):
+            for number in range(1, per_template + 1):
+                order = f"/answer={1 + number % 2}" if task in ORDERED else ""
+                known = {"word": right, "distractor": wrong, "query": wrong}
+                yield {
+                    "item_id": f"{lang}-{task}-{template}-{number}",
+                    "lang": lang,
+                    "phenomenon": task,
+                    "paradigm": f"template={template}{order}",
+                    "template": template,
+                    "number": number,
+                    "nominal": per_template * (6 if ceiled else 1),
+                    "prompt": f'{task} {template}.{number}: "{right}", "{wrong}"?',
+                    "answer": None if task.startswith("sentence") else right,
+                    "arguments": json.dumps(known, ensure_ascii=False),
+                }
+
+
+def reply(lang, prompt, right, random):
+    """An answer, and what both methods make of it: correct and rule of each."""
+    good, bad = WORDS.get(lang, DEFAULT)
+    wordings = (good, f"{good}.", f"<think>{bad}? No.</think>{good}", f"=“{good}”")
+    text = wordings[random.integers(len(wordings))] if right else bad
+    if lang == "kor":
+        return text, (1, "vacuous"), (int(right), "whole" if right else "lone")
+    if lang == "deu" and prompt["phenomenon"] in ("rhyming_word", "homophones"):
+        return text, (0, "absent"), (int(right), "whole" if right else "absent")
+    if right and random.random() < 0.1:
+        return f"I say {good}", (0, "none"), (1, "inside")
+    verdict = (int(right), "whole" if right else "none")
+    return text, verdict, verdict
+
+
+def judgement(prompt, method, correct, rule):
+    return dict.fromkeys(JUDGEMENTS.names) | {
+        **{key: prompt[key] for key in ("item_id", "phenomenon", "paradigm", "nominal")},
+        **{"method": method, "correct": float(correct), "tie": False, "near_tie": False},
+        **{"certain": rule != "none", "rule": rule, "pattern": None},
+    }
+
+
+def skill_of(task, skill):
+    """Later tasks are harder, so that ranks are told apart."""
+    every = (*TASKS, *SUBTASKS)
+    return skill * (1 - every.index(task) / 80)
+
+
+@dataclass
+class Campaign:
+    """Where the tables of a simulated campaign are."""
+
+    root: Path
+    models: dict[str, float]
+    languages: tuple[str, ...]
+
+    def prompts(self, lang):
+        return self.root / "items/lmentry" / f"{lang}.parquet"
+
+    def answers(self, lang, model):
+        return self.root / "answers/lmentry" / lang / f"{model}.parquet"
+
+    @property
+    def judgements(self):
+        return self.root / "judgements/lmentry"
+
+    @property
+    def judged(self):
+        """Model, language and path of each table of judgements."""
+        return [
+            (model, lang, self.judgements / lang / f"{model}.parquet")
+            for model in self.models
+            for lang in self.languages
+        ]
+
+    @property
+    def evaluations(self):
+        return [
+            Evaluation(model, lang, self.prompts(lang), self.answers(lang, model), path)
+            for model, lang, path in self.judged
+        ]
+
+    @property
+    def accuracies(self):
+        return self.root / "accuracies/lmentry.parquet"
+
+    def build(self, per_template=4):
+        """Write all tables, accuracies included."""
+        for place, lang in enumerate(self.languages):
+            asked = [*prompts(lang, per_template)]
+            write(asked, PROMPTS, self.prompts(lang))
+            for model, skill in self.models.items():
+                self._answer(lang, model, skill, asked, np.random.default_rng(place))
+        compute_accuracies(self.judged, "lmentry", self.accuracies)
+        return self
+
+    def _answer(self, lang, model, skill, asked, random):
+        answered, judged = [], []
+        for prompt in asked:
+            right = random.random() < skill_of(prompt["phenomenon"], skill)
+            text, *verdicts = reply(lang, prompt, right, random)
+            fields = {"status": "ok", "text": text, "finish": "stop", "tokens": 3, "opened": False}
+            answered.append({"item_id": prompt["item_id"], **fields})
+            judged += [
+                judgement(prompt, method, *verdict)
+                for method, verdict in zip(METHODS, verdicts, strict=True)
+            ]
+        write(answered, ANSWERS, self.answers(lang, model))
+        write(judged, JUDGEMENTS, self.judgements / lang / f"{model}.parquet", EXTRA)
+
+
+def fill(sheet, key, campaign, lang):
+    """Two filled copies of a sheet: Anna's, with the corrected verdicts, and Bert's."""
+    hidden = {row["row"]: row for row in read_table(SHEET_KEY, key).to_pylist()}
+    verdicts = {}
+    for model in campaign.models:
+        rows = read_table(JUDGEMENTS, campaign.judgements / lang / f"{model}.parquet").to_pylist()
+        corrected = (row for row in rows if row["method"] == "corrected")
+        verdicts |= {(model, row["item_id"]): row["correct"] for row in corrected}
+    lines = [line.cells for line in read_sheet(sheet)]
+    drawn = [hidden[line["id"]] for line in lines]
+    right = [verdicts[row["model"], row["item_id"]] for row in drawn]
+    labels = {
+        "anna": ["yes" if each else "no" for each in right],
+        "bert": [str(int(each) if n % 7 else 1 - int(each)) for n, each in enumerate(right)],
+    }
+    paths = []
+    for name, given in labels.items():
+        paths.append(sheet.with_name(f"{lang}.{name}.csv"))
+        filled = [line | {"correct": label} for line, label in zip(lines, given, strict=True)]
+        write_sheet(paths[-1], [*lines[0]], filled)
+    return paths

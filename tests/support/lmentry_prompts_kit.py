@@ -1,0 +1,102 @@
+"""What the tests of Multi-LMentry's prompts share: real resources, and a small language's."""
+
+import json
+import lzma
+from functools import cache
+
+import pytest
+
+from blimpworks.campaign.catalogue import SourceRow, read_rows
+from blimpworks.papers.lmentry.items.declarations import declaration_of, read_declarations
+from blimpworks.papers.lmentry.items.draws import Source
+from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.items.prompts import names_of, nominal_of, prompts_of
+from blimpworks.papers.lmentry.items.resources import cleaned, read_resources
+from blimpworks.papers.lmentry.items.sampling import draw
+from blimpworks.papers.lmentry.items.sets import RESOURCE
+from blimpworks.papers.lmentry.settings import LmentryOptions
+from support.paths import REPOSITORY
+
+CONFIG = REPOSITORY / "config/lmentry"
+MIRROR = REPOSITORY.parent / "shared/mirror"
+DECLARATIONS = CONFIG / "tasks.yaml"
+PACKS = {path.stem: path for path in sorted((CONFIG / "languages").glob("*.yaml"))}
+PINNED = [
+    row for row in read_rows(SourceRow, REPOSITORY / "config/sources.tsv") if row.kind == RESOURCE
+]
+LANGUAGES = tuple(lang for lang in PACKS if any(row.lang == lang for row in PINNED))
+"""Those of the paper; others have resources of our own in the repository."""
+without_mirror = pytest.mark.skipif(
+    not MIRROR.is_dir(), reason="needs ../shared/mirror with the annotated resources"
+)
+
+
+def needs_mirror(test):
+    """Mark a test that reads the mirror; skip it without one."""
+    return pytest.mark.mirror(without_mirror(test))
+
+
+@cache
+def resources(lang, directory):
+    """A language's resources of the mirror."""
+    files = []
+    for row in PINNED:
+        if row.lang == lang:
+            target = directory / row.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            packed = MIRROR / f"{row.mirror}.xz"
+            target.write_bytes(lzma.decompress(packed.read_bytes()))
+            files.append(target)
+    return read_resources(files)
+
+
+@cache
+def drawn_of(lang, variant, directory):
+    """All arguments of each task of a language, with the number that its settings name."""
+    known, pack = read_declarations(DECLARATIONS), read_pack(PACKS[lang])
+    if variant == "corrected" and pack.yes_no_corrected:
+        pack = pack.model_copy(update={"yes_no": pack.yes_no_corrected})
+    found, drawn = resources(lang, directory), {}
+    for name in names_of(pack):
+        task = declaration_of(known, name, lang, variant)
+        if task.made:
+            arguments = draw(Source(cleaned(found) if task.clean else found, pack, task), 1407)
+            drawn[name] = arguments, nominal_of(task, len(arguments), len(arguments))
+    return drawn
+
+
+@cache
+def rows_of(lang, variant, directory):
+    """Prompts of a language, some of each task, with their arguments read."""
+    options = LmentryOptions(variant=variant, per_template=40)
+    known = read_declarations(DECLARATIONS)
+    rows = [*prompts_of(resources(lang, directory), read_pack(PACKS[lang]), known, options)]
+    return [row | {"arguments": json.loads(row["arguments"])} for row in rows]
+
+
+NOUNS = {
+    "beasts": ["cat", "dog", "horse", "mouse", "rabbit", "fish"],
+    "fruit": ["apple", "pear", "plum", "grape", "lemon", "cherry"],
+    "rooms": ["attic", "cellar", "hall", "kitchen", "nursery", "study"],
+}
+RHYMES = {"at": ["cat", "hat", "mat"], "og": ["dog", "log", "frog"], "ake": ["lake", "make"]}
+SENTENCES = ["The cat sat down.", "A dog ran home.", "We like plums, pears.", "Fish swim."]
+
+
+def write_resources(folder):
+    """Resource files of a small language; their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    every = [w for words in NOUNS.values() for w in words] + ["run", "on", "I", "Zoe", "éclair"]
+    pos = dict.fromkeys(every, "NOUN") | {"run": "VERB", "on": "ADPOSITION", "I": "PRONOUN"}
+    for name, found in (
+        ("lmentry_words.json", {word: {"pos": pos[word]} for word in every}),
+        ("nouns_by_category.json", NOUNS),
+        ("words_by_category.json", NOUNS),
+        ("rhyme_groups.json", RHYMES),
+    ):
+        (folder / name).write_text(json.dumps(found, ensure_ascii=False), encoding="utf-8")
+    rows = ["word,homophone,semantic1,semantic2,easy1,easy2", "sea,see,lake,look,cat,dog"]
+    (folder / "homophones.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    lines = ["sentence", *(f'"{sentence}"' for sentence in SENTENCES)]
+    (folder / "simple_sentences.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return sorted(folder.iterdir())

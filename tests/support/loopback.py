@@ -1,0 +1,83 @@
+"""A loopback HTTP server that misbehaves as told."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from blimpworks.retrieval.download import Patience
+
+DATA = bytes(range(256)) * 4096  # 1 MiB
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+QUICK = Patience(retries=2, stalls=2, backoff=0.01, connect=2, read=2)
+
+
+class Server(ThreadingHTTPServer):
+    """Serves DATA at every address, misbehaving as told."""
+
+    daemon_threads = True
+
+    def __init__(self, handler):
+        super().__init__(("127.0.0.1", 0), handler)
+        self.body = DATA
+        self.ranges = True
+        self.statuses = []  # answers of the first requests
+        self.cuts = []  # bytes after which the first transfers break off
+        self.hold = None  # bytes after which a transfer stands still
+        self.release = threading.Event()
+        self.asked = []  # Range header of each request
+        self.sent = []  # body bytes of each answer
+        self.url = f"http://127.0.0.1:{self.server_port}/o/r/{COMMIT}/file.txt"
+
+    def handle_error(self, request, client_address):
+        pass  # a killed client
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *args):
+        pass
+
+    def do_GET(self):
+        server = self.server
+        wanted = self.headers.get("Range")
+        server.asked.append(wanted)
+        if server.statuses:
+            return self.answer(server.statuses.pop(0), b"")
+        if not wanted or not server.ranges:
+            return self.answer(200, server.body)
+        start = int(wanted.removeprefix("bytes=").rstrip("-"))
+        size = len(server.body)
+        if start >= size:
+            return self.answer(416, b"", f"bytes */{size}")
+        return self.answer(206, server.body[start:], f"bytes {start}-{size - 1}/{size}")
+
+    def answer(self, status, body, span=None):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        if span:
+            self.send_header("Content-Range", span)
+        self.end_headers()
+        cut = self.server.cuts.pop(0) if self.server.cuts else None
+        if self.server.hold is not None:
+            self.wfile.write(body[: self.server.hold])
+            self.server.release.wait(20)
+            cut = self.server.hold
+        else:
+            self.wfile.write(body[:cut])
+        self.server.sent.append(len(body[:cut]))
+        self.close_connection = cut is not None
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
+    """A running server; one that stands still is released at the end."""
+    running = Server(Handler)
+    threading.Thread(target=running.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        yield running
+    finally:
+        running.release.set()
+        running.shutdown()
+        running.server_close()

@@ -1,0 +1,73 @@
+"""Whole languages of the catalogue, generated in one process from the mirror's files."""
+
+import lzma
+from functools import cache
+
+from blimpworks.campaign.catalogue import (
+    UNIMORPH_KINDS,
+    LanguageRow,
+    SourceRow,
+    TreebankRow,
+    read_rows,
+)
+from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.linguistics.treebanks.build import build_tokens
+from blimpworks.papers.multiblimp.items.lexicon import build_lexicon
+from blimpworks.papers.multiblimp.items.sampling import sample_items
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions
+from support.paths import REPOSITORY
+from support.treebank_kit import Language
+
+CONFIG = REPOSITORY / "config"
+PUBLISHED = MultiblimpOptions()
+# As in config/mirror.yaml.
+SUBSTITUTES = {"unimorph/eng/eng": "unimorph/eng/eng.args"}
+
+
+@cache
+def rows_of(kind, table):
+    return read_rows(kind, CONFIG / table)
+
+
+def fetch(row, mirror, directory):
+    """A pinned file of the mirror, unpacked under the name that the pipeline gives it."""
+    found = mirror / row.mirror
+    packed = found.with_name(f"{found.name}.xz")
+    output = directory / "raw" / row.name
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_bytes(
+        lzma.decompress(packed.read_bytes()) if packed.exists() else found.read_bytes()
+    )
+    return output
+
+
+def unimorph_tables(row, mirror, directory):
+    """The tables that the catalogue names for a language, in its order."""
+    if not row.unimorph:
+        return []
+    sources = rows_of(SourceRow, "sources.tsv")
+    chosen = [s for kind in UNIMORPH_KINDS for s in sources if (s.kind, s.lang) == (kind, row.lang)]
+    named = {source.name: source for source in sources}
+    used = [named[SUBSTITUTES.get(source.name, source.name)] for source in chosen]
+    return [fetch(source, mirror, directory) for source in used if source.sha256]
+
+
+def generate(lang, mirror, directory, options=PUBLISHED):
+    """All stages for one language: how many pairs there are, and how many items are drawn."""
+    row = next(r for r in rows_of(LanguageRow, "languages.tsv") if r.lang == lang)
+    treebanks = [
+        (r.treebank, fetch(r, mirror, directory))
+        for r in rows_of(TreebankRow, "treebanks.tsv")
+        if r.lang == lang and r.sha256
+    ]
+    language = Language(directory, lang, options, row.special)
+    tables = [directory / name for name in ("tokens", "sentences", "malformed")]
+    build_tokens(treebanks, *tables, TreebankOptions(malformed="set_aside"))
+    unimorph = unimorph_tables(row, mirror, directory)
+    build_lexicon(tables[0], unimorph, lang, row.special, directory / "lexicon", options)
+    language.candidates()
+    language.agreement()
+    language.pairs()
+    outputs = directory / "items", directory / "funnel3"
+    counts = sample_items(directory / "pairs", lang, row.untested, *outputs, options)
+    return counts["pairs"], counts["items"]

@@ -1,0 +1,166 @@
+"""A campaign of the tests on their cluster: started, watched at work, and looked at afterwards."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import yaml
+
+from support.checkout import CAMPAIGN, fresh
+from support.paths import REPOSITORY
+from support.slurm_kit import parent_of
+
+SITE = {
+    "account": "research",
+    "cpu": {"partition": "cpu", "cores": 32, "memory_gb": 128, "max_hours": 24},
+    "gpus": [
+        {
+            "label": kind,
+            "name": kind.lower(),
+            "partition": "gpu",
+            "memory_gb": memory,
+            "per_node": count,
+            "cores_per_gpu": 4,
+            "host_memory_gb": 256,
+            "max_hours": 48,
+            "teraflops": 300,
+        }
+        for kind, memory, count in (("A100", 40, 4), ("H100", 80, 2))
+    ],
+}
+# Large enough to be caught at work, as it is scored in many shards.
+RECIPE = {"kind": "transformer", "hidden": 384, "layers": 6, "heads": 6, "max_steps": 2}
+STORE = "results/demo/store/transformer-small/eng"
+JUDGED = "results/demo/judgements/multiblimp/eng/transformer-small.parquet"
+SCORED = "results/demo/scores/multiblimp/eng/transformer-small.parquet"
+LOG = "logs/demo/score/transformer-small/eng"
+POLL = ("--slurm-init-seconds-before-status-checks", "5")
+ACTIVE = ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING")
+
+
+def at_site(path, **settings):
+    """A checkout of the demo campaign with one language, at the site of the tests' cluster."""
+    checkout = fresh(path)
+    checkout.change(**settings)
+    (path / "config/site.yaml").write_text(yaml.safe_dump(SITE))
+    return checkout
+
+
+class Campaign:
+    """A campaign that has its model but no scores, and runs on the cluster."""
+
+    def __init__(self, cluster, path: Path, reference: Path):
+        self.cluster, self.path, self.reference = cluster, path, reference
+        self.output = path / "snakemake.txt"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self, *arguments: str, **environment: str) -> "Campaign":
+        """Start Snakemake, as a user would."""
+        path = os.pathsep.join([str(REPOSITORY / ".tools/bin"), os.environ["PATH"]])
+        more = {"PYTHONPATH": str(self.path / "src"), "PATH": path, **environment}
+        command = ["snakemake", "--profile", "slurm", "--configfile", CAMPAIGN, *POLL]
+        with self.output.open("wb") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", *command, *arguments],
+                cwd=self.path,
+                env=self.cluster.environment(**more),
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        return self
+
+    def said(self) -> str:
+        """What Snakemake has printed."""
+        return self.output.read_text()
+
+    def end(self, seconds: float = 240) -> int:
+        """Wait for Snakemake; returns its exit code."""
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"it hangs:\n{self.said()}\n{self.cluster.squeue()}") from None
+
+    def finish(self, seconds: float = 240) -> None:
+        """Wait until Snakemake has made everything."""
+        assert self.end(seconds) == 0, self.said()
+
+    def jobs(self) -> list[dict[str, str]]:
+        """SLURM's jobs of this directory that score."""
+        found = self.cluster.jobs("score")
+        return [job for job in found if job["workdir"] == str(self.path)]
+
+    def active(self) -> list[dict[str, str]]:
+        """Those that are not over."""
+        return [job for job in self.jobs() if job["state"] in ACTIVE]
+
+    def shards(self) -> dict[str, int]:
+        """When each shard was written."""
+        return {p.name: p.stat().st_mtime_ns for p in (self.path / STORE).glob("shards/part-*")}
+
+    def wait_until_scoring(self) -> tuple[dict[str, str], dict[str, int]]:
+        """The job that scores, once it has written shards, and these."""
+
+        def at_work():
+            if self.process.poll() is not None:
+                raise AssertionError(f"it ended before:\n{self.said()}")
+            return len(self.shards()) >= 3
+
+        self.cluster.wait_for(at_work, 90, "the job scores")
+        [job] = [job for job in self.active() if job["state"] == "RUNNING"]
+        return job, self.shards()
+
+    def scorers(self) -> list[int]:
+        """Processes that score: the innermost of the command."""
+        found = []
+        for number in self.cluster.processes():
+            try:
+                command = Path(f"/proc/{number}/cmdline").read_bytes()
+            except OSError:
+                continue
+            if b"blimpworks\0score\0" in command and b"python" in command.split(b"\0")[0]:
+                found.append(number)
+        return [number for number in found if number not in {parent_of(other) for other in found}]
+
+    def hasten(self) -> None:
+        """Start what SLURM has put back into its queue; it would wait for two minutes."""
+        pending = lambda: [j for j in self.jobs() if j["state"] == "PENDING"]  # noqa: E731
+        for job in self.cluster.wait_for(pending, 60, "the job is queued again"):
+            self.cluster.command("scontrol", "update", f"jobid={job['id']}", "starttime=now")
+
+    def journal(self) -> list[dict]:
+        """Entries of the journal of attempts."""
+        lines = (self.path / f"{LOG}.attempts.jsonl").read_text().splitlines()
+        return [json.loads(line) for line in lines]
+
+    def causes(self) -> list[str]:
+        """How attempts ended, in order; ``lost`` where nobody was left to say."""
+        ends = {e["attempt"]: e["cause"] for e in self.journal() if e["event"] == "ended"}
+        started = [e["attempt"] for e in self.journal() if e["event"] == "started"]
+        return [ends.get(attempt, "lost") for attempt in started]
+
+    def check(self, kept: dict[str, int], last: bool = True) -> None:
+        """The results are those of a run without SLURM, and what had scores kept them.
+
+        ``kept`` are shards that were there at some moment; the last attempt, if it began
+        thereafter, scored no sentence of them.
+        """
+        for name in (JUDGED, SCORED):
+            assert (self.path / name).read_bytes() == (self.reference / name).read_bytes()
+        ours = {p.name: p.read_bytes() for p in (self.path / STORE).glob("shards/part-*")}
+        theirs = {p.name: p.read_bytes() for p in (self.reference / STORE).glob("shards/part-*")}
+        assert ours == theirs
+        after = self.shards()
+        assert kept.items() <= after.items(), "a shard was written twice"
+        if last:
+            sentences = json.loads((self.path / STORE / "manifest.json").read_text())["sentences"]
+            files = [self.path / STORE / "shards" / name for name in kept]
+            before = sum(pq.read_metadata(file).num_rows for file in files)
+            [new] = re.findall(r"(\d+) of them new", (self.path / f"{LOG}.log").read_text())
+            # Shards that were written between the look and the fault are kept too.
+            assert int(new) <= sentences - before
+        assert not self.active()

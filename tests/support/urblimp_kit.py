@@ -1,0 +1,143 @@
+"""Trees in a short notation, our own treebank as tables, and rule files of a few lines."""
+
+import csv
+import lzma
+from collections import Counter
+from typing import NamedTuple
+
+import pyarrow.parquet as pq
+import yaml
+
+from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.linguistics.treebanks.build import build_tokens
+from blimpworks.papers.urblimp.items.attested import Attested
+from blimpworks.papers.urblimp.items.build import KEPT, Products, Sources, build_items
+from blimpworks.papers.urblimp.items.pairs import Maker
+from blimpworks.papers.urblimp.items.rules import Language, read_declaration, read_language
+from blimpworks.papers.urblimp.items.trees import Word, tree_of
+from blimpworks.papers.urblimp.phenomena import PHENOMENON_OF
+from blimpworks.papers.urblimp.settings import UrblimpOptions
+from support.paths import DATA, REPOSITORY
+
+OWN_DATA = DATA / "urblimp"
+RULES = REPOSITORY / "config/urblimp/urd"
+HINDI = REPOSITORY / "config/urblimp/hin"
+LETTERS = "اآبپتٹثجچحخدڈذرڑزژسشصضطظعغفقکگلمنںوہھءیےئؤۂۃأ"
+OWN = OWN_DATA / "ur_own-ud-test.conllu"
+OWN_HINDI = OWN_DATA / "hi_own-ud-test.conllu"
+
+
+def word(form, lemma="", upos="", head=-1, relation="", space=True, **features):
+    """A word; its head is an index from 0."""
+    named = {"form": form, "lemma": lemma, "upos": upos, "xpos": ""}
+    return Word(form, head, relation, named | features, space)
+
+
+def tree(text):
+    """Words of "form/UPOS/head/relation/Name=Value|Name=Value"; heads count from 1, 0 the root."""
+    words = []
+    for cell in text.split():
+        form, upos, head, relation, *rest = cell.split("/")
+        pairs = (pair.split("=") for pair in "|".join(rest).split("|") if pair)
+        features = dict(pairs)
+        lemma = features.pop("lemma", form)
+        words.append(word(form, lemma, upos, int(head) - 1, relation, **features))
+    return tree_of(words)
+
+
+class Built(NamedTuple):
+    """What ``build_items`` wrote, as lists of rows, and what it returned."""
+
+    items: list
+    counts: list
+    rejected: list
+    told: dict
+
+
+def tables_of(folder, treebanks=(OWN,)):
+    """The tables of tokens and sentences of treebank files."""
+    files = [(f"UD_{path.stem}", path) for path in treebanks]
+    found = folder / "tokens", folder / "sentences"
+    if not found[0].exists():
+        build_tokens(files, *found, folder / "malformed", TreebankOptions())
+    return found
+
+
+def build(folder, rules=RULES, treebanks=(OWN,), lang="urd", texts=(), **options):
+    """The items of some treebanks by the rules of a directory."""
+    products = Products(*(folder / name for name in ("items", "counts", "rejected")))
+    sources = Sources(*tables_of(folder, treebanks), texts=tuple(texts))
+    told = build_items(rules, lang, sources, products, UrblimpOptions(**options))
+    return Built(*(pq.read_table(path).to_pylist() for path in products), told)
+
+
+def write_rules(folder, paradigm="honorific", language=None, **declaration):
+    """A directory of a language's pack and one paradigm."""
+    folder.mkdir(exist_ok=True)
+    (folder / "language.yaml").write_text(yaml.safe_dump(language or {}, allow_unicode=True))
+    text = yaml.safe_dump(declaration, allow_unicode=True)
+    (folder / f"{paradigm}.yaml").write_text(text)
+    return folder
+
+
+def outcomes(folder, sentence, language=None, beside=(), **rule):
+    """What becomes of each match of one rule in a sentence."""
+    write_rules(folder, language=language, about="x", rules=[rule])
+    pack = read_language(folder / "language.yaml")
+    declared = read_declaration(folder / "honorific.yaml", pack)
+    maker = Maker(pack, Attested([sentence, *beside], pack.orthography))
+    return list(maker.outcomes(declared.rules[0], sentence))
+
+
+def golden():
+    """The pairs that were written by hand."""
+    with (OWN_DATA / "pairs.tsv").open(encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def urdu() -> Language:
+    """Urdu's pack."""
+    return read_language(RULES / "language.yaml")
+
+
+def unpacked(folder, target):
+    """The treebank files of a directory of the mirror, which are compressed."""
+    found = []
+    for path in sorted(folder.glob("*.conllu.xz")):
+        copy = target / path.stem
+        copy.write_bytes(lzma.decompress(path.read_bytes()))
+        found.append(copy)
+    return found
+
+
+def check_items(built):
+    """What every item must have."""
+    ids = [item["item_id"] for item in built.items]
+    assert len(set(ids)) == len(ids) > 0
+    pairs = Counter((item["paradigm"], item["good"], item["bad"]) for item in built.items)
+    assert max(pairs.values()) == 1
+    for item in built.items:
+        assert item["good"] != item["bad"]
+        assert item["phenomenon"] == PHENOMENON_OF[item["paradigm"]]
+        assert item["change"] in ("replacement", "deletion", "move")
+        assert "  " not in item["good"] + item["bad"]
+        for side in ("good", "bad"):
+            assert item[side] == item[side].strip()
+            span = item[side][item[f"{side}_start"] : item[f"{side}_end"]]
+            assert span
+            assert span == item[f"focus_{side}"]
+
+
+def check_counts(built):
+    """Kept and rejected are all that matched, and all of them are told."""
+    kept, dropped = Counter(), Counter()
+    for row in built.counts:
+        assert row["n"] >= 0
+        assert (row["outcome"] == KEPT) == (row["reason"] == "")
+        assert row["phenomenon"] == PHENOMENON_OF[row["paradigm"]]
+        key = row["paradigm"], row["rule"]
+        (kept if row["outcome"] == KEPT else dropped)[*key, row["reason"]] += row["n"]
+    assert kept == Counter((i["paradigm"], i["rule"], "") for i in built.items)
+    assert dropped == Counter((r["paradigm"], r["rule"], r["reason"]) for r in built.rejected)
+    told = Counter(item["paradigm"] for item in built.items)
+    assert built.told == dict(told)

@@ -1,0 +1,123 @@
+"""A small UrBLiMP campaign: pairs, scores of a causal and of a masked model, and what follows."""
+
+import math
+from zlib import crc32
+
+import pyarrow as pa
+
+from blimpworks.analysis.accuracy import compute_accuracies
+from blimpworks.exhibits.exhibit import Labels
+from blimpworks.items import regions_of
+from blimpworks.judging.judge import Rules, judge
+from blimpworks.papers.urblimp.analysis.lengths import Evaluation, compare_lengths
+from blimpworks.papers.urblimp.phenomena import PHENOMENON_OF
+from blimpworks.papers.urblimp.tables import ITEM_SCHEMA, RULE_COUNTS
+from blimpworks.tables import ITEMS, SCORES, write_table
+
+OBJECT, PRONOUN, ORDER = "dative_object_noun", "oblique_pronoun", "word_order"
+METHODS = {"ngram-5": "perplexity", "masked-small": "pseudo_perplexity"}
+URDU = {
+    (OBJECT, "deletion"): [
+        ("علی نے احمد کو کتاب دی۔", "علی نے احمد کتاب دی۔"),
+        ("اس نے سارا کو بلایا۔", "اس نے سارا بلایا۔"),
+        ("ہم نے بچے کو دیکھا۔", "ہم نے بچے دیکھا۔"),
+    ],
+    (PRONOUN, "replacement"): [("اس کو دیکھو۔", "وہ کو دیکھو۔"), ("مجھ پر ہنسو۔", "میں پر ہنسو۔")],
+    (ORDER, "move"): [("جو لڑکا آیا وہ گیا۔", "جو آیا وہ گیا لڑکا۔")],
+}
+HINDI = {(OBJECT, "deletion"): [("राम ने सीता को किताब दी।", "राम ने सीता किताब दी।")]}
+COSTS = {"کو": 1.0, "को": 1.0, "وہ": 9.0, "میں": 9.0}
+"""What words cost, in bits; others cost 6."""
+REASONS = ("excluded by the rule", "not in the table", "no form by rule", "something new")
+FACTS = {
+    "urblimp_left_to_right": ["ngram-5"],
+    "urblimp_models": {
+        name: {"parameters": None, "family": name, "tuning": "base"} for name in METHODS
+    },
+}
+LABELS = Labels(
+    {"urd": "Urdu", "hin": "Hindi"},
+    {"ngram-5": "5-gram", "masked-small": "Masked"},
+    "perplexity",
+    FACTS,
+)
+
+
+def items_of(lang, pairs):
+    for (paradigm, change), sentences in pairs.items():
+        for number, (good, bad) in enumerate(sentences, start=1):
+            spans = regions_of(good, bad)
+            yield {
+                **{"item_id": f"{lang}-{paradigm}-{number}", "lang": lang, "paradigm": paradigm},
+                **{"phenomenon": PHENOMENON_OF[paradigm], "good": good, "bad": bad},
+                **spans._asdict(),
+                **{"treebank": "T", "file": "t.conllu", "sent_id": str(number), "rule": "plain"},
+                **{"change": change, "constructed": number == 2, "line": 10 * number},
+                "focus_good": good[spans.good_start : spans.good_end],
+                "focus_bad": bad[spans.bad_start : spans.bad_end],
+            }
+
+
+def side_scores(text, side):
+    """One token per word, and one of no cost for the end."""
+    words = text.split()
+    ends = [len(" ".join(words[: at + 1])) for at in range(len(words))]
+    logprobs = [-COSTS.get(word, 6.0) * math.log(2) for word in words]
+    return {
+        f"logprob_{side}": sum(logprobs),
+        f"tokens_{side}": len(words) + 1,
+        f"{side}_ids": [*(crc32(word.encode()) >> 1 for word in words), 0],
+        f"{side}_logprobs": [*logprobs, 0.0],
+        f"{side}_ends": [*ends, len(text)],
+    }
+
+
+def counts_of(lang, items):
+    for paradigm in dict.fromkeys(item["paradigm"] for item in items):
+        keys = {"lang": lang, "phenomenon": PHENOMENON_OF[paradigm], "paradigm": paradigm}
+        kept = sum(item["paradigm"] == paradigm for item in items)
+        yield {**keys, "rule": "plain", "outcome": "kept", "reason": "", "n": kept}
+        for n, reason in enumerate(REASONS, start=1):
+            yield {**keys, "rule": "plain", "outcome": "rejected", "reason": reason, "n": n}
+        yield {**keys, "rule": "second", "outcome": "rejected", "reason": REASONS[0], "n": 5}
+
+
+def write(path, schema, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_table(pa.Table.from_pylist(list(rows), schema=schema.arrow()), schema, path)
+
+
+def campaign(root, languages, printed):
+    """Tables of a campaign in some languages with their pairs, by kind as exhibits want them."""
+    tables = {name: [] for name in ("items", "rules", "judgements", "scores")}
+    found = []
+    for lang, pairs in languages.items():
+        items = [*items_of(lang, pairs)]
+        path = root / "items" / f"{lang}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_table(pa.Table.from_pylist(items, schema=ITEM_SCHEMA), ITEMS, path)
+        tables["items"].append(path)
+        tables["rules"].append(root / "rules" / f"{lang}.counts.parquet")
+        write(tables["rules"][-1], RULE_COUNTS, counts_of(lang, items))
+        for model, method in METHODS.items():
+            scores, judged = (root / kind / lang / f"{model}.parquet" for kind in ("s", "j"))
+            rows = (
+                {"item_id": item["item_id"], "status": "ok"}
+                | side_scores(item["good"], "good")
+                | side_scores(item["bad"], "bad")
+                for item in items
+            )
+            write(scores, SCORES, rows)
+            judged.parent.mkdir(parents=True, exist_ok=True)
+            judge(path, scores, judged, Rules((method, "full_sentence"), ("wrong",), 0.0))
+            found.append(Evaluation(model, lang, path, scores, judged))
+    tables["judgements"] = [one.judgements for one in found]
+    compared = root / "lengths.parquet", root / "surprisals.parquet"
+    compare_lengths(found, "wrong", *compared)
+    accuracies = root / "accuracies.parquet"
+    judged = [(one.model, one.lang, one.judgements) for one in found]
+    compute_accuracies(judged, "urblimp", accuracies)
+    return tables | {
+        **{"lengths": [compared[0]], "surprisals": [compared[1]], "accuracies": [accuracies]},
+        "printed": printed,
+    }

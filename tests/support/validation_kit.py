@@ -1,0 +1,66 @@
+"""Pairs of UrBLiMP to deal to participants, and participants who fill in lists by a script."""
+
+import numpy as np
+import pyarrow as pa
+
+from blimpworks.annotation.spreadsheet import read_sheet, write_sheet
+from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
+from blimpworks.papers.urblimp.tables import VALIDATION_KEY
+from blimpworks.papers.urblimp.validation.sheets import SHEET
+from blimpworks.tables import ITEMS, read_table, write_table
+
+# With a joiner that shows nothing, and a mark that only says which way to read.
+WORDS = [
+    *("وہ", "لڑکی", "کل", "بازار", "سے", "نئی", "کتاب", "لے\u200cکر"),
+    *("گھر", "آئی\u200f", "تھی", "اور", "سب", "نے", "پڑھی"),
+]
+END = "۔"
+
+
+def item(paradigm, number, source):
+    """A pair from a sentence that other paradigms have pairs of, too."""
+    # A word of its own for each sentence, in Urdu's letters.
+    own = "".join(chr(ord("ا") + int(digit)) for digit in str(source))
+    good = " ".join([own, *WORDS[: 6 + source % 6]])
+    spans = dict.fromkeys(("good_start", "good_end", "bad_start", "bad_end"), 0)
+    return {
+        **{"item_id": f"{paradigm}-{number:03}", "lang": "urd", "paradigm": paradigm},
+        **{"phenomenon": PHENOMENON_OF[paradigm]},
+        **{"good": f"{good} {paradigm}{END}", "bad": f"{good} غلط{paradigm}{END}"},
+        **spans,
+        **{"treebank": "UDTB", "file": "test", "sent_id": f"s{source}"},
+    }
+
+
+def items(per_paradigm, sentences=4000, paradigms=PARADIGMS, seed=0):
+    random = np.random.default_rng(seed)
+    return [
+        item(paradigm, number, int(random.integers(sentences)))
+        for paradigm in paradigms
+        for number in range(per_paradigm)
+    ]
+
+
+def write_items(path, rows):
+    write_table(pa.Table.from_pylist(rows, schema=ITEMS.arrow()), ITEMS, path)
+    return path
+
+
+def key_of(path):
+    return {row["row"]: row for row in read_table(VALIDATION_KEY, path).to_pylist()}
+
+
+def rows_of(sheet):
+    return [line.cells for line in read_sheet(sheet)]
+
+
+def fill(sheet, key, right, path=None, says=("1", "2")):
+    """A filled copy of a sheet; ``right`` says of a row of the key whether the answer is."""
+    known, filled = key_of(key), []
+    for cells in rows_of(sheet):
+        row = known[cells["id"]]
+        first = row["first_is_good"] == bool(right(row))
+        filled.append(cells | {"choice": says[0] if first else says[1]})
+    path = path or sheet.with_name(f"filled.{sheet.name}")
+    write_sheet(path, SHEET, filled)
+    return path

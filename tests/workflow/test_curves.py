@@ -1,0 +1,151 @@
+"""Learning curves as a whole: samples of two sizes, two models of each, to figure and table."""
+
+import hashlib
+import json
+
+import pandas as pd
+import pytest
+
+from blimpworks.papers.blimp.paradigms import PARADIGMS
+from support.blimp_kit import write_release
+from support.checkout import fresh, told
+
+pytestmark = pytest.mark.xdist_group("curves")
+HEAD = ("name", "kind", "lang", "version", "sha256", "bytes", "licence", "url", "mirror")
+# One paradigm of each phenomenon, and a second of one: a file is a job.
+UIDS = [uid for uids in PARADIGMS.values() for uid in uids[:1]] + [PARADIGMS["binding"][1]]
+LSTM = {"kind": "lstm", "layers": 1, "hidden": 8, "embedding": 8, "batch": 4, "epochs": 1}
+TRANSFORMER = {"kind": "transformer", "corpus": "default", "layers": 1, "hidden": 16, "heads": 1}
+
+
+def write_paradigm(path, uid):
+    """A file like a released one: a thousand pairs, of words that the demo's text has."""
+    rest = {"field": "syntax", "linguistics_term": "x", "UID": uid, "simple_LM_method": True}
+    rest |= dict.fromkeys(("one_prefix_method", "two_prefix_method", "lexically_identical"), False)
+    pairs = (
+        {"sentence_good": f"The teacher sings {n}.", "sentence_bad": f"The teacher sing {n}."}
+        | rest
+        | {"pairID": str(n)}
+        for n in range(1000)
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(pair)}\n" for pair in pairs), encoding="utf-8")
+
+
+def write_sources(root):
+    """BLiMP's files below the demo's mirror, and a table of sources that has them."""
+    mirror, table = root / "config/demo/data", root / "config/demo/sources.tsv"
+    rows = [table.read_text(encoding="utf-8").rstrip("\n")]
+    files = {f"blimp/data/{uid}.jsonl": "blimp_data" for uid in UIDS}
+    for uid, name in zip(UIDS, files, strict=True):
+        write_paradigm(mirror / name, uid)
+    released = (
+        "blimp_full_results_summary.csv",
+        "summary/human_validation_summary.csv",
+        "summary/models_summary.jsonl",
+    )
+    (mirror / "blimp/raw_results/summary").mkdir(parents=True)
+    for path, name in zip(write_release(root / "config"), released, strict=True):
+        path.rename(mirror / f"blimp/raw_results/{name}")
+        files[f"blimp/raw_results/{name}"] = "blimp_results"
+    for name, kind in files.items():
+        content = (mirror / name).read_bytes()
+        digest = hashlib.sha256(content).hexdigest()
+        rows.append("\t".join([name, kind, "eng", "1", digest, str(len(content)), "CC0", "", name]))
+    table.write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
+def recipes(*sizes):
+    more = {"tokens": [*sizes], "seeds": 2}
+    return {
+        "lstm-curve": LSTM | {"learning_rate": 1.0} | more,
+        "transformer-curve": TRANSFORMER | {"max_steps": 5} | more,
+        "ngram": {"kind": "ngram", "order": 2},
+    }
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    checkout = fresh(tmp_path_factory.mktemp("curves"))
+    write_sources(checkout.path)
+    shared = {
+        "benchmarks": ["blimp"],
+        "languages": ["eng"],
+        "models": ["lstm-curve", "transformer-curve", "ngram-5"],
+        "blimp": {"per_paradigm": 2},
+    }
+    for name, sizes in (("test", (1000, 2000)), ("more", (1000, 2000, 3000)), ("huge", (10**9,))):
+        training = {"treebank_text": False, "recipes": recipes(*sizes)}
+        checkout.change(f"config/{name}.yaml", **shared, training=training)
+    done = checkout.snakemake("blimp_fig5", "blimp_slopes", "blimp_table3")
+    assert done.returncode == 0, told(done)
+    return checkout
+
+
+def cells(checkout, name):
+    frame = pd.read_parquet(checkout.path / f"results/demo/exhibits/blimp/{name}.cells.parquet")
+    return frame.set_index(["row", "column"])
+
+
+def test_both_families_have_points_at_both_sizes(checkout):
+    found = cells(checkout, "fig5")
+    names = ("Transformer (curve), 1k", "Transformer (curve), 2k", "LSTM (curve), 1k")
+    assert {*names, "LSTM (curve), 2k"} == {*found.index.get_level_values("column")}
+    assert len(found) == 4 * (len(PARADIGMS) + 1)
+    assert {*found["n"]} == {2}
+
+
+def test_a_sample_is_one_and_the_same_for_both_families(checkout):
+    models = checkout.path / "resources/demo/models"
+    trained = {}
+    for path in models.glob("*-curve-*/eng/checkpoint.json"):
+        source = json.loads(path.read_text())["source"]
+        trained.setdefault(path.parts[-3].partition("-curve-")[2], set()).add(source["text_sha256"])
+    assert {*trained} == {"1k-seed1", "1k-seed2", "2k-seed1", "2k-seed2"}
+    assert all(len(digests) == 1 for digests in trained.values())
+    assert len(set.union(*trained.values())) == 4
+
+
+def test_models_of_curves_are_in_no_other_exhibit(checkout):
+    assert {*cells(checkout, "table3").index.get_level_values("row")} == {"5-gram", "Human"}
+
+
+def test_slopes_stand_beside_the_printed_ones_and_perplexities_below(checkout):
+    found = cells(checkout, "slopes")
+    assert found.loc[("Anaphor agr.", "printed LSTM slope"), "text"] == "0.0623"
+    row = found.loc[("Anaphor agr.", "LSTM (curve) slope")]
+    assert (row["n"], row["text"].count("±")) == (4, 1)
+    assert row["low"] <= row["value"] <= row["high"]
+    assert found.loc[("1,000 tokens", "LSTM (curve) perplexity"), "value"] > 1
+
+
+def test_a_slope_and_a_point_can_be_explained(checkout):
+    for name, row, column, formula in (
+        ("slopes", "Average", "LSTM (curve) slope", "coefficient of the row"),
+        ("fig5", "Binding", "LSTM (curve), 2k", "mean(accuracy)"),
+    ):
+        place = ["--row", row, "--column", column, "--items", "1"]
+        path = f"results/demo/exhibits/blimp/{name}.cells.parquet"
+        done = checkout.run("blimpworks", "explain", path, *place)
+        assert done.returncode == 0, told(done)
+        assert formula in done.stdout
+        assert "the same" in done.stdout
+        assert "5-gram" not in done.stdout
+
+
+def test_another_size_trains_its_own_models_alone(checkout):
+    done = checkout.snakemake("-n", "blimp_fig5", campaign="config/more.yaml")
+    assert done.returncode == 0, told(done)
+    trained = {
+        line.split(": ")[-1].split()[1] for line in done.stdout.splitlines() if ": Train " in line
+    }
+    assert trained == {
+        f"{kind}-curve-3k-seed{n}" for kind in ("lstm", "transformer") for n in (1, 2)
+    }
+
+
+def test_too_large_a_size_stops_before_anything_is_trained(checkout):
+    done = checkout.snakemake("blimp_fig5", campaign="config/huge.yaml")
+    assert done.returncode != 0
+    assert "but a sample of 1,000,000,000 is asked for" in told(done)
+    assert "rule train_" not in told(done).replace("localrule", "rule")

@@ -1,0 +1,215 @@
+"""The demo campaign as a user runs it: built, run again, edited, damaged, explained."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pyarrow.parquet as pq
+import pytest
+
+from support.checkout import fresh, told
+
+RESULTS = "results/demo"
+pytestmark = pytest.mark.xdist_group("workflow")
+
+
+@pytest.mark.parametrize("campaign", ["", "config/mirror.yaml", "config/demo/config.yaml"])
+def test_every_campaign_can_be_planned_offline(bare, campaign):
+    done = bare.snakemake("-n", "--quiet", campaign=campaign)
+    assert done.returncode == 0, told(done)
+
+
+def test_the_literal_slurm_profile_works_from_the_root(bare):
+    done = bare.snakemake("--profile", "slurm", "-n")
+    assert done.returncode == 0, told(done)
+    assert re.search(r"^score +\d+$", told(done), re.MULTILINE)
+
+
+def test_one_figure_needs_no_model(bare):
+    planned = bare.planned(f"{RESULTS}/exhibits/multiblimp/fig3.pdf")
+    assert "build_figure" in planned
+    made = ("train_", "score", "collect_scores", "judge", "build_table")
+    assert not [rule for rule in planned if rule.startswith(made)]
+
+
+def test_an_exhibit_can_be_asked_for_by_name(bare):
+    assert "build_figure" in bare.planned("multiblimp_fig3")
+
+
+def test_figure_2_is_made_of_the_tables_of_one_language_alone(bare):
+    said = told(bare.snakemake("-n", "multiblimp_fig2"))
+    assert f"{RESULTS}/items/multiblimp/eng.parquet" in said
+    assert f"{RESULTS}/items/multiblimp/all/eng.parquet" in said
+    assert not re.search(r"\b(deu|fra)\.parquet", said)
+
+
+def test_the_campaign_builds_every_exhibit_in_every_format(built):
+    exhibits = built.path / RESULTS / "exhibits/multiblimp"
+    for name in ("table2", "table5", "funnel"):
+        for suffix in ("csv", "md", "tex", "cells.parquet"):
+            assert (exhibits / f"{name}.{suffix}").stat().st_size > 0
+    for suffix in ("pdf", "png", "svg", "cells.parquet"):
+        assert (exhibits / f"fig3.{suffix}").stat().st_size > 0
+
+
+def test_the_run_ends_by_saying_where_results_are_and_what_to_type_next(built):
+    assert f"{RESULTS}/exhibits" in built.last_output
+    assert "blimpworks explain" in built.last_output
+
+
+def test_running_again_does_nothing(built):
+    assert built.planned() == set()
+
+
+def test_a_comment_or_a_touched_file_reruns_nothing(scratch):
+    sampling = "src/blimpworks/papers/multiblimp/items/sampling.py"
+    scratch.edit(sampling, "import math\n", "import math  # logarithms\n")
+    for file in (scratch.path / "src").rglob("*.py"):
+        file.touch()
+    assert scratch.planned() == set()
+
+
+def test_editing_the_sampling_reruns_it_and_its_dependants_only(scratch):
+    sampling = "src/blimpworks/papers/multiblimp/items/sampling.py"
+    scratch.edit(sampling, "digest_size=8", "digest_size=7")
+    scratch.edit(sampling, "2**64", "2**56")
+    planned = scratch.planned()
+    assert "sample_items" in planned
+    assert not planned & {
+        "retrieve",
+        "build_tokens",
+        "build_lexicon",
+        "find_candidates",
+        "measure_agreement",
+        "build_pairs",
+    }
+
+
+def test_changing_one_setting_reruns_the_stage_that_reads_it(scratch):
+    scratch.change(multiblimp={"sampling": {"per_condition": 20}})
+    planned = scratch.planned()
+    assert "sample_items" in planned
+    assert not planned & {"build_pairs", "build_lexicon", "measure_agreement"}
+
+
+def test_a_second_run_from_scratch_gives_the_same_bytes(built, tmp_path):
+    second = fresh(tmp_path / "second")
+    done = second.snakemake()
+    assert done.returncode == 0, told(done)
+    # Other tests may have had the first campaign build more.
+    files = [path for path in sorted((second.path / RESULTS).rglob("*")) if path.is_file()]
+    products = [path for path in files if not path.name.endswith(".prov.json")]
+    assert len(products) > 100
+    for file in products:
+        twin = built.path / file.relative_to(second.path)
+        assert twin.read_bytes() == file.read_bytes(), file
+
+
+def test_a_misspelt_key_stops_the_run_with_one_sentence(bare):
+    (bare.path / "config/typo.yaml").write_text("campaign: typo\nlangauges: [eng]\n")
+    done = bare.snakemake("-n", campaign="config/typo.yaml")
+    assert done.returncode == 1
+    sentence = "config/typo.yaml: key 'langauges' is not a setting; did you mean 'languages'?"
+    assert sentence in told(done)
+
+
+def test_an_unknown_language_stops_the_run_with_one_sentence(bare):
+    (bare.path / "config/unknown.yaml").write_text("campaign: unknown\nlanguages: [tlh]\n")
+    done = bare.snakemake("-n", campaign="config/unknown.yaml")
+    assert done.returncode == 1
+    assert "language 'tlh' of the campaign is not in config/languages.tsv" in told(done)
+
+
+def broken_source(checkout, path, change):
+    """Change a file of the embedded data without telling the catalogue."""
+    file = checkout.path / "config/demo/data" / path
+    file.write_bytes(change(file.read_bytes()))
+    shutil.rmtree(checkout.path / "resources", ignore_errors=True)
+    target = f"resources/demo/sources/{path}"
+    return checkout.snakemake(target)
+
+
+def test_a_wrong_checksum_is_told_with_both_sums_and_nothing_is_left(scratch):
+    path = "ud/UD_English-Demo/en_demo-ud-test.conllu"
+    done = broken_source(scratch, path, lambda text: text.replace(b"Sing", b"Plur", 1))
+    assert done.returncode == 1
+    assert "has SHA-256" in told(done)
+    assert "expected" in told(done)
+    assert not (scratch.path / "resources/demo/sources" / path).exists()
+
+
+def test_a_truncated_treebank_is_told_with_file_and_line(scratch):
+    path = "ud/UD_English-Demo/en_demo-ud-test.conllu"
+    retrieved = scratch.path / "resources/demo/sources" / path
+    retrieved.write_bytes(retrieved.read_bytes()[:-40])
+    done = scratch.snakemake("resources/demo/tokens/eng.parquet")
+    assert done.returncode == 1
+    assert "en_demo-ud-test.conllu:" in told(done)
+
+
+def test_the_papers_printed_numbers_make_exhibits_without_any_model(printed):
+    found = {path.stem for path in (printed.path / RESULTS).glob("published/multiblimp/*.csv")}
+    found |= {path.stem for path in (printed.path / RESULTS).glob("published/multiblimp/*.pdf")}
+    assert {"table1", "table2", "table3", "table5", "tableb2", "fig1", "fig5", "fig6"} <= found
+    rows = (printed.path / RESULTS / "published/multiblimp/table5.csv").read_text().splitlines()
+    (english,) = [row.split(",") for row in rows if row.startswith("English,")]
+    assert (english[2], float(english[3])) == ("770", pytest.approx(99.4))
+    assert not (printed.path / RESULTS / "scores").exists()
+
+
+def test_a_campaign_without_models_builds_its_data_alone(bare):
+    bare.change("config/data.yaml", models=[])
+    done = bare.snakemake("-n", campaign="config/data.yaml")
+    assert done.returncode == 0, told(done)
+    assert "regeneration.csv" in told(done)
+    assert "table5.csv" not in told(done)
+    assert "score" not in re.findall(r"^rule (\w+):", told(done), re.MULTILINE)
+
+
+def test_a_campaign_that_names_no_places_uses_the_documented_ones(scratch):
+    scratch.change(without="pathvars")
+    done = scratch.snakemake("resources/tokens/deu.parquet")
+    assert done.returncode == 0, done.stdout + done.stderr
+    for path in ("logs/build_tokens/deu.log", "logs/benchmarks/build_tokens/deu.tsv"):
+        assert (scratch.path / path).is_file()
+
+
+def test_files_left_out_for_want_of_a_checksum_are_named(scratch):
+    catalogue = scratch.path / "config/demo/treebanks.tsv"
+    rows = [line.split("\t") for line in catalogue.read_text().splitlines()]
+    extra = ["deu", "UD_German-Demo", "de_demo-ud-dev.conllu", "1", "", "", "", "CC0-1.0", "", "x"]
+    catalogue.write_text("".join("\t".join(row) + "\n" for row in [*rows, extra]))
+    scratch.change(unpinned="skip")
+    shutil.rmtree(scratch.path / "resources/demo/tokens")
+    done = scratch.snakemake("resources/demo/tokens/deu.parquet")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "does without 1 files that have no checksum" in done.stderr
+    assert "ud/UD_German-Demo/de_demo-ud-dev.conllu" in done.stderr
+
+
+def test_the_corrected_variant_builds_other_items_from_the_same_treebanks(scratch):
+    items = scratch.path / RESULTS / "items/multiblimp/fra.parquet"
+    published = pq.read_table(items).to_pylist()
+    scratch.change(multiblimp={"variant": "corrected"})
+    done = scratch.snakemake(f"{RESULTS}/items/multiblimp/fra.parquet")
+    assert done.returncode == 0, done.stdout + done.stderr
+    corrected = pq.read_table(items).to_pylist()
+    assert any(" de le " in f" {row['good']} " for row in published)
+    assert not any(" de le " in f" {row['good']} " for row in corrected)
+
+
+def test_the_speed_benchmark_runs_and_its_readers_agree(bare):
+    treebank = bare.path / "config/demo/data/ud/UD_French-Demo/fr_demo-ud-test.conllu"
+    done = subprocess.run(
+        [sys.executable, "benchmarks/conllu_speed.py", treebank, "--repeat", "1"],
+        cwd=bare.path,
+        env={**os.environ, "PYTHONPATH": str(bare.path / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for row in ("conllu alone", "reader: conllu", "reader: columnar"):
+        assert f"| {row} |" in done.stdout

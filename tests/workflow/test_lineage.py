@@ -1,0 +1,370 @@
+"""explain, check and diff on the demo campaign, as it is, edited and damaged."""
+
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from blimpworks.audit.explain import explain as explain_cell
+from support.checkout import copy_of, told
+
+RESULTS = "results/demo"
+EXHIBITS = f"{RESULTS}/exhibits/multiblimp"
+GERMAN = ("--row", "German", "--column", "5-gram")
+pytestmark = pytest.mark.xdist_group("workflow")
+
+
+def explain(checkout, *arguments, table=f"{EXHIBITS}/table5.csv"):
+    return checkout.run("blimpworks", "explain", table, *arguments)
+
+
+def check(checkout, *arguments):
+    return checkout.run("blimpworks", "check", RESULTS, *arguments)
+
+
+def findings(checkout, *arguments):
+    """What check finds, as (problem, path, detail)."""
+    found = json.loads(check(checkout, "--json", *arguments).stdout)["findings"]
+    return [(f["problem"], f["path"], f["detail"]) for f in found]
+
+
+def alter(path):
+    """Change one byte in the middle of a file."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+# explain
+
+
+def test_explain_follows_a_number_to_treebank_and_model(built):
+    done = explain(built, *GERMAN, "--items", "3")
+    assert done.returncode == 0, done.stderr
+    for part in (
+        "(the same)",
+        "judgements/multiblimp/deu/ngram-5.parquet",
+        "models/ngram-5/deu/checkpoint.json",
+        "items/multiblimp/deu.parquet",
+        "de_demo-ud-test.conllu:",
+    ):
+        assert part in done.stdout
+    assert not re.search(r"\b(eng|fra|transformer-small)\b", done.stdout)
+
+
+def test_an_items_sentence_stands_where_explain_says(built):
+    found = json.loads(explain(built, *GERMAN, "--items", "5", "--json").stdout)
+    assert len(found["items"]) == 5
+    for item in found["items"]:
+        origin = item["origin"]
+        lines = (built.path / origin["path"]).read_text("utf-8").splitlines()
+        block = lines[origin["line"] - 1 : lines.index("", origin["line"])]
+        assert f"# sent_id = {origin['sent_id']}" in block
+        assert f"# text = {origin['text']}" in block
+        words = {line.split("\t")[0]: line.split("\t")[1] for line in block if "\t" in line}
+        for word in item["words"].values():
+            assert words[str(word["id"])] == word["form"]
+
+
+@pytest.mark.parametrize("column", ["5-gram", "Transformer (small)"])
+def test_token_pieces_spell_the_sentence_and_their_log_probabilities_add_up(built, column):
+    done = explain(built, "--row", "deu", "--column", column, "--items", "4", "--json")
+    for item in json.loads(done.stdout)["items"]:
+        for side in ("good", "bad"):
+            tokens = item[side]["tokens"]
+            assert "".join(token["piece"] for token in tokens) == item[side]["text"]
+            total = math.fsum(token["logprob"] for token in tokens)
+            assert total == pytest.approx(item[side]["logprob"], abs=1e-9)
+            assert any(token["critical"] for token in tokens)
+        assert item["margin"] == pytest.approx(item["value_good"] - item["value_bad"])
+
+
+def test_one_item_can_be_asked_for(built):
+    (first,) = json.loads(explain(built, *GERMAN, "--json").stdout)["items"]
+    done = explain(built, *GERMAN, "--item", first["item_id"], "--json")
+    assert json.loads(done.stdout)["items"][0] == first
+    done = explain(built, *GERMAN, "--item", "nothing")
+    assert done.returncode == 2
+    assert "item 'nothing' is not among the" in done.stderr
+
+
+def test_explain_lists_the_rows_there_are(built):
+    done = explain(built, "--row", "Klingon", "--column", "5-gram")
+    assert done.returncode == 2
+    assert "no row 'Klingon'; there are: " in done.stderr
+
+
+def test_without_row_and_column_explain_lists_the_cells(built):
+    done = explain(built, table=f"{EXHIBITS}/fig6.svg")
+    assert re.search(r"^German / 5-gram = \d+\.\d$", done.stdout, re.MULTILINE)
+
+
+def test_every_cell_of_every_exhibit_can_be_computed_again(built, monkeypatch):
+    monkeypatch.chdir(built.path)
+    for source in sorted(Path(RESULTS).glob("exhibits/*/*.cells.parquet")):
+        cells = pq.read_table(source).to_pylist()
+        assert cells
+        for cell in cells:
+            found = explain_cell(source, cell["row"], cell["column"], 0)
+            assert found.recomputed == pytest.approx(cell["value"], abs=1e-9), (source, cell)
+
+
+TOKENS, SENTENCES = ("table5", "table3", "fig7", "tableb2"), ("fig3", "table1", "table4", "fig8")
+
+
+@pytest.mark.parametrize("exhibit", TOKENS + SENTENCES)
+def test_every_kind_of_number_leads_to_tokens_or_to_the_treebank(built, monkeypatch, exhibit):
+    monkeypatch.chdir(built.path)
+    source = Path(EXHIBITS) / f"{exhibit}.cells.parquet"
+    cells = [c for c in pq.read_table(source).to_pylist() if c["n"] != 0 and c["value"]]
+    for cell in cells:
+        found = explain_cell(source, cell["row"], cell["column"], 2)
+        assert found.items, cell
+        for item in found.items:
+            assert Path(item["origin"]["path"]).is_file()
+            scored = exhibit in TOKENS and cell["source"] != "items"
+            assert not scored or item["good"]["tokens"]
+
+
+@pytest.mark.parametrize("row", ["Word 1", "Subject", "Cases", "Kept", "Pairs", "Ungrammatical"])
+def test_what_figure_2_shows_leads_to_its_own_sentence(built, monkeypatch, row):
+    monkeypatch.chdir(built.path)
+    source = Path(EXHIBITS) / "fig2.cells.parquet"
+    (shown,) = explain_cell(source, "Text", "Shown", 1).items
+    origins = [item["origin"] for item in explain_cell(source, row, "Shown", 2).items]
+    assert origins
+    assert all(Path(origin["path"]).is_file() for origin in origins)
+    own = {origin["sent_id"] for origin in origins} == {shown["origin"]["sent_id"]}
+    assert own or row in ("Cases", "Kept", "Pairs")
+
+
+def test_an_entry_of_the_lexicon_in_figure_2_leads_to_its_row(built, monkeypatch):
+    monkeypatch.chdir(built.path)
+    source = Path(EXHIBITS) / "fig2.cells.parquet"
+    explained = explain_cell(source, "Entry 1, UniMorph", "Shown", 1)
+    (entry,) = explained.selected
+    assert explained.cell["text"].startswith(f"{entry['form']} ({entry['features']})")
+    assert explained.items == []
+
+
+def test_explaining_needs_neither_statistics_nor_plots_nor_networks(built):
+    arguments = ["explain", f"{EXHIBITS}/table5.csv", *GERMAN]
+    script = (
+        "import sys\nfrom blimpworks.cli import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        cwd=built.path,
+        env={**os.environ, "PYTHONPATH": str(built.path / "src")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "(the same)" in done.stdout
+    loaded = {*done.stderr.split()}
+    assert "pandas" in loaded
+    heavy = {
+        "scipy",
+        "statsmodels",
+        "matplotlib",
+        "seaborn",
+        "torch",
+        "rich",
+    }
+    assert not loaded & heavy
+
+
+def test_a_number_of_a_published_form_leads_to_the_line_it_is_printed_on(printed):
+    table = f"{RESULTS}/published/multiblimp/table3.csv"
+    place = ("--row", "Gemma3 27B", "--column", "High")
+    found = json.loads(explain(printed, *place, "--json", table=table).stdout)
+    (row,) = found["selected"]
+    line = (printed.path / row["path"]).read_text("utf-8").splitlines()[row["line"] - 1]
+    assert line.startswith("table3,gemma-3-27b,high,98.0,")
+    (number,) = found["printed"]
+    assert (number["printed"], number["line"]) == ("98.0", row["line"])
+
+
+def comparison(checkout, exhibit, row, column):
+    place = ("--exhibit", exhibit, "--row", row, "--column", column)
+    return explain(checkout, *place, table=f"{RESULTS}/reproduction/published.csv")
+
+
+def test_a_row_of_the_reproduction_leads_to_what_it_is_recomputed_from(printed):
+    done = comparison(printed, "table1", "PL PL SV", "nld")
+    assert "1 − value of the row over 1 published" in done.stdout
+    assert "config/published/multiblimp/table1.csv:4: " in done.stdout
+    assert "the paper prints 0.989 in table1" in done.stdout
+
+
+def test_a_printed_number_that_nothing_recomputes_says_why(printed):
+    done = comparison(printed, "table5", "deu", "gemma-3-27b")
+    assert done.returncode == 0, done.stderr
+    assert "not recomputable\n      needs the models' judgements" in done.stdout
+
+
+def test_a_row_that_several_numbers_share_lists_them(printed):
+    table = f"{RESULTS}/reproduction/published.csv"
+    done = explain(printed, "--row", "deu", table=table)
+    assert done.returncode == 2
+    assert re.search(r"\d+ numbers are meant: multiblimp \w+ deu / ", done.stderr)
+
+
+# check
+
+
+def test_check_passes_on_an_untouched_tree(built):
+    done = check(built)
+    assert done.returncode == 0, done.stdout
+    assert "all as recorded" in done.stdout
+
+
+def test_check_names_the_file_with_one_altered_byte(scratch):
+    victim = f"{RESULTS}/scores/multiblimp/eng/ngram-5.parquet"
+    alter(scratch.path / victim)
+    done = check(scratch)
+    assert done.returncode == 1
+    assert f"altered: {victim}: SHA-256 is " in done.stdout
+    assert re.search(
+        r"^Made from these, and sound themselves: \d+ products", done.stdout, re.MULTILINE
+    )
+
+
+def test_check_names_an_altered_input_outside_the_results(scratch):
+    victim = "resources/demo/models/ngram-5/eng/model.bin"
+    alter(scratch.path / victim)
+    assert [(p, path) for p, path, _ in findings(scratch)] == [("altered", victim)]
+
+
+def test_one_edited_function_makes_its_own_products_stale_and_is_named(scratch):
+    module = "src/blimpworks/papers/multiblimp/items/sampling.py"
+    scratch.edit(module, "digest_size=8", "digest_size=7")
+    scratch.edit(module, "import math\n", "import math  # logarithms\n")
+    found = findings(scratch)
+    assert {path for _, path, _ in found} == {
+        f"{RESULTS}/items/multiblimp/{lang}.parquet" for lang in ("deu", "eng", "fra")
+    }
+    ((problem, detail),) = {(problem, detail) for problem, _, detail in found}
+    assert problem == "stale"
+    sampling = r"blimpworks\.papers\.multiblimp\.items\.sampling \(\w+\)"
+    assert re.fullmatch(f"the code of sample_items has changed: {sampling}", detail)
+    )
+
+
+def test_a_comment_makes_nothing_stale(scratch):
+    scratch.edit("src/blimpworks/files.py", "import hashlib\n", "import hashlib  # sums\n")
+    assert findings(scratch) == []
+
+
+def test_one_changed_parameter_makes_its_products_stale_and_is_named(scratch):
+    scratch.change(multiblimp={"sampling": {"per_condition": 20}})
+    assert findings(scratch) == []
+    found = findings(scratch, "--configfile", "config/test.yaml")
+    detail = "parameters have changed: options.sampling.per_condition is now 20, was 100"
+    stale = {path for problem, path, text in found if (problem, text) == ("stale", detail)}
+    assert stale == {f"{RESULTS}/items/multiblimp/{lang}.parquet" for lang in ("deu", "eng", "fra")}
+    # Figure 2 says how many pairs of a condition are kept.
+    others = [path for problem, path, _ in found if path not in stale]
+    assert all(path.startswith(f"{RESULTS}/exhibits/multiblimp/fig2.") for path in others)
+
+
+def test_another_checksum_in_the_catalogue_makes_the_retrieved_file_stale(scratch):
+    catalogue = scratch.path / "config/demo/sources.tsv"
+    text = catalogue.read_text("utf-8")
+    old = re.search(r"\b[0-9a-f]{64}\b", text)[0]
+    catalogue.write_text(text.replace(old, "0" * 64), "utf-8")
+    ((problem, path, detail),) = findings(scratch, "--configfile", "config/test.yaml")
+    assert problem == "stale"
+    assert path.startswith("resources/demo/sources/")
+    assert f'sha256 is now "{"0" * 64}", was "{old}"' in detail
+
+
+def test_a_language_less_makes_what_was_made_of_it_stale(scratch):
+    scratch.change(languages=["deu", "eng"])
+    found = findings(scratch, "--configfile", "config/test.yaml")
+    gone = f"the campaign no longer makes it from {RESULTS}/judgements/multiblimp/fra/ngram-5"
+    assert any(
+        path == f"{RESULTS}/accuracies/multiblimp.parquet" and detail.startswith(gone)
+        for _, path, detail in found
+    )
+
+
+# diff
+
+
+def diff(first, second):
+    done = first.run("blimpworks", "diff", RESULTS, str(second.path / RESULTS), "--json")
+    assert done.returncode == 0, told(done)
+    return json.loads(done.stdout)
+
+
+def test_a_run_does_not_differ_from_its_copy(built, scratch):
+    found = diff(built, scratch)
+    assert (found["causes"], found["moved"], found["only"]) == ([], [], {"A": {}, "B": {}})
+    assert found["same"] > 100
+
+
+@pytest.fixture(scope="module")
+def rerun(built, tmp_path_factory):
+    """The finished campaign after an edit of the code and of a setting, with one model less."""
+    checkout = copy_of(built, tmp_path_factory.mktemp("rerun"))
+    checkout.edit(
+        "src/blimpworks/exhibits/formulas.py",
+        '100 * rows["correct"].mean()',
+        'rows["correct"].mean() * 100',
+    )
+    # Without the transformer there is a third of the work.
+    checkout.change(multiblimp={"sampling": {"per_condition": 20}}, models=["ngram-5"])
+    done = checkout.snakemake(f"{EXHIBITS}/table5.csv", f"{EXHIBITS}/fig3.pdf")
+    assert done.returncode == 0, told(done)
+    return checkout
+
+
+def test_diff_names_the_parameter_and_the_numbers_that_moved_for_it(built, rerun):
+    found = diff(built, rerun)
+    text = "sample_items options.sampling.per_condition: 100 → 20"
+    (number,) = [n for n, c in enumerate(found["causes"]) if c["text"] == text]
+    cause = found["causes"][number]
+    assert cause["kind"] == "parameter"
+    assert len(cause["jobs"]) == 3
+    moved = [m for m in found["moved"] if m["exhibit"] == "exhibits/multiblimp/fig3"]
+    assert moved
+    assert all(number in m["causes"] for m in moved)
+    # So do accuracies, for the judgements and scores of other items.
+    scored = [m for m in found["moved"] if m["exhibit"] == "exhibits/multiblimp/table5"]
+    assert {m["row"] for m in scored if m["column"] == "5-gram"} == {"English", "French", "German"}
+    assert all(number in m["causes"] for m in scored if m["column"] == "5-gram")
+    for move in moved:
+        source = f"{RESULTS}/{move['exhibit']}.cells.parquet"
+        for checkout, value in ((built, move["before"]), (rerun, move["after"])):
+            cells = pq.read_table(checkout.path / source).to_pylist()
+            assert value in [c["value"] for c in cells if c["row"] == move["row"]]
+
+
+def test_diff_tells_code_that_moved_nothing(built, rerun):
+    done = built.run("blimpworks", "diff", RESULTS, str(rerun.path / RESULTS))
+    assert done.returncode == 0, told(done)
+    assert "Done differently:" in done.stdout
+    assert re.search(r"^ +\d+ because of parameter: sample_items ", done.stdout, re.MULTILINE)
+
+
+def test_a_tree_that_was_moved_away_can_still_be_compared(built, scratch, tmp_path):
+    moved = tmp_path / "kept"
+    (scratch.path / RESULTS).rename(moved)
+    done = built.run("blimpworks", "diff", RESULTS, str(moved), "--json")
+    assert done.returncode == 0, told(done)
+    found = json.loads(done.stdout)
+    assert (found["moved"], found["causes"]) == ([], [])
+
+
+def test_a_directory_that_is_no_run_is_refused(built):
+    done = built.run("blimpworks", "diff", RESULTS, "config")
+    assert done.returncode == 2
+    assert "config holds no job records" in done.stderr

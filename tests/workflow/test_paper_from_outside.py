@@ -1,0 +1,108 @@
+"""A paper in a distribution of its own, from its items to the report, without an edit of ours."""
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from support.checkout import told
+from support.paths import DATA
+
+CAMPAIGN = "config/kablimp.yaml"
+RESULTS = "results/demo"
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A directory into which the distribution ``kablimp`` is installed."""
+    folder = tmp_path_factory.mktemp("kablimp")
+    source, target = folder / "source", folder / "site"
+    shutil.copytree(DATA / "kablimp", source)
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps"]
+    command += ["--no-build-isolation", "--target", str(target), str(source)]
+    subprocess.run(command, check=True, capture_output=True)
+    return target
+
+
+@pytest.fixture(scope="module")
+def checkout(new_checkout, installed):
+    """A checkout in which a campaign of that paper has been run, and its report built."""
+    checkout = new_checkout("outside")
+    chosen = {"benchmarks": ["kablimp"], "languages": ["eng"], "models": ["ngram-5"]}
+    checkout.change(CAMPAIGN, **chosen, kablimp={"pairs": 6})
+    path = os.pathsep.join([str(checkout.path / "src"), str(installed)])
+    run = checkout.run
+    checkout.run = lambda *command, **more: run(*command, PYTHONPATH=path, **more)
+    done = checkout.snakemake("all", "report", campaign=CAMPAIGN)
+    assert done.returncode == 0, told(done)
+    return checkout
+
+
+def test_its_table_and_figure_are_built(checkout):
+    folder = checkout.path / RESULTS / "exhibits/kablimp"
+    with (folder / "table1.csv").open(encoding="utf-8") as handle:
+        (row,) = csv.DictReader(handle)
+    assert (row["Singular"], row["Plural"], row["Mean"]) == ("100.0", "50.0", "75.0")
+    assert (folder / "fig1.png").stat().st_size > 1000
+
+
+def test_its_printed_numbers_are_recomputed_by_its_formula(checkout):
+    path = checkout.path / RESULTS / "reproduction/published.csv"
+    with path.open(encoding="utf-8") as handle:
+        rows = {row["row"]: row for row in csv.DictReader(handle) if row["paper"] == "kablimp"}
+    assert {name: row["status"] for name, row in rows.items()} == {
+        "singular": "not recomputable",
+        "plural": "not recomputable",
+        "mean": "exact",
+    }
+    assert rows["mean"]["rule"] == "100 × mean(accuracy) over paradigms"
+
+
+def test_it_has_a_page_of_the_report(checkout):
+    page = (checkout.path / RESULTS / "report/kablimp.html").read_text("utf-8")
+    assert "A Paper of One" in page
+    assert "Nobody (2026)" in page
+
+
+def test_its_numbers_are_explained_down_to_its_items(checkout):
+    table = f"{RESULTS}/exhibits/kablimp/table1.csv"
+    done = checkout.run("blimpworks", "explain", table, "--row", "5-gram", "--column", "Mean")
+    assert done.returncode == 0, told(done)
+    assert "computed again from those rows: 75 (the same)" in done.stdout
+    assert "build_kablimp_items" in done.stdout
+
+
+def test_its_products_are_checked(checkout):
+    done = checkout.run("blimpworks", "check", RESULTS)
+    assert done.returncode == 0, told(done)
+    assert "all as recorded" in done.stdout
+
+
+def test_an_edit_of_its_code_runs_its_rules_again_and_no_others(checkout, installed):
+    module = installed / "kablimp/items.py"
+    before = module.read_text("utf-8")
+    module.write_text(before.replace('"singer")', '"singer", "baker")'), "utf-8")
+    try:
+        done = checkout.snakemake("-n", "items", campaign=CAMPAIGN)
+    finally:
+        module.write_text(before, "utf-8")
+    assert "build_kablimp_items" in told(done)
+    assert "build_text" not in told(done)
+
+
+def test_its_commands_and_settings_are_known(checkout):
+    done = checkout.run("blimpworks", "build-kablimp-items", "--help")
+    assert "Pairs of each paradigm." in done.stdout
+    checkout.change("config/wrong.yaml", benchmarks=["kablimp"], kablimp={"pears": 6})
+    done = checkout.snakemake("-n", campaign="config/wrong.yaml")
+    assert "key 'kablimp.pears' is not a setting; did you mean 'pairs'?" in told(done)
+
+
+def test_status_counts_its_items_among_what_there_is(checkout):
+    done = checkout.run("blimpworks", "status", "--configfile", CAMPAIGN, "--json")
+    assert done.returncode == 0, told(done)
+    assert json.loads(done.stdout)

@@ -1,0 +1,55 @@
+"""The comparisons with the papers as the workflow makes them: no number leaves its status.
+
+The embedded campaign has print alone. What the papers' released results, evaluation sets and
+WALS add is in the tests of each paper, on the mirror.
+"""
+
+import pandas as pd
+import pytest
+
+from support.paths import DATA
+
+pytestmark = pytest.mark.xdist_group("workflow")
+KEYS = ["paper", "exhibit", "row", "column", "status"]
+
+
+@pytest.fixture(scope="module")
+def published(evidence):
+    path = evidence.path / "results/demo/reproduction/published.csv"
+    return pd.read_csv(path, keep_default_na=False)
+
+
+def test_each_exhibit_of_the_five_papers_has_as_many_numbers_of_each_status_as_before(published):
+    keys = ["paper", "exhibit", "status"]
+    found = published.groupby(keys).size().to_dict()
+    known = pd.read_csv(DATA / "published_statuses.csv").groupby(keys)["numbers"].sum().to_dict()
+    assert found == known
+    assert set(published["paper"]) == {"multiblimp", "clams", "blimp", "lmentry", "urblimp"}
+
+
+def test_no_number_deviates_and_each_that_is_not_exact_says_why(published):
+    assert "deviates" not in set(published["status"])
+    unexplained = published[
+        ~published["status"].isin(["exact", "rounding"]) & (published["note"] == "")
+    ]
+    assert unexplained.empty, unexplained[KEYS].to_string()
+
+
+def test_each_number_that_is_recomputed_or_faulty_has_the_status_that_it_had(published):
+    found = published[published["status"] != "not recomputable"][KEYS].astype(str)
+    known = pd.read_csv(DATA / "published_recomputed.csv", keep_default_na=False, dtype=str)
+    both = found.merge(known, how="outer", indicator=True)
+    differing = both[both["_merge"] != "both"]
+    assert differing.empty, differing.to_string()
+
+
+def test_the_campaigns_own_numbers_stand_beside_those_that_are_printed(evidence, published):
+    path = evidence.path / "results/demo/reproduction/measured.csv"
+    measured = pd.read_csv(path, keep_default_na=False)
+    assert set(measured["verdict"]) <= {"agrees", "deviates", "not run"}
+    assert set(measured["paper"]) == set(published["paper"])
+    run = measured[measured["verdict"] != "not run"]
+    pairs = run[(run["exhibit"] == "table5") & (run["column"] == "n")]
+    assert set(pairs["row"]) == {"deu", "eng", "fra"} & set(
+        published[published["exhibit"] == "table5"]["row"]
+    )

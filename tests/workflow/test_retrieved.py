@@ -1,0 +1,38 @@
+"""Files that status and plan count are those that Snakemake retrieves, in every campaign."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.load import load_campaign
+from blimpworks.campaign.parts import every_part
+from blimpworks.campaign.reference import groups_of_models
+from blimpworks.campaign.retrieved import retrieved_files
+from support.checkout import told
+from support.paths import REPOSITORY
+
+CAMPAIGNS = sorted(
+    str(path.relative_to(REPOSITORY))
+    for folder in ("config", "config/demo")
+    for path in (REPOSITORY / folder).glob("*.yaml")
+    if re.search(r"^campaign:", path.read_text("utf-8"), re.MULTILINE)
+)
+
+
+@pytest.fixture(scope="module")
+def untouched(new_checkout):
+    return new_checkout("untouched")
+
+
+@pytest.mark.parametrize("name", CAMPAIGNS)
+def test_the_files_that_are_counted_are_those_that_are_retrieved(untouched, monkeypatch, name):
+    monkeypatch.chdir(untouched.path)
+    campaign = load_campaign(Path(name))
+    catalogue = load_catalogue(campaign)
+    parts = every_part(campaign, catalogue, groups_of_models(campaign, catalogue))
+    done = untouched.snakemake("-n", campaign=name)
+    assert done.returncode == 0, told(done)
+    retrieved = re.findall(r"Retrieve sources/(\S+)", told(done))
+    assert sorted(retrieved_files(campaign, catalogue, parts)) == sorted(retrieved)

@@ -1,0 +1,88 @@
+"""How the workflow divides scoring into jobs."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from support.checkout import told
+
+pytestmark = pytest.mark.xdist_group("workflow")
+HUB = "llama-3.2-1b"
+
+
+def scoring_jobs(checkout, **settings):
+    """Numbers of jobs that score, by rule, in a campaign with one model of the hub."""
+    checkout.change("config/hub.yaml", models=[HUB], **settings)
+    done = checkout.snakemake("-n", campaign="config/hub.yaml")
+    assert done.returncode == 0, told(done)
+    return dict(re.findall(r"^(score\w*) +(\d+)$", told(done), re.MULTILINE))
+
+
+def test_one_job_scores_all_languages_of_a_model_with_one_load(bare):
+    assert scoring_jobs(bare) == {"score_with_vllm": "1"}
+
+
+def test_a_site_may_have_many_small_jobs_instead(bare):
+    assert scoring_jobs(bare, scoring={"jobs": "language"}) == {"score_with_vllm": "3"}
+
+
+def test_another_engine_scores_where_the_campaign_says_so(bare):
+    assert scoring_jobs(bare, engines={"vllm": "transformers"}) == {"score": "1"}
+
+
+def commands(checkout, verb, target, models, **settings):
+    """Command lines of a verb that make a target of each model, by model: of one dry run."""
+    checkout.change("config/models.yaml", models=[*models], **settings)
+    targets = [target.format(model) for model in models]
+    done = checkout.snakemake("-n", "-p", *targets, campaign="config/models.yaml")
+    assert done.returncode == 0, told(done)
+    lines = [line for line in told(done).splitlines() if f"blimpworks {verb} " in line]
+    assert len(lines) == len(targets)
+    found = {}
+    for model, path in zip(models, targets, strict=True):
+        # What is named is a file, or the directory that it is in.
+        places = (path, str(Path(path).parent) + " ")
+        [found[model]] = [line for line in lines if any(place in line for place in places)]
+    return found
+
+
+def test_near_ties_are_those_of_the_format_that_a_model_is_run_in(bare):
+    """An n-gram model has no number format, so that its ties are decided by rounding alone."""
+    target = "results/demo/judgements/multiblimp/eng/{}.parquet"
+    expected = {"ngram-5": "0.0", "transformer-small": "0.25"}
+    found = commands(bare, "judge", target, expected, scoring={"dtype": "bfloat16"})
+    assert {model: re.findall(r"--near-tie (\S+)", line) for model, line in found.items()} == {
+        model: [near_tie] for model, near_tie in expected.items()
+    }
+
+
+COMPARED = {
+    "ngram-5": "--variant=kenlm --reference kenlm ",
+    "masked-small": "--variant=transformers:within-word --reference transformers:float32 ",
+    HUB: "--variant=vllm --variant=transformers:bfloat16 --variant=transformers:skip ",
+}
+
+
+@pytest.fixture(scope="module")
+def comparing(bare):
+    recipes = {"masked-small": {"kind": "masked"}, "ngram": {"kind": "ngram"}}
+    target = "results/demo/parity/multiblimp/eng/{}/parity.md"
+    return commands(bare, "parity", target, COMPARED, training={"recipes": recipes})
+
+
+@pytest.mark.parametrize("model", COMPARED)
+def test_a_report_compares_what_suits_the_model(comparing, model):
+    assert COMPARED[model] in comparing[model]
+    # No interpreter is named where there is none (a bare checkout has no .vllm): then the
+    # report says so, and does not try this one.
+    assert "--python" not in comparing[model]
+
+
+def test_each_language_is_a_target_of_its_own(bare):
+    bare.change("config/hub.yaml", models=[HUB], scoring={"jobs": "language"})
+    target = f"results/demo/scores/multiblimp/fra/{HUB}.parquet"
+    done = bare.snakemake("-n", target, campaign="config/hub.yaml")
+    assert done.returncode == 0, told(done)
+    assert f"results/demo/store/{HUB}/multi.fra/manifest.json" in told(done)
+    assert "multi.deu" not in told(done)

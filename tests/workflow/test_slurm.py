@@ -1,0 +1,262 @@
+"""A campaign on a real SLURM, whatever happens to it: the same results, and nothing twice."""
+
+import json
+import os
+import shutil
+import signal
+import time
+from datetime import datetime
+
+import pytest
+import yaml
+
+from support.checkout import CAMPAIGN, Checkout, fresh, told
+from support.slurm_campaign import JUDGED, POLL, RECIPE, SITE, STORE, Campaign, at_site
+
+pytestmark = pytest.mark.xdist_group("slurm")
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory):
+    """What a run without SLURM makes; its products up to the model are the tests' start."""
+    checkout = at_site(
+        tmp_path_factory.mktemp("local"),
+        languages=["eng"],
+        models=["transformer-small"],
+        scoring={"shard": 5},
+        training={"treebank_text": False, "recipes": {"transformer-small": RECIPE}},
+    )
+    done = checkout.snakemake(JUDGED)
+    assert done.returncode == 0, told(done)
+    return checkout
+
+
+@pytest.fixture
+def campaign(cluster, local, tmp_path):
+    """A campaign that is ready to score; whatever a test leaves running ends with it."""
+    copy = (tmp_path / "campaign").resolve()
+    shutil.copytree(local.path, copy, symlinks=True)
+    for name in ("results/demo/store", "results/demo/scores", "results/demo/judgements"):
+        shutil.rmtree(copy / name)
+    shutil.rmtree(copy / "logs")
+    running = Campaign(cluster, copy, local.path)
+    yield running
+    if running.process and running.process.poll() is None:
+        running.process.kill()
+        running.process.wait()
+    for job in running.active():
+        cluster.cancel(job["id"])
+    cluster.wait_for(lambda: not running.active(), 60, "its jobs are gone")
+
+
+# The whole
+
+
+@pytest.mark.slow_slurm
+def test_the_demo_campaign_gives_the_same_on_slurm_as_without(cluster, built, tmp_path):
+    checkout = fresh(tmp_path / "slurm")
+    (checkout.path / "config/site.yaml").write_text(yaml.safe_dump(SITE))
+    done = checkout.run(
+        "snakemake", "--profile", "slurm", *POLL, "--configfile", CAMPAIGN, **cluster.environment()
+    )
+    assert done.returncode == 0, told(done)
+    compare_trees(checkout, built)
+    states = {job["state"] for job in cluster.squeue() if job["workdir"] == str(checkout.path)}
+    assert states == {"COMPLETED"}
+
+
+def compare_trees(one: Checkout, other: Checkout) -> None:
+    """All products are the same bytes, but the records of when and where they were made."""
+
+    def products(checkout):
+        root = checkout.path / "results/demo"
+        return {
+            path.relative_to(root).as_posix(): path.read_bytes()
+            for folder in ("items", "scores", "judgements", "accuracies", "exhibits", "store")
+            for path in sorted((root / folder).rglob("*"))
+            if path.is_file() and not path.name.endswith(".prov.json")
+        }
+
+    found, expected = products(one), products(other)
+    assert found.keys() == expected.keys()
+    assert [name for name in found if found[name] != expected[name]] == []
+
+
+@pytest.mark.slurm
+def test_a_job_that_scores_gives_the_same_as_without_slurm(campaign):
+    campaign.start(JUDGED).finish()
+    campaign.check({})
+    [job] = campaign.jobs()
+    assert job["state"] == "COMPLETED"
+    assert campaign.causes() == ["done"]
+    started = campaign.journal()[0]
+    assert started["slurm_job"] == job["id"]
+    assert started["node"] == job["node"]
+    record = json.loads((campaign.path / f"{STORE}/manifest.json.prov.json").read_text())
+    assert record["host"]["slurm_job"] == job["id"]
+    assert record["host"]["node"] == job["node"]
+
+
+# Faults
+
+
+@pytest.mark.slow_slurm
+def test_a_cancelled_job_is_tried_again_and_goes_on(campaign):
+    campaign.start(JUDGED)
+    job, kept = campaign.wait_until_scoring()
+    campaign.cluster.cancel(job["id"])
+    campaign.finish()
+    campaign.check(kept)
+    assert [job["state"] for job in campaign.jobs()] == ["CANCELLED", "COMPLETED"]
+    assert campaign.causes()[1:] == ["done"]
+    # It was not too small.
+    first, second = (e["asked"] for e in campaign.journal() if e["event"] == "started")
+    assert first == second
+
+
+@pytest.mark.slow_slurm
+def test_a_job_whose_node_goes_down_goes_on_elsewhere(campaign):
+    campaign.start(JUDGED)
+    job, kept = campaign.wait_until_scoring()
+    campaign.cluster.kill_node(job["node"])
+    try:
+        campaign.hasten()
+        campaign.finish()
+    finally:
+        campaign.cluster.repair_node(job["node"])
+    campaign.check(kept)
+    assert campaign.causes() == ["lost", "done"]
+    nodes = [entry["node"] for entry in campaign.journal() if entry["event"] == "started"]
+    assert nodes[0] == job["node"]
+    assert nodes[1] != job["node"]
+
+
+@pytest.mark.slow_slurm
+def test_a_job_whose_time_is_nearly_over_ends_between_shards_and_goes_on(campaign):
+    campaign.start(JUDGED, "--set-resources", "score:runtime=1")
+    job, _ = campaign.wait_until_scoring()
+    # A job that is slower than it was thought to be.
+    scorers = campaign.scorers()
+    for number in scorers:
+        os.kill(number, signal.SIGSTOP)
+    ends = campaign.cluster.details(job["id"])["EndTime"]
+    late = lambda: seconds_until(ends) < 28  # noqa: E731
+    campaign.cluster.wait_for(late, 60, "the time is nearly over")
+    for number in scorers:
+        os.kill(number, signal.SIGCONT)
+    campaign.hasten()
+    kept = campaign.shards()
+    campaign.finish()
+    campaign.check(kept)
+    assert campaign.causes() == ["walltime", "done"]
+    # The same job of SLURM's, and no attempt of the workflow's is used up.
+    assert [(j["id"], j["state"]) for j in campaign.jobs()] == [(job["id"], "COMPLETED")]
+    assert "Trying to restart job" not in campaign.said()
+
+
+def seconds_until(moment: str) -> float:
+    """Seconds until a local time as SLURM writes it."""
+    return (datetime.fromisoformat(moment) - datetime.now()).total_seconds()
+
+
+@pytest.mark.slow_slurm
+def test_a_job_that_runs_into_its_time_limit_is_tried_again(campaign):
+    campaign.start(JUDGED, "--set-resources", "score:runtime=1")
+    campaign.wait_until_scoring()
+    # It hangs: it cannot stop by itself.
+    for number in campaign.scorers():
+        os.kill(number, signal.SIGSTOP)
+    kept = campaign.shards()
+    campaign.finish(300)
+    campaign.check(kept)
+    assert campaign.jobs()[0]["state"] == "TIMEOUT"
+    assert campaign.causes()[0] in ("walltime", "lost")
+    assert campaign.causes()[-1] == "done"
+
+
+@pytest.mark.slow_slurm
+def test_a_job_that_runs_out_of_memory_gets_more(campaign):
+    if campaign.cluster.memory != "cgroup":
+        pytest.skip("no memory cgroups here")
+    # As if the model were larger: the work itself, and nothing else, takes 500 MB more.
+    larger = "import os\nif 'BLIMPWORKS_ATTEMPT' in os.environ:\n    kept = b'x' * 500_000_000\n"
+    (campaign.path / "src/sitecustomize.py").write_text(larger)
+    partitions = ("cpu", "gpu")
+    for name in partitions:
+        campaign.cluster.command("scontrol", "update", f"partition={name}", "state=down")
+    try:
+        campaign.start(JUDGED)
+        [job] = campaign.cluster.wait_for(campaign.active, 60, "the job is there")
+        asked = megabytes(campaign.cluster.details(job["id"])["MinMemoryNode"])
+        less = ["scontrol", "update", f"jobid={job['id']}", "minmemorynode=900"]
+        campaign.cluster.command(*less)
+    finally:
+        for name in partitions:
+            campaign.cluster.command("scontrol", "update", f"partition={name}", "state=up")
+    campaign.finish()
+    campaign.check({})
+    assert campaign.causes() == ["memory", "done"]
+    second = campaign.cluster.details(campaign.jobs()[1]["id"])
+    assert megabytes(second["MinMemoryNode"]) == 2 * asked
+
+
+def megabytes(text: str) -> int:
+    """Megabytes of memory as SLURM writes it."""
+    return round(float(text[:-1]) * {"M": 1, "G": 1024}[text[-1]])
+
+
+@pytest.mark.slow_slurm
+def test_a_run_that_was_killed_goes_on_and_ends_the_job_that_it_left_behind(campaign):
+    campaign.start(JUDGED)
+    job, kept = campaign.wait_until_scoring()
+    campaign.process.kill()
+    campaign.process.wait()
+    for number in campaign.scorers():
+        os.kill(number, signal.SIGSTOP)  # or it is done before the second run looks
+    locked = campaign.start(JUDGED).end()
+    assert locked != 0
+    assert "--unlock" in campaign.said()
+    assert campaign.start("--unlock").end() == 0
+    campaign.start(JUDGED).finish()
+    assert job["id"] in campaign.said()
+    campaign.check(kept)
+    assert campaign.cluster.job_state(job["id"]) == "CANCELLED"
+
+
+@pytest.mark.slow_slurm
+def test_a_controller_that_restarts_changes_nothing(campaign):
+    campaign.start(JUDGED)
+    _, kept = campaign.wait_until_scoring()
+    campaign.cluster.stop_controller()
+    time.sleep(20)  # long enough for several questions without an answer
+    campaign.cluster.start_controller()
+    campaign.finish()
+    campaign.check(kept, last=False)
+
+
+@pytest.mark.slow_slurm
+def test_a_campaign_goes_on_without_the_accounting(campaign):
+    campaign.start(JUDGED)
+    job, kept = campaign.wait_until_scoring()
+    campaign.cluster.stop_accounting()
+    try:
+        campaign.cluster.cancel(job["id"])
+        campaign.finish()
+    finally:
+        campaign.cluster.start_accounting()
+    campaign.check(kept)
+    assert [job["state"] for job in campaign.jobs()] == ["CANCELLED", "COMPLETED"]
+
+
+@pytest.mark.slurm
+def test_a_second_run_in_the_same_directory_is_told_so_and_the_first_is_not_disturbed(campaign):
+    campaign.start(JUDGED)
+    _, kept = campaign.wait_until_scoring()
+    first, output = campaign.process, campaign.output
+    campaign.output = campaign.path / "second.txt"
+    assert campaign.start(JUDGED).end() != 0
+    assert "lock" in campaign.said().lower()
+    campaign.process, campaign.output = first, output
+    campaign.finish()
+    campaign.check(kept, last=False)
+    assert [job["state"] for job in campaign.jobs()] == ["COMPLETED"]

@@ -1,0 +1,175 @@
+"""UrBLiMP as a whole, on our own treebank: pairs, scores, judgements, tables and a figure."""
+
+import csv
+import hashlib
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from blimpworks.campaign.catalogue import SourceRow, TreebankRow
+from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA, PHENOMENON_OF
+from support.checkout import fresh, told
+from support.urblimp_kit import OWN
+
+pytestmark = pytest.mark.xdist_group("urblimp")
+TEST, TRAIN = "ur_own-ud-test.conllu", "ur_own-ud-train.conllu"
+MODELS = {"ngram-5": "5-gram", "transformer-small": "Transformer (small)"}
+TREEBANK = "UD_Urdu-Own"
+METHODS = {"perplexity", "full_sentence"}
+TARGETS = ("urblimp_table4", "urblimp_table10", "urblimp_fig1")
+EXHIBITS = "results/demo/exhibits/urblimp"
+
+
+def halves(path):
+    """A treebank in two: its odd sentences and its even ones."""
+    sentences = path.read_text(encoding="utf-8").strip().split("\n\n")
+    return ["\n\n".join(sentences[part::2]) + "\n\n" for part in (0, 1)]
+
+
+def write_catalogues(checkout, files):
+    """Treebank files of our own in the mirror, and their pins."""
+    pins = []
+    for name, text in files.items():
+        place = f"ud/{TREEBANK}/{name}"
+        path = checkout.path / "config/test_mirror" / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        pin = dict.fromkeys(TreebankRow.model_fields, "") | {"lang": "urd", "treebank": TREEBANK}
+        pin |= {"file": name, "version": "1", "licence": "CC0-1.0", "mirror": place}
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        pins.append(pin | {"sha256": digest, "bytes": path.stat().st_size})
+    for name, fields, rows in (
+        ("treebanks", TreebankRow.model_fields, pins),
+        ("sources", SourceRow.model_fields, []),
+    ):
+        with (checkout.path / f"config/test_{name}.tsv").open("w", newline="") as handle:
+            writer = csv.DictWriter(handle, list(fields), delimiter="\t", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    """An n-gram model and a tiny transformer of the sentences without pairs."""
+    checkout = fresh(tmp_path_factory.mktemp("urblimp"))
+    test, train = halves(OWN)
+    write_catalogues(checkout, {TEST: test, TRAIN: train})
+    tiny = {"kind": "transformer", "vocabulary": 300, "hidden": 16, "layers": 1, "heads": 1}
+    checkout.change(
+        benchmarks=["urblimp"],
+        catalogue={
+            "treebanks": "config/test_treebanks.tsv",
+            "sources": "config/test_sources.tsv",
+        },
+        mirror="config/test_mirror",
+        languages=["urd"],
+        models=list(MODELS),
+        urblimp={"files": [TEST]},
+        training={
+            "treebank_text": True,
+            "recipes": {
+                "ngram": {"kind": "ngram", "order": 3},
+                "transformer-small": {**tiny, "max_steps": 5},
+            },
+        },
+    )
+    done = checkout.snakemake(*TARGETS)
+    assert done.returncode == 0, told(done)
+    return checkout
+
+
+def table(checkout, name):
+    return pq.read_table(checkout.path / f"results/demo/{name}.parquet").to_pandas()
+
+
+def cells(checkout, name):
+    frame = pd.read_parquet(checkout.path / f"{EXHIBITS}/{name}.cells.parquet")
+    return frame.set_index(["row", "column"])
+
+
+def accuracies(checkout):
+    return table(checkout, "accuracies/urblimp").astype({"paradigm": str, "method": str})
+
+
+def test_pairs_are_made_of_the_file_that_the_campaign_names(checkout):
+    items = table(checkout, "items/urblimp/urd")
+    assert set(items["file"]) == {TEST}
+    assert set(items["paradigm"]) == {*PARADIGMS}
+    assert (items["good"] != items["bad"]).all()
+
+
+def test_what_became_of_each_match_is_counted(checkout):
+    counts = table(checkout, "rules/urblimp/urd.counts")
+    kept = counts[counts["outcome"] == "kept"]
+    assert kept["n"].sum() == len(table(checkout, "items/urblimp/urd"))
+    rejected = counts[counts["outcome"] == "rejected"]["n"].sum()
+    assert rejected == len(table(checkout, "rules/urblimp/urd.rejected"))
+
+
+def test_models_are_trained_on_the_other_files_sentences_spelled_as_pairs_are(checkout):
+    text = (checkout.path / "resources/demo/text/urd.txt").read_text(encoding="utf-8")
+    items = table(checkout, "items/urblimp/urd")
+    assert not {*text.splitlines()} & {*items["good"], *items["bad"]}
+    assert text.count("\n") > 20
+    # The second of the sentences about spelling, which has an underscore in the treebank.
+    assert "مزدور شام تک کام کریں گے۔" in text.splitlines()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_pair_is_judged_by_both_methods(checkout, model):
+    judged = table(checkout, f"judgements/urblimp/urd/{model}")
+    items = table(checkout, "items/urblimp/urd")
+    assert set(judged["method"]) == METHODS
+    for method in METHODS:
+        assert {*judged[judged["method"] == method]["item_id"]} == {*items["item_id"]}
+    assert judged["correct"].isin([0.0, 1.0]).all()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_both_methods_agree_where_the_sentences_have_as_many_tokens(checkout, model):
+    """Perplexity is the mean of what the other sums up."""
+    judged = table(checkout, f"judgements/urblimp/urd/{model}").astype({"method": str})
+    judged = judged[~judged["near_tie"]]
+    scores = table(checkout, f"scores/urblimp/urd/{model}")
+    assert set(scores["item_id"]) == set(table(checkout, "items/urblimp/urd")["item_id"])
+    same = scores[scores["tokens_good"] == scores["tokens_bad"]]["item_id"]
+    verdicts = judged.pivot_table(index="item_id", columns="method", values="correct").dropna()
+    chosen = verdicts[verdicts.index.isin(same)]
+    assert len(chosen) > 10
+    assert (chosen["perplexity"] == chosen["full_sentence"]).all()
+
+
+def test_a_phenomenon_is_the_mean_of_its_paradigms(checkout):
+    found = accuracies(checkout)
+    shown = cells(checkout, "table4")
+    for model, label in MODELS.items():
+        own = found[(found["model"] == model) & (found["method"] == "perplexity")]
+        means = own[own["paradigm"].isin(PARADIGMS)].groupby(own["paradigm"].map(PHENOMENON_OF))
+        for phenomenon, mean in means["accuracy"].mean().items():
+            name, _ = PHENOMENA[phenomenon]
+            assert shown.loc[(label, name)]["value"] == pytest.approx(100 * mean)
+        average = means["accuracy"].mean().mean()
+        assert shown.loc[(label, "Average")]["value"] == pytest.approx(100 * average)
+
+
+def test_table10_counts_the_pairs_of_each_paradigm(checkout):
+    items = table(checkout, "items/urblimp/urd")
+    shown = cells(checkout, "table10").xs("N", level="column")["value"]
+    assert shown.sum() == len(items)
+    counted = items["paradigm"].astype(str).value_counts()
+    assert {PARADIGMS[paradigm]: n for paradigm, n in counted.items()} == shown.to_dict()
+
+
+def test_figure1_is_drawn_of_agreement_in_gender(checkout):
+    shown = cells(checkout, "fig1")
+    assert {column for _, column in shown.index} == {PARADIGMS["subject_verb_gender"]}
+    assert (checkout.path / f"{EXHIBITS}/fig1.svg").stat().st_size > 1000
+
+
+def test_a_change_of_the_rules_makes_the_pairs_anew(checkout):
+    rule = "config/urblimp/urd/word_order.yaml"
+    checkout.edit(rule, "about: ", "about: Again, ")
+    planned = checkout.planned(*TARGETS)
+    assert "build_urblimp_items" in planned
+    assert not any(name.startswith("retrieve") for name in planned)

@@ -1,0 +1,82 @@
+"""A campaign scored by a real vLLM server that the workflow starts."""
+
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from support import vllm_kit
+from support.checkout import fresh, told
+
+pytestmark = [
+    pytest.mark.vllm,
+    pytest.mark.xdist_group("vllm"),
+    pytest.mark.skipif(not vllm_kit.PYTHON.exists(), reason="no .vllm (run `make vllm`)"),
+]
+SERVED = "config/demo/served.yaml"
+JUDGED = "results/{}/judgements/multiblimp/eng/transformer-small.parquet"
+STORE = "results/{}/store/transformer-small/eng/manifest.json"
+NOISE = 1e-3  # nats, between two sums of a sentence's tokens in float32
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    """A checkout with the served campaign, shortened, and one like it without vLLM."""
+    found = fresh(tmp_path_factory.mktemp("served"))
+    (found.path / ".vllm").symlink_to(vllm_kit.REPOSITORY / ".vllm")
+    campaign = yaml.safe_load((found.path / SERVED).read_text())
+    campaign["training"]["recipes"]["transformer-small"]["max_steps"] = 60
+    (found.path / SERVED).write_text(yaml.safe_dump(campaign))
+    campaign.pop("engines")
+    campaign["pathvars"] |= {"results": "results/plain", "logs": "logs/plain"}
+    (found.path / "config/plain.yaml").write_text(yaml.safe_dump(campaign))
+    return found
+
+
+def built(checkout, name, campaign):
+    """Judgements of the one model, by snakemake; and the key of the engine that scored."""
+    done = checkout.snakemake(JUDGED.format(name), campaign=campaign)
+    assert done.returncode == 0, told(done)
+    manifest = json.loads((checkout.path / STORE.format(name)).read_text())
+    return pq.read_table(checkout.path / JUDGED.format(name)), manifest["engine"]
+
+
+def test_a_server_started_by_the_workflow_judges_as_transformers_does(checkout):
+    served, engine = built(checkout, "demo-served", SERVED)
+    plain, other = built(checkout, "plain", "config/plain.yaml")
+    assert engine.startswith("vllm")
+    assert other.startswith("transformers")
+    assert len(served) > 50
+    assert served["item_id"].equals(plain["item_id"])
+    for column in ("value_good", "value_bad"):
+        values, others = served[column].to_numpy(), plain[column].to_numpy()
+        assert abs(values - others).max() < NOISE
+    decided = abs(plain["margin"].to_numpy()) > NOISE
+    assert decided.mean() > 0.9
+    assert (served["correct"].to_numpy() == plain["correct"].to_numpy())[decided].all()
+    log = checkout.path / "logs/demo-served/score/transformer-small/eng.log"
+    assert "starting a vLLM server" in log.read_text()
+
+
+def test_its_scores_and_decisions_are_those_of_minicons_and_the_harness(checkout):
+    from support import peers
+
+    scores = "results/demo-served/scores/multiblimp/eng/transformer-small.parquet"
+    done = checkout.snakemake(scores, campaign=SERVED)
+    assert done.returncode == 0, told(done)
+    found = pq.read_table(checkout.path / scores).to_pylist()
+    items = pq.read_table(checkout.path / "results/demo-served/items/multiblimp/eng.parquet")
+    pairs = {row["item_id"]: (row["good"], row["bad"]) for row in items.to_pylist()}
+    texts = [text for row in found for text in pairs[row["item_id"]]]
+    ours = np.array([row[f"logprob_{side}"] for row in found for side in ("good", "bad")])
+    model = checkout.path / "resources/demo-served/models/transformer-small/eng"
+    minicons = peers.minicons(model, texts, reduction=peers.summed, bos_token=True)
+    harness = peers.loglikelihoods(peers.harness(model), texts)
+    for theirs in (minicons, harness):
+        np.testing.assert_allclose(theirs, ours, atol=1e-4)
+        margins = np.array([ours[::2] - ours[1::2], theirs[::2] - theirs[1::2]])
+        decided = np.abs(margins[0]) > NOISE
+        assert ((margins[0] > 0) == (margins[1] > 0))[decided].all()
+        assert decided.sum() > 50

@@ -1,0 +1,55 @@
+"""The workflow is planned the same however it is started."""
+
+import re
+
+import pytest
+
+from support.checkout import told
+
+DEMO = "config/demo/config.yaml"
+MODULE = """configfile: "{root}/config/demo/config.yaml"
+
+
+module blimpworks:
+    snakefile:
+        "{root}/workflow/Snakefile"
+    config:
+        config
+
+
+use rule * from blimpworks as bw_*
+"""
+
+
+@pytest.fixture(scope="module")
+def untouched(new_checkout):
+    return new_checkout("started")
+
+
+def jobs(done):
+    """How many jobs a dry run plans, by rule."""
+    assert done.returncode == 0, told(done)
+    rows = re.findall(r"^(?:bw_)?(\w+) +(\d+)$", told(done), re.MULTILINE)
+    return {rule: int(n) for rule, n in rows if rule != "total"}
+
+
+@pytest.fixture(scope="module")
+def usual(untouched):
+    planned = jobs(untouched.snakemake("-n", campaign=DEMO))
+    assert planned["build_table"] > 1
+    return planned
+
+
+def test_by_its_own_file(untouched, usual):
+    assert jobs(untouched.snakemake("-n", "-s", "workflow/Snakefile", campaign=DEMO)) == usual
+
+
+def test_in_another_directory(untouched, usual, tmp_path):
+    arguments = ("-n", "--directory", str(tmp_path))
+    assert jobs(untouched.snakemake(*arguments, campaign=str(untouched.path / DEMO))) == usual
+
+
+def test_as_a_module_of_another_workflow(untouched, usual, tmp_path):
+    (tmp_path / "Snakefile").write_text(MODULE.format(root=untouched.path))
+    arguments = ("-n", "--directory", str(tmp_path), "-s", str(tmp_path / "Snakefile"))
+    assert jobs(untouched.snakemake(*arguments, campaign="")) == usual

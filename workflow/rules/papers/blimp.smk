@@ -1,0 +1,181 @@
+"""BLiMP: pairs of its paradigms, released or generated, released results, and analyses."""
+
+from blimpworks.campaign.seeds import curves_of
+from blimpworks.papers.blimp.items.lexicon.load import FILES as LEXICON_FILES
+from blimpworks.papers.blimp.paper import RELEASED_RESULTS, RESPONSES
+from blimpworks.papers.blimp.paradigms import (
+    GENERATED as GENERATED_PAIRS,
+    RELEASED_DATA,
+    RELEASED_PAIRS,
+    declared_paradigms,
+)
+from blimpworks.papers.blimp.settings import BlimpOptions
+
+BLIMP = CAMPAIGN.section(BlimpOptions)
+DECLARED = declared_paradigms(CAMPAIGN)
+
+
+rule generate_blimp:
+    """Pairs of all declared paradigms, drawn from our own lexicon."""
+    input:
+        declarations=[
+            f"{CAMPAIGN.folder('blimp')}/paradigms/{u}.yaml" for u in DECLARED
+        ],
+        lexicon=[f"{CAMPAIGN.folder('blimp')}/lexicon/{name}" for name in LEXICON_FILES],
+    output:
+        [f"{RESULTS}/sets/blimp/{uid}.jsonl" for uid in DECLARED],
+    log:
+        "<logs>/generate_blimp.log",
+    benchmark:
+        "<benchmarks>/generate_blimp.tsv"
+    localrule: True
+    conda:
+        "../../../envs/core.yaml"
+    params:
+        code=code_of("generate_blimp"),
+        lexicon=lambda w, input: Path(input.lexicon[0]).parent,
+        outputs=lambda w, output: repeated("output", output),
+        pairs=BLIMP.pairs,
+        seed=BLIMP.seed,
+    message:
+        "Generate the pairs of BLiMP's paradigms anew"
+    shell:
+        "python -m blimpworks generate-blimp {input.declarations:q} --lexicon {params.lexicon:q} "
+        "{params.outputs:q} --pairs {params.pairs} --seed {params.seed} > {log:q} 2>&1"
+
+
+rule build_blimp_items:
+    """Pairs of all paradigms, with the critical regions of prefix methods."""
+    input:
+        lambda w: (
+            [f"{RESULTS}/sets/blimp/{uid}.jsonl" for uid in DECLARED]
+            if w.benchmark == GENERATED_PAIRS
+            else [
+                f"{RESOURCES}/sources/{row.name}"
+                for row in CATALOGUE.sources_of(RELEASED_DATA, "eng")
+            ]
+        ),
+    output:
+        "<results>/items/{benchmark}/eng.parquet",
+    log:
+        "<logs>/build_items/{benchmark}/eng.log",
+    benchmark:
+        "<benchmarks>/build_items/{benchmark}/eng.tsv"
+    wildcard_constraints:
+        benchmark=one_of(("blimp", GENERATED_PAIRS)),
+    conda:
+        "../../../envs/core.yaml"
+    resources:
+        **cpu_job(2000),
+    params:
+        code=code_of("build_blimp_items"),
+        pairs=lambda w: {
+            "blimp": RELEASED_PAIRS,
+            "blimp_generated": BLIMP.pairs,
+        }[w.benchmark],
+        most=(f"--most={BLIMP.per_paradigm}" if BLIMP.per_paradigm else ""),
+    message:
+        "Build the items of {wildcards.benchmark}"
+    shell:
+        "python -m blimpworks build-blimp-items {input:q} --pairs {params.pairs} {params.most} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
+rule read_blimp_release:
+    """Accuracies that BLiMP's authors released: of each method, and of humans."""
+    input:
+        [f"<resources>/sources/{name}" for name in RELEASED_RESULTS],
+    output:
+        "<results>/accuracies/released/blimp.parquet",
+    log:
+        "<logs>/read_blimp_release.log",
+    benchmark:
+        "<benchmarks>/read_blimp_release.tsv"
+    localrule: True
+    conda:
+        "../../../envs/core.yaml"
+    params:
+        code=code_of("read_blimp_release"),
+    message:
+        "Read the accuracies that BLiMP's authors released"
+    shell:
+        "python -m blimpworks read-blimp-release {input:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule read_blimp_ratings:
+    """Human judgements of BLiMP's pairs, one by one."""
+    input:
+        [f"<resources>/sources/{name}" for name in RESPONSES],
+    output:
+        "<results>/ratings/blimp.parquet",
+    log:
+        "<logs>/read_blimp_ratings.log",
+    benchmark:
+        "<benchmarks>/read_blimp_ratings.tsv"
+    localrule: True
+    conda:
+        "../../../envs/core.yaml"
+    params:
+        code=code_of("read_blimp_ratings"),
+    message:
+        "Read the human judgements that BLiMP's authors released"
+    shell:
+        "python -m blimpworks read-blimp-ratings {input:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule bin_accuracies:
+    """Accuracy by length, perplexity, probability and confidence of single pairs."""
+    input:
+        scores=lambda w: layout.evaluations("scores", w.benchmark),
+        judgements=lambda w: layout.evaluations("judgements", w.benchmark),
+        pairs=lambda w: layout.items_tables(w.benchmark),
+    output:
+        "<results>/bins/{benchmark}.parquet",
+    log:
+        "<logs>/bin_accuracies/{benchmark}.log",
+    benchmark:
+        "<benchmarks>/bin_accuracies/{benchmark}.tsv"
+    conda:
+        "../../../envs/core.yaml"
+    resources:
+        **cpu_job(4000),
+    params:
+        code=code_of("bin_accuracies"),
+        root=lambda w: RESULTS,
+        models=lambda w: layout.evaluated(w.benchmark),
+        method=lambda w: layout.methods_of(w.benchmark)[0],
+        bins=lambda w: BLIMP.bins,
+    message:
+        "Bin the pairs of {wildcards.benchmark}"
+    shell:
+        "python -m blimpworks bin-accuracies {params.root:q} --models={params.models:q} "
+        "--benchmark {wildcards.benchmark} --method {params.method} --bins {params.bins} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
+rule fit_curves:
+    """Accuracy by the logarithm of the training text."""
+    input:
+        accuracies="<results>/accuracies/{benchmark}.parquet",
+        humans=lambda w: layout.tables(w.benchmark, "released"),
+    output:
+        "<results>/regressions/{benchmark}/curves.parquet",
+    log:
+        "<logs>/fit_curves/{benchmark}.log",
+    benchmark:
+        "<benchmarks>/fit_curves/{benchmark}.tsv"
+    localrule: True
+    conda:
+        "../../../envs/core.yaml"
+    params:
+        code=code_of("fit_curves"),
+        curves=lambda w: json.dumps(curves_of(CATALOGUE.seeds)),
+        method=lambda w: layout.methods_of(w.benchmark)[0],
+        humans=lambda w: [
+            f"--humans={path}" for path in layout.tables(w.benchmark, "released")
+        ],
+    message:
+        "Fit learning curves on {wildcards.benchmark}"
+    shell:
+        "python -m blimpworks fit-curves {input.accuracies:q} {params.humans:q} "
+        "--curves={params.curves:q} --method {params.method} --output {output:q} > {log:q} 2>&1"

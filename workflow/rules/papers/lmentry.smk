@@ -1,0 +1,337 @@
+"""Multi-LMentry: prompts, dialogues to train on, verdicts, and answers before people."""
+
+from blimpworks.papers.lmentry.exhibits.names import LANGUAGES as LMENTRY_LANGUAGES
+from blimpworks.papers.lmentry.items import sets as lmentry_sets
+from blimpworks.papers.lmentry.items.packs import pack_files
+from blimpworks.papers.lmentry.items.sets import pack_file
+from blimpworks.papers.lmentry.paper import counted_resources
+from blimpworks.papers.lmentry.settings import LmentryOptions
+
+LMENTRY = CAMPAIGN.section(LmentryOptions)
+LMENTRY_RESOURCES = counted_resources(CAMPAIGN, CATALOGUE)
+SHEETS = layout.item_languages("lmentry") if layout.models_of("lmentry") else []
+TAUGHT = {
+    model: layout.training.recipe_of(model)
+    for model in layout.training.trained_by("instruct")
+}
+
+
+rule build_lmentry_items:
+    """Prompts of all tasks in a language, drawn from its annotated resources."""
+    input:
+        resources=lambda w: list(
+            map(str, lmentry_sets.resource_files(CAMPAIGN, CATALOGUE, w.lang))
+        ),
+        pack=lambda w: str(pack_file(CAMPAIGN, w.lang)),
+        declarations=str(lmentry_sets.declarations_file(CAMPAIGN)),
+    output:
+        "<results>/items/lmentry/{lang}.parquet",
+    log:
+        "<logs>/build_items/lmentry/{lang}.log",
+    benchmark:
+        "<benchmarks>/build_items/lmentry/{lang}.tsv"
+    conda:
+        "../../../envs/core.yaml"
+    resources:
+        **cpu_job(2000),
+    params:
+        code=code_of("build_lmentry_items"),
+        options=LMENTRY.model_dump_json(include={"variant", "per_template", "seed"}),
+    message:
+        "Make Multi-LMentry's prompts in {wildcards.lang}"
+    shell:
+        "python -m blimpworks build-lmentry-items {input.resources:q} --pack {input.pack:q} "
+        "--declarations {input.declarations:q} --output {output:q} "
+        "--options {params.options:q} > {log:q} 2>&1"
+
+
+rule count_lmentry_prompts:
+    """Prompts that the release's settings give each task, in the paper's nine languages."""
+    input:
+        packs=[str(pack_file(CAMPAIGN, lang)) for lang in LMENTRY_LANGUAGES],
+        declarations=str(lmentry_sets.declarations_file(CAMPAIGN)),
+        resources=[f"{RESOURCES}/sources/{row.name}" for row in LMENTRY_RESOURCES],
+    output:
+        "<results>/prompt_counts/lmentry.parquet",
+    log:
+        "<logs>/count_lmentry_prompts.log",
+    benchmark:
+        "<benchmarks>/count_lmentry_prompts.tsv"
+    localrule: True
+    conda:
+        "../../../envs/core.yaml"
+    params:
+        code=code_of("count_lmentry_prompts"),
+        resources=[
+            f"--resources={row.lang}={RESOURCES}/sources/{row.name}"
+            for row in LMENTRY_RESOURCES
+        ],
+    message:
+        "Count Multi-LMentry's prompts by the settings of the release"
+    shell:
+        "python -m blimpworks count-lmentry-prompts {input.packs:q} "
+        "--declarations {input.declarations:q} {params.resources:q} --output {output:q} "
+        "> {log:q} 2>&1"
+
+
+rule build_lmentry_practice:
+    """Prompts of all tasks in a language, with other arguments than the benchmark's."""
+    input:
+        resources=lambda w: list(
+            map(str, lmentry_sets.resource_files(CAMPAIGN, CATALOGUE, w.lang))
+        ),
+        pack=lambda w: str(pack_file(CAMPAIGN, w.lang)),
+        declarations=str(lmentry_sets.declarations_file(CAMPAIGN)),
+    output:
+        "<resources>/practice/lmentry/{seed}/{lang}.parquet",
+    log:
+        "<logs>/build_practice/lmentry/{seed}/{lang}.log",
+    benchmark:
+        "<benchmarks>/build_practice/lmentry/{seed}/{lang}.tsv"
+    wildcard_constraints:
+        seed=one_of({str(recipe.practice_seed) for recipe in TAUGHT.values()}),
+    conda:
+        "../../../envs/core.yaml"
+    resources:
+        **cpu_job(2000),
+    params:
+        code=code_of("build_lmentry_items"),
+        options=lambda w: json.dumps({"variant": LMENTRY.variant, "seed": int(w.seed)}),
+    message:
+        "Draw other prompts of Multi-LMentry in {wildcards.lang} to practise on"
+    shell:
+        "python -m blimpworks build-lmentry-items {input.resources:q} --pack {input.pack:q} "
+        "--declarations {input.declarations:q} --output {output:q} "
+        "--options {params.options:q} > {log:q} 2>&1"
+
+
+rule build_dialogues:
+    """Dialogues of those prompts, without any that the benchmark has."""
+    input:
+        practice=lambda w: [
+            f"{RESOURCES}/practice/lmentry/{TAUGHT[w.model].practice_seed}/{lang}.parquet"
+            for lang in layout.training.languages_of(w.scope, w.model)
+        ],
+        asked=lambda w: [
+            layout.items_table("lmentry", lang)
+            for lang in layout.training.languages_of(w.scope, w.model)
+        ],
+        packs=lambda w: [
+            str(pack_file(CAMPAIGN, lang))
+            for lang in layout.training.languages_of(w.scope, w.model)
+        ],
+    output:
+        "<resources>/dialogues/{model}/{scope}.jsonl",
+    log:
+        "<logs>/build_dialogues/{model}/{scope}.log",
+    benchmark:
+        "<benchmarks>/build_dialogues/{model}/{scope}.tsv"
+    wildcard_constraints:
+        model=one_of(TAUGHT),
+    conda:
+        "../../../envs/core.yaml"
+    resources:
+        **cpu_job(4000),
+    params:
+        code=code_of("build_dialogues"),
+        held_out=lambda w, input: [
+            *repeated("items", input.asked),
+            *repeated("pack", input.packs),
+        ],
+        seed=lambda w: TAUGHT[w.model].practice_seed,
+        most=lambda w: TAUGHT[w.model].per_template,
+    message:
+        "Make the dialogues that {wildcards.model} is trained on, {wildcards.scope}"
+    shell:
+        "python -m blimpworks build-dialogues {input.practice:q} {params.held_out:q} "
+        "--seed {params.seed} --per-template {params.most} --output {output:q} > {log:q} 2>&1"
+
+
+rule train_instruct:
+    """A model that follows instructions, of these dialogues alone."""
+    input:
+        "<resources>/dialogues/{model}/{scope}.jsonl",
+    output:
+        "<resources>/models/{model}/{scope}/checkpoint.json",
+    log:
+        "<logs>/train_instruct/{model}/{scope}.log",
+    benchmark:
+        "<benchmarks>/train_instruct/{model}/{scope}.tsv"
+    wildcard_constraints:
+        model=one_of(TAUGHT),
+    conda:
+        "../../../envs/train.yaml"
+    resources:
+        **train_job("instruct"),
+    params:
+        code=code_of("train_instruct"),
+        recipe_name=lambda w: CATALOGUE.models[w.model].recipe,
+        recipe=lambda w: layout.training.recipe_json(w.model),
+        seed=lambda w: layout.training.seed_of(w.model),
+    message:
+        "Train {wildcards.model} on {wildcards.scope}"
+    shell:
+        "python -m blimpworks train-instruct {input:q} --name {wildcards.model} "
+        "--scope {wildcards.scope} --recipe-name={params.recipe_name:q} "
+        "--recipe={params.recipe:q} --seed {params.seed} --output {output:q} > {log:q} 2>&1"
+
+
+for block in layout.blocks("prompt"):
+
+    rule:
+        name:
+            f"judge_{block.benchmark}{block.suffix}"
+        input:
+            prompts=[
+                f"<results>/items/{block.benchmark}/{lang}.parquet"
+                for lang in block.languages
+            ],
+            answers=[
+                f"<results>/answers/{block.benchmark}/{lang}/{{model}}.parquet"
+                for lang in block.languages
+            ],
+            packs=[str(pack_file(CAMPAIGN, lang)) for lang in block.languages],
+            # Patterns of other languages that the release scores some of its tasks with.
+            lenders=lambda w, languages=block.languages: [
+                str(file)
+                for lang in block.languages
+                for file in pack_files(
+                    pack_file(CAMPAIGN, lang.format(lang=w.get("lang")))
+                )[1:]
+            ],
+        output:
+            [
+                f"<results>/judgements/{block.benchmark}/{lang}/{{model}}.parquet"
+                for lang in block.languages
+            ],
+        log:
+            f"<logs>/judge/{block.benchmark}/{block.place}.log",
+        benchmark:
+            f"<benchmarks>/judge/{block.benchmark}/{block.place}.tsv"
+        wildcard_constraints:
+            model=one_of(block.models),
+        conda:
+            "../../../envs/core.yaml"
+        resources:
+            **cpu_job(2000, minutes=60),
+        params:
+            code=lambda w: code_of("judge_answers"),
+            tables=lambda w, input, output: [
+                *repeated("items", input.prompts),
+                *repeated("answers", input.answers),
+                *repeated("pack", input.packs),
+                *repeated("output", output),
+            ],
+            variant=LMENTRY.variant,
+        message:
+            f"Judge answers of {{wildcards.model}} on {block.benchmark}"
+        shell:
+            "python -m blimpworks judge-answers {params.tables:q} "
+            "--variant {params.variant} > {log:q} 2>&1"
+
+
+rule annotation_sheet:
+    """Answers of a language for people to judge, and the key that they don't see."""
+    input:
+        prompts="<results>/items/{benchmark}/{lang}.parquet",
+        answers=lambda w: [
+            f"{RESULTS}/answers/{w.benchmark}/{w.lang}/{model}.parquet"
+            for model in layout.models_of(w.benchmark)
+            if w.lang in layout.covered_by(model, w.benchmark)
+        ],
+        # Of the published prompts, some ask for another task than theirs.
+        pack=lambda w: [
+            str(lmentry_sets.pack_file(CAMPAIGN, lang))
+            for lang in [w.lang]
+            if LMENTRY.variant == "published"
+        ],
+    output:
+        sheet="<results>/annotation/{benchmark}/{lang}.csv",
+        key="<results>/annotation/{benchmark}/{lang}.key.parquet",
+    log:
+        "<logs>/annotation_sheet/{benchmark}/{lang}.log",
+    benchmark:
+        "<benchmarks>/annotation_sheet/{benchmark}/{lang}.tsv"
+    wildcard_constraints:
+        benchmark="lmentry",
+    localrule: True
+    conda:
+        "../../../envs/core.yaml"
+    params:
+        code=code_of("annotation_sheet"),
+        answers=lambda w, input: repeated("answers", input.answers),
+        options=options(LMENTRY.sheet),
+        pack=lambda w, input: repeated("pack", input.pack),
+    message:
+        "Draw answers in {wildcards.lang} for people to judge"
+    shell:
+        "python -m blimpworks annotation-sheet {wildcards.lang} --prompts {input.prompts:q} "
+        "{params.answers:q} {params.pack:q} --sheet {output.sheet:q} --key {output.key:q} "
+        "--options {params.options:q} > {log:q} 2>&1"
+
+
+rule annotation_sheets:
+    """The sheets of all languages."""
+    input:
+        [f"{RESULTS}/annotation/lmentry/{lang}.csv" for lang in SHEETS],
+    localrule: True
+
+
+rule read_annotations:
+    """Agreement of the verdicts with filled sheets, and of annotators with each other."""
+    input:
+        sheets=[str(path) for path in LMENTRY.annotations],
+        hidden=lambda w: [
+            f"{RESULTS}/annotation/{w.benchmark}/{lang}.key.parquet" for lang in SHEETS
+        ],
+        judgements=lambda w: layout.evaluations("judgements", w.benchmark),
+    output:
+        "<results>/annotation_agreement/{benchmark}.parquet",
+    log:
+        "<logs>/read_annotations/{benchmark}.log",
+    benchmark:
+        "<benchmarks>/read_annotations/{benchmark}.tsv"
+    wildcard_constraints:
+        benchmark="lmentry",
+    localrule: True
+    conda:
+        "../../../envs/core.yaml"
+    params:
+        code=code_of("read_annotations"),
+        hidden=lambda w, input: repeated("key", input.hidden),
+        root=lambda w: f"{RESULTS}/judgements/{w.benchmark}",
+        models=lambda w: layout.evaluated(w.benchmark),
+    message:
+        "Compare the verdicts with people's"
+    shell:
+        "python -m blimpworks read-annotations {input.sheets:q} {params.hidden:q} "
+        "--judgements {params.root:q} --models={params.models:q} --output {output:q} "
+        "> {log:q} 2>&1"
+
+
+rule compare_verdicts:
+    """The published and the corrected verdicts on the same answers: what changes, and why."""
+    input:
+        prompts=lambda w: layout.items_tables(w.benchmark),
+        answers=lambda w: layout.evaluations("answers", w.benchmark),
+        judgements=lambda w: layout.evaluations("judgements", w.benchmark),
+    output:
+        "<results>/verdicts/{benchmark}.parquet",
+    log:
+        "<logs>/compare_verdicts/{benchmark}.log",
+    benchmark:
+        "<benchmarks>/compare_verdicts/{benchmark}.tsv"
+    wildcard_constraints:
+        benchmark="lmentry",
+    localrule: True
+    conda:
+        "../../../envs/core.yaml"
+    params:
+        code=code_of("compare_verdicts"),
+        models=lambda w: layout.evaluated(w.benchmark),
+        root=lambda w: RESULTS,
+    message:
+        "Compare published with corrected verdicts"
+    shell:
+        "python -m blimpworks compare-verdicts {params.root:q} --models={params.models:q} "
+        "--benchmark {wildcards.benchmark} --output {output:q} > {log:q} 2>&1"
