@@ -255,7 +255,6 @@ def test_one_edited_function_makes_its_own_products_stale_and_is_named(scratch):
     assert problem == "stale"
     sampling = r"blimpworks\.papers\.multiblimp\.items\.sampling \(\w+\)"
     assert re.fullmatch(f"the code of sample_items has changed: {sampling}", detail)
-    )
 
 
 def test_a_comment_makes_nothing_stale(scratch):
