@@ -2,12 +2,13 @@
 
 import re
 import subprocess
+from dataclasses import replace
 from importlib.metadata import EntryPoint
 
 import pytest
 
 from blimpworks.campaign import registry
-from blimpworks.campaign.exhibits import CORE_TABLES, exhibits
+from blimpworks.campaign.exhibits import CORE_TABLES, exhibits, table_kind
 from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.parts import languages_of
 from blimpworks.campaign.registry import benchmarks, find_benchmark, find_paper, papers
@@ -69,6 +70,19 @@ def test_an_unknown_benchmark_is_one_sentence(find):
     message = r"^benchmark 'nope' is unknown; expected one of multiblimp.+\.$"
     with pytest.raises(UserError, match=message):
         find("nope")
+
+
+def test_a_paper_called_like_a_key_of_every_campaign_is_one_sentence(monkeypatch):
+    paper = replace(find_paper("clams"), name="models", benchmarks=())
+    monkeypatch.setattr(registry, "_load", lambda entry: paper)
+    monkeypatch.setattr(registry, "_own", list)
+    with pytest.raises(UserError, match="'models' is a key of every campaign"):
+        registered(monkeypatch, EntryPoint("models", "x:PAPER", "blimpworks.papers"))
+
+
+def test_an_unknown_kind_of_table_is_one_sentence():
+    with pytest.raises(UserError, match=r"^paper 'clams': an exhibit names the kind of table 'x';"):
+        table_kind("clams", "x")
 
 
 def registered(monkeypatch, *entries):

@@ -49,6 +49,13 @@ def test_in_another_directory(untouched, usual, tmp_path):
     assert jobs(untouched.snakemake(*arguments, campaign=str(untouched.path / DEMO))) == usual
 
 
+def test_without_benchmarks_there_is_nothing_but_print(untouched):
+    untouched.change("config/none.yaml", benchmarks=[])
+    planned = jobs(untouched.snakemake("-n", "published", campaign="config/none.yaml"))
+    assert "score" not in planned
+    assert planned["read_published"] == 5
+
+
 def test_as_a_module_of_another_workflow(untouched, usual, tmp_path):
     (tmp_path / "Snakefile").write_text(MODULE.format(root=untouched.path))
     arguments = ("-n", "--directory", str(tmp_path), "-s", str(tmp_path / "Snakefile"))

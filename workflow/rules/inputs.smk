@@ -75,12 +75,13 @@ def corrected_exhibits():
 
 def report_facts():
     """What the report says of the campaign, and its names for languages and models, as JSON."""
+    variants = (p.benchmarks[0].options(CAMPAIGN).variant for p in papers_of(CAMPAIGN))
     facts = {
         "name": CAMPAIGN.campaign,
         "description": CAMPAIGN.description,
         "configfile": CAMPAIGN_FILE,
         "papers": layout.papers,
-        "variant": papers_of(CAMPAIGN)[0].benchmarks[0].options(CAMPAIGN).variant,
+        "variant": next(variants, "published"),
         "languages": {k: row.name for k, row in WHOLE.languages.items()},
         "models": {k: r.label for k, r in (WHOLE.models | CATALOGUE.models).items()},
     }

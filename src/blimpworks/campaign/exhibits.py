@@ -57,9 +57,15 @@ def find_exhibit(key: str) -> ExhibitSpec:
 def table_kind(paper: str, kind: str) -> TableKind:
     """A kind of table as a paper, or else the core, makes it.
 
-    Raises KeyError for a kind that neither knows: the exhibit that names it is wrong.
+    Raises UserError for a kind that neither knows: the exhibit that names it is wrong.
     """
-    return find_paper(paper).tables.get(kind) or CORE_TABLES[kind]
+    tables = {**CORE_TABLES, **find_paper(paper).tables}
+    if kind not in tables:
+        raise UserError(
+            f"paper {paper!r}: an exhibit names the kind of table {kind!r}; expected one of "
+            f"{', '.join(sorted(tables))}. Correct the exhibit, or add the kind to its paper."
+        )
+    return tables[kind]
 
 
 def judged_benchmarks(spec: ExhibitSpec) -> tuple[str, ...]:
@@ -95,6 +101,7 @@ def of_benchmarks(
     """
 
     def measurable(spec: ExhibitSpec) -> bool:
+        """Whether models have judged all that an exhibit shows."""
         if spec.of_samples:
             return spec.paper in sampled
         return {*judged_benchmarks(spec)} <= {*evaluated}

@@ -345,9 +345,17 @@ class Layout:
         return [(kind, path) for kind in kinds for path in self.tables(paper, kind, printed=True)]
 
     def fact(self, paper: str, name: str, *, whole: bool = False) -> Any:
-        """What a paper's exhibits ask of the campaign's catalogue, or of the whole one."""
-        fact: Callable[[Campaign, Catalogue], Any] = find_paper(paper).facts[name]
-        return fact(self.campaign, self.whole if whole else self.catalogue)
+        """What a paper's exhibits ask of the campaign's catalogue, or of the whole one.
+
+        Raises UserError for a fact that the paper does not have.
+        """
+        facts: Mapping[str, Callable[[Campaign, Catalogue], Any]] = find_paper(paper).facts
+        if name not in facts:
+            raise UserError(
+                f"paper {paper!r}: an exhibit asks for the fact {name!r}; expected one of "
+                f"{', '.join(facts) or 'none'}. Correct the exhibit, or add the fact to its paper."
+            )
+        return facts[name](self.campaign, self.whole if whole else self.catalogue)
 
     def labels_of(self, spec: ExhibitSpec) -> str:
         """Printed names of what an exhibit shows, models only where it shows accuracies; facts."""

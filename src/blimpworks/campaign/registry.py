@@ -54,7 +54,8 @@ def _load(entry: EntryPoint) -> Paper:
 def papers() -> Mapping[str, Paper]:
     """All papers by name, in the order in which reports have them.
 
-    Raises UserError for one that cannot be loaded, or two papers or benchmarks of one name.
+    Raises UserError for one that cannot be loaded, or two papers or benchmarks of one name,
+    or a paper that is called like a key of every campaign.
     """
     registered: dict[str, Paper] = {}
     taken: set[str] = set()
@@ -66,6 +67,11 @@ def papers() -> Mapping[str, Paper]:
             raise UserError(
                 f"{entry.value}: {twice[0]!r} is registered twice; rename it in the package that "
                 "registers it, or uninstall one of the two."
+            )
+        if paper.name in Campaign.model_fields:
+            raise UserError(
+                f"{entry.value}: {paper.name!r} is a key of every campaign, so no section can be "
+                "called so; rename the paper in the package that registers it."
             )
         registered[paper.name] = paper
         taken |= names

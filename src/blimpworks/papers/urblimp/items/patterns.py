@@ -150,27 +150,34 @@ class _Reader(Transformer[Token, Any]):
         self.lists = lists
 
     def listed(self, name: Token) -> re.Pattern[str]:
+        """A list of the pack, by its name. Raises UserError for one that it lacks."""
         if name not in self.lists:
             known = ", ".join(self.lists) or "none, for it has none"
             raise UserError(f"pattern names the list {str(name)!r}; the pack has {known}.")
         return re.compile(self.lists[name])
 
     def word(self, name: Token) -> re.Pattern[str]:
+        """A value without quotation marks."""
         return re.compile(re.escape(name))
 
     def string(self, text: Token) -> re.Pattern[str]:
+        """A value between quotation marks."""
         return re.compile(re.escape(text[1:-1]))
 
     def regex(self, text: Token) -> re.Pattern[str]:
+        """A regular expression, as ``re"…"``."""
         return re.compile(text[3:-1])
 
     def values(self, *expressions: re.Pattern[str]) -> tuple[re.Pattern[str], ...]:
+        """Values between bars, of which one has to fit."""
         return expressions
 
     def feature(self, name: str, sign: str | None, values: Any) -> Feature:
+        """A feature that a node has, or has not, with some values."""
         return Feature(name, values or (), negated=sign == "<>")
 
     def absent(self, name: str) -> Feature:
+        """A feature that a node must not have."""
         return Feature(name, (), negated=True)
 
     def node(self, name: str, *features: Feature | None) -> tuple[str, tuple[Feature, ...]]:
