@@ -147,8 +147,8 @@ pathlib.Path({str(tmp_path / "job.progress.json")!r}).write_text(json.dumps(fact
     ("ending", "cause"),
     [
         ({"code": 75}, "walltime"),
-        ({"code": -15, "asked_to": True, "out_of_time": True}, "walltime"),
-        ({"code": -15, "asked_to": True}, "cancelled"),
+        ({"code": -15, "on_request": True, "out_of_time": True}, "walltime"),
+        ({"code": -15, "on_request": True}, "cancelled"),
         ({"code": -9, "kills": 1}, "memory"),
         ({"code": 2, "kills": 1}, "memory"),
         ({"code": 0, "kills": 1}, "done"),
@@ -157,7 +157,7 @@ pathlib.Path({str(tmp_path / "job.progress.json")!r}).write_text(json.dumps(fact
     ],
 )
 def test_what_is_known_at_the_end_says_why(ending, cause):
-    facts = {"kills": 0, "asked_to": False, "out_of_time": False, "said": ""} | ending
+    facts = {"kills": 0, "on_request": False, "out_of_time": False, "said": ""} | ending
     assert cause_of(Ending(**facts)) == cause
 
 

@@ -16,7 +16,7 @@ from blimpworks.errors import UserError
 from blimpworks.judging.sides import Side, totals, without_end
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.models.lstm import END_ID
-from blimpworks.models.threads import one_thread
+from blimpworks.models.threads import single_thread
 from blimpworks.models.words import split_at_spaces
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.store import EMPTY
@@ -122,7 +122,7 @@ def test_batches_of_any_size_and_order_give_the_same(checkpoint):
     assert rows[1] == pytest.approx(rows[2], abs=1e-5)
 
 
-@one_thread()
+@single_thread()
 @torch.inference_mode()
 def padded(engine, texts):
     """Scores by one pass of torch's LSTM over whole sentences, behind an ``<eos>`` or nothing."""

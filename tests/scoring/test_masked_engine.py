@@ -111,8 +111,8 @@ def test_a_single_piece_scores_as_the_word_masked_by_hand(checkpoint):
     requests = [region(text, text.split()[2]) for text in texts]
     pairs = zip(requests, engine.encode(texts), strict=True)
     encoded = [request.restrict(tokens) for request, tokens in pairs]
-    assert [int(e.wanted.sum()) for e in encoded] == [1, 1]
-    scores = [row[e.wanted][0] for row, e in zip(engine.logprobs(encoded), encoded, strict=True)]
+    assert [int(e.to_score.sum()) for e in encoded] == [1, 1]
+    scores = [row[e.to_score][0] for row, e in zip(engine.logprobs(encoded), encoded, strict=True)]
     model, tokenizer = plain(checkpoint)
     asked = tokenizer("the dog [MASK] the cat.", return_tensors="pt")
     with torch.no_grad():
@@ -130,11 +130,11 @@ def test_a_word_of_several_pieces_is_not_masked_whole(checkpoint):
     text = "the doctors see the cat."
     request = region(text, "doctors")
     [encoded] = [request.restrict(e) for e in engine.encode([text])]
-    pieces = int(encoded.wanted.sum())
+    pieces = int(encoded.to_score.sum())
     assert pieces > 1, "so that a method with the single-piece rule gives it no score"
     [row] = engine.logprobs([encoded])
     everything = by_hand(checkpoint, text)
-    assert row[encoded.wanted] == pytest.approx(np.array(everything)[encoded.wanted], abs=1e-5)
+    assert row[encoded.to_score] == pytest.approx(np.array(everything)[encoded.to_score], abs=1e-5)
 
 
 def test_only_wanted_tokens_are_scored(checkpoint):

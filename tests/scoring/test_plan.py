@@ -50,7 +50,7 @@ def test_an_item_without_a_sentence_is_told(tmp_path):
 def test_a_region_is_the_tokens_that_overlap_it():
     encoded = Encoded(np.arange(4, dtype=np.int32), np.array([1, 5, 8, 10], dtype=np.int32))
     assert Request("x" * 10).restrict(encoded) is encoded
-    wanted = Request("x" * 10, 2, 6).restrict(encoded).wanted
+    wanted = Request("x" * 10, 2, 6).restrict(encoded).to_score
     assert wanted.tolist() == [False, True, True, False]
 
 

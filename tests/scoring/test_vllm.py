@@ -22,7 +22,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import read_checkpoint, seal
-from blimpworks.models.threads import one_thread
+from blimpworks.models.threads import single_thread
 from blimpworks.scoring.engine import Encoded
 from blimpworks.scoring.run import score_items
 from support import tiny, vllm_kit
@@ -85,7 +85,7 @@ def naive(checkpoint):
     tokenizer = AutoTokenizer.from_pretrained(checkpoint.parent)
     model = AutoModelForCausalLM.from_pretrained(checkpoint.parent, dtype=torch.float32)
 
-    @one_thread()
+    @single_thread()
     @torch.inference_mode()
     def score(text, first):
         lead = [] if first == "skip" else [getattr(tokenizer, f"{first}_token_id")]

@@ -20,7 +20,7 @@ from transformers import Gemma3Config, Gemma3TextConfig
 
 from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.errors import UserError
-from blimpworks.generation.vllm_answers import make_answer_setup
+from blimpworks.generation.vllm_engine import make_generation_setup
 from blimpworks.records.digest import reachable
 from blimpworks.scoring import vllm_supervisor
 from blimpworks.scoring.engine import Encoded, load_engine
@@ -81,7 +81,7 @@ def test_nothing_to_score_asks_no_model():
 
 def test_the_key_follows_what_decides_numbers_and_not_how_servers_are_kept():
     reached = {name for module, name in reachable(*ENTRIES) if ".vllm_" in module}
-    assert {"Setup", "make_setup", "score_encoded", "read_answer", "read_flat"} <= reached
+    assert {"Setup", "make_setup", "score_encoded", "read_response", "read_flat"} <= reached
     keeping = {"VllmServer", "ServedModel", "LoadedModel", "VllmEngine", "run_batches"}
     assert not reached & (keeping | {"telling_line", "trouble", "RETRIES", "free_port", "main"})
 
@@ -131,7 +131,7 @@ def test_only_answers_on_gpus_use_graphs_and_share_prefixes(tmp_path, monkeypatc
     monkeypatch.setattr("blimpworks.scoring.vllm_setup.find_machine", lambda: machine)
     Gemma3TextConfig(vocab_size=300).save_pretrained(tmp_path)
     save_file({"w": np.zeros(1, dtype=np.float32)}, tmp_path / "model.safetensors")
-    setup = make_answer_setup(tmp_path, "bfloat16", GenerationJobOptions())
+    setup = make_generation_setup(tmp_path, "bfloat16", GenerationJobOptions())
     assert flags <= {*command_line(setup, "127.0.0.1", 1)}
     scores = make_setup(tmp_path, "bfloat16", setup.options)
     assert {"--enforce-eager", "--no-enable-prefix-caching"} <= {

@@ -30,8 +30,8 @@ class Run:
     @property
     def units(self) -> int:
         """GPUs that it held, or cores where it had none."""
-        asked = self.attempt.started.asked
-        return asked.gpus or asked.cores
+        request = self.attempt.started.asked
+        return request.gpus or request.cores
 
 
 @dataclass(frozen=True)

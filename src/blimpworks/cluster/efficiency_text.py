@@ -60,10 +60,10 @@ def _time_advice(use: ModelUse) -> Iterator[str]:
     if stuck := sum(not (run.scored and run.scored.new) for run in late):
         yield f"{stuck} of {len(use.runs)} attempts ran out of time before their first shard"
     longest = max((run.seconds or 0 for run in use.runs), default=0) / 60
-    asked = max((run.attempt.started.asked.minutes for run in use.runs), default=0)
+    requested = max((run.attempt.started.asked.minutes for run in use.runs), default=0)
     settled = not late and not use.causes["open"]
-    if settled and longest and asked > max(GENEROUS * longest, SHORT):
-        yield f"asked for {duration(60 * asked)}, took {duration(60 * longest)} at most"
+    if settled and longest and requested > max(GENEROUS * longest, SHORT):
+        yield f"asked for {duration(60 * requested)}, took {duration(60 * longest)} at most"
 
 
 def _use_advice(use: ModelUse) -> Iterator[str]:

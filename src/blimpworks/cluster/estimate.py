@@ -56,8 +56,8 @@ def _rows(path: str, _changed: int) -> int:
     # The workflow reads this module each time it starts, and counts only then and when.
     import pyarrow.parquet as pq
 
-    found: int = pq.read_metadata(path).num_rows
-    return found
+    count: int = pq.read_metadata(path).num_rows
+    return count
 
 
 def count_pairs(items: Path) -> int | None:
@@ -131,5 +131,5 @@ def minutes_to_ask(seconds: float, max_hours: float) -> int:
     Generous, because a job that runs out of them finishes its shard, ends cleanly and is queued
     again, while one that asks for much more than it needs waits longer.
     """
-    wanted = math.ceil(MARGIN * seconds / 60) + GRACE
-    return max(1, min(wanted, math.floor(max_hours * 60)))
+    minutes = math.ceil(MARGIN * seconds / 60) + GRACE
+    return max(1, min(minutes, math.floor(max_hours * 60)))

@@ -1,4 +1,4 @@
-"""Whether the kernel killed a process of this job for want of memory."""
+"""Whether the kernel killed a process of this job because memory ran out."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ MEMBERSHIP = Path("/proc/self/cgroup")
 
 def _directories() -> list[Path]:
     """Control groups of this process that count memory, from its own up to its job's."""
-    found: list[Path] = []
+    directories: list[Path] = []
     for line in MEMBERSHIP.read_text(encoding="utf-8").splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers in ("", "memory") or "memory" in controllers.split(","):
@@ -17,8 +17,8 @@ def _directories() -> list[Path]:
             own = base / path.lstrip("/")
             # Above a job's group lie those of the whole node, which count other people's too.
             job = [p for p in own.parents if any(part.startswith("job_") for part in p.parts)]
-            found += [own, *job]
-    return found
+            directories += [own, *job]
+    return directories
 
 
 def count_kills() -> int:

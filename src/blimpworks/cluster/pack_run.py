@@ -84,11 +84,11 @@ def find_slots(width: int, *, gpus: bool) -> list[str]:
 class _Stop:
     """Whether somebody asked the pack to end; its members are asked by the same signal."""
 
-    asked: bool = False
+    requested: bool = False
     running: list[_Running] = field(default_factory=list)
 
     def __call__(self, _number: int, _frame: FrameType | None) -> None:
-        self.asked = True
+        self.requested = True
         for each in self.running:
             each.process.send_signal(signal.SIGTERM)
 
@@ -137,7 +137,7 @@ def _side_by_side(members: Sequence[Member], slots: _Slots) -> Iterator[tuple[Me
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     while waiting or stop.running:
-        closed = stop.asked or clock.is_over()
+        closed = stop.requested or clock.is_over()
         for member in list(waiting):
             taken = None if closed else slots.take(member.slots)
             if taken is not None:

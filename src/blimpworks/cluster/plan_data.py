@@ -136,9 +136,9 @@ class Plan(Strict):
     @property
     def largest(self) -> tuple[str, int]:
         """Model or pack whose job asks for most of the host's memory, and MB; ("", 0) if none."""
-        found = [(model.model, model.host_memory_mb) for model in self.models if model.jobs]
-        found += [(pack.name, pack.host_memory_mb) for pack in self.packs]
-        return max(found, key=lambda each: each[1], default=("", 0))
+        memory = [(model.model, model.host_memory_mb) for model in self.models if model.jobs]
+        memory += [(pack.name, pack.host_memory_mb) for pack in self.packs]
+        return max(memory, key=lambda each: each[1], default=("", 0))
 
     @property
     def gpu_hours_asked(self) -> float:

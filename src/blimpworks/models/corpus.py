@@ -154,7 +154,7 @@ def seal(
                 f"{directory / split}.txt has no sentence; give more text, or options of "
                 "training.corpora that leave out less (unknown_share, min_count, shares)."
             )
-    made = Corpus(
+    described = Corpus(
         words=words,
         options=options,
         vocabulary=len(read_words(directory / VOCABULARY)),
@@ -162,8 +162,8 @@ def seal(
         dropped=dropped or {},
         files={name: sha256_of(directory / name) for name in FILES},
     )
-    write_text(corpus, json.dumps(made.model_dump(mode="json"), indent=1) + "\n")
-    return made
+    write_text(corpus, json.dumps(described.model_dump(mode="json"), indent=1) + "\n")
+    return described
 
 
 def files_of(corpus: Path) -> list[Path]:
@@ -177,7 +177,7 @@ def read_corpus(corpus: Path) -> Corpus:
     Raises UserError when it is missing or malformed, or a file is missing or altered.
     """
     try:
-        found = Corpus.model_validate_json(corpus.read_bytes())
+        described = Corpus.model_validate_json(corpus.read_bytes())
     except FileNotFoundError as error:
         raise UserError(
             f"{corpus} does not exist; expected the corpus.json of a corpus. Build the corpus."
@@ -188,7 +188,7 @@ def read_corpus(corpus: Path) -> Corpus:
         raise UserError(
             f"{corpus}: {key}: {first['msg'].lower()}. Build the corpus again."
         ) from error
-    for name, expected in found.files.items():
+    for name, expected in described.files.items():
         path = corpus.parent / name
         digest = sha256_of(path) if path.is_file() else "missing"
         if digest != expected:
@@ -196,7 +196,7 @@ def read_corpus(corpus: Path) -> Corpus:
                 f"{path} is {digest[:12]}, but {corpus} expects SHA-256 {expected[:12]}…. "
                 "Build the corpus again."
             )
-    return found
+    return described
 
 
 def write_sentences(path: Path, sentences: Iterable[Sequence[str]]) -> None:
@@ -255,8 +255,8 @@ def join_corpora(corpora: Sequence[Path], joined: Path) -> Corpus:
 
     Raises UserError when one is missing or altered, or they differ in what a word is.
     """
-    found = [read_corpus(corpus) for corpus in corpora]
-    rules = sorted({corpus.words for corpus in found})
+    described = [read_corpus(corpus) for corpus in corpora]
+    rules = sorted({corpus.words for corpus in described})
     if len(rules) != 1:
         raise UserError(
             f"{joined}: the corpora to join have words by the rules {', '.join(rules) or 'none'}; "
@@ -270,4 +270,4 @@ def join_corpora(corpora: Sequence[Path], joined: Path) -> Corpus:
                     shutil.copyfileobj(source, target)
     words = (word for c in corpora for word in read_words(c.parent / VOCABULARY))
     write_vocabulary(directory, words)
-    return seal(joined, found[0].words, None)
+    return seal(joined, described[0].words, None)

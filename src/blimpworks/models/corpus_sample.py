@@ -35,13 +35,13 @@ def draw_sentences(lengths: Sequence[int], tokens: int, seed: int) -> list[int]:
     order = np.random.default_rng((seed, tokens)).permutation(len(lengths))
     reached = np.cumsum(np.asarray(lengths, dtype=np.int64)[order])
     count = int(np.searchsorted(reached, tokens)) + 1
-    found: list[int] = np.sort(order[:count]).tolist()
-    return found
+    numbers: list[int] = np.sort(order[:count]).tolist()
+    return numbers
 
 
 def _drawn(text: Path, chosen: Sequence[int]) -> Iterator[list[str]]:
-    wanted = {*chosen}
-    return (words for number, words in enumerate(sentences_of(text)) if number in wanted)
+    drawn = {*chosen}
+    return (words for number, words in enumerate(sentences_of(text)) if number in drawn)
 
 
 def sample_corpus(corpus: Path, sample: Path, *, tokens: int, seed: int) -> Corpus:

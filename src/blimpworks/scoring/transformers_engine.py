@@ -42,8 +42,8 @@ WINDOWS = ("sliding_window", "window_size", "attention_chunk_size")
 
 def shortest_window(settings: Any) -> int | None:
     """Fewest tokens that some layer of a model looks back; None if all see everything."""
-    found = [getattr(settings, name, None) for name in WINDOWS]
-    return min((size for size in found if isinstance(size, int)), default=None)
+    sizes = [getattr(settings, name, None) for name in WINDOWS]
+    return min((size for size in sizes if isinstance(size, int)), default=None)
 
 
 class TransformersEngine:

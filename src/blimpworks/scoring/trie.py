@@ -63,8 +63,8 @@ def _shared(rows: Numbers, real: Mask) -> Numbers:
     differ = np.ones((len(rows), rows.shape[1] + 1), dtype=bool)
     differ[1:, :-1] = (rows[1:] != rows[:-1]) | ~real[1:] | ~real[:-1]
     differ[:1, 0] = True
-    found: Numbers = differ.argmax(axis=1)
-    return found
+    lengths: Numbers = differ.argmax(axis=1)
+    return lengths
 
 
 def _ends(node: Numbers, real: Mask, new: Mask) -> Numbers:
@@ -73,9 +73,9 @@ def _ends(node: Numbers, real: Mask, new: Mask) -> Numbers:
     last = real.copy()
     last[:-1] &= new[1:] | ~real[1:]
     rows, columns = np.nonzero(last)
-    found = np.empty(new.sum(), dtype=np.int64)
-    found[node[rows, columns]] = np.cumsum(new.sum(axis=1))[rows]
-    return found
+    ends = np.empty(new.sum(), dtype=np.int64)
+    ends[node[rows, columns]] = np.cumsum(new.sum(axis=1))[rows]
+    return ends
 
 
 def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:

@@ -29,14 +29,14 @@ class _Round(Generic[R]):
     """Results so far, and the batches still to be run."""
 
     def __init__(self, count: int, size: int) -> None:
-        self.found: list[R | Failure | None] = [None] * count
+        self.results: list[R | Failure | None] = [None] * count
         self.pending = cut(range(count), size)
 
     def settle(self, batch: list[int], outcome: Outcome[R]) -> None:
         """Keep what came of a batch, or queue it once more, in parts if it was too much."""
         if not isinstance(outcome, str):
             for number, row in zip(batch, outcome, strict=True):
-                self.found[number] = row
+                self.results[number] = row
         elif outcome in {"lost", "stray"}:
             self.pending.append(batch)
         elif outcome == "deadly":  # a new start costs more than many small requests
@@ -44,7 +44,7 @@ class _Round(Generic[R]):
         elif len(batch) > 1:
             self.pending += cut(batch, (len(batch) + 1) // 2)
         else:
-            self.found[batch[0]] = cast(Failure, outcome)
+            self.results[batch[0]] = cast(Failure, outcome)
 
 
 def run_batches(requests: Sequence[P], size: int, attempt: Attempt[P, R]) -> list[R | Failure]:
@@ -60,4 +60,4 @@ def run_batches(requests: Sequence[P], size: int, attempt: Attempt[P, R]) -> lis
         outcomes = attempt([[requests[i] for i in batch] for batch in batches])
         for batch, outcome in zip(batches, outcomes, strict=True):
             work.settle(batch, outcome)
-    return cast(list[R | Failure], work.found)
+    return cast(list[R | Failure], work.results)

@@ -130,11 +130,11 @@ class Served(ABC, Generic[P, R]):
             return "lost"
         if answer.status == 200:
             return self.read(answer.data, batch)
-        found = trouble(answer.status, answer.data)
-        self._sound = self._sound and found not in ("lost", "stray")
-        if found != "lost":  # else its log knows more
+        problem = trouble(answer.status, answer.data)
+        self._sound = self._sound and problem not in ("lost", "stray")
+        if problem != "lost":  # else its log knows more
             log.warning("the vLLM server answered %d: %s", answer.status, answer.data[:300])
-        return found
+        return problem
 
     def _handle_server_death(
         self, batches: list[list[P]], outcomes: list[Outcome[R]]

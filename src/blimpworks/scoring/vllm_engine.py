@@ -25,7 +25,7 @@ ENTRIES = (
     "blimpworks.scoring.vllm_server:command_line",
     "blimpworks.scoring.vllm_engine:score_encoded",
     "blimpworks.scoring.vllm_served:write_request",
-    "blimpworks.scoring.vllm_served:read_answer",
+    "blimpworks.scoring.vllm_served:read_response",
     "blimpworks.scoring.vllm_in_process:sampling",
     "blimpworks.scoring.vllm_in_process:read_flat",
 )
@@ -43,19 +43,19 @@ def score_encoded(
     ``prefix`` stands before every text. An id that isn't below ``vocabulary`` is refused.
     Without anything to score, ``score`` isn't called: no model need be loaded for that.
     """
-    found: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
+    results: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
     prompts: dict[int, Prompt] = {}
     for i, encoded in enumerate(batch):
         prompt = [*prefix, *encoded.ids.tolist()]
         if max(prompt, default=0) >= vocabulary:
-            found[i] = "refused"
+            results[i] = "refused"
         elif len(prompt) > 1:  # vLLM gives the first id of a prompt no score
             prompts[i] = prompt
     lead = nothing_scored(1 - len(prefix))
     rows = score([*prompts.values()]) if prompts else []
     for i, row in zip(prompts, rows, strict=True):
-        found[i] = row if isinstance(row, str) else np.concatenate([lead, row])
-    return found
+        results[i] = row if isinstance(row, str) else np.concatenate([lead, row])
+    return results
 
 
 class VllmEngine:

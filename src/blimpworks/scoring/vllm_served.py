@@ -12,10 +12,10 @@ from blimpworks.scoring.vllm_server import MODEL
 from blimpworks.scoring.vllm_setup import Setup
 
 # One token must be generated; which one is of no interest.
-ASKED = {"model": MODEL, "prompt_logprobs": 0, "max_tokens": 1, "temperature": 0}
+REQUEST = {"model": MODEL, "prompt_logprobs": 0, "max_tokens": 1, "temperature": 0}
 
 
-def read_answer(body: bytes, prompts: Sequence[Prompt]) -> list[LogProbs]:
+def read_response(body: bytes, prompts: Sequence[Prompt]) -> list[LogProbs]:
     """Log-probabilities of each prompt's ids after the first, from an answer to a request."""
     import orjson  # in vLLM's environments; thrice as fast as json, on answers of megabytes
 
@@ -34,10 +34,10 @@ def read_answer(body: bytes, prompts: Sequence[Prompt]) -> list[LogProbs]:
 
 
 def write_request(prompts: Sequence[Prompt]) -> bytes:
-    """Body of the request that ``read_answer`` reads the answer to."""
+    """Body of the request that ``read_response`` reads the answer to."""
     import orjson
 
-    body: bytes = orjson.dumps(ASKED | {"prompt": prompts})
+    body: bytes = orjson.dumps(REQUEST | {"prompt": prompts})
     return body
 
 
@@ -53,8 +53,8 @@ class ServedModel(Served[Prompt, LogProbs]):
         return "/v1/completions", write_request(batch)
 
     def read(self, body: bytes, batch: Sequence[Prompt]) -> list[LogProbs]:
-        """See ``read_answer``."""
-        return read_answer(body, batch)
+        """See ``read_response``."""
+        return read_response(body, batch)
 
     def logprobs(self, prompts: list[Prompt]) -> list[LogProbs | Failure]:
         """Log-probabilities of each prompt's ids after the first, or why there are none.
