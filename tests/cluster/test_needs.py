@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 from blimpworks.campaign.catalogue import ModelRow, read_rows
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.campaign.settings.site import CpuNodes, GpuKind, ModelNeeds, Site, load_site
-from blimpworks.cluster.estimate import expected_work, minutes_to_ask, score_seconds, speed_of
-from blimpworks.cluster.expectations import Expectation
+from blimpworks.cluster.estimate import (
+    Expectation,
+    expected_work,
+    minutes_to_ask,
+    score_seconds,
+    speed_of,
+)
 from blimpworks.cluster.needs import BYTES, needs_of
 from blimpworks.cluster.requests import cpu_request, longest_hours, score_request
 from blimpworks.errors import UserError

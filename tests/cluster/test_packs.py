@@ -20,7 +20,7 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.campaign.settings.site import load_site
 from blimpworks.cluster.allocation import Allocation
 from blimpworks.cluster.attempt import PACKED, _own_share
-from blimpworks.cluster.expectations import expected_items
+from blimpworks.cluster.estimate import expected_items
 from blimpworks.cluster.needs import needs_of
 from blimpworks.cluster.pack_run import Member, _give_up
 from blimpworks.cluster.packs import pack_parts

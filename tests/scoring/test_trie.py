@@ -3,9 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blimpworks.scoring.levels import runs
 from blimpworks.scoring.passes import packed_passes, padded_passes
-from blimpworks.scoring.trie import build_trie, plan_rows
+from blimpworks.scoring.trie import build_trie, plan_rows, runs
 
 # Few ids, so that prefixes, repeats and empty sequences come about by themselves.
 SEQUENCES = st.lists(st.lists(st.integers(0, 3), max_size=8), max_size=25)

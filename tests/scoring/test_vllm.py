@@ -31,9 +31,8 @@ from support.vllm_kit import IN_PROCESS, ODD, OPTIONS
 pytest.importorskip("vllm", reason="no vLLM here: `make vllm`, then .vllm/bin/python -m pytest")
 from vllm.engine.arg_utils import EngineArgs
 
-from blimpworks.scoring.vllm_engine import VllmEngine
+from blimpworks.scoring.vllm_engine import ServedModel, VllmEngine
 from blimpworks.scoring.vllm_in_process import LoadedModel
-from blimpworks.scoring.vllm_served import ServedModel
 from blimpworks.scoring.vllm_server import VllmServer, free_port
 from blimpworks.scoring.vllm_setup import Machine, make_setup
 

@@ -24,8 +24,7 @@ from blimpworks.generation.vllm_engine import make_generation_setup
 from blimpworks.records.digest import reachable
 from blimpworks.scoring import vllm_supervisor
 from blimpworks.scoring.engine import Encoded, load_engine
-from blimpworks.scoring.vllm_batches import run_batches
-from blimpworks.scoring.vllm_client import trouble
+from blimpworks.scoring.vllm_client import run_batches, trouble
 from blimpworks.scoring.vllm_engine import ENTRIES, score_encoded
 from blimpworks.scoring.vllm_server import command_line, make_directory, telling_line
 from blimpworks.scoring.vllm_setup import Machine, make_setup

@@ -16,11 +16,14 @@ from blimpworks.campaign.seeds import for_seeds
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.site import Site
 from blimpworks.cluster.dry_run import DryRun
-from blimpworks.cluster.estimate import Expected, expected_work, score_seconds, speed_of
-from blimpworks.cluster.expectations import (
+from blimpworks.cluster.estimate import (
     Expectation,
+    Expected,
     expected_items,
+    expected_work,
+    score_seconds,
     scores_regions,
+    speed_of,
 )
 from blimpworks.cluster.needs import Needs, needs_of, weights_gb
 from blimpworks.cluster.packs import Pack, pack_parts

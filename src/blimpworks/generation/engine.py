@@ -15,8 +15,7 @@ from blimpworks.files import sha256_of
 from blimpworks.generation.conversation import Conversation, Ready
 from blimpworks.models.checkpoint import Checkpoint, read_checkpoint
 from blimpworks.records.digest import code_digest
-from blimpworks.scoring.engine import Failure, chosen_settings
-from blimpworks.scoring.loading import loading
+from blimpworks.scoring.engine import Failure, chosen_settings, loading
 
 ROWS = (
     "blimpworks.generation.conversation:Conversation",

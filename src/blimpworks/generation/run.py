@@ -11,10 +11,10 @@ from blimpworks.files import sha256_of
 from blimpworks.generation.conversation import PromptRequest
 from blimpworks.generation.engine import GenerationEngine, open_generation_engine
 from blimpworks.generation.manifest import GenerationManifest
-from blimpworks.generation.store import FAILED, UNWATCHED, ResponseStore, response_keys
+from blimpworks.generation.store import FAILED, ResponseStore, response_keys
 from blimpworks.prompt_tables import PROMPTS
 from blimpworks.scoring.run import warn_of_failures, write_manifest
-from blimpworks.scoring.watch import Watch
+from blimpworks.scoring.watch import UNWATCHED, Watch
 from blimpworks.tables import read_table
 
 log = logging.getLogger(__name__)

@@ -21,14 +21,13 @@ from blimpworks.generation.conversation import PromptRequest, Ready
 from blimpworks.generation.engine import GenerationEngine, Response
 from blimpworks.scoring.engine import Failure
 from blimpworks.scoring.shards import OK, ShardStore
-from blimpworks.scoring.watch import Watch
+from blimpworks.scoring.watch import UNWATCHED, Watch
 
 log = logging.getLogger(__name__)
 
 TOO_LONG, EMPTY = "too_long", "empty"
 FAILED: frozenset[str] = frozenset(get_args(Failure))
 """Statuses that another machine or day can change."""
-UNWATCHED = Watch()
 SCHEMA = pa.schema(
     [
         ("key", pa.string()),

@@ -16,8 +16,7 @@ from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.generation.conversation import Conversation, Ready
 from blimpworks.generation.engine import Response, generation_key
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.scoring.engine import Failure
-from blimpworks.scoring.loading import loading
+from blimpworks.scoring.engine import Failure, loading
 from blimpworks.scoring.logits import device_name, find_dtype, versions
 
 

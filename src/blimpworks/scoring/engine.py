@@ -21,9 +21,30 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models.checkpoint import Checkpoint, read_checkpoint
 from blimpworks.records.digest import code_digest
-from blimpworks.scoring.loading import loading
 
 log = logging.getLogger(__name__)
+
+
+@contextmanager
+def loading(directory: Path) -> Iterator[None]:
+    """Turn what libraries raise on broken model files into one UserError about ``directory``.
+
+    For a cut, missing or malformed file they raise anything from OSError to AttributeError.
+    Running out of memory is no fault of the files and passes.
+    """
+    try:
+        yield
+    except (UserError, MemoryError):
+        raise
+    except Exception as error:
+        if type(error).__name__ == "OutOfMemoryError":
+            raise
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise UserError(
+            f"{directory}: the model cannot be loaded ({said[:300]}); "
+            "train or retrieve it again, or choose another engine."
+        ) from error
+
 
 Ids = NDArray[np.int32]
 Mask = NDArray[np.bool_]

@@ -16,9 +16,8 @@ from transformers import AutoConfig, PreTrainedModel, PreTrainedTokenizerBase
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
+from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key, loading
 from blimpworks.scoring.hub_tokenizer import HubTokenizer
-from blimpworks.scoring.loading import loading
 from blimpworks.scoring.logits import device_name, find_dtype, versions
 from blimpworks.scoring.passes import make_batches
 from blimpworks.scoring.plan import nothing_scored

@@ -21,12 +21,10 @@ from blimpworks.models.lstm import (
     words_of,
 )
 from blimpworks.models.threads import single_thread
-from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
-from blimpworks.scoring.levels import Run, runs
-from blimpworks.scoring.loading import loading
+from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key, loading
 from blimpworks.scoring.logits import device_name, target_logprobs
 from blimpworks.scoring.plan import nothing_scored
-from blimpworks.scoring.trie import Trie, build_trie
+from blimpworks.scoring.trie import Run, Trie, build_trie, runs
 
 FIRST = ("eos", "skip")
 

@@ -13,9 +13,8 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.threads import single_thread
-from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs
+from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs, loading
 from blimpworks.scoring.hub_model import HubEngine, Row, padded, score_rows
-from blimpworks.scoring.loading import loading
 from blimpworks.scoring.logits import Head, split_model, target_logprobs
 
 

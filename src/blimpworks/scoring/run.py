@@ -14,8 +14,8 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
 from blimpworks.scoring.engine import open_engine
 from blimpworks.scoring.plan import Request, by_prefix, requests_of
-from blimpworks.scoring.store import FAILED, UNWATCHED, Store, sentence_keys
-from blimpworks.scoring.watch import Watch
+from blimpworks.scoring.store import FAILED, Store, sentence_keys
+from blimpworks.scoring.watch import UNWATCHED, Watch
 from blimpworks.strict import Strict
 
 log = logging.getLogger(__name__)

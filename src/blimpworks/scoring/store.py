@@ -28,12 +28,11 @@ from tqdm import tqdm
 from blimpworks.scoring.engine import Encoded, Engine, Failure, Ids, LogProbs, Mask
 from blimpworks.scoring.plan import Request, in_order, nothing_scored
 from blimpworks.scoring.shards import ShardStore
-from blimpworks.scoring.watch import Watch
+from blimpworks.scoring.watch import UNWATCHED, Watch
 
 log = logging.getLogger(__name__)
 
 OK, TOO_LONG, EMPTY, NOT_FINITE = "ok", "too_long", "empty", "not_finite"
-UNWATCHED = Watch()
 FAILED = frozenset({*get_args(Failure), NOT_FINITE})
 """Statuses that another machine, number format or day can change."""
 SCHEMA = pa.schema(

@@ -22,8 +22,13 @@ from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.models.checkpoint import read_checkpoint
-from blimpworks.models.corpus import read_corpus, read_words, sentences_of
-from blimpworks.models.corpus_sample import draw_sentences, sample_corpus
+from blimpworks.models.corpus import (
+    draw_sentences,
+    read_corpus,
+    read_words,
+    sample_corpus,
+    sentences_of,
+)
 from blimpworks.models.tokenizer import word_tokenizer
 from blimpworks.models.transformer import train_transformer
 from blimpworks.models.words import split_words
