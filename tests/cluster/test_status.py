@@ -212,7 +212,7 @@ def test_waiting_jobs_are_known_by_their_comment_and_directory(slurm):
     )
     wanted = [("m-1.5b", "multi.eng"), ("m", "deu"), ("m-1.5b", "multi")]
     found = read_queue(wanted)
-    assert found.answers
+    assert found.listed
     assert found.pending == {("m-1.5b", "multi.eng"): "1"}
     assert found.states == {"1": "PENDING", "2": "PENDING", "3": "RUNNING"}
 
@@ -430,7 +430,7 @@ def test_hours_are_those_of_gpus(tree):
     second = attempt("done", 900, job="8", seconds=1800, rss_mb=7000)
     write_attempts(tree.log(), first, second)
     [use] = tree.models()
-    assert (use.unit, use.jobs, use.asked, use.held) == ("GPU", ["7", "8"], 16, 3)
+    assert (use.unit, use.jobs, use.requested, use.held) == ("GPU", ["7", "8"], 16, 3)
     assert use.scoring == pytest.approx(2 * (1800 + 900) / 50 / 3600)
     assert use.share == pytest.approx(use.scoring / 3)
     assert (use.tokens, use.tokens_per_second) == (9 * 2700, 450)
@@ -456,7 +456,7 @@ def test_hours_without_gpus_are_those_of_cores(tree):
     asked = Asked(mem_mb=4000, minutes=30, gpus=0, cores=4)
     write_attempts(tree.log(), attempt("done", 90, seconds=900, begun=started("7", asked=asked)))
     [use] = tree.models()
-    assert (use.unit, use.asked, use.held) == ("core", 2, 1)
+    assert (use.unit, use.requested, use.held) == ("core", 2, 1)
 
 
 def test_lost_and_running_attempts_hold_what_is_known_of_them(tree):

@@ -142,9 +142,9 @@ def find_generation_engine(name: str, architecture: str) -> str:
     Raises UserError for an engine or architecture that cannot answer.
     """
     if not can_generate(name, architecture):
-        known = ", ".join(sorted(GENERATION_ENGINES))
         raise UserError(
             f"engine {name!r} with architecture {architecture!r} cannot answer prompts; expected "
-            f"architecture {GENERATION_ARCHITECTURE!r} with one of: {known}."
+            f"architecture {GENERATION_ARCHITECTURE!r} with one of: "
+            f"{', '.join(sorted(GENERATION_ENGINES))}."
         )
     return GENERATION_ENGINES[name]

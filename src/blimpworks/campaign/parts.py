@@ -17,7 +17,7 @@ from blimpworks.campaign.seeds import curves_of
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.training import follows_instructions
 
-ANSWERS = " (answers)"
+ANSWERS_SUFFIX = " (answers)"
 """Behind the name of a model where its answers are told apart from its scores."""
 Groups = Mapping[str, Sequence[str]]
 """Languages of each group of the reference data."""
@@ -44,7 +44,7 @@ class Part:
     @property
     def title(self) -> str:
         """The model, and that it answers where it does not score: for whoever reads of both."""
-        return f"{self.model}{ANSWERS if self.kind == 'answer' else ''}"
+        return f"{self.model}{ANSWERS_SUFFIX if self.kind == 'answer' else ''}"
 
     @property
     def languages(self) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ class ModelUse:
         return sorted({job for job in ids if job is not None})
 
     @property
-    def asked(self) -> float:
+    def requested(self) -> float:
         """Hours of units asked for; jobs without a walltime ask for none."""
         return sum(r.units * r.attempt.started.asked.minutes / 60 for r in self.runs)
 

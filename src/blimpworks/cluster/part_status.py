@@ -122,7 +122,7 @@ class PartStatus:
         if self._overdue:
             minutes = self.newest.started.asked.minutes
             return "lost", f"its {minutes} minutes are over"
-        if job and self.queue.answers and self.silent:
+        if job and self.queue.listed and self.silent:
             return "lost", f"SLURM does not know job {job} any more"
         return "running", ""
 

@@ -9,7 +9,14 @@ from pathlib import Path
 
 from blimpworks.campaign.catalogue import Catalogue, SourceRow, TreebankRow
 from blimpworks.campaign.engines import settle
-from blimpworks.campaign.parts import ANSWERS, Part, engine_of, every_part, item_sets, items_table
+from blimpworks.campaign.parts import (
+    ANSWERS_SUFFIX,
+    Part,
+    engine_of,
+    every_part,
+    item_sets,
+    items_table,
+)
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import find_benchmark
 from blimpworks.campaign.seeds import for_seeds
@@ -164,7 +171,7 @@ class _Planner:
 
     def model(self, title: str, work: _Work, packs: Mapping[str, PackPlan]) -> ModelPlan:
         """What a model takes to score, or to answer: by jobs of its own, and in packs."""
-        model = title.removesuffix(ANSWERS)
+        model = title.removesuffix(ANSWERS_SUFFIX)
         row, needs = self.catalogue.models[model], self.needs(model)
         engine, dtype = engine_of(self.campaign, row), self.dtype(model)
         speed = speed_of(row, engine, needs, self.site, dtype)
@@ -371,7 +378,7 @@ def make_plan(
     names = dict.fromkeys(part.model for part in work.parts)
     refused = {name: planner.refused[name] for name in names if name in planner.refused}
     models, trouble = [], {}
-    for name in (name for name in titles if name.removesuffix(ANSWERS) not in refused):
+    for name in (name for name in titles if name.removesuffix(ANSWERS_SUFFIX) not in refused):
         try:
             models.append(planner.model(name, work, packs))
         except UserError as error:
@@ -383,7 +390,7 @@ def make_plan(
         rules=dry.rules if dry else None,
         dry_run_seconds=round(dry.seconds, 1) if dry else None,
         models=tuple(
-            sorted(models, key=lambda each: order.index(each.model.removesuffix(ANSWERS)))
+            sorted(models, key=lambda each: order.index(each.model.removesuffix(ANSWERS_SUFFIX)))
         ),
         packs=tuple(packs.values()),
         refused=refused | trouble,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from blimpworks.campaign.parts import ANSWERS
+from blimpworks.campaign.parts import ANSWERS_SUFFIX
 
 PATIENCE = 20.0
 """Seconds to wait for an answer: a busy controller takes some."""
@@ -72,7 +72,7 @@ def slurm_states(ids: Collection[str]) -> dict[str, str]:
 class Queue:
     """A user's jobs as SLURM lists them; empty where there is no SLURM."""
 
-    answers: bool = False
+    listed: bool = False
     """Whether SLURM listed them, so that a job that is missing is over."""
     states: Mapping[str, str] = field(default_factory=dict)
     """SLURM's word for each job, by id."""
@@ -96,7 +96,10 @@ def read_queue(parts: Iterable[tuple[str, str]]) -> Queue:
         return Queue()
     lines = [line.split("|", 3) for line in answer.splitlines() if line.count("|") >= 3]
     comments = {
-        (title.endswith(ANSWERS), f"{title.removesuffix(ANSWERS)}_{part}"): (title, part)
+        (title.endswith(ANSWERS_SUFFIX), f"{title.removesuffix(ANSWERS_SUFFIX)}_{part}"): (
+            title,
+            part,
+        )
         for title, part in parts
     }
     pending = {}
