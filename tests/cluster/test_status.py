@@ -445,7 +445,7 @@ def test_models_are_added_up_with_the_jobs_that_they_share_counted_once(tree):
     models = tree.models()
     total = in_all(models)
     assert (total.jobs, len(total.runs)) == (["7"], 2)
-    for name in ("asked", "held", "scoring", "tokens", "load_seconds"):
+    for name in ("requested", "held", "scoring", "tokens", "load_seconds"):
         assert getattr(total, name) == sum(getattr(use, name) for use in models)
     assert (total.rss_mb, total.tokens_per_second) == (9000, 450)
     text = efficiency_text(Efficiency("x", models, []), 200)
