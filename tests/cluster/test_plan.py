@@ -162,11 +162,11 @@ def test_a_dry_run_is_read_as_rules_jobs_that_score_and_files():
         "Job 6: Score 3 parts side by side: goldfish-1\nJob stats:\njob    count\n-----  ---\n"
         "score_with_vllm  2\nretrieve 1\nscore_goldfish-1 1\ntotal 4\n\nReasons:\n"
     )
-    found = read_dry_run(said, 1.0)
-    assert found.rules == {"score_with_vllm": 2, "retrieve": 1, "score_goldfish-1": 1}
-    assert found.packs == {"goldfish-1"}
-    assert found.scored == {("gpt2", "multi.deu"), ("goldfish", "fra")}
-    assert found.retrieved == ("sources/ud/UD_X-Y/x.conllu",)
+    result = read_dry_run(said, 1.0)
+    assert result.rules == {"score_with_vllm": 2, "retrieve": 1, "score_goldfish-1": 1}
+    assert result.packs == {"goldfish-1"}
+    assert result.scored == {("gpt2", "multi.deu"), ("goldfish", "fra")}
+    assert result.retrieved == ("sources/ud/UD_X-Y/x.conllu",)
 
 
 def test_jobs_that_snakemake_does_not_name_are_not_guessed():

@@ -60,7 +60,7 @@ def run(tmp_path):
         systems = {"eng": SYSTEM, "deu": "ein Pferd"} if systems is None else systems
         manifest, store = folder / "manifest.json", folder / "shards"
         how = {"watch": watch} if watch else {}
-        found = answer_items(
+        result = answer_items(
             items, systems, checkpoint, store, manifest, "transformers", options, **how
         )
         shards = answer_shards(manifest, store)
@@ -68,7 +68,7 @@ def run(tmp_path):
             path.stem: collect_answers(path, systems, shards, path.with_suffix(".answers.parquet"))
             for path in items
         }
-        return found, tables
+        return result, tables
 
     return answer
 
@@ -191,9 +191,9 @@ def test_a_damaged_shard_is_set_aside_and_its_prompts_asked_again(raw, run, tmp_
     shard.write_bytes(shard.read_bytes()[:-9])
     (tmp_path / "run" / "manifest.json").unlink()
     run(raw, {"eng": QUESTIONS})
-    found = tiny.contents(tmp_path / "run" / "shards")
-    assert found.pop(f"{shard.name}.corrupt")
-    assert found == whole
+    result = tiny.contents(tmp_path / "run" / "shards")
+    assert result.pop(f"{shard.name}.corrupt")
+    assert result == whole
 
 
 def test_an_altered_shard_is_told_when_answers_are_collected(raw, run, tmp_path):
@@ -371,10 +371,10 @@ def test_reasoning_that_the_prompt_began_and_nobody_ended_is_no_answer():
 
 @given(st.lists(st.sampled_from([START, END, "dog", " ", "\n"])).map("".join))
 def test_an_answer_without_reasoning_is_the_end_of_the_text_and_has_no_mark(text):
-    found = strip_reasoning(text)
-    assert START not in found
-    assert END not in found
-    assert found in text
+    result = strip_reasoning(text)
+    assert START not in result
+    assert END not in result
+    assert result in text
 
 
 def test_reasoning_is_stripped_without_heavy_imports():

@@ -41,9 +41,9 @@ def expected(chat):
 
 
 def test_the_chat_endpoint_answers_as_transformers_does(served, expected):
-    found = served.generate(served.conversation.ready(ASKED, OPTIONS.max_tokens))
-    assert found == expected
-    assert {each.finish for each in found} <= {"stop", "length"}
+    result = served.generate(served.conversation.ready(ASKED, OPTIONS.max_tokens))
+    assert result == expected
+    assert {each.finish for each in result} <= {"stop", "length"}
 
 
 def test_a_server_that_is_killed_is_started_again_and_asked_what_is_missing(served, expected):
@@ -63,17 +63,17 @@ def test_a_server_that_is_killed_is_started_again_and_asked_what_is_missing(serv
 def test_a_prompt_that_the_server_refuses_is_marked_and_no_other(served, expected):
     ready = served.conversation.ready(ASKED[:3], OPTIONS.max_tokens)
     long = served.conversation.ready([PromptRequest("the dog " * 400)], 12)
-    found = served.generate([*ready, replace(long[0], room=12)])
-    assert found == [*expected[:3], "refused"]
+    result = served.generate([*ready, replace(long[0], room=12)])
+    assert result == [*expected[:3], "refused"]
 
 
 def test_raw_prompts_go_to_the_other_endpoint(chat):
     raw = OPTIONS.model_copy(update={"chat": "raw"})
-    found = []
+    result = []
     for name in ("vllm", "transformers"):
         with open_generation_engine(chat, name, raw) as engine:
-            found.append(engine.generate(engine.conversation.ready(ASKED[:6], 12)))
-    for ours, theirs in zip(*found, strict=True):
+            result.append(engine.generate(engine.conversation.ready(ASKED[:6], 12)))
+    for ours, theirs in zip(*result, strict=True):
         assert (ours.text.strip(), ours.tokens) == (theirs.text.strip(), theirs.tokens)
 
 
@@ -84,15 +84,15 @@ def test_vllm_in_process_answers_the_same(chat, expected):
 
 def test_answers_of_a_server_are_stored_and_never_asked_again(chat, tmp_path):
     items = [answers_kit.write_prompts(tmp_path / "eng.parquet", QUESTIONS)]
-    made = (tmp_path / "shards", tmp_path / "manifest.json")
-    first = answer_items(items, {"eng": SYSTEM}, chat, *made, "vllm", OPTIONS)
+    result = (tmp_path / "shards", tmp_path / "manifest.json")
+    first = answer_items(items, {"eng": SYSTEM}, chat, *result, "vllm", OPTIONS)
     assert first.statuses == {"ok": len(QUESTIONS)}
-    made[1].unlink()
+    result[1].unlink()
     # Without a server there is nothing to ask.
     broken = OPTIONS.model_copy(
         update={"vllm": OPTIONS.vllm.model_copy(update={"start_timeout": 1, "restarts": 0})}
     )
-    assert answer_items(items, {"eng": SYSTEM}, chat, *made, "vllm", broken) == first
+    assert answer_items(items, {"eng": SYSTEM}, chat, *result, "vllm", broken) == first
 
 
 def test_the_key_knows_template_and_limit_but_not_how_the_server_is_run(chat):

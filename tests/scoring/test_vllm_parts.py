@@ -40,16 +40,16 @@ def test_only_the_prompt_that_is_to_blame_is_marked(kinds, size):
     def attempt(batches):
         outcomes = []
         for batch in batches:
-            found = [kinds[number] for (number,) in batch if kinds[number] != "good"]
-            deadly = "deadly" in found and len(batch) > 1
-            troubles = ["deadly"] if deadly else [MARKS[kind] for kind in found]
+            result = [kinds[number] for (number,) in batch if kinds[number] != "good"]
+            deadly = "deadly" in result and len(batch) > 1
+            troubles = ["deadly"] if deadly else [MARKS[kind] for kind in result]
             # Whoever computes is gone twice: what was under way comes again.
             rows = [np.array([number], dtype=np.float32) for (number,) in batch]
             outcomes.append(next(lost, None) or (troubles[0] if troubles else rows))
         return outcomes
 
-    found = run_batches([[i] for i in range(len(kinds))], size, attempt)
-    for number, (kind, row) in enumerate(zip(kinds, found, strict=True)):
+    result = run_batches([[i] for i in range(len(kinds))], size, attempt)
+    for number, (kind, row) in enumerate(zip(kinds, result, strict=True)):
         assert row == (MARKS[kind] or number)
 
 
@@ -72,9 +72,9 @@ def test_nothing_to_score_asks_no_model():
         raise AssertionError(prompts)
 
     batch = [Encoded(np.array(ids, np.int32), np.array(ids, np.int32)) for ids in ([], [7])]
-    found = score_encoded(batch, [], 9, score)
-    assert [row.tolist() for row in found[:1]] == [[]]
-    assert np.isnan(found[1]).tolist() == [True]
+    result = score_encoded(batch, [], 9, score)
+    assert [row.tolist() for row in result[:1]] == [[]]
+    assert np.isnan(result[1]).tolist() == [True]
     assert score_encoded([batch[1]], [], 7, score) == ["refused"]
 
 
@@ -91,11 +91,11 @@ def test_the_sockets_of_a_server_have_names_that_the_system_takes(count, monkeyp
         place = Path(short, "d" * count)
         place.mkdir(parents=True)
         monkeypatch.setattr(tempfile, "tempdir", str(place))
-        made = make_directory()
+        result = make_directory()
         with socket.socket(socket.AF_UNIX) as listener:
-            listener.bind(str(made / str(uuid.uuid4())))
-        assert (made.parent == place) == (count == 3)
-        shutil.rmtree(made)
+            listener.bind(str(result / str(uuid.uuid4())))
+        assert (result.parent == place) == (count == 3)
+        shutil.rmtree(result)
 
 
 @pytest.fixture

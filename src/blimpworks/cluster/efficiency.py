@@ -76,17 +76,17 @@ class ModelUse:
 
     @property
     def work(self) -> list[Scored]:
-        """Everything that was scored."""
+        """What each attempt scored, and each part without a journal."""
         return [*(r.scored for r in self.runs if r.scored), *self.unwatched]
 
     @property
     def tokens(self) -> int:
-        """Tokens scored."""
+        """Tokens that were scored, all work together."""
         return sum(each.tokens for each in self.work)
 
     @property
     def tokens_per_second(self) -> float | None:
-        """Speed while scoring."""
+        """Tokens per second of scoring; None where nothing was scored."""
         seconds = sum(each.score_seconds for each in self.work)
         return self.tokens / seconds if seconds else None
 

@@ -213,7 +213,7 @@ def as_csv(models: Sequence[ModelUse]) -> str:
 
 
 def as_json(efficiency: Efficiency) -> str:
-    """Everything, as JSON."""
+    """The whole efficiency report, as JSON."""
     rules = [asdict(rule) for rule in efficiency.rules]
     models = [record(use) for use in efficiency.models]
     whole = {"campaign": efficiency.campaign, "rules": rules, "models": models}

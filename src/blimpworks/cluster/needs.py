@@ -36,7 +36,7 @@ class Needs:
     gpus: int
     cores: int
     memory_mb: int
-    """Of the host."""
+    """Memory of the host, in MB."""
     weights_gb: float
     """0 where the number of parameters is not known: a small model that is trained here."""
     needed_gb: float
@@ -62,7 +62,7 @@ class Memory(NamedTuple):
     cache: float
     """Keys and values of the longest text."""
     logits: float
-    """On each GPU."""
+    """Logits of the longest texts, on each GPU."""
     share: float
     """Of each GPU that the engine may take for all but logits."""
 

@@ -60,7 +60,7 @@ class _Slots:
     members: int
 
     def take(self, count: int) -> list[str] | None:
-        """So many of them, if there are."""
+        """Ids of ``count`` free units, which are then in use; None where fewer are free."""
         if count > len(self.free):
             return None
         taken, self.free = self.free[:count], self.free[count:]
@@ -115,11 +115,11 @@ class _Time:
         self._begun: dict[Member, float] = {}
 
     def begin(self, member: Member) -> None:
-        """A member starts."""
+        """Note when a member starts."""
         self._begun[member] = time.time()
 
     def end(self, member: Member) -> None:
-        """It is over."""
+        """Note how long a member took."""
         self._longest = max(self._longest, time.time() - self._begun[member])
 
     def is_over(self) -> bool:

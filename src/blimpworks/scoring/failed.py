@@ -12,9 +12,9 @@ class Failed(Strict):
     """Scoring with a model failed for good, as one of several in a job."""
 
     failed: str
-    """Why."""
+    """Why scoring failed, in a sentence."""
     log: str
-    """Where it says more."""
+    """Path of the log that says more."""
 
 
 def refuse_failed(manifest: Path) -> None:

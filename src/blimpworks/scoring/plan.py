@@ -26,7 +26,7 @@ class Request(NamedTuple):
     start: int = -1
     """First character of the stretch; negative for the whole sentence."""
     end: int = -1
-    """Character after its last."""
+    """The character after the last of the stretch."""
 
     def restrict(self, encoded: Encoded) -> Encoded:
         """``encoded`` with the tokens of the stretch as those to score."""
