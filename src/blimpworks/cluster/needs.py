@@ -62,7 +62,7 @@ class Memory(NamedTuple):
     cache: float
     """Keys and values of the longest text."""
     logits: float
-    """Logits of the longest texts, on each GPU."""
+    """GB of logits on each GPU, not divided among them."""
     share: float
     """Of each GPU that the engine may take for all but logits."""
 
