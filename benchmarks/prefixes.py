@@ -25,7 +25,7 @@ from safetensors.torch import save_file
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.models.lstm import END, END_ID, UNKNOWN, LstmModel, LstmSettings, load_lstm
-from blimpworks.models.threads import one_thread
+from blimpworks.models.threads import single_thread
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.logits import target_logprobs
 from blimpworks.scoring.passes import make_batches
@@ -66,7 +66,7 @@ def random_lstm(directory, vocabulary, units, texts):
     return tiny.describe(directory, "lstm")
 
 
-@one_thread()
+@single_thread()
 @torch.inference_mode()
 def padded(model, rows, most=8192):
     """Log-probabilities of all ids of each row but the first, each sentence by itself."""

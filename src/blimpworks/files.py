@@ -83,13 +83,13 @@ def expand(paths: list[Path]) -> list[Path]:
     Hidden files (temporary ones, and Snakemake's own time stamps) and job records do not
     count.
     """
-    found: list[Path] = []
+    files: list[Path] = []
     for path in paths:
         if path.is_dir():
             inside = (p for p in path.rglob("*") if p.is_file())
-            found += sorted(
+            files += sorted(
                 p for p in inside if p.name[0] != "." and not p.match(f"*{RECORD_SUFFIX}")
             )
         else:
-            found.append(path)
-    return found
+            files.append(path)
+    return files

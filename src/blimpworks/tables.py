@@ -349,12 +349,12 @@ def _describe(schema: pa.Schema) -> str:
     return ", ".join(f"{field.name}: {field.type}" for field in schema)
 
 
-def _check(found: pa.Schema, schema: TableSchema, where: str) -> None:
+def _check(actual: pa.Schema, schema: TableSchema, where: str) -> None:
     declared = schema.arrow()
-    head = pa.schema(list(found)[: len(declared)])
-    if not head.equals(declared) or (len(found) > len(declared) and not schema.open):
+    head = pa.schema(list(actual)[: len(declared)])
+    if not head.equals(declared) or (len(actual) > len(declared) and not schema.open):
         raise UserError(
-            f"{where}: columns are ({_describe(found)}), expected the {schema.name} table "
+            f"{where}: columns are ({_describe(actual)}), expected the {schema.name} table "
             f"({_describe(declared)}). Rebuild it with this version of blimpworks."
         )
 

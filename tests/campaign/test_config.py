@@ -308,7 +308,7 @@ def recipe(**settings):
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         (
             {"campaign": "x", "languages": "eng"},
@@ -325,12 +325,12 @@ def recipe(**settings):
     ],
     ids=["alternatives", "alternative's part", "heads"],
 )
-def test_a_wrong_setting_is_told_by_the_key_that_the_file_has(settings, told):
+def test_a_wrong_setting_is_told_by_the_key_that_the_file_has(settings, message):
     with pytest.raises(UserError) as caught:
         check_campaign(settings, "mine.yaml")
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith("mine.yaml: key '")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_settings_file_in_another_encoding_is_refused(tmp_path):

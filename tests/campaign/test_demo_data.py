@@ -39,9 +39,9 @@ def test_every_file_of_the_demo_is_pinned_by_what_it_is(catalogue):
 def test_the_authoring_program_writes_the_same_bytes(tmp_path):
     program = REPOSITORY / "config/demo/authoring/build.py"
     subprocess.run([sys.executable, program, "--out", tmp_path], check=True, capture_output=True)
-    made = sorted(p for p in tmp_path.rglob("*") if p.is_file())
-    assert made
-    for path in made:
+    result = sorted(p for p in tmp_path.rglob("*") if p.is_file())
+    assert result
+    for path in result:
         assert path.read_bytes() == (DATA / path.relative_to(tmp_path)).read_bytes()
 
 

@@ -72,8 +72,8 @@ def running(pid):
 
 
 def children(pid):
-    found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [int(child) for child in found]
+    result = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in result]
 
 
 @pytest.mark.parametrize(
@@ -147,8 +147,8 @@ pathlib.Path({str(tmp_path / "job.progress.json")!r}).write_text(json.dumps(fact
     ("ending", "cause"),
     [
         ({"code": 75}, "walltime"),
-        ({"code": -15, "asked_to": True, "out_of_time": True}, "walltime"),
-        ({"code": -15, "asked_to": True}, "cancelled"),
+        ({"code": -15, "on_request": True, "out_of_time": True}, "walltime"),
+        ({"code": -15, "on_request": True}, "cancelled"),
         ({"code": -9, "kills": 1}, "memory"),
         ({"code": 2, "kills": 1}, "memory"),
         ({"code": 0, "kills": 1}, "done"),
@@ -157,7 +157,7 @@ pathlib.Path({str(tmp_path / "job.progress.json")!r}).write_text(json.dumps(fact
     ],
 )
 def test_what_is_known_at_the_end_says_why(ending, cause):
-    facts = {"kills": 0, "asked_to": False, "out_of_time": False, "said": ""} | ending
+    facts = {"kills": 0, "on_request": False, "out_of_time": False, "said": ""} | ending
     assert cause_of(Ending(**facts)) == cause
 
 
@@ -245,12 +245,12 @@ def test_what_a_job_was_given_is_read_from_the_controller(tmp_path, monkeypatch)
         )
         return json.loads(done.stdout)
 
-    found = asked()
-    assert found["node"] == "gpu1"
-    assert found["gpus"] == ["a100", "a100"]
-    assert (found["mem_mb"], found["minutes"], found["cores"]) == (300, 24 * 60 + 7, 3)
-    assert found["requeue"] is True
-    assert time.localtime(found["ends"])[:6] == (2026, 11, 21, 16, 17, 38)
+    result = asked()
+    assert result["node"] == "gpu1"
+    assert result["gpus"] == ["a100", "a100"]
+    assert (result["mem_mb"], result["minutes"], result["cores"]) == (300, 24 * 60 + 7, 3)
+    assert result["requeue"] is True
+    assert time.localtime(result["ends"])[:6] == (2026, 11, 21, 16, 17, 38)
     assert read_job(TOLD)["TresPerNode"] == "gres:gpu:a100:2"
     assert asked(CUDA_VISIBLE_DEVICES="1")["gpus"] == ["a100"]
 

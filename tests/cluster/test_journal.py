@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blimpworks.cluster.retry_scaling import MOST, UNKNOWN, RetryScaling, retry_scaling
+from blimpworks.cluster.sizing import MOST, UNKNOWN, RetryScaling, retry_scaling
 from blimpworks.cluster.slurm import slurm_states
 from blimpworks.errors import UserError
 from blimpworks.records.journal import (
@@ -145,8 +145,8 @@ def test_a_line_that_is_no_entry_is_told(tmp_path, change, message):
 def test_the_queue_is_asked_first_and_the_accounting_for_the_rest(slurm):
     slurm("squeue", 'echo "11|RUNNING"; echo "slurm_load_jobs error" >&2; exit 1')
     slurm("sacct", '[ "$*" = "${*%11*}" ] && echo "12|CANCELLED by 0" && echo "13|TIMEOUT"')
-    found = slurm_states(["11", "12", "13", "14", "no; id"])
-    assert found == {"11": "RUNNING", "12": "CANCELLED", "13": "TIMEOUT"}
+    result = slurm_states(["11", "12", "13", "14", "no; id"])
+    assert result == {"11": "RUNNING", "12": "CANCELLED", "13": "TIMEOUT"}
 
 
 def test_without_accounting_the_queue_is_all_there_is(slurm):

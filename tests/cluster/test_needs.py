@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 from blimpworks.campaign.catalogue import ModelRow, read_rows
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.campaign.settings.site import CpuNodes, GpuKind, ModelNeeds, Site, load_site
-from blimpworks.cluster.estimate import expected_work, minutes_to_ask, score_seconds, speed_of
-from blimpworks.cluster.expectations import Expectation
+from blimpworks.cluster.estimate import (
+    Expectation,
+    expected_work,
+    minutes_to_ask,
+    score_seconds,
+    speed_of,
+)
 from blimpworks.cluster.needs import BYTES, needs_of
 from blimpworks.cluster.requests import cpu_request, longest_hours, score_request
 from blimpworks.errors import UserError
@@ -49,20 +54,20 @@ kinds = st.lists(
 @given(sizes, kinds, st.sampled_from(sorted(BYTES)), st.integers(0, 5))
 def test_what_is_chosen_fits_on_one_node_and_holds_the_weights(parameters, kinds, dtype, step):
     try:
-        found = needs(parameters, *kinds, step=step, dtype=dtype)
+        result = needs(parameters, *kinds, step=step, dtype=dtype)
     except UserError:
         return
-    assert found.kind in kinds
-    assert found.gpus <= found.kind.per_node
-    assert found.weights_gb == parameters * BYTES[dtype]
-    assert found.weights_gb < found.needed_gb <= found.gpus * found.kind.memory_gb
-    assert found.memory_mb <= found.kind.host_memory_gb * 1000
-    assert found.tensor_parallel == found.gpus
+    assert result.kind in kinds
+    assert result.gpus <= result.kind.per_node
+    assert result.weights_gb == parameters * BYTES[dtype]
+    assert result.weights_gb < result.needed_gb <= result.gpus * result.kind.memory_gb
+    assert result.memory_mb <= result.kind.host_memory_gb * 1000
+    assert result.tensor_parallel == result.gpus
 
 
 @given(sizes, sizes, st.sampled_from([16, 24, 40, 80, 141]))
-def test_more_parameters_never_need_fewer_gpus_or_less_of_their_memory(one, other, memory):
-    small, large = sorted((one, other))
+def test_more_parameters_never_need_fewer_gpus_or_less_of_their_memory(first, other, memory):
+    small, large = sorted((first, other))
     kind = gpu(memory, per_node=8)
     try:
         more = needs(large, kind)
@@ -86,8 +91,8 @@ def test_what_fits_in_float32_fits_in_half_of_it_too(parameters, kinds):
 def test_after_memory_ran_out_each_gpu_has_more_room_or_there_is_none_larger(
     parameters, kinds, step
 ):
-    def room(found):
-        return found.kind.memory_gb - found.needed_gb / found.gpus
+    def room(result):
+        return result.kind.memory_gb - result.needed_gb / result.gpus
 
     try:
         before = needs(parameters, *kinds, step=step)
@@ -109,8 +114,8 @@ def test_after_memory_ran_out_each_gpu_has_more_room_or_there_is_none_larger(
 )
 def test_models_of_the_papers_get_as_many_gpus_as_people_give_them(name, gpus, label):
     row = MODELS[name]
-    found = needs_of(row, row.engine, row.dtype, EXAMPLE)
-    assert (found.gpus, found.kind.label) == (gpus, label)
+    result = needs_of(row, row.engine, row.dtype, EXAMPLE)
+    assert (result.gpus, result.kind.label) == (gpus, label)
 
 
 def test_fewest_gpus_come_before_least_memory_left_over():
@@ -180,15 +185,15 @@ def test_the_campaign_may_say_how_many_gpus_all_models_are_spread_over():
 
 @pytest.mark.parametrize("engine", ["kenlm", "lstm"])
 def test_small_engines_get_no_gpu(engine):
-    found = needs_of(model(0.1), engine, "float32", EXAMPLE)
-    assert (found.kind, found.gpus, found.gres) == (None, 0, "")
+    result = needs_of(model(0.1), engine, "float32", EXAMPLE)
+    assert (result.kind, result.gpus, result.gres) == (None, 0, "")
 
 
 def test_without_a_site_or_its_gpus_models_run_on_the_cpu():
     for site in (None, Site()):
-        found = needs_of(model(8), "transformers", "bfloat16", site)
-        assert found.gpus == 0
-        assert found.memory_mb > 2 * 16_000
+        result = needs_of(model(8), "transformers", "bfloat16", site)
+        assert result.gpus == 0
+        assert result.memory_mb > 2 * 16_000
 
 
 def test_models_trained_here_need_no_gpu():
@@ -228,17 +233,17 @@ def test_a_request_says_what_the_site_says_and_no_more():
 def test_a_job_that_scores_asks_for_its_kind_of_gpu_and_its_account():
     kind = gpu(80, name="h100", partition="fast", account="dear", cores_per_gpu=12)
     site = Site(account="us", gpus=(kind,))
-    asked = score_request(site, needs_of(model(70), "vllm", "bfloat16", site), 90)
-    assert asked["gres"] == "gpu:h100:4"
-    assert asked["cpus_per_task"] == 48
-    assert (asked["slurm_partition"], asked["slurm_account"]) == ("fast", "dear")
+    requested = score_request(site, needs_of(model(70), "vllm", "bfloat16", site), 90)
+    assert requested["gres"] == "gpu:h100:4"
+    assert requested["cpus_per_task"] == 48
+    assert (requested["slurm_partition"], requested["slurm_account"]) == ("fast", "dear")
 
 
 def test_an_empty_account_of_a_kind_is_none_and_an_absent_one_the_sites():
     for account, expected in (("", None), (None, "us")):
         site = Site(account="us", gpus=(gpu(80, account=account),))
-        asked = score_request(site, needs_of(model(8), "vllm", "bfloat16", site), 90)
-        assert asked.get("slurm_account") == expected
+        requested = score_request(site, needs_of(model(8), "vllm", "bfloat16", site), 90)
+        assert requested.get("slurm_account") == expected
 
 
 @pytest.mark.parametrize(
@@ -284,16 +289,16 @@ def test_a_measured_speed_takes_the_place_of_the_stated_one():
 def test_a_stated_speed_is_the_share_of_the_peak_over_two_operations_a_parameter():
     site = Site(gpus=(gpu(80),), utilisation=0.5)
     row = model(10.0)
-    found = speed_of(row, "vllm", needs_of(row, "vllm", "bfloat16", site), site)
-    assert found.tokens_per_second == pytest.approx(0.5 * 312e12 / (2 * 10e9))
-    assert found.source == "stated"
+    result = speed_of(row, "vllm", needs_of(row, "vllm", "bfloat16", site), site)
+    assert result.tokens_per_second == pytest.approx(0.5 * 312e12 / (2 * 10e9))
+    assert result.source == "stated"
 
 
 def test_a_small_model_is_no_faster_than_its_host():
     site = Site(gpus=(gpu(80),), host_tokens_per_second=1000)
     row = model(0.1)
-    found = speed_of(row, "vllm", needs_of(row, "vllm", "bfloat16", site), site)
-    assert found.tokens_per_second == 1000
+    result = speed_of(row, "vllm", needs_of(row, "vllm", "bfloat16", site), site)
+    assert result.tokens_per_second == 1000
 
 
 def test_a_job_takes_its_start_its_weights_and_its_tokens():
@@ -308,8 +313,8 @@ def test_items_that_exist_are_counted_and_others_expected(tmp_path):
     pq.write_table(pa.table({"item_id": ["x"] * 7}), there)
     assert expected_work({there: Expectation(5, 10)}) == (14, 140, True)
     expected = {there: (5, 10), guessed: (100, 10), absent: (50, 30)}
-    found = expected_work({path: Expectation(*each) for path, each in expected.items()})
-    assert found == (2 * (7 + 100 + 50), 20 * (7 + 100) + 60 * 50, False)
+    result = expected_work({path: Expectation(*each) for path, each in expected.items()})
+    assert result == (2 * (7 + 100 + 50), 20 * (7 + 100) + 60 * 50, False)
 
 
 def test_items_that_change_are_counted_anew(tmp_path):

@@ -20,7 +20,7 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.campaign.settings.site import load_site
 from blimpworks.cluster.allocation import Allocation
 from blimpworks.cluster.attempt import PACKED, _own_share
-from blimpworks.cluster.expectations import expected_items
+from blimpworks.cluster.estimate import expected_items
 from blimpworks.cluster.needs import needs_of
 from blimpworks.cluster.pack_run import Member, _give_up
 from blimpworks.cluster.packs import pack_parts
@@ -77,28 +77,28 @@ def test_a_pack_takes_as_long_as_its_benchmarks_pairs_whatever_is_built():
 @given(st.floats(0.05, 20), st.booleans())
 def test_each_model_is_packed_as_a_whole_or_not_and_no_pack_is_longer_than_asked(hours, whole):
     site = EXAMPLE.model_copy(update={"pack_hours": hours, "whole_nodes": whole})
-    found = packs(site)
-    keys = [part.key for pack in found for part in pack.parts]
-    models = {part.model for pack in found for part in pack.parts}
+    result = packs(site)
+    keys = [part.key for pack in result for part in pack.parts]
+    models = {part.model for pack in result for part in pack.parts}
     assert sorted(keys) == sorted(part.key for part in PARTS if part.model in models)
     if whole:
         return
     # A part that is longer than that has a pack of its own.
-    assert all(pack.hours <= hours * 1.0001 or len(pack.parts) == 1 for pack in found)
+    assert all(pack.hours <= hours * 1.0001 or len(pack.parts) == 1 for pack in result)
 
 
 def test_on_whole_nodes_small_models_share_one_and_large_ones_have_their_own():
     site = EXAMPLE.model_copy(update={"whole_nodes": True})
-    found = packs(site)
-    packed = {part.model for pack in found for part in pack.parts}
+    result = packs(site)
+    packed = {part.model for pack in result for part in pack.parts}
     assert {"llama-3.2-1b", "gemma-3-27b", "goldfish"} <= packed
-    assert len({pack.name for pack in found}) == len(found)
+    assert len({pack.name for pack in result}) == len(result)
     engines = {part.model: part.engine for part in PARTS}
     needs = {m: needs_of(CATALOGUE.models[m], engines[m], "bfloat16", site) for m in packed}
-    on_gpus = [pack for pack in found if needs[pack.parts[0].model].kind]
+    on_gpus = [pack for pack in result if needs[pack.parts[0].model].kind]
     assert all(pack.width == 4 for pack in on_gpus)
     # LSTMs have none; of their nodes' 64 cores as many as there is memory for.
-    widths = {p.parts[0].model: p.width for p in found if p not in on_gpus}
+    widths = {p.parts[0].model: p.width for p in result if p not in on_gpus}
     assert widths == {"clams-lstm-mono-seed1": 50, "clams-lstm-multi-seed1": 32}
     for pack in on_gpus:
         assert {needs[part.model].kind.label for part in pack.parts} == {
@@ -223,9 +223,9 @@ def test_a_member_is_given_up_after_three_tries_without_a_score_and_not_while_it
     log = tmp_path / "job.log"
     log.write_text("blimpworks: it broke\n")
     member = Member("m/eng", (), tmp_path / "manifest.json", log, 1)
-    told = []
+    message = []
     for cause, new in [("error", 5), ("error", 0), ("error", 0), ("error", 0), ("error", 0)]:
         write_attempts(log, attempt(cause, new))
-        told.append(_give_up(member))
-    assert told == [False, False, False, True, False]
+        message.append(_give_up(member))
+    assert message == [False, False, False, True, False]
     assert json.loads(member.manifest.read_text())["failed"] == "it broke"

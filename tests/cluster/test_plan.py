@@ -19,7 +19,7 @@ from blimpworks.cluster.plan import ANSWER_BYTES, STORE_BYTES, make_plan
 from blimpworks.cluster.plan_data import Plan
 from blimpworks.cluster.plan_text import plan_text
 from blimpworks.cluster.present import stored
-from blimpworks.cluster.slurm import ANSWERS
+from blimpworks.cluster.slurm import ANSWERS_SUFFIX
 from blimpworks.cluster.text import number
 from blimpworks.papers.lmentry.paper import PROMPTS
 from support.checkout import told
@@ -162,11 +162,11 @@ def test_a_dry_run_is_read_as_rules_jobs_that_score_and_files():
         "Job 6: Score 3 parts side by side: goldfish-1\nJob stats:\njob    count\n-----  ---\n"
         "score_with_vllm  2\nretrieve 1\nscore_goldfish-1 1\ntotal 4\n\nReasons:\n"
     )
-    found = read_dry_run(said, 1.0)
-    assert found.rules == {"score_with_vllm": 2, "retrieve": 1, "score_goldfish-1": 1}
-    assert found.packs == {"goldfish-1"}
-    assert found.scored == {("gpt2", "multi.deu"), ("goldfish", "fra")}
-    assert found.retrieved == ("sources/ud/UD_X-Y/x.conllu",)
+    result = read_dry_run(said, 1.0)
+    assert result.rules == {"score_with_vllm": 2, "retrieve": 1, "score_goldfish-1": 1}
+    assert result.packs == {"goldfish-1"}
+    assert result.scored == {("gpt2", "multi.deu"), ("goldfish", "fra")}
+    assert result.retrieved == ("sources/ud/UD_X-Y/x.conllu",)
 
 
 def test_jobs_that_snakemake_does_not_name_are_not_guessed():
@@ -198,7 +198,7 @@ def test_only_the_jobs_that_snakemake_names_are_planned():
 @pytest.mark.usefixtures("at_root")
 def test_stores_of_planned_jobs_are_counted_by_the_token():
     plan = planned()
-    scored = sum(model.tokens for model in plan.models if not model.model.endswith(ANSWERS))
+    scored = sum(model.tokens for model in plan.models if not model.model.endswith(ANSWERS_SUFFIX))
     prompts = 18 * 9 * PROMPTS  # models and languages of Multi-LMentry
     assert plan.disk.stores == scored * STORE_BYTES + prompts * ANSWER_BYTES
 
@@ -209,7 +209,7 @@ def test_gpu_hours_are_those_of_all_jobs_and_asked_ones_are_more():
         parts = model.jobs + model.packed
         assert model.gpu_hours <= model.hours * parts * model.gpus + 1e-9
         # No job asks for more than the site lets it run; one that answers goes on in the next.
-        longest = model.minutes_asked == 24 * 60 and model.model.endswith(ANSWERS)
+        longest = model.minutes_asked == 24 * 60 and model.model.endswith(ANSWERS_SUFFIX)
         more = longest or model.gpu_hours < model.gpu_hours_asked
         assert model.packed or not model.gpus or more
 

@@ -64,5 +64,5 @@ def test_jobs_outlive_the_controller_and_the_accounting(cluster, submit):
     cluster.start_controller()
     cluster.start_accounting()
     assert ended(cluster, job) == "COMPLETED"
-    told = lambda: cluster.command("sacct", "-nXP", "-j", job, "-o", "state").strip()  # noqa: E731
-    assert cluster.wait_for(lambda: told() == "COMPLETED", 20, "sacct knows")
+    message = lambda: cluster.command("sacct", "-nXP", "-j", job, "-o", "state").strip()  # noqa: E731
+    assert cluster.wait_for(lambda: message() == "COMPLETED", 20, "sacct knows")

@@ -210,11 +210,11 @@ def test_waiting_jobs_are_known_by_their_comment_and_directory(slurm):
         f"echo '1|PENDING|{here}|{comment}'; echo '2|PENDING|/other|{comment}x'; "
         f"echo '3|RUNNING|{here}|rule_score_with_vllm_wildcards_m_deu'; echo 'garbage'",
     )
-    wanted = [("m-1.5b", "multi.eng"), ("m", "deu"), ("m-1.5b", "multi")]
-    found = read_queue(wanted)
-    assert found.answers
-    assert found.pending == {("m-1.5b", "multi.eng"): "1"}
-    assert found.states == {"1": "PENDING", "2": "PENDING", "3": "RUNNING"}
+    expected = [("m-1.5b", "multi.eng"), ("m", "deu"), ("m-1.5b", "multi")]
+    result = read_queue(expected)
+    assert result.listed
+    assert result.pending == {("m-1.5b", "multi.eng"): "1"}
+    assert result.states == {"1": "PENDING", "2": "PENDING", "3": "RUNNING"}
 
 
 def test_a_queue_that_fails_says_nothing(slurm):
@@ -228,8 +228,8 @@ def test_accounts_add_up_a_jobs_runs_and_take_its_largest_step(slurm):
         "echo '7|PREEMPTED|60|'; echo '7.batch|CANCELLED|60|2048K'; echo '7|COMPLETED|100|'; "
         "echo '7.0|COMPLETED|100|1.5G'; echo '8|CANCELLED by 0|5|'; echo '9|RUNNING|1|'",
     )
-    found = accounting(["7", "8", "x"])
-    assert found == {"7": Accounted("COMPLETED", 160, 1536), "8": Accounted("CANCELLED", 5, None)}
+    result = accounting(["7", "8", "x"])
+    assert result == {"7": Accounted("COMPLETED", 160, 1536), "8": Accounted("CANCELLED", 5, None)}
 
 
 # Models and the whole campaign.
@@ -337,8 +337,8 @@ def test_a_running_job_is_told_with_its_place(tree):
     write_attempts(tree.log(), begun)
     write_progress(tree.log(), scored(120, 270), begun)
     running = as_text(tree.status(), "x.yaml").partition("Running\n")[2]
-    told = rf"  {MODEL}/multi: 44 % of 270, since .*\d\d:\d\d, gpu1, 2x A100, job 12$"
-    assert re.match(told, running, re.MULTILINE)
+    message = rf"  {MODEL}/multi: 44 % of 270, since .*\d\d:\d\d, gpu1, 2x A100, job 12$"
+    assert re.match(message, running, re.MULTILINE)
 
 
 ROWS = [
@@ -430,7 +430,7 @@ def test_hours_are_those_of_gpus(tree):
     second = attempt("done", 900, job="8", seconds=1800, rss_mb=7000)
     write_attempts(tree.log(), first, second)
     [use] = tree.models()
-    assert (use.unit, use.jobs, use.asked, use.held) == ("GPU", ["7", "8"], 16, 3)
+    assert (use.unit, use.jobs, use.requested, use.held) == ("GPU", ["7", "8"], 16, 3)
     assert use.scoring == pytest.approx(2 * (1800 + 900) / 50 / 3600)
     assert use.share == pytest.approx(use.scoring / 3)
     assert (use.tokens, use.tokens_per_second) == (9 * 2700, 450)
@@ -445,7 +445,7 @@ def test_models_are_added_up_with_the_jobs_that_they_share_counted_once(tree):
     models = tree.models()
     total = in_all(models)
     assert (total.jobs, len(total.runs)) == (["7"], 2)
-    for name in ("asked", "held", "scoring", "tokens", "load_seconds"):
+    for name in ("requested", "held", "scoring", "tokens", "load_seconds"):
         assert getattr(total, name) == sum(getattr(use, name) for use in models)
     assert (total.rss_mb, total.tokens_per_second) == (9000, 450)
     text = efficiency_text(Efficiency("x", models, []), 200)
@@ -453,10 +453,12 @@ def test_models_are_added_up_with_the_jobs_that_they_share_counted_once(tree):
 
 
 def test_hours_without_gpus_are_those_of_cores(tree):
-    asked = Asked(mem_mb=4000, minutes=30, gpus=0, cores=4)
-    write_attempts(tree.log(), attempt("done", 90, seconds=900, begun=started("7", asked=asked)))
+    requested = Asked(mem_mb=4000, minutes=30, gpus=0, cores=4)
+    write_attempts(
+        tree.log(), attempt("done", 90, seconds=900, begun=started("7", asked=requested))
+    )
     [use] = tree.models()
-    assert (use.unit, use.asked, use.held) == ("core", 2, 1)
+    assert (use.unit, use.requested, use.held) == ("core", 2, 1)
 
 
 def test_lost_and_running_attempts_hold_what_is_known_of_them(tree):
@@ -542,10 +544,10 @@ def campaign_of(checkout, monkeypatch, name="config/test.yaml"):
 
 @pytest.mark.xdist_group("workflow")
 def test_a_finished_campaign_has_everything(built):
-    found = json.loads(blimpworks(built, "status", "--json"))
-    assert {s["done"] - s["expected"] for s in found["stages"].values()} == {0}
-    assert found["stages"]["parts"]["done"] == 6
-    for model in found["models"]:
+    result = json.loads(blimpworks(built, "status", "--json"))
+    assert {s["done"] - s["expected"] for s in result["stages"].values()} == {0}
+    assert result["stages"]["parts"]["done"] == 6
+    for model in result["models"]:
         assert model["states"] == {"done": 3}
         assert model["done"] == model["sentences"] > 0
         assert model["seconds_left"] == 0
@@ -557,8 +559,8 @@ def test_a_finished_campaign_has_everything(built):
 @pytest.mark.xdist_group("workflow")
 def test_parts_are_those_that_the_workflow_made(built, monkeypatch):
     campaign, parts = campaign_of(built, monkeypatch)
-    made = Path("results/demo/store").rglob("manifest.json")
-    assert {part.manifest(campaign) for part in parts} == {*made}
+    result = Path("results/demo/store").rglob("manifest.json")
+    assert {part.manifest(campaign) for part in parts} == {*result}
     logs = {part.log(campaign) for part in parts}
     assert logs == {*Path("logs/demo/score").rglob("*.log")}
 
@@ -593,35 +595,35 @@ def test_a_part_that_stopped_half_way_is_told_and_goes_on(scratch):
     command += ["--checkpoint", str(part.checkpoint(campaign)), "--options", "{}"]
     over = scratch.run("blimpworks", *command, BLIMPWORKS_DEADLINE=str(time.time()))
     assert over.returncode == 75, over.stderr
-    found = json.loads(blimpworks(scratch, "status", "--json"))
-    model = next(m for m in found["models"] if m["model"] == part.model)
+    result = json.loads(blimpworks(scratch, "status", "--json"))
+    model = next(m for m in result["models"] if m["model"] == part.model)
     assert model["states"] == {"waiting": 1, "done": 2}
     assert (model["languages_done"], model["languages"]) == (2, 3)
     assert [p["reason"] for p in model["parts"]] == ["", "ran out of time", ""]
-    assert found["stages"]["parts"] == {"done": 5, "expected": 6}
+    assert result["stages"]["parts"] == {"done": 5, "expected": 6}
     languages = blimpworks(scratch, "status", "--model", part.model)
     assert re.search(r"^eng +0/\d+ +0 % +waiting +eng$", languages, re.MULTILINE)
     again = scratch.run("blimpworks", *command)
     assert again.returncode == 0, again.stderr
     assert tiny.contents(store / "shards") == whole
-    found = json.loads(blimpworks(scratch, "status", "--json"))
-    model = next(m for m in found["models"] if m["model"] == part.model)
+    result = json.loads(blimpworks(scratch, "status", "--json"))
+    model = next(m for m in result["models"] if m["model"] == part.model)
     assert model["states"] == {"done": 3}
     assert model["tokens_per_second"] > 0
-    told = blimpworks(scratch, "efficiency")
-    assert re.search(rf"{part.model} .* [\d.]+[kM]? +[\d.]+", told)
+    message = blimpworks(scratch, "efficiency")
+    assert re.search(rf"{part.model} .* [\d.]+[kM]? +[\d.]+", message)
 
 
 @pytest.mark.xdist_group("workflow")
 def test_rules_are_those_that_snakemake_measured(built, tmp_path):
     output = tmp_path / "e.csv"
-    found = json.loads(blimpworks(built, "efficiency", "--json", "--output", str(output)))
+    result = json.loads(blimpworks(built, "efficiency", "--json", "--output", str(output)))
     folders = built.path / "logs/demo/benchmarks"
     counted = {p.name: len([*p.rglob("*.tsv")]) for p in folders.iterdir() if p.is_dir()}
-    assert {rule["rule"]: rule["jobs"] for rule in found["rules"]} == counted
-    assert all(rule["hours"] > 0 for rule in found["rules"])
+    assert {rule["rule"]: rule["jobs"] for rule in result["rules"]} == counted
+    assert all(rule["hours"] > 0 for rule in result["rules"])
     rows = [*csv.DictReader(io.StringIO(output.read_text()))]
-    assert [row["model"] for row in rows] == [model["model"] for model in found["models"]]
+    assert [row["model"] for row in rows] == [model["model"] for model in result["models"]]
 
 
 def run(*arguments):

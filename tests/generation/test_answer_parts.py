@@ -27,44 +27,44 @@ def judgements(*groups):
 
 
 def accuracies(frame):
-    found = summarise(frame).set_index(["phenomenon", "paradigm", "method"])
-    return found
+    result = summarise(frame).set_index(["phenomenon", "paradigm", "method"])
+    return result
 
 
 def test_published_accuracies_are_shares_of_the_nominal_number_of_prompts():
-    found = accuracies(
+    result = accuracies(
         judgements(
             ("starts_with_word", "template=1", 3, 4, 10),
             ("starts_with_word", "template=2", 1, 4, 10),
             ("word_containing", "template=1", 27, 27, 26),
         )
     )
-    published = found.xs("published", level="method")["accuracy"]
-    corrected = found.xs("corrected", level="method")["accuracy"]
+    published = result.xs("published", level="method")["accuracy"]
+    corrected = result.xs("corrected", level="method")["accuracy"]
     assert published["starts_with_word", "template=1"] == pytest.approx(3 / 10)
     assert published["starts_with_word", "all"] == pytest.approx(4 / 20)
     assert published["word_containing", "all"] == pytest.approx(27 / 26)  # as the paper prints
     assert published["all", "all"] == pytest.approx(31 / 46)
     assert corrected["starts_with_word", "all"] == pytest.approx(4 / 8)
-    assert found.xs("published", level="method")["n"]["starts_with_word", "all"] == 8
+    assert result.xs("published", level="method")["n"]["starts_with_word", "all"] == 8
 
 
 def test_an_interval_moves_with_its_accuracy():
     rows = judgements(("starts_with_word", "template=1", 3, 4, 10))
-    found = accuracies(rows).loc[("starts_with_word", "template=1")]
+    result = accuracies(rows).loc[("starts_with_word", "template=1")]
     for end in ("low", "high"):
-        assert found[end]["published"] == pytest.approx(found[end]["corrected"] * 4 / 10)
+        assert result[end]["published"] == pytest.approx(result[end]["corrected"] * 4 / 10)
 
 
 def test_cases_within_a_template_count_what_there_is_and_their_task_what_there_should_be():
-    found = accuracies(
+    result = accuracies(
         judgements(
             ("more_letters", "template=1/answer=1", 2, 2, 8),
             ("more_letters", "template=1/answer=2", 1, 2, 8),
         )
     ).xs("published", level="method")["accuracy"]
-    assert found["more_letters", "template=1/answer=2"] == pytest.approx(1 / 2)
-    assert found["more_letters", "all"] == pytest.approx(3 / 8)
+    assert result["more_letters", "template=1/answer=2"] == pytest.approx(1 / 2)
+    assert result["more_letters", "all"] == pytest.approx(3 / 8)
 
 
 def test_judgements_of_pairs_know_no_nominal_numbers():

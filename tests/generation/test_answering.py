@@ -14,11 +14,11 @@ from transformers import AutoModelForCausalLM
 
 from blimpworks.errors import UserError
 from blimpworks.generation.collect import answer_shards, collect_answers
-from blimpworks.generation.conversation import Asked, Conversation, pin_date
-from blimpworks.generation.engine import load_answering
+from blimpworks.generation.conversation import Conversation, PromptRequest, pin_date
+from blimpworks.generation.engine import load_generation_engine
 from blimpworks.generation.reasoning import END, START, strip_reasoning
 from blimpworks.generation.run import answer_items
-from blimpworks.generation.transformers_answers import TransformersAnswers
+from blimpworks.generation.transformers_engine import TransformersGenerator
 from blimpworks.models.checkpoint import read_description, seal
 from blimpworks.scoring.watch import Watch
 from support import answers_kit, tiny
@@ -60,7 +60,7 @@ def run(tmp_path):
         systems = {"eng": SYSTEM, "deu": "ein Pferd"} if systems is None else systems
         manifest, store = folder / "manifest.json", folder / "shards"
         how = {"watch": watch} if watch else {}
-        found = answer_items(
+        result = answer_items(
             items, systems, checkpoint, store, manifest, "transformers", options, **how
         )
         shards = answer_shards(manifest, store)
@@ -68,7 +68,7 @@ def run(tmp_path):
             path.stem: collect_answers(path, systems, shards, path.with_suffix(".answers.parquet"))
             for path in items
         }
-        return found, tables
+        return result, tables
 
     return answer
 
@@ -191,9 +191,9 @@ def test_a_damaged_shard_is_set_aside_and_its_prompts_asked_again(raw, run, tmp_
     shard.write_bytes(shard.read_bytes()[:-9])
     (tmp_path / "run" / "manifest.json").unlink()
     run(raw, {"eng": QUESTIONS})
-    found = tiny.contents(tmp_path / "run" / "shards")
-    assert found.pop(f"{shard.name}.corrupt")
-    assert found == whole
+    result = tiny.contents(tmp_path / "run" / "shards")
+    assert result.pop(f"{shard.name}.corrupt")
+    assert result == whole
 
 
 def test_an_altered_shard_is_told_when_answers_are_collected(raw, run, tmp_path):
@@ -215,8 +215,8 @@ def test_answers_do_not_fit_items_that_were_made_since(raw, run, tmp_path):
 
 def test_prompts_without_room_or_text_have_a_status_and_no_answer(raw, run):
     conversation = Conversation(raw.parent, context=RECIPE.context)
-    every = conversation.ready([Asked("dog " * count) for count in range(20, 140)], 12)
-    tight = next(each.asked.prompt for each in every if 0 < each.room < 12)
+    every = conversation.ready([PromptRequest("dog " * count) for count in range(20, 140)], 12)
+    tight = next(each.request.prompt for each in every if 0 < each.room < 12)
     long = "the dog " * 400
     manifest, tables = run(raw, {"eng": ["", long, tight, QUESTIONS[0]]})
     rows = tables["eng"].to_pylist()
@@ -230,7 +230,9 @@ def test_prompts_without_room_or_text_have_a_status_and_no_answer(raw, run):
 
 def test_an_answer_may_be_as_long_as_the_context_leaves_room(raw):
     conversation = Conversation(raw.parent, context=64)
-    (short, long) = conversation.ready([Asked("the dog"), Asked("the dog " * 40)], 32)
+    (short, long) = conversation.ready(
+        [PromptRequest("the dog"), PromptRequest("the dog " * 40)], 32
+    )
     assert (short.room, long.room <= 0) == (32, True)
 
 
@@ -240,7 +242,7 @@ def test_where_a_template_has_no_system_role_the_system_prompt_goes_before_the_p
 ):
     caplog.set_level("INFO")
     conversation = Conversation(templated(name).parent)
-    said = conversation.messages(Asked("who sees?", SYSTEM))
+    said = conversation.messages(PromptRequest("who sees?", SYSTEM))
     assert said == [{"role": "user", "content": f"{SYSTEM}\n\nwho sees?"}]
     assert "they go before the user's text" in caplog.text
     assert ("System role not supported" in caplog.text) == (name == "refuses")
@@ -254,7 +256,7 @@ def test_a_refused_system_role_still_gets_answers(templated, run):
 def test_raw_prompts_need_no_template_and_have_no_system_prompt(chat):
     conversation = Conversation(chat.parent, "raw")
     assert not conversation.chat
-    assert conversation.text(Asked("who?", SYSTEM)) == "who?"
+    assert conversation.text(PromptRequest("who?", SYSTEM)) == "who?"
 
 
 @pytest.mark.parametrize(
@@ -277,17 +279,17 @@ def test_an_answer_remembers_that_its_template_began_to_reason(
 
 def test_the_date_in_a_template_is_the_same_every_day(templated):
     conversation = Conversation(templated("dated").parent)
-    assert conversation.text(Asked("who?")).startswith("[today 26 Jul 2024]")
+    assert conversation.text(PromptRequest("who?")).startswith("[today 26 Jul 2024]")
     assert pin_date(answers_kit.TEMPLATES["system"]) == answers_kit.TEMPLATES["system"]
 
 
 def test_another_template_is_another_key(chat, templated):
     keys = {
-        load_answering(each, "transformers", OPTIONS).key
+        load_generation_engine(each, "transformers", OPTIONS).key
         for each in (chat, templated("refuses"), templated("dated"))
     }
     raw = OPTIONS.model_copy(update={"chat": "raw"})
-    assert len(keys | {load_answering(chat, "transformers", raw).key}) == 4
+    assert len(keys | {load_generation_engine(chat, "transformers", raw).key}) == 4
 
 
 def test_the_tokens_that_end_an_answer_are_also_those_of_the_generation_config(chat, templated):
@@ -318,19 +320,19 @@ def test_only_causal_models_and_engines_that_generate_can_answer(raw, tmp_path, 
     described = read_description(checkpoint).model_copy(update={"architecture": kind})
     seal(checkpoint, described)
     with pytest.raises(UserError, match="cannot answer prompts; expected architecture 'causal'"):
-        load_answering(checkpoint, engine, OPTIONS)
+        load_generation_engine(checkpoint, engine, OPTIONS)
 
 
 def test_a_shard_is_answered_in_halves_where_memory_runs_out(chat, run, monkeypatch):
-    plain = TransformersAnswers._generate
+    plain = TransformersGenerator._generate
 
     def scarce(self, rows):
-        if len(rows) > 1 or "nurse" in rows[0].asked.prompt:
+        if len(rows) > 1 or "nurse" in rows[0].request.prompt:
             raise torch.OutOfMemoryError
         return plain(self, rows)
 
     _, before = run(chat, {"eng": QUESTIONS})
-    monkeypatch.setattr(TransformersAnswers, "_generate", scarce)
+    monkeypatch.setattr(TransformersGenerator, "_generate", scarce)
     manifest, after = run(chat, {"eng": QUESTIONS}, place="scarce")
     failed = [row for row in after["eng"].to_pylist() if row["status"] == "out_of_memory"]
     assert len(failed) == manifest.statuses["out_of_memory"] == 3
@@ -369,10 +371,10 @@ def test_reasoning_that_the_prompt_began_and_nobody_ended_is_no_answer():
 
 @given(st.lists(st.sampled_from([START, END, "dog", " ", "\n"])).map("".join))
 def test_an_answer_without_reasoning_is_the_end_of_the_text_and_has_no_mark(text):
-    found = strip_reasoning(text)
-    assert START not in found
-    assert END not in found
-    assert found in text
+    result = strip_reasoning(text)
+    assert START not in result
+    assert END not in result
+    assert result in text
 
 
 def test_reasoning_is_stripped_without_heavy_imports():

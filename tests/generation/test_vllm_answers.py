@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from blimpworks.generation.conversation import Asked
-from blimpworks.generation.engine import load_answering, open_answering
+from blimpworks.generation.conversation import PromptRequest
+from blimpworks.generation.engine import load_generation_engine, open_generation_engine
 from blimpworks.generation.run import answer_items
-from blimpworks.models.threads import one_thread
+from blimpworks.models.threads import single_thread
 from support import answers_kit, vllm_kit
 from support.answers_kit import OPTIONS, QUESTIONS, SYSTEM
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.vllm
 IN_PROCESS = OPTIONS.model_copy(
     update={"vllm": OPTIONS.vllm.model_copy(update={"mode": "in_process"})}
 )
-ASKED = [Asked(question, SYSTEM) for question in QUESTIONS]
+ASKED = [PromptRequest(question, SYSTEM) for question in QUESTIONS]
 
 
 @pytest.fixture(scope="module")
@@ -29,26 +29,26 @@ def chat(tmp_path_factory):
 @pytest.fixture(scope="module")
 def served(chat):
     """The model behind a server that the tests share."""
-    with open_answering(chat, "vllm", OPTIONS) as engine:
+    with open_generation_engine(chat, "vllm", OPTIONS) as engine:
         yield engine
 
 
 @pytest.fixture(scope="module")
 def expected(chat):
     """What transformers answers."""
-    with one_thread(), open_answering(chat, "transformers", OPTIONS) as engine:
-        return engine.answers(engine.conversation.ready(ASKED, OPTIONS.max_tokens))
+    with single_thread(), open_generation_engine(chat, "transformers", OPTIONS) as engine:
+        return engine.generate(engine.conversation.ready(ASKED, OPTIONS.max_tokens))
 
 
 def test_the_chat_endpoint_answers_as_transformers_does(served, expected):
-    found = served.answers(served.conversation.ready(ASKED, OPTIONS.max_tokens))
-    assert found == expected
-    assert {each.finish for each in found} <= {"stop", "length"}
+    result = served.generate(served.conversation.ready(ASKED, OPTIONS.max_tokens))
+    assert result == expected
+    assert {each.finish for each in result} <= {"stop", "length"}
 
 
 def test_a_server_that_is_killed_is_started_again_and_asked_what_is_missing(served, expected):
     ready = served.conversation.ready(ASKED, OPTIONS.max_tokens)
-    served.answers(ready[:1])
+    served.generate(ready[:1])
     workers = {
         number
         for number in vllm_kit.family(os.getpid())
@@ -57,47 +57,47 @@ def test_a_server_that_is_killed_is_started_again_and_asked_what_is_missing(serv
     assert workers
     for number in workers:
         os.kill(number, signal.SIGKILL)
-    assert served.answers(ready) == expected
+    assert served.generate(ready) == expected
 
 
 def test_a_prompt_that_the_server_refuses_is_marked_and_no_other(served, expected):
     ready = served.conversation.ready(ASKED[:3], OPTIONS.max_tokens)
-    long = served.conversation.ready([Asked("the dog " * 400)], 12)
-    found = served.answers([*ready, replace(long[0], room=12)])
-    assert found == [*expected[:3], "refused"]
+    long = served.conversation.ready([PromptRequest("the dog " * 400)], 12)
+    result = served.generate([*ready, replace(long[0], room=12)])
+    assert result == [*expected[:3], "refused"]
 
 
 def test_raw_prompts_go_to_the_other_endpoint(chat):
     raw = OPTIONS.model_copy(update={"chat": "raw"})
-    found = []
+    result = []
     for name in ("vllm", "transformers"):
-        with open_answering(chat, name, raw) as engine:
-            found.append(engine.answers(engine.conversation.ready(ASKED[:6], 12)))
-    for ours, theirs in zip(*found, strict=True):
+        with open_generation_engine(chat, name, raw) as engine:
+            result.append(engine.generate(engine.conversation.ready(ASKED[:6], 12)))
+    for ours, theirs in zip(*result, strict=True):
         assert (ours.text.strip(), ours.tokens) == (theirs.text.strip(), theirs.tokens)
 
 
 def test_vllm_in_process_answers_the_same(chat, expected):
-    with open_answering(chat, "vllm", IN_PROCESS) as engine:
-        assert engine.answers(engine.conversation.ready(ASKED, OPTIONS.max_tokens)) == expected
+    with open_generation_engine(chat, "vllm", IN_PROCESS) as engine:
+        assert engine.generate(engine.conversation.ready(ASKED, OPTIONS.max_tokens)) == expected
 
 
 def test_answers_of_a_server_are_stored_and_never_asked_again(chat, tmp_path):
     items = [answers_kit.write_prompts(tmp_path / "eng.parquet", QUESTIONS)]
-    made = (tmp_path / "shards", tmp_path / "manifest.json")
-    first = answer_items(items, {"eng": SYSTEM}, chat, *made, "vllm", OPTIONS)
+    result = (tmp_path / "shards", tmp_path / "manifest.json")
+    first = answer_items(items, {"eng": SYSTEM}, chat, *result, "vllm", OPTIONS)
     assert first.statuses == {"ok": len(QUESTIONS)}
-    made[1].unlink()
+    result[1].unlink()
     # Without a server there is nothing to ask.
     broken = OPTIONS.model_copy(
         update={"vllm": OPTIONS.vllm.model_copy(update={"start_timeout": 1, "restarts": 0})}
     )
-    assert answer_items(items, {"eng": SYSTEM}, chat, *made, "vllm", broken) == first
+    assert answer_items(items, {"eng": SYSTEM}, chat, *result, "vllm", broken) == first
 
 
 def test_the_key_knows_template_and_limit_but_not_how_the_server_is_run(chat):
     def key(**changes):
-        return load_answering(chat, "vllm", OPTIONS.model_copy(update=changes)).key
+        return load_generation_engine(chat, "vllm", OPTIONS.model_copy(update=changes)).key
 
     assert key() == key(in_flight=3)
     assert len({key(), key(max_tokens=5), key(chat="raw")}) == 3

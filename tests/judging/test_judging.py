@@ -29,27 +29,27 @@ PAIR = ("a b", "a c")
 @pytest.mark.parametrize(("ties", "expected"), [("wrong", 0.0), ("right", 1.0), ("half", 0.5)])
 def test_tie_policy_decides_ties_only(tmp_path, ties, expected):
     rows = [(whole(-2.0), whole(-2.0)), (whole(-1.0), whole(-2.0)), (whole(-3.0), whole(-2.0))]
-    found = judged(tmp_path, [PAIR] * 3, rows, ties=ties)
-    assert [row["correct"] for row in found] == [expected, 1.0, 0.0]
-    assert [row["tie"] for row in found] == [True, False, False]
-    assert [row["margin"] for row in found] == [0.0, 1.0, -1.0]
+    result = judged(tmp_path, [PAIR] * 3, rows, ties=ties)
+    assert [row["correct"] for row in result] == [expected, 1.0, 0.0]
+    assert [row["tie"] for row in result] == [True, False, False]
+    assert [row["margin"] for row in result] == [0.0, 1.0, -1.0]
 
 
 def test_near_ties_include_ties_and_end_below_the_threshold(tmp_path):
     margins = [0.0, 0.125, -0.125, 0.25, -0.25, 0.5]
     rows = [(whole(-4.0 + margin), whole(-4.0)) for margin in margins]
-    found = judged(tmp_path, [PAIR] * 6, rows, near_tie=0.25)
-    assert [row["near_tie"] for row in found] == [True, True, True, False, False, False]
-    assert [row["correct"] for row in found] == [0, 1, 0, 1, 0, 1]
+    result = judged(tmp_path, [PAIR] * 6, rows, near_tie=0.25)
+    assert [row["near_tie"] for row in result] == [True, True, True, False, False, False]
+    assert [row["correct"] for row in result] == [0, 1, 0, 1, 0, 1]
 
 
 def test_unscored_items_keep_a_null_row(tmp_path, caplog):
     nothing = [(math.nan, 3)]
     rows = [(whole(-1.0), nothing), (whole(-1.0), whole(-2.0))]
-    found = judged(tmp_path, [PAIR] * 2, rows, statuses={0: "too_long"})
-    assert [row["correct"] for row in found] == [None, 1.0]
-    assert found[0]["value_good"] == -1.0
-    assert found[0]["tie"] is None
+    result = judged(tmp_path, [PAIR] * 2, rows, statuses={0: "too_long"})
+    assert [row["correct"] for row in result] == [None, 1.0]
+    assert result[0]["value_good"] == -1.0
+    assert result[0]["tie"] is None
     assert "1 of 2 judgements are null" in caplog.text
 
 
@@ -63,8 +63,8 @@ def test_item_without_critical_region_is_not_judged_by_it(tmp_path):
 
 def test_item_in_two_conditions_is_judged_in_both(tmp_path):
     columns = {"item_id": ["i0", "i0"], "paradigm": ["SG", "PL"]}
-    found = judged(tmp_path, [PAIR] * 2, [(whole(-1.0), whole(-2.0))], columns=columns)
-    assert [(row["paradigm"], row["correct"]) for row in found] == [("SG", 1.0), ("PL", 1.0)]
+    result = judged(tmp_path, [PAIR] * 2, [(whole(-1.0), whole(-2.0))], columns=columns)
+    assert [(row["paradigm"], row["correct"]) for row in result] == [("SG", 1.0), ("PL", 1.0)]
 
 
 def test_scores_of_other_items_are_refused(tmp_path):
@@ -99,8 +99,8 @@ def test_accuracies_are_micro_averages_with_intervals(tmp_path, caplog):
     path = write_judgements(tmp_path / "m.parquet", [*rows, ("n/PL", None, None)])
     compute_accuracies([("m", "eng", path)], "multiblimp", tmp_path / "out.parquet")
     table = read_table(ACCURACIES, tmp_path / "out.parquet").to_pylist()
-    found = {(r["phenomenon"], r["paradigm"]): r for r in table}
-    assert {key: (r["correct"], r["n"]) for key, r in found.items()} == {
+    result = {(r["phenomenon"], r["paradigm"]): r for r in table}
+    assert {key: (r["correct"], r["n"]) for key, r in result.items()} == {
         ("n", "n/SG"): (3, 3),
         ("n", "n/PL"): (0, 1),
         ("n", "all"): (3, 4),
@@ -108,11 +108,11 @@ def test_accuracies_are_micro_averages_with_intervals(tmp_path, caplog):
         ("p", "all"): (1, 1),
         ("all", "all"): (4, 5),
     }
-    assert {key[1]: r["skipped"] for key, r in found.items() if r["skipped"]} == {
+    assert {key[1]: r["skipped"] for key, r in result.items() if r["skipped"]} == {
         "n/PL": 1,
         "all": 1,
     }
-    total = found["all", "all"]
+    total = result["all", "all"]
     assert (total["ties"], total["near_ties"], total["accuracy"]) == (1, 1, 0.8)
     assert (total["low"], total["high"]) == pytest.approx(proportion_confint(4, 5, method="wilson"))
     assert (total["model"], total["lang"], total["benchmark"]) == ("m", "eng", "multiblimp")
@@ -124,8 +124,8 @@ def test_what_was_skipped_throughout_has_no_accuracy(tmp_path):
     path = write_judgements(tmp_path / "m.parquet", rows)
     compute_accuracies([("m", "eng", path)], "multiblimp", tmp_path / "out.parquet")
     table = read_table(ACCURACIES, tmp_path / "out.parquet").to_pylist()
-    found = {(r["phenomenon"], r["paradigm"]): (r["n"], r["skipped"]) for r in table}
-    assert found == {("p", "p/1"): (1, 0), ("p", "all"): (1, 0), ("all", "all"): (1, 1)}
+    result = {(r["phenomenon"], r["paradigm"]): (r["n"], r["skipped"]) for r in table}
+    assert result == {("p", "p/1"): (1, 0), ("p", "all"): (1, 0), ("all", "all"): (1, 1)}
 
 
 def test_language_without_judgements_yields_no_row(tmp_path):
@@ -204,8 +204,8 @@ def test_pairs_with_unknown_words_are_left_out_as_the_campaign_wants(tmp_path, u
     columns |= {side: [3, 3, 3] for side in ("good_end", "bad_end")}
     rows = [(whole(-1.0), whole(-2.0))] * 3
     ids = {(1, "good"): [UNKNOWN, KNOWN], (2, "bad"): [KNOWN, UNKNOWN]}
-    found = judged(tmp_path, [PAIR] * 3, rows, unknown=unknown, ids=ids, columns=columns)
-    assert [row["correct"] for row in found] == expected
+    result = judged(tmp_path, [PAIR] * 3, rows, unknown=unknown, ids=ids, columns=columns)
+    assert [row["correct"] for row in result] == expected
 
 
 def test_one_item_more_is_correct_in_each_paradigm_where_the_authors_count_so(tmp_path):
@@ -213,9 +213,9 @@ def test_one_item_more_is_correct_in_each_paradigm_where_the_authors_count_so(tm
     judged(tmp_path, [PAIR] * 4, rows)
     named = [("m", "eng", tmp_path / "judgements.parquet")]
     compute_accuracies(named, "clams", tmp_path / "out", ["m"])
-    found = read_table(ACCURACIES, tmp_path / "out").to_pylist()
-    assert {(row["paradigm"] == "all", row["accuracy"]) for row in found} == {
+    result = read_table(ACCURACIES, tmp_path / "out").to_pylist()
+    assert {(row["paradigm"] == "all", row["accuracy"]) for row in result} == {
         (False, 2 / 5),
         (True, 1 / 4),
     }
-    assert {(row["correct"], row["n"]) for row in found} == {(1.0, 4)}
+    assert {(row["correct"], row["n"]) for row in result} == {(1.0, 4)}

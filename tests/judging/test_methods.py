@@ -39,8 +39,8 @@ def side(text, tokens, span=(-1, -1)):
 
 def value(named, *arguments):
     method = find_method(named)
-    (found,) = shown(method, totals(method, side(*arguments)))
-    return float(found)
+    (result,) = shown(method, totals(method, side(*arguments)))
+    return float(result)
 
 
 def test_methods_compare_what_they_say(tmp_path):
@@ -67,10 +67,10 @@ def test_methods_compare_what_they_say(tmp_path):
 
 
 def test_masked_word_of_several_tokens_is_skipped_and_counted(tmp_path, caplog):
-    one, two = [(-1.0, 1), (-7.0, 5)], [(-1.0, 1), (-2.0, 3), (-1.0, 5)]
-    pairs, rows = [("a big", "a cat")] * 3, [(one, one), (one, two), (two, one)]
-    found = judged(tmp_path, pairs, rows, method="masked_critical_word")
-    assert [row["correct"] for row in found] == [0.0, None, None]
+    first, two = [(-1.0, 1), (-7.0, 5)], [(-1.0, 1), (-2.0, 3), (-1.0, 5)]
+    pairs, rows = [("a big", "a cat")] * 3, [(first, first), (first, two), (two, first)]
+    result = judged(tmp_path, pairs, rows, method="masked_critical_word")
+    assert [row["correct"] for row in result] == [0.0, None, None]
     assert "2 of 3 judgements are null" in caplog.text
 
 
@@ -117,10 +117,10 @@ def test_region_with_an_unscored_token_has_no_value(named):
 
 
 def test_pairs_whose_region_begins_an_unconditioned_sentence_are_skipped(tmp_path, caplog):
-    one, two = ([(math.nan, 2), (value, 3), (-4.0, 7)] for value in (-1.0, -2.0))
+    first, two = ([(math.nan, 2), (value, 3), (-4.0, 7)] for value in (-1.0, -2.0))
     columns = {"good_start": [0], "good_end": [3], "bad_start": [0], "bad_end": [3]}
     (row,) = judged(
-        *(tmp_path, [("big dog", "bag dog")], [(one, two)]), method="one_prefix", columns=columns
+        *(tmp_path, [("big dog", "bag dog")], [(first, two)]), method="one_prefix", columns=columns
     )
     assert (row["correct"], row["margin"]) == (None, None)
     assert "1 of 1 judgements are null" in caplog.text
@@ -172,7 +172,7 @@ def test_a_new_method_is_an_expression(tmp_path, expression, correct):
 
 
 @pytest.mark.parametrize(
-    ("named", "told"),
+    ("named", "message"),
     [
         ("vibes", "method 'vibes' is unknown; expected one of full_sentence, without_end"),
         ("own=max(all)", "'max' in 'max(all)' is unknown; expected sum or mean or only"),
@@ -184,10 +184,10 @@ def test_a_new_method_is_an_expression(tmp_path, expression, correct):
         ("Own one=sum(all)", "expected a name of lower-case letters, digits and underscores"),
     ],
 )
-def test_a_method_that_cannot_be_read_is_told(named, told):
+def test_a_method_that_cannot_be_read_is_told(named, message):
     with pytest.raises(UserError) as error:
         find_method(named)
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 def test_every_method_is_an_expression_of_the_grammar():
@@ -213,8 +213,8 @@ def test_near_tie_scales_as_the_value_does(tmp_path):
     rows = [([(-4 + m, 1)] * 4, [(-4.0, 1)] * 4) for m in (0.05, 0.07)]
     pairs = [("a", "b")] * 2
     for method, expected in (("per_token", [True, False]), ("full_sentence", [True, False])):
-        found = judged(tmp_path, pairs, rows, method=method, near_tie=0.25)
-        assert [row["near_tie"] for row in found] == expected
+        result = judged(tmp_path, pairs, rows, method=method, near_tie=0.25)
+        assert [row["near_tie"] for row in result] == expected
 
 
 def test_two_methods_can_have_policies_of_their_own(tmp_path):

@@ -293,13 +293,13 @@ def test_the_first_problem_of_a_file_is_reported(read):
 
 @pytest.fixture
 def treebanks(tmp_path):
-    found = []
+    result = []
     for treebank, text in (("UD_X-A", GOOD + GOOD), ("UD_X-B", GOOD)):
         path = tmp_path / treebank / "x-ud-test.conllu"
         path.parent.mkdir()
         path.write_text(text)
-        found.append((treebank, path))
-    return found
+        result.append((treebank, path))
+    return result
 
 
 @pytest.fixture

@@ -100,8 +100,8 @@ def test_no_word_is_outside_the_vocabulary_and_the_rare_are_unknown(tmp_path):
     words = read_words(corpus.parent / "vocabulary.txt")
     assert words[:3] == ["<unk>", "<eos>", "the"]
     assert len(words) == 9
-    found = {word for line in every(corpus) for word in line.split()}
-    assert found == {*words} - {"<eos>"}
+    result = {word for line in every(corpus) for word in line.split()}
+    assert result == {*words} - {"<eos>"}
 
 
 def test_the_vocabulary_is_that_of_train_and_valid(tmp_path):
@@ -140,19 +140,19 @@ def test_sentences_with_too_many_unknown_words_are_left_out(tmp_path):
     lines = [*known, *[f"a b c x{number}" for number in range(30)]]
     options = CorpusOptions(words="whitespace", min_count=2, unknown_share=0.2)
     corpus = build(tmp_path, lines, options)
-    found = read_corpus(corpus)
+    result = read_corpus(corpus)
     assert every(corpus) == sorted(known)
-    assert found.dropped["unknown"] == 30
+    assert result.dropped["unknown"] == 30
     kept = build(tmp_path / "more", lines, options.model_copy(update={"unknown_share": 0.25}))
     assert every(kept).count("a b c <unk>") == 30
 
 
 def test_counts_are_of_what_is_in_the_files(tmp_path):
     corpus = build(tmp_path, tiny.sentences(90), PLAIN.model_copy(update={"vocabulary": 8}))
-    found = read_corpus(corpus)
+    result = read_corpus(corpus)
     for split, lines in texts(corpus).items():
         words = " ".join(lines).split()
-        counts = found.splits[split]
+        counts = result.splits[split]
         assert (counts.sentences, counts.tokens) == (len(lines), len(words))
         assert counts.unknown == words.count("<unk>") > 0
         assert counts.types == len({*words} - {"<unk>"})
@@ -192,7 +192,7 @@ def treebank(tmp_path):
 
 
 def test_treebanks_give_surface_tokens_or_syntactic_words_or_running_text(tmp_path, treebank):
-    found = {}
+    result = {}
     for name, words, lang in (
         ("surface", "whitespace", "fra"),
         ("syntactic", "whitespace", "heb"),
@@ -200,8 +200,8 @@ def test_treebanks_give_surface_tokens_or_syntactic_words_or_running_text(tmp_pa
     ):
         options = CorpusOptions(words=words, unknown_share=1)
         corpus = build(tmp_path / name, [], options, lang=lang, **treebank)
-        found[name] = {line for split in ("train", "valid") for line in texts(corpus)[split]}
-    starts = {name: {line.rpartition(" ")[0] for line in lines} for name, lines in found.items()}
+        result[name] = {line for split in ("train", "valid") for line in texts(corpus)[split]}
+    starts = {name: {line.rpartition(" ")[0] for line in lines} for name, lines in result.items()}
     assert starts == {
         "surface": {"du l' auteur .", "Elle rit !"},
         "syntactic": {"de le l' auteur .", "Elle rit !"},
@@ -267,7 +267,7 @@ def release(directory, **texts):
 def test_a_released_corpus_is_used_as_it_is(tmp_path):
     files = release(tmp_path / "released")
     corpus = tmp_path / "eng" / "corpus.json"
-    made = take_released(files, corpus)
+    result = take_released(files, corpus)
     for split in SPLITS:
         assert (corpus.parent / f"{split}.txt").read_bytes() == files[split].read_bytes()
     assert read_words(corpus.parent / "vocabulary.txt") == ["<unk>", "<eos>", "b", "a", "."]
@@ -276,8 +276,8 @@ def test_a_released_corpus_is_used_as_it_is(tmp_path):
         ["a", "b", "<unk>", "."],
         ["b", "a", "."],
     ]
-    assert (made.words, made.options) == ("whitespace", None)
-    assert made.splits["train"].unknown == 1
+    assert (result.words, result.options) == ("whitespace", None)
+    assert result.splits["train"].unknown == 1
 
 
 def test_a_word_that_a_released_vocabulary_lacks_is_named(tmp_path):
@@ -295,13 +295,13 @@ def test_several_languages_are_the_concatenation_of_their_corpora(tmp_path):
         build(tmp_path / "b", [f"phrase {n} finit ." for n in range(40)]),
     ]
     joined = tmp_path / "multi" / "corpus.json"
-    made = join_corpora(parts, joined)
+    result = join_corpora(parts, joined)
     for split in SPLITS:
         assert texts(joined)[split] == [line for part in parts for line in texts(part)[split]]
     words = [read_words(part.parent / "vocabulary.txt") for part in parts]
     assert read_words(joined.parent / "vocabulary.txt") == list(dict.fromkeys(words[0] + words[1]))
     tokens = [read_corpus(part).splits["test"].tokens for part in parts]
-    assert made.splits["test"].tokens == sum(tokens)
+    assert result.splits["test"].tokens == sum(tokens)
 
 
 def test_corpora_with_other_words_are_not_joined(tmp_path):
@@ -412,13 +412,13 @@ def test_training_says_the_perplexity_that_is_measured_after_it(tmp_path):
 def test_two_seeds_make_two_models_and_one_seed_the_same(tmp_path):
     corpus = build(tmp_path, tiny.sentences(80))
     many = tiny.LSTM.model_copy(update={"seeds": 5})
-    made = [
+    result = [
         train(corpus, tmp_path / name / "checkpoint.json", seed, recipe).parent
         for name, seed, recipe in (("a", 0, tiny.LSTM), ("b", 0, many), ("c", 1, tiny.LSTM))
     ]
     # How many models there are is no part of any of them.
-    assert model_files(made[0]) == model_files(made[1])
-    first, other = (model_files(directory)["model.safetensors"] for directory in made[1:])
+    assert model_files(result[0]) == model_files(result[1])
+    first, other = (model_files(directory)["model.safetensors"] for directory in result[1:])
     assert first != other
 
 
@@ -498,10 +498,10 @@ def trainings(site, **recipe):
     changed = recipes | {"clams-lstm": recipes["clams-lstm"].model_copy(update=recipe)}
     training = campaign.training.model_copy(update={"recipes": changed})
     campaign = campaign.model_copy(update={"training": training, "benchmarks": ("clams",)})
-    found = load_catalogue(campaign)
-    parts = score_parts(campaign, found, groups_of_models(campaign, found))
-    plans = {plan.model: plan for plan in plan_trainings(campaign, found, parts, site)}
-    return plans, training_retries(campaign, found, parts, site)
+    result = load_catalogue(campaign)
+    parts = score_parts(campaign, result, groups_of_models(campaign, result))
+    plans = {plan.model: plan for plan in plan_trainings(campaign, result, parts, site)}
+    return plans, training_retries(campaign, result, parts, site)
 
 
 def test_a_training_takes_epochs_times_words_by_the_rate_of_its_layers(monkeypatch):

@@ -267,8 +267,8 @@ def test_a_shared_cache_is_read_and_not_written(fetch, hub, shared):
 def test_with_a_network_a_branch_of_a_shared_cache_is_what_the_hub_says_it_is(fetch, hub, shared):
     _, done = fetch(BLIMPWORKS_CACHE=str(shared))
     assert done.returncode == 0, done.stderr
-    asked = [path for path in hub.asked if "lab/good" in path]
-    assert asked == ["/api/models/lab/good/revision/main"]
+    requested = [path for path in hub.asked if "lab/good" in path]
+    assert requested == ["/api/models/lab/good/revision/main"]
 
 
 def test_what_a_shared_cache_lacks_is_downloaded_beside_it(fetch, hub, shared):

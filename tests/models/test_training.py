@@ -101,8 +101,8 @@ def test_sentences_of_items_never_come_in(tmp_path, treebank):
         file=[None, "a.conllu"],
         sent_id=[None, "s1"],
     )
-    found, counts = build(tmp_path, treebank, [plain], [items])
-    assert found == ["Queda esto.", "Vámonos!", "Sí."]
+    result, counts = build(tmp_path, treebank, [plain], [items])
+    assert result == ["Queda esto.", "Vámonos!", "Sí."]
     assert counts == {"kept": 3, "available": 3, "held_out": 4, "repeated": 1}
 
 
@@ -111,8 +111,8 @@ def test_origins_are_held_out_of_other_text_too(tmp_path, treebank):
     plain.write_text("Dámelo ya.\nSí.\nQueda esto.\n")
     origin = {"treebank": ["UD_Spanish-X"], "file": ["a.conllu"], "sent_id": ["s1"]}
     items = tiny.write_items(tmp_path / "items.parquet", [("Otra cosa.", "Otro cosa.")], **origin)
-    found, counts = build(tmp_path, treebank, [plain], [items], treebank_text=False)
-    assert found == ["Sí.", "Queda esto."]
+    result, counts = build(tmp_path, treebank, [plain], [items], treebank_text=False)
+    assert result == ["Sí.", "Queda esto."]
     assert counts["held_out"] == 1
 
 
@@ -131,8 +131,8 @@ def test_wikitext_is_undone(tmp_path):
 def test_long_text_is_thinned_evenly(tmp_path):
     plain = tmp_path / "plain.txt"
     plain.write_text("".join(f"Satz {i}\n" for i in range(100)))
-    found, counts = build(tmp_path, texts=[plain], max_sentences=10)
-    assert found == [f"Satz {i}" for i in range(0, 100, 10)]
+    result, counts = build(tmp_path, texts=[plain], max_sentences=10)
+    assert result == [f"Satz {i}" for i in range(0, 100, 10)]
     assert counts["available"] == 100
 
 
@@ -450,9 +450,9 @@ def test_training_killed_after_every_snapshot_ends_with_the_same_bytes(tmp_path,
         raise Killed
 
     def load(*arguments):
-        found = snapshot.load_snapshot(*arguments)
-        started.append(found[0])
-        return found
+        result = snapshot.load_snapshot(*arguments)
+        started.append(result[0])
+        return result
 
     monkeypatch.setattr(fitting, "load_snapshot", load)
     monkeypatch.setattr(fitting, "save_snapshot", save_and_die)

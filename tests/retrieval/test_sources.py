@@ -219,8 +219,8 @@ def test_an_empty_file(pin, output, server):
 def test_wrong_content(pin, output, server):
     server.body = DATA[:-1] + b"?"
     sentence = refuse(pin, output)
-    found = sha256(server.body).hexdigest()
-    assert f"has SHA-256 {found}, expected {pin.sha256}" in sentence
+    result = sha256(server.body).hexdigest()
+    assert f"has SHA-256 {result}, expected {pin.sha256}" in sentence
     assert pin.url in sentence
     assert "try again" in sentence
     assert list(output.parent.iterdir()) == []

@@ -76,8 +76,8 @@ def checkpoint_of(model, trained, directory, **changes):
 
 
 def engine_of(checkpoint, sharing="always", **options):
-    wanted = ScoringOptions(sharing=sharing, batch_tokens=200, **options)
-    return load_engine(checkpoint, "transformers", wanted)
+    expected = ScoringOptions(sharing=sharing, batch_tokens=200, **options)
+    return load_engine(checkpoint, "transformers", expected)
 
 
 def score(engine, texts):
@@ -86,13 +86,13 @@ def score(engine, texts):
 
 def plain(model, rows):
     """Log-probabilities after the first token, one sequence and one forward pass each."""
-    found = []
+    result = []
     for row in rows:
         ids = torch.tensor(row, dtype=torch.long)[None]
         with torch.no_grad():
             table = model(input_ids=ids).logits[0, :-1].float().log_softmax(-1)
-        found.append(table.gather(1, ids[0, 1:, None])[:, 0].numpy())
-    return found
+        result.append(table.gather(1, ids[0, 1:, None])[:, 0].numpy())
+    return result
 
 
 TEXTS = [
@@ -112,10 +112,10 @@ def test_padded_rows_and_shared_prefixes_equal_a_pass_for_each_sentence(trained,
     rows = [[0, *encoded.ids.tolist()] for encoded in engine.encode(texts)]
     assert engine._longest_shared > 0, kind
     for sharing in ("always", "never"):
-        for found, expected in zip(
+        for result, expected in zip(
             score(engine_of(checkpoint, sharing), texts), plain(model, rows), strict=True
         ):
-            np.testing.assert_allclose(found, expected, atol=2e-5)
+            np.testing.assert_allclose(result, expected, atol=2e-5)
 
 
 @pytest.mark.parametrize("kind", NOT_SHARING)
@@ -126,8 +126,8 @@ def test_architectures_that_cannot_share_prefixes_fall_back_with_a_reason(
     checkpoint = checkpoint_of(model, trained, tmp_path / "m")
     engine = engine_of(checkpoint)
     rows = [[0, *encoded.ids.tolist()] for encoded in engine.encode(TEXTS)]
-    for found, expected in zip(score(engine, TEXTS), plain(model, rows), strict=True):
-        np.testing.assert_allclose(found, expected, atol=2e-5)
+    for result, expected in zip(score(engine, TEXTS), plain(model, rows), strict=True):
+        np.testing.assert_allclose(result, expected, atol=2e-5)
     assert "prefixes are not shared (" in caplog.text
 
 
@@ -146,8 +146,8 @@ def test_sentences_longer_than_a_window_are_not_packed(trained, tmp_path):
     texts = [*tiny.sentences(30), "the dog", "the cat", "the dog sees"]
     rows = [[0, *encoded.ids.tolist()] for encoded in engine.encode(texts)]
     assert max(map(len, rows)) > 8  # these are not
-    for found, expected in zip(score(engine, texts), plain(model, rows), strict=True):
-        np.testing.assert_allclose(found, expected, atol=2e-5)
+    for result, expected in zip(score(engine, texts), plain(model, rows), strict=True):
+        np.testing.assert_allclose(result, expected, atol=2e-5)
     assert engine._longest_shared == shortest_window(model.config) == 8
     assert min(map(len, rows)) <= 8  # these are packed
 
@@ -158,10 +158,10 @@ def test_shared_prefixes_decide_as_padded_rows_do(trained, first):
     packed, padded = (
         score(engine_of(trained, sharing, **options), TEXTS) for sharing in ("always", "never")
     )
-    for one, other in zip(packed, padded, strict=True):
-        assert np.isnan(one).tolist() == np.isnan(other).tolist()
-        assert np.isnan(one).tolist() == [first == "skip"] + [False] * (len(one) - 1)
-        np.testing.assert_allclose(one, other, atol=1e-5)
+    for single, other in zip(packed, padded, strict=True):
+        assert np.isnan(single).tolist() == np.isnan(other).tolist()
+        assert np.isnan(single).tolist() == [first == "skip"] + [False] * (len(single) - 1)
+        np.testing.assert_allclose(single, other, atol=1e-5)
     totals = np.array([[np.nansum(row, dtype=float) for row in rows] for rows in (packed, padded)])
     decisions = totals[:, ::2] > totals[:, 1::2]
     assert decisions[0].tolist() == decisions[1].tolist()
@@ -223,8 +223,8 @@ def test_half_precision_shares_prefixes_too(trained, dtype):
     engine = engine_of(trained, dtype=dtype)
     packed, padded = (score(engine_of(trained, s, dtype=dtype), TEXTS) for s in ("always", "never"))
     assert engine._longest_shared > 0
-    for one, other in zip(packed, padded, strict=True):
-        np.testing.assert_allclose(one, other, atol=0.2)
+    for first, other in zip(packed, padded, strict=True):
+        np.testing.assert_allclose(first, other, atol=0.2)
 
 
 @pytest.fixture
@@ -235,10 +235,10 @@ def cramped(trained, monkeypatch):
         engine = engine_of(trained, sharing)
         forward = Decoder._forward
 
-        def limited(self, one):
-            if one.ids.size > most:
+        def limited(self, batch):
+            if batch.ids.size > most:
                 raise torch.OutOfMemoryError("out of memory")
-            return forward(self, one)
+            return forward(self, batch)
 
         engine._longest_shared  # noqa: B018 - is tried out while there is memory
         monkeypatch.setattr(Decoder, "_forward", limited)
@@ -256,9 +256,9 @@ def test_a_pass_too_big_for_memory_is_halved(trained, cramped, sharing):
 
 def test_a_sentence_too_big_for_memory_fails_alone(trained, cramped):
     texts = ["the dog", "the cat " + "that sees the bird " * 4, "the nurse"]
-    found = score(cramped("never", 16), texts)
-    assert found[1] == "out_of_memory"
-    assert [np.isnan(found[i]).any() for i in (0, 2)] == [False, False]
+    result = score(cramped("never", 16), texts)
+    assert result[1] == "out_of_memory"
+    assert [np.isnan(result[i]).any() for i in (0, 2)] == [False, False]
 
 
 def test_a_model_without_right_context_needs_no_mask(trained):

@@ -76,8 +76,8 @@ def test_one_switch_sets_what_can_be_set_and_says_where_it_cannot(models, archit
         follows = value in getattr(possible, setting)
         assert (value if follows else own) in key.split("|")
         assert follows or value not in key
-        told = f"{described.name}: {setting} is {value}, but the engine"
-        assert (told in caplog.text) == (not follows)
+        message = f"{described.name}: {setting} is {value}, but the engine"
+        assert (message in caplog.text) == (not follows)
         assert follows or f"it stays {own}" in caplog.text
 
 
@@ -134,8 +134,8 @@ def test_near_ties_of_an_engine_stand_in_place_of_those_of_the_format():
     ],
 )
 def test_a_variant_asks_for_what_its_name_says(variant, architecture, reason):
-    found = parse_variant(variant).obstacle(architecture, {})
-    assert found is None if reason is None else reason in found
+    result = parse_variant(variant).obstacle(architecture, {})
+    assert result is None if reason is None else reason in result
 
 
 def test_a_model_without_the_choice_has_no_obstacle_in_its_own_setting():

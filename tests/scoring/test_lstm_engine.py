@@ -16,7 +16,7 @@ from blimpworks.errors import UserError
 from blimpworks.judging.sides import Side, totals, without_end
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.models.lstm import END_ID
-from blimpworks.models.threads import one_thread
+from blimpworks.models.threads import single_thread
 from blimpworks.models.words import split_at_spaces
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.store import EMPTY
@@ -62,16 +62,16 @@ def by_hand(checkpoint, words, start="<eos>"):
     ids = {word: number for number, word in enumerate(words_of(checkpoint))}
     zeros = torch.zeros(settings["hidden"])
     states = [(zeros, zeros)] * settings["layers"]
-    found, last = [], start
+    result, last = [], start
     for word in words:
         inputs = weights["embedding.weight"][ids.get(last, ids["<unk>"])]
         for layer, (hidden, cell) in enumerate(states):
             states[layer] = lstm_step(weights, layer, inputs, hidden, cell)
             inputs = states[layer][0]
         logits = weights["head.weight"] @ inputs + weights["head.bias"]
-        found.append(logits.log_softmax(0)[ids.get(word, ids["<unk>"])].item())
+        result.append(logits.log_softmax(0)[ids.get(word, ids["<unk>"])].item())
         last = word
-    return found
+    return result
 
 
 def test_words_and_the_end_score_as_in_an_explicit_loop(checkpoint):
@@ -122,7 +122,7 @@ def test_batches_of_any_size_and_order_give_the_same(checkpoint):
     assert rows[1] == pytest.approx(rows[2], abs=1e-5)
 
 
-@one_thread()
+@single_thread()
 @torch.inference_mode()
 def padded(engine, texts):
     """Scores by one pass of torch's LSTM over whole sentences, behind an ``<eos>`` or nothing."""
@@ -131,8 +131,8 @@ def padded(engine, texts):
     rows = [torch.tensor([*lead, *each.ids.tolist()]) for each in engine.encode(texts)]
     ids = torch.nn.utils.rnn.pad_sequence(rows)
     normal = model.head(model.lstm(model.embedding(ids))[0]).log_softmax(-1)
-    found = [normal[range(len(row) - 1), n, row[1:]].numpy() for n, row in enumerate(rows)]
-    return found if lead else [np.concatenate([[np.nan], row]) for row in found]
+    result = [normal[range(len(row) - 1), n, row[1:]].numpy() for n, row in enumerate(rows)]
+    return result if lead else [np.concatenate([[np.nan], row]) for row in result]
 
 
 @pytest.fixture(scope="module")

@@ -59,7 +59,7 @@ def by_hand(checkpoint, text, hide=lambda token, word, words: False):
     model, tokenizer = plain(checkpoint)
     encoded = tokenizer(text)
     ids, words = encoded["input_ids"], encoded.word_ids()
-    found = []
+    result = []
     for token in range(1, len(ids) - 1):
         masked = list(ids)
         for other in range(1, len(ids) - 1):
@@ -67,8 +67,8 @@ def by_hand(checkpoint, text, hide=lambda token, word, words: False):
                 masked[other] = tokenizer.mask_token_id
         with torch.no_grad():
             logits = model(torch.tensor([masked])).logits
-        found.append(logits.log_softmax(-1)[0, token, ids[token]].item())
-    return found
+        result.append(logits.log_softmax(-1)[0, token, ids[token]].item())
+    return result
 
 
 def test_each_token_is_masked_alone(checkpoint):
@@ -111,12 +111,12 @@ def test_a_single_piece_scores_as_the_word_masked_by_hand(checkpoint):
     requests = [region(text, text.split()[2]) for text in texts]
     pairs = zip(requests, engine.encode(texts), strict=True)
     encoded = [request.restrict(tokens) for request, tokens in pairs]
-    assert [int(e.wanted.sum()) for e in encoded] == [1, 1]
-    scores = [row[e.wanted][0] for row, e in zip(engine.logprobs(encoded), encoded, strict=True)]
+    assert [int(e.to_score.sum()) for e in encoded] == [1, 1]
+    scores = [row[e.to_score][0] for row, e in zip(engine.logprobs(encoded), encoded, strict=True)]
     model, tokenizer = plain(checkpoint)
-    asked = tokenizer("the dog [MASK] the cat.", return_tensors="pt")
+    requested = tokenizer("the dog [MASK] the cat.", return_tensors="pt")
     with torch.no_grad():
-        logits = model(**asked).logits[0, 3]
+        logits = model(**requested).logits[0, 3]
     sees, likes = tokenizer.convert_tokens_to_ids(["sees", "likes"])
     logprobs = logits.log_softmax(-1)
     assert scores == pytest.approx([logprobs[sees].item(), logprobs[likes].item()], abs=1e-5)
@@ -130,21 +130,21 @@ def test_a_word_of_several_pieces_is_not_masked_whole(checkpoint):
     text = "the doctors see the cat."
     request = region(text, "doctors")
     [encoded] = [request.restrict(e) for e in engine.encode([text])]
-    pieces = int(encoded.wanted.sum())
+    pieces = int(encoded.to_score.sum())
     assert pieces > 1, "so that a method with the single-piece rule gives it no score"
     [row] = engine.logprobs([encoded])
     everything = by_hand(checkpoint, text)
-    assert row[encoded.wanted] == pytest.approx(np.array(everything)[encoded.wanted], abs=1e-5)
+    assert row[encoded.to_score] == pytest.approx(np.array(everything)[encoded.to_score], abs=1e-5)
 
 
 def test_only_wanted_tokens_are_scored(checkpoint):
     engine = open_masked(checkpoint)
     assert engine.regional
     [encoded] = engine.encode(["the dog sees the cat."])
-    wanted = np.array([False, True, False, False, True, False])
-    rows = engine.logprobs([encoded, Encoded(encoded.ids, encoded.ends, wanted)])
-    assert np.isnan(rows[1]).tolist() == (~wanted).tolist()
-    assert rows[1][wanted] == pytest.approx(rows[0][wanted], abs=1e-5)
+    expected = np.array([False, True, False, False, True, False])
+    rows = engine.logprobs([encoded, Encoded(encoded.ids, encoded.ends, expected)])
+    assert np.isnan(rows[1]).tolist() == (~expected).tolist()
+    assert rows[1][expected] == pytest.approx(rows[0][expected], abs=1e-5)
 
 
 @pytest.mark.parametrize("pll", ["original", "within_word_l2r"])

@@ -134,16 +134,16 @@ def evaluate(model, name, directory, pairs):
         "metric_list": [{"metric": "acc", "aggregation": "mean", "higher_is_better": True}],
         **HARNESS_TASKS[name],
     }
-    found = simple_evaluate(
+    result = simple_evaluate(
         model=model,
         tasks=[task],
         task_manager=TaskManager(include_defaults=False),
         bootstrap_iters=0,
     )
-    samples = found["samples"][f"local_{name}"]
+    samples = result["samples"][f"local_{name}"]
     samples.sort(key=lambda sample: sample["doc_id"])
     scores = [choice[0] for sample in samples for choice in sample["filtered_resps"]]
-    return np.array(scores), found["results"][f"local_{name}"]["acc,none"]
+    return np.array(scores), result["results"][f"local_{name}"]["acc,none"]
 
 
 @pytest.mark.slow

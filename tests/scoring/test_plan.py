@@ -28,16 +28,16 @@ def options(**changes):
 
 
 def test_a_sentence_of_several_pairs_and_benchmarks_is_asked_for_once(tmp_path):
-    one = tiny.write_items(tmp_path / "one.parquet", [("a dog", "a dogs"), ("a dog", "a cat")])
+    first = tiny.write_items(tmp_path / "one.parquet", [("a dog", "a dogs"), ("a dog", "a cat")])
     other = tiny.write_items(tmp_path / "other.parquet", [("a cat", "a dog")])
-    assert requests_of([one, other]) == {Request("a dog"), Request("a dogs"), Request("a cat")}
+    assert requests_of([first, other]) == {Request("a dog"), Request("a dogs"), Request("a cat")}
 
 
 def test_a_region_of_a_sentence_is_another_request_than_the_whole(tmp_path):
     items = tiny.write_items(tmp_path / "items.parquet", [("a dog sees", "a dogs sees")])
-    found = requests_of([items], regions=True)
-    assert found == {Request("a dog sees", 2, 5), Request("a dogs sees", 2, 6)}
-    keys = sentence_keys("engine", found | requests_of([items]))
+    result = requests_of([items], regions=True)
+    assert result == {Request("a dog sees", 2, 5), Request("a dogs sees", 2, 6)}
+    keys = sentence_keys("engine", result | requests_of([items]))
     assert len({*keys.values()}) == 4
 
 
@@ -50,15 +50,15 @@ def test_an_item_without_a_sentence_is_told(tmp_path):
 def test_a_region_is_the_tokens_that_overlap_it():
     encoded = Encoded(np.arange(4, dtype=np.int32), np.array([1, 5, 8, 10], dtype=np.int32))
     assert Request("x" * 10).restrict(encoded) is encoded
-    wanted = Request("x" * 10, 2, 6).restrict(encoded).wanted
-    assert wanted.tolist() == [False, True, True, False]
+    expected = Request("x" * 10, 2, 6).restrict(encoded).to_score
+    assert expected.tolist() == [False, True, True, False]
 
 
 @given(st.lists(st.integers(0, 4)), st.integers(-1, 12), st.integers(0, 12))
 def test_overlap_is_that_of_the_tokens_characters(widths, first, after):
     ends = np.cumsum(widths, dtype=np.int64)
-    found = overlaps(token_starts(ends), ends, first, after)
-    for start, end, inside in zip(token_starts(ends), ends, found, strict=True):
+    result = overlaps(token_starts(ends), ends, first, after)
+    for start, end, inside in zip(token_starts(ends), ends, result, strict=True):
         own = range(start, end) or range(start, start + 1)
         assert inside == (first >= 0 and any(first <= c < after for c in own))
 

@@ -132,9 +132,9 @@ def test_loading_is_told_from_scoring(score, tmp_path):
     begun = time.monotonic()
     score(Watches(Progress(path), Slow(load=1.0, shard=0.05)))
     took = time.monotonic() - begun
-    found = read_progress(path)
-    assert 0.8 < found.load_seconds < took - 0.4
-    assert found.load_seconds + found.score_seconds == pytest.approx(took, abs=0.2)
+    result = read_progress(path)
+    assert 0.8 < result.load_seconds < took - 0.4
+    assert result.load_seconds + result.score_seconds == pytest.approx(took, abs=0.2)
 
 
 def test_the_attempt_is_the_environments_or_one_of_its_own(score, tmp_path, monkeypatch):
@@ -248,10 +248,10 @@ def test_the_command_exits_to_be_tried_again(models, items, tmp_path):
     assert "blimpworks: 0 of " in early.stderr
     assert "Traceback" not in early.stderr
     assert [path.name for path in out.rglob("*")] == []
-    told = json.loads(log.with_suffix(".progress.json").read_text())
-    assert (told["done"], told["attempt"]) == (0, ID)
+    message = json.loads(log.with_suffix(".progress.json").read_text())
+    assert (message["done"], message["attempt"]) == (0, ID)
     late = run(time.time() + 3600)
     assert late.returncode == 0, late.stderr
-    told = json.loads(log.with_suffix(".progress.json").read_text())
-    assert told["done"] == told["sentences"] == told["new"] > 0
+    message = json.loads(log.with_suffix(".progress.json").read_text())
+    assert message["done"] == message["sentences"] == message["new"] > 0
     assert not [path for path in out.glob("*.prov.json") if "progress" in path.read_text()]

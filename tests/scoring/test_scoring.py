@@ -100,8 +100,8 @@ def test_transformers_equals_the_naive_forward(models, tmp_path, first):
     checkpoint = changed(models["transformers"], tmp_path / "m", first_token=first)
     engine = load_engine(checkpoint, "transformers", OPTIONS)
     texts = tiny.sentences(12, seed=2) + ODD
-    found = engine.logprobs(engine.encode(texts))
-    for text, row in zip(texts, found, strict=True):
+    result = engine.logprobs(engine.encode(texts))
+    for text, row in zip(texts, result, strict=True):
         skipped = int(first == "skip")
         assert np.isnan(row[:skipped]).all()
         np.testing.assert_allclose(row[skipped:], naive(checkpoint, text, first), atol=1e-5)
@@ -165,8 +165,8 @@ def test_token_ends_rise_to_the_end_of_the_text_or_of_its_last_word(engine):
 def test_part_of_a_character_ends_before_it():
     starts = np.array([0, 1, 1, 1, 2], dtype=np.int32)
     ends = np.array([1, 2, 2, 2, 5], dtype=np.int32)
-    one, two = np.array([5]), np.array([5, 0, 5])
-    assert complete_characters(starts, ends, one).tolist() == [1, 1, 1, 2, 5]
+    first, two = np.array([5]), np.array([5, 0, 5])
+    assert complete_characters(starts, ends, first).tolist() == [1, 1, 1, 2, 5]
     twice = complete_characters(np.tile(starts, 2), np.tile(ends, 2), two)
     assert twice.tolist() == [1, 1, 1, 2, 5, 1, 1, 1, 2, 5]
 
@@ -199,8 +199,8 @@ def test_equal_sentences_are_scored_once_and_items_listed_once(models, tmp_path)
     table = scored(items, models["kenlm"], tmp_path)
     assert table["item_id"].to_pylist() == ["a", "b"]
     assert read_manifest(tmp_path / "manifest.json").sentences == 2
-    one, other = table.to_pylist()
-    assert one["logprob_good"] == other["logprob_bad"]
+    first, other = table.to_pylist()
+    assert first["logprob_good"] == other["logprob_bad"]
 
 
 def test_too_long_and_empty_sentences_have_no_score(models, tmp_path):
@@ -237,10 +237,10 @@ def test_what_a_killed_run_left_is_completed_to_the_same_bytes(
     if torn and kept:
         shards[0].write_bytes(shards[0].read_bytes()[:-100])
     scored(items, models["transformers"], directory)
-    found = tiny.contents(directory)
-    extra = set(found) - set(whole)
+    result = tiny.contents(directory)
+    extra = set(result) - set(whole)
     assert extra == ({f"shards/{shards[0].name}.corrupt"} if torn and kept else set())
-    assert {name: found[name] for name in whole} == whole
+    assert {name: result[name] for name in whole} == whole
 
 
 def test_damage_inside_a_shard_is_found(models, tmp_path, caplog):
@@ -289,9 +289,9 @@ def test_altered_numbers_do_not_pass_as_scores(models, tmp_path, caplog):
     pq.write_table(pa.Table.from_pylist(rows, schema=read.schema), shard)
     assert scored(items, models["kenlm"], tmp_path).equals(table)
     assert "its name is not its digest. It is set aside" in caplog.text
-    found = tiny.contents(tmp_path)
-    assert found.pop(f"shards/{shard.name}.corrupt") != whole[f"shards/{shard.name}"]
-    assert found == whole
+    result = tiny.contents(tmp_path)
+    assert result.pop(f"shards/{shard.name}.corrupt") != whole[f"shards/{shard.name}"]
+    assert result == whole
 
 
 @pytest.fixture
@@ -308,7 +308,7 @@ def edit(tmp_path, monkeypatch):
         source.write_text(text.replace(old, new), encoding="utf-8")
         monkeypatch.setattr(digest, "package_folders", lambda: {"blimpworks": copy})
         monkeypatch.setattr(digest, "recall", lambda entries: None)
-        monkeypatch.setattr(digest, "remember", lambda *found: None)
+        monkeypatch.setattr(digest, "remember", lambda *result: None)
         for cache in caches:
             cache.cache_clear()
 

@@ -106,10 +106,10 @@ def test_a_full_disk_is_told_and_costs_no_more_than_the_shard_in_hand(
 
     enlarge = ["mount", "-o", "remount,size=8m", str(small_disk)]
     subprocess.run(enlarge, check=True)
-    status, told = score(items, model, small_disk)
-    assert status == 0, told
+    status, message = score(items, model, small_disk)
+    assert status == 0, message
     sentences = json.loads((small_disk / "manifest.json").read_text())["sentences"]
-    assert f"{sentences - 20 * len(kept)} of them new" in told
+    assert f"{sentences - 20 * len(kept)} of them new" in message
     assert shards(small_disk) == whole
 
 

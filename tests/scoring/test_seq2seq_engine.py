@@ -44,14 +44,14 @@ def guesses(model, tokenizer, text):
     *ids, end = tokenizer(text)["input_ids"]
     assert end == tokenizer.eos_token_id
     sentinel = tokenizer.convert_tokens_to_ids("<extra_id_0>")
-    found = []
+    result = []
     for token, target in enumerate(ids):
         source = torch.tensor([[*ids[:token], sentinel, *ids[token + 1 :], end]])
         with torch.no_grad():
             # The model shifts labels to the right and puts the start token first.
             logits = model(input_ids=source, labels=torch.tensor([[sentinel, target]])).logits
-        found.append(logits.log_softmax(-1)[0, 1, target].item())
-    return found
+        result.append(logits.log_softmax(-1)[0, 1, target].item())
+    return result
 
 
 def outputs(model, tokenizer, text, source=""):
@@ -121,10 +121,10 @@ def test_masked_form_scores_only_wanted_tokens(checkpoint):
     assert engine.regional
     assert not open_seq2seq(checkpoint, "target").regional
     [encoded] = engine.encode(TEXTS[:1])
-    wanted = np.arange(len(encoded.ids)) == 2
-    whole, part = engine.logprobs([encoded, Encoded(encoded.ids, encoded.ends, wanted)])
-    assert np.isfinite(part).tolist() == wanted.tolist()
-    assert part[wanted] == pytest.approx(whole[wanted], abs=1e-5)
+    expected = np.arange(len(encoded.ids)) == 2
+    whole, part = engine.logprobs([encoded, Encoded(encoded.ids, encoded.ends, expected)])
+    assert np.isfinite(part).tolist() == expected.tolist()
+    assert part[expected] == pytest.approx(whole[expected], abs=1e-5)
 
 
 @pytest.mark.parametrize("form", FORMS)

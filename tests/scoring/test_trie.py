@@ -3,9 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blimpworks.scoring.levels import runs
 from blimpworks.scoring.passes import packed_passes, padded_passes
-from blimpworks.scoring.trie import build_trie, plan_rows
+from blimpworks.scoring.trie import build_trie, plan_rows, runs
 
 # Few ids, so that prefixes, repeats and empty sequences come about by themselves.
 SEQUENCES = st.lists(st.lists(st.integers(0, 3), max_size=8), max_size=25)
@@ -33,9 +32,9 @@ def path_to(trie, node):
 @given(SEQUENCES)
 def test_a_tree_has_one_node_for_each_distinct_prefix_in_depth_first_order(sequences):
     trie = build_trie(*flatten(sequences))
-    found = [path_to(trie, node) for node in range(len(trie.token))]
-    assert found == prefixes(sequences)
-    assert trie.depth.tolist() == [len(path) - 1 for path in found]
+    result = [path_to(trie, node) for node in range(len(trie.token))]
+    assert result == prefixes(sequences)
+    assert trie.depth.tolist() == [len(path) - 1 for path in result]
 
 
 @given(SEQUENCES)
@@ -43,8 +42,8 @@ def test_every_sequence_is_found_again_along_its_path(sequences):
     flat, lengths = flatten(sequences)
     trie = build_trie(flat, lengths)
     assert trie.token[trie.paths].tolist() == flat.tolist()
-    found = [path_to(trie, node) for node in trie.paths]
-    assert found == [tuple(s[: k + 1]) for s in sequences for k in range(len(s))]
+    result = [path_to(trie, node) for node in trie.paths]
+    assert result == [tuple(s[: k + 1]) for s in sequences for k in range(len(s))]
 
 
 @given(SEQUENCES)
@@ -59,9 +58,9 @@ def test_a_subtree_ends_after_the_last_node_below(sequences):
 @given(SEQUENCES, st.randoms(use_true_random=False))
 def test_a_tree_does_not_depend_on_the_order_of_sequences(sequences, random):
     shuffled = random.sample(sequences, len(sequences))
-    one, other = build_trie(*flatten(sequences)), build_trie(*flatten(shuffled))
+    first, other = build_trie(*flatten(sequences)), build_trie(*flatten(shuffled))
     for name in ("token", "parent", "depth", "end"):
-        assert getattr(one, name).tolist() == getattr(other, name).tolist()
+        assert getattr(first, name).tolist() == getattr(other, name).tolist()
 
 
 @given(SEQUENCES, WIDTHS)
@@ -99,17 +98,17 @@ def cells_of(found):
 @given(SEQUENCES, st.integers(1, 30), st.booleans())
 def test_runs_take_each_inner_node_once_after_what_stands_before_it(sequences, most, merge):
     trie = build_trie(*flatten(sequences), merge=merge)
-    found = list(cells_of(runs(trie, most)))
+    result = list(cells_of(runs(trie, most)))
     inner = sorted(path_to(trie, node) for node in {*trie.parent.tolist()} - {-1})
-    assert sorted(cell for _, cells in found for cell in cells) == inner
+    assert sorted(cell for _, cells in result for cell in cells) == inner
     edges = [
         (node, cells[parent])
-        for run, cells in found
+        for run, cells in result
         for node, parent in zip(run.edge_node, run.edge_parent, strict=True)
     ]
     assert sorted(node for node, _ in edges) == np.flatnonzero(trie.parent >= 0).tolist()
     assert all(path_to(trie, node)[:-1] == cell for node, cell in edges)
-    for run, _ in found:
+    for run, _ in result:
         assert len(run.token) == 1 or run.token.size <= most
         assert (np.diff(run.edge_parent) >= 0).all()
 
@@ -127,16 +126,16 @@ def passes_of(sequences, width, most):
 
 @given(SEQUENCES, WIDTHS, st.integers(1, 60))
 def test_in_a_packed_row_a_token_sees_its_prefix_and_nothing_else(sequences, width, most):
-    for one in passes_of(sequences, width, most)[1]:
-        assert one.ids.size <= max(most, one.ids.shape[1])
-        for depths, numbers, ends in zip(one.depth, one.number, one.end, strict=True):
+    for each in passes_of(sequences, width, most)[1]:
+        assert each.ids.size <= max(most, each.ids.shape[1])
+        for depths, numbers, ends in zip(each.depth, each.number, each.end, strict=True):
             for depth, number in zip(depths, numbers, strict=True):
                 seen = (numbers <= number) & (number < ends)
                 assert depths[seen].tolist() == list(range(depth + 1))
-        for row, column in zip(*np.nonzero(one.read), strict=True):
-            number = one.number[row]
-            seen = (number <= number[column]) & (number[column] < one.end[row])
-            assert tuple(one.ids[row][seen]) in prefixes(sequences)
+        for row, column in zip(*np.nonzero(each.read), strict=True):
+            number = each.number[row]
+            seen = (number <= number[column]) & (number[column] < each.end[row])
+            assert tuple(each.ids[row][seen]) in prefixes(sequences)
 
 
 def targets(one):
@@ -155,29 +154,29 @@ def targets(one):
 @given(SEQUENCES, WIDTHS, st.integers(1, 60))
 def test_packed_passes_ask_for_every_token_after_the_first_once(sequences, width, most):
     trie, passes = passes_of(sequences, width, most)
-    found = {place: (*before, token) for one in passes for place, before, token in targets(one)}
-    assert sum(len(one.place) for one in passes) == len(found)
-    assert sorted(found.values()) == [p for p in prefixes(sequences) if len(p) > 1]
-    assert all(path_to(trie, node) == path for node, path in found.items())
+    result = {place: (*before, token) for each in passes for place, before, token in targets(each)}
+    assert sum(len(each.place) for each in passes) == len(result)
+    assert sorted(result.values()) == [p for p in prefixes(sequences) if len(p) > 1]
+    assert all(path_to(trie, node) == path for node, path in result.items())
 
 
 @given(SEQUENCES, st.integers(1, 60))
 def test_padded_passes_ask_for_every_token_after_the_first_once(sequences, most):
     passes = list(padded_passes(*flatten(sequences), most))
-    found = {place: (*before, token) for one in passes for place, before, token in targets(one)}
+    result = {place: (*before, token) for each in passes for place, before, token in targets(each)}
     every = [tuple(s[: k + 1]) for s in sequences for k in range(len(s))]
-    assert found == {place: path for place, path in enumerate(every) if len(path) > 1}
-    assert all(one.ids.size <= most or len(one.ids) == 1 for one in passes)
+    assert result == {place: path for place, path in enumerate(every) if len(path) > 1}
+    assert all(each.ids.size <= most or len(each.ids) == 1 for each in passes)
 
 
 @given(SEQUENCES, WIDTHS, st.booleans())
 def test_halves_of_a_pass_ask_for_what_the_whole_asks_for(sequences, width, packed):
     flat, lengths = flatten(sequences)
     passes = passes_of(sequences, width, 1000)[1] if packed else padded_passes(flat, lengths, 1000)
-    for one in passes:
-        if len(one.ids) > 1:
-            parts = [target for half in one.halves() for target in targets(half)]
-            assert parts == list(targets(one))
+    for each in passes:
+        if len(each.ids) > 1:
+            parts = [target for half in each.halves() for target in targets(half)]
+            assert parts == list(targets(each))
 
 
 @settings(max_examples=20)

@@ -22,7 +22,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import read_checkpoint, seal
-from blimpworks.models.threads import one_thread
+from blimpworks.models.threads import single_thread
 from blimpworks.scoring.engine import Encoded
 from blimpworks.scoring.run import score_items
 from support import tiny, vllm_kit
@@ -31,9 +31,8 @@ from support.vllm_kit import IN_PROCESS, ODD, OPTIONS
 pytest.importorskip("vllm", reason="no vLLM here: `make vllm`, then .vllm/bin/python -m pytest")
 from vllm.engine.arg_utils import EngineArgs
 
-from blimpworks.scoring.vllm_engine import VllmEngine
+from blimpworks.scoring.vllm_engine import ServedModel, VllmEngine
 from blimpworks.scoring.vllm_in_process import LoadedModel
-from blimpworks.scoring.vllm_served import ServedModel
 from blimpworks.scoring.vllm_server import VllmServer, free_port
 from blimpworks.scoring.vllm_setup import Machine, make_setup
 
@@ -85,7 +84,7 @@ def naive(checkpoint):
     tokenizer = AutoTokenizer.from_pretrained(checkpoint.parent)
     model = AutoModelForCausalLM.from_pretrained(checkpoint.parent, dtype=torch.float32)
 
-    @one_thread()
+    @single_thread()
     @torch.inference_mode()
     def score(text, first):
         lead = [] if first == "skip" else [getattr(tokenizer, f"{first}_token_id")]
@@ -104,9 +103,9 @@ def test_scores_equal_transformers_in_float32(
 ):
     described = read_checkpoint(checkpoint).model_copy(update={"first_token": first})
     engine = VllmEngine(checkpoint, described, OPTIONS, served)
-    found = engine.logprobs(engine.encode(TEXTS))
+    result = engine.logprobs(engine.encode(TEXTS))
     largest = 0.0
-    for text, encoded, row in zip(TEXTS, engine.encode(TEXTS), found, strict=True):
+    for text, encoded, row in zip(TEXTS, engine.encode(TEXTS), result, strict=True):
         skipped = int(first == "skip" and bool(text))
         expected = naive(text, first)
         assert len(row) == len(encoded.ids) == skipped + len(expected)
@@ -149,19 +148,19 @@ def test_a_prompt_that_is_refused_does_not_spoil_its_neighbours(mode, engine, se
     good = [0, *engine.encode(["the dog sees."])[0].ids.tolist()]
     longest = (good * setup.longest)[: setup.longest - 1]
     assert len(longest) - 1 == engine.limit
-    found = model.logprobs([good, longest, [*longest, 0], good, good])
-    assert found[2] == "refused"
-    assert len(found[1]) == engine.limit
-    assert found[0].tobytes() == found[3].tobytes() == found[4].tobytes()
+    result = model.logprobs([good, longest, [*longest, 0], good, good])
+    assert result[2] == "refused"
+    assert len(result[1]) == engine.limit
+    assert result[0].tobytes() == result[3].tobytes() == result[4].tobytes()
 
 
 def test_an_id_that_the_model_does_not_know_is_refused(engine):
     (known,) = engine.encode(["the dog sees."])
     unknown = Encoded(np.array([5, 320], dtype=np.int32), np.array([1, 2], dtype=np.int32))
-    found = engine.logprobs([known, unknown, known])
-    assert found[1] == "refused"
-    assert np.isfinite(found[0]).all()
-    assert np.isfinite(found[2]).all()
+    result = engine.logprobs([known, unknown, known])
+    assert result[1] == "refused"
+    assert np.isfinite(result[0]).all()
+    assert np.isfinite(result[2]).all()
 
 
 def test_the_server_wants_its_token_which_no_command_line_shows(served, engine):
@@ -189,10 +188,10 @@ def test_a_server_killed_during_a_job_is_started_again(served, engine, victim):
     lines = vllm_kit.commands()
     (number,) = [n for n in before if victim in lines.get(n, "") and "supervisor" not in lines[n]]
     threading.Timer(0.2, os.kill, (number, signal.SIGKILL)).start()
-    found = engine.logprobs(encoded)
+    result = engine.logprobs(encoded)
     assert number not in vllm_kit.commands()
-    assert not any(row is None or isinstance(row, str) for row in found)
-    assert [row.tobytes() for row in found[:10]] == [row.tobytes() for row in expected]
+    assert not any(row is None or isinstance(row, str) for row in result)
+    assert [row.tobytes() for row in result[:10]] == [row.tobytes() for row in expected]
 
 
 @pytest.mark.parametrize("mode", ["served", "in_process"])
@@ -281,12 +280,12 @@ def test_a_sentence_that_ends_the_server_each_time_is_marked_alone(setup, engine
     prompts = [[0, *each.ids.tolist()] for each in engine.encode(TEXTS[:60])]
     model = Poisoned(setup)
     model.fatal, model.others = prompts[33], vllm_kit.family(os.getpid())
-    found = model.logprobs(prompts)
+    result = model.logprobs(prompts)
     again = model.logprobs(prompts[:3])
     model.close()
-    assert found[33] in {"refused", "out_of_memory"}
-    assert [i for i, row in enumerate(found) if isinstance(row, str)] == [33]
-    assert again[0].tobytes() == found[0].tobytes()
+    assert result[33] in {"refused", "out_of_memory"}
+    assert [i for i, row in enumerate(result) if isinstance(row, str)] == [33]
+    assert again[0].tobytes() == result[0].tobytes()
     assert model.starts == 4  # all at once, one batch at a time, one sentence at a time, the rest
 
 
@@ -441,23 +440,23 @@ def staged(setup, monkeypatch):
 def test_requests_are_repeated_where_that_can_help(staged, moods, outcome):
     model, _ = staged(lambda self, prompts: moods.pop(0))
     model._start()
-    found = model.send([[0, 5]])
-    assert (found if isinstance(found, str) else found[0].tolist()) in (outcome, [outcome])
+    result = model.send([[0, 5]])
+    assert (result if isinstance(result, str) else result[0].tolist()) in (outcome, [outcome])
     assert not moods
 
 
 def test_an_answer_that_memory_ran_out_halves_the_batch(staged):
-    asked = []
+    requested = []
 
     def mood(self, prompts):
-        asked.append(len(prompts))
+        requested.append(len(prompts))
         return 500 if len(prompts) > 6 or [7, 5] in prompts else 200
 
     model, kind = staged(mood)
-    found = model.logprobs([[number, 5] for number in range(20)])
-    assert found[7] == "out_of_memory"
-    assert [row.tolist() for i, row in enumerate(found) if i != 7] == [[-1.5]] * 19
-    assert max(asked) == 20
+    result = model.logprobs([[number, 5] for number in range(20)])
+    assert result[7] == "out_of_memory"
+    assert [row.tolist() for i, row in enumerate(result) if i != 7] == [[-1.5]] * 19
+    assert max(requested) == 20
     assert kind.starts == 1
 
 
@@ -474,18 +473,18 @@ def dies_of(*culprits):
 )
 def test_of_a_server_that_died_only_the_culprit_is_marked(staged, said, mark):
     model, kind = staged(dies_of(47), said)
-    found = model.logprobs([[number, 5] for number in range(90)])
-    assert found[47] == mark
-    assert [row.tolist() for i, row in enumerate(found) if i != 47] == [[-1.5]] * 89
+    result = model.logprobs([[number, 5] for number in range(90)])
+    assert result[47] == mark
+    assert [row.tolist() for i, row in enumerate(result) if i != 47] == [[-1.5]] * 89
     assert kind.starts == 4
 
 
 def test_many_deadly_sentences_in_a_row_do_not_end_a_job_whose_server_scores_others(staged):
     deadly = range(80, 90)  # the longest of a shard, say; more than `restarts`
     model, _ = staged(dies_of(*deadly), "Segmentation fault")
-    found = model.logprobs([[number, 5] for number in range(90)])
-    assert [i for i, row in enumerate(found) if row == "refused"] == [*deadly]
-    assert [row.tolist() for row in found[:80]] == [[-1.5]] * 80
+    result = model.logprobs([[number, 5] for number in range(90)])
+    assert [i for i, row in enumerate(result) if row == "refused"] == [*deadly]
+    assert [row.tolist() for row in result[:80]] == [[-1.5]] * 80
 
 
 def test_a_server_that_dies_of_every_sentence_ends_the_job(staged):
@@ -516,8 +515,8 @@ def test_a_server_that_no_longer_scores_what_it_scored_ends_the_job_and_blames_n
 @pytest.mark.parametrize("status", [401, 403, 404])
 def test_answers_of_another_server_refuse_nothing(staged, status):
     model, kind = staged(lambda self, prompts: status if self.starts == 1 else 200)
-    found = model.logprobs([[number, 5] for number in range(90)])
-    assert [row.tolist() for row in found] == [[-1.5]] * 90
+    result = model.logprobs([[number, 5] for number in range(90)])
+    assert [row.tolist() for row in result] == [[-1.5]] * 90
     assert kind.starts == 2
     model, _ = staged(lambda self, prompts: status)
     with pytest.raises(UserError, match="failed, 3 times in a row"):

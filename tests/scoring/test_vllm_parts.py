@@ -20,12 +20,11 @@ from transformers import Gemma3Config, Gemma3TextConfig
 
 from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.errors import UserError
-from blimpworks.generation.vllm_answers import make_answer_setup
+from blimpworks.generation.vllm_engine import make_generation_setup
 from blimpworks.records.digest import reachable
 from blimpworks.scoring import vllm_supervisor
 from blimpworks.scoring.engine import Encoded, load_engine
-from blimpworks.scoring.vllm_batches import run_batches
-from blimpworks.scoring.vllm_client import trouble
+from blimpworks.scoring.vllm_client import run_batches, trouble
 from blimpworks.scoring.vllm_engine import ENTRIES, score_encoded
 from blimpworks.scoring.vllm_server import command_line, make_directory, telling_line
 from blimpworks.scoring.vllm_setup import Machine, make_setup
@@ -41,16 +40,16 @@ def test_only_the_prompt_that_is_to_blame_is_marked(kinds, size):
     def attempt(batches):
         outcomes = []
         for batch in batches:
-            found = [kinds[number] for (number,) in batch if kinds[number] != "good"]
-            deadly = "deadly" in found and len(batch) > 1
-            troubles = ["deadly"] if deadly else [MARKS[kind] for kind in found]
+            result = [kinds[number] for (number,) in batch if kinds[number] != "good"]
+            deadly = "deadly" in result and len(batch) > 1
+            troubles = ["deadly"] if deadly else [MARKS[kind] for kind in result]
             # Whoever computes is gone twice: what was under way comes again.
             rows = [np.array([number], dtype=np.float32) for (number,) in batch]
             outcomes.append(next(lost, None) or (troubles[0] if troubles else rows))
         return outcomes
 
-    found = run_batches([[i] for i in range(len(kinds))], size, attempt)
-    for number, (kind, row) in enumerate(zip(kinds, found, strict=True)):
+    result = run_batches([[i] for i in range(len(kinds))], size, attempt)
+    for number, (kind, row) in enumerate(zip(kinds, result, strict=True)):
         assert row == (MARKS[kind] or number)
 
 
@@ -73,15 +72,15 @@ def test_nothing_to_score_asks_no_model():
         raise AssertionError(prompts)
 
     batch = [Encoded(np.array(ids, np.int32), np.array(ids, np.int32)) for ids in ([], [7])]
-    found = score_encoded(batch, [], 9, score)
-    assert [row.tolist() for row in found[:1]] == [[]]
-    assert np.isnan(found[1]).tolist() == [True]
+    result = score_encoded(batch, [], 9, score)
+    assert [row.tolist() for row in result[:1]] == [[]]
+    assert np.isnan(result[1]).tolist() == [True]
     assert score_encoded([batch[1]], [], 7, score) == ["refused"]
 
 
 def test_the_key_follows_what_decides_numbers_and_not_how_servers_are_kept():
     reached = {name for module, name in reachable(*ENTRIES) if ".vllm_" in module}
-    assert {"Setup", "make_setup", "score_encoded", "read_answer", "read_flat"} <= reached
+    assert {"Setup", "make_setup", "score_encoded", "read_response", "read_flat"} <= reached
     keeping = {"VllmServer", "ServedModel", "LoadedModel", "VllmEngine", "run_batches"}
     assert not reached & (keeping | {"telling_line", "trouble", "RETRIES", "free_port", "main"})
 
@@ -92,11 +91,11 @@ def test_the_sockets_of_a_server_have_names_that_the_system_takes(count, monkeyp
         place = Path(short, "d" * count)
         place.mkdir(parents=True)
         monkeypatch.setattr(tempfile, "tempdir", str(place))
-        made = make_directory()
+        result = make_directory()
         with socket.socket(socket.AF_UNIX) as listener:
-            listener.bind(str(made / str(uuid.uuid4())))
-        assert (made.parent == place) == (count == 3)
-        shutil.rmtree(made)
+            listener.bind(str(result / str(uuid.uuid4())))
+        assert (result.parent == place) == (count == 3)
+        shutil.rmtree(result)
 
 
 @pytest.fixture
@@ -131,7 +130,7 @@ def test_only_answers_on_gpus_use_graphs_and_share_prefixes(tmp_path, monkeypatc
     monkeypatch.setattr("blimpworks.scoring.vllm_setup.find_machine", lambda: machine)
     Gemma3TextConfig(vocab_size=300).save_pretrained(tmp_path)
     save_file({"w": np.zeros(1, dtype=np.float32)}, tmp_path / "model.safetensors")
-    setup = make_answer_setup(tmp_path, "bfloat16", GenerationJobOptions())
+    setup = make_generation_setup(tmp_path, "bfloat16", GenerationJobOptions())
     assert flags <= {*command_line(setup, "127.0.0.1", 1)}
     scores = make_setup(tmp_path, "bfloat16", setup.options)
     assert {"--enforce-eager", "--no-enable-prefix-caching"} <= {

@@ -3,7 +3,7 @@
 import functools
 
 from blimpworks.cluster.needs import needs_of
-from blimpworks.cluster.expectations import expected_items
+from blimpworks.cluster.estimate import expected_items
 from blimpworks.cluster.packs import pack_parts
 from blimpworks.cluster.requests import (
     cpu_request,

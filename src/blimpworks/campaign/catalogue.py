@@ -206,12 +206,12 @@ def read_rows(kind: type[Row], path: Path) -> list[Row]:
         raise UserError(f"{path} is not in UTF-8 ({error}); convert it.") from error
 
 
-def _check_header(found: Sequence[str], kind: type[BaseModel], path: Path) -> None:
+def _check_header(header: Sequence[str], kind: type[BaseModel], path: Path) -> None:
     expected = list(kind.model_fields)
     required = [name for name in expected if kind.model_fields[name].is_required()]
-    if len(found) > len({*found}) or not {*required} <= {*found} <= {*expected}:
-        unknown = ", ".join(sorted(set(found) - set(expected))) or "none"
-        missing = ", ".join(sorted(set(required) - set(found))) or "none"
+    if len(header) > len({*header}) or not {*required} <= {*header} <= {*expected}:
+        unknown = ", ".join(sorted(set(header) - set(expected))) or "none"
+        missing = ", ".join(sorted(set(required) - set(header))) or "none"
         raise UserError(
             f"{path}:1: unknown columns: {unknown}; missing columns: {missing}. "
             f"Expected: {', '.join(expected)}."
@@ -263,19 +263,19 @@ class Catalogue:
 
 
 def _select(
-    wanted: Sequence[str] | Literal["all"], known: dict[str, Row], what: str, path: Path
+    names: Sequence[str] | Literal["all"], known: dict[str, Row], what: str, path: Path
 ) -> dict[str, Row]:
     """The wanted rows, in catalogue order. Raises UserError for an unknown name."""
-    if wanted == "all":
+    if names == "all":
         return known
-    for name in wanted:
+    for name in names:
         if name not in known:
             raise UserError(
                 f"{what} {name!r} of the campaign is not in {path}, which has "
                 f"{', '.join(list(known)[:8])}, … ({len(known)} in all). "
                 f"{_remedy(name, known)}"
             )
-    return {name: row for name, row in known.items() if name in wanted}
+    return {name: row for name, row in known.items() if name in names}
 
 
 def _remedy(name: str, known: Collection[str]) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # the catalogue imports this module
     from blimpworks.campaign.settings.campaign import Campaign
 
 Row = TypeVar("Row")
-MADE_BY = {
+TRAINED_AS = {
     "ngram": ("ngram", "kenlm", "float32", "bos"),
     "transformer": ("causal", "transformers", "float32", "bos"),
     "masked": ("masked", "transformers", "float32", "bos"),
@@ -51,8 +51,8 @@ def check_treebanks(campaign: Campaign, treebanks: Mapping[str, list[TreebankRow
 
 def check_sources(campaign: Campaign, sources: Mapping[str, object]) -> None:
     """Substitutes must be there. Raises UserError else."""
-    for wanted, used in campaign.substitutes.items():
-        for name in (wanted, used):
+    for missing, used in campaign.substitutes.items():
+        for name in (missing, used):
             if name not in sources:
                 raise UserError(
                     f"substitutes of campaign {campaign.campaign!r}: {name!r} is not in "
@@ -98,10 +98,10 @@ def _check_trained(campaign: Campaign, model: ModelRow) -> None:
             f"of campaign {campaign.campaign!r} lacks (it has: {', '.join(recipes) or 'none'}). "
             "Add it."
         )
-    found = (model.architecture, model.engine, model.dtype, model.first_token)
-    made = MADE_BY[recipes[model.recipe].kind]
-    if found != made:
+    declared = (model.architecture, model.engine, model.dtype, model.first_token)
+    expected = TRAINED_AS[recipes[model.recipe].kind]
+    if declared != expected:
         raise UserError(
             f"{path}: model {model.name!r} has architecture, engine, dtype, first_token "
-            f"{', '.join(found)}; its recipe makes {', '.join(made)}. Correct the row."
+            f"{', '.join(declared)}; its recipe makes {', '.join(expected)}. Correct the row."
         )

@@ -1,4 +1,7 @@
-"""Which class scores with an engine, and what can be chosen: the one place that knows all."""
+"""Which class scores or generates with an engine, and what can be chosen.
+
+Without heavy imports, because the workflow and plans ask.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -52,31 +55,31 @@ MODEL = "model"
 """Leaves a setting as the catalogue has it for each model."""
 
 
-def obstacle(name: str, architecture: str, wanted: Mapping[str, str]) -> str | None:
+def obstacle(name: str, architecture: str, settings: Mapping[str, str]) -> str | None:
     """Why the engine ``name`` cannot score so, None if it can.
 
-    ``wanted`` are settings of scoring: of its ``dtype`` and ``first_token`` each is possible
+    ``settings`` are settings of scoring: of its ``dtype`` and ``first_token`` each is possible
     or ``model``, where they are given.
     """
     if (name, architecture) not in ENGINES:
         return f"the engine {name} runs no {architecture} models"
     for setting, possible in CHOICES[name, architecture]._asdict().items():
-        if wanted.get(setting, MODEL) not in (MODEL, *possible):
+        if settings.get(setting, MODEL) not in (MODEL, *possible):
             return (
-                f"{setting} is {wanted[setting]}, but the engine {name} scores {architecture} "
+                f"{setting} is {settings[setting]}, but the engine {name} scores {architecture} "
                 f"models with {' or '.join(possible)} only"
             )
     return None
 
 
-def settle(name: str, architecture: str, setting: str, own: str, asked: str) -> str:
+def settle(name: str, architecture: str, setting: str, own: str, requested: str) -> str:
     """``dtype`` or ``first_token`` (``setting``) that the engine ``name`` scores a model with.
 
-    It is the model's ``own`` unless another is ``asked`` for and the engine can follow: one
+    It is the model's ``own`` unless another is ``requested`` for and the engine can follow: one
     switch for all models of a campaign leaves alone those that have no choice.
     """
-    follows = asked != MODEL and obstacle(name, architecture, {setting: asked}) is None
-    return asked if follows else own
+    follows = requested != MODEL and obstacle(name, architecture, {setting: requested}) is None
+    return requested if follows else own
 
 
 class Comparison(NamedTuple):
@@ -117,3 +120,31 @@ def comparison_of(
     return Comparison(
         reference or usual.reference, usual.variants if variants is None else tuple(variants)
     )
+
+
+GENERATION_ENGINES: dict[str, str] = {
+    "transformers": "blimpworks.generation.transformers_engine:TransformersGenerator",
+    "vllm": "blimpworks.generation.vllm_engine:VllmGenerator",
+}
+"""Class of each engine that answers, by name, because each needs packages of its own."""
+GENERATION_ARCHITECTURE = "causal"
+"""The one architecture that answers."""
+
+
+def can_generate(name: str, architecture: str) -> bool:
+    """Whether models of an architecture can answer with the engine ``name``."""
+    return architecture == GENERATION_ARCHITECTURE and name in GENERATION_ENGINES
+
+
+def find_generation_engine(name: str, architecture: str) -> str:
+    """Class that answers with the engine ``name``, as ``module:Class``.
+
+    Raises UserError for an engine or architecture that cannot answer.
+    """
+    if not can_generate(name, architecture):
+        raise UserError(
+            f"engine {name!r} with architecture {architecture!r} cannot answer prompts; expected "
+            f"architecture {GENERATION_ARCHITECTURE!r} with one of: "
+            f"{', '.join(sorted(GENERATION_ENGINES))}."
+        )
+    return GENERATION_ENGINES[name]

@@ -75,7 +75,7 @@ class Method:
         return self.tokens == "region"
 
 
-def _one_of(word: str, known: Iterable[str], name: str, expression: str) -> str:
+def _known(word: str, known: Iterable[str], name: str, expression: str) -> str:
     if word not in known:
         raise UserError(
             f"method {name!r}: {word!r} in {expression!r} is unknown; expected "
@@ -105,19 +105,19 @@ def parse_method(name: str, expression: str) -> Method:
         )
     direction = re.match(r"\s*(higher|lower)\b", expression)
     total, shown = _peel(expression[direction.end() if direction else 0 :])
-    found = _TOTAL.fullmatch(total)
-    if not found:
+    match = _TOTAL.fullmatch(total)
+    if not match:
         raise UserError(
             f"method {name!r}: expression {expression!r} is malformed at {total!r}; expected "
             f"one {_EXAMPLES}."
         )
-    aggregate, tokens, length = found.groups()
+    aggregate, tokens, length = match.groups()
     higher = not direction or direction[1] == "higher"
     return Method(
         name=name,
-        aggregate=_one_of(aggregate, AGGREGATES, name, expression),
-        tokens=_one_of(tokens, TOKENS, name, expression),
-        length=None if length is None else _one_of(length, LENGTHS, name, expression),
+        aggregate=_known(aggregate, AGGREGATES, name, expression),
+        tokens=_known(tokens, TOKENS, name, expression),
+        length=None if length is None else _known(length, LENGTHS, name, expression),
         shown=tuple(shown),
         higher=higher == (shown.count("minus") % 2 == 0),
     )

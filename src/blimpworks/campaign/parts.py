@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from blimpworks.campaign.answering_engines import can_answer
 from blimpworks.campaign.catalogue import Catalogue, ModelRow
+from blimpworks.campaign.engines import can_generate
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.campaign.exhibits import of_benchmarks
 from blimpworks.campaign.registry import find_benchmark, paper_of
@@ -17,7 +17,7 @@ from blimpworks.campaign.seeds import curves_of
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.training import follows_instructions
 
-ANSWERS = " (answers)"
+ANSWERS_SUFFIX = " (answers)"
 """Behind the name of a model where its answers are told apart from its scores."""
 Groups = Mapping[str, Sequence[str]]
 """Languages of each group of the reference data."""
@@ -44,7 +44,7 @@ class Part:
     @property
     def title(self) -> str:
         """The model, and that it answers where it does not score: for whoever reads of both."""
-        return f"{self.model}{ANSWERS if self.kind == 'answer' else ''}"
+        return f"{self.model}{ANSWERS_SUFFIX if self.kind == 'answer' else ''}"
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -112,7 +112,7 @@ def benchmarks_of(campaign: Campaign, row: ModelRow) -> tuple[str, ...]:
 
     One that was trained to follow instructions is run on prompts alone.
     """
-    able = can_answer(engine_of(campaign, row), row.architecture)
+    able = can_generate(engine_of(campaign, row), row.architecture)
     units = {"pair", "prompt"} if able else {"pair"}
     if follows_instructions(campaign.training.recipes, row.recipe):
         units = units - {"pair"}
@@ -145,7 +145,7 @@ def part_of(campaign: Campaign, row: ModelRow, lang: str) -> str:
 
 def _parts(campaign: Campaign, catalogue: Catalogue, groups: Groups, kind: Kind) -> list[Part]:
     """Parts of a kind: models in the catalogue's order, and languages within them."""
-    found = []
+    parts = []
     for name, row in catalogue.models.items():
         shares: dict[str, list[tuple[str, str]]] = {}
         for benchmark in benchmarks_of(campaign, row):
@@ -154,8 +154,8 @@ def _parts(campaign: Campaign, catalogue: Catalogue, groups: Groups, kind: Kind)
             for lang in covered_by(campaign, catalogue, groups, row, benchmark):
                 shares.setdefault(part_of(campaign, row, lang), []).append((benchmark, lang))
         engine = engine_of(campaign, row)
-        found += [Part(name, part, engine, tuple(each), kind) for part, each in shares.items()]
-    return found
+        parts += [Part(name, part, engine, tuple(each), kind) for part, each in shares.items()]
+    return parts
 
 
 def score_parts(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[Part]:

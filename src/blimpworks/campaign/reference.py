@@ -109,8 +109,8 @@ class PublishedRow(Strict):
     @property
     def decimals(self) -> int:
         """Digits printed after the decimal point."""
-        found = re.search(r"\.(\d+)", self.text)
-        return len(found[1]) if found else 0
+        match = re.search(r"\.(\d+)", self.text)
+        return len(match[1]) if match else 0
 
     @property
     def bound(self) -> str:

@@ -30,17 +30,17 @@ MODELS: dict[str, type[BaseModel]] = {
 @cache
 def _documented(module: str) -> dict[str, dict[str, str]]:
     """Docstrings below the annotated attributes of a module's classes: class, attribute, text."""
-    found: dict[str, dict[str, str]] = {}
+    texts: dict[str, dict[str, str]] = {}
     for node in ast.parse(inspect.getsource(sys.modules[module])).body:
         if isinstance(node, ast.ClassDef):
-            fields = found.setdefault(node.name, {})
+            fields = texts.setdefault(node.name, {})
             for field, text in pairwise(node.body):
                 match field, text:
                     case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(
                         value=ast.Constant(value=str(words))
                     ):
                         fields[name] = inspect.cleandoc(words)
-    return found
+    return texts
 
 
 def _describe(schema: dict[str, Any], kind: type) -> None:

@@ -43,11 +43,11 @@ def _trainings(name: str, sizes: Collection[int], count: int) -> Iterator[tuple[
     every: Collection[int | None] = sizes or (None,)
     for tokens in every:
         size = "" if tokens is None else f"-{size_name(tokens)}"
-        told = "" if tokens is None else f", {tokens:,} tokens"
+        sampled = "" if tokens is None else f", {tokens:,} tokens"
         for number in range(1, count + 1):
             last = f"-seed{number}" if count > 1 else ""
             more = f", seed {number}" if count > 1 else ""
-            yield f"{name}{size}{last}", f"{told}{more}", Seed(name, number, tokens)
+            yield f"{name}{size}{last}", f"{sampled}{more}", Seed(name, number, tokens)
 
 
 def from_seeds(
@@ -60,13 +60,13 @@ def from_seeds(
     Raises UserError for such a name that is ``taken``, by a row of the table of models, and for
     a model without seeds that the campaign names.
     """
-    found: dict[str, ModelRow] = {}
+    rows: dict[str, ModelRow] = {}
     seeds: dict[str, Seed] = {}
     for name, row in models.items():
         recipe = campaign.training.recipes.get(row.recipe)
         count, sizes = getattr(recipe, "seeds", 1), getattr(recipe, "tokens", ())
         if count == 1 and not sizes:
-            found[name] = row
+            rows[name] = row
             continue
         if count == 0 and campaign.models != "all":
             raise UserError(
@@ -74,7 +74,7 @@ def from_seeds(
                 f"{row.recipe!r} has seeds: 0, so that nothing is trained; give "
                 f"training.recipes.{row.recipe} seeds, or take the model out of models."
             )
-        for named, told, seed in _trainings(name, sizes, count):
+        for named, suffix, seed in _trainings(name, sizes, count):
             if named in taken:
                 size = f" of {seed.tokens:,} tokens" if seed.tokens else ""
                 raise UserError(
@@ -82,18 +82,18 @@ def from_seeds(
                     f"{seed.number}{size} of {name!r}, whose recipe {row.recipe!r} has seeds: "
                     f"{count}; rename the row."
                 )
-            found[named] = row.model_copy(update={"name": named, "label": f"{row.label}{told}"})
+            rows[named] = row.model_copy(update={"name": named, "label": f"{row.label}{suffix}"})
             seeds[named] = seed
-    return found, seeds
+    return rows, seeds
 
 
 def curves_of(seeds: Mapping[str, Seed]) -> dict[str, dict[str, int]]:
     """Sizes of the samples of models that are trained on some, by row and model."""
-    found: dict[str, dict[str, int]] = {}
+    sizes: dict[str, dict[str, int]] = {}
     for name, seed in seeds.items():
         if seed.tokens is not None:
-            found.setdefault(seed.model, {})[name] = seed.tokens
-    return found
+            sizes.setdefault(seed.model, {})[name] = seed.tokens
+    return sizes
 
 
 def row_called(name: str, known: Collection[str]) -> str | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from blimpworks.campaign.answering_engines import ANSWERING
+from blimpworks.campaign.engines import GENERATION_ENGINES
 from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.cli.scoring import SOFTWARE, watch_of
 from blimpworks.commands import shared
@@ -35,7 +35,7 @@ SYSTEMS = option("System prompt of each language, as a JSON object.", default="{
 
 def _engines() -> Iterator[Command]:
     # Engines are found by name at run time, so their imports don't show them.
-    for engine, generator in ANSWERING.items():
+    for engine, generator in GENERATION_ENGINES.items():
         entries = ("blimpworks.generation.run:answer_items", generator)
         yield Command(f"answer {engine}", entries, ("pyarrow", *SOFTWARE[engine]))
 
@@ -54,12 +54,12 @@ def answer(
     log: Path | None = shared.LOG,
 ) -> None:
     """Generate one model's response to each prompt of the items; resumes where it was killed."""
-    from blimpworks.campaign.answering_engines import find_answering
+    from blimpworks.campaign.engines import find_generation_engine
     from blimpworks.generation.run import answer_items
     from blimpworks.models.checkpoint import read_description
 
     prompts = _systems(systems)
-    find_answering(engine, read_description(checkpoint).architecture)
+    find_generation_engine(engine, read_description(checkpoint).architecture)
     params = options.model_dump() | {"engine": engine, "systems": prompts}
     inputs, outputs = [*items, checkpoint], [manifest, store]
     with answer.job(engine, inputs=inputs, outputs=outputs, params=params) as job:

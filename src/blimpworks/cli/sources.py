@@ -76,7 +76,7 @@ def retrieve_model(
     """Download a model from the Hugging Face hub and seal it as a checkpoint."""
     from blimpworks.models import retrieve as library
 
-    model = library.Wanted(name, scope, architecture, dtype, first_token, hf_id, revision)
+    model = library.HubModel(name, scope, architecture, dtype, first_token, hf_id, revision)
     sealed = library.retrieve_model(model, output, Path(shared) if shared else None)
     return {"source": sealed.source.model_dump(), "files": len(sealed.files)}
 

@@ -124,7 +124,7 @@ def join_corpora(
     """Concatenate corpora of several languages into one, and unite their vocabularies."""
 
 
-@calls(f"{MODELS}.corpus_sample:sample_corpus", packages=("numpy",), notes=attrgetter("counts"))
+@calls(f"{MODELS}.corpus:sample_corpus", packages=("numpy",), notes=attrgetter("counts"))
 def sample_corpus(
     corpus: Path = CORPUS_FILE,
     sample: Path = NEW_CORPUS,

@@ -33,7 +33,7 @@ class Allocation:
     requeue: bool = False
     """Whether SLURM may start it again."""
 
-    def asked(self) -> dict[str, int]:
+    def requested(self) -> dict[str, int]:
         """What the job asked for; zeros outside of SLURM."""
         return {
             "mem_mb": self.mem_mb or 0,
@@ -44,22 +44,22 @@ class Allocation:
 
     def place(self) -> dict[str, Any]:
         """The part that records of products keep."""
-        found = asdict(self)
-        return {name: found[name] for name in ("slurm_job", "node", "gpus")}
+        fields = asdict(self)
+        return {name: fields[name] for name in ("slurm_job", "node", "gpus")}
 
 
 def _minutes(limit: str) -> int | None:
     """Minutes of a time limit (``[DAYS-]HH:MM:SS``); None for one without end."""
-    found = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d+):(\d+)", limit)
-    if not found:
+    match = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d+):(\d+)", limit)
+    if not match:
         return None
-    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
     return (days * 24 + hours) * 60 + minutes + (seconds > 0)
 
 
 def _megabytes(text: str) -> int | None:
-    found = re.fullmatch(r"([\d.]+)([KMGT])?", text)
-    return round(float(found[1]) * UNITS[found[2] or "M"]) if found else None
+    match = re.fullmatch(r"([\d.]+)([KMGT])?", text)
+    return round(float(match[1]) * UNITS[match[2] or "M"]) if match else None
 
 
 def _epoch(text: str) -> float | None:
@@ -83,8 +83,8 @@ def _named_gpus(allocated: tuple[str, ...]) -> tuple[str, ...]:
     """Names of this job's GPUs by their driver; SLURM's where there is no driver."""
     if not allocated:
         return ()
-    told = ask(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"])
-    names = tuple(line.strip() for line in (told or "").splitlines() if line.strip())
+    output = ask(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"])
+    names = tuple(line.strip() for line in (output or "").splitlines() if line.strip())
     # Of a shared job, this process has some.
     own = os.environ.get("CUDA_VISIBLE_DEVICES")
     allocated = allocated[: len(own.split(","))] if own else allocated
@@ -92,9 +92,9 @@ def _named_gpus(allocated: tuple[str, ...]) -> tuple[str, ...]:
     return names[: len(allocated)] or allocated
 
 
-def read_job(told: str) -> dict[str, str]:
+def read_job(line: str) -> dict[str, str]:
     """Fields of a job from one line of ``scontrol show job -o``."""
-    return dict(re.findall(r"(\w[\w/:]*)=(\S*)", told))
+    return dict(re.findall(r"(\w[\w/:]*)=(\S*)", line))
 
 
 @cache

@@ -24,7 +24,6 @@ from types import FrameType
 
 from blimpworks.cluster.allocation import Allocation, find_allocation
 from blimpworks.cluster.deadline import DEADLINE
-from blimpworks.cluster.memory import count_kills
 from blimpworks.cluster.slurm import ask
 from blimpworks.errors import UserError
 from blimpworks.records.journal import (
@@ -41,6 +40,45 @@ from blimpworks.records.journal import (
     read_attempts,
 )
 from blimpworks.scoring.progress import ATTEMPT, Progressed, read_progress
+
+CGROUPS = Path("/sys/fs/cgroup")
+MEMBERSHIP = Path("/proc/self/cgroup")
+
+
+def _directories() -> list[Path]:
+    """Control groups of this process that count memory, from its own up to its job's."""
+    directories: list[Path] = []
+    for line in MEMBERSHIP.read_text(encoding="utf-8").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers in ("", "memory") or "memory" in controllers.split(","):
+            base = CGROUPS / "memory" if controllers else CGROUPS
+            own = base / path.lstrip("/")
+            # Above a job's group lie those of the whole node, which count other people's too.
+            job = [p for p in own.parents if any(part.startswith("job_") for part in p.parts)]
+            directories += [own, *job]
+    return directories
+
+
+def count_kills() -> int:
+    """Processes of this process's control groups that were killed when memory ran out.
+
+    The files are those of the kernel's cgroups v1 (``memory.oom_control``) and v2
+    (``memory.events``); 0 where there are none. Only a difference says something.
+    """
+    try:
+        directories = _directories()
+    except OSError:
+        return 0
+    counts = [0]
+    for directory in directories:
+        for name in ("memory.oom_control", "memory.events"):
+            try:
+                text = (directory / name).read_text(encoding="utf-8")
+            except OSError:
+                continue
+            counts += map(int, re.findall(r"^oom_kill (\d+)$", text, flags=re.MULTILINE))
+    return sum(counts)
+
 
 log = logging.getLogger(__name__)
 
@@ -107,8 +145,8 @@ class Ending:
     code: int
     """Its exit code; negative for a signal."""
     kills: int
-    """Processes killed for want of memory meanwhile."""
-    asked_to: bool
+    """Processes killed meanwhile because memory ran out."""
+    on_request: bool
     """Whether somebody asked this process to end."""
     out_of_time: bool
     """Whether that was when the allocation's time was over."""
@@ -121,7 +159,7 @@ def cause_of(ending: Ending) -> Cause:
     killed = ending.code in (-signal.SIGKILL, 128 + signal.SIGKILL)
     causes: list[tuple[bool, Cause]] = [
         (ending.code == 0, "done"),
-        (ending.asked_to, "walltime" if ending.out_of_time else "cancelled"),
+        (ending.on_request, "walltime" if ending.out_of_time else "cancelled"),
         (ending.kills > 0, "memory"),
         (ending.code == OUT_OF_TIME, "walltime"),
         (GPU_FULL.search(ending.said) is not None, "gpu_memory"),
@@ -134,15 +172,15 @@ def cause_of(ending: Ending) -> Cause:
 def _progress(log_file: Path, attempt: str) -> Progressed | None:
     """What an attempt's progress file says, if it is still that attempt's."""
     try:
-        found = read_progress(progress_path(log_file))
+        progress = read_progress(progress_path(log_file))
     except UserError:
         return None
-    return found if found is not None and found.attempt == attempt else None
+    return progress if progress is not None and progress.attempt == attempt else None
 
 
-def _scored(found: Progressed | None) -> Scored | None:
+def _scored(progress: Progressed | None) -> Scored | None:
     """The part of it that the journal keeps."""
-    return found and Scored.model_validate(found.model_dump(include=set(Scored.model_fields)))
+    return progress and Scored.model_validate(progress.model_dump(include=set(Scored.model_fields)))
 
 
 def _enter_lost(log_file: Path) -> None:
@@ -151,10 +189,12 @@ def _enter_lost(log_file: Path) -> None:
     if not attempts or attempts[-1].ended or attempts[-1].left:
         return
     lost = attempts[-1].started.attempt
-    found = _progress(log_file, lost)
-    scored = _scored(found)
-    if found and scored:
-        append_entry(journal_path(log_file), Left(attempt=lost, time=found.updated, scored=scored))
+    progress = _progress(log_file, lost)
+    scored = _scored(progress)
+    if progress and scored:
+        append_entry(
+            journal_path(log_file), Left(attempt=lost, time=progress.updated, scored=scored)
+        )
 
 
 def _own_share(place: Allocation) -> Allocation:
@@ -182,7 +222,7 @@ def _start(log_file: Path, attempt: str, place: Allocation) -> None:
         slurm_job=place.slurm_job,
         node=place.node,
         gpus=place.gpus,
-        asked=Asked(**place.asked()),
+        asked=Asked(**place.requested()),
     )
     append_entry(journal_path(log_file), started)
 
@@ -261,9 +301,9 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
 
 def _tell(ended: Ended, place: Allocation) -> None:
     """Say in the log what the next attempt will do about it."""
-    told = {
-        "memory": f"the kernel killed it for want of memory ({place.mem_mb or '?'} MB asked for); "
-        "the next attempt asks for twice as much",
+    messages = {
+        "memory": "the kernel killed it because memory ran out "
+        f"({place.mem_mb or '?'} MB asked for); the next attempt asks for twice as much",
         "gpu_memory": "the GPU's memory is too small; "
         + (
             "state gpus or memory_gb of this model in the site's file"
@@ -273,6 +313,6 @@ def _tell(ended: Ended, place: Allocation) -> None:
         "cancelled": "it was ended from outside; what has scores keeps them",
         "killed": "it was killed; what has scores keeps them",
     }
-    if ended.cause in told:
+    if ended.cause in messages:
         where = f"SLURM job {place.slurm_job} on {place.node}: " if place.slurm_job else ""
-        print(f"blimpworks: {where}{told[ended.cause]}.", file=sys.stderr)
+        print(f"blimpworks: {where}{messages[ended.cause]}.", file=sys.stderr)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from blimpworks.campaign.parts import ANSWERS
+from blimpworks.campaign.parts import ANSWERS_SUFFIX
 from blimpworks.errors import UserError
 
 # The messages of the rules that score or answer, and of `retrieve`.
@@ -43,7 +43,7 @@ def read_dry_run(said: str, seconds: float) -> DryRun:
         rows = (line.split() for line in table.splitlines()[2:])
         rules = {row[0]: int(row[1]) for row in rows if len(row) == 2}
         rules.pop("total", None)
-    answered = ((f"{model}{ANSWERS}", part) for model, part in ANSWERED.findall(said))
+    answered = ((f"{model}{ANSWERS_SUFFIX}", part) for model, part in ANSWERED.findall(said))
     scored, packs = frozenset([*SCORED.findall(said), *answered]), frozenset(PACKED.findall(said))
     number = sum(count for rule, count in rules.items() if rule.startswith(("score", "answer")))
     retrieved = tuple(sorted(set(RETRIEVED.findall(said))))

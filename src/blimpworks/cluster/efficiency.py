@@ -30,8 +30,8 @@ class Run:
     @property
     def units(self) -> int:
         """GPUs that it held, or cores where it had none."""
-        asked = self.attempt.started.asked
-        return asked.gpus or asked.cores
+        request = self.attempt.started.asked
+        return request.gpus or request.cores
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class ModelUse:
         return sorted({job for job in ids if job is not None})
 
     @property
-    def asked(self) -> float:
+    def requested(self) -> float:
         """Hours of units asked for; jobs without a walltime ask for none."""
         return sum(r.units * r.attempt.started.asked.minutes / 60 for r in self.runs)
 
@@ -76,17 +76,17 @@ class ModelUse:
 
     @property
     def work(self) -> list[Scored]:
-        """Everything that was scored."""
+        """What each attempt scored, and each part without a journal."""
         return [*(r.scored for r in self.runs if r.scored), *self.unwatched]
 
     @property
     def tokens(self) -> int:
-        """Tokens scored."""
+        """Tokens that were scored, all work together."""
         return sum(each.tokens for each in self.work)
 
     @property
     def tokens_per_second(self) -> float | None:
-        """Speed while scoring."""
+        """Tokens per second of scoring; None where nothing was scored."""
         seconds = sum(each.score_seconds for each in self.work)
         return self.tokens / seconds if seconds else None
 

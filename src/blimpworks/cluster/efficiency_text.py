@@ -60,10 +60,10 @@ def _time_advice(use: ModelUse) -> Iterator[str]:
     if stuck := sum(not (run.scored and run.scored.new) for run in late):
         yield f"{stuck} of {len(use.runs)} attempts ran out of time before their first shard"
     longest = max((run.seconds or 0 for run in use.runs), default=0) / 60
-    asked = max((run.attempt.started.asked.minutes for run in use.runs), default=0)
+    requested = max((run.attempt.started.asked.minutes for run in use.runs), default=0)
     settled = not late and not use.causes["open"]
-    if settled and longest and asked > max(GENEROUS * longest, SHORT):
-        yield f"asked for {duration(60 * asked)}, took {duration(60 * longest)} at most"
+    if settled and longest and requested > max(GENEROUS * longest, SHORT):
+        yield f"asked for {duration(60 * requested)}, took {duration(60 * longest)} at most"
 
 
 def _use_advice(use: ModelUse) -> Iterator[str]:
@@ -104,7 +104,7 @@ def _row(use: ModelUse) -> dict[str, str]:
         "model": use.model,
         "jobs": str(len(use.jobs) or "-"),
         "tries": str(len(use.runs) or "-"),
-        "asked": _hours(use.asked),
+        "asked": _hours(use.requested),
         "held": _hours(use.held),
         "scoring": _hours(use.scoring),
         "share": _percent(use.share),
@@ -186,7 +186,7 @@ def record(use: ModelUse) -> dict[str, Any]:
         "attempts": len(use.runs),
         "slurm_jobs": len(use.jobs),
         "unit": use.unit,
-        "hours_asked": use.asked,
+        "hours_asked": use.requested,
         "hours_held": use.held,
         "hours_scoring": use.scoring,
         "share_scoring": use.share,
@@ -213,7 +213,7 @@ def as_csv(models: Sequence[ModelUse]) -> str:
 
 
 def as_json(efficiency: Efficiency) -> str:
-    """Everything, as JSON."""
+    """The whole efficiency report, as JSON."""
     rules = [asdict(rule) for rule in efficiency.rules]
     models = [record(use) for use in efficiency.models]
     whole = {"campaign": efficiency.campaign, "rules": rules, "models": models}

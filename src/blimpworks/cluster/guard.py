@@ -42,8 +42,8 @@ class Job:
 
 def run_id(log: Path) -> str | None:
     """The id that SLURM jobs of a run are named after, from Snakemake's log of it."""
-    found = RUN_ID.search(log.read_text(encoding="utf-8", errors="replace"))
-    return found[1] if found else None
+    match = RUN_ID.search(log.read_text(encoding="utf-8", errors="replace"))
+    return match[1] if match else None
 
 
 def register(run: str) -> Path:
@@ -83,14 +83,14 @@ def find_jobs(directory: Path) -> list[Job] | None:
     if shutil.which("squeue") is None:
         return None
     waited = time.monotonic()
-    while (told := ask(["squeue", "-h", "-u", str(os.getuid()), "-o", COLUMNS])) is None:
+    while (output := ask(["squeue", "-h", "-u", str(os.getuid()), "-o", COLUMNS])) is None:
         if time.monotonic() - waited > PATIENCE:
             raise UserError(
                 f"squeue has not answered for {PATIENCE:.0f} s, so it is not known whether jobs of "
                 "an earlier run still write here; run this again when SLURM is up."
             )
         time.sleep(5)
-    fields = (line.strip().split("|") for line in told.splitlines())
+    fields = (line.strip().split("|") for line in output.splitlines())
     jobs = [Job(*parts) for parts in fields if len(parts) == 4]
     here = directory.resolve()
     return [job for job in jobs if Path(job.directory).resolve() == here]

@@ -36,7 +36,7 @@ class Needs:
     gpus: int
     cores: int
     memory_mb: int
-    """Of the host."""
+    """Memory of the host, in MB."""
     weights_gb: float
     """0 where the number of parameters is not known: a small model that is trained here."""
     needed_gb: float
@@ -62,7 +62,7 @@ class Memory(NamedTuple):
     cache: float
     """Keys and values of the longest text."""
     logits: float
-    """On each GPU."""
+    """GB of logits on each GPU, not divided among them."""
     share: float
     """Of each GPU that the engine may take for all but logits."""
 
@@ -191,11 +191,11 @@ def _chosen(options: Sequence[Option], step: int) -> Option:
 def _refusal(row: ModelRow, memory: Memory, options: Sequence[Option], site: Site) -> str:
     """Why a model fits nowhere, and what to do."""
     largest = max(site.gpus, key=lambda kind: (kind.memory_gb * kind.per_node, kind.memory_gb))
-    told = f"{largest.per_node} × {largest.label} ({largest.memory_gb:g} GB each)"
+    node = f"{largest.per_node} × {largest.label} ({largest.memory_gb:g} GB each)"
     if not options:
         return (
             f"model {row.name!r} cannot be placed: no kind of GPU that it may have comes in the "
-            f"number it must have; the largest node of the site has {told}. Change gpus or kind "
+            f"number it must have; the largest node of the site has {node}. Change gpus or kind "
             f"of models.{row.name} in the site's file, gpus in the table of models, or "
             "scoring.vllm.tensor_parallel of the campaign."
         )
@@ -207,7 +207,7 @@ def _refusal(row: ModelRow, memory: Memory, options: Sequence[Option], site: Sit
     return (
         f"model {row.name!r} fits no configured GPU: on {best.gpus} × {best.kind.label} it needs "
         f"{best.each_gb:.1f} GB of each, which has {best.kind.memory_gb:g} ({sum_}). The largest "
-        f"node of the site has {told}. Add a larger kind to gpus in the site's file, leave the "
+        f"node of the site has {node}. Add a larger kind to gpus in the site's file, leave the "
         f"model out of the campaign, or state models.{row.name}.memory_gb if you know better."
     )
 

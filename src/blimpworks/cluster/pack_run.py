@@ -60,7 +60,7 @@ class _Slots:
     members: int
 
     def take(self, count: int) -> list[str] | None:
-        """So many of them, if there are."""
+        """Ids of ``count`` free units, which are then in use; None where fewer are free."""
         if count > len(self.free):
             return None
         taken, self.free = self.free[:count], self.free[count:]
@@ -84,11 +84,11 @@ def find_slots(width: int, *, gpus: bool) -> list[str]:
 class _Stop:
     """Whether somebody asked the pack to end; its members are asked by the same signal."""
 
-    asked: bool = False
+    requested: bool = False
     running: list[_Running] = field(default_factory=list)
 
     def __call__(self, _number: int, _frame: FrameType | None) -> None:
-        self.asked = True
+        self.requested = True
         for each in self.running:
             each.process.send_signal(signal.SIGTERM)
 
@@ -115,11 +115,11 @@ class _Time:
         self._begun: dict[Member, float] = {}
 
     def begin(self, member: Member) -> None:
-        """A member starts."""
+        """Note when a member starts."""
         self._begun[member] = time.time()
 
     def end(self, member: Member) -> None:
-        """It is over."""
+        """Note how long a member took."""
         self._longest = max(self._longest, time.time() - self._begun[member])
 
     def is_over(self) -> bool:
@@ -137,7 +137,7 @@ def _side_by_side(members: Sequence[Member], slots: _Slots) -> Iterator[tuple[Me
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     while waiting or stop.running:
-        closed = stop.asked or clock.is_over()
+        closed = stop.requested or clock.is_over()
         for member in list(waiting):
             taken = None if closed else slots.take(member.slots)
             if taken is not None:

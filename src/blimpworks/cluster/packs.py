@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.parts import Part
 from blimpworks.campaign.settings.site import Site
-from blimpworks.cluster.estimate import score_seconds, speed_of
-from blimpworks.cluster.expectations import ExpectationsOf
+from blimpworks.cluster.estimate import ExpectationsOf, score_seconds, speed_of
 from blimpworks.cluster.needs import Needs
 
 NeedsOf = Callable[[str], Needs]

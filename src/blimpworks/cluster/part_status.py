@@ -68,7 +68,7 @@ class PartStatus:
 
     @property
     def newest(self) -> Attempt | None:
-        """Its last attempt."""
+        """The last attempt at the part; None before the first."""
         return self.attempts[-1] if self.attempts else None
 
     @property
@@ -80,7 +80,7 @@ class PartStatus:
 
     @property
     def done(self) -> int:
-        """Those of them that have scores."""
+        """Sentences of the part that have scores."""
         if self.manifest is not None:
             return self.manifest
         return self.progress.done if self.progress else 0
@@ -122,7 +122,7 @@ class PartStatus:
         if self._overdue:
             minutes = self.newest.started.asked.minutes
             return "lost", f"its {minutes} minutes are over"
-        if job and self.queue.answers and self.silent:
+        if job and self.queue.listed and self.silent:
             return "lost", f"SLURM does not know job {job} any more"
         return "running", ""
 
@@ -159,7 +159,7 @@ class PartStatus:
 
     @property
     def state(self) -> State:
-        """What the part does."""
+        """State of the part, from ``done`` to ``lost``."""
         return self.judged[0]
 
     @property

@@ -9,18 +9,28 @@ from pathlib import Path
 
 from blimpworks.campaign.catalogue import Catalogue, SourceRow, TreebankRow
 from blimpworks.campaign.engines import settle
-from blimpworks.campaign.parts import ANSWERS, Part, engine_of, every_part, item_sets, items_table
+from blimpworks.campaign.parts import (
+    ANSWERS_SUFFIX,
+    Part,
+    engine_of,
+    every_part,
+    item_sets,
+    items_table,
+)
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import find_benchmark
 from blimpworks.campaign.seeds import for_seeds
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.site import Site
 from blimpworks.cluster.dry_run import DryRun
-from blimpworks.cluster.estimate import Expected, expected_work, score_seconds, speed_of
-from blimpworks.cluster.expectations import (
+from blimpworks.cluster.estimate import (
     Expectation,
+    Expected,
     expected_items,
+    expected_work,
+    score_seconds,
     scores_regions,
+    speed_of,
 )
 from blimpworks.cluster.needs import Needs, needs_of, weights_gb
 from blimpworks.cluster.packs import Pack, pack_parts
@@ -72,19 +82,19 @@ class _Planner:
         self.refused = self._refusals()
 
     def _refusals(self) -> dict[str, str]:
-        found = {}
+        refusals = {}
         for model in dict.fromkeys(part.model for part in self.parts):
             try:
                 self.needs(model)
             except UserError as error:
-                found[model] = str(error)
-        return found
+                refusals[model] = str(error)
+        return refusals
 
     def dtype(self, model: str) -> str:
         """The number format that a model is run in in this campaign."""
-        row, asked = self.catalogue.models[model], self.campaign.scoring.dtype
+        row, requested = self.catalogue.models[model], self.campaign.scoring.dtype
         engine = engine_of(self.campaign, row)
-        return settle(engine, row.architecture, "dtype", row.dtype, asked)
+        return settle(engine, row.architecture, "dtype", row.dtype, requested)
 
     def _needs(self, model: str) -> Needs:
         row, options = self.catalogue.models[model], self.campaign.scoring
@@ -149,19 +159,19 @@ class _Planner:
     def pack(self, pack: Pack) -> PackPlan:
         """What a pack takes."""
         logs = {part.key: part.log(self.campaign) for part in pack.parts}
-        asked = pack_request(pack, self.needs, self.site, logs)
+        request = pack_request(pack, self.needs, self.site, logs)
         return PackPlan(
             name=pack.name,
             parts=len(pack.parts),
-            gpus=pack.width if "gres" in asked else 0,
+            gpus=pack.width if "gres" in request else 0,
             hours=pack.hours,
-            minutes_asked=int(asked["runtime"]),
-            host_memory_mb=int(asked["mem_mb"]),
+            minutes_asked=int(request["runtime"]),
+            host_memory_mb=int(request["mem_mb"]),
         )
 
     def model(self, title: str, work: _Work, packs: Mapping[str, PackPlan]) -> ModelPlan:
         """What a model takes to score, or to answer: by jobs of its own, and in packs."""
-        model = title.removesuffix(ANSWERS)
+        model = title.removesuffix(ANSWERS_SUFFIX)
         row, needs = self.catalogue.models[model], self.needs(model)
         engine, dtype = engine_of(self.campaign, row), self.dtype(model)
         speed = speed_of(row, engine, needs, self.site, dtype)
@@ -172,7 +182,7 @@ class _Planner:
         shared = [
             packs[pack.name] for pack in work.packs if title in {part.title for part in pack.parts}
         ]
-        asked = [int(request["runtime"]) for request in own]
+        minutes = [int(request["runtime"]) for request in own]
         hours = sum(seconds) / 3600
         return ModelPlan(
             model=title,
@@ -191,9 +201,9 @@ class _Planner:
             tokens_per_second=speed.tokens_per_second,
             speed=speed.source,
             hours=max(seconds) / 3600,
-            minutes_asked=max([*asked, *(pack.minutes_asked for pack in shared)]),
+            minutes_asked=max([*minutes, *(pack.minutes_asked for pack in shared)]),
             gpu_hours=hours * needs.gpus,
-            gpu_hours_asked=sum(asked) / 60 * needs.gpus,
+            gpu_hours_asked=sum(minutes) / 60 * needs.gpus,
             cpu_hours=0 if needs.gpus else hours * needs.cores,
         )
 
@@ -257,33 +267,33 @@ class _Planner:
         cached = folder and name and Path(folder, f"models--{name}", "snapshots").is_dir()
         return checkpoint.exists() or bool(cached)
 
-    def _told_tokens(self, parts: Sequence[Part]) -> str:
+    def _tokens_note(self, parts: Sequence[Part]) -> str:
         """Where the number of tokens a sentence comes from."""
         open_parts = (p for p in parts if p.kind == "score" and self._mean(p) is None)
         names = dict.fromkeys(name for part in open_parts for name, _ in part.sets)
         if not names:
             return "as in what is scored already"
-        told = ", ".join(f"{find_benchmark(name).tokens:g} in {name}" for name in names)
-        return f"{told}, an assumption as long as nothing like it is scored"
+        assumptions = ", ".join(f"{find_benchmark(name).tokens:g} in {name}" for name in names)
+        return f"{assumptions}, an assumption as long as nothing like it is scored"
 
     def obstacles(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
         """What will stop files and models from being retrieved, unless something is done."""
-        found = []
+        obstacles = []
         unpinned = [row for row in self._downloads(dry) if not row.sha256]
         if unpinned:
-            found.append(
+            obstacles.append(
                 f"{len(unpinned)} files to retrieve have no checksum in the catalogue, and the run "
                 "stops at them: run `blimpworks pin` on its tables where there is a network, or "
                 "set unpinned: skip in the campaign."
             )
-        wanted = dict.fromkeys(part.model for part in parts if not self._had(part))
-        gated = [name for name in wanted if self.catalogue.models[name].gated == "yes"]
+        models = dict.fromkeys(part.model for part in parts if not self._had(part))
+        gated = [name for name in models if self.catalogue.models[name].gated == "yes"]
         if gated:
-            found.append(
+            obstacles.append(
                 f"{len(gated)} models to retrieve want their licence accepted on the hub first, "
                 f"and HF_TOKEN set: {', '.join(gated)}."
             )
-        return found
+        return obstacles
 
     def trainings(self) -> list[TrainingPlan]:
         """What LSTMs take that are yet to be trained on GPUs."""
@@ -291,20 +301,20 @@ class _Planner:
 
     def notes(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
         """What a reader should know of the numbers, and do."""
-        found = self.obstacles(dry, parts)
-        found += training_notes(self.trainings(), self.catalogue, self.site)
+        notes = self.obstacles(dry, parts)
+        notes += training_notes(self.trainings(), self.catalogue, self.site)
         if dry is not None and dry.scored is None:
-            found.append("Snakemake did not name the jobs that score; taken are those not done.")
+            notes.append("Snakemake did not name the jobs that score; taken are those not done.")
         names = {*self.catalogue.models, *map(self.catalogue.row_of, self.catalogue.models)}
         unknown = {*(self.site.models if self.site else {})} - names
         if unknown:
-            found.append(
+            notes.append(
                 f"models of the site's file that this campaign lacks: {', '.join(sorted(unknown))}."
             )
-        found.append(f"tokens a sentence: {self._told_tokens(parts)}.")
+        notes.append(f"tokens a sentence: {self._tokens_note(parts)}.")
         if self.site and self.site.whole_nodes:
-            found.append("the site gives whole nodes: GPU-hours count the GPUs that models use.")
-        return found
+            notes.append("the site gives whole nodes: GPU-hours count the GPUs that models use.")
+        return notes
 
 
 PLACES = ("resources", "results")
@@ -320,34 +330,34 @@ def _existing(path: Path) -> Path:
 
 def _suffices(adds: Mapping[str, int], free: Mapping[str, int], places: Mapping[str, Path]) -> bool:
     """Whether what a run adds to each place fits on its file system."""
-    made = adds["stores"] + adds["tables"]
-    wanted = {"resources": sum(adds.values()) - made, "results": made}
+    produced = adds["stores"] + adds["tables"]
+    added = {"resources": sum(adds.values()) - produced, "results": produced}
     devices: dict[int, int] = {}
     for name, path in places.items():
         device = path.stat().st_dev
-        devices[device] = devices.get(device, 0) + wanted[name]
+        devices[device] = devices.get(device, 0) + added[name]
     return all(devices[path.stat().st_dev] <= free[name] for name, path in places.items())
 
 
 def _limits(models: Sequence[ModelPlan], site: Site | None) -> list[str]:
     """Where jobs take more than there is, and what comes of it."""
-    found = []
+    limits = []
     long = [
         model.model for model in models if model.jobs and model.hours * 60 > model.minutes_asked
     ]
     if long:
-        found.append(
+        limits.append(
             "jobs that take longer than one may (they end cleanly, are queued again and go on): "
             f"{', '.join(long)}."
         )
     here = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e6
     large = [model.model for model in models if site is None and model.host_memory_mb > here]
     if large:
-        found.append(
+        limits.append(
             f"jobs that need more memory than this machine has ({here / 1000:.1f} GB): "
             f"{', '.join(large)}."
         )
-    return found
+    return limits
 
 
 def make_plan(
@@ -368,7 +378,7 @@ def make_plan(
     names = dict.fromkeys(part.model for part in work.parts)
     refused = {name: planner.refused[name] for name in names if name in planner.refused}
     models, trouble = [], {}
-    for name in (name for name in titles if name.removesuffix(ANSWERS) not in refused):
+    for name in (name for name in titles if name.removesuffix(ANSWERS_SUFFIX) not in refused):
         try:
             models.append(planner.model(name, work, packs))
         except UserError as error:
@@ -380,7 +390,7 @@ def make_plan(
         rules=dry.rules if dry else None,
         dry_run_seconds=round(dry.seconds, 1) if dry else None,
         models=tuple(
-            sorted(models, key=lambda each: order.index(each.model.removesuffix(ANSWERS)))
+            sorted(models, key=lambda each: order.index(each.model.removesuffix(ANSWERS_SUFFIX)))
         ),
         packs=tuple(packs.values()),
         refused=refused | trouble,

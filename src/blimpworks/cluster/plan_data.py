@@ -18,14 +18,14 @@ class ModelPlan(Strict):
     gpus: int
     tensor_parallel: int
     gpu_memory_gb: float
-    """Needed on all its GPUs together."""
+    """GPU memory needed on all its GPUs together."""
     host_memory_mb: int
     jobs: int
     """To run by jobs of their own: checkpoints, or languages."""
     packed: int
     """Further ones that share a job with others."""
     packs: int
-    """Jobs that those are in."""
+    """Shared jobs that those parts are in."""
     tokens: int
     """To score, in all; of answers what reading and writing them costs, in tokens scored."""
     tokens_per_second: float
@@ -35,11 +35,11 @@ class ModelPlan(Strict):
     minutes_asked: int
     """Of the longest of its jobs, or packs."""
     gpu_hours: float
-    """As estimated, in all."""
+    """GPU-hours of all its jobs, as estimated."""
     gpu_hours_asked: float
     """Of its own jobs, as asked for: what they are charged at most."""
     cpu_hours: float
-    """In all, where it runs on CPUs."""
+    """Core-hours of all its jobs, where it runs on CPUs."""
 
 
 class PackPlan(Strict):
@@ -98,7 +98,7 @@ class DiskPlan(Strict):
 
     @property
     def total(self) -> int:
-        """All together."""
+        """Bytes of everything that a run adds on disk."""
         return self.downloads + self.weights + self.prepared + self.stores + self.tables
 
 
@@ -136,9 +136,9 @@ class Plan(Strict):
     @property
     def largest(self) -> tuple[str, int]:
         """Model or pack whose job asks for most of the host's memory, and MB; ("", 0) if none."""
-        found = [(model.model, model.host_memory_mb) for model in self.models if model.jobs]
-        found += [(pack.name, pack.host_memory_mb) for pack in self.packs]
-        return max(found, key=lambda each: each[1], default=("", 0))
+        memory = [(model.model, model.host_memory_mb) for model in self.models if model.jobs]
+        memory += [(pack.name, pack.host_memory_mb) for pack in self.packs]
+        return max(memory, key=lambda each: each[1], default=("", 0))
 
     @property
     def gpu_hours_asked(self) -> float:

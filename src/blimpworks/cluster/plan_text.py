@@ -88,8 +88,8 @@ def _hours(plan: Plan) -> Iterator[str]:
     if by_kind:
         parts = ", ".join(f"{number(hours)} on {kind}" for kind, hours in by_kind.items())
         yield f"GPU-hours: {number(sum(by_kind.values()))} ({parts})."
-        asked = number(plan.gpu_hours_asked)
-        yield f"  Asked for, and charged if jobs took all their time: {asked}."
+        requested = number(plan.gpu_hours_asked)
+        yield f"  Asked for, and charged if jobs took all their time: {requested}."
     cpu = sum(model.cpu_hours for model in plan.models)
     if cpu:
         yield f"Core-hours of scoring on CPUs: {number(cpu)}."

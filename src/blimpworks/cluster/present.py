@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 from blimpworks.campaign.parts import Kind
 from blimpworks.errors import UserError
-from blimpworks.generation.manifest import AnswerManifest
+from blimpworks.generation.manifest import GenerationManifest
 from blimpworks.scoring.run import Manifest, read_manifest
 
 
@@ -50,7 +50,7 @@ def _shard(path: Path) -> Stored:
 
 def read_kind(kind: Kind, manifest: Path) -> Manifest:
     """The manifest of a part that scores or answers. Raises UserError where there is none."""
-    return read_manifest(manifest, AnswerManifest if kind == "answer" else Manifest)
+    return read_manifest(manifest, GenerationManifest if kind == "answer" else Manifest)
 
 
 def stored(store: Path) -> Stored:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from blimpworks.campaign.parts import ANSWERS
+from blimpworks.campaign.parts import ANSWERS_SUFFIX
 
 PATIENCE = 20.0
 """Seconds to wait for an answer: a busy controller takes some."""
@@ -39,7 +39,7 @@ def _blocks(ids: Collection[str]) -> Iterator[str]:
 
 def _states(command: Sequence[str], ids: Collection[str]) -> dict[str, str]:
     """State of each of ``ids`` that a command tells; it stops asking where there is no answer."""
-    found: dict[str, str] = {}
+    states: dict[str, str] = {}
     for block in _blocks(ids):
         answer = ask([*command, block], partly=True)
         if answer is None:
@@ -48,8 +48,8 @@ def _states(command: Sequence[str], ids: Collection[str]) -> dict[str, str]:
             job, _, state = line.strip().partition("|")
             # "CANCELLED by 1000"
             if job in ids and state:
-                found[job] = state.split()[0]
-    return found
+                states[job] = state.split()[0]
+    return states
 
 
 def slurm_states(ids: Collection[str]) -> dict[str, str]:
@@ -58,21 +58,21 @@ def slurm_states(ids: Collection[str]) -> dict[str, str]:
     The controller is asked first, then the accounting for what it has forgotten. What neither
     knows is left out; empty where there is no SLURM, or none that answers in time.
     """
-    asked = {job for job in ids if JOB.fullmatch(job)}
-    if not asked:
+    jobs = {job for job in ids if JOB.fullmatch(job)}
+    if not jobs:
         return {}
-    found = _states(["squeue", "-h", "-t", "all", "-o", "%i|%T", "-j"], asked)
-    if rest := asked - found.keys():
+    states = _states(["squeue", "-h", "-t", "all", "-o", "%i|%T", "-j"], jobs)
+    if rest := jobs - states.keys():
         command = ["sacct", "-n", "-X", "-P", "-o", "JobID,State", "-j"]
-        found |= _states(command, rest)
-    return found
+        states |= _states(command, rest)
+    return states
 
 
 @dataclass(frozen=True)
 class Queue:
     """A user's jobs as SLURM lists them; empty where there is no SLURM."""
 
-    answers: bool = False
+    listed: bool = False
     """Whether SLURM listed them, so that a job that is missing is over."""
     states: Mapping[str, str] = field(default_factory=dict)
     """SLURM's word for each job, by id."""
@@ -80,13 +80,13 @@ class Queue:
     """Id of the waiting job of a model and part, among those submitted from this directory."""
 
 
-def _asked(comment: str) -> tuple[bool, str]:
+def _parsed_comment(comment: str) -> tuple[bool, str]:
     """Whether a job answers, by its rule, and its wildcards, from its comment."""
     rule, _, wildcards = comment.partition("_wildcards_")
     return rule.startswith("rule_answer"), wildcards
 
 
-def read_queue(wanted: Iterable[tuple[str, str]]) -> Queue:
+def read_queue(parts: Iterable[tuple[str, str]]) -> Queue:
     """The queue, with the waiting jobs of some models (or titles of parts) and parts.
 
     Snakemake writes a job's rule and wildcards into its comment.
@@ -96,14 +96,17 @@ def read_queue(wanted: Iterable[tuple[str, str]]) -> Queue:
         return Queue()
     lines = [line.split("|", 3) for line in answer.splitlines() if line.count("|") >= 3]
     comments = {
-        (title.endswith(ANSWERS), f"{title.removesuffix(ANSWERS)}_{part}"): (title, part)
-        for title, part in wanted
+        (title.endswith(ANSWERS_SUFFIX), f"{title.removesuffix(ANSWERS_SUFFIX)}_{part}"): (
+            title,
+            part,
+        )
+        for title, part in parts
     }
     pending = {}
     for job, state, directory, comment in lines:
-        found = comments.get(_asked(comment))
-        if state == "PENDING" and found and Path(directory) == Path.cwd():
-            pending[found] = job
+        match = comments.get(_parsed_comment(comment))
+        if state == "PENDING" and match and Path(directory) == Path.cwd():
+            pending[match] = job
     return Queue(True, {job: state for job, state, *_ in lines}, pending)
 
 
@@ -124,13 +127,13 @@ UNITS = {"K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
 
 def _mib(text: str) -> int | None:
     """``1234K`` in MiB; None where nothing was measured."""
-    found = re.fullmatch(r"([0-9.]+)([KMGT])n?", text)
-    return round(float(found[1]) * UNITS[found[2]]) if found else None
+    match = re.fullmatch(r"([0-9.]+)([KMGT])n?", text)
+    return round(float(match[1]) * UNITS[match[2]]) if match else None
 
 
 def accounting(ids: Collection[str]) -> dict[str, Accounted]:
     """What the accounting has of jobs, by id; empty where there is none, or none that answers."""
-    found: dict[str, Accounted] = {}
+    jobs: dict[str, Accounted] = {}
     command = ["sacct", "-n", "-P", "-D", "-o", "JobID,State,ElapsedRaw,MaxRSS", "-j"]
     for block in _blocks({job for job in ids if JOB.fullmatch(job)}):
         for line in (ask([*command, block], partly=True) or "").splitlines():
@@ -138,11 +141,11 @@ def accounting(ids: Collection[str]) -> dict[str, Accounted]:
             job, _, step = name.partition(".")
             if job not in ids or not elapsed.isdigit():
                 continue
-            before = found.get(job, Accounted("", 0.0, None))
+            before = jobs.get(job, Accounted("", 0.0, None))
             sizes = [size for size in (before.rss_mb, _mib(rss)) if size is not None]
-            found[job] = Accounted(
+            jobs[job] = Accounted(
                 before.state if step else state.partition(" ")[0],
                 before.seconds + (0 if step else int(elapsed)),
                 max(sizes, default=None),
             )
-    return found
+    return jobs

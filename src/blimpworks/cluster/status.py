@@ -18,8 +18,7 @@ from blimpworks.campaign.parts import (
 )
 from blimpworks.campaign.retrieved import retrieved_files
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.cluster.estimate import count_pairs
-from blimpworks.cluster.expectations import expected_items
+from blimpworks.cluster.estimate import count_pairs, expected_items
 from blimpworks.cluster.part_status import PartStatus, read_part_status
 from blimpworks.cluster.slurm import Queue
 from blimpworks.files import Listing

@@ -220,7 +220,7 @@ def _part_json(part: PartStatus) -> dict[str, Any]:
 
 
 def as_json(status: Status) -> str:
-    """Everything, as JSON."""
+    """The whole status of a campaign, as JSON."""
     models = [
         {
             "model": model.model,

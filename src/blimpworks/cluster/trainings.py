@@ -121,7 +121,7 @@ def training_retries(
     return math.ceil(SPARE * longest * 60 / int(request["runtime"])) + LEAST
 
 
-def _told(plans: Sequence[TrainingPlan], name: str) -> str:
+def _summary(plans: Sequence[TrainingPlan], name: str) -> str:
     """What the trainings of a model, all its seeds together, take."""
     count, first = sum(plan.checkpoints for plan in plans), plans[0]
     text = f"{count} {name}"
@@ -143,11 +143,11 @@ def training_notes(
     rows: dict[str, list[TrainingPlan]] = {}
     for plan in plans:
         rows.setdefault(catalogue.row_of(plan.model), []).append(plan)
-    told = "; ".join(_told(each, name) for name, each in rows.items())
+    summaries = "; ".join(_summary(each, name) for name, each in rows.items())
     count, hours = sum(plan.checkpoints for plan in plans), int(request["runtime"]) / 60
     return [
         f"{count} LSTMs are trained before they score, each on a GPU for which its job asks "
         f"{hours:.0f} hours ({request['gres']}); a longer training goes on in further attempts. "
-        f"GPU-hours, not among those of scoring: {told}. The rate is an assumption "
+        f"GPU-hours, not among those of scoring: {summaries}. The rate is an assumption "
         "(docs/cluster.md)."
     ]

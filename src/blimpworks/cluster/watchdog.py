@@ -66,8 +66,8 @@ class Vigil:
         return sorted(late) if late and len(late) == len(waiting) else []
 
 
-def answers() -> bool:
-    """Whether SLURM's controller does."""
+def is_controller_up() -> bool:
+    """Whether SLURM's controller responds."""
     return "UP" in (ask(["scontrol", "ping"]) or "")
 
 
@@ -91,7 +91,7 @@ def _watch(log: Path, alive: Path, period: float, vigil: Vigil) -> None:
             waiting = awaited(log.read_text(encoding="utf-8", errors="replace"))
         except OSError:
             continue
-        if not waiting or not answers():
+        if not waiting or not is_controller_up():
             continue
         late = vigil.look(waiting, slurm_states(waiting), time.monotonic())
         if late:

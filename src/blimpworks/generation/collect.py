@@ -6,9 +6,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from blimpworks.generation.manifest import AnswerManifest
+from blimpworks.generation.manifest import GenerationManifest
 from blimpworks.generation.run import Systems, requests_of
-from blimpworks.generation.store import FAILED, answer_keys
+from blimpworks.generation.store import FAILED, response_keys
 from blimpworks.prompt_tables import ANSWERS, PROMPTS
 from blimpworks.scoring.collect import Shards, broken
 from blimpworks.scoring.shards import OK
@@ -17,13 +17,13 @@ from blimpworks.tables import read_table, write_table
 log = logging.getLogger(__name__)
 
 
-def answer_shards(manifest: Path, store: Path) -> Shards[AnswerManifest]:
+def answer_shards(manifest: Path, store: Path) -> Shards[GenerationManifest]:
     """The shards of answers that a manifest names."""
-    return Shards(manifest, store, AnswerManifest, FAILED)
+    return Shards(manifest, store, GenerationManifest, FAILED)
 
 
 def collect_answers(
-    items: Path, systems: Systems, shards: Shards[AnswerManifest], output: Path
+    items: Path, systems: Systems, shards: Shards[GenerationManifest], output: Path
 ) -> pa.Table:
     """Write the answers table of ``items`` from the shards that hold them.
 
@@ -32,23 +32,23 @@ def collect_answers(
     Raises UserError when a table, shard or answer is missing, or a shard was altered since the
     manifest was written.
     """
-    wanted = read_table(PROMPTS, items, ["item_id"])
-    if not len(wanted):
+    ids = read_table(PROMPTS, items, ["item_id"])
+    if not len(ids):
         table = ANSWERS.arrow().empty_table()
         write_table(table, ANSWERS, output)
         return table
     requests = requests_of(items, systems, system=shards.described.system)
-    keys = answer_keys(shards.described.engine, set(requests))
+    keys = response_keys(shards.described.engine, set(requests))
     rows = shards.rows
-    found = pc.index_in(
+    positions = pc.index_in(
         pa.array([keys[each] for each in requests], pa.string()), value_set=rows["key"]
     )
-    if found.null_count:
-        prompt = requests[pc.is_null(found).to_pylist().index(True)].prompt
+    if positions.null_count:
+        prompt = requests[pc.is_null(positions).to_pylist().index(True)].prompt
         raise broken(f"prompt {prompt!r} of {items} has no answer in the store", shards.manifest)
-    taken = rows.take(found)
+    taken = rows.take(positions)
     columns = {name: taken[name] for name in ("status", "text", "finish", "tokens", "opened")}
-    table = pa.table({"item_id": wanted["item_id"]} | columns)
+    table = pa.table({"item_id": ids["item_id"]} | columns)
     write_table(table, ANSWERS, output)
     answered = pc.sum(pc.equal(table["status"], OK)).as_py()
     log.info("%s: %d items, %d answered", output, len(table), answered)

@@ -30,7 +30,7 @@ PROBE = "7f3a9c"
 """A text that no template has."""
 
 
-class Asked(NamedTuple):
+class PromptRequest(NamedTuple):
     """A prompt, and the system prompt that goes with it."""
 
     prompt: str
@@ -41,7 +41,7 @@ class Asked(NamedTuple):
 class Ready:
     """A prompt as a model is asked it."""
 
-    asked: Asked
+    request: PromptRequest
     messages: tuple[tuple[str, str], ...]
     """Role and text of each message; none where the prompt is sent as it is."""
     ids: tuple[int, ...]
@@ -66,8 +66,8 @@ def pin_date(template: str) -> str:
     """
     if CLOCK not in template:
         return template
-    made = "".join(f" | replace('%{letter}', '{text}')" for letter, text in TODAY.items())
-    return f"{{%- macro {CLOCK}(format) -%}}{{{{ format{made} }}}}{{%- endmacro -%}}{template}"
+    filters = "".join(f" | replace('%{letter}', '{text}')" for letter, text in TODAY.items())
+    return f"{{%- macro {CLOCK}(format) -%}}{{{{ format{filters} }}}}{{%- endmacro -%}}{template}"
 
 
 def _ids(value: Any) -> set[int]:
@@ -79,10 +79,10 @@ def _ids(value: Any) -> set[int]:
 
 def _settings(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        settings = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return settings if isinstance(settings, dict) else {}
 
 
 def stop_ids(directory: Path, own: int | None) -> tuple[int, ...]:
@@ -92,8 +92,8 @@ def stop_ids(directory: Path, own: int | None) -> tuple[int, ...]:
     alone tells of some.
     """
     files = ("config.json", "generation_config.json")
-    found = (_settings(directory / name).get("eos_token_id") for name in files)
-    return tuple(sorted({*_ids(own), *(each for value in found for each in _ids(value))}))
+    values = (_settings(directory / name).get("eos_token_id") for name in files)
+    return tuple(sorted({*_ids(own), *(each for value in values for each in _ids(value))}))
 
 
 class Conversation:
@@ -120,13 +120,13 @@ class Conversation:
         return self.template is not None
 
     def _render(self, messages: Sequence[Message]) -> str:
-        found: str = self.tokenizer.apply_chat_template(
+        text: str = self.tokenizer.apply_chat_template(
             list(messages),
             chat_template=self.template,
             tokenize=False,
             add_generation_prompt=True,
         )
-        return found
+        return text
 
     @cached_property
     def system_place(self) -> SystemPlace:
@@ -150,22 +150,22 @@ class Conversation:
         log.info("%s: its chat template %s; they go before the user's text", self.directory, reason)
         return "user"
 
-    def messages(self, asked: Asked) -> list[Message]:
+    def messages(self, request: PromptRequest) -> list[Message]:
         """The messages of a conversation that asks for an answer; none where there is no chat."""
         if not self.chat:
             return []
-        text, lead = asked.prompt, []
-        if asked.system and self.system_place == "role":
-            lead = [{"role": "system", "content": asked.system}]
-        elif asked.system:
-            text = f"{asked.system}\n\n{asked.prompt}"
+        text, lead = request.prompt, []
+        if request.system and self.system_place == "role":
+            lead = [{"role": "system", "content": request.system}]
+        elif request.system:
+            text = f"{request.system}\n\n{request.prompt}"
         return [*lead, {"role": "user", "content": text}]
 
-    def text(self, asked: Asked) -> str:
+    def text(self, request: PromptRequest) -> str:
         """What the model reads, template included."""
-        return self._render(self.messages(asked)) if self.chat else asked.prompt
+        return self._render(self.messages(request)) if self.chat else request.prompt
 
-    def ready(self, requests: Iterable[Asked], most: int) -> list[Ready]:
+    def ready(self, requests: Iterable[PromptRequest], most: int) -> list[Ready]:
         """Each prompt as it is asked, with room for ``most`` tokens or what the context leaves.
 
         Room is zero or less for a prompt that is too long.
@@ -179,12 +179,12 @@ class Conversation:
             for each, text, row in zip(requests, texts, rows, strict=True)
         ]
 
-    def _ready(self, asked: Asked, text: str, ids: Sequence[int], most: int) -> Ready:
+    def _ready(self, request: PromptRequest, text: str, ids: Sequence[int], most: int) -> Ready:
         room = most if self.context is None else min(most, self.context - len(ids))
-        said = tuple((each["role"], each["content"]) for each in self.messages(asked))
+        said = tuple((each["role"], each["content"]) for each in self.messages(request))
         # What a prompt itself says of reasoning opens none.
-        behind = text.rpartition(asked.prompt.strip() or PROBE)[2]
-        return Ready(asked, said, tuple(ids), room, self.chat and opens_reasoning(behind))
+        behind = text.rpartition(request.prompt.strip() or PROBE)[2]
+        return Ready(request, said, tuple(ids), room, self.chat and opens_reasoning(behind))
 
     def name(self) -> str:
         """All that decides what a model reads and where it stops, for an engine's key."""

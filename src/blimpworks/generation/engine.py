@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, cast
 
-from blimpworks.campaign.answering_engines import find_answering
+from blimpworks.campaign.engines import find_generation_engine
 from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
@@ -15,18 +15,17 @@ from blimpworks.files import sha256_of
 from blimpworks.generation.conversation import Conversation, Ready
 from blimpworks.models.checkpoint import Checkpoint, read_checkpoint
 from blimpworks.records.digest import code_digest
-from blimpworks.scoring.engine import Failure, chosen_settings
-from blimpworks.scoring.loading import loading
+from blimpworks.scoring.engine import Failure, chosen_settings, loading
 
 ROWS = (
     "blimpworks.generation.conversation:Conversation",
-    "blimpworks.generation.store:answer_shard",
+    "blimpworks.generation.store:response_shard",
 )
 """The code behind every answer, whatever the engine."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     """What a model wrote."""
 
     text: str
@@ -37,7 +36,7 @@ class Answer:
     """That it wrote, the one that ended it included."""
 
 
-class AnswerEngine(Protocol):
+class GenerationEngine(Protocol):
     """One checkpoint, loaded when the first batch asks for it."""
 
     key: str
@@ -47,7 +46,7 @@ class AnswerEngine(Protocol):
     conversation: Conversation
     """How prompts are put to the model."""
 
-    def answers(self, batch: Sequence[Ready]) -> list[Answer | Failure]:
+    def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
         """The greedy answer to each prompt, or why there is none; each has tokens, and room."""
         ...
 
@@ -56,7 +55,7 @@ class AnswerEngine(Protocol):
         ...
 
 
-def answer_key(
+def generation_key(
     software: str,
     checkpoint: Path,
     described: Checkpoint,
@@ -70,33 +69,35 @@ def answer_key(
     (``module:name``) are the code that decides answers.
     """
     code = code_digest(*entries, *ROWS)
-    asked = f"max_tokens {options.max_tokens} {conversation.name()}"
-    return "|".join((software, code, described.dtype, sha256_of(checkpoint), asked))
+    settings = f"max_tokens {options.max_tokens} {conversation.name()}"
+    return "|".join((software, code, described.dtype, sha256_of(checkpoint), settings))
 
 
-def load_answering(checkpoint: Path, name: str, options: GenerationJobOptions) -> AnswerEngine:
+def load_generation_engine(
+    checkpoint: Path, name: str, options: GenerationJobOptions
+) -> GenerationEngine:
     """The engine ``name`` with a checkpoint (a ``checkpoint.json``), ready to answer.
 
     Raises UserError when the checkpoint is missing, altered, or cannot answer.
     """
     described = read_checkpoint(checkpoint)
     try:
-        module, _, kind = find_answering(name, described.architecture).partition(":")
+        module, _, kind = find_generation_engine(name, described.architecture).partition(":")
     except UserError as error:
         raise UserError(f"{checkpoint}: {error}") from error
     settings = chosen_settings(described, name, ScoringOptions(dtype=options.dtype))
     build = getattr(importlib.import_module(module), kind)
     with loading(checkpoint.parent):
         chosen = described.model_copy(update=settings)
-        return cast(AnswerEngine, build(checkpoint, chosen, options))
+        return cast(GenerationEngine, build(checkpoint, chosen, options))
 
 
 @contextmanager
-def open_answering(
+def open_generation_engine(
     checkpoint: Path, name: str, options: GenerationJobOptions
-) -> Iterator[AnswerEngine]:
-    """``load_answering``, closed at the end whatever happens."""
-    engine = load_answering(checkpoint, name, options)
+) -> Iterator[GenerationEngine]:
+    """``load_generation_engine``, closed at the end whatever happens."""
+    engine = load_generation_engine(checkpoint, name, options)
     try:
         yield engine
     finally:

@@ -3,7 +3,7 @@
 from blimpworks.scoring.run import Manifest
 
 
-class AnswerManifest(Manifest):
+class GenerationManifest(Manifest):
     """Which shards hold the answers to a model's prompts; ``sentences`` counts the prompts."""
 
     system: bool

@@ -8,13 +8,13 @@ from pathlib import Path
 from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
-from blimpworks.generation.conversation import Asked
-from blimpworks.generation.engine import AnswerEngine, open_answering
-from blimpworks.generation.manifest import AnswerManifest
-from blimpworks.generation.store import FAILED, UNWATCHED, AnswerStore, answer_keys
+from blimpworks.generation.conversation import PromptRequest
+from blimpworks.generation.engine import GenerationEngine, open_generation_engine
+from blimpworks.generation.manifest import GenerationManifest
+from blimpworks.generation.store import FAILED, ResponseStore, response_keys
 from blimpworks.prompt_tables import PROMPTS
 from blimpworks.scoring.run import warn_of_failures, write_manifest
-from blimpworks.scoring.watch import Watch
+from blimpworks.scoring.watch import UNWATCHED, Watch
 from blimpworks.tables import read_table
 
 log = logging.getLogger(__name__)
@@ -31,24 +31,24 @@ def prompts_of(items: Path) -> list[str]:
             f"{items}: column 'prompt' has {column.null_count} empty cells; expected a text in "
             "each. Rebuild the items."
         )
-    found: list[str] = column.to_pylist()
-    return found
+    prompts: list[str] = column.to_pylist()
+    return prompts
 
 
-def requests_of(items: Path, systems: Systems, *, system: bool) -> list[Asked]:
+def requests_of(items: Path, systems: Systems, *, system: bool) -> list[PromptRequest]:
     """What is asked for each row of a table, whose name says its language.
 
     Without ``system`` nobody is told any system prompt.
     """
     said = systems.get(items.stem) if system else None
-    return [Asked(prompt, said) for prompt in prompts_of(items)]
+    return [PromptRequest(prompt, said) for prompt in prompts_of(items)]
 
 
 def _manifest(
-    engine: AnswerEngine, checkpoint: Path, store: AnswerStore, keys: Sequence[str]
-) -> AnswerManifest:
+    engine: GenerationEngine, checkpoint: Path, store: ResponseStore, keys: Sequence[str]
+) -> GenerationManifest:
     used = sorted({store.shard_of[key] for key in keys})
-    return AnswerManifest(
+    return GenerationManifest(
         engine=engine.key,
         checkpoint=sha256_of(checkpoint),
         sentences=len(keys),
@@ -68,7 +68,7 @@ def answer_items(
     options: GenerationJobOptions,
     *,
     watch: Watch = UNWATCHED,
-) -> AnswerManifest:
+) -> GenerationManifest:
     """Ask a checkpoint every prompt of ``items`` with ``engine``, each distinct one once.
 
     Each table is called after its language, whose system prompt ``systems`` has. Answers go
@@ -78,13 +78,13 @@ def answer_items(
 
     Raises UserError when items or checkpoint are missing or malformed, or cannot answer.
     """
-    with open_answering(checkpoint, engine, options) as opened:
+    with open_generation_engine(checkpoint, engine, options) as opened:
         system = opened.conversation.chat and options.system
-        asked = {path.stem: {*requests_of(path, systems, system=system)} for path in items}
-        keys = answer_keys(opened.key, set[Asked]().union(*asked.values()))
-        shards, retry = AnswerStore(store), options.retry_failed
+        requests = {path.stem: {*requests_of(path, systems, system=system)} for path in items}
+        keys = response_keys(opened.key, set[PromptRequest]().union(*requests.values()))
+        shards, retry = ResponseStore(store), options.retry_failed
         try:
-            watch.begin(asked, shards.missing(keys, retry=retry))
+            watch.begin(requests, shards.missing(keys, retry=retry))
             most = options.max_tokens
             new = shards.fill(opened, keys, options.shard, most, retry=retry, watch=watch)
         finally:

@@ -17,18 +17,17 @@ from typing import get_args
 import pyarrow as pa
 from tqdm import tqdm
 
-from blimpworks.generation.conversation import Asked, Ready
-from blimpworks.generation.engine import Answer, AnswerEngine
+from blimpworks.generation.conversation import PromptRequest, Ready
+from blimpworks.generation.engine import GenerationEngine, Response
 from blimpworks.scoring.engine import Failure
 from blimpworks.scoring.shards import OK, ShardStore
-from blimpworks.scoring.watch import Watch
+from blimpworks.scoring.watch import UNWATCHED, Watch
 
 log = logging.getLogger(__name__)
 
 TOO_LONG, EMPTY = "too_long", "empty"
 FAILED: frozenset[str] = frozenset(get_args(Failure))
 """Statuses that another machine or day can change."""
-UNWATCHED = Watch()
 SCHEMA = pa.schema(
     [
         ("key", pa.string()),
@@ -43,31 +42,31 @@ SCHEMA = pa.schema(
 )
 
 
-def answer_keys(engine_key: str, requests: Iterable[Asked]) -> dict[Asked, str]:
+def response_keys(engine_key: str, requests: Iterable[PromptRequest]) -> dict[PromptRequest, str]:
     """Content key of the answer to each request: 32 hexadecimal digits."""
     begun = hashlib.blake2b(f"{engine_key}|".encode(), digest_size=16)
-    found = {}
+    keys = {}
     for request in requests:
         digest = begun.copy()
         digest.update(json.dumps(request, ensure_ascii=True).encode())
-        found[request] = digest.hexdigest()
-    return found
+        keys[request] = digest.hexdigest()
+    return keys
 
 
-def in_order(requests: Iterable[Asked]) -> list[Asked]:
+def in_order(requests: Iterable[PromptRequest]) -> list[PromptRequest]:
     """Requests as they are answered: the short prompts first, so that rows of a batch are alike."""
     return sorted(requests, key=lambda each: (len(each.prompt), each.prompt, each.system or ""))
 
 
-class AnswerStore(ShardStore[Asked]):
+class ResponseStore(ShardStore[PromptRequest]):
     """The shards of one model's answers, as they lie in one directory."""
 
     schema, failed, what = SCHEMA, FAILED, "prompts are asked"
 
     def fill(
         self,
-        engine: AnswerEngine,
-        keys: Mapping[Asked, str],
+        engine: GenerationEngine,
+        keys: Mapping[PromptRequest, str],
         size: int,
         most: int,
         *,
@@ -80,37 +79,39 @@ class AnswerStore(ShardStore[Asked]):
         ``watch`` may end it between two shards by raising.
         """
         self.tidy()
-        wanted = in_order(self.missing(keys, retry=retry))
-        if not wanted:
+        requests = in_order(self.missing(keys, retry=retry))
+        if not requests:
             log.info("%s: all prompts have answers already", self.directory)
             return 0
-        parts = [wanted[start : start + size] for start in range(0, len(wanted), size)]
-        with tqdm(total=len(wanted), unit="prompt", desc="answering", mininterval=5) as bar:
+        parts = [requests[start : start + size] for start in range(0, len(requests), size)]
+        with tqdm(total=len(requests), unit="prompt", desc="answering", mininterval=5) as bar:
             for part in parts:
                 watch.before()
-                answers = answer_shard(engine, {each: keys[each] for each in part}, most)
-                self.write(answers, engine.key)
-                watch.wrote(part, answers)
+                responses = response_shard(engine, {each: keys[each] for each in part}, most)
+                self.write(responses, engine.key)
+                watch.wrote(part, responses)
                 bar.update(len(part))
-        return len(wanted)
+        return len(requests)
 
 
-def _outcomes(engine: AnswerEngine, ready: Sequence[Ready]) -> list[Answer | str]:
+def _outcomes(engine: GenerationEngine, ready: Sequence[Ready]) -> list[Response | str]:
     """The answer to each prompt, or the status that it has in place of one."""
     limit = engine.limit
-    found: list[Answer | str] = [EMPTY if not each.ids else TOO_LONG for each in ready]
+    outcomes: list[Response | str] = [EMPTY if not each.ids else TOO_LONG for each in ready]
     fits = [
         number
         for number, each in enumerate(ready)
         if each.ids and each.room > 0 and (limit is None or len(each.ids) <= limit)
     ]
-    answers = engine.answers([ready[number] for number in fits]) if fits else []
-    for number, answer in zip(fits, answers, strict=True):
-        found[number] = answer
-    return found
+    responses = engine.generate([ready[number] for number in fits]) if fits else []
+    for number, answer in zip(fits, responses, strict=True):
+        outcomes[number] = answer
+    return outcomes
 
 
-def answer_shard(engine: AnswerEngine, keys: Mapping[Asked, str], most: int) -> pa.Table:
+def response_shard(
+    engine: GenerationEngine, keys: Mapping[PromptRequest, str], most: int
+) -> pa.Table:
     """Answers to requests, one row each, in their order.
 
     ``status`` is ``ok``; ``too_long`` (no room for an answer in the model's context), ``empty``
@@ -119,7 +120,7 @@ def answer_shard(engine: AnswerEngine, keys: Mapping[Asked, str], most: int) -> 
     """
     ready = engine.conversation.ready(keys, most)
     outcomes = _outcomes(engine, ready)
-    said = [each if isinstance(each, Answer) else None for each in outcomes]
+    said = [each if isinstance(each, Response) else None for each in outcomes]
     columns = [
         pa.array(keys.values(), pa.string()),
         pa.array([each.system for each in keys], pa.string()),
@@ -128,6 +129,6 @@ def answer_shard(engine: AnswerEngine, keys: Mapping[Asked, str], most: int) -> 
         pa.array([each and each.finish for each in said], pa.string()),
         pa.array([each and each.tokens for each in said], pa.int32()),
         pa.array([each.opened for each in ready], pa.bool_()),
-        pa.array([OK if isinstance(e, Answer) else e for e in outcomes], pa.string()),
+        pa.array([OK if isinstance(e, Response) else e for e in outcomes], pa.string()),
     ]
     return pa.table(columns, schema=SCHEMA)

@@ -38,13 +38,13 @@ def align_scores(items: pa.Table, scores: pa.Table, path: Path) -> pa.Table:
 
     Raises UserError, naming ``path`` as the table of the scores, when an item has none.
     """
-    found = pc.index_in(items["item_id"], value_set=scores["item_id"])
-    if found.null_count:
-        item = items["item_id"][pc.is_null(found).to_pylist().index(True)]
+    positions = pc.index_in(items["item_id"], value_set=scores["item_id"])
+    if positions.null_count:
+        item = items["item_id"][pc.is_null(positions).to_pylist().index(True)]
         raise UserError(
             f"{path} has no scores of item {item}; it is of other items. Collect the scores again."
         )
-    return scores.take(found)
+    return scores.take(positions)
 
 
 def side_of(items: pa.Table, scores: pa.Table, side: str) -> Side:
@@ -87,8 +87,8 @@ def without_unknown(side: Side, ids: pa.ListArray, which: str) -> Mask:
     unknown = flat == UNKNOWN_ID
     if which == "critical":
         unknown &= critical_region(side)
-    found: Mask = np.bincount(side.row[unknown], minlength=len(side.characters)) == 0
-    return found
+    known: Mask = np.bincount(side.row[unknown], minlength=len(side.characters)) == 0
+    return known
 
 
 @dataclass(frozen=True)
@@ -140,10 +140,10 @@ def _policies(methods: Sequence[Method], ties: Sequence[str]) -> dict[str, float
 
 def _usable(aligned: pa.Table, good: Side, bad: Side, unknown: str | None) -> Mask:
     """Which pairs [n] have words that the model knows."""
-    found: Mask = np.ones(len(aligned), dtype=bool)
+    usable: Mask = np.ones(len(aligned), dtype=bool)
     for side, name in ((good, "good"), (bad, "bad")) if unknown else ():
-        found &= without_unknown(side, aligned[f"{name}_ids"].combine_chunks(), str(unknown))
-    return found
+        usable &= without_unknown(side, aligned[f"{name}_ids"].combine_chunks(), str(unknown))
+    return usable
 
 
 def _allowing(rows: pa.Table, method: Method) -> pa.Array | None:

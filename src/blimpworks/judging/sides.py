@@ -68,9 +68,9 @@ class Side:
     @cached_property
     def last(self) -> Mask:
         """[t] whether a token is the last of its sentence."""
-        found: Mask = np.ones(len(self.row), dtype=bool)
-        found[:-1] = self.row[1:] != self.row[:-1]
-        return found
+        last: Mask = np.ones(len(self.row), dtype=bool)
+        last[:-1] = self.row[1:] != self.row[:-1]
+        return last
 
     @cached_property
     def characters(self) -> Integers:
@@ -127,17 +127,17 @@ def divisors(method: Method, side: Side) -> Floats:
     inside = REGIONS[method.tokens](side)
     count = len(side.characters)
     scored = np.bincount(side.row[inside & ~np.isnan(side.value)], minlength=count)
-    found = scored.astype(np.float64) if method.aggregate == "mean" else np.ones(count)
+    divisor = scored.astype(np.float64) if method.aggregate == "mean" else np.ones(count)
     if method.length is not None:
         length: Integers = getattr(side, method.length)
-        found *= length
+        divisor *= length
     usable = scored > 0
     tokens = np.bincount(side.row[inside], minlength=count)
     if method.aggregate == "only":
         usable &= tokens == 1
     if method.tokens == "region":
         usable &= tokens == scored
-    return np.where(usable & (found > 0), found, np.nan)
+    return np.where(usable & (divisor > 0), divisor, np.nan)
 
 
 def totals(method: Method, side: Side) -> Floats:

@@ -58,24 +58,24 @@ class Orthography(Strict):
 
     @field_validator("characters")
     @classmethod
-    def _single(cls, found: dict[str, str]) -> dict[str, str]:
-        for key in found:
+    def _single(cls, replacements: dict[str, str]) -> dict[str, str]:
+        for key in replacements:
             if len(key) != 1:
                 raise ValueError(f"{key!r} has {len(key)} characters, expected one")
-        return found
+        return replacements
 
     @field_validator("spellings")
     @classmethod
-    def _replacing(cls, found: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-        for expression, new in found:
+    def _replacing(cls, replacements: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        for expression, new in replacements:
             regular(expression, new)
-        return found
+        return replacements
 
     @field_validator("apart")
     @classmethod
-    def _matching(cls, found: str) -> str:
-        regular(found)
-        return found
+    def _matching(cls, expression: str) -> str:
+        regular(expression)
+        return expression
 
     @cached_property
     def _table(self) -> dict[int, str | None]:
@@ -127,17 +127,17 @@ class Orthography(Strict):
 
         Each with whether a space follows it.
         """
-        found: list[tuple[str, bool]] = []
+        tokens: list[tuple[str, bool]] = []
         for chunk in text.translate(self._table).split():
             # Cut first: what is mended at a word's ends is not at those of "(word)".
             pieces = self._pieces.findall(chunk)
             for number, piece in enumerate(pieces, start=1):
                 *parts, last = self.word(piece).split()
-                found += [*((part, True) for part in parts), (last, number == len(pieces))]
-        if found and len(found[-1][0]) > 1 and found[-1][0][-1] in self.final:
-            (last, space) = found.pop()
-            found += [(last[:-1], False), (last[-1], space)]
-        return found
+                tokens += [*((part, True) for part in parts), (last, number == len(pieces))]
+        if tokens and len(tokens[-1][0]) > 1 and tokens[-1][0][-1] in self.final:
+            (last, space) = tokens.pop()
+            tokens += [(last[:-1], False), (last[-1], space)]
+        return tokens
 
     def text(self, sentence: str) -> str:
         """A sentence spelled and spaced as pairs are."""

@@ -157,9 +157,9 @@ def read_checkpoint(checkpoint: Path) -> Checkpoint:
 
 
 def _verify(path: Path, expected: str, checkpoint: Path) -> None:
-    found = sha256_of(path) if path.is_file() else "missing"
-    if found != expected:
+    digest = sha256_of(path) if path.is_file() else "missing"
+    if digest != expected:
         raise UserError(
-            f"{path} is {found[:12]}, but {checkpoint} expects SHA-256 {expected[:12]}…. "
+            f"{path} is {digest[:12]}, but {checkpoint} expects SHA-256 {expected[:12]}…. "
             "Train or retrieve the model again."
         )

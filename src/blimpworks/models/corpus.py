@@ -4,6 +4,9 @@ A directory with ``train.txt``, ``valid.txt``, ``test.txt`` (a sentence per line
 by single spaces, those outside the vocabulary already ``<unk>``) and ``vocabulary.txt`` (a word
 per line; ids are line numbers from 0). ``corpus.json`` is written last, says what is in it and
 names each file with its SHA-256, so that its own identifies the corpus.
+
+Corpora are also sampled here, to train on less text (Warstadt et al. 2020, sections 4 and 6.3:
+five samples of each of ten sizes).
 """
 
 import json
@@ -154,7 +157,7 @@ def seal(
                 f"{directory / split}.txt has no sentence; give more text, or options of "
                 "training.corpora that leave out less (unknown_share, min_count, shares)."
             )
-    made = Corpus(
+    described = Corpus(
         words=words,
         options=options,
         vocabulary=len(read_words(directory / VOCABULARY)),
@@ -162,8 +165,8 @@ def seal(
         dropped=dropped or {},
         files={name: sha256_of(directory / name) for name in FILES},
     )
-    write_text(corpus, json.dumps(made.model_dump(mode="json"), indent=1) + "\n")
-    return made
+    write_text(corpus, json.dumps(described.model_dump(mode="json"), indent=1) + "\n")
+    return described
 
 
 def files_of(corpus: Path) -> list[Path]:
@@ -177,7 +180,7 @@ def read_corpus(corpus: Path) -> Corpus:
     Raises UserError when it is missing or malformed, or a file is missing or altered.
     """
     try:
-        found = Corpus.model_validate_json(corpus.read_bytes())
+        described = Corpus.model_validate_json(corpus.read_bytes())
     except FileNotFoundError as error:
         raise UserError(
             f"{corpus} does not exist; expected the corpus.json of a corpus. Build the corpus."
@@ -188,7 +191,7 @@ def read_corpus(corpus: Path) -> Corpus:
         raise UserError(
             f"{corpus}: {key}: {first['msg'].lower()}. Build the corpus again."
         ) from error
-    for name, expected in found.files.items():
+    for name, expected in described.files.items():
         path = corpus.parent / name
         digest = sha256_of(path) if path.is_file() else "missing"
         if digest != expected:
@@ -196,7 +199,7 @@ def read_corpus(corpus: Path) -> Corpus:
                 f"{path} is {digest[:12]}, but {corpus} expects SHA-256 {expected[:12]}…. "
                 "Build the corpus again."
             )
-    return found
+    return described
 
 
 def write_sentences(path: Path, sentences: Iterable[Sequence[str]]) -> None:
@@ -255,8 +258,8 @@ def join_corpora(corpora: Sequence[Path], joined: Path) -> Corpus:
 
     Raises UserError when one is missing or altered, or they differ in what a word is.
     """
-    found = [read_corpus(corpus) for corpus in corpora]
-    rules = sorted({corpus.words for corpus in found})
+    described = [read_corpus(corpus) for corpus in corpora]
+    rules = sorted({corpus.words for corpus in described})
     if len(rules) != 1:
         raise UserError(
             f"{joined}: the corpora to join have words by the rules {', '.join(rules) or 'none'}; "
@@ -270,4 +273,54 @@ def join_corpora(corpora: Sequence[Path], joined: Path) -> Corpus:
                     shutil.copyfileobj(source, target)
     words = (word for c in corpora for word in read_words(c.parent / VOCABULARY))
     write_vocabulary(directory, words)
-    return seal(joined, found[0].words, None)
+    return seal(joined, described[0].words, None)
+
+
+SHARED = ("valid.txt", "test.txt", VOCABULARY)
+"""Files that all samples of a corpus have in common with it."""
+
+
+def draw_sentences(lengths: Sequence[int], tokens: int, seed: int) -> list[int]:
+    """Numbers of sentences drawn at random until they have ``tokens`` words, in their order.
+
+    ``lengths`` are the sentences' numbers of words. The last sentence drawn counts whole, so
+    there may be a few words more; there are fewer only if all sentences together have fewer.
+    What is drawn depends on ``seed`` and ``tokens``: samples of two sizes are independent.
+    """
+    order = np.random.default_rng((seed, tokens)).permutation(len(lengths))
+    reached = np.cumsum(np.asarray(lengths, dtype=np.int64)[order])
+    count = int(np.searchsorted(reached, tokens)) + 1
+    numbers: list[int] = np.sort(order[:count]).tolist()
+    return numbers
+
+
+def _drawn(text: Path, chosen: Sequence[int]) -> Iterator[list[str]]:
+    drawn = {*chosen}
+    return (words for number, words in enumerate(sentences_of(text)) if number in drawn)
+
+
+def sample_corpus(corpus: Path, sample: Path, *, tokens: int, seed: int) -> Corpus:
+    """Write a corpus with a random part of another one's training text.
+
+    ``corpus`` and ``sample`` are ``corpus.json`` files. Tokens are words of the corpus, ``<unk>``
+    included and the end of a sentence not. Validation and test text and the vocabulary are those
+    of the whole, so that models trained on samples of all sizes know the same words and their
+    perplexities are of the same text.
+
+    Raises UserError when the corpus is missing or altered, or has fewer tokens than asked for.
+    """
+    whole = read_corpus(corpus)
+    there = whole.splits["train"].tokens
+    text = corpus.parent / "train.txt"
+    if tokens > there:
+        raise UserError(
+            f"{text} has {there:,} tokens, but a sample of {tokens:,} is asked for; take that size "
+            "out of 'tokens' of the recipe, or give the corpus more text."
+        )
+    directory = begin(sample)
+    chosen = draw_sentences([len(words) for words in sentences_of(text)], tokens, seed)
+    write_sentences(directory / "train.txt", _drawn(text, chosen))
+    for name in SHARED:
+        with atomic(directory / name) as temporary:
+            shutil.copyfile(corpus.parent / name, temporary)
+    return seal(sample, whole.words, whole.options)

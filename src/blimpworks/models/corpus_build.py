@@ -139,10 +139,10 @@ def split_corpus(sentences: Sequence[Words], shares: CorpusShares) -> dict[Split
     total = starts.pop()
     bounds = [shares.train * total, (shares.train + shares.valid) * total]
     parts = np.searchsorted(bounds, starts, side="right")
-    found: dict[Split, list[Words]] = {split: [] for split in SPLITS}
+    splits: dict[Split, list[Words]] = {split: [] for split in SPLITS}
     for sentence, part in zip(sentences, parts.tolist(), strict=True):
-        found[SPLITS[part]].append(sentence)
-    return found
+        splits[SPLITS[part]].append(sentence)
+    return splits
 
 
 def _known_only(
@@ -150,11 +150,11 @@ def _known_only(
 ) -> Iterator[Words]:
     """Sentences with ``<unk>`` for each unknown word; those with too many are left out."""
     for sentence in sentences:
-        found = tuple(word if word in vocabulary else UNKNOWN for word in sentence)
-        if found.count(UNKNOWN) > most_unknown * len(found):
+        known = tuple(word if word in vocabulary else UNKNOWN for word in sentence)
+        if known.count(UNKNOWN) > most_unknown * len(known):
             dropped["unknown"] += 1
         else:
-            yield found
+            yield known
 
 
 def build_corpus(
@@ -187,14 +187,14 @@ def build_corpus(
         if treebank_text:
             candidates += _of_treebank(tokens, options, lang)
     dropped = Counter(held_out=0, repeated=0, beyond=0, unknown=0)
-    found = _gather(candidates, forbidden, dropped)
-    if not found:
+    gathered = _gather(candidates, forbidden, dropped)
+    if not gathered:
         raise UserError(
             f"{corpus}: no sentence is left of {len(candidates)} found ({dropped['held_out']} "
             "belong to items); give text files or set training.treebank_text to true."
         )
-    kept = every_kth(found, options.max_sentences or len(found))
-    dropped["beyond"] = len(found) - len(kept)
+    kept = every_kth(gathered, options.max_sentences or len(gathered))
+    dropped["beyond"] = len(gathered) - len(kept)
     order = np.random.default_rng(options.seed).permutation(len(kept)).tolist()
     return _write([kept[number] for number in order], corpus, options, dropped)
 

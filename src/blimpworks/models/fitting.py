@@ -17,7 +17,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models.checkpoint import Trained
 from blimpworks.models.snapshot import load_snapshot, save_snapshot
-from blimpworks.models.threads import one_thread
+from blimpworks.models.threads import single_thread
 
 
 class DivergedError(ArithmeticError):
@@ -78,7 +78,7 @@ def repeatable(seed: int) -> Iterator[None]:
     torch.use_deterministic_algorithms(True)
     torch.manual_seed(seed)
     try:
-        with one_thread():
+        with single_thread():
             yield
     finally:
         torch.use_deterministic_algorithms(strict)

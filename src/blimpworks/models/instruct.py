@@ -19,7 +19,7 @@ from blimpworks.models.transformer import IGNORED, Batch, Ids, Kind, new_model, 
 ROLES = ("<|system|>", "<|user|>", "<|assistant|>")
 """Tokens that begin what each has to say."""
 SPECIALS = [BOS, EOS, *ROLES]
-ANSWERS_ID = SPECIALS.index("<|assistant|>")
+ASSISTANT_ID = SPECIALS.index("<|assistant|>")
 """What follows it is learnt."""
 TEMPLATE = (
     "{{ bos_token }}{% for message in messages %}"
@@ -62,13 +62,13 @@ def read_dialogues(path: Path) -> list[str]:
     """
     if not path.is_file():
         raise UserError(f"{path} does not exist; expected dialogues. Build them.")
-    found = []
+    dialogues = []
     with path.open(encoding="utf-8", newline="\n") as lines:
         for number, line in enumerate(lines, 1):
-            found.append(_dialogue(line, f"{path}:{number}"))
-    if not found:
+            dialogues.append(_dialogue(line, f"{path}:{number}"))
+    if not dialogues:
         raise UserError(f"{path} has no dialogues; build them again.")
-    return found
+    return dialogues
 
 
 def train_pieces(dialogues: list[str], vocabulary: int) -> Tokenizer:
@@ -111,7 +111,7 @@ def encode_dialogues(
     many; in the order of ``dialogues`` in any case.
     """
     order = np.random.default_rng((seed, len(dialogues))).permutation(len(dialogues))
-    found: dict[int, Ids] = {}
+    fitting: dict[int, Ids] = {}
     tokens = 0
     # In pieces: the tokenizer keeps far more of a dialogue than its ids.
     for start in range(0, len(order), PIECES):
@@ -120,20 +120,20 @@ def encode_dialogues(
         encoded = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
         for i, each in zip(chosen, encoded, strict=True):
             if len(each.ids) <= context and (most is None or tokens < most):
-                found[i] = np.array(each.ids, dtype=np.int32)
+                fitting[i] = np.array(each.ids, dtype=np.int32)
                 tokens += len(each.ids)
         if most is not None and tokens >= most:
             break
-    return [found[i] for i in sorted(found)]
+    return [fitting[i] for i in sorted(fitting)]
 
 
 def answer_labels(row: Ids) -> Ids:
     """What is learnt of a dialogue: its answer, and that it ends there."""
-    start = int(np.argmax(row == ANSWERS_ID))
+    start = int(np.argmax(row == ASSISTANT_ID))
     return np.where(np.arange(len(row)) > start, row, IGNORED)
 
 
-def _answers(
+def _dialogue_batch(
     rows: list[Ids], recipe: InstructRecipe, vocabulary: int, draw: np.random.Generator
 ) -> Batch:
     """Dialogues that end together, so that nothing is computed of what is not learnt."""
@@ -155,7 +155,7 @@ INSTRUCT: Kind[InstructRecipe] = Kind(
     specials={"bos_token": BOS, "eos_token": EOS, "pad_token": EOS},
     model=new_model,
     encode=encode_dialogues,
-    batch=_answers,
+    batch=_dialogue_batch,
     sentences=read_dialogues,
     chat=TEMPLATE,
 )

@@ -231,10 +231,10 @@ class _Course:
 
     def state(self) -> dict[str, torch.Tensor]:
         """Learning rate and best loss so far, hidden state, and the best epoch's weights."""
-        found = {"progress": self._progress}
+        state = {"progress": self._progress}
         if self._hidden is not None:
-            found |= {"hidden": self._hidden[0], "cell": self._hidden[1]}
-        return found | {f"best.{name}": value for name, value in self._best.items()}
+            state |= {"hidden": self._hidden[0], "cell": self._hidden[1]}
+        return state | {f"best.{name}": value for name, value in self._best.items()}
 
     def restore(self, state: dict[str, torch.Tensor]) -> None:
         """Go on from what ``state`` gave."""
@@ -268,9 +268,9 @@ def _prepare(corpus: Path, words: list[str], batch: int) -> _Texts:
         for split in ("train", "valid", "test")
     ]
     if len(flat[0]) < 2 * batch or min(map(len, flat)) < 2:
-        told = ", ".join(f"{len(each):,}" for each in flat)
+        lengths = ", ".join(f"{len(each):,}" for each in flat)
         raise UserError(
-            f"{corpus}: too short: its texts have {told} words (train, valid, test), but "
+            f"{corpus}: too short: its texts have {lengths} words (train, valid, test), but "
             f"{batch} columns of two words are to be filled; give more text, or a recipe with a "
             "smaller batch."
         )
@@ -327,10 +327,10 @@ def train_lstm(
     model, perplexity = _trained(texts, settings, recipe, source, directory)
     _save(model, words, settings, directory)
     described = trained_checkpoint(name, scope, "lstm", source, first_token="eos")
-    made = TrainedLstm(seal(checkpoint, described), perplexity, device_label(training_device()))
+    trained = TrainedLstm(seal(checkpoint, described), perplexity, device_label(training_device()))
     shutil.rmtree(scratch_of(directory), ignore_errors=True)
     log.info("%s: %d words, test perplexity %.2f", directory, len(words), perplexity)
-    return made
+    return trained
 
 
 def _trained(

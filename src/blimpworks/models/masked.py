@@ -57,9 +57,9 @@ def corrupt(row: Ids, share: float, vocabulary: int, draw: np.random.Generator) 
     fate = draw.random(count)
     others = draw.integers(len(BERT), vocabulary, count)
     new = np.where(fate < KEPT, row[chosen], np.where(fate < KEPT + REPLACED, others, MASK))
-    found = row.copy()
-    found[chosen] = new
-    return found, labels
+    corrupted = row.copy()
+    corrupted[chosen] = new
+    return corrupted, labels
 
 
 def _masked_tokens(

@@ -37,13 +37,13 @@ def tool(name: str) -> str:
     Raises UserError when it is in neither.
     """
     local = REPOSITORY / ".tools" / "bin"
-    found = shutil.which(name, path=str(local)) or shutil.which(name)
-    if found is None:
+    program = shutil.which(name, path=str(local)) or shutil.which(name)
+    if program is None:
         raise UserError(
             f"KenLM's program {name!r} is neither in {local} nor on PATH; "
             "build KenLM (target lmplz build_binary) and put its programs there."
         )
-    return found
+    return program
 
 
 def program_digests() -> dict[str, str]:

@@ -52,11 +52,11 @@ def measure_perplexity(checkpoint: Path, corpus: Path, lang: str, output: Path) 
     """
     name, recipe = _of_lstm(checkpoint)
     model, words, settings = load_lstm(checkpoint.parent)
-    found = read_corpus(corpus)
-    if settings.words != found.words:
+    described = read_corpus(corpus)
+    if settings.words != described.words:
         raise UserError(
-            f"{corpus} has words by the rule {found.words!r}, but the model of {checkpoint} was "
-            f"trained with {settings.words!r}; measure it on the corpus of its recipe."
+            f"{corpus} has words by the rule {described.words!r}, but the model of {checkpoint} "
+            f"was trained with {settings.words!r}; measure it on the corpus of its recipe."
         )
     ids = {word: number for number, word in enumerate(words)}
     text = evaluation_columns(encode(sentences_of(corpus.parent / "test.txt"), ids))

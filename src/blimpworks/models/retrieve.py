@@ -41,7 +41,7 @@ _ERRORS = cast(tuple[type[Exception], ...], (HFValidationError, OSError, *HfHubH
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class HubModel:
     """A model of the catalogue, for one scope: the fields of its checkpoint, and its source."""
 
     name: str
@@ -54,7 +54,7 @@ class Wanted:
     """Branch, tag or commit."""
 
 
-def retrieve_model(wanted: Wanted, checkpoint: Path, shared: Path | None = None) -> Checkpoint:
+def retrieve_model(model: HubModel, checkpoint: Path, shared: Path | None = None) -> Checkpoint:
     """Put a hub model's files beside ``checkpoint`` and seal them there (``checkpoint.json``).
 
     The revision is resolved to the commit that the seal records. A model that lies complete in
@@ -65,31 +65,31 @@ def retrieve_model(wanted: Wanted, checkpoint: Path, shared: Path | None = None)
     Raises UserError for a model that is missing, gated or without safetensors weights, an
     unreachable hub, a damaged download, or a directory that holds other files.
     """
-    with _told(wanted):
-        found = _shared_snapshot(wanted, shared) if shared else None
-        snapshot = found or _snapshot(wanted)
-    files = _complete(snapshot, wanted)
+    with _explained_errors(model):
+        cached = _shared_snapshot(model, shared) if shared else None
+        snapshot = cached or _snapshot(model)
+    files = _complete(snapshot, model)
     with disk_errors(checkpoint):
         clear(checkpoint.parent)
         for path in files:
-            _place(path, checkpoint.parent / path.name, linked=found is not None)
-        return seal(checkpoint, _describe(wanted, commit=snapshot.name))
+            _place(path, checkpoint.parent / path.name, linked=cached is not None)
+        return seal(checkpoint, _describe(model, commit=snapshot.name))
 
 
 def _is_commit(revision: str) -> bool:
     return re.fullmatch(r"[0-9a-f]{40}", revision) is not None
 
 
-def _shared_snapshot(wanted: Wanted, shared: Path) -> Path | None:
+def _shared_snapshot(model: HubModel, shared: Path) -> Path | None:
     """Folder of the shared cache that holds the revision's files, if it has them all.
 
     A branch is the commit that the hub says it is; offline, the one it was when it was cached.
     """
-    revision = wanted.revision
+    revision = model.revision
     if offline_variable() is None and not _is_commit(revision):
-        revision = HfApi().model_info(wanted.hf_id, revision=revision).sha or revision
+        revision = HfApi().model_info(model.hf_id, revision=revision).sha or revision
     try:
-        folder = Path(_download(wanted, revision, offline=True, cache=shared))
+        folder = Path(_download(model, revision, offline=True, cache=shared))
     except LocalEntryNotFoundError:
         return None
     names = [path.name for path in folder.glob("*") if _is_kept(path.name)]
@@ -97,9 +97,9 @@ def _shared_snapshot(wanted: Wanted, shared: Path) -> Path | None:
     return folder if has_weights and not _shards([*folder.glob("*")]) - {*names} else None
 
 
-def _download(wanted: Wanted, revision: str, *, offline: bool, cache: Path | None = None) -> str:
+def _download(model: HubModel, revision: str, *, offline: bool, cache: Path | None = None) -> str:
     return snapshot_download(
-        wanted.hf_id,
+        model.hf_id,
         revision=revision,
         allow_patterns=[*TRANSFORMERS_FILES],
         ignore_patterns=LEFT_OUT,
@@ -108,23 +108,23 @@ def _download(wanted: Wanted, revision: str, *, offline: bool, cache: Path | Non
     )
 
 
-def _snapshot(wanted: Wanted) -> Path:
+def _snapshot(model: HubModel) -> Path:
     """Folder of the cache that holds the revision's files; it is named after the commit."""
     offline = offline_variable() is not None
-    if not offline and not _is_commit(wanted.revision):
+    if not offline and not _is_commit(model.revision):
         # Without this question an unreachable hub would let an old branch tip pass as new.
-        HfApi().model_info(wanted.hf_id, revision=wanted.revision)
-    return Path(_download(wanted, wanted.revision, offline=offline))
+        HfApi().model_info(model.hf_id, revision=model.revision)
+    return Path(_download(model, model.revision, offline=offline))
 
 
-def _describe(wanted: Wanted, commit: str) -> Checkpoint:
+def _describe(model: HubModel, commit: str) -> Checkpoint:
     return Checkpoint(
-        name=wanted.name,
-        scope=wanted.scope,
-        architecture=wanted.architecture,
-        dtype=wanted.dtype,
-        first_token=wanted.first_token,
-        source=Retrieved(hf_id=wanted.hf_id, revision=commit),
+        name=model.name,
+        scope=model.scope,
+        architecture=model.architecture,
+        dtype=model.dtype,
+        first_token=model.first_token,
+        source=Retrieved(hf_id=model.hf_id, revision=commit),
     )
 
 
@@ -134,19 +134,19 @@ def _is_kept(name: str) -> bool:
     )
 
 
-def _complete(snapshot: Path, wanted: Wanted) -> list[Path]:
+def _complete(snapshot: Path, model: HubModel) -> list[Path]:
     """The snapshot's files. Raises UserError without weights, a shard, or an intact file."""
     files = [p for p in sorted(snapshot.glob("*")) if p.is_file() and _is_kept(p.name)]
     # A cache filled by another program may hold only some of the files.
     missing = _shards(files) - {p.name for p in files}
     if missing:
         raise UserError(
-            f"{wanted.hf_id} at commit {snapshot.name[:12]} lacks {min(missing)}, which its "
+            f"{model.hf_id} at commit {snapshot.name[:12]} lacks {min(missing)}, which its "
             f"index names, in the cache {constants.HF_HUB_CACHE}; retrieve it with network."
         )
     if not any(p.suffix == ".safetensors" for p in files):
         raise UserError(
-            f"{wanted.hf_id} at commit {snapshot.name[:12]} has no *.safetensors weights, and "
+            f"{model.hf_id} at commit {snapshot.name[:12]} has no *.safetensors weights, and "
             "pickled ones are refused because loading them can run code; choose a revision "
             "that has them, or convert the model and publish the conversion."
         )
@@ -155,7 +155,7 @@ def _complete(snapshot: Path, wanted: Wanted) -> list[Path]:
         blob = path.resolve()
         if re.fullmatch(r"[0-9a-f]{64}", blob.name) and sha256_of(blob) != blob.name:
             raise UserError(
-                f"{wanted.hf_id}: {path.name} in the cache is damaged: its SHA-256 is not "
+                f"{model.hf_id}: {path.name} in the cache is damaged: its SHA-256 is not "
                 f"{blob.name}; delete {blob} and run again."
             )
     return files
@@ -183,7 +183,7 @@ def _place(source: Path, target: Path, *, linked: bool) -> None:
 
 
 @contextmanager
-def _told(wanted: Wanted) -> Iterator[None]:
+def _explained_errors(model: HubModel) -> Iterator[None]:
     """Turn the hub library's errors into one sentence each."""
     try:
         with disk_errors(Path(constants.HF_HUB_CACHE)):
@@ -191,40 +191,40 @@ def _told(wanted: Wanted) -> Iterator[None]:
     except _ERRORS as error:
         # A file that could not be had is reported as not cached; the reason hangs behind it.
         behind = error.__cause__ if isinstance(error, LocalEntryNotFoundError) else None
-        raise UserError(_sentence(behind or error, wanted)) from error
+        raise UserError(_sentence(behind or error, model)) from error
 
 
-def _sentence(error: BaseException, wanted: Wanted) -> str:
+def _sentence(error: BaseException, model: HubModel) -> str:
     hub = constants.ENDPOINT
-    model = f"model {wanted.name!r}: {wanted.hf_id!r}"
+    subject = f"model {model.name!r}: {model.hf_id!r}"
     variable = offline_variable()
     if variable or isinstance(error, LocalEntryNotFoundError | OfflineModeIsEnabled):
         return (
-            f"{model} at revision {wanted.revision!r} is not complete in the cache "
+            f"{subject} at revision {model.revision!r} is not complete in the cache "
             f"{constants.HF_HUB_CACHE} and {variable or 'HF_HUB_OFFLINE'} forbids the network; "
             "retrieve it once with network, or copy a cache that has it and set HF_HUB_CACHE."
         )
     if isinstance(error, HFValidationError):
-        return f"{model} is no name of the hub, expected 'owner/name'; correct hf_id."
+        return f"{subject} is no name of the hub, expected 'owner/name'; correct hf_id."
     if not isinstance(error, HfHubHTTPError):
         return (
-            f"{model}: the hub {hub} cannot be reached ({_reason(error)}); check the network, "
+            f"{subject}: the hub {hub} cannot be reached ({_reason(error)}); check the network, "
             "HF_ENDPOINT and HTTPS_PROXY, or set HF_HUB_OFFLINE=1 to use the cache alone."
         )
-    return f"{model} {_refusal(error, wanted, hub)}"
+    return f"{subject} {_refusal(error, model, hub)}"
 
 
-def _refusal(error: HfHubHTTPError, wanted: Wanted, hub: str) -> str:
+def _refusal(error: HfHubHTTPError, model: HubModel, hub: str) -> str:
     """What the hub answered, and what to do about it."""
     code = error.response.status_code
     if isinstance(error, GatedRepoError) or code == 403:
         return (
             f"is gated (HTTP {code}): its licence must be accepted first; do so at "
-            f"{hub}/{wanted.hf_id} and set HF_TOKEN to a token of that account."
+            f"{hub}/{model.hf_id} and set HF_TOKEN to a token of that account."
         )
     if isinstance(error, RevisionNotFoundError):
         return (
-            f"has no revision {wanted.revision!r} on {hub} (HTTP {code}); set the row's "
+            f"has no revision {model.revision!r} on {hub} (HTTP {code}); set the row's "
             "revision to an existing branch, tag or commit."
         )
     if isinstance(error, RepositoryNotFoundError) or code == 401:

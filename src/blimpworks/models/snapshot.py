@@ -17,15 +17,15 @@ Tensors = dict[str, torch.Tensor]
 
 def _tensors(model: torch.nn.Module, optimiser: torch.optim.Optimizer, state: Tensors) -> Tensors:
     """Everything that the next step depends on, by name; shares memory with the model."""
-    found = {"rng": torch.get_rng_state()}
+    tensors = {"rng": torch.get_rng_state()}
     if any(parameter.is_cuda for parameter in model.parameters()):
-        found["rng_cuda"] = torch.cuda.get_rng_state()
-    found |= {f"state.{name}": value for name, value in state.items()}
+        tensors["rng_cuda"] = torch.cuda.get_rng_state()
+    tensors |= {f"state.{name}": value for name, value in state.items()}
     for name, parameter in model.named_parameters():
-        found[f"model.{name}"] = parameter.data
+        tensors[f"model.{name}"] = parameter.data
         for key, value in optimiser.state[parameter].items():
-            found[f"optimiser.{key}.{name}"] = value
-    return found
+            tensors[f"optimiser.{key}.{name}"] = value
+    return tensors
 
 
 def save_snapshot(

@@ -65,14 +65,14 @@ def split_sentences(paragraph: str) -> list[str]:
     Knows full stops of Latin, Arabic, Devanagari and East Asian scripts; initials and a few
     English abbreviations are no end. Joining the result restores the paragraph's words.
     """
-    found, start = [], 0
+    sentences, start = [], 0
     for match in BOUNDARY.finditer(paragraph):
         before = paragraph[start : match.start()]
         follows = paragraph[match.end() : match.end() + 1]
         if not follows.islower() and not ABBREVIATION.search(before):
-            found.append(paragraph[start : match.end()])
+            sentences.append(paragraph[start : match.end()])
             start = match.end()
-    return [part for part in map(str.strip, [*found, paragraph[start:]]) if part]
+    return [part for part in map(str.strip, [*sentences, paragraph[start:]]) if part]
 
 
 def detokenise_wikitext(line: str) -> str:
@@ -143,13 +143,13 @@ def treebank_words(tokens: Path, *, syntactic: bool) -> dict[int, str]:
     A multiword range stands for its words, or with ``syntactic`` they for it; empty nodes are
     left out. Raises UserError when the table is missing or of another schema.
     """
-    found = {}
+    sentences = {}
     for number, rows in _treebank_rows(tokens):
         apart = [(n, form, token, word, True) for n, form, token, word, _ in rows]
         if syntactic:
             apart = [row for row in apart if row[3] is not None]
-        found[number] = _surface(apart)
-    return found
+        sentences[number] = _surface(apart)
+    return sentences
 
 
 def _keys(table: pa.Table) -> pa.Array:
@@ -180,12 +180,12 @@ def origins(tokens: Path, sentences: Path, items: list[Path]) -> set[str]:
 
 def item_texts(items: list[Path]) -> set[str]:
     """Good and bad sentences of all items, cleaned as training sentences are."""
-    found: set[str] = set()
+    texts: set[str] = set()
     for path in items:
         table = read_table(ITEMS, path, ["good", "bad"])
         for column in ("good", "bad"):
-            found.update(clean(text) for text in table[column].to_pylist() if text is not None)
-    return found
+            texts.update(clean(text) for text in table[column].to_pylist() if text is not None)
+    return texts
 
 
 def every_kth(sentences: list[Sentence], most: int) -> list[Sentence]:

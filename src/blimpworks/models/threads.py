@@ -7,7 +7,7 @@ import torch
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
+def single_thread() -> Iterator[None]:
     """Let torch compute on one CPU thread, then on as many as before.
 
     Sums of floats depend on how they are split among threads, so their number is fixed; and

@@ -84,15 +84,15 @@ def train_wordpiece(sentences: list[str], vocabulary: int) -> Tokenizer:
     pieces = dict.fromkeys([*BERT.values(), *filter(None, tokens), *letters])
     pieces |= dict.fromkeys(f"##{letter}" for letter in letters)
     ids = {piece: number for number, piece in enumerate(pieces)}
-    found = Tokenizer(models.WordPiece(ids, unk_token=BERT["unk_token"]))
-    found.normalizer = learner.normalizer
-    found.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    found.decoder = decoders.WordPiece()
-    found.add_special_tokens(list(BERT.values()))
+    tokenizer = Tokenizer(models.WordPiece(ids, unk_token=BERT["unk_token"]))
+    tokenizer.normalizer = learner.normalizer
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    tokenizer.add_special_tokens(list(BERT.values()))
     first, last = BERT["cls_token"], BERT["sep_token"]
     ends = [(token, ids[token]) for token in (first, last)]
-    found.post_processor = processors.TemplateProcessing(f"{first} $A {last}", None, ends)
-    return found
+    tokenizer.post_processor = processors.TemplateProcessing(f"{first} $A {last}", None, ends)
+    return tokenizer
 
 
 def _wordpiece(token: str) -> str:
@@ -105,14 +105,14 @@ def train_pieces(sentences: list[str], vocabulary: int) -> Tokenizer:
 
     Encoding adds ``</s>``. A character that the text lacks is ``<unk>``.
     """
-    found = Tokenizer(models.BPE(unk_token=T5["unk_token"], fuse_unk=True))
+    tokenizer = Tokenizer(models.BPE(unk_token=T5["unk_token"], fuse_unk=True))
     marked = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="always")
-    found.pre_tokenizer = pre_tokenizers.Sequence([marked, pre_tokenizers.Punctuation()])
-    found.decoder = decoders.Metaspace(replacement=SPACE, prepend_scheme="always")
-    _learn(found, sentences, vocabulary, [*T5.values(), *SENTINELS])
-    last = [(EOS, found.token_to_id(EOS))]
-    found.post_processor = processors.TemplateProcessing(f"$A {EOS}", None, last)
-    return found
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([marked, pre_tokenizers.Punctuation()])
+    tokenizer.decoder = decoders.Metaspace(replacement=SPACE, prepend_scheme="always")
+    _learn(tokenizer, sentences, vocabulary, [*T5.values(), *SENTINELS])
+    last = [(EOS, tokenizer.token_to_id(EOS))]
+    tokenizer.post_processor = processors.TemplateProcessing(f"$A {EOS}", None, last)
+    return tokenizer
 
 
 def word_tokenizer(words: list[str], rule: Literal["split", "whitespace"]) -> Tokenizer:
@@ -122,14 +122,14 @@ def word_tokenizer(words: list[str], rule: Literal["split", "whitespace"]) -> To
     ``<eos>`` come first. Encoding adds nothing.
     """
     ids = {word: number for number, word in enumerate(words)}
-    found = Tokenizer(models.WordLevel(ids, unk_token=words[0]))
-    found.pre_tokenizer = (
+    tokenizer = Tokenizer(models.WordLevel(ids, unk_token=words[0]))
+    tokenizer.pre_tokenizer = (
         pre_tokenizers.Split(Regex(WORD), "removed", invert=True)
         if rule == "split"
         else pre_tokenizers.WhitespaceSplit()
     )
-    found.add_special_tokens(words[:2])
-    return found
+    tokenizer.add_special_tokens(words[:2])
+    return tokenizer
 
 
 def save_tokenizer(

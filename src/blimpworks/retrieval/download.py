@@ -36,7 +36,7 @@ _CAUSES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.SSLError, "the certificate or encryption of {host} failed ({detail})"),
     (exceptions.ProtocolError, "{host} closed the connection without an answer"),
 )
-_ANSWERS = {
+_STATUSES = {
     401: ("wants a login", "correct the row's url"),
     403: ("forbids it", "correct the row's url"),
     404: ("has no such file", "correct the row's url"),
@@ -220,7 +220,7 @@ class Transfer:
         usable = (200, 206, 416) if have else (200,)
         if response.status_code not in usable:
             response.close()
-            text, remedy = _ANSWERS.get(response.status_code, ("failed", "try again later"))
+            text, remedy = _STATUSES.get(response.status_code, ("failed", "try again later"))
             host = urlsplit(response.url).netloc
             raise self._failed(f"{host} {text} (HTTP {response.status_code})", remedy)
         return response

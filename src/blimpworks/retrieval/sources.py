@@ -51,12 +51,12 @@ def retrieve(pin: Pin, output: Path, mirror: Path | None, patience: Patience | N
     """
     if not pin.sha256:
         raise UserError(_unpinned(pin))
-    found = _in_mirror(pin, mirror)
-    if mirror is None or found is None:
+    local = _in_mirror(pin, mirror)
+    if mirror is None or local is None:
         _download(pin, output, patience or Patience())
         return pin.url
-    _copy(pin, found, output)
-    return found.relative_to(mirror).as_posix()
+    _copy(pin, local, output)
+    return local.relative_to(mirror).as_posix()
 
 
 def _unpinned(pin: Pin) -> str:
@@ -80,22 +80,22 @@ def _in_mirror(pin: Pin, mirror: Path | None) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _copy(pin: Pin, found: Path, output: Path) -> None:
+def _copy(pin: Pin, mirrored: Path, output: Path) -> None:
     """Copy a mirror's file, decompressed, if it is the pinned one."""
-    compressed = found.name == f"{Path(pin.mirror).name}.xz"
+    compressed = mirrored.name == f"{Path(pin.mirror).name}.xz"
     with disk_errors(output), atomic(output) as temporary:
         try:
-            with lzma.open(found) if compressed else found.open("rb") as source:
+            with lzma.open(mirrored) if compressed else mirrored.open("rb") as source:
                 _pour(source, temporary, pin.bytes)
         except (EOFError, lzma.LZMAError) as error:
             raise UserError(
-                f"{pin.where}: {found} is not a whole .xz file ({_lower(error)}); "
+                f"{pin.where}: {mirrored} is not a whole .xz file ({_lower(error)}); "
                 "replace it or remove it from the mirror."
             ) from error
         problem = _problem(pin, temporary)
         if problem:
             raise UserError(
-                f"{pin.where}: {found} {problem}; replace it or remove it from the mirror."
+                f"{pin.where}: {mirrored} {problem}; replace it or remove it from the mirror."
             )
 
 
@@ -118,10 +118,10 @@ def _problem(pin: Pin, path: Path) -> str | None:
     """How ``path`` differs from what was pinned, or None when it is that file."""
     size = path.stat().st_size
     if pin.bytes is not None and size != pin.bytes:
-        found = f"{size:,}" if size < pin.bytes else "more"
-        return f"has {found} bytes, expected {pin.bytes:,}"
-    found = sha256_of(path)
-    return None if found == pin.sha256 else f"has SHA-256 {found}, expected {pin.sha256}"
+        actual = f"{size:,}" if size < pin.bytes else "more"
+        return f"has {actual} bytes, expected {pin.bytes:,}"
+    actual = sha256_of(path)
+    return None if actual == pin.sha256 else f"has SHA-256 {actual}, expected {pin.sha256}"
 
 
 def _download(pin: Pin, output: Path, patience: Patience) -> None:

@@ -84,10 +84,10 @@ class Shards(Generic[M]):
         if not shard.is_file():
             reason = f"{shard}, which {self.manifest} names, does not exist"
             raise broken(reason, self.manifest)
-        found = sha256_of(shard)
-        if found != expected:
+        digest = sha256_of(shard)
+        if digest != expected:
             reason = (
-                f"{shard} has SHA-256 {found[:12]}…, but {self.manifest} expects "
+                f"{shard} has SHA-256 {digest[:12]}…, but {self.manifest} expects "
                 f"{expected[:12]}…: it was altered since it was written"
             )
             raise broken(reason, self.manifest)
@@ -129,11 +129,11 @@ def _rows_of(
     rows = shards.rows
     whole = pa.array([keys[Request(r.text)] for r in requests], pa.string())
     part = pa.array([keys[r] for r in requests], pa.string())
-    found = pc.coalesce(*(pc.index_in(each, value_set=rows["key"]) for each in (whole, part)))
-    if found.null_count:
-        text = requests[pc.is_null(found).to_pylist().index(True)].text
+    positions = pc.coalesce(*(pc.index_in(each, value_set=rows["key"]) for each in (whole, part)))
+    if positions.null_count:
+        text = requests[pc.is_null(positions).to_pylist().index(True)].text
         raise broken(f"sentence {text!r} of the items has no scores in the store", shards.manifest)
-    return rows.take(found).combine_chunks()
+    return rows.take(positions).combine_chunks()
 
 
 def _side(taken: pa.Table, side: str) -> dict[str, pa.Array]:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from blimpworks.models.threads import one_thread
+from blimpworks.models.threads import single_thread
 from blimpworks.scoring.engine import LogProbs
 from blimpworks.scoring.logits import split_model, target_logprobs
 from blimpworks.scoring.passes import Pass, packed_passes, padded_passes
@@ -41,7 +41,7 @@ class Decoder:
     def _on_device(self, table: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(table).to(self._device)
 
-    def _sight(self, number: np.ndarray, end: np.ndarray) -> torch.Tensor:
+    def _attention_mask(self, number: np.ndarray, end: np.ndarray) -> torch.Tensor:
         """What to add to attention scores [rows, 1, width, width] in rows of a tree."""
         numbers, ends = self._on_device(number), self._on_device(end)
         seen = numbers[:, None, :] <= numbers[:, :, None]
@@ -50,33 +50,33 @@ class Decoder:
         return blocked.masked_fill_(~seen, torch.finfo(self._dtype).min)[:, None]
 
     @torch.inference_mode()
-    def _forward(self, one: Pass) -> torch.Tensor:
+    def _forward(self, batch: Pass) -> torch.Tensor:
         tree = {}
-        if one.number is not None and one.end is not None and one.depth is not None:
-            tree["attention_mask"] = self._sight(one.number, one.end)
-            tree["position_ids"] = self._on_device(one.depth)
+        if batch.number is not None and batch.end is not None and batch.depth is not None:
+            tree["attention_mask"] = self._attention_mask(batch.number, batch.end)
+            tree["position_ids"] = self._on_device(batch.depth)
         # Padding is on the right, where no token sees it: plain rows need no mask.
-        found = self._decoder(input_ids=self._on_device(one.ids), use_cache=False, **tree)
-        cells = self._on_device(np.flatnonzero(one.read))
-        hidden = found.last_hidden_state.flatten(0, 1)[cells]
-        parent = torch.from_numpy(one.parent)
-        return target_logprobs(hidden, self._head, self._on_device(one.token), parent)
+        output = self._decoder(input_ids=self._on_device(batch.ids), use_cache=False, **tree)
+        cells = self._on_device(np.flatnonzero(batch.read))
+        hidden = output.last_hidden_state.flatten(0, 1)[cells]
+        parent = torch.from_numpy(batch.parent)
+        return target_logprobs(hidden, self._head, self._on_device(batch.token), parent)
 
-    def _attempt(self, one: Pass) -> list[Part]:
+    def _attempt(self, batch: Pass) -> list[Part]:
         """Results of a pass, in halves where memory does not suffice."""
         try:
-            return [(one.place, self._forward(one))]
+            return [(batch.place, self._forward(batch))]
         except torch.OutOfMemoryError:
             torch.cuda.empty_cache()
-        if len(one.ids) == 1:
-            return [(one.place, None)]
-        return [part for half in one.halves() for part in self._attempt(half)]
+        if len(batch.ids) == 1:
+            return [(batch.place, None)]
+        return [part for half in batch.halves() for part in self._attempt(half)]
 
     def _results(self, passes: Iterable[Pass]) -> Iterable[list[Part]]:
         workers = torch.get_num_threads() if self._device.type == "cpu" else 1
-        with one_thread():
+        with single_thread():
             if workers == 1:
-                return [self._attempt(one) for one in passes]
+                return [self._attempt(batch) for batch in passes]
             with ThreadPoolExecutor(
                 workers, initializer=torch.set_num_threads, initargs=(1,)
             ) as pool:
@@ -85,19 +85,19 @@ class Decoder:
     def run(self, passes: Iterable[Pass], count: int) -> tuple[LogProbs, Mask]:
         """Results of ``passes`` at their places among ``count``, NaN at others.
 
-        The second array says where there are none for want of memory.
+        The second array says which are missing because memory ran out.
         """
         values = np.full(count, np.nan, dtype=np.float32)
         lost = np.zeros(count, dtype=bool)
-        for place, found in chain.from_iterable(self._results(passes)):
-            if found is None:
+        for place, logprobs in chain.from_iterable(self._results(passes)):
+            if logprobs is None:
                 lost[place] = True
             else:
-                values[place] = found.cpu().numpy()
+                values[place] = logprobs.cpu().numpy()
         return values, lost
 
     @torch.inference_mode()
-    def _heeds_positions(self) -> bool:
+    def _uses_position_ids(self) -> bool:
         """Whether hidden states depend on the positions that come with the tokens.
 
         In low precision a model that goes by places in the row can hide among rounding.
@@ -125,7 +125,7 @@ class Decoder:
         passes = packed_passes(trie, plan_rows(trie, 14), 1 << 10)
         plain, _ = self.run(padded_passes(flat, lengths, 1 << 10), len(flat))
         try:
-            if not self._heeds_positions():
+            if not self._uses_position_ids():
                 return "the model does not heed the positions it is given"
             packed = self.run(passes, len(trie.token))[0][trie.paths]
         except (TypeError, ValueError, RuntimeError, IndexError) as error:

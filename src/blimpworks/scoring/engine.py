@@ -21,9 +21,30 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models.checkpoint import Checkpoint, read_checkpoint
 from blimpworks.records.digest import code_digest
-from blimpworks.scoring.loading import loading
 
 log = logging.getLogger(__name__)
+
+
+@contextmanager
+def loading(directory: Path) -> Iterator[None]:
+    """Turn what libraries raise on broken model files into one UserError about ``directory``.
+
+    For a cut, missing or malformed file they raise anything from OSError to AttributeError.
+    Running out of memory is no fault of the files and passes.
+    """
+    try:
+        yield
+    except (UserError, MemoryError):
+        raise
+    except Exception as error:
+        if type(error).__name__ == "OutOfMemoryError":
+            raise
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise UserError(
+            f"{directory}: the model cannot be loaded ({said[:300]}); "
+            "train or retrieve it again, or choose another engine."
+        ) from error
+
 
 Ids = NDArray[np.int32]
 Mask = NDArray[np.bool_]
@@ -38,13 +59,13 @@ class Encoded:
 
     ``ids`` [tokens]; ``ends`` [tokens]: how many code points of the text are complete after
     each token, never falling (a token that holds part of a character ends before it);
-    ``wanted`` [tokens]: which are to be scored, None for all. An engine that pays for each
+    ``to_score`` [tokens]: which are to be scored, None for all. An engine that pays for each
     token leaves out the others, another may score them all the same.
     """
 
     ids: Ids
     ends: Ids
-    wanted: Mask | None = None
+    to_score: Mask | None = None
 
 
 class Engine(Protocol):
@@ -55,7 +76,7 @@ class Engine(Protocol):
     limit: int | None
     """Most ids that a text may have; None without limit."""
     regional: bool
-    """Whether the work grows with the number of wanted tokens, not with that of all."""
+    """Whether the work grows with the number of tokens to score, not with that of all."""
     shares_prefixes: bool
     """Whether texts that begin alike cost less when they come in one batch."""
 
@@ -78,13 +99,13 @@ class Engine(Protocol):
 
 def chosen_settings(described: Checkpoint, name: str, options: ScoringOptions) -> dict[str, str]:
     """Number format and first token to score with; logs which wishes the engine cannot meet."""
-    found = {}
+    settings = {}
     for setting in Choices._fields:
-        own, asked = getattr(described, setting), getattr(options, setting)
-        found[setting] = settle(name, described.architecture, setting, own, asked)
-        if reason := obstacle(name, described.architecture, {setting: asked}):
+        own, requested = getattr(described, setting), getattr(options, setting)
+        settings[setting] = settle(name, described.architecture, setting, own, requested)
+        if reason := obstacle(name, described.architecture, {setting: requested}):
             log.info("%s: %s; it stays %s", described.name, reason, own)
-    return found
+    return settings
 
 
 def load_engine(checkpoint: Path, name: str, options: ScoringOptions) -> Engine:

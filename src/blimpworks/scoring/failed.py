@@ -12,9 +12,9 @@ class Failed(Strict):
     """Scoring with a model failed for good, as one of several in a job."""
 
     failed: str
-    """Why."""
+    """Why scoring failed, in a sentence."""
     log: str
-    """Where it says more."""
+    """Path of the log that says more."""
 
 
 def refuse_failed(manifest: Path) -> None:
@@ -24,11 +24,11 @@ def refuse_failed(manifest: Path) -> None:
     again when it is run again.
     """
     try:
-        found = Failed.model_validate_json(manifest.read_bytes())
+        failure = Failed.model_validate_json(manifest.read_bytes())
     except (ValidationError, FileNotFoundError):
         return
     manifest.unlink(missing_ok=True)
     raise UserError(
-        f"{manifest}: scoring failed, see {found.log}: {found.failed} "
+        f"{manifest}: scoring failed, see {failure.log}: {failure.failed} "
         "Correct that and run the same snakemake command again: only this model is scored again."
     )

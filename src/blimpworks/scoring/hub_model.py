@@ -16,9 +16,8 @@ from transformers import AutoConfig, PreTrainedModel, PreTrainedTokenizerBase
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
+from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key, loading
 from blimpworks.scoring.hub_tokenizer import HubTokenizer
-from blimpworks.scoring.loading import loading
 from blimpworks.scoring.logits import device_name, find_dtype, versions
 from blimpworks.scoring.passes import make_batches
 from blimpworks.scoring.plan import nothing_scored
@@ -66,8 +65,8 @@ class FramedTokenizer(HubTokenizer):
     @property
     def pad(self) -> int:
         """Id that fills rows up."""
-        found: int | None = self._tokenizer.pad_token_id
-        return 0 if found is None else found
+        pad_id: int | None = self._tokenizer.pad_token_id
+        return 0 if pad_id is None else pad_id
 
 
 class HubEngine:
@@ -138,17 +137,17 @@ def padded(rows: Sequence[Sequence[int] | np.ndarray], filler: int) -> np.ndarra
     return table
 
 
-def wanted_tokens(encoded: Encoded) -> list[int]:
+def scored_tokens(encoded: Encoded) -> list[int]:
     """Numbers of the tokens that are to be scored."""
-    if encoded.wanted is None:
+    if encoded.to_score is None:
         return list(range(len(encoded.ids)))
-    found: list[int] = np.flatnonzero(encoded.wanted).tolist()
-    return found
+    numbers: list[int] = np.flatnonzero(encoded.to_score).tolist()
+    return numbers
 
 
 def place(encoded: Encoded) -> tuple[int, list[int], list[int]]:
     """Sorts texts by length; ties are broken so that batches don't depend on arrival."""
-    return len(encoded.ids), encoded.ids.tolist(), wanted_tokens(encoded)
+    return len(encoded.ids), encoded.ids.tolist(), scored_tokens(encoded)
 
 
 def score_rows(
@@ -157,26 +156,26 @@ def score_rows(
     width: Callable[[Encoded], int],
     most: int,
 ) -> list[LogProbs | Failure]:
-    """Log-probabilities of the wanted tokens of each text, NaN for the others.
+    """Log-probabilities of each text's tokens to score, NaN for the others.
 
     ``forward`` scores some rows (float32 [rows]) in one pass of at most ``most`` tokens with
     padding, or of a single row; ``width`` is the length of a text's rows. A row that does not
     fit into memory even alone fails its text.
     """
     order = sorted(range(len(batch)), key=lambda number: place(batch[number]))
-    rows = [(number, token) for number in order for token in wanted_tokens(batch[number])]
-    found: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
+    rows = [(number, token) for number in order for token in scored_tokens(batch[number])]
+    results: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
     lengths = [width(batch[number]) for number, _ in rows]
     for group in make_batches(lengths, range(len(rows)), most):
         chosen = [rows[i] for i in group]
         values = halving(forward, [Row(batch[number], token) for number, token in chosen])
         for (number, token), value in zip(chosen, values, strict=True):
-            scores = found[number]
+            scores = results[number]
             if value is None:
-                found[number] = "out_of_memory"
+                results[number] = "out_of_memory"
             elif not isinstance(scores, str):
                 scores[token] = value
-    return found
+    return results
 
 
 def halving(forward: Callable[[list[T]], Iterable[V]], rows: list[T]) -> list[V | None]:

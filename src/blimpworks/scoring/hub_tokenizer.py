@@ -24,10 +24,10 @@ def complete_characters(starts: Ids, ends: Ids, lengths: Ids) -> Ids:
     text = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
     following = np.append(starts[1:], ends[-1])
     last = np.append(text[1:] != text[:-1], True)
-    found = np.where(last, ends, np.minimum(ends, following))
+    corrected = np.where(last, ends, np.minimum(ends, following))
     # A running maximum that starts anew with each text.
     base = text * (int(ends.max()) + 1)
-    return (np.maximum.accumulate(found + base) - base).astype(np.int32)
+    return (np.maximum.accumulate(corrected + base) - base).astype(np.int32)
 
 
 class HubTokenizer:
@@ -42,14 +42,14 @@ class HubTokenizer:
         Raises UserError when it isn't a fast one, or has no token that the first-token
         policy asks for.
         """
-        found = AutoTokenizer.from_pretrained(checkpoint.parent, local_files_only=True)
-        if not found.is_fast:
+        tokenizer = AutoTokenizer.from_pretrained(checkpoint.parent, local_files_only=True)
+        if not tokenizer.is_fast:
             raise UserError(
                 f"{checkpoint.parent} has no fast tokenizer (tokenizer.json), which character "
                 "offsets need; convert the tokenizer."
             )
-        self._tokenizer = found
-        self._backend = found.backend_tokenizer
+        self._tokenizer = tokenizer
+        self._backend = tokenizer.backend_tokenizer
         self._backend.no_truncation()
         self._backend.no_padding()
         self.prefix = self._conditioning(checkpoint, described.first_token)
@@ -57,19 +57,19 @@ class HubTokenizer:
     def _conditioning(self, checkpoint: Path, policy: str) -> list[int]:
         if policy == "skip":
             return []
-        found: int | None = getattr(self._tokenizer, f"{policy}_token_id")
-        if found is None:
+        token_id: int | None = getattr(self._tokenizer, f"{policy}_token_id")
+        if token_id is None:
             raise UserError(
                 f"{checkpoint}: first_token is {policy!r}, but the tokenizer has no {policy} "
                 "token; choose another of bos, eos, skip."
             )
-        return [found]
+        return [token_id]
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Tokens without any special token; see ``Engine``."""
         # Without the layer above, which makes further lists of every text.
-        found = self._backend.encode_batch(list(texts), add_special_tokens=False)
-        rows, spans = [each.ids for each in found], [each.offsets for each in found]
+        encodings = self._backend.encode_batch(list(texts), add_special_tokens=False)
+        rows, spans = [each.ids for each in encodings], [each.offsets for each in encodings]
         lengths = np.array([len(row) for row in rows], dtype=np.int32)
         ids = np.fromiter(chain.from_iterable(rows), np.int32, lengths.sum())
         offsets = np.array([*chain.from_iterable(spans)], dtype=np.int32).reshape(-1, 2)

@@ -62,8 +62,8 @@ class KenlmEngine:
     def _score(self, ids: Ids) -> LogProbs:
         # The last id is </s>, which KenLM adds itself.
         words = " ".join(self._words[i] for i in ids[:-1])
-        found = self._model.full_scores(words, bos=True, eos=True)
-        return np.fromiter((log10 * LN10 for log10, _, _ in found), np.float32, len(ids))
+        word_scores = self._model.full_scores(words, bos=True, eos=True)
+        return np.fromiter((log10 * LN10 for log10, _, _ in word_scores), np.float32, len(ids))
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Natural log-probabilities; see ``Engine``."""

@@ -57,11 +57,11 @@ def target_logprobs(
     starts = torch.arange(0, len(hidden), step)
     bounds = [*torch.searchsorted(parent, starts).tolist(), len(parent)]
     row = parent.to(hidden.device) % step
-    found = torch.empty(len(target), dtype=torch.float32, device=hidden.device)
+    logprobs = torch.empty(len(target), dtype=torch.float32, device=hidden.device)
     for a, edges in zip(starts.tolist(), map(slice, bounds, bounds[1:]), strict=True):
         normal = head(hidden[a : a + step]).log_softmax(1, dtype=torch.float32)
-        found[edges] = normal[row[edges], target[edges]]
-    return found
+        logprobs[edges] = normal[row[edges], target[edges]]
+    return logprobs
 
 
 class _Outputs(BaseModelOutputWithPastAndCrossAttentions):

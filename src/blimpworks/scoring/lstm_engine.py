@@ -20,13 +20,11 @@ from blimpworks.models.lstm import (
     load_lstm,
     words_of,
 )
-from blimpworks.models.threads import one_thread
-from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
-from blimpworks.scoring.levels import Run, runs
-from blimpworks.scoring.loading import loading
+from blimpworks.models.threads import single_thread
+from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key, loading
 from blimpworks.scoring.logits import device_name, target_logprobs
 from blimpworks.scoring.plan import nothing_scored
-from blimpworks.scoring.trie import Trie, build_trie
+from blimpworks.scoring.trie import Run, Trie, build_trie, runs
 
 FIRST = ("eos", "skip")
 
@@ -99,11 +97,11 @@ class LstmEngine:
         edges = pairwise([0, *np.cumsum(lengths).tolist()])
         return [values[start + len(lead) : stop] for start, stop in edges]
 
-    @one_thread()
+    @single_thread()
     @torch.inference_mode()
     def _scores(self, trie: Trie) -> LogProbs:
         """Log-probability of each node of a tree given its path [nodes], NaN for first ones."""
-        found = nothing_scored(len(trie.token))
+        logprobs = nothing_scored(len(trie.token))
         for group, hidden in self._groups(runs(trie, self._batch_tokens)):
             widths = [run.token.size for run in group]
             shifts = np.cumsum([0, *widths[:-1]])
@@ -111,8 +109,10 @@ class LstmEngine:
             parent = [shift + run.edge_parent for shift, run in zip(shifts, group, strict=True)]
             target = torch.from_numpy(trie.token[place]).to(self._device)
             row = torch.from_numpy(np.concatenate(parent))
-            found[place] = target_logprobs(hidden, self._loaded[0].head, target, row).cpu().numpy()
-        return found
+            logprobs[place] = (
+                target_logprobs(hidden, self._loaded[0].head, target, row).cpu().numpy()
+            )
+        return logprobs
 
     def _groups(self, all_runs: Iterable[Run]) -> Iterator[tuple[list[Run], torch.Tensor]]:
         """Runs with the hidden states after their cells [cells, hidden].

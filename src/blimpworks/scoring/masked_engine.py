@@ -12,10 +12,9 @@ from transformers import AutoModelForMaskedLM
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.models.threads import one_thread
-from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs
+from blimpworks.models.threads import single_thread
+from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs, loading
 from blimpworks.scoring.hub_model import HubEngine, Row, padded, score_rows
-from blimpworks.scoring.loading import loading
 from blimpworks.scoring.logits import Head, split_model, target_logprobs
 
 
@@ -34,15 +33,15 @@ def word_numbers(text: str, words: list[int | None], offsets: list[tuple[int, in
     tokenizers cut a whole sentence at once). ``offsets`` are the tokens' first character and
     the one after the last.
     """
-    found, last, end = [], -1, 0
+    numbers, last, end = [], -1, 0
     previous: int | None = -1
     for word, (first, after) in zip(words, offsets, strict=True):
         # A token may hold the space before it.
         if word != previous or any(map(str.isspace, text[end : first + 1])):
             last += 1
-        found.append(last)
+        numbers.append(last)
         previous, end = word, after
-    return np.array(found, dtype=np.int32)
+    return np.array(numbers, dtype=np.int32)
 
 
 class MaskedEngine(HubEngine):
@@ -60,13 +59,13 @@ class MaskedEngine(HubEngine):
         """See ``HubEngine``. Raises UserError too when the tokenizer has no mask token."""
         self._pll = options.masked.pll
         super().__init__(checkpoint, described, options, f"pll {self._pll}")
-        found: int | None = self._tokenizer.hub.mask_token_id
-        if found is None:
+        mask_id: int | None = self._tokenizer.hub.mask_token_id
+        if mask_id is None:
             raise UserError(
                 f"{checkpoint.parent}: the tokenizer has no mask token, so this is no masked "
                 "model; correct its architecture in the catalogue."
             )
-        self._mask = found
+        self._mask = mask_id
         self._frame = len(self._tokenizer.before) + len(self._tokenizer.after)
         self.limit = self._positions() - self._frame
 
@@ -109,14 +108,14 @@ class MaskedEngine(HubEngine):
     def _with_words(self, text: str, encoded: Encoded) -> Encoded:
         if self._pll == "original":
             return encoded
-        found = self._tokenizer.hub(
+        encoding = self._tokenizer.hub(
             text, add_special_tokens=False, return_offsets_mapping=True, verbose=False
         )
-        words = word_numbers(text, found.word_ids(), found["offset_mapping"])
-        return WordsEncoded(encoded.ids, encoded.ends, encoded.wanted, words=words)
+        words = word_numbers(text, encoding.word_ids(), encoding["offset_mapping"])
+        return WordsEncoded(encoded.ids, encoded.ends, encoded.to_score, words=words)
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        """Natural log-probabilities, NaN for tokens that aren't wanted; see ``Engine``."""
+        """Natural log-probabilities, NaN for tokens that are not to be scored; see ``Engine``."""
         return score_rows(batch, self._forward, self._width, self._batch_tokens)
 
     def _width(self, encoded: Encoded) -> int:
@@ -131,7 +130,7 @@ class MaskedEngine(HubEngine):
             ids[token:][words[token:] == words[token]] = self._mask
         return [*self._tokenizer.before, *ids.tolist(), *self._tokenizer.after]
 
-    @one_thread()
+    @single_thread()
     @torch.inference_mode()
     def _forward(self, rows: list[Row]) -> LogProbs:
         base, head = self._parts
@@ -142,5 +141,5 @@ class MaskedEngine(HubEngine):
         places = torch.tensor([len(self._tokenizer.before) + row.token for row in rows])
         targets = torch.tensor([int(row.encoded.ids[row.token]) for row in rows])
         at = hidden[torch.arange(len(rows)), places]
-        found: LogProbs = target_logprobs(at, head, targets.to(self._device)).cpu().numpy()
-        return found
+        logprobs: LogProbs = target_logprobs(at, head, targets.to(self._device)).cpu().numpy()
+        return logprobs

@@ -26,16 +26,16 @@ class Request(NamedTuple):
     start: int = -1
     """First character of the stretch; negative for the whole sentence."""
     end: int = -1
-    """Character after its last."""
+    """The character after the last of the stretch."""
 
     def restrict(self, encoded: Encoded) -> Encoded:
-        """``encoded`` with the tokens of the stretch as the wanted ones."""
+        """``encoded`` with the tokens of the stretch as those to score."""
         if self.start < 0:
             return encoded
         space = joint(self.text, self.start)
         starts = token_starts(encoded.ends)
-        wanted = joined(starts, encoded.ends, space, self.start, self.end)
-        return replace(encoded, wanted=wanted)
+        scored = joined(starts, encoded.ends, space, self.start, self.end)
+        return replace(encoded, to_score=scored)
 
 
 def requests_of(items: Iterable[Path], *, regions: bool = False) -> set[Request]:
@@ -44,7 +44,7 @@ def requests_of(items: Iterable[Path], *, regions: bool = False) -> set[Request]
     Raises UserError for a missing table or an item without a sentence, or without a region
     where these are asked for.
     """
-    found: set[Request] = set()
+    requests: set[Request] = set()
     for path in items:
         for side in ("good", "bad"):
             columns = [side, f"{side}_start", f"{side}_end"] if regions else [side]
@@ -56,8 +56,8 @@ def requests_of(items: Iterable[Path], *, regions: bool = False) -> set[Request]
                         "expected a value in each. Rebuild the items."
                     )
             rows = zip(*(table[name].to_pylist() for name in columns), strict=True)
-            found.update(Request(*row) for row in rows)
-    return found
+            requests.update(Request(*row) for row in rows)
+    return requests
 
 
 def shared_characters(texts: Iterable[str]) -> float:

@@ -14,8 +14,8 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
 from blimpworks.scoring.engine import open_engine
 from blimpworks.scoring.plan import Request, by_prefix, requests_of
-from blimpworks.scoring.store import FAILED, UNWATCHED, Store, sentence_keys
-from blimpworks.scoring.watch import Watch
+from blimpworks.scoring.store import FAILED, Store, sentence_keys
+from blimpworks.scoring.watch import UNWATCHED, Watch
 from blimpworks.strict import Strict
 
 log = logging.getLogger(__name__)
@@ -88,12 +88,12 @@ def _by_language(
     items: Sequence[Path], regions: Sequence[Path], *, regional: bool
 ) -> dict[str, set[Request]]:
     """What is to be scored of each language, which is what an items table is called after."""
-    found: dict[str, set[Request]] = {}
+    requests: dict[str, set[Request]] = {}
     for path in items:
-        found.setdefault(path.stem, set()).update(requests_of([path]))
+        requests.setdefault(path.stem, set()).update(requests_of([path]))
     for path in regions:
-        found.setdefault(path.stem, set()).update(requests_of([path], regions=regional))
-    return found
+        requests.setdefault(path.stem, set()).update(requests_of([path], regions=regional))
+    return requests
 
 
 def _manifest(engine: str, checkpoint: Path, store: Store, keys: Collection[str]) -> Manifest:

@@ -12,7 +12,7 @@ from transformers import AutoModelForSeq2SeqLM
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.models.threads import one_thread
+from blimpworks.models.threads import single_thread
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs
 from blimpworks.scoring.hub_model import HubEngine, Row, halving, padded, place, score_rows
 from blimpworks.scoring.logits import Head, split_model, target_logprobs
@@ -54,13 +54,13 @@ class Seq2seqEngine(HubEngine):
         self.regional = self._form == "masked"
         super().__init__(checkpoint, described, options, f"form {self._form}")
         hub = self._tokenizer.hub
-        found = hub.convert_tokens_to_ids(SENTINEL)
-        if found is None or found == hub.unk_token_id:
+        sentinel_id = hub.convert_tokens_to_ids(SENTINEL)
+        if sentinel_id is None or sentinel_id == hub.unk_token_id:
             raise UserError(
                 f"{checkpoint.parent}: the tokenizer has no {SENTINEL}, so this is no "
                 "encoder-decoder of the T5 family; this engine knows no other."
             )
-        self._sentinel = cast(int, found)
+        self._sentinel = cast(int, sentinel_id)
 
     @cached_property
     def _parts(self) -> _Parts:
@@ -93,7 +93,7 @@ class Seq2seqEngine(HubEngine):
         ids[row.token] = self._sentinel
         return [*self._tokenizer.before, *ids, *self._tokenizer.after]
 
-    @one_thread()
+    @single_thread()
     @torch.inference_mode()
     def _guess(self, rows: list[Row]) -> LogProbs:
         """Log-probability of each row's token, as the decoder's output after the sentinel."""
@@ -102,28 +102,28 @@ class Seq2seqEngine(HubEngine):
         ids = self._on_device(padded(lists, self._tokenizer.pad))
         real = self._on_device(padded([[1] * len(ids) for ids in lists], 0))
         states = parts.encoder(input_ids=ids, attention_mask=real)[0]
-        asked = torch.tensor([[parts.start, self._sentinel]] * len(rows), device=self._device)
+        decoder_ids = torch.tensor([[parts.start, self._sentinel]] * len(rows), device=self._device)
         hidden = parts.decoder(
-            input_ids=asked,
+            input_ids=decoder_ids,
             encoder_hidden_states=states,
             encoder_attention_mask=real,
             use_cache=False,
         )[0]
         targets = torch.tensor([int(row.encoded.ids[row.token]) for row in rows])
-        found = target_logprobs(hidden[:, 1], parts.head, targets.to(self._device))
-        guesses: LogProbs = found.cpu().numpy()
+        logprobs = target_logprobs(hidden[:, 1], parts.head, targets.to(self._device))
+        guesses: LogProbs = logprobs.cpu().numpy()
         return guesses
 
     def _as_targets(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         order = sorted(range(len(batch)), key=lambda number: place(batch[number]))
-        found: list[LogProbs | Failure] = [nothing_scored(0)] * len(batch)
+        results: list[LogProbs | Failure] = [nothing_scored(0)] * len(batch)
         order = [number for number in order if len(batch[number].ids)]
         lengths = [len(encoded.ids) for encoded in batch]
         for group in make_batches(lengths, order, self._batch_tokens):
             values = halving(self._decode, [batch[number] for number in group])
             for number, value in zip(group, values, strict=True):
-                found[number] = "out_of_memory" if value is None else value
-        return found
+                results[number] = "out_of_memory" if value is None else value
+        return results
 
     def _sources(self, batch: list[Encoded]) -> tuple[torch.Tensor, torch.Tensor]:
         """What the encoder makes of each text or, under ``target``, of nothing; and its mask."""
@@ -134,7 +134,7 @@ class Seq2seqEngine(HubEngine):
         seen = self._on_device(padded([[1] * len(ids) for ids in lists], 0))
         return self._parts.encoder(input_ids=ids, attention_mask=seen)[0], seen
 
-    @one_thread()
+    @single_thread()
     @torch.inference_mode()
     def _decode(self, batch: list[Encoded]) -> list[LogProbs]:
         """Log-probabilities of whole texts. No mask: the decoder never looks to the right."""

@@ -16,8 +16,8 @@ def overlaps(
     """
     inside = (ends > first) | ((ends == starts) & (starts == first))
     real = (np.asarray(first) >= 0) & (np.asarray(first) < after)
-    found: NDArray[np.bool_] = real & (starts < after) & inside
-    return found
+    overlapping: NDArray[np.bool_] = real & (starts < after) & inside
+    return overlapping
 
 
 def token_starts(ends: Integers) -> Integers:
@@ -43,5 +43,5 @@ def joined(
     it are their probabilities those of continuations of one and the same prefix.
     """
     space = (starts >= joint) & (ends <= first) & (ends > starts) & (np.asarray(first) >= 0)
-    found: NDArray[np.bool_] = overlaps(starts, ends, first, after) | space
-    return found
+    tokens: NDArray[np.bool_] = overlaps(starts, ends, first, after) | space
+    return tokens

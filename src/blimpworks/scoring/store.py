@@ -28,12 +28,11 @@ from tqdm import tqdm
 from blimpworks.scoring.engine import Encoded, Engine, Failure, Ids, LogProbs, Mask
 from blimpworks.scoring.plan import Request, in_order, nothing_scored
 from blimpworks.scoring.shards import ShardStore
-from blimpworks.scoring.watch import Watch
+from blimpworks.scoring.watch import UNWATCHED, Watch
 
 log = logging.getLogger(__name__)
 
 OK, TOO_LONG, EMPTY, NOT_FINITE = "ok", "too_long", "empty", "not_finite"
-UNWATCHED = Watch()
 FAILED = frozenset({*get_args(Failure), NOT_FINITE})
 """Statuses that another machine, number format or day can change."""
 SCHEMA = pa.schema(
@@ -53,13 +52,13 @@ SCHEMA = pa.schema(
 def sentence_keys(engine_key: str, requests: Iterable[Request]) -> dict[Request, str]:
     """Content key of each sentence's scores: 32 hexadecimal digits."""
     begun = hashlib.blake2b(f"{engine_key}|".encode(), digest_size=16)
-    found = {}
+    keys = {}
     for request in requests:
         digest = begun.copy()
         stretch = "" if request.start < 0 else f"{request.start}:{request.end}"
         digest.update(f"{stretch}|{request.text}".encode())
-        found[request] = digest.hexdigest()
-    return found
+        keys[request] = digest.hexdigest()
+    return keys
 
 
 class Store(ShardStore[Request]):
@@ -83,12 +82,12 @@ class Store(ShardStore[Request]):
         count as missing. ``watch`` may end it between two shards by raising.
         """
         self.tidy()
-        wanted = in_order(self.missing(keys, retry=retry), prefixes=prefixes)
-        if not wanted:
+        requests = in_order(self.missing(keys, retry=retry), prefixes=prefixes)
+        if not requests:
             log.info("%s: all sentences have scores already", self.directory)
             return 0
-        parts = [wanted[start : start + size] for start in range(0, len(wanted), size)]
-        with tqdm(total=len(wanted), unit="sentence", desc="scoring", mininterval=5) as bar:
+        parts = [requests[start : start + size] for start in range(0, len(requests), size)]
+        with tqdm(total=len(requests), unit="sentence", desc="scoring", mininterval=5) as bar:
             for part, encoded in zip(parts, encoded_ahead(engine, parts), strict=True):
                 watch.before()
                 chosen = {request: keys[request] for request in part}
@@ -96,11 +95,11 @@ class Store(ShardStore[Request]):
                 self.write(scores, engine.key)
                 watch.wrote(part, scores)
                 bar.update(len(part))
-        return len(wanted)
+        return len(requests)
 
 
 def encode_requests(engine: Engine, requests: Sequence[Request]) -> list[Encoded]:
-    """Tokens of each request, with those of its stretch as the wanted ones."""
+    """Tokens of each request, with those of its stretch as the ones to score."""
     encoded = engine.encode([request.text for request in requests])
     return [request.restrict(each) for request, each in zip(requests, encoded, strict=True)]
 
@@ -121,7 +120,7 @@ def _lists(arrays: Sequence[Ids] | Sequence[LogProbs], kind: pa.DataType) -> pa.
     return pa.ListArray.from_arrays(offsets, pa.array(np.concatenate(arrays), kind))
 
 
-def _status(row: LogProbs, wanted: Mask | None) -> str:
+def _status(row: LogProbs, to_score: Mask | None) -> str:
     """Status of a text that the engine has scored.
 
     The first token may have no score, and tokens that nobody wants; any other without a
@@ -131,8 +130,8 @@ def _status(row: LogProbs, wanted: Mask | None) -> str:
     if len(row) and not lost.any():
         return OK
     lost[:1] = np.isinf(row[:1])
-    if wanted is not None:
-        lost &= wanted
+    if to_score is not None:
+        lost &= to_score
     if lost.any():
         return NOT_FINITE
     return EMPTY if np.isnan(row).all() else OK
@@ -148,7 +147,7 @@ def _scored(engine: Engine, encoded: list[Encoded]) -> tuple[list[LogProbs], lis
         if isinstance(row, str):
             statuses[i] = row
         else:
-            rows[i], statuses[i] = row, _status(row, encoded[i].wanted)
+            rows[i], statuses[i] = row, _status(row, encoded[i].to_score)
     return rows, statuses
 
 

@@ -19,9 +19,8 @@ from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.scoring.decoder import Decoder
-from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
+from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key, loading
 from blimpworks.scoring.hub_tokenizer import HubTokenizer
-from blimpworks.scoring.loading import loading
 from blimpworks.scoring.logits import device_name, find_dtype, versions
 from blimpworks.scoring.passes import packed_passes, padded_passes
 from blimpworks.scoring.plan import nothing_scored
@@ -42,8 +41,8 @@ WINDOWS = ("sliding_window", "window_size", "attention_chunk_size")
 
 def shortest_window(settings: Any) -> int | None:
     """Fewest tokens that some layer of a model looks back; None if all see everything."""
-    found = [getattr(settings, name, None) for name in WINDOWS]
-    return min((size for size in found if isinstance(size, int)), default=None)
+    sizes = [getattr(settings, name, None) for name in WINDOWS]
+    return min((size for size in sizes if isinstance(size, int)), default=None)
 
 
 class TransformersEngine:

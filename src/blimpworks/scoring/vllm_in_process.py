@@ -12,7 +12,7 @@ import torch
 
 from blimpworks.errors import UserError
 from blimpworks.scoring.engine import Failure, LogProbs
-from blimpworks.scoring.vllm_batches import Outcome, P, Prompt, R, run_batches
+from blimpworks.scoring.vllm_client import Outcome, P, Prompt, R, run_batches
 from blimpworks.scoring.vllm_server import is_full
 from blimpworks.scoring.vllm_setup import Setup
 

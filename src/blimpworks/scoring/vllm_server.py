@@ -27,7 +27,7 @@ ENTRY = "vllm.entrypoints.launchers.api_server.entry"
 # An executor inside the engine's process spares a third process, which waits for the second
 # by spinning. vLLM refuses its short name on CPUs because it cannot set the number of threads
 # then; here the environment does.
-ONE_PROCESS = "vllm.v1.executor.uniproc_executor.UniProcExecutor"
+SINGLE_PROCESS = "vllm.v1.executor.uniproc_executor.UniProcExecutor"
 ERROR = re.compile(r"(?:^|[\]\s])((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit): .+)$")
 SECOND_HAND = (
     "Engine core initialization failed",
@@ -38,14 +38,14 @@ SECOND_HAND = (
 FULL = ("out of memory", "outofmemory", "allocate memory", "bad_alloc", "memoryerror")
 ROOM = 107 - len("/blimpworks-vllm-12345678/12345678-1234-1234-1234-123456789012")
 """Longest name of a directory for temporary files that sockets of vLLM can lie below."""
-TOLD = 15.0
+LOG_INTERVAL = 15.0
 """Seconds between two notes that the server is still starting."""
 
 
 def telling_line(text: str) -> str:
     """The line of a server's log that says best why it failed: its last error of its own."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    errors = [found[1] for line in lines if (found := ERROR.search(line))]
+    errors = [match[1] for line in lines if (match := ERROR.search(line))]
     own = [error for error in errors if not any(part in error for part in SECOND_HAND)]
     return (own or errors or lines or ["it wrote nothing"])[-1][:300]
 
@@ -89,7 +89,7 @@ def command_line(setup: Setup, address: str, port: int) -> list[str]:
     command += ["--served-model-name", MODEL, "--uvicorn-log-level", "warning"]
     command += ["--disable-uvicorn-access-log", "--disable-fastapi-docs"]
     if not setup.gpus:
-        command += ["--distributed-executor-backend", ONE_PROCESS]
+        command += ["--distributed-executor-backend", SINGLE_PROCESS]
     for name, value in setup.arguments().items():
         flag = name.replace("_", "-")
         if isinstance(value, bool):
@@ -171,7 +171,7 @@ class VllmServer:
 
     def _await_answer(self) -> bool:
         """Whether it answers in time; False as soon as it is dead."""
-        started = told = time.monotonic()
+        started = logged = time.monotonic()
         while self.running:
             if self.ready():
                 log.info("the vLLM server answers after %.0f s", time.monotonic() - started)
@@ -181,8 +181,8 @@ class VllmServer:
                 error = self.failure(f"did not answer within {now - started:.0f} s")
                 self.stop()
                 raise error
-            if now - told > TOLD:
-                told = now
+            if now - logged > LOG_INTERVAL:
+                logged = now
                 log.info("waiting for the vLLM server (%.0f s)", now - started)
             time.sleep(0.2)
         return False

@@ -81,7 +81,7 @@ class Setup:
         log-probabilities as the model gives them; nothing of one text is reused for another;
         no tokenizer, because ids go in and out.
         """
-        found: dict[str, str | int | float | bool] = {
+        arguments: dict[str, str | int | float | bool] = {
             "model": str(self.model.resolve()),
             "dtype": self.dtype,
             "load_format": "safetensors",
@@ -97,11 +97,11 @@ class Setup:
             "disable_log_stats": True,
         }
         if self.multimodal:
-            found["language_model_only"] = True
+            arguments["language_model_only"] = True
         if self.gpus:
             memory = {"gpu_memory_utilization": self.options.gpu_memory}
-            return found | memory | {"tensor_parallel_size": self.gpus}
-        return found | {"kv_cache_memory_bytes": self.options.kv_cache_mib * MIB}
+            return arguments | memory | {"tensor_parallel_size": self.gpus}
+        return arguments | {"kv_cache_memory_bytes": self.options.kv_cache_mib * MIB}
 
     def environment(self) -> dict[str, str]:
         """Environment variables of a process that runs vLLM: offline, and nothing is sent home.
@@ -110,7 +110,7 @@ class Setup:
         tied to one core wait for each other; and no compiler, which would take a minute to
         save microseconds.
         """
-        found = {
+        environment = {
             "HF_HUB_OFFLINE": "1",
             "TRANSFORMERS_OFFLINE": "1",
             "VLLM_NO_USAGE_STATS": "1",
@@ -118,10 +118,10 @@ class Setup:
             "VLLM_LOGGING_LEVEL": os.environ.get("VLLM_LOGGING_LEVEL", "WARNING"),
         }
         if self.gpus:
-            return found
+            return environment
         threads = {"OMP_NUM_THREADS": str(self.options.threads)}
         alone = {"VLLM_CPU_OMP_THREADS_BIND": "nobind", "TORCHDYNAMO_DISABLE": "1"}
-        return found | threads | alone
+        return environment | threads | alone
 
 
 def check_weights(model: Path) -> None:

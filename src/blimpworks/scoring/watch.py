@@ -26,6 +26,9 @@ class Watch:
         """The run is over, whether all sentences have scores or it was ended."""
 
 
+UNWATCHED = Watch()
+
+
 class Watches(Watch):
     """Several watches, each told of everything in turn."""
 

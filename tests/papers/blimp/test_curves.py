@@ -20,8 +20,13 @@ from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.models.checkpoint import read_checkpoint
-from blimpworks.models.corpus import read_corpus, read_words, sentences_of
-from blimpworks.models.corpus_sample import draw_sentences, sample_corpus
+from blimpworks.models.corpus import (
+    draw_sentences,
+    read_corpus,
+    read_words,
+    sample_corpus,
+    sentences_of,
+)
 from blimpworks.models.tokenizer import word_tokenizer
 from blimpworks.models.transformer import train_transformer
 from blimpworks.models.words import split_words

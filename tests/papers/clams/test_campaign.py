@@ -12,8 +12,7 @@ from blimpworks.campaign.registry import find_benchmark
 from blimpworks.campaign.retrieved import retrieved_files
 from blimpworks.campaign.seeds import for_seeds, from_seeds
 from blimpworks.campaign.settings.site import ModelNeeds, Site
-from blimpworks.cluster.estimate import speed_of
-from blimpworks.cluster.expectations import expected_items
+from blimpworks.cluster.estimate import expected_items, speed_of
 from blimpworks.cluster.needs import needs_of
 from blimpworks.cluster.plan import make_plan
 from blimpworks.errors import UserError

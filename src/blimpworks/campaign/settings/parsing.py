@@ -67,12 +67,12 @@ def _shown(key: str, value: Any) -> str:
 
 def complaints(errors: Sequence[ErrorDetails], settings: Any, source: str) -> str:
     """One sentence per key that is wrong: where it stands, what it is, what is expected."""
-    told: dict[str, list[ErrorDetails]] = {}
+    by_key: dict[str, list[ErrorDetails]] = {}
     for error in errors:
-        told.setdefault(_key(error, settings), []).append(error)
+        by_key.setdefault(_key(error, settings), []).append(error)
     lines = []
-    for key, found in told.items():
-        first, expected = found[0], ", or ".join(dict.fromkeys(map(_expected, found)))
+    for key, alike in by_key.items():
+        first, expected = alike[0], ", or ".join(dict.fromkeys(map(_expected, alike)))
         if first["type"] == "extra_forbidden":
             lines.append(f"{source}: {_unknown(key)}")
         elif first["type"] == "missing":

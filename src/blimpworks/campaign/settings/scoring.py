@@ -34,8 +34,8 @@ class NearTies(Strict):
     def of(self, engine: str, dtype: str) -> float:
         """Threshold of an engine that runs a model in a number format."""
         exceptions: Mapping[str, Mapping[str, float]] = cast(Any, self.engines)
-        found: float = exceptions.get(engine, {}).get(dtype, getattr(self, dtype))
-        return found
+        threshold: float = exceptions.get(engine, {}).get(dtype, getattr(self, dtype))
+        return threshold
 
 
 class MaskedOptions(Strict):
@@ -111,7 +111,7 @@ class ScoringOptions(Strict):
     """One job scores all languages of a checkpoint with one load; or many small jobs, one for
     each language, each with a load of its own."""
     retry_failed: bool = False
-    """When a job runs again, try once more what failed: for want of memory, because the engine
+    """When a job runs again, try once more what failed: out of memory, because the engine
     refused it, or with a score that was no number. (Delete its manifest to make it run.)"""
     sharing: Literal["auto", "always", "never"] = "auto"
     """Compute prefixes that sentences share once (LSTMs, and causal models of the transformers

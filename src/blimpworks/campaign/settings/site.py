@@ -124,10 +124,10 @@ class Site(Strict):
         }
         alike = Counter(labels.values())
         if len(labels) < len(self.gpus) or max(alike.values(), default=1) > 1:
-            told = ", ".join(kind.label for kind in self.gpus)
+            names = ", ".join(kind.label for kind in self.gpus)
             raise ValueError(
-                f"two kinds in gpus have one label, or labels that differ in signs alone ({told}); "
-                "rename one"
+                "two kinds in gpus have one label, or labels that differ in signs alone "
+                f"({names}); rename one"
             )
         for name, model in self.models.items():
             if model.kind is not None and model.kind not in labels:
@@ -147,14 +147,14 @@ def load_site(path: Path) -> Site:
     try:
         return Site.model_validate(settings)
     except ValidationError as error:
-        found = []
+        messages = []
         for each in error.errors():
             if each["loc"]:
-                found.append(complaints([each], settings, str(path)))
+                messages.append(complaints([each], settings, str(path)))
             else:  # of the whole, which is too long to repeat
                 said = each["msg"].removeprefix("Value error, ")
-                found.append(f"{path}: {said}.")
-        raise UserError("\n".join(found)) from error
+                messages.append(f"{path}: {said}.")
+        raise UserError("\n".join(messages)) from error
 
 
 def site_file(campaign: Campaign, path: Path | None = None) -> Path | None:
@@ -174,5 +174,5 @@ def find_site(campaign: Campaign, path: Path | None = None) -> Site | None:
 
     See ``site_file`` for where it is looked for. Raises UserError as ``load_site`` does.
     """
-    found = site_file(campaign, path)
-    return load_site(found) if found else None
+    file = site_file(campaign, path)
+    return load_site(file) if file else None

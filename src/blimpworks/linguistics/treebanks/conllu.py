@@ -206,8 +206,8 @@ def _comment_values(rows: _Rows, key: str) -> pa.Array:
     """For each sentence the value of its last comment ``# key = value``, or null."""
     where = np.flatnonzero(rows.comment)
     comments = rows.text.take(pa.array(where))
-    found = pc.extract_regex(comments, rf"^#{WHITE_SPACE}*{key}{WHITE_SPACE}*=(?P<value>.*)$")
-    values = pc.utf8_trim_whitespace(pc.struct_field(found, "value"))
+    matches = pc.extract_regex(comments, rf"^#{WHITE_SPACE}*{key}{WHITE_SPACE}*=(?P<value>.*)$")
+    values = pc.utf8_trim_whitespace(pc.struct_field(matches, "value"))
     filled = np.flatnonzero(_numpy(pc.fill_null(pc.not_equal(values, ""), False)))
     last = np.full(len(rows.first), -1)
     last[rows.sentence[where[filled]]] = filled
@@ -275,13 +275,13 @@ def _problems(
     from blimpworks.linguistics.treebanks.sentence import Block, explain
 
     edges = np.append(rows.first, len(rows.line))
-    found = {}
+    problems = {}
     for index in sentences:
         first, end = edges[index], edges[index + 1]
         cut = rows.ends_mid_line and end == len(rows.line)
         block = Block(int(rows.line[first]), rows.text[first:end].to_pylist(), broken, bool(cut))
-        found[int(index)] = explain(block)
-    return found
+        problems[int(index)] = explain(block)
+    return problems
 
 
 def parse_conllu(

@@ -82,7 +82,7 @@ def _is_comment(line: str) -> bool:
 def comment_values(lines: Sequence[str]) -> dict[str, str | None]:
     """The values of a sentence's comments ``# key = value``, of each key the last one."""
     pairs = (parse_comment_line(line) for line in lines if _is_comment(line))
-    return dict(pair for found in pairs for pair in found)
+    return dict(pair for values in pairs for pair in values)
 
 
 def _check_lines(block: Block) -> None:

@@ -14,22 +14,21 @@ from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig, Pre
 
 from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.generation.conversation import Conversation, Ready
-from blimpworks.generation.engine import Answer, answer_key
+from blimpworks.generation.engine import Response, generation_key
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.scoring.engine import Failure
-from blimpworks.scoring.loading import loading
+from blimpworks.scoring.engine import Failure, loading
 from blimpworks.scoring.logits import device_name, find_dtype, versions
 
 
-def read_row(tokenizer: Any, row: Sequence[int], stops: Sequence[int]) -> Answer:
+def read_row(tokenizer: Any, row: Sequence[int], stops: Sequence[int]) -> Response:
     """The answer in the ids that were generated, up to the first that ends it."""
     end = next((place for place, token in enumerate(row) if token in stops), None)
     kept = list(row if end is None else row[: end + 1])
     text: str = tokenizer.decode(kept, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-    return Answer(text, "length" if end is None else "stop", len(kept))
+    return Response(text, "length" if end is None else "stop", len(kept))
 
 
-class TransformersAnswers:
+class TransformersGenerator:
     """A causal model on the first GPU, or on the CPU where there is none.
 
     Only local files, only safetensors, no code from the checkpoint, in the checkpoint's dtype.
@@ -56,8 +55,10 @@ class TransformersAnswers:
         software = (
             f"{versions()} {device_name(self._device)} batch {options.batch} shard {options.shard}"
         )
-        entries = ("blimpworks.generation.transformers_answers:TransformersAnswers",)
-        self.key = answer_key(software, checkpoint, described, self.conversation, options, entries)
+        entries = ("blimpworks.generation.transformers_engine:TransformersGenerator",)
+        self.key = generation_key(
+            software, checkpoint, described, self.conversation, options, entries
+        )
 
     @cached_property
     def _model(self) -> PreTrainedModel:
@@ -80,17 +81,17 @@ class TransformersAnswers:
         size = self._batch
         return [rows[a : a + size] for rows in by_room.values() for a in range(0, len(rows), size)]
 
-    def answers(self, batch: Sequence[Ready]) -> list[Answer | Failure]:
-        """See ``AnswerEngine``. A prompt for which memory does not suffice even alone fails."""
-        found: list[Answer | Failure] = ["out_of_memory"] * len(batch)
+    def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
+        """See ``GenerationEngine``. A prompt for which memory does not suffice even alone fails."""
+        outcomes: list[Response | Failure] = ["out_of_memory"] * len(batch)
         for numbers in self._batches(batch):
             for number, answer in zip(
                 numbers, self._halving([batch[i] for i in numbers]), strict=True
             ):
-                found[number] = answer
-        return found
+                outcomes[number] = answer
+        return outcomes
 
-    def _halving(self, rows: list[Ready]) -> list[Answer | Failure]:
+    def _halving(self, rows: list[Ready]) -> list[Response | Failure]:
         """Answers of a batch, in halves where memory does not suffice."""
         try:
             return [*self._generate(rows)]
@@ -101,7 +102,7 @@ class TransformersAnswers:
         return self._halving(rows[:middle]) + self._halving(rows[middle:])
 
     @torch.inference_mode()
-    def _generate(self, rows: list[Ready]) -> list[Answer]:
+    def _generate(self, rows: list[Ready]) -> list[Response]:
         width = max(len(row.ids) for row in rows)
         ids = torch.full((len(rows), width), self._pad, dtype=torch.int64)
         mask = torch.zeros_like(ids)
@@ -116,13 +117,13 @@ class TransformersAnswers:
             pad_token_id=self._pad,
             eos_token_id=stops or None,
         )
-        made = self._model.generate(  # type: ignore[operator]
+        generated = self._model.generate(  # type: ignore[operator]
             input_ids=ids.to(self._device),
             attention_mask=mask.to(self._device),
             generation_config=how,
         )
         tokenizer = self.conversation.tokenizer
-        return [read_row(tokenizer, row, stops) for row in made[:, width:].tolist()]
+        return [read_row(tokenizer, row, stops) for row in generated[:, width:].tolist()]
 
     def close(self) -> None:
         """Nothing is held that the interpreter does not free."""

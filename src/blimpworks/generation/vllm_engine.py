@@ -9,7 +9,7 @@ from typing import Any
 
 from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.generation.conversation import Conversation, Ready
-from blimpworks.generation.engine import Answer, answer_key
+from blimpworks.generation.engine import Response, generation_key
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.scoring.engine import Failure
 from blimpworks.scoring.vllm_client import Served
@@ -24,18 +24,18 @@ SHARED = {"model": MODEL, "temperature": 0, "seed": SEED, "skip_special_tokens":
 GPU = {"enforce_eager": False, "enable_prefix_caching": True}
 """Arguments that answers have otherwise than scores, on GPUs."""
 ENTRIES = (
-    "blimpworks.generation.vllm_answers:AnswerSetup",
-    "blimpworks.generation.vllm_answers:make_answer_setup",
-    "blimpworks.generation.vllm_answers:write_request",
-    "blimpworks.generation.vllm_answers:read_answer",
-    "blimpworks.generation.vllm_answers:LoadedAnswers",
+    "blimpworks.generation.vllm_engine:GenerationSetup",
+    "blimpworks.generation.vllm_engine:make_generation_setup",
+    "blimpworks.generation.vllm_engine:write_request",
+    "blimpworks.generation.vllm_engine:read_response",
+    "blimpworks.generation.vllm_engine:LoadedGenerator",
     "blimpworks.scoring.vllm_server:command_line",
 )
 """The code that decides answers: not how a server is watched, retried and restarted."""
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerSetup(Setup):
+class GenerationSetup(Setup):
     """A model that vLLM runs with its tokenizer, and the chat template to use."""
 
     template: str | None = None
@@ -47,27 +47,27 @@ class AnswerSetup(Setup):
         On GPUs also CUDA graphs, because an answer takes a forward pass for each token, and one
         computation for the beginning that prompts share, such as a system prompt.
         """
-        found = Setup.arguments(self)
-        found |= {"skip_tokenizer_init": False, "tokenizer_mode": "hf"}
-        return found | GPU if self.gpus else found
+        arguments = Setup.arguments(self)
+        arguments |= {"skip_tokenizer_init": False, "tokenizer_mode": "hf"}
+        return arguments | GPU if self.gpus else arguments
 
     def name(self) -> str:
         """All that can move a log-probability, and so decide between two tokens."""
         return f"{Setup.name(self)} graphs, shared prefixes" if self.gpus else Setup.name(self)
 
 
-class ServerSetup(AnswerSetup):
+class ServerSetup(GenerationSetup):
     """The same for a server, which takes a chat template too."""
 
     def arguments(self) -> dict[str, str | int | float | bool]:
-        """See ``AnswerSetup``; the server alone knows the last two."""
-        found = AnswerSetup.arguments(self)
+        """See ``GenerationSetup``; the server alone knows the last two."""
+        arguments = GenerationSetup.arguments(self)
         if self.template:
-            found |= {"chat_template": self.template, "chat_template_content_format": "string"}
-        return found
+            arguments |= {"chat_template": self.template, "chat_template_content_format": "string"}
+        return arguments
 
 
-def make_answer_setup(model: Path, dtype: str, options: GenerationJobOptions) -> ServerSetup:
+def make_generation_setup(model: Path, dtype: str, options: GenerationJobOptions) -> ServerSetup:
     """How to answer with the model in directory ``model``: room for the longest text and answer.
 
     Raises UserError as ``make_setup`` does.
@@ -84,19 +84,19 @@ def write_request(ready: Ready, stops: Sequence[int]) -> tuple[str, bytes]:
     how = SHARED | {"max_tokens": ready.room, "stop_token_ids": list(stops)}
     if ready.messages:
         return CHAT, json.dumps(how | {"messages": ready.conversation}).encode()
-    return RAW, json.dumps(how | {"prompt": ready.asked.prompt}).encode()
+    return RAW, json.dumps(how | {"prompt": ready.request.prompt}).encode()
 
 
-def read_answer(body: bytes) -> Answer:
+def read_response(body: bytes) -> Response:
     """The answer in what the server says, whichever endpoint was asked."""
     said = json.loads(body)
     choice: dict[str, Any] = said["choices"][0]
     text = choice["message"]["content"] if "message" in choice else choice["text"]
     finish = "length" if choice["finish_reason"] == "length" else "stop"
-    return Answer(text or "", finish, said["usage"]["completion_tokens"])  # type: ignore[arg-type]
+    return Response(text or "", finish, said["usage"]["completion_tokens"])  # type: ignore[arg-type]
 
 
-class ServedAnswers(Served[Ready, Answer]):
+class ServedGenerator(Served[Ready, Response]):
     """Asks through a server, one prompt in a request, many requests at a time."""
 
     def __init__(self, setup: Setup, conversation: Conversation, in_flight: int) -> None:
@@ -108,12 +108,12 @@ class ServedAnswers(Served[Ready, Answer]):
         """See ``write_request``."""
         return write_request(batch[0], self._stops)
 
-    def read(self, body: bytes, batch: Sequence[Ready]) -> list[Answer]:
-        """See ``read_answer``."""
-        return [read_answer(body) for _ in batch]
+    def read(self, body: bytes, batch: Sequence[Ready]) -> list[Response]:
+        """See ``read_response``."""
+        return [read_response(body) for _ in batch]
 
 
-class LoadedAnswers(Loaded[Ready, Answer]):
+class LoadedGenerator(Loaded[Ready, Response]):
     """Asks vLLM's offline API, a shard of prompts at a time."""
 
     def __init__(self, setup: Setup, conversation: Conversation) -> None:
@@ -121,7 +121,7 @@ class LoadedAnswers(Loaded[Ready, Answer]):
         super().__init__(setup)
         self._conversation = conversation
 
-    def generate(self, model: Any, batch: Sequence[Ready]) -> list[Answer]:
+    def generate(self, model: Any, batch: Sequence[Ready]) -> list[Response]:
         """The answer to each prompt."""
         from vllm import SamplingParams
 
@@ -139,10 +139,10 @@ class LoadedAnswers(Loaded[Ready, Answer]):
                 chat_template_content_format="string",
             )
         else:
-            outputs = model.generate([each.asked.prompt for each in batch], how, use_tqdm=False)
+            outputs = model.generate([each.request.prompt for each in batch], how, use_tqdm=False)
         said = (each.outputs[0] for each in outputs)
         return [
-            Answer(
+            Response(
                 each.text,
                 "length" if each.finish_reason == "length" else "stop",
                 len(each.token_ids),
@@ -151,7 +151,7 @@ class LoadedAnswers(Loaded[Ready, Answer]):
         ]
 
 
-class VllmAnswers:
+class VllmGenerator:
     """A causal model run by vLLM, in the number format that is stated.
 
     Only local files, only safetensors, no code from the checkpoint.
@@ -165,11 +165,11 @@ class VllmAnswers:
         Raises UserError where vLLM is not installed, or the chat template is no use.
         """
         directory = checkpoint.parent
-        plain = make_answer_setup(directory, described.dtype, options)
+        plain = make_generation_setup(directory, described.dtype, options)
         self.conversation = Conversation(directory, options.chat, plain.longest)
         self.limit = plain.longest - 1
         entries = (*ENTRIES, "blimpworks.scoring.vllm_setup:make_setup")
-        self.key = answer_key(
+        self.key = generation_key(
             plain.name(), checkpoint, described, self.conversation, options, entries
         )
         # Removed with this object, even where the next lines raise.
@@ -186,14 +186,14 @@ class VllmAnswers:
 
     def _runner(
         self, setup: ServerSetup, options: GenerationJobOptions
-    ) -> ServedAnswers | LoadedAnswers:
+    ) -> ServedGenerator | LoadedGenerator:
         if options.vllm.mode == "served":
-            return ServedAnswers(setup, self.conversation, options.in_flight)
-        named = {each.name: getattr(setup, each.name) for each in fields(AnswerSetup)}
-        return LoadedAnswers(AnswerSetup(**named), self.conversation)
+            return ServedGenerator(setup, self.conversation, options.in_flight)
+        named = {each.name: getattr(setup, each.name) for each in fields(GenerationSetup)}
+        return LoadedGenerator(GenerationSetup(**named), self.conversation)
 
-    def answers(self, batch: Sequence[Ready]) -> list[Answer | Failure]:
-        """See ``AnswerEngine``.
+    def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
+        """See ``GenerationEngine``.
 
         Raises UserError when vLLM does not start, or dies of everything.
         """
