@@ -5,9 +5,10 @@ so (``items``: every benchmark adds its own covariates).
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,6 +16,9 @@ import pyarrow.parquet as pq
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
 from blimpworks.records.job import current_job
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 METADATA_KEY = b"blimpworks"
 STRING = pa.string()
@@ -45,6 +49,11 @@ class TableSchema:
 def declare(name: str, *, open: bool = False, **columns: pa.DataType) -> TableSchema:
     """The schema of a kind of table; ``open`` allows further columns."""
     return TableSchema(name, tuple(columns.items()), open)
+
+
+def extend(schema: TableSchema, **columns: pa.DataType) -> TableSchema:
+    """A schema of the same kind of table, with columns of its own after the declared ones."""
+    return TableSchema(schema.name, (*schema.columns, *columns.items()), schema.open)
 
 
 # One row per line of a sentence: words, multiword ranges (id "3-4"), empty nodes
@@ -380,6 +389,22 @@ def write_table(table: pa.Table, schema: TableSchema, path: Path) -> None:
     metadata = {METADATA_KEY: json.dumps(record, ensure_ascii=False, sort_keys=True).encode()}
     with atomic(path) as temporary:
         pq.write_table(table.replace_schema_metadata(metadata), temporary, compression="zstd")
+
+
+def write_rows(rows: Sequence[Mapping[str, Any]], schema: TableSchema, path: Path) -> None:
+    """Write the columns of a schema from rows as a table; rows may have other keys too.
+
+    Columns that rows lack are null. Raises UserError when the values don't fit.
+    """
+    write_table(pa.Table.from_pylist([*rows], schema=schema.arrow()), schema, path)
+
+
+def write_frame(frame: "pd.DataFrame", schema: TableSchema, path: Path) -> None:
+    """Write the columns of a schema from a data frame as a table, without its index.
+
+    Raises UserError when the values don't fit, KeyError for a missing column.
+    """
+    write_table(pa.Table.from_pandas(frame[schema.names], preserve_index=False), schema, path)
 
 
 def read_table(schema: TableSchema, path: Path, columns: Sequence[str] | None = None) -> pa.Table:

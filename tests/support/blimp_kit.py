@@ -5,7 +5,6 @@ import re
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 from blimpworks.analysis.accuracy import wilson
@@ -24,7 +23,7 @@ from blimpworks.papers.blimp.released_ratings import read_ratings
 from blimpworks.papers.blimp.released_results import MODELS, RERUN_MODELS, read_blimp_release
 from blimpworks.reproduction.accuracies import read_published
 from blimpworks.reproduction.published import Paper, compare
-from blimpworks.tables import ACCURACIES, ITEMS, SCORES, write_table
+from blimpworks.tables import ACCURACIES, SCORES, write_rows
 from support.mirror_kit import CONFIG, fetch, rows_of
 
 PRINTED = CONFIG / "published" / "blimp"
@@ -144,7 +143,7 @@ def campaign(path, models, least=200):
                 | dict(zip(keys, values, strict=True))
             )
     rows.append(rows[0] | {"lang": "deu", "accuracy": 0.0})
-    write_table(pa.Table.from_pylist(rows, schema=ACCURACIES.arrow()), ACCURACIES, path)
+    write_rows(rows, ACCURACIES, path)
     return path
 
 
@@ -166,7 +165,7 @@ def write_items(path, per_paradigm=3):
                 | {"file": f"{uid}.jsonl", "sent_id": str(number), "line": number + 1}
                 | {"prefix_methods": allowed(uid), "identical": same}
             )
-    write_table(pa.Table.from_pylist(rows, schema=ITEM_SCHEMA), ITEMS, path)
+    write_rows(rows, ITEM_SCHEMA, path)
     return rows
 
 
@@ -203,7 +202,7 @@ def write_scores(path, items, seed, tied=()):
             row |= {f"tokens_{name}": len(found["ids"])}
             row |= {f"logprob_{name}": float(np.sum(found["logprobs"], dtype=float))}
         rows.append(row)
-    write_table(pa.Table.from_pylist(rows, schema=SCORES.arrow()), SCORES, path)
+    write_rows(rows, SCORES, path)
 
 
 def evaluate(root, models, tied=()):

@@ -3,8 +3,6 @@
 import math
 from zlib import crc32
 
-import pyarrow as pa
-
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.items import regions_of
@@ -12,7 +10,7 @@ from blimpworks.judging.judge import Rules, judge
 from blimpworks.papers.urblimp.analysis.lengths import Evaluation, compare_lengths
 from blimpworks.papers.urblimp.phenomena import PHENOMENON_OF
 from blimpworks.papers.urblimp.tables import ITEM_SCHEMA, RULE_COUNTS
-from blimpworks.tables import ITEMS, SCORES, write_table
+from blimpworks.tables import SCORES, write_rows
 
 OBJECT, PRONOUN, ORDER = "dative_object_noun", "oblique_pronoun", "word_order"
 METHODS = {"ngram-5": "perplexity", "masked-small": "pseudo_perplexity"}
@@ -84,7 +82,7 @@ def counts_of(lang, items):
 
 def write(path, schema, rows):
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_table(pa.Table.from_pylist(list(rows), schema=schema.arrow()), schema, path)
+    write_rows([*rows], schema, path)
 
 
 def campaign(root, languages, printed):
@@ -95,7 +93,7 @@ def campaign(root, languages, printed):
         items = [*items_of(lang, pairs)]
         path = root / "items" / f"{lang}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_table(pa.Table.from_pylist(items, schema=ITEM_SCHEMA), ITEMS, path)
+        write_rows(items, ITEM_SCHEMA, path)
         tables["items"].append(path)
         tables["rules"].append(root / "rules" / f"{lang}.counts.parquet")
         write(tables["rules"][-1], RULE_COUNTS, counts_of(lang, items))

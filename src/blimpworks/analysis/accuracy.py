@@ -6,12 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from scipy.stats import binomtest
 
 from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.errors import UserError
-from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table, write_table
+from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table, write_frame
 
 log = logging.getLogger(__name__)
 
@@ -157,6 +156,5 @@ def compute_accuracies(
         for model, lang, path in judgements
     ]
     frame = pd.concat(parts).assign(benchmark=benchmark, rounding=None, origin=None)
-    table = pa.Table.from_pandas(frame[ACCURACIES.names], preserve_index=False)
-    write_table(table.replace_schema_metadata(None), ACCURACIES, output)
-    return len(table)
+    write_frame(frame, ACCURACIES, output)
+    return len(frame)

@@ -14,13 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from numpy.typing import NDArray
 from statsmodels.stats.contingency_tables import mcnemar
 
 from blimpworks.campaign.variants import Variant
 from blimpworks.errors import UserError
-from blimpworks.tables import COMPARISONS, JUDGEMENTS, read_table, write_table
+from blimpworks.tables import COMPARISONS, JUDGEMENTS, read_table, write_rows
 
 log = logging.getLogger(__name__)
 
@@ -127,5 +126,5 @@ def compare_models(
         for row in _language(models, method, exact_below)
     ]
     log.info("%d comparisons in %d languages", len(rows), len(languages))
-    write_table(pa.Table.from_pylist(rows, schema=COMPARISONS.arrow()), COMPARISONS, output)
+    write_rows(rows, COMPARISONS, output)
     return len(rows)

@@ -28,7 +28,7 @@ from blimpworks.judging.judge import align_scores, margins, side_of
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.scoring.engine import chosen_settings
 from blimpworks.scoring.resolution import Floats
-from blimpworks.tables import ITEMS, PARITY, SCORES, read_table, write_table
+from blimpworks.tables import ITEMS, PARITY, SCORES, read_table, write_rows, write_table
 
 log = logging.getLogger(__name__)
 
@@ -271,7 +271,7 @@ def measure_parity(
         for method in parsed
         for name, each in compared.items()
     ]
-    write_table(pa.Table.from_pylist(table, PARITY.arrow()), PARITY, output / "parity.parquet")
+    write_rows(table, PARITY, output / "parity.parquet")
     scored = {name: each for name, each in compared.items() if isinstance(each, Compared)}
     seconds = {name: each.seconds for name, each in scored.items()}
     write_report(table, output, checkpoint=checkpoint, digest=digest, seconds=seconds)

@@ -5,14 +5,12 @@ from functools import cache
 from pathlib import Path
 from typing import cast
 
-import pyarrow as pa
-
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.registry import find_paper, load
 from blimpworks.errors import UserError
 from blimpworks.reproduction.printed import PrintedAccuracy, read_printed_numbers
-from blimpworks.tables import ACCURACIES, write_table
+from blimpworks.tables import ACCURACIES, write_rows
 
 PRINTED = "printed"
 """What stands for the method."""
@@ -61,5 +59,5 @@ def read_published(printed: Sequence[Path], benchmark: str, output: Path) -> int
     accuracies = list(cast(Reader, load(address))(numbers))
     _check_single(accuracies)
     rows = [_row(benchmark, accuracy) for accuracy in accuracies]
-    write_table(pa.Table.from_pylist(rows, schema=ACCURACIES.arrow()), ACCURACIES, output)
+    write_rows(rows, ACCURACIES, output)
     return len(rows)

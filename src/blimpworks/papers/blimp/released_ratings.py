@@ -8,13 +8,11 @@ import csv
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import pyarrow as pa
-
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.paradigms import PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import REJECTED
 from blimpworks.papers.blimp.tables import RATINGS
-from blimpworks.tables import write_table
+from blimpworks.tables import write_rows
 
 SLOTS = range(1, 6)
 """Choices of an assignment."""
@@ -132,6 +130,6 @@ def read_ratings(responses: Path, output: Path) -> dict[str, int]:
     for row in rows:
         known = pairs.setdefault(row["paradigm"], {})
         row["pair"] = known.setdefault((row["good"], row["bad"]), len(known) + 1)
-    write_table(pa.Table.from_pylist(rows, schema=RATINGS.arrow()), RATINGS, output)
+    write_rows(rows, RATINGS, output)
     counts = {name: sum(bool(row[name]) for row in rows) for name in ("published", "corrected")}
     return {"ratings": len(rows), **counts}

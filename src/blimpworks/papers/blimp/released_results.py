@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
 
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.errors import UserError
@@ -25,7 +24,7 @@ from blimpworks.papers.blimp.paradigms import (
     RELEASED_PAIRS,
     RERUN,
 )
-from blimpworks.tables import ACCURACIES, write_table
+from blimpworks.tables import ACCURACIES, write_rows
 
 PREFIX = "released_"
 """Before the name of a method: the campaign may have judged by the same."""
@@ -150,5 +149,5 @@ def read_blimp_release(results: Path, humans: Path, rerun: Path, output: Path) -
     Raises UserError when a file is missing or not as expected.
     """
     rows = [*_of_models(results), *_of_humans(humans), *_of_rerun(rerun)]
-    write_table(pa.Table.from_pylist(rows, schema=ACCURACIES.arrow()), ACCURACIES, output)
+    write_rows(rows, ACCURACIES, output)
     return len(rows)

@@ -1,35 +1,17 @@
 """Tables of UrBLiMP alone: its items, what lengths do to decisions, and human validation."""
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
-
-from blimpworks.tables import (
-    BOOL,
-    FLOAT,
-    INT,
-    ITEMS,
-    LABEL,
-    STRING,
-    TableSchema,
-    declare,
-    write_table,
-)
+from blimpworks.tables import BOOL, FLOAT, INT, ITEMS, LABEL, STRING, declare, extend
 
 # rule: of the paradigm's; change: deletion, replacement or move; constructed: whether the
 # grammatical sentence is not the treebank's own; focus_good and focus_bad: what differs.
-ITEM_SCHEMA = pa.schema(
-    [
-        *ITEMS.arrow(),
-        ("rule", LABEL),
-        ("change", LABEL),
-        ("constructed", BOOL),
-        ("focus_good", STRING),
-        ("focus_bad", STRING),
-        ("line", INT),
-    ]
+ITEM_SCHEMA = extend(
+    ITEMS,
+    rule=LABEL,
+    change=LABEL,
+    constructed=BOOL,
+    focus_good=STRING,
+    focus_bad=STRING,
+    line=INT,
 )
 # What became of the matches of each rule: outcome is kept or rejected, with the reason.
 RULE_COUNTS = declare(
@@ -130,11 +112,3 @@ VALIDATION_PARTICIPANTS = declare(
     passed=INT,
     left_out=BOOL,
 )
-
-
-def write_rows(rows: Sequence[dict[str, Any]], schema: TableSchema, path: Path) -> None:
-    """Write the columns of a schema from rows as a table; rows may have other keys too.
-
-    Raises UserError where the table does not fit the schema.
-    """
-    write_table(pa.Table.from_pylist(list(rows), schema=schema.arrow()), schema, path)

@@ -19,7 +19,7 @@ from blimpworks.analysis.accuracy import wilson
 from blimpworks.errors import UserError
 from blimpworks.judging.judge import align_scores
 from blimpworks.papers.blimp.tables import BINS
-from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
+from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_frame
 
 log = logging.getLogger(__name__)
 
@@ -123,6 +123,5 @@ def bin_accuracies(evaluations: Sequence[Evaluation], method: str, most: int, ou
     ]
     frame = pd.concat(parts)
     log.info("%s: %d rows of %d models", output, len(frame), len(evaluations))
-    table = pa.Table.from_pandas(frame[BINS.names], preserve_index=False)
-    write_table(table.replace_schema_metadata(None), BINS, output)
-    return len(table)
+    write_frame(frame, BINS, output)
+    return len(frame)

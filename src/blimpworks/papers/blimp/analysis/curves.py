@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.analysis.linear import INTERCEPT, ordinary_least_squares
 from blimpworks.papers.blimp.paradigms import HUMAN, PHENOMENON_OF
-from blimpworks.tables import ACCURACIES, REGRESSIONS, read_table, write_table
+from blimpworks.tables import ACCURACIES, REGRESSIONS, read_table, write_rows
 
 DOUBLING, TO_HUMAN = "log2 tokens", "log10 tokens at human accuracy"
 """Terms: the slope per doubling of the text, and how much text the line needs."""
@@ -97,5 +96,5 @@ def fit_curves(
         released = phenomena_accuracies(_read(humans, {HUMAN}, method[1]))
         human = released.iloc[0] if len(released) else human
     rows = list(_fits(measured, human, curves))
-    write_table(pa.Table.from_pylist(rows, schema=REGRESSIONS.arrow()), REGRESSIONS, output)
+    write_rows(rows, REGRESSIONS, output)
     return len(rows)

@@ -13,22 +13,20 @@ import pyarrow as pa
 from blimpworks.items import evenly, item_id
 from blimpworks.papers.blimp.items.release import Record, read_records, span_of
 from blimpworks.papers.blimp.paradigms import LANG, PHENOMENON_OF
-from blimpworks.tables import BOOL, INT, ITEMS, LABEL, STRING, write_table
+from blimpworks.tables import BOOL, INT, ITEMS, LABEL, STRING, extend, write_rows
 
 log = logging.getLogger(__name__)
 
-ITEM_SCHEMA = pa.schema(
-    [
-        *ITEMS.arrow(),
-        # The prefix methods that the pair can be judged by (see scoring.judge).
-        ("prefix_methods", pa.list_(STRING)),
-        ("field", LABEL),
-        ("linguistics_term", LABEL),
-        ("lexically_identical", BOOL),
-        # Twice the same sentence: no model can tell them apart.
-        ("identical", BOOL),
-        ("line", INT),
-    ]
+# prefix_methods: those that the pair can be judged by (see judging.judge); identical: twice the
+# same sentence, so that no model can tell them apart.
+ITEM_SCHEMA = extend(
+    ITEMS,
+    prefix_methods=pa.list_(STRING),
+    field=LABEL,
+    linguistics_term=LABEL,
+    lexically_identical=BOOL,
+    identical=BOOL,
+    line=INT,
 )
 FIELDS = {"syntax/semantics": "syntax_semantics"}
 """The one spelling that differs, and what the other files have."""
@@ -84,5 +82,5 @@ def build_items(files: Sequence[Path], output: Path, pairs: int, most: int | Non
     same = sum(row["identical"] for row in rows)
     if same:
         log.warning("%s: %d of %d pairs are twice the same sentence", output, same, len(rows))
-    write_table(pa.Table.from_pylist(rows, schema=ITEM_SCHEMA), ITEMS, output)
+    write_rows(rows, ITEM_SCHEMA, output)
     return len(rows)

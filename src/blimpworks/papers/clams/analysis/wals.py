@@ -13,10 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow as pa
-
 from blimpworks.errors import UserError
-from blimpworks.tables import MORPHOLOGY, write_table
+from blimpworks.tables import MORPHOLOGY, write_rows
 
 SCALES: dict[str, tuple[int | None, ...]] = {
     "22A": (1, 2, 3, 4, 5, 6, 7),  # inflectional synthesis of the verb
@@ -160,5 +158,5 @@ def build_morphology(values: Path, elements: Path, languages: Path, output: Path
         for feature in SCALES
         if feature in categories[name]
     ]
-    write_table(pa.Table.from_pylist(rows, schema=MORPHOLOGY.arrow()), MORPHOLOGY, output)
+    write_rows(rows, MORPHOLOGY, output)
     return len({row["lang"] for row in rows})

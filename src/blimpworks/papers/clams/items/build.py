@@ -9,18 +9,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from blimpworks.errors import UserError
 from blimpworks.items import evenly, item_id, regions_of
 from blimpworks.papers.clams.items.constructions import CAPITALS, STOP, has_capitals, phenomenon_of
 from blimpworks.papers.clams.items.evaluation_sets import Pair, focus_of, read_pairs
 from blimpworks.papers.clams.settings import ClamsOptions, variant_of
-from blimpworks.tables import INT, ITEMS, STRING, write_table
+from blimpworks.tables import INT, ITEMS, STRING, extend, write_rows
 
 # focus: the two words that tell a pair apart, null where there are more; line: of the
 # ungrammatical sentence in its file.
-ITEM_SCHEMA = pa.schema([*ITEMS.arrow(), ("focus", STRING), ("line", INT)])
+ITEM_SCHEMA = extend(ITEMS, focus=STRING, line=INT)
 
 
 def capitalise(sentence: str, *, rest_too: bool) -> str:
@@ -71,6 +69,5 @@ def build_items(sets: Sequence[Path], lang: str, output: Path, options: ClamsOpt
     twice. Returns the number of rows. Raises UserError for a malformed or empty file.
     """
     rows = [row for path in sets for row in _rows(lang, path, options)]
-    table = pa.Table.from_pylist(rows, schema=ITEM_SCHEMA)
-    write_table(table, ITEMS, output)
+    write_rows(rows, ITEM_SCHEMA, output)
     return len(rows)

@@ -10,10 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from blimpworks.errors import UserError
-from blimpworks.tables import EVALUATION_SETS, write_table
+from blimpworks.tables import EVALUATION_SETS, write_rows
 
 Pair = tuple[str, str]
 """The grammatical sentence, and an ungrammatical one."""
@@ -67,6 +65,5 @@ def count_sets(sets: Sequence[tuple[str, Path]], output: Path) -> int:
             {"lang": lang, "paradigm": path.stem, "focus": focus, "n": counts[focus]}
             for focus in sorted(counts, key=lambda focus: focus or "")
         ]
-    table = pa.Table.from_pylist(rows, schema=EVALUATION_SETS.arrow())
-    write_table(table, EVALUATION_SETS, output)
+    write_rows(rows, EVALUATION_SETS, output)
     return sum(row["n"] for row in rows)

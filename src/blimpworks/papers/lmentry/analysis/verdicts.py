@@ -5,7 +5,7 @@ section 3.3), with what the method notes know of their artefacts.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ from blimpworks.papers.lmentry.judging.answers import METHODS
 from blimpworks.papers.lmentry.tables import VERDICTS
 from blimpworks.papers.lmentry.tasks import SUBJECTS
 from blimpworks.prompt_tables import ANSWERS, PROMPTS
-from blimpworks.tables import JUDGEMENTS, read_table, write_table
+from blimpworks.tables import JUDGEMENTS, read_table, write_frame
 
 VACUOUS, CASE, SCRIPT, YES_NO, WORDING, OTHER = (
     "vacuous",
@@ -157,11 +157,6 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
     return pd.concat(rows).reset_index().assign(model=evaluation.model, lang=evaluation.lang)
 
 
-def _rows(evaluations: Sequence[Evaluation]) -> Iterator[pd.DataFrame]:
-    for evaluation in evaluations:
-        yield compare_evaluation(evaluation)[VERDICTS.names]
-
-
 def compare_verdicts(evaluations: Sequence[Evaluation], output: Path) -> dict[str, Any]:
     """Write the verdicts table of some models and languages, read one after the other.
 
@@ -170,10 +165,9 @@ def compare_verdicts(evaluations: Sequence[Evaluation], output: Path) -> dict[st
     """
     if not evaluations:
         raise UserError(f"{output}: no judgements are given; name at least one model.")
-    frame = pd.concat(_rows(evaluations), ignore_index=True)
+    frame = pd.concat([compare_evaluation(each) for each in evaluations], ignore_index=True)
     numbers = dict.fromkeys(("n", "nominal", "published", "corrected"), "int32")
-    table = pa.Table.from_pandas(frame.astype(numbers), preserve_index=False)
-    write_table(table.replace_schema_metadata(None), VERDICTS, output)
+    write_frame(frame.astype(numbers), VERDICTS, output)
     whole, parts = frame[frame["reason"] == ALL], frame[frame["reason"] != ALL]
     changed = parts[[PUBLISHED, CORRECTED]].sum().sum()
     return {"answers": int(whole["n"].sum()), "changed": int(changed)}

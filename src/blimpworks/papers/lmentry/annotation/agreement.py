@@ -34,7 +34,7 @@ from blimpworks.campaign.variants import VARIANTS
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.annotation.sheet import CORRECT, ID
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, SHEET_KEY
-from blimpworks.tables import JUDGEMENTS, read_table, write_table
+from blimpworks.tables import JUDGEMENTS, read_table, write_frame
 
 # Labels
 
@@ -219,8 +219,6 @@ def measure_agreement(
     annotators = sorted(labels["annotator"].unique())
     pairs = [(method, name) for name in annotators for method in VARIANTS]
     rows = [*_pairs(judged, [*pairs, *combinations(annotators, 2)])]
-    table = pa.Table.from_pandas(
-        pd.DataFrame(rows, columns=ANNOTATION_AGREEMENT.names), preserve_index=False
-    )
-    write_table(table.replace_schema_metadata(None), ANNOTATION_AGREEMENT, output)
+    frame = pd.DataFrame(rows, columns=ANNOTATION_AGREEMENT.names)
+    write_frame(frame, ANNOTATION_AGREEMENT, output)
     return {name: int((labels["annotator"] == name).sum()) for name in annotators}

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 
 from blimpworks.annotation.spreadsheet import write_sheet
 from blimpworks.errors import UserError
@@ -22,7 +21,7 @@ from blimpworks.papers.lmentry.tables import SHEET_KEY
 from blimpworks.papers.lmentry.tasks import ALL_WORDS, ANY_WORDS, SUBJECTS, is_yes, task_of
 from blimpworks.prompt_tables import ANSWERS, PROMPTS
 from blimpworks.scoring.shards import OK
-from blimpworks.tables import read_table, write_table
+from blimpworks.tables import read_table, write_frame
 
 ID, TASK, CORRECT = "id", "task", "correct"
 COLUMNS = (ID, "lang", TASK, "prompt", "gold", "answer", CORRECT, "note")
@@ -140,7 +139,6 @@ def write_annotation_sheet(
         )
     sampled = _with_identifiers(drawn)
     rows = sampled.rename(columns={"row": ID, "phenomenon": TASK}).assign(**{CORRECT: ""})
-    kept = pa.Table.from_pandas(sampled[SHEET_KEY.names], preserve_index=False)
-    write_table(kept.replace_schema_metadata(None), SHEET_KEY, key)
+    write_frame(sampled, SHEET_KEY, key)
     write_sheet(sheet, COLUMNS, rows[[*COLUMNS]].astype(str).to_dict("records"))
     return len(rows)

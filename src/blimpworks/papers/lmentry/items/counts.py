@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from blimpworks.papers.lmentry.items.declarations import (
     Declaration,
     Declarations,
@@ -24,7 +22,7 @@ from blimpworks.papers.lmentry.items.sampling import draw
 from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
 from blimpworks.papers.lmentry.tasks import task_of
-from blimpworks.tables import write_table
+from blimpworks.tables import write_rows
 
 SETTINGS, RESOURCES = "settings", "resources"
 """What a number rests on: the declarations and the pack alone, or the annotated resources too."""
@@ -93,5 +91,5 @@ def count_prompts(
         pack = read_pack(path)
         files = resources.get(pack.lang)
         rows += [*settings_of(pack, known, read_resources(files) if files else None)]
-    write_table(pa.Table.from_pylist(rows, schema=PROMPT_COUNTS.arrow()), PROMPT_COUNTS, output)
+    write_rows(rows, PROMPT_COUNTS, output)
     return {basis: sum(row["basis"] == basis for row in rows) for basis in (SETTINGS, RESOURCES)}

@@ -9,8 +9,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from blimpworks.errors import UserError
 from blimpworks.items import evenly, item_id
 from blimpworks.papers.lmentry.items.basque import category_name
@@ -27,7 +25,7 @@ from blimpworks.papers.lmentry.items.sampling import draw
 from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.papers.lmentry.tasks import ORDERED, PARENTS, TASKS, task_of
 from blimpworks.prompt_tables import PROMPTS
-from blimpworks.tables import write_table
+from blimpworks.tables import write_rows
 
 PHENOMENA = (*TASKS, *PARENTS)
 """Tasks and, after them, subsets."""
@@ -156,5 +154,5 @@ def build_prompts(
     known = read_declarations(declarations)
     language = read_pack(pack)
     rows = [*prompts_of(read_resources(files), language, known, options)]
-    write_table(pa.Table.from_pylist(rows, schema=PROMPTS.arrow()), PROMPTS, output)
+    write_rows(rows, PROMPTS, output)
     return {"prompts": len(rows), "tasks": len({row["phenomenon"] for row in rows})}

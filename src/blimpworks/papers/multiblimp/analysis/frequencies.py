@@ -13,12 +13,10 @@ import csv
 from collections.abc import Mapping
 from pathlib import Path
 
-import pyarrow as pa
-
 from blimpworks.campaign.catalogue import LanguageRow, read_rows
 from blimpworks.campaign.reference import FrequencyCodesRow
 from blimpworks.errors import UserError
-from blimpworks.tables import FREQUENCIES, write_table
+from blimpworks.tables import FREQUENCIES, write_rows
 
 UNITS = ("documents", "sentences", "words", "characters")
 RANKED_BY = "characters"
@@ -94,5 +92,5 @@ def build_frequencies(totals: Path, languages: Path, codes: Path, output: Path) 
     other = {row.lang: row.codes for row in read_rows(FrequencyCodesRow, codes)}
     names = [row.lang for row in read_rows(LanguageRow, languages) if row.is_of("multiblimp")]
     rows = frequencies(names, other, read_totals(totals))
-    write_table(pa.Table.from_pylist(rows, schema=FREQUENCIES.arrow()), FREQUENCIES, output)
+    write_rows(rows, FREQUENCIES, output)
     return sum(row["codes"] is not None for row in rows)

@@ -27,7 +27,7 @@ from blimpworks.analysis.linear import (
 from blimpworks.judging.judge import align_scores, side_of
 from blimpworks.judging.sides import Side, critical_region
 from blimpworks.papers.multiblimp.analysis.frequencies import RANKED_BY
-from blimpworks.tables import FREQUENCIES, ITEMS, REGRESSIONS, SCORES, read_table, write_table
+from blimpworks.tables import FREQUENCIES, ITEMS, REGRESSIONS, SCORES, read_table, write_rows
 
 log = logging.getLogger(__name__)
 
@@ -172,5 +172,5 @@ def fit_margins(
         fitted = fit_margin(frame)
         log.info("%s: %d rows, %d terms", model, len(frame), len(fitted))
         terms += [{"model": model, **row} for row in fitted]
-    write_table(pa.Table.from_pylist(terms, schema=REGRESSIONS.arrow()), REGRESSIONS, output)
+    write_rows(terms, REGRESSIONS, output)
     return len(terms)

@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from scipy.optimize import OptimizeWarning, curve_fit
 from scipy.special import expit
 from scipy.stats import t as student
@@ -36,9 +35,8 @@ from blimpworks.tables import (
     FREQUENCIES,
     REGRESSIONS,
     RESIDUALS,
-    TableSchema,
     read_table,
-    write_table,
+    write_rows,
 )
 
 log = logging.getLogger(__name__)
@@ -178,10 +176,6 @@ def fit_frequency(accuracies: pd.DataFrame, frequencies: pd.DataFrame) -> tuple[
     return terms, residuals
 
 
-def _write(rows: Rows, schema: TableSchema, path: Path) -> None:
-    write_table(pa.Table.from_pylist(rows, schema=schema.arrow()), schema, path)
-
-
 def fit_regressions(
     accuracies: Path,
     frequencies: Sequence[Path],
@@ -204,6 +198,6 @@ def fit_regressions(
         table = read_table(FREQUENCIES, path).to_pandas().astype({"lang": object})
         curves, distances = fit_frequency(rows, table)
         terms += curves
-    _write(terms, REGRESSIONS, output)
-    _write(distances, RESIDUALS, residuals)
+    write_rows(terms, REGRESSIONS, output)
+    write_rows(distances, RESIDUALS, residuals)
     return len(terms)

@@ -35,7 +35,7 @@ from blimpworks.tables import (
     CANDIDATES,
     LEXICON,
     read_table,
-    write_table,
+    write_rows,
 )
 
 BOTH_TYPES = "both"
@@ -243,8 +243,7 @@ def measure_agreement(
                 agreed = count_agreement(inside, evidence, lang, phenomenon, options)
                 counts[phenomenon.name] = agreed
     rows = [row for name in options.phenomena for row in _rows(counts[name], name, options)]
-    write_table(pa.Table.from_pylist(rows, schema=AGREEMENT.arrow()), AGREEMENT, output)
+    write_rows(rows, AGREEMENT, output)
     rows = [row for name in options.phenomena for row in _count_rows(counts[name], name)]
-    table = pa.Table.from_pylist(rows, schema=AGREEMENT_COUNTS.arrow())
-    write_table(table, AGREEMENT_COUNTS, counted)
+    write_rows(rows, AGREEMENT_COUNTS, counted)
     return {name: agreed.total() for name, agreed in counts.items()}

@@ -32,7 +32,7 @@ from blimpworks.papers.multiblimp.items.schema import ITEM_SCHEMA, write_funnel
 from blimpworks.papers.multiblimp.items.surface import SURFACE_COLUMNS, Surface, load_surfaces
 from blimpworks.papers.multiblimp.items.swaps import REASONS, SAME_FORM, Inflector, Resource, Swap
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
-from blimpworks.tables import AGREEMENT, CANDIDATES, ITEMS, LEXICON, read_table, write_table
+from blimpworks.tables import AGREEMENT, CANDIDATES, LEXICON, read_table, write_rows
 
 Row = dict[str, Any]
 MISMATCH = "values differ in the treebank"
@@ -289,6 +289,6 @@ def build_pairs(
         for name, pairs, numbers in _build(rows, construction, lang, tables, options):
             items += pairs
             counts[f"pairs {name}"] = numbers
-    write_table(pa.Table.from_pylist(items, schema=ITEM_SCHEMA), ITEMS, output)
+    write_rows(items, ITEM_SCHEMA, output)
     write_funnel(funnel, lang, counts)
     return counts

@@ -5,8 +5,6 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from blimpworks.errors import UserError
 from blimpworks.items import item_id
 from blimpworks.papers.multiblimp.items.features import to_unimorph
@@ -17,19 +15,12 @@ from blimpworks.papers.multiblimp.items.schema import (
     RELEASED_COLUMNS,
     RELEASED_POSITIONS,
 )
-from blimpworks.tables import INT, ITEMS, LABEL, write_table
+from blimpworks.tables import INT, LABEL, extend, write_rows
 
 log = logging.getLogger(__name__)
 
-RELEASED_SCHEMA = pa.schema(
-    [
-        *ITEM_SCHEMA,
-        # Where the release has the pair: file below the data set's root, line from 1.
-        ("released_file", LABEL),
-        ("released_line", INT),
-        ("revision", LABEL),
-    ]
-)
+# Where the release has the pair: file below the data set's root, line from 1.
+RELEASED_SCHEMA = extend(ITEM_SCHEMA, released_file=LABEL, released_line=INT, revision=LABEL)
 
 
 def _feats(features: dict[str, str]) -> list[str]:
@@ -118,5 +109,5 @@ def build_released_items(
     _check_count(path, len(rows), pairs)
     kept = [row for row in rows if row["phenomenon"] in phenomena]
     log.info("%s: %d released pairs, %d of them kept", path, len(rows), len(kept))
-    write_table(pa.Table.from_pylist(kept, schema=RELEASED_SCHEMA), ITEMS, output)
+    write_rows(kept, RELEASED_SCHEMA, output)
     return len(kept)

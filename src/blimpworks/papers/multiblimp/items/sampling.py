@@ -12,11 +12,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from blimpworks.papers.multiblimp.items.schema import ITEM_SCHEMA, write_funnel
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
-from blimpworks.tables import ITEMS, read_table, write_table
+from blimpworks.tables import ITEMS, read_table, write_rows
 
 Item = dict[str, Any]
 Condition = tuple[str, str, str, str, str]
@@ -187,6 +185,6 @@ def sample_items(
     """
     lost = () if corrected(options, "lost_statistics") else untested
     items, counts = sample(read_table(ITEMS, pairs).to_pylist(), options, lost)
-    write_table(pa.Table.from_pylist(items, schema=ITEM_SCHEMA), ITEMS, output)
+    write_rows(items, ITEM_SCHEMA, output)
     write_funnel(funnel, lang, {"sampling": counts})
     return counts

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from blimpworks.tables import FLOAT, FUNNEL, INT, ITEMS, LABEL, STRING, write_table
+from blimpworks.tables import FLOAT, FUNNEL, INT, ITEMS, LABEL, STRING, extend, write_rows
 
 RELEASED_COLUMNS = {
     "sen": "good",
@@ -35,36 +35,34 @@ RELEASED_POSITIONS = {"verb_idx": "verb_id", "child_idx": "subject_id", "head_id
 # the pair allows ("3 -> 1|2"), whatever condition it is drawn in. `attractor_values`: the
 # agreement feature's values on the words between. `weight`: relative weight in the draw of
 # its condition; null before it.
-ITEM_SCHEMA = pa.schema(
-    [
-        *ITEMS.arrow(),
-        ("grammatical", LABEL),
-        ("ungrammatical", LABEL),
-        ("order", LABEL),
-        ("inflected", LABEL),
-        ("label", LABEL),
-        ("values", LABEL),
-        ("subject", STRING),
-        ("subject_id", INT),
-        ("subject_lemma", STRING),
-        ("subject_upos", LABEL),
-        ("subject_feats", STRING),
-        ("verb", STRING),
-        ("verb_id", INT),
-        ("inflected_form", STRING),
-        ("inflected_id", INT),
-        ("inflected_lemma", STRING),
-        ("inflected_upos", LABEL),
-        ("inflected_feats", STRING),
-        ("replaced_id", INT),
-        ("good_form", STRING),
-        ("bad_form", STRING),
-        ("distance", INT),
-        ("attractors", INT),
-        ("congruent_attractors", INT),
-        ("attractor_values", pa.list_(STRING)),
-        ("weight", FLOAT),
-    ]
+ITEM_SCHEMA = extend(
+    ITEMS,
+    grammatical=LABEL,
+    ungrammatical=LABEL,
+    order=LABEL,
+    inflected=LABEL,
+    label=LABEL,
+    values=LABEL,
+    subject=STRING,
+    subject_id=INT,
+    subject_lemma=STRING,
+    subject_upos=LABEL,
+    subject_feats=STRING,
+    verb=STRING,
+    verb_id=INT,
+    inflected_form=STRING,
+    inflected_id=INT,
+    inflected_lemma=STRING,
+    inflected_upos=LABEL,
+    inflected_feats=STRING,
+    replaced_id=INT,
+    good_form=STRING,
+    bad_form=STRING,
+    distance=INT,
+    attractors=INT,
+    congruent_attractors=INT,
+    attractor_values=pa.list_(STRING),
+    weight=FLOAT,
 )
 
 
@@ -78,4 +76,4 @@ def write_funnel(path: Path, lang: str, counts: Mapping[str, Mapping[str, int]])
         for stage, reasons in counts.items()
         for reason, n in reasons.items()
     ]
-    write_table(pa.Table.from_pylist(rows, schema=FUNNEL.arrow()), FUNNEL, path)
+    write_rows(rows, FUNNEL, path)

@@ -20,8 +20,8 @@ from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.ties import TIES
 from blimpworks.errors import UserError
 from blimpworks.judging.judge import align_scores, margins, side_of
-from blimpworks.papers.urblimp.tables import LENGTHS, SURPRISALS, write_rows
-from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table
+from blimpworks.papers.urblimp.tables import LENGTHS, SURPRISALS
+from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_rows
 
 SIDES = ("good", "bad")
 BY_TOKEN, BY_SUM = "per_token", "full_sentence"

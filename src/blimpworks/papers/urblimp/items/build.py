@@ -9,8 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-
 from blimpworks.errors import UserError
 from blimpworks.items import evenly, item_id, regions_of
 from blimpworks.papers.urblimp.items.attested import Attested
@@ -19,8 +17,8 @@ from blimpworks.papers.urblimp.items.rules import LANGUAGE, Rule, read_declarati
 from blimpworks.papers.urblimp.items.trees import Tree, plain_trees, read_trees
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.urblimp.settings import UrblimpOptions
-from blimpworks.papers.urblimp.tables import ITEM_SCHEMA, REJECTED, RULE_COUNTS, write_rows
-from blimpworks.tables import ITEMS, write_table
+from blimpworks.papers.urblimp.tables import ITEM_SCHEMA, REJECTED, RULE_COUNTS
+from blimpworks.tables import write_rows
 
 REPEATED = "made before"
 BEYOND = "beyond per_paradigm"
@@ -146,7 +144,7 @@ def build_items(
             rejected += [row for row in rows if row["reason"]]
     if not items:
         raise UserError(f"{rules}: no rule gives a pair of {sources.sentences}; expected some.")
-    write_table(pa.Table.from_pylist(items, schema=ITEM_SCHEMA), ITEMS, products.items)
+    write_rows(items, ITEM_SCHEMA, products.items)
     write_rows(counts, RULE_COUNTS, products.counts)
     write_rows(rejected, REJECTED, products.rejected)
     return dict(Counter(row["paradigm"] for row in items))

@@ -8,7 +8,6 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
 from statsmodels.stats.proportion import proportion_confint
 
 from blimpworks.errors import UserError
@@ -17,7 +16,7 @@ from blimpworks.papers.urblimp.settings import ValidationOptions
 from blimpworks.papers.urblimp.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.papers.urblimp.validation.lists import CHECK, PAIR
 from blimpworks.papers.urblimp.validation.sheets import Key, read_choices, read_key
-from blimpworks.tables import ACCURACIES, write_table
+from blimpworks.tables import ACCURACIES, write_frame
 
 log = logging.getLogger(__name__)
 
@@ -133,8 +132,7 @@ def read_validation(
     frames = (ratings, people, accuracies)
     schemas = (VALIDATION_RATINGS, VALIDATION_PARTICIPANTS, ACCURACIES)
     for frame, schema, path in zip(frames, schemas, outputs, strict=True):
-        table = pa.Table.from_pandas(frame[schema.names], preserve_index=False)
-        write_table(table.replace_schema_metadata(None), schema, path)
+        write_frame(frame, schema, path)
     sizes = ratings.groupby("item_id").size()
     lacking = int((sizes != options.per_pair).sum())
     if lacking:

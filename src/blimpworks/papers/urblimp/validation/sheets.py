@@ -27,7 +27,7 @@ from blimpworks.annotation.spreadsheet import (
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
 from blimpworks.papers.urblimp.settings import ValidationOptions
-from blimpworks.papers.urblimp.tables import VALIDATION_KEY, write_rows
+from blimpworks.papers.urblimp.tables import VALIDATION_KEY
 from blimpworks.papers.urblimp.validation.lists import (
     PAIR,
     PRACTICE,
@@ -35,7 +35,7 @@ from blimpworks.papers.urblimp.validation.lists import (
     make_lists,
     read_pairs,
 )
-from blimpworks.tables import read_table
+from blimpworks.tables import read_table, write_rows
 
 ID, FIRST, SECOND, CHOICE, NOTE = "id", "first", "second", "choice", "note"
 SHEET = (ID, FIRST, SECOND, CHOICE, NOTE)
