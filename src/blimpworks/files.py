@@ -1,5 +1,6 @@
 """Files that are either whole or absent, and their checksums."""
 
+import csv
 import hashlib
 import os
 from collections.abc import Iterator
@@ -54,6 +55,12 @@ def write_text(path: Path, text: str) -> None:
     """Write UTF-8 ``text`` to ``path`` atomically, with LF line ends."""
     with atomic(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def read_cells(path: Path) -> list[dict[str, str]]:
+    """Rows of a tab-separated table that stands beside the code, by its headings."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [*csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
 
 
 class Listing:

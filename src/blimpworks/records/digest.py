@@ -37,7 +37,7 @@ EXCLUDED = re.compile(
 )
 
 # A string that names a file beside the module stands for that file's content.
-DATA_FILE = re.compile(r"[\w./-]+\.(tsv|csv|json|yaml|js|css|jinja|md)")
+DATA_FILE = re.compile(r"[\w./-]+\.(tsv|csv|json|yaml|js|css|jinja|lark|md)")
 EVERYTHING = "*"
 """In place of a name: all definitions of a module."""
 

@@ -27,10 +27,10 @@ from blimpworks.papers.lmentry.analysis.verdicts import compare_verdicts
 from blimpworks.papers.lmentry.annotation.agreement import measure_agreement
 from blimpworks.papers.lmentry.annotation.sheet import write_annotation_sheet
 from blimpworks.papers.lmentry.exhibits.artefacts import GROUPS
-from blimpworks.papers.lmentry.items.packs import FIELDS, read_texts
+from blimpworks.papers.lmentry.items.packs import read_texts
 from blimpworks.papers.lmentry.settings import LmentryOptions, SheetOptions
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, VERDICTS
-from blimpworks.papers.lmentry.tasks import TASKS, WHOLE
+from blimpworks.papers.lmentry.tasks import FIELDS, TASKS, WHOLE
 from blimpworks.prompt_tables import PROMPTS
 from blimpworks.reproduction.measured import compare
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table

@@ -139,13 +139,15 @@ def test_the_english_plural_reaches_as_far_as_the_authors_pattern(line, plurals)
 
 
 def test_an_unknown_kind_of_patch_is_refused_with_its_place(monkeypatch, tmp_path):
-    (tmp_path / patches.TABLE).write_text("lang\n" + "\t".join("abcdef") + "\n", "utf-8")
-    monkeypatch.setattr(patches, "files", lambda _: tmp_path)
-    patches._patches.cache_clear()
-    with pytest.raises(UserError, match=r"unimorph_patches.tsv:2: kind is 'c', expected one of"):
-        patches._patches()
+    table = tmp_path / patches.TABLE.name
+    header = patches.TABLE.read_text("utf-8").partition("\n")[0]
+    table.write_text(header + "\n" + "\t".join("abcdef") + "\n", "utf-8")
+    monkeypatch.setattr(patches, "TABLE", table)
+    patches.patches_of.cache_clear()
+    with pytest.raises(UserError, match=r"unimorph_patches.tsv:2: column 'kind' is 'c'"):
+        patches.patches_of("a")
     monkeypatch.undo()
-    patches._patches.cache_clear()
+    patches.patches_of.cache_clear()
 
 
 # Against the real tables

@@ -5,10 +5,11 @@ released data say which paradigm allows which prefix method (Table 4 marks as ma
 and 20). Without heavy imports, because printed accuracies are read with this module too.
 """
 
-from importlib.resources import files
+from pathlib import Path
 
 from blimpworks.campaign.methods import PREFIXES
 from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.files import read_cells
 
 BENCHMARK, LANG, HUMAN = "blimp", "eng", "human"
 RERUN = "rerun_full_sentence"
@@ -38,13 +39,7 @@ NAMES = {
     key: f"{upper} {lower}".strip().replace("/ ", "/") for key, (upper, lower) in PHENOMENA.items()
 }
 """The headings in one line."""
-_ROWS = [
-    line.split("\t")
-    for line in files("blimpworks.papers.blimp")
-    .joinpath("paradigms.tsv")
-    .read_text("utf-8")
-    .splitlines()[1:]
-]
+_ROWS = [row.values() for row in read_cells(Path(__file__).with_name("paradigms.tsv"))]
 PARADIGMS = {
     name: tuple(uid for uid, phenomenon, _ in _ROWS if phenomenon == name) for name in PHENOMENA
 }

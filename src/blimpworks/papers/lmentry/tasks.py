@@ -4,45 +4,17 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), Tables 1 and 8, appendix A
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-TASKS = (
-    "sentence_containing",
-    "sentence_not_containing",
-    "word_containing",
-    "word_not_containing",
-    "most_associated_word",
-    "least_associated_word",
-    "any_words_from_category",
-    "all_words_from_category",
-    "first_alphabetically",
-    "more_letters",
-    "less_letters",
-    "bigger_number",
-    "smaller_number",
-    "rhyming_word",
-    "homophones",
-    "word_after",
-    "word_before",
-    "starts_with_word",
-    "ends_with_word",
-    "starts_with_letter",
-    "ends_with_letter",
-    "first_word",
-    "last_word",
-    "first_letter",
-    "last_letter",
-)
+from blimpworks.files import read_cells
+
+_ROWS = read_cells(Path(__file__).with_name("tasks.tsv"))
+TASKS = tuple(row["task"] for row in _ROWS)
 """The 25 tasks, in the order of the paper's tables."""
-ORDERED = (
-    "more_letters",
-    "less_letters",
-    "first_alphabetically",
-    "rhyming_word",
-    "homophones",
-    "bigger_number",
-    "smaller_number",
-)
+FIELDS = {row["task"]: frozenset(row["fields"].split()) for row in _ROWS}
+"""What stands in braces in a task's templates."""
+ORDERED = tuple(task for task, fields in FIELDS.items() if fields >= {"word1"} or fields >= {"n1"})
 """Tasks whose answer is one of two arguments."""
 SUBSETS = {
     "first_alphabetically": (

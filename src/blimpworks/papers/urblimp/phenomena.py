@@ -3,59 +3,25 @@
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.1 and Tables 7 to 10.
 """
 
+from pathlib import Path
+
+from blimpworks.files import read_cells
+
 BENCHMARK, LANG = "urblimp", "urd"
 HUMAN = "human"
 """Stands for a model where people have judged."""
-PHENOMENA: dict[str, tuple[str, dict[str, str]]] = {
-    "aspect": ("Aspect", {"aspect": ""}),
-    "dative_object": (
-        "Dative object",
-        {"dative_object_noun": "noun", "dative_object_pronoun": "pronoun"},
-    ),
-    "ergativity": (
-        "Ergativity",
-        {
-            "ergativity_perfective_verb": "perfective verb",
-            "ergativity_dom": "differential object marking",
-            "ergativity_verb_object_agreement": "verb-object agreement",
-        },
-    ),
-    "experiencer_subject": ("Experiencer subject", {"experiencer_subject": ""}),
-    "honorific": ("Honorific", {"honorific": ""}),
-    "noun_adjective_agreement": (
-        "Noun-adjective agreement",
-        {"noun_adjective_agreement": ""},
-    ),
-    "oblique": (
-        "Oblique",
-        {
-            "oblique_adjective": "adjective",
-            "oblique_plural_noun": "plural noun",
-            "oblique_pronoun": "pronoun",
-            "oblique_singular_noun": "masculine singular noun",
-            "oblique_verb": "verb",
-        },
-    ),
-    "participial_relatives": ("Participial relatives", {"participial_relatives": ""}),
-    "subject_verb_agreement": (
-        "Subject-verb agreement",
-        {
-            "subject_verb_gender": "gender",
-            "subject_verb_number": "number",
-            "subject_verb_person": "person",
-        },
-    ),
-    "word_order": ("Word order", {"word_order": ""}),
+_ROWS = read_cells(Path(__file__).with_name("paradigms.tsv"))
+PHENOMENON_OF = {row["paradigm"]: row["phenomenon"] for row in _ROWS}
+PHENOMENA = {
+    row["phenomenon"]: (
+        row["name"],
+        {each["paradigm"]: each["part"] for each in _ROWS if each["name"] == row["name"]},
+    )
+    for row in _ROWS
 }
 """By key, in the order of the tables: the name, and its paradigms with what tells them apart."""
 PARADIGMS = {
-    paradigm: f"{name}: {part}" if part else name
-    for name, paradigms in PHENOMENA.values()
-    for paradigm, part in paradigms.items()
+    row["paradigm"]: f"{row['name']}: {row['part']}" if row["part"] else row["name"]
+    for row in _ROWS
 }
 """Names of all paradigms."""
-PHENOMENON_OF = {
-    paradigm: phenomenon
-    for phenomenon, (_, paradigms) in PHENOMENA.items()
-    for paradigm in paradigms
-}

@@ -14,37 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from blimpworks.errors import UserError
+from blimpworks.files import read_cells
 from blimpworks.tables import MORPHOLOGY, write_rows
 
-SCALES: dict[str, tuple[int | None, ...]] = {
-    "22A": (1, 2, 3, 4, 5, 6, 7),  # inflectional synthesis of the verb
-    "26A": (0, 1, 1, 1, 1, 1),  # prefixing and suffixing: any inflection
-    "27A": (1, 1, 0),  # reduplication: any that is productive
-    "28A": (1, 3, 2, 4),  # case syncretism: less of it is more morphology
-    "29A": (1, 2, 3),  # syncretism in verbal person and number
-    "30A": (1, 2, 3, 4, 5),  # number of genders
-    "33A": (1, 1, 1, 1, 1, 1, 0, 1, 0),  # nominal plurality: by other than a word
-    "34A": (1, 2, 3, 4, 5, 6),  # occurrence of nominal plurality
-    "37A": (0, 0, 1, 0, 0),  # definite article: an affix
-    "38A": (0, 0, 1, 0, 0),  # indefinite article: an affix
-    "49A": (1, 2, 3, 4, 5, 6, 7, 8, None),  # number of cases; borderline marking is set aside
-    "51A": (1, 1, 1, 1, 1, 1, 1, 1, 0),  # case affixes or clitics: any
-    "57A": (1, 1, 1, 0),  # pronominal possessive affixes: any
-    "59A": (1, 2, 3, 4),  # possessive classification
-    "65A": (1, 0),  # perfective and imperfective: marked
-    "66A": (2, 3, 4, 1),  # past tense: degrees of remoteness
-    "67A": (1, 0),  # future tense: inflectional
-    "69A": (1, 1, 1, 1, 0),  # tense and aspect affixes: any
-    "70A": (4, 3, 3, 2, 1),  # morphological imperative: numbers told apart
-    "73A": (1, 0),  # optative: inflectional
-    "74A": (1, 0, 0),  # situational possibility: by affixes
-    "75A": (0, 1, 0),  # epistemic possibility: by affixes
-    "78A": (0, 1, 1, 0, None, None),  # evidentiality: by affix or tense; modal, mixed set aside
-    "94A": (0, 0, 0, 1, None),  # adverbial subordinator: a suffix; mixed set aside
-    "101A": (0, 1, 1, 0, 0, None),  # pronominal subjects: affixes, clitics; mixed set aside
-    "102A": (1, 2, 2, 2, 3),  # verbal person marking: of how many arguments
-    "111A": (0, 1, 0, None),  # causative: morphological; both types set aside
-    "112A": (1, 0, 0, 0, None, None),  # negation: an affix; double, varying set aside
+SCALES = {
+    row["feature"]: tuple(None if each == "-" else int(each) for each in row["degrees"].split())
+    for row in read_cells(Path(__file__).with_name("wals.tsv"))
 }
 """By feature, what each of its categories counts, in WALS's order; None: set aside."""
 

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from blimpworks.exhibits.exhibit import Cell
 from blimpworks.exhibits.formulas import TEXT
-from blimpworks.papers.lmentry.items.packs import FIELDS, Pack
+from blimpworks.papers.lmentry.items.packs import Pack
 from blimpworks.papers.lmentry.items.prompts import row_of
+from blimpworks.papers.lmentry.tasks import FIELDS
 from blimpworks.reproduction.agreement import same_wording
 
 SOURCE = "packs"

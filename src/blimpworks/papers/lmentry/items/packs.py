@@ -15,31 +15,10 @@ from pydantic import Field, model_validator
 from blimpworks.campaign.settings.parsing import parse_yaml
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
-from blimpworks.papers.lmentry.tasks import PARENTS, task_of
+from blimpworks.papers.lmentry.tasks import FIELDS, PARENTS, task_of
 from blimpworks.strict import Strict
 
 Templates = Annotated[tuple[str, ...], Field(min_length=1)]
-FIELDS: dict[str, frozenset[str]] = {
-    task: frozenset(fields.split())
-    for fields, tasks in {
-        "word": (
-            "sentence_containing sentence_not_containing starts_with_word ends_with_word "
-            "first_letter last_letter"
-        ),
-        "letter": "word_containing word_not_containing starts_with_letter ends_with_letter",
-        "sentence": "first_word last_word",
-        "sentence word": "word_after word_before",
-        "category words": (
-            "most_associated_word least_associated_word any_words_from_category "
-            "all_words_from_category"
-        ),
-        "word1 word2": "first_alphabetically more_letters less_letters",
-        "n1 n2": "bigger_number smaller_number",
-        "query word1 word2": "rhyming_word homophones",
-    }.items()
-    for task in tasks.split()
-}
-"""What stands in braces in a task's templates."""
 SYSTEM = "system"
 """Key of the system prompt among a pack's texts."""
 

@@ -71,10 +71,10 @@ class ChoiceJudge:
         self._marks = MARKS[variant]
         if variant == "published":
             self._marks = declared.published_marks.get(task, self._marks)
-        self._numbers = "number" in dict(self._rules.kinds).values()
+        self._numbers = "number" in self._rules.kinds.values()
         self._particles = declared.particles if variant == "corrected" else ()
         self._anywhere = variant == "published" and task in declared.published_unbounded
-        self._letter = dict(self._rules.kinds).get("answer") == "letter" and variant == "corrected"
+        self._letter = self._rules.kinds.get("answer") == "letter" and variant == "corrected"
         self._plain = normalise.plain_letters(declared.accents)
         self._language = declared.number_words
         if variant == "published" and declared.published_number_words:

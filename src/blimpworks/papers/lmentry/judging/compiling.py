@@ -282,7 +282,6 @@ class Compiled:
         if published and not rules.inside:
             declared = declared.model_copy(update={"shared": ()})
         patterns = task_patterns(declared, task, variant, arguments if published else ())
-        kinds = dict(rules.kinds)
         self.words = _words(declared, patterns)
         framed = [(each.pattern, *each.after) for each in patterns.accept]
         self.followers = context.followers(
@@ -290,12 +289,12 @@ class Compiled:
         )
         if brackets:
             self._roles, alone, bare = (
-                each | passing(counts) for each in _bracketed(declared, task, kinds, variant)
+                each | passing(counts) for each in _bracketed(declared, task, rules.kinds, variant)
             )
         else:
             also = words_that_are(arguments)
             self._roles = role_expressions(
-                declared.article, kinds, declared.conjunction, also, declared.endings
+                declared.article, rules.kinds, declared.conjunction, also, declared.endings
             )
             self._roles |= counts
             alone = bare = self._roles

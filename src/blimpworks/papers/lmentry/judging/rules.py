@@ -5,8 +5,13 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3; Efrat, Honovi
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import BeforeValidator
+
+from blimpworks.campaign.catalogue import read_rows
+from blimpworks.strict import Strict
 
 
 class Verdict(NamedTuple):
@@ -48,55 +53,31 @@ RULES = {
 Kind = Literal["choice", "yes_no", "sentence", "edge", "spelling"]
 
 
-@dataclass(frozen=True, slots=True)
-class TaskRules:
+def _pairs(cell: str) -> dict[str, str]:
+    """What ``name=value`` says, of several with spaces between them."""
+    return dict(pair.split("=") for pair in cell.split())
+
+
+class TaskRules(Strict):
     """How a task is judged."""
 
+    task: str
     kind: Kind
-    absent: Literal["", "cased", "any"] = ""
+    absent: Literal["", "cased", "any"]
     """Whether an answer without the gold answer is wrong for certain; the release compares a
     gold answer with capitals (cased) to an answer in lower case, or lowers both (any)."""
-    lone: Literal["", "words", "tokens"] = ""
+    lone: Literal["", "words", "tokens"]
     """Whether one other word is wrong for certain: a word of letters, or of digits too, then
     also repeated."""
-    echo: bool = False
+    echo: bool
     """Whether repeating the sentence is wrong for certain."""
-    inside: bool = True
+    inside: bool
     """Whether a pattern may stand anywhere in an answer."""
-    kinds: tuple[tuple[str, str], ...] = ()
+    kinds: Annotated[dict[str, str], BeforeValidator(_pairs)]
     """What roles are: a letter, number or sentence; others are words."""
 
 
-_NUMBERS = tuple((role, "number") for role in ("answer", "distractor", "word1", "n1", "n2"))
-_SENTENCE = (("sentence", "sentence"),)
-RULES_OF: dict[str, TaskRules] = {
-    **dict.fromkeys(("sentence_containing", "sentence_not_containing"), TaskRules("sentence")),
-    **dict.fromkeys(
-        ("word_containing", "word_not_containing", "starts_with_letter", "ends_with_letter"),
-        TaskRules("spelling", kinds=(("letter", "letter"),)),
-    ),
-    **dict.fromkeys(
-        ("most_associated_word", "least_associated_word"), TaskRules("choice", absent="cased")
-    ),
-    **dict.fromkeys(("any_words_from_category", "all_words_from_category"), TaskRules("yes_no")),
-    "first_alphabetically": TaskRules("choice", lone="words"),
-    **dict.fromkeys(("more_letters", "less_letters"), TaskRules("choice")),
-    **dict.fromkeys(
-        ("bigger_number", "smaller_number"), TaskRules("choice", lone="tokens", kinds=_NUMBERS)
-    ),
-    "rhyming_word": TaskRules("choice", lone="words", inside=False),
-    "homophones": TaskRules("choice", absent="cased", inside=False),
-    **dict.fromkeys(
-        ("word_after", "word_before"),
-        TaskRules("choice", absent="any", echo=True, kinds=_SENTENCE),
-    ),
-    **dict.fromkeys(
-        ("first_word", "last_word"), TaskRules("choice", absent="any", kinds=_SENTENCE)
-    ),
-    **dict.fromkeys(
-        ("first_letter", "last_letter"),
-        TaskRules("choice", absent="cased", kinds=(("answer", "letter"),)),
-    ),
-    **dict.fromkeys(("starts_with_word", "ends_with_word"), TaskRules("edge")),
+RULES_OF = {
+    rules.task: rules for rules in read_rows(TaskRules, Path(__file__).with_name("rules.tsv"))
 }
 """Rules of each task."""

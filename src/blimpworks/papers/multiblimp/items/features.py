@@ -8,8 +8,10 @@ the MultiBLiMP authors.
 import re
 from collections.abc import Collection, Iterable
 from functools import cache, lru_cache
-from importlib.resources import files
 from itertools import product
+from pathlib import Path
+
+from blimpworks.files import read_cells
 
 Bundle = tuple[tuple[str, str], ...]
 """Feature names and values, sorted by name; a value is one UniMorph tag."""
@@ -47,14 +49,10 @@ _FROM_UNIMORPH = {unimorph: ud for ud, unimorph in UD_TO_UNIMORPH.items()}
 @cache
 def tag_features() -> dict[str, str]:
     """Feature name of every UniMorph tag known here; "pos" for parts of speech."""
-    table = (
-        files("blimpworks.papers.multiblimp.items").joinpath("unimorph_tags.tsv").read_text("utf-8")
-    )
     features: dict[str, str] = {}
-    for line in table.splitlines()[1:]:
-        feature, tags = line.split("\t")
-        for tag in tags.split():
-            features.setdefault(tag, feature)
+    for row in read_cells(Path(__file__).with_name("unimorph_tags.tsv")):
+        for tag in row["tags"].split():
+            features.setdefault(tag, row["feature"])
     return features
 
 

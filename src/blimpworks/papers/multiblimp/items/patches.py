@@ -16,31 +16,31 @@ nothing.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
+from typing import Literal
 
-from blimpworks.errors import UserError
+from blimpworks.campaign.catalogue import read_rows
+from blimpworks.strict import Strict
 
 Row = tuple[str, str, str]
 """A row of a UniMorph table: lemma, form and tags."""
 
-TABLE = "unimorph_patches.tsv"
-KINDS = ("tags", "tags_everywhere", "drop", "lemma_as_form", "add")
+TABLE = Path(__file__).with_name("unimorph_patches.tsv")
 DROPPED = "\t\t"
 """What stands for a line to leave out: neither lemma nor form."""
 PLAIN_WORD = re.compile(r"[a-z]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Patch:
+class Patch(Strict):
     """One row of the table of patches."""
 
     lang: str
     table: str
-    kind: str
+    kind: Literal["tags", "tags_everywhere", "drop", "lemma_as_form", "add"]
     pattern: re.Pattern[str]
     replacement: str
+    why: str
 
     def concerns(self, table: str) -> bool:
         """Whether it is for a file of this name (without .xz)."""
@@ -53,22 +53,7 @@ def patches_of(lang: str) -> tuple[Patch, ...]:
 
     Raises UserError if the table of patches has an unknown kind.
     """
-    return tuple(patch for patch in _patches() if patch.lang == lang)
-
-
-@cache
-def _patches() -> tuple[Patch, ...]:
-    text = files("blimpworks.papers.multiblimp.items").joinpath(TABLE).read_text("utf-8")
-    patches = []
-    for number, line in enumerate(text.splitlines()[1:], start=2):
-        lang, table, kind, pattern, replacement, _ = line.split("\t")
-        if kind not in KINDS:
-            raise UserError(
-                f"{TABLE}:{number}: kind is '{kind}', expected one of {', '.join(KINDS)}; "
-                "correct the table of patches."
-            )
-        patches.append(Patch(lang, table, kind, re.compile(pattern), replacement))
-    return tuple(patches)
+    return tuple(patch for patch in read_rows(Patch, TABLE) if patch.lang == lang)
 
 
 def patch_line(line: str, lang: str, table: str = "") -> str:

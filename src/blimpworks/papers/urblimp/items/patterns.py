@@ -28,28 +28,6 @@ from lark.exceptions import UnexpectedInput, VisitError
 from blimpworks.errors import UserError
 from blimpworks.papers.urblimp.items.trees import Tree
 
-GRAMMAR = r"""
-start: [clause (";" clause)*] ";"?
-?clause: node | edge | order | compare
-node: NAME "[" [feature ("," feature)*] "]"
-feature: NAME [SIGN values] | "!" NAME -> absent
-values: value ("|" value)*
-?value: "@" WORD -> listed | WORD -> word | STRING -> string | REGEX -> regex
-edge: NAME "-[" [NOT] RELATION ("|" RELATION)* "]->" NAME | NAME "->" NAME -> any_edge
-order: NAME ORDER NAME
-compare: NAME "." NAME SIGN NAME "." NAME
-SIGN: "=" | "<>"
-ORDER: "<<" | "<"
-NOT: "^"
-RELATION: /[a-z]+(:[a-z]+)?/
-NAME: /[^\W\d]\w*/
-WORD: /\w+/
-STRING: /"[^"]*"/
-REGEX.2: /re"[^"]*"/
-%import common.WS
-%ignore WS
-%ignore /#[^\n]*/
-"""
 EXPECTED = (
     "expected clauses such as V [upos=VERB], V -[nsubj]-> S, S < K or S.Gender = V.Gender, "
     "separated by semicolons"
@@ -208,7 +186,7 @@ class _Reader(Transformer[Token, Any]):
 
 @cache
 def _parser() -> Lark:
-    return Lark(GRAMMAR, parser="lalr")
+    return Lark.open("patterns.lark", rel_to=__file__, parser="lalr")
 
 
 def parse_pattern(text: str, lists: Mapping[str, str] | None = None) -> Pattern:

@@ -16,6 +16,7 @@ from lark.exceptions import UnexpectedToken, VisitError
 
 from blimpworks.campaign.variants import Variant
 from blimpworks.errors import UserError
+from blimpworks.files import read_cells
 from blimpworks.papers.clams.items.grammar.checks import check_grammar
 from blimpworks.papers.clams.items.grammar.model import (
     COMMON,
@@ -30,104 +31,12 @@ from blimpworks.papers.clams.items.grammar.model import (
     fail,
 )
 
-GRAMMAR = r"""
-start: (_statement? _NEWLINE)*
-_statement: template | rule | vary | _COMMENT
-template: START sentence ("|" sentence)*
-sentence: (WORD | REFERENCE)+
-rule: LEFT words ("|" words)*
-words: WORD+
-vary: VARY ITEM (";" ITEM)*
-
-// Blanks, tabs and carriage returns separate words; other white space, such as a no-break space,
-// is part of a word. A word may hold anything but these and what the language uses itself.
-WORD: /[^ \t\r\n|[\]#][^ \t\r\n|[\]]*(?=[ \t\r\n|])/
-REFERENCE.1: /[^ \t\r\n|[\]#][^ \t\r\n|[\]]*\[[^[\]|\n]*\](?=[ \t\r\n|])/
-LEFT.1: /(?!vary|S\[)[^ \t\r\n|[\]#][^ \t\r\n|[\]]*\[[^[\]|\n]*\](?=[ \t\r\n|])/
-ITEM.-2: /[^ \t\r\n|[\];#][^ \t\r\n|[\];]*\[[^[\]|\n;]*\](?=[ \t\r\n|;])/
-START.2: /S\[[ \t\r]*\](?=[ \t\r\n|])/
-VARY.2: /vary[ \t\r]*:/
-_COMMENT: /#[^\n]*/
-_NEWLINE: /[ \t\r]*\n/
-%ignore /[ \t\r]+(?=[^ \t\r\n])/
-
-// No statement has these: they name what stands where none of the above can.
-mistakes: FOLLOWED | NAMELESS | UNOPENED | UNCLOSED
-FOLLOWED.-1: /[^ \t\r\n|[\]]*\[[^[\]|\n]*\][^ \t\r\n|]+/
-NAMELESS.-1: /\[[^[\]|\n]*\](?=[ \t\r\n|])/
-UNOPENED.-2: /[^ \t\r\n|[\]]*\]/
-UNCLOSED.-2: /[^ \t\r\n|[\]]*\[/
-"""
 BLANKS = " \t\r"
 ARROWS = ("→", "->", "=>", "=", ":", "::=")
 """What other notations have between the two sides of a rule; this one has a space."""
 MISTAKES = {
-    # The authors' program would take the comment for words of the sentence.
-    "_COMMENT": (
-        "a # inside a line",
-        "words, as only lines that begin with # are comments",
-        "move the comment to a line of its own",
-    ),
-    "FOLLOWED": (
-        "{token!r}, where something follows the closing bracket",
-        "a space or | after {closed}",
-        "put a space there",
-    ),
-    "NAMELESS": (
-        "{token} without a name",
-        "a name right before the bracket, as in V[3,s]",
-        "write the name, without a space after it",
-    ),
-    "UNOPENED": (
-        "a closing bracket that nothing opens",
-        "a name and an opening bracket before it, as in V[3,s]",
-        "write the opening bracket or delete the closing one",
-    ),
-    "UNCLOSED": (
-        "a bracket that is not closed",
-        "] after the attributes, before any other bracket or |",
-        "close it, as in V[3,s]",
-    ),
-    "no colon": (
-        "no colon after vary",
-        "vary: and a name, as in vary: V[]",
-        "write the colon (and give no preterminal a name that starts with vary)",
-    ),
-    "attributes of S": (
-        "a template with attributes, {token}",
-        f"{START}[] before each template",
-        "delete the attributes, or give the preterminal another name",
-    ),
-    "no left-hand side": (
-        "{token!r} at the start of a line, which is no rule",
-        "a left-hand side with brackets, as in V[3,s] sings | laughs",
-        "write the brackets (V[] has no attributes), or # before a comment",
-    ),
-    "no item": (
-        "nothing to vary",
-        "names with brackets and a semicolon between any two, as in vary: V[]; N[p]",
-        "write V[] for all attributes of V",
-    ),
-    "item": (
-        "{item!r} in the vary statement",
-        "names with brackets and a semicolon between any two, as in vary: V[]; N[p]",
-        "write V[] for all attributes of V",
-    ),
-    "recursion": (
-        "a reference to {token} in an alternative of {left}",
-        "words alone, as only templates refer to preterminals and nothing is recursive",
-        "write its words out here, or move the reference into the templates",
-    ),
-    "no right-hand side": (
-        "nothing after {left}",
-        "a space and one or more words",
-        "write the words, or delete the line",
-    ),
-    "empty": (
-        "an empty alternative of {left}",
-        "words before and after each |",
-        "write the words or delete a |",
-    ),
+    row.pop("mistake"): tuple(row.values())
+    for row in read_cells(Path(__file__).with_name("mistakes.tsv"))
 }
 """What stands there, what was expected and what to do, by what is wrong with a token."""
 
@@ -175,7 +84,7 @@ def _read(path: Path) -> str:
 
 @cache
 def _parser() -> Lark:
-    return Lark(GRAMMAR, parser="lalr", start=["start", "mistakes"])
+    return Lark.open("grammar.lark", rel_to=__file__, parser="lalr", start=["start", "mistakes"])
 
 
 @v_args(inline=True)
