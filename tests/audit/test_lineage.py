@@ -20,7 +20,7 @@ from blimpworks.commands.registry import recorded_commands
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.records.job import Job, Planned, planning
-from blimpworks.reproduction.accuracies import read_published
+from blimpworks.reproduction.printed import read_published
 from blimpworks.tables import ACCURACIES, CELLS, FUNNEL, read_table, write_table
 from support.paths import REPOSITORY
 

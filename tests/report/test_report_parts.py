@@ -18,7 +18,7 @@ from blimpworks.report.names import exhibit_label, names_from
 from blimpworks.report.products import Products
 from blimpworks.report.summary import STATUSES, bar
 from blimpworks.report.views import plain_view, printed_view, read_form, recomputed_view
-from blimpworks.reproduction.accuracies import read_published
+from blimpworks.reproduction.printed import read_published
 from blimpworks.reproduction.published import Paper, compare
 
 PRINTED = """exhibit,row,column,text,value,unit,bold,fault,corrected,note

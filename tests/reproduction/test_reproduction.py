@@ -30,10 +30,9 @@ from blimpworks.exhibits.formulas import (
 from blimpworks.papers.multiblimp import published as multiblimp_published
 from blimpworks.papers.urblimp.exhibits.formulas import IMPLIED, signed_rank
 from blimpworks.reproduction import measured, published
-from blimpworks.reproduction.accuracies import read_published
 from blimpworks.reproduction.agreement import slack
 from blimpworks.reproduction.measured import AGREES, NOT_RUN, compare_measured, verdict_of
-from blimpworks.reproduction.printed import printed_files, read_printed_numbers
+from blimpworks.reproduction.printed import printed_files, read_printed_numbers, read_published
 from blimpworks.reproduction.published import (
     COMPLEMENT,
     DEVIATES,

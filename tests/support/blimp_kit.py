@@ -19,9 +19,13 @@ from blimpworks.papers.blimp.analysis.bins import Evaluation, bin_accuracies
 from blimpworks.papers.blimp.exhibits.specs import SPECS
 from blimpworks.papers.blimp.items.build import ITEM_SCHEMA
 from blimpworks.papers.blimp.paradigms import ONE_PREFIX, PHENOMENON_OF, TWO_PREFIX
-from blimpworks.papers.blimp.released_ratings import read_ratings
-from blimpworks.papers.blimp.released_results import MODELS, RERUN_MODELS, read_blimp_release
-from blimpworks.reproduction.accuracies import read_published
+from blimpworks.papers.blimp.released_results import (
+    MODELS,
+    RERUN_MODELS,
+    read_blimp_release,
+    read_ratings,
+)
+from blimpworks.reproduction.printed import read_published
 from blimpworks.reproduction.published import Paper, compare
 from blimpworks.tables import ACCURACIES, SCORES, write_rows
 from support.mirror_kit import CONFIG, fetch, rows_of

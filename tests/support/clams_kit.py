@@ -9,8 +9,8 @@ from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.papers.clams.analysis.wals import build_morphology
 from blimpworks.papers.clams.exhibits.facts import PRINTED
-from blimpworks.papers.clams.items.evaluation_sets import count_sets
-from blimpworks.reproduction.accuracies import read_published
+from blimpworks.papers.clams.items.build import count_sets
+from blimpworks.reproduction.printed import read_published
 from blimpworks.reproduction.published import Paper, compare
 from blimpworks.tables import ACCURACIES, EVALUATION_SETS, MORPHOLOGY, read_table
 from support.mirror_kit import fetch, rows_of

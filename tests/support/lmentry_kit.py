@@ -5,8 +5,8 @@ from blimpworks.campaign.exhibits import exhibits
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.papers.lmentry.exhibits.names import LANGUAGES
-from blimpworks.papers.lmentry.items.counts import count_prompts
-from blimpworks.reproduction.accuracies import read_published
+from blimpworks.papers.lmentry.items.prompts import count_prompts
+from blimpworks.reproduction.printed import read_published
 from support.paths import REPOSITORY
 
 CONFIG = REPOSITORY / "config"

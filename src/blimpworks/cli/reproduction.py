@@ -21,7 +21,7 @@ def _by_exhibit(cells: Sequence[Path], paper: str) -> dict[str, Path]:
 
 
 @calls(
-    "blimpworks.reproduction.accuracies:read_published",
+    "blimpworks.reproduction.printed:read_published",
     packages=("numpy", "pyarrow", "scipy"),
     notes="accuracies",
 )

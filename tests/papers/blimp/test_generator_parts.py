@@ -8,7 +8,7 @@ from blimpworks.papers.blimp.items.generator.builder import Builder
 from blimpworks.papers.blimp.items.generator.checks import PARTS
 from blimpworks.papers.blimp.items.generator.constituents import DeterminerForm, NounForm, Phrase
 from blimpworks.papers.blimp.items.generator.declarations import Scheme, read_declaration
-from blimpworks.papers.blimp.items.generator.sentences import make_sentence
+from blimpworks.papers.blimp.items.generator.generate import make_sentence
 from support.generator_kit import PATHS, lexicon
 
 

@@ -10,16 +10,16 @@ from blimpworks.exhibits.build import build_exhibit
 from blimpworks.papers.blimp.exhibits.humans import humans
 from blimpworks.papers.blimp.exhibits.specs import SPECS
 from blimpworks.papers.blimp.paradigms import PHENOMENON_OF
-from blimpworks.papers.blimp.released_ratings import (
+from blimpworks.papers.blimp.released_results import (
     ATTENTION,
     NO_ENGLISH,
     NO_SPEAKER,
     REFUSED,
     SLOTS,
     UNANSWERED,
+    read_blimp_release,
     read_ratings,
 )
-from blimpworks.papers.blimp.released_results import read_blimp_release
 from support.blimp_kit import PRINTED as PRINT
 from support.blimp_kit import check_cells, labels_of_print, ratings, release, write_release
 

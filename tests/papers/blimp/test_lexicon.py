@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.items.lexicon import inflection
-from blimpworks.papers.blimp.items.lexicon.classes import read_classes
 from blimpworks.papers.blimp.items.lexicon.entries import Noun, Sounds
-from blimpworks.papers.blimp.items.lexicon.load import FILES, read_lexicon
+from blimpworks.papers.blimp.items.lexicon.load import FILES, read_classes, read_lexicon
 from support.generator_kit import BLIMP, lexicon
 
 FEATURES = {

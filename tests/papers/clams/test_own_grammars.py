@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from blimpworks.errors import UserError
+from blimpworks.papers.clams.items.build import focus_of
 from blimpworks.papers.clams.items.constructions import CONSTRUCTIONS, construction_of
-from blimpworks.papers.clams.items.evaluation_sets import focus_of
 from blimpworks.papers.clams.items.grammar.generator import generate
 from blimpworks.papers.clams.items.grammar.parser import common_beside, read_grammar
 from blimpworks.papers.clams.items.grammar.preview import remarks

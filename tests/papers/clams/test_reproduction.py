@@ -10,7 +10,7 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.render import render
-from blimpworks.reproduction.accuracies import read_published
+from blimpworks.reproduction.printed import read_published
 from support import clams_kit
 
 pytestmark = pytest.mark.xdist_group("clams-print")  # they share what is made once

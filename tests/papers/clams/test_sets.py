@@ -6,7 +6,7 @@ import pytest
 from blimpworks.errors import UserError
 from blimpworks.papers.clams.analysis.wals import SCALES, Category, build_morphology
 from blimpworks.papers.clams.exhibits.sets import infer_vocabulary
-from blimpworks.papers.clams.items.evaluation_sets import count_sets, focus_of, read_pairs
+from blimpworks.papers.clams.items.build import count_sets, focus_of, read_pairs
 from blimpworks.tables import EVALUATION_SETS, MORPHOLOGY, read_table
 
 

@@ -20,14 +20,15 @@ from blimpworks.annotation.spreadsheet import (
 )
 from blimpworks.cli import app
 from blimpworks.errors import UserError
-from blimpworks.papers.lmentry.annotation.agreement import (
+from blimpworks.papers.lmentry.annotation import (
+    COLUMNS,
     compare,
     kappa,
     measure_agreement,
     read_key,
     read_labels,
+    write_annotation_sheet,
 )
-from blimpworks.papers.lmentry.annotation.sheet import COLUMNS, write_annotation_sheet
 from blimpworks.papers.lmentry.settings import SheetOptions
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, SHEET_KEY
 from blimpworks.prompt_tables import ANSWERS, PROMPTS

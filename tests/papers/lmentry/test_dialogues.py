@@ -15,8 +15,15 @@ from blimpworks.campaign.parts import benchmarks_of
 from blimpworks.errors import UserError
 from blimpworks.models import instruct
 from blimpworks.models.tokenizer import EOS_ID
-from blimpworks.papers.lmentry.items.arguments import OPEN_ANSWERS, VARIED, Pool, answer_to, vary
-from blimpworks.papers.lmentry.items.dialogues import build_dialogues, make_dialogues
+from blimpworks.papers.lmentry.items.dialogues import (
+    OPEN_ANSWERS,
+    VARIED,
+    Pool,
+    answer_to,
+    build_dialogues,
+    make_dialogues,
+    vary,
+)
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.prompt_tables import PROMPTS
 from blimpworks.tables import write_table

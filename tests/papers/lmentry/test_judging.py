@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging import normalise
-from blimpworks.papers.lmentry.judging.answers import judge_answers
 from blimpworks.papers.lmentry.judging.compiling import counts_of, expression_of
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Family
-from blimpworks.papers.lmentry.judging.judge import Judge
+from blimpworks.papers.lmentry.judging.judge import Judge, judge_answers
 from blimpworks.papers.lmentry.judging.roles import ROLE, Argument, find_word, replace_word
 from blimpworks.papers.lmentry.judging.rules import RULES_OF
 from blimpworks.prompt_tables import ANSWERS, PROMPTS
@@ -286,7 +285,7 @@ def test_judgements_are_the_same_in_batches_of_any_size(tmp_path, monkeypatch):
     texts = ["drink", "city", None, "Drink.", "한국어", "the word drink"]
     files = []
     for size in (1, 4, 6):
-        monkeypatch.setattr("blimpworks.papers.lmentry.judging.answers.BATCH", size)
+        monkeypatch.setattr("blimpworks.papers.lmentry.judging.judge.BATCH", size)
         output = tmp_path / f"{size}.parquet"
         judge_answers(*tables(tmp_path, texts), PACK, "published", output)
         files.append(output.read_bytes())

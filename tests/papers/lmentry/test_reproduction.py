@@ -16,12 +16,12 @@ from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import QUOTIENT, select_rows
 from blimpworks.papers.lmentry.exhibits.formulas import LEAD
 from blimpworks.papers.lmentry.exhibits.names import LANGUAGES, MODELS, PARTS, TASK_TABLES
-from blimpworks.papers.lmentry.items.counts import RESOURCES
 from blimpworks.papers.lmentry.items.packs import read_texts
+from blimpworks.papers.lmentry.items.prompts import RESOURCES
 from blimpworks.papers.lmentry.items.sets import RESOURCE
 from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
 from blimpworks.papers.lmentry.tasks import TASKS
-from blimpworks.reproduction.accuracies import read_published
+from blimpworks.reproduction.printed import read_published
 from blimpworks.reproduction.published import Paper, compare
 from blimpworks.tables import ACCURACIES, read_table
 from support.lmentry_kit import PACKS, PRINTED, PUBLISHED, SPECS, build, tables_of

@@ -18,8 +18,7 @@ from blimpworks.papers.lmentry.analysis.verdicts import (
     reasons,
 )
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.judging.answers import METHODS
-from blimpworks.papers.lmentry.judging.judge import Judge
+from blimpworks.papers.lmentry.judging.judge import METHODS, Judge
 from blimpworks.papers.lmentry.judging.rules import RULES
 from blimpworks.papers.lmentry.tables import VERDICTS
 from blimpworks.papers.lmentry.tasks import SUBJECTS

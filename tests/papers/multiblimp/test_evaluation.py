@@ -35,7 +35,7 @@ from blimpworks.papers.multiblimp.exhibits.evaluation import table3, table5, tab
 from blimpworks.papers.multiblimp.exhibits.models import EVALUATION_FACTS, PRINTED
 from blimpworks.papers.multiblimp.exhibits.statements import text72_73
 from blimpworks.papers.multiblimp.exhibits.trends import fig1, fig5
-from blimpworks.reproduction.accuracies import read_published
+from blimpworks.reproduction.printed import read_published
 from blimpworks.tables import (
     ACCURACIES,
     COMPARISONS,

@@ -11,7 +11,7 @@ from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.papers.multiblimp.analysis.frequencies import build_frequencies
 from blimpworks.papers.multiblimp.exhibits.accuracies import PAIRS
-from blimpworks.reproduction.accuracies import read_published
+from blimpworks.reproduction.printed import read_published
 from blimpworks.reproduction.published import Paper, compare
 from blimpworks.tables import FREQUENCIES, read_table
 from support.paths import REPOSITORY

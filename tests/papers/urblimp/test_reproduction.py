@@ -18,7 +18,7 @@ from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.papers.urblimp.exhibits.formulas import EACH_OTHER, holm_of, signed_rank
 from blimpworks.papers.urblimp.exhibits.models import model_facts
 from blimpworks.papers.urblimp.published import accuracies
-from blimpworks.reproduction.accuracies import read_published
+from blimpworks.reproduction.printed import read_published
 from blimpworks.reproduction.published import (
     DEVIATES,
     ERRATUM,

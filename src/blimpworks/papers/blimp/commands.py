@@ -73,7 +73,7 @@ def read_blimp_release(
     """Make a table of the accuracies that BLiMP's authors released."""
 
 
-@calls(f"{PAPER}.released_ratings:read_ratings", packages=shared.ARROW)
+@calls(f"{PAPER}.released_results:read_ratings", packages=shared.ARROW)
 def read_blimp_ratings(
     responses: Path = argument("Released responses of the validation."),
     output: Path = shared.OUTPUT,

@@ -31,7 +31,7 @@ DECLARATIONS = option("Declarations of the tasks.")
 
 
 @command(
-    f"{PAPER}.judging.answers:judge_answers",
+    f"{PAPER}.judging.judge:judge_answers",
     packages=("pyarrow", "google-re2", "num2words", "jamo"),
 )
 def judge_answers(
@@ -43,7 +43,7 @@ def judge_answers(
 ) -> None:
     """Judge the answers to Multi-LMentry's prompts, by published and corrected rules."""
     from blimpworks.papers.lmentry.items.packs import pack_files
-    from blimpworks.papers.lmentry.judging import answers as library
+    from blimpworks.papers.lmentry.judging import judge as library
 
     params = {"variant": variant}
     for table, given, language, target in zip(items, answers, pack, output, strict=True):
@@ -78,7 +78,7 @@ def _by_language(files: Sequence[LanguageFile]) -> dict[str, list[Path]]:
     return paths
 
 
-@calls(f"{PAPER}.items.counts:count_prompts", packages=("jamo", "pyarrow"))
+@calls(f"{PAPER}.items.prompts:count_prompts", packages=("jamo", "pyarrow"))
 def count_lmentry_prompts(
     packs: list[Path] = argument("Language packs."),
     declarations: Path = DECLARATIONS,
@@ -110,7 +110,7 @@ def build_dialogues(
     """Make dialogues of Multi-LMentry's prompts, to train a model that follows instructions."""
 
 
-@calls(f"{PAPER}.annotation.sheet:write_annotation_sheet", packages=FRAMES, notes="rows")
+@calls(f"{PAPER}.annotation:write_annotation_sheet", packages=FRAMES, notes="rows")
 def annotation_sheet(
     lang: str = argument("Language, ISO 639-3."),
     prompts: Path = option("Prompts table of the language."),
@@ -130,7 +130,7 @@ def annotation_sheet(
     """Draw answers for people to judge, and write them as a sheet."""
 
 
-@recorded(f"{PAPER}.annotation.agreement:measure_agreement", packages=shared.MODELLING)
+@recorded(f"{PAPER}.annotation:measure_agreement", packages=shared.MODELLING)
 def read_annotations(
     sheets: list[Path] = argument("Filled sheets."),
     keys: list[Path] = option("Key of a sheet; repeatable.", "--key"),
@@ -142,9 +142,9 @@ def read_annotations(
     output: Path = shared.OUTPUT,
 ) -> Mapping[str, Any]:
     """Check filled annotation sheets, and measure how far verdicts agree with them."""
-    from blimpworks.papers.lmentry.annotation import agreement
+    from blimpworks.papers.lmentry.annotation import measure_agreement
 
-    counts = agreement.measure_agreement(sheets, keys, judgements, output)
+    counts = measure_agreement(sheets, keys, judgements, output)
     typer.echo(", ".join(f"{name}: {n} labels" for name, n in counts.items()))
     return counts
 

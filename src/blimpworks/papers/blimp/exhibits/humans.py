@@ -29,8 +29,15 @@ from blimpworks.papers.blimp.exhibits.formulas import (
 )
 from blimpworks.papers.blimp.paradigms import HUMAN, NAMES, PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.blimp.published import paradigm_of
-from blimpworks.papers.blimp.released_ratings import ATTENTION, OTHERS, REASONS, UNVALIDATED
-from blimpworks.papers.blimp.released_results import INDIVIDUAL, MAJORITY, REJECTED
+from blimpworks.papers.blimp.released_results import (
+    ATTENTION,
+    INDIVIDUAL,
+    MAJORITY,
+    OTHERS,
+    REASONS,
+    REJECTED,
+    UNVALIDATED,
+)
 from blimpworks.papers.blimp.tables import RATINGS
 
 RATED = "ratings"

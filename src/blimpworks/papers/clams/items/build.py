@@ -1,10 +1,13 @@
-"""Items of CLAMS: the pairs of evaluation sets, with their critical regions.
+"""The evaluation sets of CLAMS: minimal sets, and the items made of their pairs.
 
-Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), sections 4 and 5.2 and
-appendix B. Sentences stay as they are tokenised in the sets, with a full stop after them, as
-the authors score them.
+Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), sections 4 and 5.2, appendices
+B and D. A file has a sentence per line, after True (grammatical) or False and a tab; each False
+line belongs to the True line before it. The authors' BERT script drops what differs in more than
+one word. Items have sentences as they are tokenised in the sets, with a full stop after them, as
+the authors score them, and their critical regions.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,9 +15,67 @@ from typing import Any
 from blimpworks.errors import UserError
 from blimpworks.items import evenly, item_id, regions_of
 from blimpworks.papers.clams.items.constructions import CAPITALS, STOP, has_capitals, phenomenon_of
-from blimpworks.papers.clams.items.evaluation_sets import Pair, focus_of, read_pairs
 from blimpworks.papers.clams.settings import ClamsOptions, variant_of
-from blimpworks.tables import INT, ITEMS, STRING, extend, write_rows
+from blimpworks.tables import EVALUATION_SETS, INT, ITEMS, STRING, extend, write_rows
+
+Pair = tuple[str, str]
+"""The grammatical sentence, and an ungrammatical one."""
+
+
+def read_pairs(path: Path) -> Iterator[tuple[int, Pair]]:
+    """The pairs of a file, in order, each with the line (from 1) of its second sentence.
+
+    Raises UserError naming the line that is none.
+    """
+    try:
+        with path.open(encoding="utf-8") as handle:
+            good: str | None = None
+            for line, text in enumerate(handle, start=1):
+                verdict, _, sentence = text.rstrip("\n").partition("\t")
+                if verdict == "True" and sentence:
+                    good = sentence
+                elif verdict == "False" and sentence and good is not None:
+                    yield line, (good, sentence)
+                else:
+                    raise UserError(
+                        f"{path}:{line}: {text.rstrip()!r} is not part of an evaluation set; "
+                        "expected True or False, a tab and a sentence, the first one True."
+                    )
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist; expected an evaluation set of CLAMS.") from error
+
+
+def focus_of(pair: Pair) -> str | None:
+    """The two words that tell a pair apart, in alphabetical order, as ``laugh/laughs``.
+
+    None where the sentences differ in more words than one, or in length.
+    """
+    good, bad = (sentence.split() for sentence in pair)
+    if len(good) != len(bad):
+        return None
+    differing = [words for words in zip(good, bad, strict=True) if words[0] != words[1]]
+    return "/".join(sorted(differing[0])) if len(differing) == 1 else None
+
+
+def count_sets(sets: Sequence[tuple[str, Path]], output: Path) -> int:
+    """Write how many minimal sets each file has by focus words; how many in all.
+
+    ``sets``: languages and files, whose names are the paradigms. Raises UserError for a
+    malformed file.
+    """
+    rows: list[dict[str, Any]] = []
+    for lang, path in sets:
+        counts = Counter(focus_of(pair) for _, pair in read_pairs(path))
+        rows += [
+            {"lang": lang, "paradigm": path.stem, "focus": focus, "n": counts[focus]}
+            for focus in sorted(counts, key=lambda focus: focus or "")
+        ]
+    write_rows(rows, EVALUATION_SETS, output)
+    return sum(row["n"] for row in rows)
+
+
+# Items
+
 
 # focus: the two words that tell a pair apart, null where there are more; line: of the
 # ungrammatical sentence in its file.

@@ -18,7 +18,7 @@ from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.variants import CORRECTED, PUBLISHED
 from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import strip_reasoning
-from blimpworks.papers.lmentry.judging.answers import METHODS
+from blimpworks.papers.lmentry.judging.judge import METHODS
 from blimpworks.papers.lmentry.tables import VERDICTS
 from blimpworks.papers.lmentry.tasks import SUBJECTS
 from blimpworks.prompt_tables import ANSWERS, PROMPTS

@@ -1,11 +1,12 @@
-"""Prompts of Multi-LMentry in one language.
+"""Prompts of Multi-LMentry in one language, and how many the release's settings give.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), sections 3.2 and 3.3, Tables 1, 8 to 33 and
-54; how lists are joined and categories named is a fact of the released code.
+54; how lists are joined and categories named is a fact of the released code, whose settings
+``config/lmentry/tasks.yaml`` and the language packs have as data.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from blimpworks.papers.lmentry.items.packs import Pack, read_pack
 from blimpworks.papers.lmentry.items.resources import Resources, cleaned, read_resources
 from blimpworks.papers.lmentry.items.sampling import draw
 from blimpworks.papers.lmentry.settings import LmentryOptions
+from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
 from blimpworks.papers.lmentry.tasks import ORDERED, PARENTS, TASKS, task_of
 from blimpworks.prompt_tables import PROMPTS
 from blimpworks.tables import write_rows
@@ -156,3 +158,77 @@ def build_prompts(
     rows = [*prompts_of(read_resources(files), language, known, options)]
     write_rows(rows, PROMPTS, output)
     return {"prompts": len(rows), "tasks": len({row["phenomenon"] for row in rows})}
+
+
+# Numbers of prompts (Table 54)
+
+
+SETTINGS, RESOURCES = "settings", "resources"
+"""What a number rests on: the declarations and the pack alone, or the annotated resources too."""
+
+
+def settled(task: Declaration, pack: Pack) -> int | None:
+    """How many prompts of a template the settings name; None where the resources decide.
+
+    Tasks that take all there is (every sentence, every pair of homophones) have as many prompts
+    as the resources allow; of letters the pack lists those of the release.
+    """
+    listed = pack.letters.get(task.letters) if task.sampler == "letters" else None
+    if task.nominal == "drawn" and listed and task.letters_of == "release":
+        return len(listed)
+    if task.nominal == "made" or (task.nominal == "drawn" and task.sampler in EXHAUSTIVE):
+        return None
+    return task.size if task.nominal == "drawn" else task.nominal
+
+
+def _row(
+    pack: Pack, name: str, task: Declaration, resources: Resources | None
+) -> dict[str, Any] | None:
+    nominal, basis = settled(task, pack), SETTINGS
+    if nominal is None:
+        if resources is None:
+            return None
+        n = len(draw(Source(resources, pack, task), LmentryOptions().seed))
+        nominal, basis = nominal_of(task, n, n), RESOURCES
+    templates = len(pack.templates[task_of(name)])
+    return {
+        "lang": pack.lang,
+        "phenomenon": name,
+        "templates": templates,
+        "nominal": nominal,
+        "prompts": templates * nominal,
+        "basis": basis,
+    }
+
+
+def settings_of(
+    pack: Pack, declarations: Declarations, resources: Resources | None
+) -> Iterator[dict[str, Any]]:
+    """Rows of PROMPT_COUNTS of a language, by the published variant of the declarations.
+
+    Without its resources, tasks whose number they decide are left out.
+    """
+    for name in names_of(pack):
+        task = declaration_of(declarations, name, pack.lang, "published")
+        row = _row(pack, name, task, resources) if task.made else None
+        if row:
+            yield row
+
+
+def count_prompts(
+    packs: Sequence[Path], declarations: Path, resources: Mapping[str, Sequence[Path]], output: Path
+) -> dict[str, int]:
+    """Write how many prompts the settings give each task and subset of some languages.
+
+    ``resources``: files of the languages whose annotated resources are at hand. Returns how many
+    numbers rest on the settings alone, and how many on the resources. Raises UserError for a
+    pack, declarations or resources that are missing or wrong.
+    """
+    known = read_declarations(declarations)
+    rows = []
+    for path in packs:
+        pack = read_pack(path)
+        files = resources.get(pack.lang)
+        rows += [*settings_of(pack, known, read_resources(files) if files else None)]
+    write_rows(rows, PROMPT_COUNTS, output)
+    return {basis: sum(row["basis"] == basis for row in rows) for basis in (SETTINGS, RESOURCES)}

@@ -2,10 +2,11 @@
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2 and appendix A.3.
 
-As released, some have faults: a byte order mark (Galician homophones), a placeholder for a
-sentence (German), words with white space or a control character, members of groups and
-sentences that stand twice. They stay, unless the caller asks for clean resources. The release has
-Korean homophones in two encodings and a list of verbs that no task uses; we read neither.
+Some of the released files have faults: a byte order mark (Galician homophones), a placeholder for
+a sentence (German), words with white space or a control character, members of groups and
+sentences that stand twice. These faults stay, unless the caller asks for clean resources. The
+release also has Korean homophones in two encodings and a list of verbs that no task uses; we read
+neither.
 """
 
 import csv

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from blimpworks.papers.lmentry.judging import context, normalise
+from blimpworks.papers.lmentry.judging import normalise
 from blimpworks.papers.lmentry.judging.arguments import (
     Arguments,
     arguments_of,
@@ -90,7 +90,7 @@ class ChoiceJudge:
         self._rewrites = rewrites_of(declared, task)
         self._single = frozenset(declared.single) if self._letter else frozenset()
         reasons = declared.corrected.reasons
-        self._reason = context.reason_of(reasons)
+        self._reason = normalise.reason_of(reasons)
         self._follow = self._compiled(1, (), published).followers | {declared.conjunction, *reasons}
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
@@ -203,7 +203,7 @@ class ChoiceJudge:
     def _corrected(self, question: Question, text: str) -> Verdict:
         answer = normalise.corrected(text)
         if self._numbers:
-            answer = context.whole_numbers(answer)
+            answer = normalise.whole_numbers(answer)
         masked = self._masked(question, answer)
         verdict = _line(masked, question.patterns)
         if verdict:
@@ -239,11 +239,11 @@ class ChoiceJudge:
         if not form:
             return mask(answer, known, self._marks, self._particles)
         longer = [each for each in known if len(each.text) > len(form)]
-        answer = context.hide(
+        answer = normalise.hide(
             mask(answer, longer, self._marks, self._particles), form, question.follow
         )
         rest = [each for each in known if len(each.text) <= len(form)]
-        return context.show(mask(answer, rest, self._marks, self._particles), form)
+        return normalise.show(mask(answer, rest, self._marks, self._particles), form)
 
     def _missing(self, question: Question, answer: str, masked: str) -> Verdict:
         """Why an answer that fits no pattern is wrong."""

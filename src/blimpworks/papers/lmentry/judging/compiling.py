@@ -12,7 +12,7 @@ from typing import NamedTuple
 import re2
 
 from blimpworks.errors import UserError
-from blimpworks.papers.lmentry.judging import context, normalise
+from blimpworks.papers.lmentry.judging import normalise
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
 from blimpworks.papers.lmentry.judging.families import Framed, TaskPatterns, task_patterns
 from blimpworks.papers.lmentry.judging.roles import (
@@ -284,7 +284,7 @@ class Compiled:
         patterns = task_patterns(declared, task, variant, arguments if published else ())
         self.words = _words(declared, patterns)
         framed = [(each.pattern, *each.after) for each in patterns.accept]
-        self.followers = context.followers(
+        self.followers = normalise.followers(
             [*patterns.exact, *patterns.reject, *(each for more in framed for each in more)]
         )
         if brackets:
@@ -307,7 +307,7 @@ class Compiled:
             if pattern not in sentences
         ]
         accept = [self._framed(framed) for framed in patterns.accept]
-        self._either = context.either_of(declared.corrected.either)
+        self._either = normalise.either_of(declared.corrected.either)
         self._whole = PatternSet([*reject, *exact, *accept], whole=True, end=END[variant])
         self._inside = PatternSet(accept if rules.inside else [], whole=False)
 
@@ -327,7 +327,7 @@ class Compiled:
         """A verdict by a pattern inside an answer, unless it gives another answer too."""
         text = self._either.sub(" ", masked)
         verdict = self.inside(text)
-        if verdict and self.inside(text.translate(context.OTHERWISE)):
+        if verdict and self.inside(text.translate(normalise.OTHERWISE)):
             return Verdict(False, False, "both", verdict.pattern)
         return verdict
 

@@ -1,19 +1,31 @@
-"""The judge of a language: a verdict on any answer, by published or corrected rules.
+"""Verdicts by published or corrected rules: on an answer, and on all of a model in one language.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3.
 """
 
-from typing import Protocol
+import json
+import logging
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from blimpworks.campaign.variants import CORRECTED, PUBLISHED
 from blimpworks.errors import UserError
+from blimpworks.generation.reasoning import Cut, strip_reasoning
+from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging.arguments import Arguments
 from blimpworks.papers.lmentry.judging.choice import ChoiceJudge
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
-from blimpworks.papers.lmentry.judging.rules import RULES_OF, Ask, Kind
+from blimpworks.papers.lmentry.judging.rules import RULES_OF, Ask, Kind, Verdict
 from blimpworks.papers.lmentry.judging.sentence import EdgeJudge, SentenceJudge
 from blimpworks.papers.lmentry.judging.spelling import SpellingJudge
 from blimpworks.papers.lmentry.judging.yes_no import YesNoJudge
 from blimpworks.papers.lmentry.tasks import task_of
+from blimpworks.prompt_tables import ANSWERS, PROMPTS
+from blimpworks.tables import BOOL, FLOAT, INT, JUDGEMENTS, LABEL, STRING, read_table, write_table
 
 
 class TaskJudge(Protocol):
@@ -72,3 +84,110 @@ class Judge:
         """Compile the patterns of all tasks. Raises UserError for the first fault."""
         for task in RULES_OF:
             self.of_task(task)
+
+
+# Tables of answers
+
+
+log = logging.getLogger(__name__)
+
+METHODS: dict[str, Cut] = {PUBLISHED: "first", CORRECTED: "last"}
+"""Ways to judge, and where each takes an answer to begin behind reasoning."""
+MORE = {"certain": BOOL, "rule": LABEL, "pattern": STRING, "nominal": INT}
+"""Columns beyond those of all judgements."""
+_PROMPT = ["item_id", "phenomenon", "paradigm", "template", "nominal", "prompt", "arguments"]
+_COPIED = ("item_id", "phenomenon", "paradigm", "nominal")
+
+
+_SAID = ["text", "opened"]
+BATCH = 4096
+"""Prompts that are judged at a time: Python's objects take many times the room of a table."""
+
+
+def _answered(items: pa.Table, answers: Path) -> pa.Table:
+    """The prompts, each with what a model wrote (null where it gave no answer)."""
+    given = read_table(ANSWERS, answers, ["item_id", *_SAID])
+    places = pc.index_in(items["item_id"], value_set=given["item_id"])
+    if places.null_count:
+        missing = items["item_id"].filter(pc.is_null(places))
+        raise UserError(
+            f"{answers} has no row for {len(missing)} prompts, such as {missing[0]}; "
+            "collect the answers again."
+        )
+    for name in _SAID:
+        items = items.append_column(name, given[name].take(places))
+    return items
+
+
+def _verdicts(
+    judges: dict[str, Judge], rows: Sequence[dict[str, Any]]
+) -> Iterator[tuple[str, Verdict | None]]:
+    """A verdict by each method on each answer, and None where there is no answer."""
+    for row in rows:
+        arguments = json.loads(row["arguments"])
+        where = (row["phenomenon"], row["template"], arguments, row["prompt"])
+        for method, judge in judges.items():
+            if row["text"] is None:
+                yield method, None
+            else:
+                answer = strip_reasoning(row["text"], METHODS[method], opened=row["opened"])
+                yield method, judge.ask(*where)(answer)
+
+
+def _table(
+    rows: Sequence[dict[str, Any]], judged: Sequence[tuple[str, Verdict | None]]
+) -> pa.Table:
+    """The judgements table: for each prompt a row by each method."""
+    verdicts = [verdict for _, verdict in judged]
+    columns: dict[str, Any] = {
+        name: [row[name] for row in rows for _ in METHODS] for name in _COPIED
+    }
+    columns["method"] = [method for method, _ in judged]
+    columns["correct"] = [None if v is None else float(v.correct) for v in verdicts]
+    for name in ("certain", "rule", "pattern"):
+        columns[name] = [None if v is None else getattr(v, name) for v in verdicts]
+    empty = pa.nulls(len(judged), FLOAT)
+    columns |= dict.fromkeys(("value_good", "value_bad", "margin"), empty)
+    columns |= dict.fromkeys(("tie", "near_tie"), pa.nulls(len(judged), BOOL))
+    kinds = dict(JUDGEMENTS.columns) | MORE
+    return pa.table(
+        {
+            name: pa.array(values, kinds[name]) if isinstance(values, list) else values
+            for name, values in columns.items()
+        }
+    )
+
+
+def _judged(judges: dict[str, Judge], table: pa.Table) -> pa.Table:
+    """The judgements table of prompts with what was said, judged a batch at a time."""
+    parts = [_table([], [])]
+    for start in range(0, len(table), BATCH):
+        rows = table.slice(start, BATCH).to_pylist()
+        parts.append(_table(rows, [*_verdicts(judges, rows)]))
+    return pa.concat_tables(parts).combine_chunks()
+
+
+def judge_answers(items: Path, answers: Path, pack: Path, prompts: str, output: Path) -> int:
+    """Write verdicts on a model's answers in one language, by published and corrected rules.
+
+    ``prompts``: the variant of the prompts. Each answer has a row by each method, with the rule
+    that decided and the pattern that fits. Prompts without an answer have rows without a
+    verdict. Returns their number.
+
+    Raises UserError when a table is missing or of another schema, the pack has no answer
+    patterns or one with a fault, or a prompt has no row among the answers.
+    """
+    declared = read_pack(pack).answers
+    if declared is None:
+        raise UserError(f"{pack}: key 'answers' is missing; add patterns of right answers.")
+    table = _answered(read_table(PROMPTS, items, _PROMPT), answers)
+    judges = {method: Judge(declared, method, prompts=prompts) for method in METHODS}
+    try:
+        judged = _judged(judges, table)
+    except UserError as error:
+        raise UserError(f"{pack}: {error}") from error
+    write_table(judged, JUDGEMENTS, output)
+    unjudged: int = table["text"].null_count
+    if unjudged:
+        log.warning("%s: %d of %d prompts have no answer", output, unjudged, len(table))
+    return unjudged

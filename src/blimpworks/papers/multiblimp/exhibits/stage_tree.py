@@ -8,7 +8,7 @@ from blimpworks.exhibits.pen import ELLIPSIS, FAINT, INK, Pen, Run, step
 from blimpworks.exhibits.style import BLUE, GREEN
 from blimpworks.papers.multiblimp.exhibits.stage_boxes import SMALL, Spelling
 from blimpworks.papers.multiblimp.exhibits.stages import Stages
-from blimpworks.papers.multiblimp.items.phenomena import COLUMNS_OF
+from blimpworks.papers.multiblimp.items.features import COLUMNS_OF
 
 GAP = 9.0
 """Between two words, in points."""

@@ -14,10 +14,9 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.shared import Tables
 from blimpworks.papers.multiblimp.exhibits.common import CERTAIN
 from blimpworks.papers.multiblimp.items.agreement import BOTH_TYPES
-from blimpworks.papers.multiblimp.items.features import parse_feats
+from blimpworks.papers.multiblimp.items.features import PHENOMENA, parse_feats
 from blimpworks.papers.multiblimp.items.inflection import SOURCES, LexiconRow
 from blimpworks.papers.multiblimp.items.pairs import load_resources
-from blimpworks.papers.multiblimp.items.phenomena import PHENOMENA
 from blimpworks.papers.multiblimp.items.sampling import members
 from blimpworks.papers.multiblimp.items.swaps import Inflector, Trace
 from blimpworks.tables import (

@@ -14,7 +14,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.special import bdtr, bdtrc
 
-from blimpworks.papers.multiblimp.items.features import UNDEFINED, alternatives, parse_feats
+from blimpworks.papers.multiblimp.items.features import (
+    COLUMNS_OF,
+    PHENOMENA,
+    UNDEFINED,
+    Phenomenon,
+    alternatives,
+    parse_feats,
+)
 from blimpworks.papers.multiblimp.items.inflection import (
     CONTEXT_PARTS,
     INDICATIVE,
@@ -27,7 +34,6 @@ from blimpworks.papers.multiblimp.items.inflection import (
     spellings,
     values_of,
 )
-from blimpworks.papers.multiblimp.items.phenomena import COLUMNS_OF, PHENOMENA, Phenomenon
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.tables import (
     AGREEMENT,

@@ -12,8 +12,12 @@ from typing import Any
 
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
-from blimpworks.papers.multiblimp.items.features import from_unimorph, parse_feats
-from blimpworks.papers.multiblimp.items.phenomena import PARTICIPLE, PHENOMENA
+from blimpworks.papers.multiblimp.items.features import (
+    PARTICIPLE,
+    PHENOMENA,
+    from_unimorph,
+    parse_feats,
+)
 from blimpworks.papers.multiblimp.items.schema import (
     ITEM_SCHEMA,
     RELEASED_COLUMNS,

@@ -1,12 +1,15 @@
-"""Features of words in one spelling: UniMorph's values under Universal Dependencies' names.
+"""Features of words in one spelling, and the agreement phenomena that are about them.
 
-The tag inventory is the UniMorph schema's with what its tables add; its grouping, the value
-map between the two resources and the values assumed where a lexicon states none are those of
-the MultiBLiMP authors.
+UniMorph's values stand under Universal Dependencies' names. The tag inventory is the UniMorph
+schema's with what its tables add; its grouping, the value map between the two resources and the
+values assumed where a lexicon states none are those of the MultiBLiMP authors. What phenomena
+require of words: MultiBLiMP 1.0, section 5, and the authors' code: English shows subject-verb
+number in the third person present alone; participle agreement needs a participle.
 """
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path
@@ -134,3 +137,45 @@ def parse_tags(tags: str) -> tuple[tuple[str, Bundle], ...]:
         features = dict(zip(names, chosen, strict=True))
         rows.append((features.pop("pos", ""), tuple(sorted(features.items()))))
     return tuple(dict.fromkeys(rows))
+
+
+# Agreement phenomena
+
+
+PARTICIPLE = "ptcp"
+"""Kind of a participle item; subject-verb items are "verb" or "aux"."""
+
+# Lexicon columns that may carry a feature's inflection; the best of them is chosen.
+COLUMNS_OF = {"Number": ("Number[subj]", "Number"), "Person": ("Person",), "Gender": ("Gender",)}
+
+
+@dataclass(frozen=True, slots=True)
+class Phenomenon:
+    """One agreement phenomenon: a construction and the feature that agrees in it.
+
+    ``construction`` is "sv" (subject and verb) or "sp" (subject and participle).
+    ``conditions`` are UD features that the inflected word must have, by language.
+    """
+
+    name: str
+    construction: str
+    feature: str
+    conditions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def meets_conditions(self, lang: str, features: Mapping[str, str]) -> bool:
+        """Whether a word's features allow it to show the phenomenon in a language."""
+        required = self.conditions.get(lang, {})
+        return required.items() <= features.items()
+
+
+PHENOMENA = {
+    phenomenon.name: phenomenon
+    for phenomenon in (
+        Phenomenon("sv#", "sv", "Number", {"eng": {"Tense": "Pres", "Person": "3"}}),
+        Phenomenon("svG", "sv", "Gender"),
+        Phenomenon("svP", "sv", "Person"),
+        Phenomenon("sp#", "sp", "Number"),
+        Phenomenon("spG", "sp", "Gender"),
+        Phenomenon("spP", "sp", "Person"),
+    )
+}

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.papers.multiblimp.items.features import (
+    COLUMNS_OF,
     UNDEFINED,
     alternatives,
     assumed,
     parse_feats,
 )
-from blimpworks.papers.multiblimp.items.phenomena import COLUMNS_OF
 
 SOURCES = ("unimorph", "ud")
 CONTEXT_PARTS = ("N", "PRO", "PRON")

@@ -16,6 +16,8 @@ from blimpworks.items import item_id
 from blimpworks.papers.multiblimp.items.agreement import BOTH_TYPES
 from blimpworks.papers.multiblimp.items.features import (
     AGREEMENT_FEATURES,
+    PHENOMENA,
+    Phenomenon,
     parse_feats,
     to_unimorph,
 )
@@ -27,7 +29,6 @@ from blimpworks.papers.multiblimp.items.inflection import (
     spellings,
 )
 from blimpworks.papers.multiblimp.items.orthography import read_tokens
-from blimpworks.papers.multiblimp.items.phenomena import PHENOMENA, Phenomenon
 from blimpworks.papers.multiblimp.items.schema import ITEM_SCHEMA, write_funnel
 from blimpworks.papers.multiblimp.items.surface import SURFACE_COLUMNS, Surface, load_surfaces
 from blimpworks.papers.multiblimp.items.swaps import REASONS, SAME_FORM, Inflector, Resource, Swap

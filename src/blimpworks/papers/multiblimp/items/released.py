@@ -1,21 +1,248 @@
-"""Released items of MultiBLiMP as a table of items, with the ids that regenerated ones have."""
+"""MultiBLiMP's released files: rows read and checked one by one, and as a table of items.
 
+Source: the data set jumelet/multiblimp on the Hugging Face hub, one ``<lang>/data.tsv`` each: 36
+columns with headings, quoted like CSV. Positions of words count from 0, that of an auxiliary is
+written as a decimal number ("11.0"), and features, lists of words and the sentence's comments are
+Python literals. The authors' scripts read their tables by pandas with its defaults, which takes a
+word such as "None" for a missing cell. Items have the ids that regenerated ones have.
+"""
+
+import csv
 import logging
-from collections.abc import Collection
+from ast import literal_eval
+from collections.abc import Collection, Iterator
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from blimpworks.errors import UserError
-from blimpworks.items import item_id
-from blimpworks.papers.multiblimp.items.features import to_unimorph
-from blimpworks.papers.multiblimp.items.phenomena import PHENOMENA
-from blimpworks.papers.multiblimp.items.release_rows import REMEDY, Numbered, Row, read_rows
+from blimpworks.items import Regions, item_id
+from blimpworks.papers.multiblimp.items.features import (
+    PARTICIPLE,
+    PHENOMENA,
+    READ_AS_MISSING,
+    to_unimorph,
+)
+from blimpworks.papers.multiblimp.items.pairs import capitalised_like
 from blimpworks.papers.multiblimp.items.schema import (
     ITEM_SCHEMA,
     RELEASED_COLUMNS,
     RELEASED_POSITIONS,
 )
 from blimpworks.tables import INT, LABEL, extend, write_rows
+
+
+def _literal(value: Any) -> Any:
+    """What a cell with a Python literal holds. Raises ValueError for any other text."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+        raise ValueError(f"{value[:60]!r} is no Python literal") from error
+
+
+def _features(value: Any) -> dict[str, str]:
+    """Features by name; of several values of one (a list) as the treebank spells them."""
+    features = _literal(value) or {}
+    if not isinstance(features, dict):
+        raise ValueError(f"{features!r} is no mapping of features")
+    return {k: ",".join(v) if isinstance(v, list | tuple) else v for k, v in features.items()}
+
+
+def _blank(value: Any) -> Any:
+    return None if value == "" else value
+
+
+Text = Annotated[str, Field(min_length=1)]
+Count = Annotated[int, Field(ge=0)]
+Position = Annotated[int, Field(ge=0)]
+"""Of a word, from 0; "11.0" is 11."""
+Features = Annotated[dict[str, str], BeforeValidator(_features)]
+
+
+class Word(BaseModel):
+    """A word between subject and verb, of which the features count."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    feats: Features
+
+
+class Origin(BaseModel):
+    """Of the sentence's comments its name, and the treebank's directory and file."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    treebank: Annotated[str, Field(pattern="^[^/]+/[^/]+$")]
+    sent_id: str | None = None
+
+
+class Row(BaseModel):
+    """One released pair; columns that follow from others are not read."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    sen: Text
+    wrong_sen: Text
+    prefix: str
+    verb: str
+    verb_idx: Position
+    cop_idx: Annotated[Position | None, BeforeValidator(_blank)]
+    child: str
+    child_idx: Position
+    child_features: Features
+    child_upos: Text
+    head: str
+    head_idx: Position
+    head_features: Features
+    head_upos: Text
+    distance: int
+    attractors: Annotated[list[Word], BeforeValidator(_literal)]
+    metadata: Annotated[Origin, BeforeValidator(_literal)]
+    swap_head: Text
+    feature_vals: Annotated[str, Field(pattern="^.+ -> .+$")]
+    num_attractors: Count
+    num_congruent_attractors: Count
+    sample_weight: Annotated[float, Field(gt=0)]
+    phenomenon: Literal["SV-#", "SV-G", "SV-P", "SP-#", "SP-G", "SP-P"]
+    lang: Text
+    grammatical_feature: Text
+    ungrammatical_feature: Text
+    wo: Literal["SV", "VS"]
+    inflect_item: Literal["verb", "aux", "ptcp"]
+    agreement_certainty: Literal["+", "~", "?"]
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        before, _, after = self.feature_vals.partition(" -> ")
+        participle = self.inflect_item == PARTICIPLE
+        # The authors look for a value in the text, so that "3IMP" is of the condition "3" too.
+        faults = {
+            "both sentences are the same": self.sen == self.wrong_sen,
+            "wo is not the order that distance has": (self.distance > 0) != (self.wo == "SV"),
+            "feature_vals lacks grammatical_feature": self.grammatical_feature not in before,
+            "feature_vals lacks ungrammatical_feature": self.ungrammatical_feature not in after,
+            "inflect_item is not of phenomenon": participle != self.phenomenon.startswith("SP"),
+            "an auxiliary agrees, but cop_idx is empty": self.inflect_item == "aux"
+            and self.cop_idx is None,
+            "num_attractors is not how many there are": len(self.attractors) != self.num_attractors,
+            "there are more congruent attractors than attractors": self.num_congruent_attractors
+            > self.num_attractors,
+        }
+        for fault, there in faults.items():
+            if there:
+                raise ValueError(fault)
+        self.regions()
+        return self
+
+    def regions(self) -> Regions:
+        """Where the sentences differ: behind the prefix, one form in place of the other.
+
+        The release capitalises a form in place of a capitalised one, in the sentence alone.
+        Raises ValueError where the sentences are not such.
+        """
+        forms = dict.fromkeys((self.swap_head, *_capitalised(self.swap_head)))
+        # A prefix that pandas reads as a missing cell is empty in the release.
+        prefixes = [self.prefix] if self.prefix else ["", *READ_AS_MISSING]
+        for prefix, form in product(prefixes, forms):
+            rest = self.sen[len(prefix) :]
+            start = len(self.sen) - len(rest.lstrip())
+            after = self.wrong_sen[start + len(form) :]
+            end = len(self.sen) - len(after)
+            swapped = prefix + self.sen[len(prefix) : start] + form + after
+            fits = self.sen.startswith(prefix) and self.sen.endswith(after)
+            if fits and end > start and self.wrong_sen == swapped:
+                return Regions(start, end, start, start + len(form))
+        raise ValueError("wrong_sen is not sen with swap_head in place of the word after prefix")
+
+
+def _capitalised(form: str) -> Iterator[str]:
+    """A form as it can stand in place of a capitalised one."""
+    return (capitalised_like(form, "A", rest_too) for rest_too in (True, False))
+
+
+class Numbered(NamedTuple):
+    """A row, and the line of the file that it begins in, from 1."""
+
+    line: int
+    row: Row
+
+
+REMEDY = "Retrieve or export the file again."
+
+
+def _problem(error: ValidationError) -> str:
+    first = error.errors()[0]
+    column, value = ".".join(map(str, first["loc"])), str(first["input"])[:60]
+    text = first["msg"].removeprefix("Value error, ")
+    return f"{column} is {value!r}: {text.lower()}" if column else text
+
+
+def _row(cells: dict[str, str], where: str, lang: str) -> Row:
+    """A row, checked. Raises UserError by file and line."""
+    if None in cells or None in cells.values():
+        raise UserError(
+            f"{where}: {'more' if None in cells else 'fewer'} cells than headings; expected one of "
+            f"each column, separated by tabs and quoted where they hold some. {REMEDY}"
+        )
+    try:
+        row = Row.model_validate(cells)
+    except ValidationError as error:
+        raise UserError(
+            f"{where}: {_problem(error)}; expected a pair of MultiBLiMP's release. {REMEDY}"
+        ) from error
+    if row.lang != lang:
+        raise UserError(
+            f"{where}: lang is {row.lang!r}; expected {lang!r}, as the directory is called. Put "
+            "the file where it belongs."
+        )
+    return row
+
+
+def _check_headings(headings: list[str], path: Path) -> None:
+    missing = [name for name in Row.model_fields if name not in headings]
+    if missing:
+        raise UserError(
+            f"{path}:1: column {missing[0]!r} is missing; expected the columns of MultiBLiMP's "
+            f"release ({', '.join(Row.model_fields)}), separated by tabs. {REMEDY}"
+        )
+
+
+def read_rows(path: Path, lang: str) -> Iterator[Numbered]:
+    """The pairs of a language's released file, each checked as it is read.
+
+    Raises UserError naming file, line and what is wrong: a missing file or column, a cell that is
+    not what its column holds, sentences that are the same or do not differ in one word alone, or
+    another language.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as handle:
+            reader = csv.DictReader(handle, delimiter="\t", strict=True)
+            _check_headings(list(reader.fieldnames or []), path)
+            line = reader.line_num + 1
+            for cells in reader:
+                yield Numbered(line, _row(cells, f"{path}:{line}", lang))
+                line = reader.line_num + 1
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist; expected a released file.") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not in UTF-8 ({error.reason}). {REMEDY}") from error
+    except csv.Error as error:
+        raise UserError(f"{path}:{line}: {error}; expected tabs and quotes. {REMEDY}") from error
+
+
+# Items
+
 
 log = logging.getLogger(__name__)
 

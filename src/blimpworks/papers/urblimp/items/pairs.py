@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from blimpworks.errors import UserError
 from blimpworks.papers.urblimp.items.attested import BEGINNING, END, Attested
-from blimpworks.papers.urblimp.items.changes import Rejected, Revision
-from blimpworks.papers.urblimp.items.drafts import Absent, Draft
+from blimpworks.papers.urblimp.items.changes import Absent, Draft, Rejected, Revision
 from blimpworks.papers.urblimp.items.patterns import Match, holds, matches
 from blimpworks.papers.urblimp.items.rules import Language, Rule
 from blimpworks.papers.urblimp.items.trees import Tree

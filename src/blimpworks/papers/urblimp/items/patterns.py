@@ -159,19 +159,24 @@ class _Reader(Transformer[Token, Any]):
         return Feature(name, (), negated=True)
 
     def node(self, name: str, *features: Feature | None) -> tuple[str, tuple[Feature, ...]]:
+        """A word, by its name, with its features."""
         return name, tuple(feature for feature in features if feature is not None)
 
     def edge(self, head: str, negation: Token | None, *relations_and_child: str) -> Edge:
+        """An edge from one word to another, with one of some relations or none of them."""
         *relations, child = relations_and_child
         return Edge(head, child, frozenset(relations), negation is not None)
 
     def order(self, first: str, sign: str, second: str) -> Order:
+        """That one word stands before another."""
         return Order(first, second, adjacent=sign == "<")
 
     def compare(self, first: str, name: str, sign: str, second: str, other: str) -> Comparison:
+        """That features of two words have the same value, or different ones."""
         return Comparison(first, second, (name, other), sign == "=")
 
     def start(self, *clauses: Any) -> Pattern:
+        """The whole pattern; features of a word that is named several times add up."""
         nodes: dict[str, tuple[Feature, ...]] = {}
         relations = []
         for clause in clauses:

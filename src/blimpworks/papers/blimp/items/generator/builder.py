@@ -35,8 +35,7 @@ from blimpworks.papers.blimp.items.generator.declarations import (
     VerbDraw,
     WhDraw,
 )
-from blimpworks.papers.blimp.items.generator.pools import Pools
-from blimpworks.papers.blimp.items.generator.realisations import Realisations
+from blimpworks.papers.blimp.items.generator.pools import Pools, Realisations
 from blimpworks.papers.blimp.items.lexicon.entries import Number
 from blimpworks.papers.blimp.items.lexicon.load import Lexicon
 

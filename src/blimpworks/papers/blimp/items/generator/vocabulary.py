@@ -19,10 +19,8 @@ from blimpworks.papers.blimp.items.generator.declarations import (
     Scheme,
     VerbDraw,
 )
-from blimpworks.papers.blimp.items.generator.pools import Pools
-from blimpworks.papers.blimp.items.generator.realisations import Realisations
-from blimpworks.papers.blimp.items.lexicon.classes import EXCLUDED
-from blimpworks.papers.blimp.items.lexicon.load import Lexicon
+from blimpworks.papers.blimp.items.generator.pools import Pools, Realisations
+from blimpworks.papers.blimp.items.lexicon.load import EXCLUDED, Lexicon
 
 SWAPPED = "swapped"
 WORDS: tuple[tuple[type[Drawn], str, str], ...] = (

@@ -17,7 +17,6 @@ from lark.exceptions import UnexpectedToken, VisitError
 from blimpworks.campaign.variants import Variant
 from blimpworks.errors import UserError
 from blimpworks.files import read_cells
-from blimpworks.papers.clams.items.grammar.checks import check_grammar
 from blimpworks.papers.clams.items.grammar.model import (
     COMMON,
     START,
@@ -28,6 +27,7 @@ from blimpworks.papers.clams.items.grammar.model import (
     Reference,
     Rule,
     Template,
+    check_grammar,
     fail,
 )
 

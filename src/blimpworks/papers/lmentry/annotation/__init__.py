@@ -1,1 +1,0 @@
-"""People's judgements of answers: sheets that they fill in, and how far verdicts agree."""
