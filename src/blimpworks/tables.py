@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from blimpworks.errors import UserError
-from blimpworks.files import atomic
+from blimpworks.files import atomic, read_cells
 from blimpworks.records.job import current_job
 
 if TYPE_CHECKING:
@@ -49,6 +49,23 @@ class TableSchema:
 def declare(name: str, *, open: bool = False, **columns: pa.DataType) -> TableSchema:
     """The schema of a kind of table; ``open`` allows further columns."""
     return TableSchema(name, tuple(columns.items()), open)
+
+
+KINDS = {
+    **{"string": STRING, "label": LABEL, "int": INT, "long": LONG, "float": FLOAT, "bool": BOOL},
+    **{"list of int": pa.list_(INT), "list of string": pa.list_(STRING)},
+}
+"""Kinds of columns, as tables of schemas name them."""
+
+
+def read_schema(module: str, path: str) -> TableSchema:
+    """The schema of a kind of table that a table beside a module has: column and kind in each row.
+
+    ``module`` is the module's file; the kind of table is called after the schema's file.
+    """
+    table = Path(module).parent / path
+    columns = ((row["column"], KINDS[row["kind"]]) for row in read_cells(table))
+    return TableSchema(table.stem, tuple(columns))
 
 
 def extend(schema: TableSchema, **columns: pa.DataType) -> TableSchema:
@@ -115,58 +132,6 @@ ITEMS = declare(
     treebank=LABEL,
     file=LABEL,
     sent_id=STRING,
-)
-# Words are given by their CoNLL-U ids. construction: sv (subject and verb) or sp (subject
-# and participle). `inflected` is the word whose form agrees: in sv the leftmost auxiliary or
-# copula (`kind` aux), else the verb (verb); in sp the participle (ptcp). `replaced` is where
-# the pair puts the other form, `feats_of` the word that `feats` are taken from. order: SV or
-# VS; distance in words, negative for VS. `between`: words that could be attractors.
-CANDIDATES = declare(
-    "candidates",
-    construction=LABEL,
-    sentence=INT,
-    subject=INT,
-    verb=INT,
-    inflected=INT,
-    replaced=INT,
-    kind=LABEL,
-    order=LABEL,
-    distance=INT,
-    subject_form=STRING,
-    subject_lemma=STRING,
-    subject_upos=LABEL,
-    subject_feats=STRING,
-    verb_form=STRING,
-    form=STRING,
-    lemma=STRING,
-    upos=LABEL,
-    feats=STRING,
-    feats_of=INT,
-    between=pa.list_(INT),
-    between_feats=pa.list_(STRING),
-)
-AGREEMENT = declare(
-    "agreement",
-    phenomenon=LABEL,
-    verb_type=LABEL,
-    order=LABEL,
-    value=LABEL,
-    agreeing=INT,
-    n=INT,
-    probability=FLOAT,
-    p_greater=FLOAT,
-    p_less=FLOAT,
-    label=LABEL,
-)
-# Every combination of values that was counted, agreeing or not; `agreement` sums these up.
-AGREEMENT_COUNTS = declare(
-    "agreement_counts",
-    phenomenon=LABEL,
-    verb_type=LABEL,
-    order=LABEL,
-    subject_value=LABEL,
-    verb_value=LABEL,
-    count=INT,
 )
 FUNNEL = declare("funnel", lang=LABEL, stage=LABEL, reason=LABEL, n=INT)
 # *_ends: for each scored token the character offset at which it ends. rounding: largest relative
@@ -260,19 +225,6 @@ PARITY = declare(
     accuracy=FLOAT,
     low=FLOAT,
     high=FLOAT,
-)
-# Text of a language in a web corpus; `codes` are those it stands under there, null if none.
-# rank: 1 is the least frequent; resources: low, mid or high.
-FREQUENCIES = declare(
-    "frequencies",
-    lang=LABEL,
-    codes=STRING,
-    documents=LONG,
-    sentences=LONG,
-    words=LONG,
-    characters=LONG,
-    rank=INT,
-    resources=LABEL,
 )
 # What a language has of a WALS feature: the category, and how much morphology that is, from 0
 # to 1; null where it is set aside. `wals` is the language's code there.

@@ -206,7 +206,7 @@ def test_the_dictionary_knows_the_tables_of_this_version(schema):
 
 @pytest.mark.parametrize(
     "module",
-    ["multiblimp.items.schema", "clams.items.build", "blimp.items.build", "urblimp.tables"],
+    ["multiblimp.tables", "clams.items.build", "blimp.items.build", "urblimp.tables"],
 )
 def test_the_dictionary_knows_what_each_benchmark_says_of_its_items(module):
     from blimpworks.interop.crate.words import describe, read_dictionary

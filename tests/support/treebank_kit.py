@@ -14,7 +14,8 @@ from blimpworks.papers.multiblimp.items.candidates import find_candidates
 from blimpworks.papers.multiblimp.items.lexicon import build_lexicon
 from blimpworks.papers.multiblimp.items.pairs import PairInputs, build_pairs
 from blimpworks.papers.multiblimp.settings import LexiconOptions, MultiblimpOptions
-from blimpworks.tables import AGREEMENT, CANDIDATES, ITEMS, LEXICON, read_table
+from blimpworks.papers.multiblimp.tables import AGREEMENT, CANDIDATES
+from blimpworks.tables import ITEMS, LEXICON, read_table
 
 FIN = "Mood=Ind|VerbForm=Fin"
 UNIMORPH = """

@@ -5,7 +5,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from blimpworks.papers.multiblimp.items.schema import ITEM_SCHEMA
+from blimpworks.papers.multiblimp.tables import ITEM_SCHEMA
 from support.checkout import copy_of, told
 
 pytestmark = pytest.mark.xdist_group("workflow")

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from blimpworks.papers.multiblimp.items.agreement import count_agreement, label_of, load_evidence
 from blimpworks.papers.multiblimp.items.features import PHENOMENA
 from blimpworks.papers.multiblimp.settings import AgreementOptions, MultiblimpOptions
-from blimpworks.tables import AGREEMENT_COUNTS, CANDIDATES, read_table
+from blimpworks.papers.multiblimp.tables import AGREEMENT_COUNTS, CANDIDATES
+from blimpworks.tables import read_table
 from support.treebank_kit import DOGS_SING, FIN, SEEN, UNIMORPH
 
 # Agreement (notes 2.7)

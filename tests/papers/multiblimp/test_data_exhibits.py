@@ -23,15 +23,8 @@ from blimpworks.papers.multiblimp.exhibits.languages import fig3, fig4, figb1
 from blimpworks.papers.multiblimp.exhibits.regeneration import ALL, regeneration
 from blimpworks.papers.multiblimp.exhibits.sample import choose_languages, fig8
 from blimpworks.papers.multiblimp.settings import ExhibitOptions, MultiblimpOptions
-from blimpworks.tables import (
-    AGREEMENT,
-    AGREEMENT_COUNTS,
-    FUNNEL,
-    ITEMS,
-    SENTENCES,
-    read_table,
-    write_table,
-)
+from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS
+from blimpworks.tables import FUNNEL, ITEMS, SENTENCES, read_table, write_table
 from support.paths import REPOSITORY
 
 NAMES = {"cym": "Welsh", "wol": "Wolof", "eng": "English", "heb": "Hebrew"}

@@ -35,11 +35,11 @@ from blimpworks.papers.multiblimp.exhibits.evaluation import table3, table5, tab
 from blimpworks.papers.multiblimp.exhibits.models import EVALUATION_FACTS, PRINTED
 from blimpworks.papers.multiblimp.exhibits.statements import text72_73
 from blimpworks.papers.multiblimp.exhibits.trends import fig1, fig5
+from blimpworks.papers.multiblimp.tables import FREQUENCIES
 from blimpworks.reproduction.printed import read_published
 from blimpworks.tables import (
     ACCURACIES,
     COMPARISONS,
-    FREQUENCIES,
     ITEMS,
     JUDGEMENTS,
     REGRESSIONS,

@@ -23,7 +23,7 @@ from blimpworks.papers.multiblimp.items.release import (
 )
 from blimpworks.papers.multiblimp.items.released import build_released_items
 from blimpworks.papers.multiblimp.items.sampling import sample_items
-from blimpworks.papers.multiblimp.items.schema import ITEM_SCHEMA
+from blimpworks.papers.multiblimp.tables import ITEM_SCHEMA
 from blimpworks.retrieval.pinning import is_fixed, pin_row
 from blimpworks.retrieval.sources import Pin, retrieve
 from blimpworks.tables import ITEMS, read_table

@@ -11,9 +11,10 @@ from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.papers.multiblimp.analysis.frequencies import build_frequencies
 from blimpworks.papers.multiblimp.exhibits.accuracies import PAIRS
+from blimpworks.papers.multiblimp.tables import FREQUENCIES
 from blimpworks.reproduction.printed import read_published
 from blimpworks.reproduction.published import Paper, compare
-from blimpworks.tables import FREQUENCIES, read_table
+from blimpworks.tables import read_table
 from support.paths import REPOSITORY
 
 CONFIG = REPOSITORY / "config"

@@ -16,7 +16,8 @@ from pathlib import Path
 from blimpworks.campaign.catalogue import LanguageRow, read_rows
 from blimpworks.campaign.reference import FrequencyCodesRow
 from blimpworks.errors import UserError
-from blimpworks.tables import FREQUENCIES, write_rows
+from blimpworks.papers.multiblimp.tables import FREQUENCIES
+from blimpworks.tables import write_rows
 
 UNITS = ("documents", "sentences", "words", "characters")
 RANKED_BY = "characters"

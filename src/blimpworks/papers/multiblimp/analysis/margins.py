@@ -27,7 +27,8 @@ from blimpworks.analysis.linear import (
 from blimpworks.judging.judge import align_scores, side_of
 from blimpworks.judging.sides import Side, critical_region
 from blimpworks.papers.multiblimp.analysis.frequencies import RANKED_BY
-from blimpworks.tables import FREQUENCIES, ITEMS, REGRESSIONS, SCORES, read_table, write_rows
+from blimpworks.papers.multiblimp.tables import FREQUENCIES
+from blimpworks.tables import ITEMS, REGRESSIONS, SCORES, read_table, write_rows
 
 log = logging.getLogger(__name__)
 

@@ -30,14 +30,8 @@ from scipy.stats import t as student
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.analysis.linear import estimable, ordinary_least_squares, standardise, varying
 from blimpworks.papers.multiblimp.analysis.frequencies import RANKED_BY
-from blimpworks.tables import (
-    ACCURACIES,
-    FREQUENCIES,
-    REGRESSIONS,
-    RESIDUALS,
-    read_table,
-    write_rows,
-)
+from blimpworks.papers.multiblimp.tables import FREQUENCIES
+from blimpworks.tables import ACCURACIES, REGRESSIONS, RESIDUALS, read_table, write_rows
 
 log = logging.getLogger(__name__)
 

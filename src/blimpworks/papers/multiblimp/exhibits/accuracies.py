@@ -13,7 +13,8 @@ from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.papers.multiblimp.exhibits.common import read_frames
 from blimpworks.papers.multiblimp.exhibits.formulas import WEIGHTED, weighted_values
 from blimpworks.papers.multiblimp.items.release import BENCHMARK
-from blimpworks.tables import ACCURACIES, FREQUENCIES
+from blimpworks.papers.multiblimp.tables import FREQUENCIES
+from blimpworks.tables import ACCURACIES
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:

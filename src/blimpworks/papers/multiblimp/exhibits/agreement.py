@@ -14,7 +14,7 @@ from blimpworks.exhibits.formulas import COMPLEMENT
 from blimpworks.exhibits.shared import Tables, printed_bold, printed_cell, read_plain
 from blimpworks.papers.multiblimp.exhibits.common import FEATURES, printed_rows
 from blimpworks.papers.multiblimp.exhibits.formulas import share
-from blimpworks.tables import AGREEMENT, AGREEMENT_COUNTS
+from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS
 
 ORDERS = ("SV", "VS")
 AT_LEAST = 2

@@ -19,17 +19,8 @@ from blimpworks.papers.multiblimp.items.inflection import SOURCES, LexiconRow
 from blimpworks.papers.multiblimp.items.pairs import load_resources
 from blimpworks.papers.multiblimp.items.sampling import members
 from blimpworks.papers.multiblimp.items.swaps import Inflector, Trace
-from blimpworks.tables import (
-    AGREEMENT,
-    AGREEMENT_COUNTS,
-    CANDIDATES,
-    ITEMS,
-    LEXICON,
-    SENTENCES,
-    TOKENS,
-    TableSchema,
-    read_table,
-)
+from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS, CANDIDATES
+from blimpworks.tables import ITEMS, LEXICON, SENTENCES, TOKENS, TableSchema, read_table
 
 SHORTEST, LONGEST = 4, 10
 """Words of the sentences that are preferred, punctuation included."""

@@ -30,7 +30,8 @@ from blimpworks.papers.multiblimp.analysis.frequencies import RANKED_BY
 from blimpworks.papers.multiblimp.analysis.regressions import ENOUGH_LANGUAGES, FREQUENCY, logistic
 from blimpworks.papers.multiblimp.exhibits.accuracies import accuracy_cell, read_accuracies
 from blimpworks.papers.multiblimp.exhibits.common import printed_rows, read_frames
-from blimpworks.tables import FREQUENCIES, REGRESSIONS, RESIDUALS
+from blimpworks.papers.multiblimp.tables import FREQUENCIES
+from blimpworks.tables import REGRESSIONS, RESIDUALS
 
 NAMED = 7
 """Half of how many languages, those furthest off the trend, are named where there is room."""

@@ -35,14 +35,8 @@ from blimpworks.papers.multiblimp.items.inflection import (
     values_of,
 )
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
-from blimpworks.tables import (
-    AGREEMENT,
-    AGREEMENT_COUNTS,
-    CANDIDATES,
-    LEXICON,
-    read_table,
-    write_rows,
-)
+from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS, CANDIDATES
+from blimpworks.tables import LEXICON, read_table, write_rows
 
 BOTH_TYPES = "both"
 Key = tuple[str, str, str, str]

@@ -1,14 +1,12 @@
 """Subject-verb candidates of a treebank: which words could agree, before any lexicon.
 
-Source: MultiBLiMP 1.0, section 4.1; corrections and code-switching are in the code only. Works on
-whole columns: a word's row is its sentence's first row plus its id minus one, so heads and
-dependents are index arithmetic.
+Source: MultiBLiMP 1.0, section 4.1. Works on whole columns: a word's row is its sentence's
+first row plus its id minus one, so heads and dependents are index arithmetic.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,51 +16,10 @@ import pyarrow.compute as pc
 from blimpworks.campaign.settings.campaign import TreebankOptions
 from blimpworks.papers.multiblimp.items.features import AGREEMENT_FEATURES, PARTICIPLE, parse_feats
 from blimpworks.papers.multiblimp.items.orthography import read_tokens
-from blimpworks.papers.multiblimp.items.schema import write_funnel
+from blimpworks.papers.multiblimp.items.unwanted import Mask, Strings, marked, unwanted_rows
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
-from blimpworks.tables import CANDIDATES, write_table
-
-Mask = npt.NDArray[np.bool_]
-Strings = npt.NDArray[np.object_]
-UNWANTED_MISC = r"(^|\|)([^=|]*Correct[^=|]*|(Lang|OrigLang)=[^|]*)"
-
-
-def marked(values: Strings, predicate: Callable[[Any], bool]) -> Mask:
-    """Apply a predicate once per distinct string (or None)."""
-    results = {value: predicate(value) for value in set(values)}
-    return np.fromiter((results[value] for value in values), bool, len(values))
-
-
-def _is_unwanted(feats: str | None) -> bool:
-    features = parse_feats(feats)
-    return features.get("Typo") == "Yes" or "Style" in features or "Foreign" in features
-
-
-def _flags(column: pa.ChunkedArray) -> Mask:
-    """A column of booleans as a mask; null is false."""
-    return np.asarray(column.fill_null(False))
-
-
-def unwanted_rows(tokens: pa.Table, options: MultiblimpOptions) -> dict[str, Mask]:
-    """Rows of a ``tokens`` table (deprel, feats, misc) that are unwanted, by reason.
-
-    Multiword ranges count: a typo or correction is often noted on them alone.
-    """
-    feats = tokens["feats"].cast(pa.string()).to_numpy(zero_copy_only=False)
-    reasons = {
-        "reparandum": _flags(pc.equal(tokens["deprel"].cast(pa.string()), "reparandum")),
-        "typo, style or foreign": marked(feats, _is_unwanted),
-    }
-    if not corrected(options, "marked_sentences"):
-        misc = tokens["misc"].cast(pa.string())
-        reasons["corrected or code-switched"] = _flags(
-            pc.match_substring_regex(misc, UNWANTED_MISC)
-        )
-    return reasons
-
-
-# Candidates
-
+from blimpworks.papers.multiblimp.tables import CANDIDATES, write_funnel
+from blimpworks.tables import write_table
 
 Rows = npt.NDArray[np.int64]
 

@@ -18,11 +18,8 @@ from blimpworks.papers.multiblimp.items.features import (
     from_unimorph,
     parse_feats,
 )
-from blimpworks.papers.multiblimp.items.schema import (
-    ITEM_SCHEMA,
-    RELEASED_COLUMNS,
-    RELEASED_POSITIONS,
-)
+from blimpworks.papers.multiblimp.items.released import RELEASED_COLUMNS, RELEASED_POSITIONS
+from blimpworks.papers.multiblimp.tables import ITEM_SCHEMA
 from blimpworks.tables import ITEMS, read_table
 
 Item = Mapping[str, Any]

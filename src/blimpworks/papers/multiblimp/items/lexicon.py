@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.errors import UserError
-from blimpworks.papers.multiblimp.items.candidates import unwanted_rows
 from blimpworks.papers.multiblimp.items.features import (
     READ_AS_MISSING,
     parse_feats,
@@ -23,6 +22,7 @@ from blimpworks.papers.multiblimp.items.features import (
 )
 from blimpworks.papers.multiblimp.items.orthography import normalise_unimorph, read_tokens
 from blimpworks.papers.multiblimp.items.patches import patch_line, patch_rows
+from blimpworks.papers.multiblimp.items.unwanted import unwanted_rows
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.tables import LEXICON, write_table
 

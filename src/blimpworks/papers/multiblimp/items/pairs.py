@@ -29,11 +29,11 @@ from blimpworks.papers.multiblimp.items.inflection import (
     spellings,
 )
 from blimpworks.papers.multiblimp.items.orthography import read_tokens
-from blimpworks.papers.multiblimp.items.schema import ITEM_SCHEMA, write_funnel
 from blimpworks.papers.multiblimp.items.surface import SURFACE_COLUMNS, Surface, load_surfaces
 from blimpworks.papers.multiblimp.items.swaps import REASONS, SAME_FORM, Inflector, Resource, Swap
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
-from blimpworks.tables import AGREEMENT, CANDIDATES, LEXICON, read_table, write_rows
+from blimpworks.papers.multiblimp.tables import AGREEMENT, CANDIDATES, ITEM_SCHEMA, write_funnel
+from blimpworks.tables import LEXICON, read_table, write_rows
 
 Row = dict[str, Any]
 MISMATCH = "values differ in the treebank"

@@ -33,11 +33,7 @@ from blimpworks.papers.multiblimp.items.features import (
     to_unimorph,
 )
 from blimpworks.papers.multiblimp.items.pairs import capitalised_like
-from blimpworks.papers.multiblimp.items.schema import (
-    ITEM_SCHEMA,
-    RELEASED_COLUMNS,
-    RELEASED_POSITIONS,
-)
+from blimpworks.papers.multiblimp.tables import ITEM_SCHEMA
 from blimpworks.tables import INT, LABEL, extend, write_rows
 
 
@@ -246,6 +242,27 @@ def read_rows(path: Path, lang: str) -> Iterator[Numbered]:
 
 log = logging.getLogger(__name__)
 
+RELEASED_COLUMNS = {
+    "sen": "good",
+    "wrong_sen": "bad",
+    "verb": "verb",
+    "child": "subject",
+    "child_upos": "subject_upos",
+    "head": "inflected_form",
+    "head_upos": "inflected_upos",
+    "distance": "distance",
+    "feature_vals": "values",
+    "sample_weight": "weight",
+    "lang": "lang",
+    "grammatical_feature": "grammatical",
+    "ungrammatical_feature": "ungrammatical",
+    "wo": "order",
+    "inflect_item": "inflected",
+    "agreement_certainty": "label",
+}
+"""Columns of the released layout, and those of items with the same content."""
+RELEASED_POSITIONS = {"verb_idx": "verb_id", "child_idx": "subject_id", "head_idx": "replaced_id"}
+"""Positions of words in the released layout (from 0), and the CoNLL-U ids of items (from 1)."""
 # Where the release has the pair: file below the data set's root, line from 1.
 RELEASED_SCHEMA = extend(ITEM_SCHEMA, released_file=LABEL, released_line=INT, revision=LABEL)
 

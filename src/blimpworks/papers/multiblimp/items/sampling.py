@@ -12,8 +12,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from blimpworks.papers.multiblimp.items.schema import ITEM_SCHEMA, write_funnel
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
+from blimpworks.papers.multiblimp.tables import ITEM_SCHEMA, write_funnel
 from blimpworks.tables import ITEMS, read_table, write_rows
 
 Item = dict[str, Any]

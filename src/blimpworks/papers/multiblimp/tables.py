@@ -1,34 +1,34 @@
-"""Tables that the stages of MultiBLiMP write: its items' own columns, and the funnel's counts."""
+"""Tables of MultiBLiMP: its items' own columns, what they are made of, and the funnel's counts."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
 
-from blimpworks.tables import FLOAT, FUNNEL, INT, ITEMS, LABEL, STRING, extend, write_rows
+from blimpworks.tables import (
+    FLOAT,
+    FUNNEL,
+    INT,
+    ITEMS,
+    LABEL,
+    STRING,
+    extend,
+    read_schema,
+    write_rows,
+)
 
-RELEASED_COLUMNS = {
-    "sen": "good",
-    "wrong_sen": "bad",
-    "verb": "verb",
-    "child": "subject",
-    "child_upos": "subject_upos",
-    "head": "inflected_form",
-    "head_upos": "inflected_upos",
-    "distance": "distance",
-    "feature_vals": "values",
-    "sample_weight": "weight",
-    "lang": "lang",
-    "grammatical_feature": "grammatical",
-    "ungrammatical_feature": "ungrammatical",
-    "wo": "order",
-    "inflect_item": "inflected",
-    "agreement_certainty": "label",
-}
-"""Columns of the released layout, and those of items with the same content."""
-RELEASED_POSITIONS = {"verb_idx": "verb_id", "child_idx": "subject_id", "head_idx": "replaced_id"}
-"""Positions of words in the released layout (from 0), and the CoNLL-U ids of items (from 1)."""
-
+# Words are given by their CoNLL-U ids. construction: sv (subject and verb) or sp (subject
+# and participle). `inflected` is the word whose form agrees: in sv the leftmost auxiliary or
+# copula (`kind` aux), else the verb (verb); in sp the participle (ptcp). `replaced` is where
+# the pair puts the other form, `feats_of` the word that `feats` are taken from. order: SV or
+# VS; distance in words, negative for VS. `between`: words that could be attractors.
+CANDIDATES = read_schema(__file__, "schemas/candidates.tsv")
+AGREEMENT = read_schema(__file__, "schemas/agreement.tsv")
+# Every combination of values that was counted, agreeing or not; `agreement` sums these up.
+AGREEMENT_COUNTS = read_schema(__file__, "schemas/agreement_counts.tsv")
+# Text of a language in a web corpus; `codes` are those it stands under there, null if none.
+# rank: 1 is the least frequent; resources: low, mid or high.
+FREQUENCIES = read_schema(__file__, "schemas/frequencies.tsv")
 # Words are given by their form and CoNLL-U id. `inflected_*` is the word whose form agrees,
 # as annotated and completed from its subject; `verb` the head of the subject; `replaced_id`
 # where the other form stands. label: + ~ ? for each value of `grammatical`. `values`: all that
