@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -357,6 +357,17 @@ def write_frame(frame: "pd.DataFrame", schema: TableSchema, path: Path) -> None:
     Raises UserError when the values don't fit, KeyError for a missing column.
     """
     write_table(pa.Table.from_pandas(frame[schema.names], preserve_index=False), schema, path)
+
+
+class Evaluation(NamedTuple):
+    """The tables of one model on one language's pairs or prompts."""
+
+    model: str
+    lang: str
+    items: Path
+    outputs: Path
+    """Scores of pairs, or responses to prompts."""
+    judgements: Path
 
 
 def read_table(schema: TableSchema, path: Path, columns: Sequence[str] | None = None) -> pa.Table:

@@ -57,7 +57,7 @@ def test_a_command_without_a_body_has_all_that_its_function_needs(name):
 def _texts(command):
     """Arguments that are converted on their way to the library need a value that can be."""
     known = {"judgements": "", "models": "{}", "special": "", "untested": "", "answers": []}
-    known |= {"resources": [], "method": ""}
+    known |= {"resources": [], "method": "", "results": Path(), "benchmark": ""}
     return {name: value for name, value in known.items() if name in command.uses}
 
 

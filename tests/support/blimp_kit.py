@@ -15,7 +15,7 @@ from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.judging.judge import Rules, judge
-from blimpworks.papers.blimp.analysis.bins import Evaluation, bin_accuracies
+from blimpworks.papers.blimp.analysis.bins import bin_accuracies
 from blimpworks.papers.blimp.exhibits.specs import SPECS
 from blimpworks.papers.blimp.items.build import ITEM_SCHEMA
 from blimpworks.papers.blimp.paradigms import ONE_PREFIX, PHENOMENON_OF, TWO_PREFIX
@@ -27,7 +27,7 @@ from blimpworks.papers.blimp.released_results import (
 )
 from blimpworks.reproduction.printed import read_published
 from blimpworks.reproduction.published import Paper, compare
-from blimpworks.tables import ACCURACIES, SCORES, write_rows
+from blimpworks.tables import ACCURACIES, SCORES, Evaluation, write_rows
 from support.mirror_kit import CONFIG, fetch, rows_of
 
 PRINTED = CONFIG / "published" / "blimp"

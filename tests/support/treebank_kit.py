@@ -12,7 +12,7 @@ from blimpworks.linguistics.treebanks.build import build_tokens
 from blimpworks.papers.multiblimp.items.agreement import measure_agreement
 from blimpworks.papers.multiblimp.items.candidates import find_candidates
 from blimpworks.papers.multiblimp.items.lexicon import build_lexicon
-from blimpworks.papers.multiblimp.items.pairs import PairInputs, build_pairs
+from blimpworks.papers.multiblimp.items.pairs import build_pairs
 from blimpworks.papers.multiblimp.settings import LexiconOptions, MultiblimpOptions
 from blimpworks.papers.multiblimp.tables import AGREEMENT, CANDIDATES
 from blimpworks.tables import ITEMS, LEXICON, read_table
@@ -124,9 +124,8 @@ class Language:
     def pairs(self):
         """Pairs, and the counts of what was rejected."""
         names = ("candidates", "lexicon", "agreement", "tokens", "sentences")
-        inputs = PairInputs(*(self.path / name for name in names))
         counts = build_pairs(
-            inputs,
+            *(self.path / name for name in names),
             self.lang,
             self.special,
             self.path / "pairs",

@@ -11,7 +11,7 @@ import yaml
 from blimpworks.campaign.settings.campaign import TreebankOptions
 from blimpworks.linguistics.treebanks.build import build_tokens
 from blimpworks.papers.urblimp.items.attested import Attested
-from blimpworks.papers.urblimp.items.build import KEPT, Products, Sources, build_items
+from blimpworks.papers.urblimp.items.build import KEPT, build_items
 from blimpworks.papers.urblimp.items.pairs import Maker
 from blimpworks.papers.urblimp.items.rules import Language, read_declaration, read_language
 from blimpworks.papers.urblimp.items.trees import Word, tree_of
@@ -65,9 +65,9 @@ def tables_of(folder, treebanks=(OWN,)):
 
 def build(folder, rules=RULES, treebanks=(OWN,), lang="urd", texts=(), **options):
     """The items of some treebanks by the rules of a directory."""
-    products = Products(*(folder / name for name in ("items", "counts", "rejected")))
-    sources = Sources(*tables_of(folder, treebanks), texts=tuple(texts))
-    told = build_items(rules, lang, sources, products, UrblimpOptions(**options))
+    products = [folder / name for name in ("items", "counts", "rejected")]
+    made_of = tables_of(folder, treebanks)
+    told = build_items(rules, lang, *made_of, *products, UrblimpOptions(**options), text=texts)
     return Built(*(pq.read_table(path).to_pylist() for path in products), told)
 
 

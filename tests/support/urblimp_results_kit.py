@@ -7,10 +7,10 @@ from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.items import regions_of
 from blimpworks.judging.judge import Rules, judge
-from blimpworks.papers.urblimp.analysis.lengths import Evaluation, compare_lengths
+from blimpworks.papers.urblimp.analysis.lengths import compare_lengths
 from blimpworks.papers.urblimp.phenomena import PHENOMENON_OF
 from blimpworks.papers.urblimp.tables import ITEM_SCHEMA, RULE_COUNTS
-from blimpworks.tables import SCORES, write_rows
+from blimpworks.tables import SCORES, Evaluation, write_rows
 
 OBJECT, PRONOUN, ORDER = "dative_object_noun", "oblique_pronoun", "word_order"
 METHODS = {"ngram-5": "perplexity", "masked-small": "pseudo_perplexity"}

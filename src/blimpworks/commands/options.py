@@ -13,6 +13,8 @@ from blimpworks.errors import UserError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from blimpworks.tables import Evaluation
+
 
 def option(
     help_text: str, *names: str, default: Any = ..., use: Use | None = None, **how: Any
@@ -103,12 +105,14 @@ def evaluations(
     results: Path,
     models: str,
     benchmark: str,
-    kinds: tuple[str, str] = ("scores", "judgements"),
-) -> list[tuple[str, str, Path, Path, Path]]:
-    """Model, language, items and two ``kinds`` of tables of each evaluation of a benchmark."""
-    first, second = (results / kind / benchmark for kind in kinds)
+    kind: str = "scores",
+) -> "list[Evaluation]":
+    """Each evaluation on a benchmark; its outputs are tables of a ``kind``."""
+    from blimpworks.tables import Evaluation
+
+    first, second = (results / each / benchmark for each in (kind, "judgements"))
     return [
-        (
+        Evaluation(
             model,
             lang,
             results / "items" / benchmark / f"{lang}.parquet",

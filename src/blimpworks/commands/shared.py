@@ -1,6 +1,7 @@
 """Options of several commands, and packages that decide their products."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from blimpworks.commands.declare import UNRECORDED, Arguments, Use
 from blimpworks.commands.options import (
@@ -11,6 +12,9 @@ from blimpworks.commands.options import (
     tables_below,
     written,
 )
+
+if TYPE_CHECKING:
+    from blimpworks.tables import Evaluation
 
 SPELLING = ("numpy", "pyarrow", "unidecode", "indic-transliteration")
 """Packages of the commands that read words in a language's agreed spelling."""
@@ -24,6 +28,16 @@ MODELLING = (*STATISTICS, "statsmodels")
 
 def _tables(root: Path, given: Arguments) -> list[tuple[str, str, Path]]:
     return tables_below(root, given["models"])
+
+
+def of_evaluations(kind: str) -> Use:
+    """Use of a directory of results: the evaluations in it, with outputs of a ``kind``."""
+
+    def rows(results: Path, given: Arguments) -> "list[Evaluation]":
+        """The evaluations of the models and the benchmark that are given."""
+        return evaluations(results, given["models"], given["benchmark"], kind)
+
+    return Use(reads=lambda results, given: each_once(rows(results, given)), passes=rows)
 
 
 BENCHMARK = option("Name of the benchmark.")
@@ -44,11 +58,4 @@ EVALUATED_TABLES = argument(
         reads=lambda root, given: [path for _, _, path in _tables(root, given)], passes=_tables
     ),
 )
-JUDGED = argument(
-    "Directory of items, scores and judgements.",
-    use=Use(
-        reads=lambda results, given: each_once(
-            evaluations(results, given["models"], given["benchmark"])
-        )
-    ),
-)
+JUDGED = argument("Directory of items, scores and judgements.", use=of_evaluations("scores"))

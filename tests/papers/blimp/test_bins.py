@@ -15,7 +15,6 @@ from blimpworks.papers.blimp.analysis.bins import (
     LENGTH,
     PERPLEXITY,
     PROBABILITY,
-    Evaluation,
     bin_accuracies,
     binned,
     bins_of,
@@ -23,7 +22,7 @@ from blimpworks.papers.blimp.analysis.bins import (
 )
 from blimpworks.papers.blimp.paradigms import PHENOMENON_OF
 from blimpworks.papers.blimp.tables import BINS
-from blimpworks.tables import read_table
+from blimpworks.tables import Evaluation, read_table
 from support.blimp_kit import evaluate
 
 numbers = st.lists(st.integers(-20, 20).map(float), min_size=1, max_size=80)

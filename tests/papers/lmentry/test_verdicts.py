@@ -12,7 +12,6 @@ from blimpworks.papers.lmentry.analysis.verdicts import (
     FITTING,
     REASONS,
     VACUOUS_RULES,
-    Evaluation,
     compare_evaluation,
     compare_verdicts,
     reasons,
@@ -23,7 +22,7 @@ from blimpworks.papers.lmentry.judging.rules import RULES
 from blimpworks.papers.lmentry.tables import VERDICTS
 from blimpworks.papers.lmentry.tasks import SUBJECTS
 from blimpworks.prompt_tables import ANSWERS, PROMPTS
-from blimpworks.tables import JUDGEMENTS, read_table
+from blimpworks.tables import JUDGEMENTS, Evaluation, read_table
 from support.lmentry_campaign import EXTRA, Campaign, judgement, prompts, write
 from support.paths import REPOSITORY
 

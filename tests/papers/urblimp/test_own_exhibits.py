@@ -25,12 +25,7 @@ from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.html import html_text
 from blimpworks.exhibits.render import csv_text, latex_text, markdown_text
 from blimpworks.exhibits.shared import read_printed
-from blimpworks.papers.urblimp.analysis.lengths import (
-    Evaluation,
-    clearest_pair,
-    compare_lengths,
-    words_of,
-)
+from blimpworks.papers.urblimp.analysis.lengths import clearest_pair, compare_lengths, words_of
 from blimpworks.papers.urblimp.exhibits.accuracies import by_method, read_paradigms
 from blimpworks.papers.urblimp.exhibits.data import table2, table10
 from blimpworks.papers.urblimp.exhibits.evaluation import table4, table7
@@ -40,7 +35,7 @@ from blimpworks.papers.urblimp.exhibits.rules import rules
 from blimpworks.papers.urblimp.exhibits.samples import samples
 from blimpworks.papers.urblimp.settings import UrblimpOptions
 from blimpworks.papers.urblimp.tables import LENGTHS, RULE_COUNTS, SURPRISALS
-from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
+from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, Evaluation, read_table, write_table
 from support.paths import REPOSITORY
 from support.urblimp_results_kit import HINDI, LABELS, METHODS, OBJECT, PRONOUN, URDU, campaign
 

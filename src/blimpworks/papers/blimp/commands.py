@@ -7,8 +7,8 @@ from typing import Any
 import typer
 
 from blimpworks.commands import shared
-from blimpworks.commands.declare import RECORDED, Use, calls, command, recorded
-from blimpworks.commands.options import argument, evaluations, json_option, option, written
+from blimpworks.commands.declare import RECORDED, Use, calls, command
+from blimpworks.commands.options import argument, json_option, option, written
 from blimpworks.errors import UserError
 
 PAPER = "blimpworks.papers.blimp"
@@ -81,7 +81,7 @@ def read_blimp_ratings(
     """Make a table of the single human judgements that BLiMP's authors released."""
 
 
-@recorded(f"{PAPER}.analysis.bins:bin_accuracies", packages=shared.STATISTICS)
+@calls(f"{PAPER}.analysis.bins:bin_accuracies", packages=shared.STATISTICS, notes="rows")
 def bin_accuracies(
     results: Path = shared.JUDGED,
     models: str = shared.EVALUATED,
@@ -89,13 +89,8 @@ def bin_accuracies(
     method: str = shared.METHOD,
     output: Path = shared.OUTPUT,
     bins: int = option("Bins of each factor, at most.", min=2),
-) -> Mapping[str, Any]:
+) -> None:
     """Compute accuracy by length, perplexity, probability and confidence of pairs, in bins."""
-    from blimpworks.papers.blimp.analysis import bins as library
-
-    rows = evaluations(results, models, benchmark)
-    evaluated = [library.Evaluation(*row) for row in rows]
-    return {"rows": library.bin_accuracies(evaluated, method, bins, output)}
 
 
 def _and_of_people(method: str, _: Mapping[str, Any]) -> tuple[str, str]:

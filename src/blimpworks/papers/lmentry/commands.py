@@ -14,7 +14,6 @@ from blimpworks.commands.options import (
     LanguageFile,
     argument,
     each_once,
-    evaluations,
     of_language,
     option,
     settings,
@@ -26,8 +25,10 @@ from blimpworks.records.job import Planned
 
 PAPER = "blimpworks.papers.lmentry"
 FRAMES = ("numpy", "pandas", "pyarrow")
-KINDS = ("answers", "judgements")
 DECLARATIONS = option("Declarations of the tasks.")
+ANSWERED = argument(
+    "Directory of items, answers and judgements.", use=shared.of_evaluations("answers")
+)
 
 
 @command(
@@ -149,22 +150,11 @@ def read_annotations(
     return counts
 
 
-@recorded(f"{PAPER}.analysis.verdicts:compare_verdicts", packages=FRAMES)
+@calls(f"{PAPER}.analysis.verdicts:compare_verdicts", packages=FRAMES)
 def compare_verdicts(
-    results: Path = argument(
-        "Directory of items, answers and judgements.",
-        use=Use(
-            reads=lambda results, given: each_once(
-                evaluations(results, given["models"], given["benchmark"], KINDS)
-            )
-        ),
-    ),
+    results: Path = ANSWERED,
     models: str = shared.EVALUATED,
     benchmark: str = shared.BENCHMARK,
     output: Path = shared.OUTPUT,
-) -> Mapping[str, Any]:
+) -> None:
     """Compare the published with the corrected verdicts on the same answers."""
-    from blimpworks.papers.lmentry.analysis import verdicts as library
-
-    rows = evaluations(results, models, benchmark, KINDS)
-    return library.compare_verdicts([library.Evaluation(*row) for row in rows], output)

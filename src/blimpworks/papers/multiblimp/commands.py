@@ -74,7 +74,7 @@ def measure_agreement(
     """Count and test how far a language's verbs agree with their subjects."""
 
 
-@recorded(f"{ITEMS}.pairs:build_pairs", packages=shared.SPELLING, pandas=False)
+@calls(f"{ITEMS}.pairs:build_pairs", packages=shared.SPELLING, notes="counts", pandas=False)
 def build_pairs(
     candidates: Path = shared.TABLE,
     lexicon: Path = shared.TABLE,
@@ -86,12 +86,8 @@ def build_pairs(
     lang: str = shared.LANG,
     special: str = SPECIAL,
     options: MultiblimpOptions = OPTIONS,
-) -> Mapping[str, Any]:
+) -> None:
     """Make every minimal pair that passes the checks."""
-    from blimpworks.papers.multiblimp.items import pairs
-
-    paths = pairs.PairInputs(candidates, lexicon, agreement, tokens, sentences)
-    return {"counts": pairs.build_pairs(paths, lang, listed(special), output, funnel, options)}
 
 
 @calls(f"{ITEMS}.sampling:sample_items", packages=shared.ARROW, notes="counts", pandas=False)

@@ -7,15 +7,15 @@ from typing import Any
 import typer
 
 from blimpworks.commands import shared
-from blimpworks.commands.declare import Use, command, dumped, recorded
-from blimpworks.commands.options import argument, evaluations, option, settings, written
+from blimpworks.commands.declare import Use, calls, command, dumped, recorded
+from blimpworks.commands.options import argument, option, settings, written
 from blimpworks.papers.urblimp.settings import UrblimpOptions, ValidationOptions
 
 PAPER = "blimpworks.papers.urblimp"
 VALIDATION = "Settings of the validation, as JSON."
 
 
-@recorded(f"{PAPER}.items.build:build_items", packages=("lark", "pyarrow", "wordfreq"))
+@calls(f"{PAPER}.items.build:build_items", packages=("lark", "pyarrow", "wordfreq"))
 def build_urblimp_items(
     rules: Path = argument(
         "Directory of a language's pack and rules.",
@@ -30,13 +30,8 @@ def build_urblimp_items(
     options: UrblimpOptions = settings(UrblimpOptions, "Options of UrBLiMP, as JSON."),
     lexicon: Path | None = option("Lexicon of the language.", default=None),
     text: list[Path] = option("Plain text; repeatable.", default=list),
-) -> Mapping[str, Any]:
+) -> None:
     """Make the pairs of UrBLiMP's paradigms in a language, by rules over its treebanks."""
-    from blimpworks.papers.urblimp.items import build as library
-
-    sources = library.Sources(tokens, sentences, lexicon, tuple(text))
-    products = library.Products(output, counts, rejected)
-    return library.build_items(rules, lang, sources, products, options)
 
 
 @command(f"{PAPER}.validation.sheets:write_lists", packages=shared.ARROW)
@@ -84,7 +79,7 @@ def read_validation(
     return facts
 
 
-@recorded(f"{PAPER}.analysis.lengths:compare_lengths", packages=shared.ARROW)
+@calls(f"{PAPER}.analysis.lengths:compare_lengths", packages=shared.ARROW)
 def compare_lengths(
     results: Path = shared.JUDGED,
     models: str = shared.EVALUATED,
@@ -92,10 +87,5 @@ def compare_lengths(
     ties: str = option("What equal values count as."),
     output: Path = written("Table of decisions to write."),
     surprisals: Path = written("Table of one pair by word, to write."),
-) -> Mapping[str, Any]:
+) -> None:
     """Compare decisions by the mean per token with those by the sum of log-probabilities."""
-    from blimpworks.papers.urblimp.analysis import lengths as library
-
-    rows = evaluations(results, models, benchmark)
-    evaluated = [library.Evaluation(*row) for row in rows]
-    return library.compare_lengths(evaluated, ties, output, surprisals)

@@ -7,7 +7,6 @@ bins is not said; here by quantiles of each model's own values over all pairs th
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,7 @@ from blimpworks.analysis.accuracy import wilson
 from blimpworks.errors import UserError
 from blimpworks.judging.judge import align_scores
 from blimpworks.papers.blimp.tables import BINS
-from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_frame
+from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, Evaluation, read_table, write_frame
 
 log = logging.getLogger(__name__)
 
@@ -28,17 +27,6 @@ PROBABILITY, CONFIDENCE = "log-probability", "confidence"
 FACTORS = (LENGTH, PERPLEXITY, PROBABILITY, CONFIDENCE)
 SCORED = ["item_id", "logprob_good", "logprob_bad", "tokens_good"]
 JUDGED = ["item_id", "method", "correct"]
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """The tables of one model on one language's pairs."""
-
-    model: str
-    lang: str
-    items: Path
-    scores: Path
-    judgements: Path
 
 
 def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
@@ -95,7 +83,7 @@ def binned(rows: pd.DataFrame, most: int) -> Iterator[dict[str, object]]:
 def _rows(evaluation: Evaluation, method: str) -> pd.DataFrame:
     """Factors and verdicts of a model's pairs that were judged by a method."""
     items = read_table(ITEMS, evaluation.items, ["item_id", "good"])
-    scores = align_scores(items, read_table(SCORES, evaluation.scores, SCORED), evaluation.scores)
+    scores = align_scores(items, read_table(SCORES, evaluation.outputs, SCORED), evaluation.outputs)
     judged = read_table(JUDGEMENTS, evaluation.judgements, JUDGED).to_pandas()
     judged = judged[judged["method"] == method].set_index("item_id")["correct"]
     if judged.empty:
@@ -107,21 +95,21 @@ def _rows(evaluation: Evaluation, method: str) -> pd.DataFrame:
     return rows.assign(correct=judged.reindex(items["item_id"].to_pylist()).to_numpy())
 
 
-def bin_accuracies(evaluations: Sequence[Evaluation], method: str, most: int, output: Path) -> int:
-    """Write the accuracy of each model by factor in at most ``most`` bins; how many rows.
+def bin_accuracies(results: Sequence[Evaluation], method: str, bins: int, output: Path) -> int:
+    """Write the accuracy of each model by factor in at most so many ``bins``; how many rows.
 
     Raises UserError when there is no table, one is missing or of another schema, an item has
     no scores, or nothing is judged by the method.
     """
-    if not evaluations:
+    if not results:
         raise UserError(f"{output}: no judgements are given; name at least one model.")
     parts = [
-        pd.DataFrame(binned(_rows(each, method), most)).assign(
+        pd.DataFrame(binned(_rows(each, method), bins)).assign(
             model=each.model, lang=each.lang, method=method
         )
-        for each in evaluations
+        for each in results
     ]
     frame = pd.concat(parts)
-    log.info("%s: %d rows of %d models", output, len(frame), len(evaluations))
+    log.info("%s: %d rows of %d models", output, len(frame), len(results))
     write_frame(frame, BINS, output)
     return len(frame)

@@ -7,7 +7,7 @@ section 3.3), with what the method notes know of their artefacts.
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ from blimpworks.papers.lmentry.judging.judge import METHODS
 from blimpworks.papers.lmentry.tables import VERDICTS
 from blimpworks.papers.lmentry.tasks import SUBJECTS
 from blimpworks.prompt_tables import ANSWERS, PROMPTS
-from blimpworks.tables import JUDGEMENTS, read_table, write_frame
+from blimpworks.tables import JUDGEMENTS, Evaluation, read_table, write_frame
 
 VACUOUS, CASE, SCRIPT, YES_NO, WORDING, OTHER = (
     "vacuous",
@@ -46,16 +46,6 @@ VACUOUS_RULES = {"vacuous"}
 FITTING = {"whole", "repeated", "pattern", "begins", "line", "inside", "made"}
 """Rules by which an answer's wording is right."""
 ASCII_TOKEN = r"[A-Za-z0-9]"
-
-
-class Evaluation(NamedTuple):
-    """A model's answers in one language, and what was made of them."""
-
-    model: str
-    lang: str
-    prompts: Path
-    answers: Path
-    judgements: Path
 
 
 def _both(path: Path) -> pd.DataFrame:
@@ -95,8 +85,8 @@ def _texts(changed: pd.DataFrame, evaluation: Evaluation) -> pd.DataFrame:
     """
     parts = []
     for schema, path, columns in (
-        (PROMPTS, evaluation.prompts, ["item_id", "answer", "arguments"]),
-        (ANSWERS, evaluation.answers, ["item_id", "text"]),
+        (PROMPTS, evaluation.items, ["item_id", "answer", "arguments"]),
+        (ANSWERS, evaluation.outputs, ["item_id", "text"]),
     ):
         table = read_table(schema, path, columns)
         selected = pc.is_in(table["item_id"], value_set=pa.array(changed["item_id"], pa.string()))
@@ -157,15 +147,15 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
     return pd.concat(rows).reset_index().assign(model=evaluation.model, lang=evaluation.lang)
 
 
-def compare_verdicts(evaluations: Sequence[Evaluation], output: Path) -> dict[str, Any]:
+def compare_verdicts(results: Sequence[Evaluation], output: Path) -> dict[str, Any]:
     """Write the verdicts table of some models and languages, read one after the other.
 
     Returns how many answers were judged and how many verdicts change. Raises UserError when
     there is no table, and as ``compare_evaluation`` does.
     """
-    if not evaluations:
+    if not results:
         raise UserError(f"{output}: no judgements are given; name at least one model.")
-    frame = pd.concat([compare_evaluation(each) for each in evaluations], ignore_index=True)
+    frame = pd.concat([compare_evaluation(each) for each in results], ignore_index=True)
     numbers = dict.fromkeys(("n", "nominal", "published", "corrected"), "int32")
     write_frame(frame.astype(numbers), VERDICTS, output)
     whole, parts = frame[frame["reason"] == ALL], frame[frame["reason"] != ALL]

@@ -42,17 +42,6 @@ CONTRACTION = "inside a contraction"
 ALL_REASONS = (MISMATCH, CONDITION, CONTRACTION, *REASONS)
 
 
-@dataclass(frozen=True, slots=True)
-class PairInputs:
-    """Files that pairs are built from: one language's tables."""
-
-    candidates: Path
-    lexicon: Path
-    agreement: Path
-    tokens: Path
-    sentences: Path
-
-
 def adopt_features(verb: dict[str, str], subject: Mapping[str, str]) -> bool:
     """Give the verb the agreement features it lacks from its subject, in place.
 
@@ -261,7 +250,11 @@ def _build(
 
 
 def build_pairs(
-    paths: PairInputs,
+    candidates: Path,
+    lexicon: Path,
+    agreement: Path,
+    tokens: Path,
+    sentences: Path,
     lang: str,
     special: Sequence[str],
     output: Path,
@@ -273,23 +266,23 @@ def build_pairs(
     ``special`` are the treatments of its spelling. Returns the funnel's counts by
     phenomenon. Raises UserError when a table can't be read.
     """
-    edges = read_table(CANDIDATES, paths.candidates).to_pylist()
-    sentences = pa.array(sorted({row["sentence"] for row in edges}), pa.int32())
-    words = read_tokens(paths.tokens, SURFACE_COLUMNS, special, options)
-    words = words.filter(pc.is_in(words["sentence"], sentences))
+    edges = read_table(CANDIDATES, candidates).to_pylist()
+    numbers = pa.array(sorted({row["sentence"] for row in edges}), pa.int32())
+    words = read_tokens(tokens, SURFACE_COLUMNS, special, options)
+    words = words.filter(pc.is_in(words["sentence"], numbers))
     whole = corrected(options, "contractions")
     tables = _Tables(
-        read_table(LEXICON, paths.lexicon),
-        read_table(AGREEMENT, paths.agreement).to_pylist(),
-        load_surfaces(words, paths.sentences, whole_contractions=whole),
+        read_table(LEXICON, lexicon),
+        read_table(AGREEMENT, agreement).to_pylist(),
+        load_surfaces(words, sentences, whole_contractions=whole),
     )
     counts: dict[str, dict[str, int]] = {}
     items: list[Row] = []
     for construction in ("sv", "sp"):
         rows = [row for row in edges if row["construction"] == construction]
-        for name, pairs, numbers in _build(rows, construction, lang, tables, options):
+        for name, pairs, of_phenomenon in _build(rows, construction, lang, tables, options):
             items += pairs
-            counts[f"pairs {name}"] = numbers
+            counts[f"pairs {name}"] = of_phenomenon
     write_rows(items, ITEM_SCHEMA, output)
     write_funnel(funnel, lang, counts)
     return counts

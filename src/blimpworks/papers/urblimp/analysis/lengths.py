@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import log
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ from blimpworks.campaign.ties import TIES
 from blimpworks.errors import UserError
 from blimpworks.judging.judge import align_scores, margins, side_of
 from blimpworks.papers.urblimp.tables import LENGTHS, SURPRISALS
-from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_rows
+from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, Evaluation, read_table, write_rows
 
 SIDES = ("good", "bad")
 BY_TOKEN, BY_SUM = "per_token", "full_sentence"
@@ -30,16 +30,6 @@ LONGEST = 14
 """Words of the longest sentence that is shown if there are others."""
 KINDS = ("phenomenon", "paradigm", "change")
 Item = dict[str, Any]
-
-
-class Evaluation(NamedTuple):
-    """The tables of one model on one language's pairs."""
-
-    model: str
-    lang: str
-    items: Path
-    scores: Path
-    judgements: Path
 
 
 def _decisions(evaluation: Evaluation, items: pa.Table, scores: pa.Table, tie: float) -> list[Item]:
@@ -149,7 +139,7 @@ def _deletions(items: pa.Table) -> Counter[str]:
 
 
 def compare_lengths(
-    evaluations: Sequence[Evaluation], ties: str, output: Path, surprisals: Path
+    results: Sequence[Evaluation], ties: str, output: Path, surprisals: Path
 ) -> dict[str, int]:
     """Write how often models decide differently by token and in sum, and one such pair by word.
 
@@ -157,17 +147,17 @@ def compare_lengths(
     decided differently. Raises UserError when there is no table, one is missing or of another
     schema, or an item has no scores.
     """
-    if not evaluations:
+    if not results:
         raise UserError(f"{output}: no judgements are given; name at least one model.")
     counts: list[Item] = []
     words: list[Item] = []
-    for evaluation in evaluations:
+    for evaluation in results:
         items = read_table(ITEMS, evaluation.items, [*ITEMS.names, "change"])
         if "change" not in items.column_names:
             raise UserError(
                 f"{evaluation.items} has no column change; make the pairs of UrBLiMP again."
             )
-        scores = align_scores(items, read_table(SCORES, evaluation.scores), evaluation.scores)
+        scores = align_scores(items, read_table(SCORES, evaluation.outputs), evaluation.outputs)
         pairs = _decisions(evaluation, items, scores, TIES[ties])
         counts += _counts(evaluation, pairs)
         pair = clearest_pair(pairs, _deletions(items))

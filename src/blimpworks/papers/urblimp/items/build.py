@@ -7,7 +7,7 @@ treebank nor the corpus of the paper is public.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from blimpworks.errors import UserError
 from blimpworks.items import evenly, item_id, regions_of
@@ -24,24 +24,6 @@ REPEATED = "made before"
 BEYOND = "beyond per_paradigm"
 KEPT, DROPPED = "kept", "rejected"
 Row = dict[str, Any]
-
-
-class Sources(NamedTuple):
-    """What pairs of a language are made of: tables of its treebanks, and its lexicon."""
-
-    tokens: Path
-    sentences: Path
-    lexicon: Path | None = None
-    texts: tuple[Path, ...] = ()
-    """Plain text, for rules that need no edges."""
-
-
-class Products(NamedTuple):
-    """Tables that are written: the items, what became of matches, and those without a pair."""
-
-    items: Path
-    counts: Path
-    rejected: Path
 
 
 def _outcomes(
@@ -116,23 +98,34 @@ def _of_files(trees: Sequence[Tree], files: Sequence[str] | None) -> list[Tree]:
 
 
 def build_items(
-    rules: Path, lang: str, sources: Sources, products: Products, options: UrblimpOptions
+    rules: Path,
+    lang: str,
+    tokens: Path,
+    sentences: Path,
+    output: Path,
+    counts: Path,
+    rejected: Path,
+    options: UrblimpOptions,
+    lexicon: Path | None = None,
+    text: Sequence[Path] = (),
 ) -> dict[str, int]:
     """Write the items of a language, by all rules in the folder ``rules``, and what was rejected.
 
-    Items stand in the order of the paper's paradigms, of their rules and of the treebanks.
-    Returns how many pairs each paradigm has. Raises UserError for rules or tables that are
-    missing or malformed, and where there is no pair at all.
+    They are made of the language's treebanks and lexicon, and of plain ``text`` by rules that need
+    no edges; ``counts`` says what became of matches, ``rejected`` has those without a pair. Items
+    stand in the order of the paper's paradigms, of their rules and of the treebanks. Returns how
+    many pairs each paradigm has. Raises UserError for rules or tables that are missing or
+    malformed, and where there is no pair at all.
     """
     language = read_language(rules / f"{LANGUAGE}.yaml")
-    trees = list(read_trees(sources.tokens, sources.sentences, language.orthography))
+    trees = list(read_trees(tokens, sentences, language.orthography))
     code = language.attestation.wordfreq
-    maker = Maker(language, Attested(trees, language.orthography, sources.lexicon, code))
+    maker = Maker(language, Attested(trees, language.orthography, lexicon, code))
     own = _of_files(trees, options.files)
-    plain = [t for text in sources.texts for t in plain_trees(text, language.orthography)]
+    plain = [t for path in text for t in plain_trees(path, language.orthography)]
     items: list[Row] = []
-    counts: list[Row] = []
-    rejected: list[Row] = []
+    matches: list[Row] = []
+    dropped: list[Row] = []
     for paradigm in PARADIGMS:
         path = rules / f"{paradigm}.yaml"
         if path.exists():
@@ -140,11 +133,11 @@ def build_items(
             outcomes = [*_distinct(_outcomes(path, maker, declared, own, plain))]
             rows = [_row(lang, paradigm, o) for o in _capped(outcomes, options.per_paradigm)]
             items += [_item(row) for row in rows if not row["reason"]]
-            counts += _counts(lang, paradigm, declared, rows)
-            rejected += [row for row in rows if row["reason"]]
+            matches += _counts(lang, paradigm, declared, rows)
+            dropped += [row for row in rows if row["reason"]]
     if not items:
-        raise UserError(f"{rules}: no rule gives a pair of {sources.sentences}; expected some.")
-    write_rows(items, ITEM_SCHEMA, products.items)
-    write_rows(counts, RULE_COUNTS, products.counts)
-    write_rows(rejected, REJECTED, products.rejected)
+        raise UserError(f"{rules}: no rule gives a pair of {sentences}; expected some.")
+    write_rows(items, ITEM_SCHEMA, output)
+    write_rows(matches, RULE_COUNTS, counts)
+    write_rows(dropped, REJECTED, rejected)
     return dict(Counter(row["paradigm"] for row in items))
