@@ -58,19 +58,17 @@ KINDS = {
 """Kinds of columns, as tables of schemas name them."""
 
 
-def read_schema(module: str, path: str) -> TableSchema:
+def read_schema(module: str, path: str, base: TableSchema | None = None) -> TableSchema:
     """The schema of a kind of table that a table beside a module has: column and kind in each row.
 
-    ``module`` is the module's file; the kind of table is called after the schema's file.
+    ``module`` is the module's file; the kind of table is called after the schema's file. With a
+    ``base`` it is the same kind, with further columns.
     """
     table = Path(module).parent / path
-    columns = ((row["column"], KINDS[row["kind"]]) for row in read_cells(table))
-    return TableSchema(table.stem, tuple(columns))
-
-
-def extend(schema: TableSchema, **columns: pa.DataType) -> TableSchema:
-    """A schema of the same kind of table, with columns of its own after the declared ones."""
-    return TableSchema(schema.name, (*schema.columns, *columns.items()), schema.open)
+    columns = tuple((row["column"], KINDS[row["kind"]]) for row in read_cells(table))
+    if base is None:
+        return TableSchema(table.stem, columns)
+    return TableSchema(base.name, base.columns + columns, base.open)
 
 
 # One row per line of a sentence: words, multiword ranges (id "3-4"), empty nodes

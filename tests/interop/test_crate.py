@@ -23,7 +23,7 @@ from blimpworks.interop.crate.export import Wish, _facts, plan_crate, write_crat
 from blimpworks.interop.crate.licences import licence_name, licence_url
 from blimpworks.interop.crate.tables import LEFT_OUT, place_of, read_csv, read_table
 from blimpworks.interop.croissant import write_croissant
-from blimpworks.papers.multiblimp.items.released import RELEASED_SCHEMA
+from blimpworks.papers.multiblimp.tables import RELEASED_SCHEMA
 from blimpworks.prompt_tables import PROMPTS
 from blimpworks.tables import TableSchema
 from support import crate_kit, tiny
@@ -206,7 +206,7 @@ def test_the_dictionary_knows_the_tables_of_this_version(schema):
 
 @pytest.mark.parametrize(
     "module",
-    ["multiblimp.tables", "clams.items.build", "blimp.items.build", "urblimp.tables"],
+    ["multiblimp.tables", "clams.items.build", "blimp.tables", "urblimp.tables"],
 )
 def test_the_dictionary_knows_what_each_benchmark_says_of_its_items(module):
     from blimpworks.interop.crate.words import describe, read_dictionary

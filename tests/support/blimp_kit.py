@@ -17,7 +17,6 @@ from blimpworks.exhibits.formulas import select_rows
 from blimpworks.judging.judge import Rules, judge
 from blimpworks.papers.blimp.analysis.bins import bin_accuracies
 from blimpworks.papers.blimp.exhibits.specs import SPECS
-from blimpworks.papers.blimp.items.build import ITEM_SCHEMA
 from blimpworks.papers.blimp.paradigms import ONE_PREFIX, PHENOMENON_OF, TWO_PREFIX
 from blimpworks.papers.blimp.released_results import (
     MODELS,
@@ -25,6 +24,7 @@ from blimpworks.papers.blimp.released_results import (
     read_blimp_release,
     read_ratings,
 )
+from blimpworks.papers.blimp.tables import ITEM_SCHEMA
 from blimpworks.reproduction.printed import read_published
 from blimpworks.reproduction.published import Paper, compare
 from blimpworks.tables import ACCURACIES, SCORES, Evaluation, write_rows

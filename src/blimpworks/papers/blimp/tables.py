@@ -1,7 +1,10 @@
-"""Tables of BLiMP's analyses: pairs in bins, and people's ratings; see ``tables``."""
+"""Tables of BLiMP: its items, pairs in bins, and people's ratings; see ``blimpworks.tables``."""
 
-from blimpworks.tables import read_schema
+from blimpworks.tables import ITEMS, read_schema
 
+# prefix_methods: those that the pair can be judged by (see judging.judge); identical: twice the
+# same sentence, so that no model can tell them apart.
+ITEM_SCHEMA = read_schema(__file__, "schemas/items.tsv", ITEMS)
 # Pairs of a model in bins by one factor: `least` to `most` is what its values span there, `mean`
 # their mean.
 BINS = read_schema(__file__, "schemas/bins.tsv")

@@ -3,16 +3,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-import pyarrow as pa
-
 from blimpworks.tables import (
-    FLOAT,
     FUNNEL,
-    INT,
     ITEMS,
-    LABEL,
-    STRING,
-    extend,
     read_schema,
     write_rows,
 )
@@ -35,35 +28,9 @@ FREQUENCIES = read_schema(__file__, "schemas/frequencies.tsv")
 # the pair allows ("3 -> 1|2"), whatever condition it is drawn in. `attractor_values`: the
 # agreement feature's values on the words between. `weight`: relative weight in the draw of
 # its condition; null before it.
-ITEM_SCHEMA = extend(
-    ITEMS,
-    grammatical=LABEL,
-    ungrammatical=LABEL,
-    order=LABEL,
-    inflected=LABEL,
-    label=LABEL,
-    values=LABEL,
-    subject=STRING,
-    subject_id=INT,
-    subject_lemma=STRING,
-    subject_upos=LABEL,
-    subject_feats=STRING,
-    verb=STRING,
-    verb_id=INT,
-    inflected_form=STRING,
-    inflected_id=INT,
-    inflected_lemma=STRING,
-    inflected_upos=LABEL,
-    inflected_feats=STRING,
-    replaced_id=INT,
-    good_form=STRING,
-    bad_form=STRING,
-    distance=INT,
-    attractors=INT,
-    congruent_attractors=INT,
-    attractor_values=pa.list_(STRING),
-    weight=FLOAT,
-)
+ITEM_SCHEMA = read_schema(__file__, "schemas/items.tsv", ITEMS)
+# Where the release has the pair: file below the data set's root, line from 1.
+RELEASED_SCHEMA = read_schema(__file__, "schemas/released_items.tsv", ITEM_SCHEMA)
 
 
 def write_funnel(path: Path, lang: str, counts: Mapping[str, Mapping[str, int]]) -> None:

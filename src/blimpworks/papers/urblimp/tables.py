@@ -1,18 +1,10 @@
 """Tables of UrBLiMP alone: its items, what lengths do to decisions, and human validation."""
 
-from blimpworks.tables import BOOL, INT, ITEMS, LABEL, STRING, extend, read_schema
+from blimpworks.tables import ITEMS, read_schema
 
 # rule: of the paradigm's; change: deletion, replacement or move; constructed: whether the
 # grammatical sentence is not the treebank's own; focus_good and focus_bad: what differs.
-ITEM_SCHEMA = extend(
-    ITEMS,
-    rule=LABEL,
-    change=LABEL,
-    constructed=BOOL,
-    focus_good=STRING,
-    focus_bad=STRING,
-    line=INT,
-)
+ITEM_SCHEMA = read_schema(__file__, "schemas/items.tsv", ITEMS)
 # What became of the matches of each rule: outcome is kept or rejected, with the reason.
 RULE_COUNTS = read_schema(__file__, "schemas/rule_counts.tsv")
 # The matches that gave no pair, with the sentences as far as they were made.

@@ -8,26 +8,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from blimpworks.items import evenly, item_id
 from blimpworks.papers.blimp.items.release import Record, read_records, span_of
 from blimpworks.papers.blimp.paradigms import LANG, PHENOMENON_OF
-from blimpworks.tables import BOOL, INT, ITEMS, LABEL, STRING, extend, write_rows
+from blimpworks.papers.blimp.tables import ITEM_SCHEMA
+from blimpworks.tables import write_rows
 
 log = logging.getLogger(__name__)
 
-# prefix_methods: those that the pair can be judged by (see judging.judge); identical: twice the
-# same sentence, so that no model can tell them apart.
-ITEM_SCHEMA = extend(
-    ITEMS,
-    prefix_methods=pa.list_(STRING),
-    field=LABEL,
-    linguistics_term=LABEL,
-    lexically_identical=BOOL,
-    identical=BOOL,
-    line=INT,
-)
 FIELDS = {"syntax/semantics": "syntax_semantics"}
 """The one spelling that differs, and what the other files have."""
 

@@ -16,7 +16,7 @@ from blimpworks.errors import UserError
 from blimpworks.items import evenly, item_id, regions_of
 from blimpworks.papers.clams.items.constructions import CAPITALS, STOP, has_capitals, phenomenon_of
 from blimpworks.papers.clams.settings import ClamsOptions, variant_of
-from blimpworks.tables import EVALUATION_SETS, INT, ITEMS, STRING, extend, write_rows
+from blimpworks.tables import EVALUATION_SETS, ITEMS, read_schema, write_rows
 
 Pair = tuple[str, str]
 """The grammatical sentence, and an ungrammatical one."""
@@ -79,7 +79,7 @@ def count_sets(sets: Sequence[tuple[str, Path]], output: Path) -> int:
 
 # focus: the two words that tell a pair apart, null where there are more; line: of the
 # ungrammatical sentence in its file.
-ITEM_SCHEMA = extend(ITEMS, focus=STRING, line=INT)
+ITEM_SCHEMA = read_schema(__file__, "schemas/items.tsv", ITEMS)
 
 
 def capitalise(sentence: str, *, rest_too: bool) -> str:

@@ -33,8 +33,8 @@ from blimpworks.papers.multiblimp.items.features import (
     to_unimorph,
 )
 from blimpworks.papers.multiblimp.items.pairs import capitalised_like
-from blimpworks.papers.multiblimp.tables import ITEM_SCHEMA
-from blimpworks.tables import INT, LABEL, extend, write_rows
+from blimpworks.papers.multiblimp.tables import RELEASED_SCHEMA
+from blimpworks.tables import write_rows
 
 
 def _literal(value: Any) -> Any:
@@ -263,8 +263,6 @@ RELEASED_COLUMNS = {
 """Columns of the released layout, and those of items with the same content."""
 RELEASED_POSITIONS = {"verb_idx": "verb_id", "child_idx": "subject_id", "head_idx": "replaced_id"}
 """Positions of words in the released layout (from 0), and the CoNLL-U ids of items (from 1)."""
-# Where the release has the pair: file below the data set's root, line from 1.
-RELEASED_SCHEMA = extend(ITEM_SCHEMA, released_file=LABEL, released_line=INT, revision=LABEL)
 
 
 def _feats(features: dict[str, str]) -> list[str]:
