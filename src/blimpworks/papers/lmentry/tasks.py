@@ -17,17 +17,8 @@ FIELDS = {row["task"]: frozenset(row["fields"].split()) for row in _ROWS}
 ORDERED = tuple(task for task, fields in FIELDS.items() if fields >= {"word1"} or fields >= {"n1"})
 """Tasks whose answer is one of two arguments."""
 SUBSETS = {
-    "first_alphabetically": (
-        "far_first_letter",
-        "different_first_letter",
-        "consecutive_first_letter",
-        "same_first_letter",
-    ),
-    "any_words_from_category": ("5_distractors", "4_distractors", "3_distractors"),
-    "all_words_from_category": ("0_distractors", "1_distractors", "2_distractors"),
-    "rhyming_word": ("orthographically_similar", "orthographically_different"),
-    "more_letters": ("length_diff_3plus", "length_diff_1"),
-    "less_letters": ("length_diff_3plus", "length_diff_1"),
+    row["task"]: tuple(row["subsets"].split())
+    for row in read_cells(Path(__file__).with_name("subsets.tsv"))
 }
 """Subsets of arguments, of the tasks that have any (Table 8)."""
 PARENTS = {f"{task}_{name}": task for task, names in SUBSETS.items() for name in names}
@@ -36,24 +27,8 @@ ANY_WORDS, ALL_WORDS = "any_words_from_category", "all_words_from_category"
 SUBJECTS = ("answer", "word", "letter", "query")
 """Arguments that say what is asked for, in the order in which they are looked for: the gold answer,
 or what right answers are about where there are many."""
-ADJACENT = (
-    ("any_words_from_category", "all_words_from_category"),
-    ("most_associated_word", "least_associated_word"),
-    ("more_letters", "less_letters"),
-    ("bigger_number", "smaller_number"),
-    ("word_after", "word_before"),
-    ("starts_with_word", "ends_with_word"),
-    ("starts_with_letter", "ends_with_letter"),
-    ("first_word", "last_word"),
-    ("first_letter", "last_letter"),
-    ("sentence_containing", "sentence_not_containing"),
-    ("word_containing", "word_not_containing"),
-    ("sentence_containing", "word_containing"),
-    ("sentence_not_containing", "word_not_containing"),
-    ("starts_with_word", "starts_with_letter"),
-    ("ends_with_word", "ends_with_letter"),
-    ("first_word", "first_letter"),
-    ("last_word", "last_letter"),
+ADJACENT = tuple(
+    (row["first"], row["second"]) for row in read_cells(Path(__file__).with_name("adjacent.tsv"))
 )
 """Pairs of tasks that robustness to adjacent tasks compares."""
 # As in analysis.accuracy, which is slow to import: formulas are looked up at every explain.

@@ -5,39 +5,28 @@ released files: ``subj_rel``, or ``prep_anim`` and ``prep_inanim`` where English
 either kind of noun. The names of the files are the paradigms.
 """
 
+from pathlib import Path
+
+from blimpworks.files import read_cells
+
 AGREEMENT, REFLEXIVES, NPIS = "agreement", "reflexives", "npis"
 CAPITALS = "agreement_capitals"
 """Phenomenon of the same sentences with a capital first letter (appendix B)."""
-CONSTRUCTIONS = {
-    "simple_agrmt": "Simple agreement",
-    "vp_coord": "VP coordination (short)",
-    "long_vp_coord": "VP coordination (long)",
-    "subj_rel": "Across subject rel. clause",
-    "obj_rel_within": "Within object rel. clause",
-    "obj_rel_across": "Across object rel. clause",
-    "prep": "Across prepositional phrase",
-}
+_ROWS = read_cells(Path(__file__).with_name("constructions.tsv"))
+
+
+def _group(name: str) -> dict[str, str]:
+    """Names in print of a group of constructions, in the order of the tables."""
+    return {row["construction"]: row["name"] for row in _ROWS if row["group"] == name}
+
+
+CONSTRUCTIONS = _group("all")
 """The seven of all languages, in the order of Table 1, with their names in print."""
-ENGLISH = {
-    "simple_agrmt": "Simple",
-    "sent_comp": "In a sentential complement",
-    "vp_coord": "VP coordination (short)",
-    "long_vp_coord": "VP coordination (long)",
-    "subj_rel": "Across subject rel. clause",
-    "obj_rel_within": "Within object rel. clause",
-    "obj_rel_no_comp_within": "Within object rel. clause (no that)",
-    "obj_rel_across": "Across object rel. clause",
-    "obj_rel_no_comp_across": "Across object rel. clause (no that)",
-    "prep": "Across prepositional phrase",
-}
+ENGLISH = _group("english")
 """Agreement in English, in the order of Table 3."""
-ENGLISH_REFLEXIVES = {
-    "simple_reflexives": "Simple",
-    "reflexive_sent_comp": "In a sentential complement",
-    "reflexives_across": "Across a relative clause",
-}
+ENGLISH_REFLEXIVES = _group("reflexives")
 """Reflexive anaphora in English, in the order of Table 3."""
-ENGLISH_NPIS = {"simple_npi": "Simple", "npi_across": "Across a relative clause"}
+ENGLISH_NPIS = _group("npis")
 """Negative polarity items of the English release, which the paper has no table of."""
 LANGUAGES = ("eng", "fra", "deu", "heb", "rus")
 CAPITALISED = ("eng", "fra", "deu", "rus")
