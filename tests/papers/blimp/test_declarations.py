@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from blimpworks.cli import app
 from blimpworks.errors import UserError
+from blimpworks.papers.blimp.items.build import read_records
 from blimpworks.papers.blimp.items.generator.builder import Builder
 from blimpworks.papers.blimp.items.generator.declarations import read_declaration
 from blimpworks.papers.blimp.items.generator.generate import (
@@ -16,7 +17,6 @@ from blimpworks.papers.blimp.items.generator.generate import (
     generate_paradigms,
     preview,
 )
-from blimpworks.papers.blimp.items.release import read_records
 from support.generator_kit import BLIMP, PATHS, lexicon, pairs
 
 HEAD = "term: t\nfield: syntax\nlexically_identical: false\n"

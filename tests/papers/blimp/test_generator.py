@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from blimpworks.papers.blimp.items.release import span_of
+from blimpworks.papers.blimp.items.build import span_of
 from support.generator_kit import PATHS, lexicon, pairs
 
 MARKS = (".", "?")

@@ -8,8 +8,7 @@ import pytest
 from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.errors import UserError
 from blimpworks.judging.judge import Rules, judge
-from blimpworks.papers.blimp.items.build import build_items
-from blimpworks.papers.blimp.items.release import read_records
+from blimpworks.papers.blimp.items.build import build_items, read_records
 from blimpworks.papers.blimp.paradigms import ONE_PREFIX, PARADIGMS, PHENOMENON_OF, TWO_PREFIX
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
 from support.mirror_kit import fetch, rows_of

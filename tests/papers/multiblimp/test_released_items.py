@@ -23,6 +23,7 @@ from blimpworks.papers.multiblimp.items.release import (
 )
 from blimpworks.papers.multiblimp.items.released import build_released_items
 from blimpworks.papers.multiblimp.items.sampling import sample_items
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.papers.multiblimp.tables import ITEM_SCHEMA
 from blimpworks.retrieval.pinning import is_fixed, pin_row
 from blimpworks.retrieval.sources import Pin, retrieve
@@ -111,7 +112,8 @@ def change(exported):
 def read(path, lang="xyz", phenomena=("sv#",), **settings):
     """Items of a released file."""
     output = path.with_name("items.parquet")
-    build_released_items(path, lang, output, phenomena, **settings)
+    options = MultiblimpOptions(phenomena=phenomena)
+    build_released_items(path, lang, output, options, **settings)
     return read_table(ITEMS, output).to_pylist()
 
 

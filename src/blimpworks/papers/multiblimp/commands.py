@@ -102,7 +102,7 @@ def sample_items(
     """Draw the balanced set of items from all pairs."""
 
 
-@recorded(f"{ITEMS}.released:build_released_items", packages=shared.ARROW)
+@calls(f"{ITEMS}.released:build_released_items", packages=shared.ARROW, notes="items")
 def build_released_items(
     file: Path = argument("Released file of a language, LANG/data.tsv."),
     output: Path = shared.OUTPUT,
@@ -110,11 +110,8 @@ def build_released_items(
     options: MultiblimpOptions = OPTIONS,
     revision: str = option("Commit of the data set; empty if unknown.", default=""),
     pairs: int | None = option("How many pairs the file must have.", default=None),
-) -> Mapping[str, Any]:
+) -> None:
     """Make a language's items of the release's own pairs."""
-    from blimpworks.papers.multiblimp.items.released import build_released_items as build
-
-    return {"items": build(file, lang, output, options.phenomena, revision or None, pairs)}
 
 
 @calls(

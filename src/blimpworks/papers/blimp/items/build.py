@@ -1,18 +1,163 @@
-"""Items of BLiMP: the pairs of its paradigms, with the critical regions of prefix methods.
+"""Items of BLiMP: its pairs, read and checked, with the critical regions of prefix methods.
 
-Source: Warstadt et al. (2020), sections 3, 4.1 and 6.4.
+One file of JSON lines per paradigm, called after it. Source: Warstadt et al. (2020), sections 3,
+4.1 and 6.4, and the files themselves: which fields there are is said nowhere else.
 """
 
+import json
 import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from blimpworks.campaign.methods import PREFIXES
+from blimpworks.errors import UserError
 from blimpworks.items import evenly, item_id
-from blimpworks.papers.blimp.items.release import Record, read_records, span_of
 from blimpworks.papers.blimp.paradigms import LANG, PHENOMENON_OF
 from blimpworks.papers.blimp.tables import ITEM_SCHEMA
 from blimpworks.tables import write_rows
+
+Text = Annotated[str, Field(min_length=1)]
+Flag = Annotated[bool, Field(strict=True)]
+
+
+class Record(BaseModel):
+    """One minimal pair, with its fields in the order that most files have them in.
+
+    ``superlative_quantifiers_2`` has ``crucial_item`` before the prefixes; generated
+    files never do.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    sentence_good: Text
+    sentence_bad: Text
+    two_prefix_prefix_good: Text | None = None
+    two_prefix_prefix_bad: Text | None = None
+    two_prefix_word: Text | None = None
+    one_prefix_prefix: Text | None = None
+    one_prefix_word_good: Text | None = None
+    one_prefix_word_bad: Text | None = None
+    dependency_length: int | None = None
+    crucial_item: str | None = None
+    field: Literal["morphology", "syntax", "syntax_semantics", "syntax/semantics", "semantics"]
+    """The released files spell one of them in two ways."""
+    linguistics_term: Text
+    UID: Text
+    simple_LM_method: Flag
+    one_prefix_method: Flag
+    two_prefix_method: Flag
+    lexically_identical: Flag
+    pairID: Text
+
+    @property
+    def method(self) -> str | None:
+        """The prefix method that the paradigm allows; no released one allows both."""
+        allowed = (self.one_prefix_method, self.two_prefix_method)
+        return next((m for m, yes in zip(PREFIXES, allowed, strict=True) if yes), None)
+
+    @property
+    def identical(self) -> bool:
+        """Whether the pair is twice the same sentence."""
+        return self.sentence_good == self.sentence_bad
+
+    def critical(self) -> tuple[tuple[str, str], tuple[str, str]] | None:
+        """Prefix and critical word of the good and of the bad sentence, if any method wants them.
+
+        Words of ``animate_subject_trans`` and others begin with a space too many.
+        """
+        if self.method == "one_prefix":
+            before = (self.one_prefix_prefix, self.one_prefix_prefix)
+            words = (self.one_prefix_word_good, self.one_prefix_word_bad)
+        elif self.method == "two_prefix":
+            before = (self.two_prefix_prefix_good, self.two_prefix_prefix_bad)
+            words = (self.two_prefix_word, self.two_prefix_word)
+        else:
+            return None
+        good, bad = zip(before, words, strict=True)
+        return _pair(*good), _pair(*bad)
+
+
+def _pair(prefix: str | None, word: str | None) -> tuple[str, str]:
+    """Prefix and word; empty where the record lacks one of them."""
+    return prefix or "", (word or "").strip()
+
+
+def span_of(sentence: str, prefix: str, word: str) -> tuple[int, int]:
+    """Where the critical word stands after its prefix: a half-open span of characters.
+
+    Raises ValueError where it does not.
+    """
+    start = len(prefix) + 1
+    if not (prefix and word and f"{sentence} ".startswith((f"{prefix} {word}",))):
+        raise ValueError(f"{sentence!r} does not begin with {prefix!r} and {word!r}")
+    if sentence[start + len(word) : start + len(word) + 1] not in ("", " ", ".", ",", "?"):
+        raise ValueError(f"{word!r} ends inside a word of {sentence!r}")
+    return start, start + len(word)
+
+
+def _problem(error: ValidationError) -> str:
+    first = error.errors()[0]
+    key = ".".join(map(str, first["loc"])) or "the line"
+    return f"{key}: {first['msg'].lower()}"
+
+
+def _record(text: str, where: str, uid: str, number: int) -> Record:
+    """A line, checked. Raises UserError."""
+    try:
+        record = Record.model_validate(json.loads(text))
+        for side, critical in zip(("good", "bad"), record.critical() or (), strict=False):
+            span_of(getattr(record, f"sentence_{side}"), *critical)
+    except ValidationError as error:
+        problem = _problem(error)
+    except ValueError as error:
+        problem = str(error)
+    else:
+        if uid == record.UID and record.pairID == str(number):
+            return record
+        problem = f"UID and pairID are {record.UID!r} and {record.pairID!r}"
+    raise UserError(
+        f"{where}: {problem}; expected pair {number} of the paradigm {uid}, with the fields of "
+        "BLiMP's release. Retrieve or generate the file again."
+    )
+
+
+def read_records(path: Path, pairs: int | None = None) -> Iterator[Record]:
+    """The pairs of a paradigm's file, which is called after it.
+
+    Each is checked as it is read: fields, their types, the number of the pair (from 0), that the
+    critical word follows its prefix, that no pair stands twice, and that there are ``pairs`` of
+    them. Raises UserError naming file, line and what is wrong.
+    """
+    seen: dict[tuple[str, str], int] = {}
+    try:
+        with path.open(encoding="utf-8") as lines:
+            for number, text in enumerate(lines):
+                where = f"{path}:{number + 1}"
+                record = _record(text, where, path.stem, number)
+                first = seen.setdefault((record.sentence_good, record.sentence_bad), number)
+                if first != number:
+                    raise UserError(
+                        f"{where}: the pair stands in line {first + 1} too; expected distinct "
+                        "pairs. Retrieve or generate the file again."
+                    )
+                yield record
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist; expected a paradigm of BLiMP.") from error
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{path} is not in UTF-8 ({error.reason}); retrieve or generate the file again."
+        ) from error
+    if pairs is not None and len(seen) != pairs:
+        raise UserError(
+            f"{path} has {len(seen)} pairs; expected {pairs}. Retrieve or generate the file again."
+        )
+
+
+# Items
+
 
 log = logging.getLogger(__name__)
 

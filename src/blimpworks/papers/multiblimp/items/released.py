@@ -10,7 +10,7 @@ word such as "None" for a missing cell. Items have the ids that regenerated ones
 import csv
 import logging
 from ast import literal_eval
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
@@ -33,6 +33,7 @@ from blimpworks.papers.multiblimp.items.features import (
     to_unimorph,
 )
 from blimpworks.papers.multiblimp.items.pairs import capitalised_like
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.papers.multiblimp.tables import RELEASED_SCHEMA
 from blimpworks.tables import write_rows
 
@@ -333,23 +334,24 @@ def _check_count(path: Path, n: int, expected: int | None) -> None:
 
 
 def build_released_items(
-    path: Path,
+    file: Path,
     lang: str,
     output: Path,
-    phenomena: Collection[str],
-    revision: str | None = None,
+    options: MultiblimpOptions,
+    revision: str = "",
     pairs: int | None = None,
 ) -> int:
     """Write a language's released items, in the order of the file; return how many.
 
-    Those of other ``phenomena`` are left out; ``pairs`` is how many the whole file must have,
-    None where nothing is known of it. A pair that was drawn in two conditions stands twice, with
-    the same id. Raises UserError for a missing or malformed file, by file and line.
+    Those of other phenomena than the options name are left out; ``pairs`` is how many the whole
+    file must have, None where nothing is known of it. A pair that was drawn in two conditions
+    stands twice, with the same id. Raises UserError for a missing or malformed file, by file and
+    line.
     """
-    file = f"{path.parent.name}/{path.name}"
-    rows = [released_item(row, file, revision) for row in read_rows(path, lang)]
-    _check_count(path, len(rows), pairs)
-    kept = [row for row in rows if row["phenomenon"] in phenomena]
-    log.info("%s: %d released pairs, %d of them kept", path, len(rows), len(kept))
+    name = f"{file.parent.name}/{file.name}"
+    rows = [released_item(row, name, revision or None) for row in read_rows(file, lang)]
+    _check_count(file, len(rows), pairs)
+    kept = [row for row in rows if row["phenomenon"] in options.phenomena]
+    log.info("%s: %d released pairs, %d of them kept", file, len(rows), len(kept))
     write_rows(kept, RELEASED_SCHEMA, output)
     return len(kept)

@@ -13,6 +13,7 @@ from typing import Any
 
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
+from blimpworks.papers.blimp.items.build import Record
 from blimpworks.papers.blimp.items.generator.builder import Builder, Redraw
 from blimpworks.papers.blimp.items.generator.checks import SLOT
 from blimpworks.papers.blimp.items.generator.constituents import Constituent, Part
@@ -24,7 +25,6 @@ from blimpworks.papers.blimp.items.generator.declarations import (
 from blimpworks.papers.blimp.items.generator.vocabulary import check_vocabulary
 from blimpworks.papers.blimp.items.lexicon.entries import Sounds
 from blimpworks.papers.blimp.items.lexicon.load import Lexicon, read_lexicon
-from blimpworks.papers.blimp.items.release import Record
 
 ARTICLE = re.compile(r"\b([Aa])(\]? \[?)(\w[\w'-]*)")
 Draws = Mapping[str, Constituent]
