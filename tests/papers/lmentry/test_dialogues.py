@@ -178,7 +178,9 @@ def test_a_varied_prompt_asks_the_same_of_its_new_argument(seed, row):
 @pytest.mark.parametrize("task", VARIED)
 def test_no_dialogue_asks_what_the_benchmark_asks(task):
     rows = rows_of(task)
-    dialogues = make_dialogues(EVERY, rows, {"eng": SYSTEM}, seed=3, most=20)
+    dialogues = make_dialogues(
+        EVERY, {row["prompt"] for row in rows}, {"eng": SYSTEM}, seed=3, most=20
+    )
     prompts = [dialogue.prompt for dialogue in dialogues]
     assert not {*prompts} & {row["prompt"] for row in rows}
     assert len({*prompts}) == len(prompts)
@@ -188,13 +190,15 @@ def test_no_dialogue_asks_what_the_benchmark_asks(task):
 
 def test_prompts_that_cannot_be_varied_are_left_out():
     rows = rows_of("bigger_number")
-    dialogues = make_dialogues(rows, rows[:15], {"eng": SYSTEM}, seed=3, most=50)
+    dialogues = make_dialogues(
+        rows, {row["prompt"] for row in rows[:15]}, {"eng": SYSTEM}, seed=3, most=50
+    )
     assert {each.prompt for each in dialogues} == {row["prompt"] for row in rows[15:]}
 
 
 def test_one_template_has_its_words_in_quotation_marks():
     rows = rows_of("first_word", "bigger_number", "starts_with_word", template=3)
-    answers = {each.prompt: each.answer for each in make_dialogues(rows, [], {"eng": "S"}, 0, 5)}
+    answers = {each.prompt: each.answer for each in make_dialogues(rows, set(), {"eng": "S"}, 0, 5)}
     for prompt, answer in answers.items():
         quoted = prompt.startswith("What is the first word")
         assert bool(re.fullmatch('".+"', answer)) == quoted

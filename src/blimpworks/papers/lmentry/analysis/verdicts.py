@@ -42,7 +42,7 @@ REASONS = {
 }
 """Why a verdict changes; the first that fits."""
 VACUOUS_RULES = {"vacuous"}
-"""Rules (of ``judging.verdict.RULES``) that let answers pass for lack of an ASCII word."""
+"""Rules (of ``judging.rules.RULES``) that let answers pass for lack of an ASCII word."""
 FITTING = {"whole", "repeated", "pattern", "begins", "line", "inside", "made"}
 """Rules by which an answer's wording is right."""
 ASCII_TOKEN = r"[A-Za-z0-9]"

@@ -287,20 +287,13 @@ def _of_template(
 
 
 def make_dialogues(
-    practice: list[Row], benchmark: list[Row], systems: dict[str, str], seed: int, most: int
+    practice: list[Row], taken: set[str], systems: dict[str, str], seed: int, most: int
 ) -> Iterator[Dialogue]:
     """Dialogues of ``practice``, at most ``most`` of each language, task and template.
 
-    ``benchmark`` has the rows whose prompts are left out, ``systems`` the system prompt of each
-    language. Repeats for the same ``seed``.
+    Prompts that are ``taken`` are left out, and those that are made added to them. ``systems``
+    has the system prompt of each language. Repeats for the same ``seed``.
     """
-    yield from _make(practice, {row["prompt"] for row in benchmark}, systems, seed, most)
-
-
-def _make(
-    practice: list[Row], taken: set[str], systems: dict[str, str], seed: int, most: int
-) -> Iterator[Dialogue]:
-    """As ``make_dialogues``; prompts that are made are added to ``taken``."""
     groups = _grouped(practice)
     langs = {row["lang"] for row in practice}
     pools = {lang: Pool.of(row for row in practice if row["lang"] == lang) for lang in langs}
@@ -337,7 +330,7 @@ def build_dialogues(
         for path in practice:
             rows = _practice(path, systems)
             prompts += len(rows)
-            for dialogue in _make(rows, taken, systems, seed, per_template):
+            for dialogue in make_dialogues(rows, taken, systems, seed, per_template):
                 file.write(f"{dialogue.line()}\n")
                 written += 1
         if not written:
