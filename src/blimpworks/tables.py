@@ -1,5 +1,8 @@
 """The tables that cross a rule boundary: one schema each, checked on write and on read.
 
+Schemas of what is scored are declared here, as their code decides what is scored anew; those of
+analyses and of papers are tables in ``schemas`` beside the module that names them.
+
 Parquet with zstd. A table may carry columns beyond its schema only where the schema says
 so (``items``: every benchmark adds its own covariates).
 """
@@ -170,60 +173,12 @@ JUDGEMENTS = declare(
 # is printed (EXHIBIT/ROW/COLUMN of config/published); both are null if it is computed. accuracy
 # is correct ÷ n, but where a published script counts an item too many (low and high are of n all
 # the same), and where one divides by a nominal number of prompts (low and high are too).
-ACCURACIES = declare(
-    "accuracies",
-    benchmark=LABEL,
-    model=LABEL,
-    lang=LABEL,
-    phenomenon=LABEL,
-    paradigm=LABEL,
-    method=LABEL,
-    correct=FLOAT,
-    n=INT,
-    skipped=INT,
-    ties=INT,
-    near_ties=INT,
-    accuracy=FLOAT,
-    low=FLOAT,
-    high=FLOAT,
-    rounding=FLOAT,
-    origin=STRING,
-)
+ACCURACIES = read_schema(__file__, "schemas/accuracies.tsv")
 # A way to score against the reference: differences are absolute, in nats (those of margins in
 # the method's unit); unmatched: tokens that only one of the two has scored. flips: decisions
 # that differ, flips_beyond those of them that are near ties of neither; low and high: 95 %.
 # impossible: why the model cannot be scored so; then there are no numbers.
-PARITY = declare(
-    "parity",
-    variant=STRING,
-    dtype=LABEL,
-    first_token=LABEL,
-    impossible=STRING,
-    method=LABEL,
-    tokens=LONG,
-    unmatched=LONG,
-    token_max=FLOAT,
-    token_mean=FLOAT,
-    sentence_max=FLOAT,
-    sentence_mean=FLOAT,
-    margin_max=FLOAT,
-    margin_mean=FLOAT,
-    n=INT,
-    skipped=INT,
-    flips=INT,
-    flip_rate=FLOAT,
-    flip_low=FLOAT,
-    flip_high=FLOAT,
-    flips_beyond=INT,
-    p=FLOAT,
-    ties=INT,
-    near_tie=FLOAT,
-    near_ties=INT,
-    correct=FLOAT,
-    accuracy=FLOAT,
-    low=FLOAT,
-    high=FLOAT,
-)
+PARITY = read_schema(__file__, "schemas/parity.tsv")
 # What a language has of a WALS feature: the category, and how much morphology that is, from 0
 # to 1; null where it is set aside. `wals` is the language's code there.
 MORPHOLOGY = declare("morphology", lang=LABEL, wals=LABEL, feature=LABEL, category=INT, value=FLOAT)
@@ -244,64 +199,15 @@ PERPLEXITIES = declare(
 EVALUATION_SETS = declare("evaluation_sets", lang=LABEL, paradigm=LABEL, focus=STRING, n=INT)
 # Two models on the pairs of a language that both have judged: how many only one of them got
 # right, and McNemar's p. Each two models stand in two rows, one in either order.
-COMPARISONS = declare(
-    "comparisons",
-    benchmark=LABEL,
-    method=LABEL,
-    lang=LABEL,
-    model_a=LABEL,
-    model_b=LABEL,
-    n=INT,
-    only_a=INT,
-    only_b=INT,
-    accuracy_a=FLOAT,
-    accuracy_b=FLOAT,
-    p=FLOAT,
-)
+COMPARISONS = read_schema(__file__, "schemas/comparisons.tsv")
 # model is "all" where models are the observations; low and high: 95 % interval.
-REGRESSIONS = declare(
-    "regressions",
-    analysis=LABEL,
-    model=LABEL,
-    term=STRING,
-    coefficient=FLOAT,
-    standard_error=FLOAT,
-    t=FLOAT,
-    p=FLOAT,
-    low=FLOAT,
-    high=FLOAT,
-    n=INT,
-    r2=FLOAT,
-)
+REGRESSIONS = read_schema(__file__, "schemas/regressions.tsv")
 # What a regression makes of each language; observed, fitted and residual in percent.
-RESIDUALS = declare(
-    "residuals",
-    analysis=LABEL,
-    model=LABEL,
-    lang=LABEL,
-    predictor=FLOAT,
-    observed=FLOAT,
-    fitted=FLOAT,
-    residual=FLOAT,
-)
+RESIDUALS = read_schema(__file__, "schemas/residuals.tsv")
 # filter: JSON object column -> value (or list) that selects the cell's rows in the
 # tables called `source`; low and high: 95 % interval where there is one; text: as printed;
 # printed_row, printed_column: where the paper's own number stands in config/published.
-CELLS = declare(
-    "cells",
-    row=STRING,
-    column=STRING,
-    value=FLOAT,
-    low=FLOAT,
-    high=FLOAT,
-    text=STRING,
-    n=INT,
-    formula=STRING,
-    source=STRING,
-    printed_row=STRING,
-    printed_column=STRING,
-    filter=STRING,
-)
+CELLS = read_schema(__file__, "schemas/cells.tsv")
 
 
 def _describe(schema: pa.Schema) -> str:
