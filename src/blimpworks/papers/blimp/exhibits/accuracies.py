@@ -15,8 +15,8 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import UNWEIGHTED, Formula, select_rows
 from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.papers.blimp.exhibits.facts import TRAINING
 from blimpworks.papers.blimp.exhibits.formulas import common, pearson_interval
-from blimpworks.papers.blimp.exhibits.specs import TRAINING
 from blimpworks.papers.blimp.paradigms import HUMAN, LANG, PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import INDIVIDUAL, METHODS
 from blimpworks.tables import ACCURACIES

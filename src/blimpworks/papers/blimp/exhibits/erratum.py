@@ -12,6 +12,7 @@ import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
+from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.accuracies import (
     RELEASED,
     computed_cell,
@@ -114,11 +115,8 @@ def erratum(tables: Tables, labels: Labels) -> Exhibit:
         sections.append(Section("What moved most", rows_in_print, [*RUNS, CHANGED]))
         cells += moved
     return Exhibit(
-        "The erratum: Table 3 as printed, corrected, and run again",
-        "Percentages. Printed: as in Table 3, in bold what is wrong there. Corrected: means of "
-        f"the 67 paradigms in the results of the same run. {_later_run(rows, names)}",
-        cells,
-        row_title="Model",
+        **describe("erratum", later_run=_later_run(rows, names)),
+        cells=cells,
         sections=sections,
         heads=HEADS,
         bold=wrong,

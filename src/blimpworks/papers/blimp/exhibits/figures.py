@@ -15,6 +15,7 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.plotting import frame_of
 from blimpworks.exhibits.shared import Tables
 from blimpworks.exhibits.style import COLUMN_INCHES, house_style, new_figure
+from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.accuracies import (
     ENOUGH,
     model_names,
@@ -115,11 +116,8 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     else:
         figure = empty_figure("nothing to correlate: a single model", 0.8 * width, width)
     return Exhibit(
-        "Correlations of models and humans",
-        "Pearson's r of the accuracies on the paradigms that both have. "
-        f"{models_sentences(tables, labels)}The cells file has intervals (95 %, Fisher's z).",
-        cells,
-        row_title="Model",
+        **describe("fig1", models=models_sentences(tables, labels)),
+        cells=cells,
         figure=figure,
     )
 
@@ -145,10 +143,8 @@ def _panel(axes: Axes, title: str, panel: Panel, rows: pd.DataFrame, labels: Lab
     return [cell for cells in series.values() for cell in cells if cell]
 
 
-def _panels(
-    title: str, text: str, panels: Mapping[str, Panel], tables: Tables, labels: Labels
-) -> Exhibit:
-    """A figure of panels below each other; ``text`` begins its caption."""
+def _panels(key: str, panels: Mapping[str, Panel], tables: Tables, labels: Labels) -> Exhibit:
+    """A figure of panels below each other; ``key`` is that of its description."""
     rows = read_all(tables, labels)
     cells: list[Cell] = []
     with house_style():
@@ -157,30 +153,15 @@ def _panels(
         for axes, (heading, panel) in zip(grid.flat, panels.items(), strict=True):
             cells += _panel(axes, heading, panel, rows, labels)
     uids = [uid for panel in panels.values() for bar in panel.values() for uid in bar]
-    return Exhibit(
-        title,
-        f"{text} {models_sentences(tables, labels, uids)}Error bars: 95 %, Wilson's, over all "
-        "pairs, where their number is known. Broken line: chance.",
-        cells,
-        row_title="Model",
-        figure=figure,
-    )
+    description = describe(key, models=models_sentences(tables, labels, uids))
+    return Exhibit(**description, cells=cells, figure=figure)
 
 
 def fig3(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 3: agreement with and without an adjective, or an attractor, in between."""
-    text = (
-        "Mean accuracy of the paradigms without and with an adjective between determiner and "
-        "noun; accuracy on the paradigm without an attractor (regular subjects, pairs differing "
-        "in the verb), with a relational noun, and with a relative clause."
-    )
-    return _panels("Agreement at a distance", text, DISTANCE, tables, labels)
+    return _panels("fig3", DISTANCE, tables, labels)
 
 
 def fig4(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 4: agreement of nouns with regular and irregular plurals."""
-    text = (
-        "Mean accuracy of the paradigms whose noun, or subject, has a regular or an irregular "
-        "plural; those with an attractor are left out."
-    )
-    return _panels("Agreement of regular and irregular nouns", text, REGULARITY, tables, labels)
+    return _panels("fig4", REGULARITY, tables, labels)

@@ -14,6 +14,7 @@ from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.exhibits.style import BLUE, GREY, ORANGE, PAGE_INCHES, house_style, new_figure
+from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.accuracies import (
     ENOUGH,
     mean_cell,
@@ -134,12 +135,7 @@ def generated(tables: Tables, labels: Labels) -> Exhibit:
     else:
         figure = empty_figure("no model has judged both sets", 2.7)
     return Exhibit(
-        "Released and generated pairs",
-        "Accuracy on each paradigm's pairs by our own generator against its released pairs, by "
-        f"{labels.method.replace('_', ' ')}; r is Pearson's, overall a mean, over the paradigms of "
-        "both sets. Grey: equal accuracies; broken lines: chance. Numbered are "
-        f"the {NAMED} paradigms that part most; triangles: those that are generated alone.",
-        cells,
-        row_title="Paradigm",
+        **describe("generated", method=labels.method.replace("_", " "), numbered=NAMED),
+        cells=cells,
         figure=figure,
     )

@@ -14,6 +14,7 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.shared import Tables
 from blimpworks.exhibits.style import PAGE_INCHES, house_style, new_figure
+from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.accuracies import (
     OWN,
     RELEASED,
@@ -114,13 +115,7 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
         with house_style():
             figure, cells = _figure(rows, source, labels)
     return Exhibit(
-        "Whole sentences against prefixes",
-        "Mean accuracy by the probability of the whole sentence, of the critical word after a "
-        "common prefix (1-prefix), and of a common word after either prefix (2-prefix); each "
-        "prefix method beside the whole sentence on the same paradigms. Error bars: standard "
-        "deviation over paradigms. "
-        f"{models_sentences(tables, labels, [*ONE_PREFIX, *TWO_PREFIX])}Broken line: chance.",
-        cells,
-        row_title="Model",
+        **describe("fig6", models=models_sentences(tables, labels, [*ONE_PREFIX, *TWO_PREFIX])),
+        cells=cells,
         figure=figure,
     )

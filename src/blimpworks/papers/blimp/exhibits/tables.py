@@ -12,6 +12,7 @@ from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, select_rows
 from blimpworks.exhibits.shared import Tables, best_of_each, printed_cell, read_plain, read_printed
+from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.accuracies import (
     HALF_UP,
     KEYS,
@@ -74,15 +75,7 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
         n = len(rows)
         cells.append(Cell(name, "Studies", n, str(n), COUNT, "published", where))
         studies[name] = {"Which": "; ".join(rows["text"])}
-    return Exhibit(
-        "Related work by phenomenon",
-        "Studies of neural networks' acceptability judgements on minimal pairs, mainly English, "
-        "as the paper lists them.",
-        cells,
-        row_title="Phenomenon",
-        remarks=studies,
-        widths={"Which": 0.55},
-    )
+    return Exhibit(**describe("table1"), cells=cells, remarks=studies, widths={"Which": 0.55})
 
 
 # Table 2
@@ -109,10 +102,8 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         first = rows.sort_values("paradigm", key=lambda c: c.map(_RANK), kind="stable").iloc[0]
         examples[name] = {"Acceptable": first["good"], "Unacceptable": first["bad"]}
     return Exhibit(
-        "Phenomena and their paradigms",
-        "N: paradigms of the phenomenon; pairs of all of them; and the first pair of the first.",
-        cells,
-        row_title="Phenomenon",
+        **describe("table2"),
+        cells=cells,
         remarks=examples,
         widths={"Acceptable": 0.35, "Unacceptable": 0.35},
     )
@@ -126,12 +117,7 @@ def _published_table2(tables: Tables, labels: Labels) -> Exhibit:
         inside = rows[rows["paradigm"].isin(PARADIGMS[key])]
         place = (name, "Rows of Table 4")
         cells.append(computed_cell(inside, place, PARADIGM_COUNT, OWN, (key, "N"), "{:.0f}"))
-    return Exhibit(
-        "Phenomena and their paradigms",
-        "N: paradigms of the phenomenon, 1,000 pairs each.",
-        cells,
-        row_title="Phenomenon",
-    )
+    return Exhibit(**describe("table2_published"), cells=cells)
 
 
 # Table 3
@@ -180,14 +166,8 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     best = best_of_each(cells, {*labels.models.values()}, by="column")
     cells += _table3_cells(read_humans(tables, labels), RELEASED, labels)
     return Exhibit(
-        "Accuracy of models and humans on BLiMP",
-        "Percentage of pairs whose grammatical sentence is the more probable: means of the "
-        "paradigms of a phenomenon, and of all; by pair: each pair of all paradigms once. The best "
-        "model of each column in bold. Human: single forced choices, as released. By chance: "
-        f"50 %. {models_sentences(tables, labels)}"
-        "The cells file has 95 % intervals over all pairs of the column.",
-        cells,
-        row_title="Model",
+        **describe("table3", models=models_sentences(tables, labels)),
+        cells=cells,
         heads=HEADS,
         bold=best,
     )
@@ -206,16 +186,7 @@ def _published_table3(own: pd.DataFrame, tables: Tables, labels: Labels) -> Exhi
         rows = released[released["model"] == model]
         cells += _table3_cells(rows, RELEASED, labels, ", released")
     source = "and of the released results " if exact else ""
-    return Exhibit(
-        "Accuracy of models and humans on BLiMP, as printed and from Table 4",
-        f"Printed percentages, and below them the means of the paradigms of Table 4 {source}"
-        "that they should be. Of the models, overall, filler gap and island effects differ: "
-        "their means include two paradigms that the validation rejected; that of argument "
-        "structure of TXL has no such cause.",
-        cells,
-        row_title="Model",
-        heads=HEADS,
-    )
+    return Exhibit(**describe("table3_published", source=source), cells=cells, heads=HEADS)
 
 
 # Table 4
@@ -262,13 +233,8 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         *_table4_cells(read_humans(tables, labels), RELEASED, labels),
     ]
     return Exhibit(
-        "Accuracy on each paradigm",
-        "Percentage of pairs whose grammatical sentence is the more probable; human: single "
-        "forced choices, as released. Prefix: the method of that many prefixes that the "
-        f"paradigm allows. {models_sentences(tables, labels)}The cells file has 95 % Wilson "
-        "intervals.",
-        cells,
-        row_title="Paradigm",
+        **describe("table4", models=models_sentences(tables, labels)),
+        cells=cells,
         stub=_stub(cells),
     )
 
@@ -281,14 +247,8 @@ def _published_table4(tables: Tables, labels: Labels) -> Exhibit:
     cells += [replace(cell, printed=False) for cell in released]
     corrections = _corrections(printed)
     return Exhibit(
-        "Accuracy on each paradigm, as printed",
-        "Printed percentages. Three groups of numbers stand in each other's rows: those of "
-        "argument structure, of determiners and nouns with an adjective, and of humans on "
-        "irregular subjects; the last column has them in order. Prefix: the method of that many "
-        "prefixes that the paradigm allows. The CSV file also has the released results, where "
-        "they are at hand.",
-        cells,
-        row_title="Paradigm",
+        **describe("table4_published"),
+        cells=cells,
         stub=_stub(cells),
         remarks={uid: {"Should read": corrections.get(uid, "")} for uid in printed["row"]},
     )

@@ -17,6 +17,7 @@ from blimpworks.exhibits.statements import (
     Recomputation,
     printed_statements,
 )
+from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.accuracies import (
     OWN,
     RELEASED,
@@ -174,12 +175,13 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
     cells = [_stated(place, VALUE, rows, OWN, labels) for place in places]
     cells += [_majority(place, tables, labels) for place in OF_MAJORITY]
     return Exhibit(
-        "Statements about accuracies",
-        f"Adjective: percentage points lost, as the mean accuracy {ADJECTIVE.what}; attractor: "
-        f"{CONTRASTS['attractor'].what}; irregularity: {IRREGULARITY.what}. Intervals are "
-        "Newcombe's for such differences, Fisher's for correlations.",
-        [*filter(None, cells)],
-        row_title="Statement",
+        **describe(
+            "text",
+            adjective=ADJECTIVE.what,
+            attractor=CONTRASTS["attractor"].what,
+            irregularity=IRREGULARITY.what,
+        ),
+        cells=[*filter(None, cells)],
     )
 
 
@@ -198,10 +200,4 @@ def _published(tables: Tables, labels: Labels) -> Exhibit:
         read_printed(tables), RECOMPUTATION, lambda place: _name(place, labels), recomputed
     )
     of = "Table 4" if released.empty else "the released results"
-    return Exhibit(
-        "Statements in the text, as printed",
-        f"As the paper prints them, beside what {of} and other printed numbers make of them. "
-        + faults,
-        cells,
-        row_title="Statement",
-    )
+    return Exhibit(**describe("text_published", of=of, faults=faults), cells=cells)

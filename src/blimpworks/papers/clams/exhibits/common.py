@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.accuracy import wilson
+from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import Formula, select_rows
 from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed
@@ -292,8 +293,7 @@ def by_phenomenon(
 
 
 def table_of(
-    title: str,
-    caption: str,
+    description: Description,
     cells: Sequence[Cell],
     grids: Sequence[Grid],
     sections: Sequence[Section] | None = None,
@@ -301,7 +301,7 @@ def table_of(
     """A table of grids one below the other, in sections of their own unless given."""
     heads = {column.name: column.head for grid in grids for column in grid.columns}
     layout = [grid.section() for grid in grids] if sections is None else sections
-    return Exhibit(title, caption, [*cells], heads=heads, sections=layout)
+    return Exhibit(**description, cells=[*cells], heads=heads, sections=layout)
 
 
 def printed_column(lang: str, part: str) -> str:

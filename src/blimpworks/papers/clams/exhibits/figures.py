@@ -23,6 +23,7 @@ from blimpworks.exhibits.style import (
     new_figure,
     say,
 )
+from blimpworks.papers.clams.exhibits import describe
 from blimpworks.papers.clams.exhibits.common import Accuracies, read_accuracies, shown_languages
 from blimpworks.papers.clams.exhibits.complexity import (
     complexities,
@@ -97,14 +98,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         else:
             say(axes, "No LSTM has judged any of the constructions.")
     of = "Table 1's numbers" if labels.source == "published" else "the campaign's numbers"
-    return Exhibit(
-        "Accuracy of LSTMs by construction, over languages",
-        f"Mean (bars) and standard deviation (whiskers) over languages of {of}; the deviation "
-        "divides by the number of languages, which the paper doesn't say of its own.",
-        cells,
-        row_title="Construction",
-        figure=figure,
-    )
+    return Exhibit(**describe("fig2", of=of), cells=cells, figure=figure)
 
 
 # Figure 3
@@ -176,11 +170,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
             _draw_points(axes, cells)
     order = in_order(complexities(morphology))
     return Exhibit(
-        "Accuracy by morphological complexity",
-        "Average accuracy of the monolingual LSTMs and of multilingual BERT over the constructions "
-        "that they were scored on in every language, by the mean of quantified WALS "
-        f"features (Bentz et al. 2016).{_correlations(accuracies, order)}",
-        cells,
-        row_title="Language",
+        **describe("fig3", correlations=_correlations(accuracies, order)),
+        cells=cells,
         figure=figure,
     )

@@ -23,6 +23,7 @@ from blimpworks.exhibits.statements import (
     Recomputation,
     printed_statements,
 )
+from blimpworks.papers.clams.exhibits import describe
 from blimpworks.papers.clams.exhibits.common import (
     Accuracies,
     Selection,
@@ -164,12 +165,12 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
     cells = _claims(accuracies, column) + _features(morphology, column)
     cells += _correlations(accuracies, complexities(morphology), column)
     without = "" if not morphology.empty else " Without WALS there are no correlations."
-    caption = "Of the campaign's models; accuracies as shares of 1, correlations over languages."
+    description = describe("text", without=without)
     if labels.source == "published":
         stated, faults = printed_statements(
             read_printed(tables), RECOMPUTATION, lambda place: TITLES.get(place, ": ".join(place))
         )
         again = [cell for cell in stated if cell.column == AGAIN]
         cells = [*(cell for cell in stated if cell.column == PRINTED), *cells, *again]
-        caption = f"As the paper prints them, and from its tables and WALS. {faults}"
-    return Exhibit("The numbers of the text", caption + without, cells, row_title="Statement")
+        description = describe("text_published", faults=faults, without=without)
+    return Exhibit(**description, cells=cells)

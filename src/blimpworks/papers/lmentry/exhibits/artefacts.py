@@ -32,6 +32,7 @@ from blimpworks.papers.lmentry.analysis.verdicts import (
     WORDING,
     YES_NO,
 )
+from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.common import (
     cell_of,
     language_code,
@@ -156,17 +157,8 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
         below = ["Tasks that change most", *(cell.row for cell in single)]
         sections.append(named_section("Language", below, [*heads]))
     return Exhibit(
-        "What the rules decide: published and corrected verdicts on the same answers",
-        "Accuracy in percent, mean of the tasks and of "
-        f"{rows['model'].nunique()} models; how many verdicts change; and the change in points "
-        "by reason, which add up to it. No ASCII word: right by the published rules for lack of "
-        "a word that could contradict (right), wrong for lack of one that they want (wrong). "
-        "Capital letters: the published rules put the answer, and not the key, in lower case. "
-        "Yes or no: any or all words from a category. Wording: a pattern or rule that one of the "
-        "two lacks. Prompts counted: the published rules divide by the number that the settings "
-        "ask for, not by the number that there is.",
-        [*whole, *single],
-        row_title="Language",
+        **describe("artefacts", models=rows["model"].nunique()),
+        cells=[*whole, *single],
         heads=heads,
         sections=sections,
     )
@@ -225,10 +217,7 @@ def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
             panels[0][0].scatter([], [], label=name, **mark)
         figure.legend(loc="outside upper center", ncols=2)
     return Exhibit(
-        "What the rules decide, by language and group of tasks",
-        "Mean accuracy of the tasks of a group by the published and by the corrected rules, on "
-        f"the same answers of {rows['model'].nunique()} models.",
-        cells,
-        row_title="Language",
+        **describe("artefacts_fig", models=rows["model"].nunique()),
+        cells=cells,
         figure=figure,
     )

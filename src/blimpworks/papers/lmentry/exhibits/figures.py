@@ -26,6 +26,7 @@ from blimpworks.exhibits.style import (
     new_figure,
     say,
 )
+from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.common import (
     cell_of,
     group_of,
@@ -153,14 +154,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
                 _say(axes, "no score in these languages")
         panels[0].set_ylabel("mean LMentry score (%)")
     source = judged_by(labels) or " From the scores that Table 4 prints."
-    return Exhibit(
-        "LMentry score by size of the model",
-        "Mean over all models of a size class: XS below 2 billion parameters, S below 7, M below "
-        f"14, L from 14.{source}",
-        cells,
-        row_title="Language",
-        figure=figure,
-    )
+    return Exhibit(**describe("fig1", source=source), cells=cells, figure=figure)
 
 
 # Figure 2
@@ -227,13 +221,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
             handles = drawn[-1].get_legend_handles_labels()
             figure.legend(*handles, loc="outside upper center", ncols=2)
     source = judged_by(labels) or " From the scores that Table 4 prints."
-    return Exhibit(
-        "LMentry score of open-weight and open-data models",
-        f"Multilingual models of Table 3; dashed: mean of the group.{source}",
-        cells,
-        row_title="Model",
-        figure=figure,
-    )
+    return Exhibit(**describe("fig2", source=source), cells=cells, figure=figure)
 
 
 # Figure 3
@@ -265,10 +253,8 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
             say(axes, "no answers in English")
     source = judged_by(labels) or " From Tables 50 and 51."
     return Exhibit(
-        "Accuracy on each task in English",
-        f"Mean over {rows['model'].nunique()} models, the highest first.{source}",
-        cells,
-        row_title="Task",
+        **describe("fig3", models=rows["model"].nunique(), source=source),
+        cells=cells,
         figure=figure,
     )
 

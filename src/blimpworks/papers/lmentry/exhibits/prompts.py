@@ -21,6 +21,7 @@ from blimpworks.exhibits.shared import (
     read_printed,
     row_cell,
 )
+from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.common import (
     EVERY,
     SAMPLES,
@@ -75,20 +76,18 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
             for _, row in read_exhibit(printed, "table2").iterrows()
         ]
         cells += _sums(printed, labels)
-        languages = [*LANGUAGES]
-        caption = "Number of prompts, as printed: the sums of Table 54's columns."
+        languages, key = [*LANGUAGES], "table2_published"
     else:
-        items = read_prompts(tables["items"])
+        items, key = read_prompts(tables["items"]), "table2"
         languages = sorted(languages_of(items), key=lambda lang: language_name(lang, labels))
         cells = [
             count_of(items, (language_name(lang, labels), SAMPLES), (lang, "samples"), lang=lang)
             for lang in languages
         ]
         cells.append(count_of(items, (TOTAL, SAMPLES), (EVERY, "samples")))
-        caption = "Number of prompts of all tasks and their subsets."
     stub = {language_name(x, labels): {"Code": language_code(x, labels)} for x in languages}
     stub[TOTAL] = {"Code": ""}
-    return Exhibit("Prompts per language", caption, cells, row_title="Language", stub=stub)
+    return Exhibit(**describe(key), cells=cells, stub=stub)
 
 
 def _sums(printed: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
@@ -118,19 +117,13 @@ def table54(tables: Tables, labels: Labels) -> Exhibit:
             for (task, lang), row in printed.items()
         ]
         cells += _by_settings(read_plain(PROMPT_COUNTS, tables["prompt_counts"][0]), labels)
-        caption = (
-            "Number of prompts, as printed. It is three times the number that the settings ask "
-            "for; of sentences that start with a word (and words that start with a letter) "
-            "fewer are made outside English and Korean."
-        )
         order: Sequence[str] = PRINT_ORDER
+        key = "table54_published"
     else:
-        items = read_prompts(tables["items"])
-        cells = [*_counts(items, labels)]
-        caption = "Number of prompts, over all templates."
-        order = languages_of(items)
+        items, key = read_prompts(tables["items"]), "table54"
+        cells, order = [*_counts(items, labels)], languages_of(items)
     heads = {language_code(lang, labels): ("", language_code(lang, labels)) for lang in order}
-    return Exhibit("Prompts per task and language", caption, cells, row_title="Task", heads=heads)
+    return Exhibit(**describe(key), cells=cells, heads=heads)
 
 
 def _by_settings(counts: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
@@ -190,12 +183,8 @@ def counts(tables: Tables, labels: Labels) -> Exhibit:
             reasons.setdefault(row, {}).setdefault(reason, []).append(code)
     columns = dict.fromkeys(cell.column for cell in cells)
     return Exhibit(
-        "Prompts per task and language, as printed and as made",
-        f"Number of prompts over all templates: Table 54, and what the variant "
-        f"{facts['variant']} makes of the annotated resources. Table 54 has three times the number "
-        "that settings name, whether or not so many were made.",
-        cells,
-        row_title="Task",
+        **describe("counts", variant=facts["variant"]),
+        cells=cells,
         heads={c: (c.rpartition(" ")[0], c.rpartition(" ")[2]) for c in columns},
         remarks={cell.row: {WHY: _sentence(reasons.get(cell.row, {}))} for cell in cells},
         widths={WHY: 0.3},
@@ -226,7 +215,7 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
         own = read_exhibit(printed, "table7")
         langs = [*own["row"]]
         cells = _published_prompts(own, printed, packs, labels)
-        caption = f"As printed, with the numbers of Table 2. {unlike_print(cells)}"
+        description = describe("table7_published", wording=unlike_print(cells))
     else:
         items = read_prompts(tables["items"])
         langs = [*packs]
@@ -236,13 +225,11 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
         ]
         cells += [_system_cell(lang, packs[lang], SYSTEM, labels) for lang in langs]
         words = _words(printed, "table7")
-        caption = f"System prompts of the language packs. {_differences(packs, words, labels)}"
+        description = describe("table7", differences=_differences(packs, words, labels))
     rows = {language_name(lang, labels): lang for lang in langs}
     return Exhibit(
-        "System prompts",
-        caption,
-        cells,
-        row_title="Language",
+        **description,
+        cells=cells,
         stub={name: {"Code": language_code(lang, labels)} for name, lang in rows.items()},
         widths={SYSTEM: 0.6},
         textual=True,
@@ -307,19 +294,15 @@ def table8(tables: Tables, labels: Labels) -> Exhibit:
     """Table 8: the subsets of arguments, in words, and how many prompts there are of each."""
     if labels.source == "published":
         printed = read_printed(tables)
-        words = _words(printed, "table8")
+        words, form = _words(printed, "table8"), "table8_published"
         cells = [cell for key in PARENTS for cell in _counts_of_table54(printed, key)]
-        caption = "As printed, with sums over the languages of Table 54."
     else:
-        items = read_prompts(tables["items"])
+        items, form = read_prompts(tables["items"]), "table8"
         words = {key: TASK_NAMES[key].words for key in PARENTS}
         cells = [cell for key in PARENTS for cell in _counts_of_items(items, key)]
-        caption = "Prompts of all languages, and how many languages have any."
     return Exhibit(
-        "Subsets of arguments",
-        f"{caption} Robustness to the content of arguments compares the subsets of a task.",
-        cells,
-        row_title="Subset",
+        **describe(form),
+        cells=cells,
         stub={key: {"Task": task_name(task)} for key, task in PARENTS.items()},
         remarks={key: {"Arguments": words[key]} for key in PARENTS},
         widths={"Arguments": 0.5},

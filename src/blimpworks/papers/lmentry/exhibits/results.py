@@ -9,9 +9,11 @@ from typing import Any
 
 import pandas as pd
 
+from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import KINDS, MEAN, QUOTIENT, TOTAL, UNWEIGHTED, Formula
 from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
+from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.common import (
     cell_of,
     judged_by,
@@ -46,10 +48,6 @@ METRICS = {"lms": "LMS", "accuracy": "Acc."}
 FORMULAS_OF = {"lms": SCORE, "accuracy": MEAN_ACCURACY, "": ROBUSTNESS}
 """Formulas of a model's measured numbers; the empty name is that of Table 5's only metric."""
 AVERAGE_ROW, OF_ROWS = "Average", "Average of the rows"
-ROBUST = (
-    "Robustness: mean of argument order, argument content, template and adjacent tasks, each 100 "
-    "less the largest difference between what is compared (appendix A.2)."
-)
 SIZE, ANSWERS, SPOKEN = "Size", "Answers", "Languages"
 
 
@@ -81,11 +79,8 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     }
     columns = ["Name", SIZE, ANSWERS, SPOKEN]
     return Exhibit(
-        "The models, with size and languages",
-        "Models of the campaign, and their names in its catalogue: billions of parameters, answers "
-        "that were judged (of tasks and subsets), and languages with any.",
-        list(_judged(rows, labels)),
-        row_title="Model",
+        **describe("table3"),
+        cells=list(_judged(rows, labels)),
         stub=stub,
         sections=sections_of(models_of(rows), labels, columns, {}),
     )
@@ -101,11 +96,8 @@ def _printed_models(tables: Tables, labels: Labels) -> Exhibit:
         stub[name] = {"Name": str(printed[model, "name"]["text"])}
         remarks[name] = {SPOKEN: str(printed[model, "languages"]["text"])}
     return Exhibit(
-        "The models, with size and languages",
-        "As printed. The names of Llama-3.2 lack their suffix: the models are those tuned on "
-        "instructions (Llama-3.2-1B-Instruct and Llama-3.2-3B-Instruct).",
-        cells,
-        row_title="Model",
+        **describe("table3_published"),
+        cells=cells,
         stub=stub,
         remarks=remarks,
         sections=sections_of([*MODELS], labels, ["Name", SIZE, SPOKEN], {}),
@@ -151,20 +143,18 @@ def _measured(rows: pd.DataFrame, metrics: Sequence[str], labels: Labels) -> Ite
             yield cell_of(inside, place, mean, "accuracies", where, stands_for=(AVERAGE, key))
 
 
-def _measured_table(
-    title: str, caption: str, metrics: Sequence[str], tables: Tables, labels: Labels
-) -> Exhibit:
+def _measured_table(key: str, metrics: Sequence[str], tables: Tables, labels: Labels) -> Exhibit:
     rows = read_accuracies(tables, labels)
     cells = list(_measured(rows, metrics, labels))
-    caption += judged_by(labels)
+    judged = judged_by(labels)
     unscored = sorted({language_code(x, labels) for x in languages_of(rows)} - _codes(cells))
     if unscored:
-        caption += (
+        judged += (
             f" Without a score in {', '.join(unscored)}: a score needs accuracies by template and "
             "by the position of the answer."
         )
     codes = [_heading(lang, m, labels) for lang in languages_of(rows) for m in metrics]
-    return _layout(title, caption, cells, models_of(rows), codes, labels)
+    return _layout(describe(key, judged=judged), cells, models_of(rows), codes, labels)
 
 
 def _codes(cells: Sequence[Cell]) -> set[str]:
@@ -173,8 +163,7 @@ def _codes(cells: Sequence[Cell]) -> set[str]:
 
 
 def _layout(
-    title: str,
-    caption: str,
+    description: Description,
     cells: list[Cell],
     models: Sequence[str],
     columns: Sequence[str],
@@ -185,7 +174,7 @@ def _layout(
     present_columns = [column for column in columns if any(cell.column == column for cell in cells)]
     heads = {c: (c.split()[0], c.split()[1]) for c in present_columns if " " in c}
     sections = sections_of(models, labels, present_columns, below)
-    return Exhibit(title, caption, cells, row_title="Model", heads=heads, sections=sections)
+    return Exhibit(**description, cells=cells, heads=heads, sections=sections)
 
 
 # Published
@@ -262,13 +251,8 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     The published form has hidden cells of what Tables 5 and 34 to 51 make of its numbers, and
     a row of averages of its own rows.
     """
-    title = "LMentry score and accuracy by model and language"
-    caption = (
-        "Acc.: accuracy in percent, unweighted mean of a language's tasks (25; 24 in Basque, and "
-        "in Galician as printed). LMS: accuracy × robustness (Table 5)."
-    )
     if labels.source == "measured":
-        return _measured_table(title, caption, tuple(METRICS), tables, labels)
+        return _measured_table("table4", tuple(METRICS), tables, labels)
     printed = read_printed(tables)
     own = read_exhibit(printed, "table4")
     rows = read_accuracies(tables, labels)
@@ -278,12 +262,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     cells += _again(printed, "lms", PRODUCT, "Table 5", *factors, labels)
     cells += _accuracies(rows, tasks_of(rows), labels)
     columns = [_heading(lang, m, labels) for lang in LANGUAGES for m in METRICS]
-    caption += (
-        " Average: as printed; it is not that of the 18 rows, which stands below, and would fit "
-        "a 19th model that the table leaves out. In Korean, German and Portuguese the scorers "
-        "decide more than the models do (see Tables 44 to 49)."
-    )
-    return _layout(f"{title}, as printed", caption, cells, [*MODELS], columns, labels)
+    return _layout(describe("table4_published"), cells, [*MODELS], columns, labels)
 
 
 def table5(tables: Tables, labels: Labels) -> Exhibit:
@@ -292,14 +271,12 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
     The published form has hidden cells of what Table 4 makes of its numbers, and a row of
     averages of its own rows.
     """
-    title = "Robustness by model and language"
     if labels.source == "measured":
-        return _measured_table(title, ROBUST, ("",), tables, labels)
+        return _measured_table("table5", ("",), tables, labels)
     printed = read_printed(tables)
     own = read_exhibit(printed, "table5")
     cells = [*_printed(own, ("",), labels), *_averages(own, ("",), labels)]
     factors = ("table4", ["{} lms", "{} accuracy"])
     cells += _again(printed, "", QUOTIENT, "Table 4", *factors, labels)
     columns = [_heading(lang, "", labels) for lang in LANGUAGES]
-    caption = f"{ROBUST} Average: as printed, and below it that of the 18 rows."
-    return _layout(f"{title}, as printed", caption, cells, [*MODELS], columns, labels)
+    return _layout(describe("table5_published"), cells, [*MODELS], columns, labels)

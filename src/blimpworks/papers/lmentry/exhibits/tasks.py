@@ -14,6 +14,7 @@ from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import ACCURACY
 from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
+from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.common import (
     cell_of,
     group_of,
@@ -211,28 +212,19 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
     The published form has hidden cells of the ranks that Tables 34, 35, 50 and 51 give.
     """
     rows = read_accuracies(tables, labels)
-    title = "Tasks with the highest and lowest mean accuracy"
-    caption = "Names of the first and the last five tasks, in descending order of accuracy, mean "
-    caption += "over the open-weight and the open-data multilingual models of Table 3."
     if labels.source == "measured":
-        cells = [*_ends(rows, labels)]
-        caption += judged_by(labels)
+        cells, key = [*_ends(rows, labels)], "table6"
     else:
-        title += ", as printed"
+        key = "table6_published"
         cells = [*_printed_ranks(read_exhibit(read_printed(tables), "table6"), labels)]
         places = {cell.stands_for for cell in cells}
         for lang, group in product(RANKED, GROUPS):
             again = _ranks(rows, lang, group, labels)
             cells += [cell for _, cell in again if cell.stands_for in places]
-        caption += (
-            " As printed: the open-weight lists follow from the tables of accuracies; the "
-            "open-data lists do so, as sets, without EuroLLM-9B alone. With all six models all "
-            "words from category is among the English top five in place of sentence not "
-            "containing, and more letters among the Italian in place of word not containing."
-        )
     columns = [f"{name} {end}" for _, name in GROUPS.values() for end in ("top 5", "bottom 5")]
     heads = {column: (column.split()[0], column.partition(" ")[2]) for column in columns}
-    return Exhibit(title, caption, cells, row_title="Language", heads=heads, textual=True)
+    description = describe(key, judged=judged_by(labels))
+    return Exhibit(**description, cells=cells, heads=heads, textual=True)
 
 
 def _printed_ranks(printed: pd.DataFrame, labels: Labels) -> Iterator[Cell]:

@@ -17,6 +17,7 @@ import pandas as pd
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import TEXT
 from blimpworks.exhibits.shared import Tables, printed_text_cell, read_printed
+from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.common import (
     SAMPLES,
     count_of,
@@ -100,11 +101,8 @@ def _measured_examples(tables: Tables, labels: Labels) -> Exhibit:
     lang = prompts[0]["lang"]
     answers = {long_name(prompt["phenomenon"]): {ANSWER: _answer(prompt)} for prompt in prompts}
     return Exhibit(
-        "An example of each task",
-        f"The first prompt of each task in {language_name(lang, labels)}, with its answer; where "
-        "many answers are right, what they have in common.",
-        [_prompt_cell(prompt) for prompt in prompts],
-        row_title="Task",
+        **describe("table1", language=language_name(lang, labels)),
+        cells=[_prompt_cell(prompt) for prompt in prompts],
         remarks=answers,
         widths={EXAMPLE: 0.5, ANSWER: 0.22},
         textual=True,
@@ -149,10 +147,8 @@ def _published_examples(tables: Tables) -> Exhibit:
             cell = pack_cell(pack.lang, f"{task}.{number}", (name, "From the template"), text)
             cells.append(replace(cell, printed=False, stands_for=(task, row["column"])))
     return Exhibit(
-        "An example of each task",
-        f"As printed, without answers. {unlike_print(cells)}",
-        cells,
-        row_title="Task",
+        **describe("table1_published", wording=unlike_print(cells)),
+        cells=cells,
         widths={EXAMPLE: 0.7},
         textual=True,
     )
@@ -284,10 +280,8 @@ def template_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     }
     width = 0.64 / (1 + (CORRECTED in columns))
     return Exhibit(
-        f"Templates: {long_name(templates.task).lower()}",
-        f"{caption} Arguments of a prompt are named in their places.",
-        cells,
-        row_title="No.",
+        **describe("templates", task=long_name(templates.task).lower(), caption=caption),
+        cells=cells,
         widths=dict.fromkeys([TEMPLATE, CORRECTED], round(width, 2)),
         sections=_sections(templates, langs, columns),
         textual=True,

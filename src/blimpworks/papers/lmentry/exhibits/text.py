@@ -6,6 +6,7 @@ from blimpworks.exhibits.exhibit import Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, LARGEST, QUOTIENT, of_row
 from blimpworks.exhibits.shared import Tables, read_printed
 from blimpworks.exhibits.statements import Place, Recomputation, printed_statements
+from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.formulas import (
     COLUMNS_BY_VALUE,
     FIVE,
@@ -44,12 +45,4 @@ def _title(place: Place) -> str:
 def text(tables: Tables, labels: Labels) -> Exhibit:
     """What the text says of the benchmark, the models, the annotators and the results."""
     cells, _ = printed_statements(read_printed(tables), RECOMPUTATION, _title)
-    return Exhibit(
-        "Statements about the benchmark, the models and the results",
-        "As the paper prints them, beside what its tables make of them. Averages of models are "
-        "those that Table 4 prints, which its rows do not have. The leads of English and the level "
-        "of robustness are bounds: the leads hold once they are rounded to whole points, the "
-        "level does not.",
-        cells,
-        row_title="Statement",
-    )
+    return Exhibit(**describe("text"), cells=cells)

@@ -36,6 +36,7 @@ from blimpworks.papers.multiblimp.analysis.margins import (
     TYPE,
     UNKNOWN,
 )
+from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.accuracies import accuracy_cell, read_accuracies
 from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA, read_frames
 from blimpworks.tables import REGRESSIONS
@@ -127,10 +128,8 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
             say(grid[0], "a single model")
             contents.append("the campaign has no two models to compare")
     return Exhibit(
-        "Models against each other, language by language",
-        f"Accuracy per language; {'; '.join(contents)}. Broken line: equal accuracy.",
-        list(cells.values()),
-        row_title="Language",
+        **describe("fig6", panels="; ".join(contents)),
+        cells=list(cells.values()),
         figure=figure,
     )
 
@@ -228,11 +227,7 @@ def fig7(tables: Tables, labels: Labels) -> Exhibit:
             say(axes, "nothing could be estimated")
     remarks = everything[everything["analysis"] != ANALYSIS]
     return Exhibit(
-        "What drives the margin",
-        "Least squares on the difference of log-probabilities of each pair, one regression per "
-        "model; coefficients in nats, with 95 % intervals, of a factor per standard deviation. "
-        + " ".join(_remarks(remarks, set(names), labels)),
-        [_coefficient(row, names, labels) for _, row in terms.iterrows()],
-        row_title="Factor",
+        **describe("fig7", remarks=" ".join(_remarks(remarks, set(names), labels))),
+        cells=[_coefficient(row, names, labels) for _, row in terms.iterrows()],
         figure=figure,
     )

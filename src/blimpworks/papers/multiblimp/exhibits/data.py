@@ -12,6 +12,7 @@ import pandas as pd
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, KINDS, TOTAL, Formula
 from blimpworks.exhibits.shared import Tables, printed_cell
+from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.common import (
     CERTAIN,
     FEATURES,
@@ -106,12 +107,8 @@ def _table2_layout(cells: Sequence[Cell], rows: Mapping[str, str], caption: str)
     sections = table2_sections(rows)
     columns = [column for section in sections for column in section.columns]
     return Exhibit(
-        "Languages with at least ten pairs per agreement condition",
-        f"{caption} with at least {ENOUGH_PAIRS} pairs, by value on the subject and word order "
-        "(SV: subject before verb); in brackets, those with as many pairs whose agreement is "
-        "certain.",
-        list(cells),
-        row_title="Agreement",
+        **describe("table2", caption=caption, enough=ENOUGH_PAIRS),
+        cells=list(cells),
         heads={column: (column.split()[0], column.split()[1]) for column in columns},
         sections=sections,
     )
@@ -176,11 +173,9 @@ WITH_PAIRS = IN_TABLE4 - 2
 TABLE4_STUB = ("Language", "Corpus", "Characteristics")
 
 
-def _table4_layout(cells: list[Cell], texts: dict[str, tuple[str, ...]], caption: str) -> Exhibit:
-    """Table 4 of cells and, by treebank, the texts before them."""
-    stub = {row: dict(zip(TABLE4_STUB, before, strict=False)) for row, before in texts.items()}
-    title = "Excluded treebanks with reasons"
-    return Exhibit(title, caption, cells, row_title="Treebank", stub=stub, named=False)
+def _table4_stub(texts: dict[str, tuple[str, ...]]) -> dict[str, dict[str, str]]:
+    """What stands before the cells of Table 4, from texts by treebank."""
+    return {row: dict(zip(TABLE4_STUB, before, strict=False)) for row, before in texts.items()}
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
@@ -197,14 +192,14 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
             cell = Cell(treebank, "Sentences read", n, str(n), COUNT, "sentences", where, n=n)
             cells.append(cell)
             texts[treebank] = (labels.languages[lang], treebank.partition("-")[2], reason)
-    caption = (
-        f"Treebanks of the campaign's {len(labels.languages)} languages that are left out. The "
-        f"paper's list has {IN_TABLE4 - len(texts)} more: Vietnamese-TueCL and Classical "
-        "Chinese-TueCL, of languages that it has no pairs of"
-        + (", and those of languages that the campaign has not" if len(texts) < WITH_PAIRS else "")
-        + "."
+    others = ", and those of languages that the campaign has not"
+    description = describe(
+        "table4",
+        languages=len(labels.languages),
+        more=IN_TABLE4 - len(texts),
+        others=others if len(texts) < WITH_PAIRS else "",
     )
-    return _table4_layout(cells, texts, caption)
+    return Exhibit(**description, cells=cells, stub=_table4_stub(texts), named=False)
 
 
 def _printed_table4(tables: Tables) -> Exhibit:
@@ -216,13 +211,8 @@ def _printed_table4(tables: Tables) -> Exhibit:
         language, _, corpus = row["row"].removeprefix("UD_").partition("-")
         cells.append(Cell(row["row"], TABLE4_STUB[2], 1, row["text"], COUNT, "published", where))
         texts[row["row"]] = (language.replace("_", " "), corpus)
-    caption = (
-        "As the paper lists them; corpora are named as in UD. Not in the list: of the Japanese "
-        "treebanks the authors' code reads GSD, PUD and BCCWJ alone."
-    )
-    exhibit = _table4_layout(cells, texts, caption)
-    exhibit.textual = True
-    return exhibit
+    description, stub = describe("table4_published"), _table4_stub(texts)
+    return Exhibit(**description, cells=cells, stub=stub, named=False, textual=True)
 
 
 # Funnel
@@ -248,11 +238,8 @@ def funnel(tables: Tables, labels: Labels) -> Exhibit:
     columns = list(dict.fromkeys(cell.column for cell in cells))
     rows = {row: row for row in (*labels.languages.values(), "All")}
     return Exhibit(
-        "Pair generation, stage by stage",
-        "Counts after each stage, over all phenomena; columns with a dash count what a filter "
-        "dropped. The pairs' candidates are those of each phenomenon, added up.",
-        cells,
-        row_title="Language",
+        **describe("funnel"),
+        cells=cells,
         heads={column: ("", column.partition(": ")[2]) for column in columns},
         sections=[
             Section(part, rows, [name for name in columns if name.startswith(f"{part}: ")])

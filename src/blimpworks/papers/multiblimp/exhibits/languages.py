@@ -23,6 +23,7 @@ from blimpworks.exhibits.style import (
     house_style,
     new_figure,
 )
+from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.common import CERTAIN, printed_rows, read_items
 
 DIVIDED = (("certain", CERTAIN, BLUE), ("uncertain", ("?",), ORANGE))
@@ -133,16 +134,11 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     if labels.source == "published":
         names, sizes = labels.languages, _sizes(tables, labels)
         cells = [_cell(labels, names[lang], "pairs", lang, n) for lang, n in sizes.items()]
-        caption = "Pairs per language." + _limits(labels)
+        description = describe("fig3_published", limits=_limits(labels))
     else:
         cells = _count_cells(read_items(tables["items"], ["lang", "label"]), labels)
-        caption = (
-            "Pairs per language after sampling, by whether the binomial tests are certain that "
-            "the language agrees in the pair's condition; languages without pairs are left out."
-        )
-    figure = pairs_figure(_counts(cells))
-    title = "Minimal pairs per language"
-    return Exhibit(title, caption, cells, row_title="Language", figure=figure)
+        description = describe("fig3")
+    return Exhibit(**description, cells=cells, figure=pairs_figure(_counts(cells)))
 
 
 # Figure 4
@@ -206,10 +202,8 @@ def fig4(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 4: families of the languages that have pairs, by languages and by pairs."""
     cells = _family_cells(_sizes(tables, labels), labels)
     return Exhibit(
-        "Language families",
-        "Languages with pairs, and their pairs after sampling, by family." + _limits(labels),
-        cells,
-        row_title="Family",
+        **describe("fig4", limits=_limits(labels)),
+        cells=cells,
         figure=families_figure(cells),
     )
 
@@ -285,10 +279,7 @@ def figb1(tables: Tables, labels: Labels) -> Exhibit:
     ]
     families = {labels.languages[lang]: f for lang, f in labels.facts["families"].items()}
     return Exhibit(
-        "Languages by family",
-        "Pairs after sampling of each language, under its family, whose languages with pairs "
-        "are counted in brackets." + _limits(labels),
-        cells,
-        row_title="Language",
+        **describe("figb1", limits=_limits(labels)),
+        cells=cells,
         figure=languages_figure(cells, families),
     )

@@ -9,10 +9,12 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Exhibit, Labels
 from blimpworks.exhibits.pen import BAND, FAINT, Pen, Run, canvas
 from blimpworks.exhibits.shared import Tables
 from blimpworks.exhibits.style import PAGE_INCHES, house_style, new_figure, say
+from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA
 from blimpworks.papers.multiblimp.exhibits.stage_boxes import (
     SMALL,
@@ -27,7 +29,6 @@ from blimpworks.papers.multiblimp.exhibits.stage_cells import COLUMN, stage_cell
 from blimpworks.papers.multiblimp.exhibits.stage_tree import draw_tree
 from blimpworks.papers.multiblimp.exhibits.stages import Stages, follow_pair
 
-TITLE = "How a minimal pair is made"
 WIDTH = PAGE_INCHES * 72
 EDGE, INNER, HEAD, GUTTER = 1.0, 6.0, 14.0, 13.0
 """Around the figure, inside a box, height of a box's heading, between boxes [points]."""
@@ -133,25 +134,21 @@ def _downwards(pen: Pen, rows: Sequence[Sequence[Box]], heights: Sequence[float]
 
 def _empty(language: str) -> Exhibit:
     """The figure of a language without pairs."""
-    text = f"{language} has no pairs"
     with house_style():
         figure = new_figure(PAGE_INCHES, 1.2)
-        say(figure.subplots(), text)
-    caption = f"{text}: name another language in multiblimp.exhibits.figure2_language."
-    return Exhibit(TITLE, caption, [], figure=figure)
+        say(figure.subplots(), f"{language} has no pairs")
+    return Exhibit(**describe("fig2_empty", language=language), cells=[], figure=figure)
 
 
-def _caption(stages: Stages, spelling: Spelling, language: str) -> str:
+def _description(stages: Stages, spelling: Spelling, language: str) -> Description:
     construction, feature = PHENOMENA[stages.item["phenomenon"]]
     numbered = ", ".join(f"{number} {text}" for text, number in spelling.numbers.items())
-    return (
-        f"One {language} pair of {construction.lower()} agreement in {feature.lower()} "
-        "at every stage, as the campaign's tables have it: the words of the sentence with what the "
-        "treebank says of them; subject and agreeing word; how often verbs agree with such "
-        "subjects in the language, with the binomial test; the lexicon's entries for the word; "
-        "both sentences; and the draw from the pairs of its condition. "
-        "Subject in blue, agreeing word in green, the form in its place in red."
-        + (f" Words: {numbered}." if numbered else "")
+    return describe(
+        "fig2",
+        language=language,
+        construction=construction.lower(),
+        feature=feature.lower(),
+        words=f" Words: {numbered}." if numbered else "",
     )
 
 
@@ -171,10 +168,8 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     with house_style():
         figure = draw(stages, spelling, language, choice)
     return Exhibit(
-        TITLE,
-        _caption(stages, spelling, language),
-        [each.cell for each in cells],
-        row_title="What",
+        **_description(stages, spelling, language),
+        cells=[each.cell for each in cells],
         stub={each.cell.row: {"Stage": each.stage} for each in cells},
         figure=figure,
         textual=True,

@@ -12,6 +12,7 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import TOTAL, select_rows
 from blimpworks.exhibits.shared import Tables
+from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.common import read_frames
 from blimpworks.papers.multiblimp.exhibits.facts import COMPLETE
 from blimpworks.papers.multiblimp.exhibits.formulas import ratio
@@ -59,15 +60,6 @@ def _matching(cells: Sequence[Cell], published: Mapping[str, int]) -> int:
     return sum(items.get(lang) == n for lang, n in published.items())
 
 
-def _caption(cells: Sequence[Cell], published: Mapping[str, int], incomplete: int) -> str:
-    return (
-        "Pairs before sampling and items after it; items by those of the release; "
-        f"{_matching(cells, published)} of {len(published)} languages have exactly as many. "
-        f"{incomplete} lack some of the treebank files and UniMorph tables that the paper used. "
-        "Reason: why the number differs, where that is known."
-    )
-
-
 def regeneration(tables: Tables, labels: Labels) -> Exhibit:
     """Items of each language against the release, what its sources lack, why it differs.
 
@@ -89,12 +81,14 @@ def regeneration(tables: Tables, labels: Labels) -> Exhibit:
             "Sources missing": sources[lang],
             "Reason": reasons.get(lang, "") if differs else "",
         }
-    caption = _caption(cells, published, sum(text != COMPLETE for text in sources.values()))
     return Exhibit(
-        "Pairs regenerated, against the release",
-        caption,
-        [*cells, *_cells(funnel, ALL, sum(published.values()), {})],
-        row_title="Language",
+        **describe(
+            "regeneration",
+            matching=_matching(cells, published),
+            published=len(published),
+            incomplete=sum(text != COMPLETE for text in sources.values()),
+        ),
+        cells=[*cells, *_cells(funnel, ALL, sum(published.values()), {})],
         stub={name: stub[name] for name in (*labels.languages.values(), ALL)},
         remarks=remarks,
         widths={"Sources missing": 0.2, "Reason": 0.25},

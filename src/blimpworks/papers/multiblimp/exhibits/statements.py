@@ -10,6 +10,7 @@ from blimpworks.exhibits.formulas import COUNT, QUOTIENT, of_row
 from blimpworks.exhibits.shared import Tables, read_plain, read_printed
 from blimpworks.exhibits.statements import VALUE, Place, Recomputation, printed_statements
 from blimpworks.papers.multiblimp.analysis.regressions import CHAT, SIZE, why_no_size
+from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.accuracies import read_accuracies
 from blimpworks.papers.multiblimp.exhibits.evaluation import form_of_test
 from blimpworks.papers.multiblimp.exhibits.formulas import win_share, wins, won
@@ -99,13 +100,8 @@ def text72_73(tables: Tables, labels: Labels) -> Exhibit:
     for a, b, group in labels.facts["pairs"]:
         cells += _pair_cells(comparisons, a, b, group, labels)
     return Exhibit(
-        "What drives accuracy, and which model is better: the numbers in the text",
-        "Least squares over the models' accuracies; number of languages on which one model is "
-        f"better than the other by McNemar's test (p < {WINS_BELOW}; {form_of_test(labels)}), and "
-        "the share of those that a model was made for. The level is the one that section 7.3 "
-        f"gives for the two sizes of Llama3; that it holds for all is our choice.{missing}",
-        cells,
-        row_title="Statement",
+        **describe("text72_73", level=WINS_BELOW, test=form_of_test(labels), missing=missing),
+        cells=cells,
     )
 
 
@@ -132,12 +128,4 @@ def _published(tables: Tables, labels: Labels) -> Exhibit:
         lambda place: _statement(place, labels),
         exhibit="text72_73",
     )
-    return Exhibit(
-        "What drives accuracy, and which model is better: the numbers in the text, as printed",
-        "As the paper prints them, beside what other printed numbers make of them: quotients of "
-        "counts, and Table 3. The regression and the tests need the models' judgements. The paper "
-        "gives the effect of size no unit; that it is per standard deviation of the logarithm, as "
-        "in our own regression, is inferred from the ratio of the two errors. " + faults,
-        cells,
-        row_title="Statement",
-    )
+    return Exhibit(**describe("text72_73_published", faults=faults), cells=cells)

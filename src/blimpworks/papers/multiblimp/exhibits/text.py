@@ -6,6 +6,7 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, Formula, of_row, select_rows
 from blimpworks.exhibits.shared import Tables, read_printed
 from blimpworks.exhibits.statements import VALUE, Place, Recomputation, printed_statements
+from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.common import read_items
 from blimpworks.papers.multiblimp.exhibits.formulas import DIFFERENCE, ENOUGH_PAIRS, LANGUAGES
 
@@ -29,22 +30,18 @@ MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {
 
 def text(tables: Tables, labels: Labels) -> Exhibit:
     """What the text says of the resources, the pairs and the models, apart from 7.2 and 7.3."""
-    title = "Statements about the data and the models"
     if labels.source == "published":
         cells, faults = printed_statements(
             read_printed(tables), RECOMPUTATION, lambda place: _title(place, labels)
         )
-        caption = "As the paper prints them, beside what its tables make of them. "
-        return Exhibit(title, caption + faults, cells, row_title="Statement")
+        return Exhibit(**describe("text_published", faults=faults), cells=cells)
     items = read_items(tables["items"], ["lang", "phenomenon"])
     cells = []
     for place, (name, formula, where) in MEASURED.items():
         value = formula(select_rows(items, where))
         words = f"{value:,.0f}"
         cells.append(Cell(name, VALUE, value, words, formula, "items", where, stands_for=place))
-    caption = "Pairs and languages of this campaign; an agreement type counts where a language "
-    caption += f"has at least {ENOUGH_PAIRS} pairs of it."
-    return Exhibit(title, caption, cells, row_title="Statement")
+    return Exhibit(**describe("text", enough=ENOUGH_PAIRS), cells=cells)
 
 
 def _title(place: Place, labels: Labels) -> str:

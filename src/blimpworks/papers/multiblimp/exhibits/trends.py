@@ -28,6 +28,7 @@ from blimpworks.exhibits.style import (
 )
 from blimpworks.papers.multiblimp.analysis.frequencies import RANKED_BY
 from blimpworks.papers.multiblimp.analysis.regressions import ENOUGH_LANGUAGES, FREQUENCY, logistic
+from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.accuracies import accuracy_cell, read_accuracies
 from blimpworks.papers.multiblimp.exhibits.common import printed_rows, read_frames
 from blimpworks.tables import FREQUENCIES, REGRESSIONS, RESIDUALS
@@ -162,11 +163,12 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
         else:
             say(axes, "no language's frequency is known")
     return Exhibit(
-        "Accuracy by language frequency",
-        f"{labels.models.get(model, model)}: accuracy per language by its characters in GlotCC. "
-        + (_trend_caption(curve, points, len(rows)) if paths else WITHOUT),
-        cells,
-        row_title="Language",
+        **describe(
+            "fig1",
+            model=labels.models.get(model, model),
+            trend=_trend_caption(curve, points, len(rows)) if paths else WITHOUT,
+        ),
+        cells=cells,
         figure=figure,
     )
 
@@ -254,12 +256,12 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
     unknown = f" Dotted: {counted(len(unsized), 'model')} of unknown size."
     unknown = unknown if len(unsized) else ""
     return Exhibit(
-        "Accuracy by model size",
-        "Accuracy over all pairs, by the number of parameters (log scale); filled: base models, "
-        f"open: post-trained ones.{unknown}"
-        + (" As far as Table 3 prints it." if labels.source == "published" else ""),
-        list(cells.values()),
-        row_title="Model",
+        **describe(
+            "fig5",
+            unknown=unknown,
+            limits=" As far as Table 3 prints it." if labels.source == "published" else "",
+        ),
+        cells=list(cells.values()),
         figure=figure,
     )
 

@@ -10,6 +10,7 @@ import pandas as pd
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import MEAN
 from blimpworks.exhibits.shared import Tables, best_of_each, printed_cell
+from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.accuracies import (
     Place,
     accuracy_cell,
@@ -86,12 +87,8 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     models = [cell for cell in cells if cell.row != names.get(HUMAN)]
     best = set() if published else _best(models, "column")
     return Exhibit(
-        "Accuracy per phenomenon",
-        f"Percentage of pairs whose grammatical sentence {preferred(rows, labels)} (of people: "
-        "that they accept), as the unweighted mean of a phenomenon's paradigms; average: "
-        f"unweighted mean of the phenomena.{origin}",
-        cells,
-        row_title="Model",
+        **describe("table4", preferred=preferred(rows, labels), origin=origin),
+        cells=cells,
         bold=best,
     )
 
@@ -146,11 +143,8 @@ def _paradigm_table(
     cells = _paradigm_rows(rows, names, printed_of(tables, labels, exhibit), labels)
     none = "" if names else " The campaign has judged with no such model."
     return Exhibit(
-        f"Accuracy per paradigm, {kind} models",
-        f"Percentage of pairs whose grammatical sentence {preferred(rows, labels)}; average: "
-        f"unweighted mean of the models shown; best of each row in bold.{none}",
-        cells,
-        row_title="Paradigm",
+        **describe("paradigms", kind=kind, preferred=preferred(rows, labels), none=none),
+        cells=cells,
         heads=_headings(list(names.values())),
         bold=_best(cells, "row"),
     )
@@ -210,11 +204,8 @@ def table9(tables: Tables, labels: Labels) -> Exhibit:
         "many pairs, of means from those of the paradigms"
     )
     return Exhibit(
-        "Accuracy of people per paradigm",
-        "Percentage of pairs whose grammatical sentence people chose; average: unweighted mean "
-        f"of the paradigms{'' if published else how}.",
-        cells,
-        row_title="Paradigm",
+        **describe("table9", how="" if published else how),
+        cells=cells,
         stub={} if published else {cell.row: {PAIRS: f"{cell.n:,}"} for cell in cells},
         remarks={} if published else {cell.row: {INTERVAL: _interval_text(cell)} for cell in cells},
     )

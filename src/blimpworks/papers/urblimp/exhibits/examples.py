@@ -17,6 +17,7 @@ from blimpworks.exhibits.fonts import font_for
 from blimpworks.exhibits.html import direction
 from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.exhibits.style import BLUE, ORANGE, PAGE_INCHES, house_style, new_figure, say
+from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.accuracies import formula_cell
 from blimpworks.papers.urblimp.exhibits.formulas import BITS, BITS_PER_TOKEN
 from blimpworks.papers.urblimp.exhibits.models import names_of
@@ -31,7 +32,6 @@ WORD, END = "Word", "(end)"
 TOTAL, PER_TOKEN = "in all", "per token"
 WIDTH = 0.4
 """Of a bar, where the distance of two words is 1."""
-TITLE = "A pair that lengths decide"
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def _empty() -> Exhibit:
     with house_style():
         figure = new_figure(PAGE_INCHES, 1.2)
         say(figure.subplots(), "no pair is decided differently")
-    return Exhibit(TITLE, "No pair is decided differently by token and in sum.", [], figure=figure)
+    return Exhibit(**describe("examples_fig_empty"), cells=[], figure=figure)
 
 
 def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
@@ -161,14 +161,13 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     numbered = ", ".join(f"{number} {stub[WORD]}" for number, stub in words.items())
     listed = "" if family else f" Words: {numbered}."
     return Exhibit(
-        TITLE,
-        f"A pair of the paradigm {PARADIGMS[where['paradigm']]} in bits of "
-        f"{names_of(labels.models)[where['model']]}: of the paradigm with most deletions, among "
-        "the pairs that the two decide differently (short ones, if there are), that whose means "
-        "per token are furthest apart. In sum the model prefers the sentence of fewer bits; by "
-        f"perplexity that of fewer bits per token.{listed}",
-        cells,
-        row_title="Place",
+        **describe(
+            "examples_fig",
+            paradigm=PARADIGMS[where["paradigm"]],
+            model=names_of(labels.models)[where["model"]],
+            listed=listed,
+        ),
+        cells=cells,
         stub={**words, TOTAL: {WORD: ""}, PER_TOKEN: {WORD: ""}},
         figure=figure,
         written_in={(row, WORD): tag_of(where["lang"]) for row in words},

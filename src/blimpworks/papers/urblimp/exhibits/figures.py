@@ -15,6 +15,7 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.plotting import BARS, POINTS, frame_of, with_ends
 from blimpworks.exhibits.shared import Tables
 from blimpworks.exhibits.style import BLUE, COLUMN_INCHES, colours, house_style, new_figure, say
+from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.accuracies import accuracy_cell, complete, read_paradigms
 from blimpworks.papers.urblimp.exhibits.models import RIVALS, chosen, family, names_of
 from blimpworks.papers.urblimp.phenomena import HUMAN, PARADIGMS
@@ -78,13 +79,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
             _draw_bars(axes, cells)
         else:
             say(axes, "not judged")
-    return Exhibit(
-        "Subject-verb agreement in gender, by family of models",
-        "Accuracy of the best model of each family on the paradigm, with 95 % Wilson interval.",
-        cells,
-        row_title="Model",
-        figure=figure,
-    )
+    return Exhibit(**describe("fig1"), cells=cells, figure=figure)
 
 
 # Figure 2
@@ -141,11 +136,4 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
             figure.legend(loc="outside upper center", ncols=3, handletextpad=0.1, columnspacing=0.8)
         else:
             say(axes, "no model has judged all paradigms")
-    return Exhibit(
-        "Models by paradigm",
-        "Accuracy on each paradigm. S-V: subject-verb, V-O: verb-object, N-Adj: noun-adjective; "
-        "DOM: differential object marking.",
-        cells,
-        row_title="Paradigm",
-        figure=figure,
-    )
+    return Exhibit(**describe("fig2"), cells=cells, figure=figure)

@@ -15,6 +15,7 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import TOTAL, select_rows
 from blimpworks.exhibits.shared import Tables, counted, read_plain
 from blimpworks.exhibits.style import BLUE, GREY, ORANGE, PAGE_INCHES, house_style, new_figure, say
+from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.accuracies import formula_cell
 from blimpworks.papers.urblimp.exhibits.formulas import percent_of
 from blimpworks.papers.urblimp.exhibits.models import names_of
@@ -130,17 +131,7 @@ def lengths(tables: Tables, labels: Labels) -> Exhibit:
             own = list(make(rows, evaluation))
             cells += own
             sections.append(_section(title, own, evaluation.name))
-    return Exhibit(
-        "Decisions by token and in sum",
-        "In percent: pairs whose two sentences have different numbers of tokens by the model's "
-        "own cut; pairs whose grammatical sentence has the higher mean of its tokens' "
-        "log-probabilities (the lower perplexity), and the higher sum; pairs that the two decide "
-        f"differently. {WHY}.",
-        cells,
-        row_title="Kind of pair",
-        heads=HEADS,
-        sections=sections,
-    )
+    return Exhibit(**describe("lengths", why=WHY), cells=cells, heads=HEADS, sections=sections)
 
 
 # Figure
@@ -188,12 +179,4 @@ def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
             figure.supxlabel("accuracy (%)", fontsize=8)
         else:
             say(figure.subplots(), "no scores")
-    return Exhibit(
-        "Decisions by token and in sum, by kind of change",
-        "Accuracy by the mean of the tokens' log-probabilities (perplexity) and by their sum, "
-        "with 95 % Wilson intervals; at the right the percentage of pairs that the two decide "
-        f"differently; broken line: chance. {WHY}.",
-        cells,
-        row_title="Model and change",
-        figure=figure,
-    )
+    return Exhibit(**describe("lengths_fig", why=WHY), cells=cells, figure=figure)

@@ -12,6 +12,7 @@ import pandas as pd
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, TOTAL
 from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed, row_cell
+from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.accuracies import formula_cell, languages_of
 from blimpworks.papers.urblimp.phenomena import LANG, PARADIGMS
 from blimpworks.papers.urblimp.tables import RULE_COUNTS
@@ -155,15 +156,8 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
     without = f" No place matches: {', '.join(none)}." if none else ""
     heads = {column: ("Rejected", column.partition(": ")[2]) for column in columns if ":" in column}
     return Exhibit(
-        "Pairs that the rules make",
-        "Places of the treebanks that a paradigm's rules match, and what became of them. "
-        "Constructed: the grammatical sentence is not the treebank's own. No form: the other "
-        "form is not known to inflection; no such word: it is not in the lexicon; attested: the "
-        "treebank has the changed words side by side or as a sentence; repeated: another match "
-        "gave the pair. N of the paper: Table 10, and the number that its accuracies are shares "
-        f"of, where another or none is printed. The CSV file has each rule too.{without}",
-        cells,
-        row_title="Paradigm",
+        **describe("rules", without=without),
+        cells=cells,
         heads=HEADS | heads,
         sections=_sections(cells, columns, names),
     )

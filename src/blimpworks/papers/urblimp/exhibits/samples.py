@@ -11,6 +11,7 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT
 from blimpworks.exhibits.shared import Tables, marked
 from blimpworks.items import evenly
+from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.accuracies import languages_of
 from blimpworks.papers.urblimp.phenomena import PARADIGMS
 from blimpworks.tables import ITEMS, read_table
@@ -75,12 +76,8 @@ def samples(tables: Tables, labels: Labels) -> Exhibit:
             rows[row] = str(number)
         sections.append(Section("", rows, [PAIR, RULE, CHANGE, SOURCE]))
     return Exhibit(
-        "Pairs to read",
-        f"At most {MOST} pairs of each paradigm, evenly from all of it. In brackets what differs: "
-        "as in the grammatical sentence, and with a star as in the other. Constructed: the "
-        "grammatical sentence is not the treebank's own. Source: file and line of the sentence.",
-        cells,
-        row_title="No.",
+        **describe("samples", most=MOST),
+        cells=cells,
         stub=stub,
         remarks=remarks,
         widths={PAIR: 0.5, SOURCE: 0.15},
