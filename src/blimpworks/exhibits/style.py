@@ -1,6 +1,7 @@
 """The look of all figures: sizes of a two-column page, a colour-blind palette, plain axes.
 
-What is drawn inside ``house_style`` has it, by seaborn or by matplotlib alone.
+What is drawn inside ``house_style`` has it, by seaborn or by matplotlib alone; figures of exhibits
+are (``build``).
 """
 
 from collections.abc import Iterator

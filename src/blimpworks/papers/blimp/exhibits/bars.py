@@ -17,7 +17,6 @@ from blimpworks.exhibits.style import (
     PAGE_INCHES,
     SKY,
     VERMILION,
-    house_style,
     new_figure,
     say,
 )
@@ -34,9 +33,8 @@ Series = Mapping[str, Sequence[Cell | None]]
 
 def empty_figure(reason: str, height: float = 1.0, width: float = PAGE_INCHES) -> Figure:
     """A figure, of some inches, that says why there is nothing to draw."""
-    with house_style():
-        figure = new_figure(width, height)
-        say(figure.subplots(), reason)
+    figure = new_figure(width, height)
+    say(figure.subplots(), reason)
     return figure
 
 

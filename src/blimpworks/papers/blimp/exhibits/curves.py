@@ -26,7 +26,6 @@ from blimpworks.exhibits.style import (
     PINK,
     SKY,
     VERMILION,
-    house_style,
     new_figure,
 )
 from blimpworks.papers.blimp.analysis.curves import DOUBLING, TO_HUMAN, phenomena_accuracies
@@ -161,8 +160,7 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 5: accuracy on each phenomenon by the tokens that models are trained on."""
     cells: list[Cell] = []
     if curves := _curves(labels):
-        with house_style():
-            figure, cells = _figure(read_own(tables, labels), curves)
+        figure, cells = _figure(read_own(tables, labels), curves)
     else:
         figure = empty_figure(NONE, 2.9)
     return Exhibit(**describe("fig5"), cells=cells, figure=figure)

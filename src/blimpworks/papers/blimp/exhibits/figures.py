@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.plotting import frame_of
 from blimpworks.exhibits.shared import Tables
-from blimpworks.exhibits.style import COLUMN_INCHES, house_style, new_figure
+from blimpworks.exhibits.style import COLUMN_INCHES, new_figure
 from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.accuracies import (
     ENOUGH,
@@ -110,9 +110,8 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     cells = _correlations(rows, names)
     width = max(COLUMN_INCHES, 1.6 + SQUARE_INCHES * len(names))
     if cells:
-        with house_style():
-            figure = new_figure(width, 0.8 * width)
-            _draw_matrix(figure, cells, [*names.values()])
+        figure = new_figure(width, 0.8 * width)
+        _draw_matrix(figure, cells, [*names.values()])
     else:
         figure = empty_figure("nothing to correlate: a single model", 0.8 * width, width)
     return Exhibit(
@@ -147,11 +146,10 @@ def _panels(key: str, panels: Mapping[str, Panel], tables: Tables, labels: Label
     """A figure of panels below each other; ``key`` is that of its description."""
     rows = read_all(tables, labels)
     cells: list[Cell] = []
-    with house_style():
-        figure = new_figure(COLUMN_INCHES, 1.9 * len(panels))
-        grid = figure.subplots(len(panels), 1, squeeze=False)
-        for axes, (heading, panel) in zip(grid.flat, panels.items(), strict=True):
-            cells += _panel(axes, heading, panel, rows, labels)
+    figure = new_figure(COLUMN_INCHES, 1.9 * len(panels))
+    grid = figure.subplots(len(panels), 1, squeeze=False)
+    for axes, (heading, panel) in zip(grid.flat, panels.items(), strict=True):
+        cells += _panel(axes, heading, panel, rows, labels)
     uids = [uid for panel in panels.values() for bar in panel.values() for uid in bar]
     description = describe(key, models=models_sentences(tables, labels, uids))
     return Exhibit(**description, cells=cells, figure=figure)

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.shared import Tables, read_plain
-from blimpworks.exhibits.style import BLUE, GREY, ORANGE, PAGE_INCHES, house_style, new_figure
+from blimpworks.exhibits.style import BLUE, GREY, ORANGE, PAGE_INCHES, new_figure
 from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.accuracies import (
     ENOUGH,
@@ -130,8 +130,7 @@ def generated(tables: Tables, labels: Labels) -> Exhibit:
     names = model_names(rows, labels)
     cells: list[Cell] = []
     if names:
-        with house_style():
-            figure, cells = _figure(rows, names)
+        figure, cells = _figure(rows, names)
     else:
         figure = empty_figure("no model has judged both sets", 2.7)
     return Exhibit(

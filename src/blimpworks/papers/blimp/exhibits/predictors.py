@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.shared import Tables, read_plain, row_cell
-from blimpworks.exhibits.style import GREY, PAGE_INCHES, PALETTE, house_style, new_figure
+from blimpworks.exhibits.style import GREY, PAGE_INCHES, PALETTE, new_figure
 from blimpworks.papers.blimp.analysis.bins import CONFIDENCE, LENGTH, PERPLEXITY, PROBABILITY
 from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.accuracies import (
@@ -127,8 +127,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         return _unprinted()
     rows = _rows(tables, labels)
     names = model_names(rows, labels)
-    with house_style():
-        figure = _figure(rows, names)
+    figure = _figure(rows, names)
     bins = int(rows["bin"].max()) + 1
     return Exhibit(
         **describe("fig2", bins=bins, models=_models_sentences(rows, names, labels)),

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.shared import Tables
-from blimpworks.exhibits.style import PAGE_INCHES, house_style, new_figure
+from blimpworks.exhibits.style import PAGE_INCHES, new_figure
 from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.accuracies import (
     OWN,
@@ -112,8 +112,7 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
     if rows.empty:
         figure = empty_figure("not printed: it needs the released results")
     else:
-        with house_style():
-            figure, cells = _figure(rows, source, labels)
+        figure, cells = _figure(rows, source, labels)
     return Exhibit(
         **describe("fig6", models=models_sentences(tables, labels, [*ONE_PREFIX, *TWO_PREFIX])),
         cells=cells,

@@ -19,7 +19,6 @@ from blimpworks.exhibits.style import (
     GREY,
     ORANGE,
     VERMILION,
-    house_style,
     new_figure,
     say,
 )
@@ -90,13 +89,12 @@ def _draw_bars(axes: Axes, cells: Sequence[Cell]) -> None:
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 2: mean and standard deviation over languages of the LSTMs' accuracy."""
     cells = _bar_cells(read_accuracies(tables, labels), shown_languages(labels))
-    with house_style():
-        figure = new_figure(COLUMN_INCHES, 2.9)
-        axes = figure.add_subplot()
-        if cells:
-            _draw_bars(axes, cells)
-        else:
-            say(axes, "No LSTM has judged any of the constructions.")
+    figure = new_figure(COLUMN_INCHES, 2.9)
+    axes = figure.add_subplot()
+    if cells:
+        _draw_bars(axes, cells)
+    else:
+        say(axes, "No LSTM has judged any of the constructions.")
     of = "Table 1's numbers" if labels.source == "published" else "the campaign's numbers"
     return Exhibit(**describe("fig2", of=of), cells=cells, figure=figure)
 
@@ -161,13 +159,12 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     morphology = read_morphology(tables, languages)
     cells = complexity_cells(morphology, languages) + _point_cells(accuracies, languages)
-    with house_style():
-        figure = new_figure(COLUMN_INCHES, 2.5)
-        axes = figure.add_subplot()
-        if morphology.empty:
-            say(axes, "There are no WALS features to place languages by.")
-        else:
-            _draw_points(axes, cells)
+    figure = new_figure(COLUMN_INCHES, 2.5)
+    axes = figure.add_subplot()
+    if morphology.empty:
+        say(axes, "There are no WALS features to place languages by.")
+    else:
+        _draw_points(axes, cells)
     order = in_order(complexities(morphology))
     return Exhibit(
         **describe("fig3", correlations=_correlations(accuracies, order)),

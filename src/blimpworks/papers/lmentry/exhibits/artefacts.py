@@ -19,7 +19,6 @@ from blimpworks.exhibits.style import (
     COLUMN_INCHES,
     GREY,
     ORANGE,
-    house_style,
     new_figure,
     say,
 )
@@ -201,21 +200,20 @@ def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
     cells = [*_dumbbells(rows, labels)]
     names = [language_name(lang, labels) for lang in languages_of(rows)]
     codes = [language_code(lang, labels) for lang in languages_of(rows)]
-    with house_style():
-        figure = new_figure(COLUMN_INCHES, 1.1 + 3 * (0.25 + 0.115 * len(names)))
-        panels = figure.subplots(3, 2, sharex=True, sharey=True)
-        for axes, group in zip(panels.flat, GROUPS, strict=True):
-            if cells:
-                _draw(axes, cells, group, names)
-            else:
-                say(axes, "no verdicts")
-        panels[0][0].set_yticks(range(len(codes)), codes)
-        for axes in panels.flat:
-            axes.tick_params(axis="y", labelsize=6)
-        figure.supxlabel("mean accuracy (%)", fontsize=8)
-        for name, mark in MARKS.items():
-            panels[0][0].scatter([], [], label=name, **mark)
-        figure.legend(loc="outside upper center", ncols=2)
+    figure = new_figure(COLUMN_INCHES, 1.1 + 3 * (0.25 + 0.115 * len(names)))
+    panels = figure.subplots(3, 2, sharex=True, sharey=True)
+    for axes, group in zip(panels.flat, GROUPS, strict=True):
+        if cells:
+            _draw(axes, cells, group, names)
+        else:
+            say(axes, "no verdicts")
+    panels[0][0].set_yticks(range(len(codes)), codes)
+    for axes in panels.flat:
+        axes.tick_params(axis="y", labelsize=6)
+    figure.supxlabel("mean accuracy (%)", fontsize=8)
+    for name, mark in MARKS.items():
+        panels[0][0].scatter([], [], label=name, **mark)
+    figure.legend(loc="outside upper center", ncols=2)
     return Exhibit(
         **describe("artefacts_fig", models=rows["model"].nunique()),
         cells=cells,

@@ -22,7 +22,6 @@ from blimpworks.exhibits.style import (
     ORANGE,
     PAGE_INCHES,
     PALETTE,
-    house_style,
     new_figure,
     say,
 )
@@ -140,19 +139,16 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     scores = Scores(tables, labels)
     cells = _known(list(_by_size(scores, labels)))
     rest = tuple(lang for lang in scores.languages if lang not in LANGUAGES)
-    with house_style():
-        figure = new_figure(PAGE_INCHES, 2.6)
-        panels = figure.subplots(1, 2, sharey=True)
-        for axes, langs in zip(
-            panels, (PANELS[0] + rest[::2], PANELS[1] + rest[1::2]), strict=True
-        ):
-            rows = [language_name(lang, labels) for lang in langs]
-            rows = [row for row in rows if any(cell.row == row for cell in cells)]
-            if rows:
-                _draw_sizes(axes, cells, rows)
-            else:
-                _say(axes, "no score in these languages")
-        panels[0].set_ylabel("mean LMentry score (%)")
+    figure = new_figure(PAGE_INCHES, 2.6)
+    panels = figure.subplots(1, 2, sharey=True)
+    for axes, langs in zip(panels, (PANELS[0] + rest[::2], PANELS[1] + rest[1::2]), strict=True):
+        rows = [language_name(lang, labels) for lang in langs]
+        rows = [row for row in rows if any(cell.row == row for cell in cells)]
+        if rows:
+            _draw_sizes(axes, cells, rows)
+        else:
+            _say(axes, "no score in these languages")
+    panels[0].set_ylabel("mean LMentry score (%)")
     source = judged_by(labels) or " From the scores that Table 4 prints."
     return Exhibit(**describe("fig1", source=source), cells=cells, figure=figure)
 
@@ -205,21 +201,20 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     cells = _known(list(_by_openness(scores, labels)))
     langs = compared(scores)
     names = {model_name(m, labels): group_of(m) for lang in langs for m in scores.models(lang)}
-    with house_style():
-        figure = new_figure(PAGE_INCHES, 2.9)
-        panels = figure.subplots(1, max(len(langs), 1), sharey=True, squeeze=False)[0]
-        for axes, lang in zip(panels, langs, strict=False):
-            inside = [cell for cell in cells if cell.column == language_code(lang, labels)]
-            axes.set_title(language_name(lang, labels))
-            if inside:
-                _draw_openness(axes, inside, names)
-            else:
-                _say(axes, "no score of a multilingual model of Table 3")
-        panels[0].set_ylabel("LMentry score (%)")
-        drawn = [axes for axes in panels if axes.patches]
-        if drawn:
-            handles = drawn[-1].get_legend_handles_labels()
-            figure.legend(*handles, loc="outside upper center", ncols=2)
+    figure = new_figure(PAGE_INCHES, 2.9)
+    panels = figure.subplots(1, max(len(langs), 1), sharey=True, squeeze=False)[0]
+    for axes, lang in zip(panels, langs, strict=False):
+        inside = [cell for cell in cells if cell.column == language_code(lang, labels)]
+        axes.set_title(language_name(lang, labels))
+        if inside:
+            _draw_openness(axes, inside, names)
+        else:
+            _say(axes, "no score of a multilingual model of Table 3")
+    panels[0].set_ylabel("LMentry score (%)")
+    drawn = [axes for axes in panels if axes.patches]
+    if drawn:
+        handles = drawn[-1].get_legend_handles_labels()
+        figure.legend(*handles, loc="outside upper center", ncols=2)
     source = judged_by(labels) or " From the scores that Table 4 prints."
     return Exhibit(**describe("fig2", source=source), cells=cells, figure=figure)
 
@@ -244,13 +239,12 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     rows = read_accuracies(tables, labels)
     rows = rows[(rows["lang"] == lang) & (rows["paradigm"] == ALL)]
     cells = _by_task(rows, labels, lang) if len(rows) else []
-    with house_style():
-        figure = new_figure(COLUMN_INCHES, 3.6 if cells else 1.5)
-        axes = figure.subplots()
-        if cells:
-            _draw_tasks(axes, cells)
-        else:
-            say(axes, "no answers in English")
+    figure = new_figure(COLUMN_INCHES, 3.6 if cells else 1.5)
+    axes = figure.subplots()
+    if cells:
+        _draw_tasks(axes, cells)
+    else:
+        say(axes, "no answers in English")
     source = judged_by(labels) or " From Tables 50 and 51."
     return Exhibit(
         **describe("fig3", models=rows["model"].nunique(), source=source),

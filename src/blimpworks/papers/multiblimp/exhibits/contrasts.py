@@ -21,7 +21,6 @@ from blimpworks.exhibits.style import (
     COLUMN_INCHES,
     GREY,
     colours,
-    house_style,
     new_figure,
     say,
 )
@@ -115,18 +114,17 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
     contents = []
     pairs = labels.facts["pairs"]
     panels = max(len(pairs), 1)
-    with house_style():
-        figure = new_figure(2.5 * min(panels, 2), 2.5 * -(-panels // 2))
-        grid = _grid(figure, panels)
-        for letter, axes, pair in zip("abcd", grid, pairs, strict=False):
-            frames = [rows[rows["model"] == m].set_index("lang", drop=False) for m in pair[:2]]
-            contents.append(f"{letter}: {_panel(axes, pair, frames, labels)}")
-            axes.set_title(f"{letter})", loc="left")
-            for frame in frames:
-                cells |= _panel_cells(frame, labels)
-        if not pairs:
-            say(grid[0], "a single model")
-            contents.append("the campaign has no two models to compare")
+    figure = new_figure(2.5 * min(panels, 2), 2.5 * -(-panels // 2))
+    grid = _grid(figure, panels)
+    for letter, axes, pair in zip("abcd", grid, pairs, strict=False):
+        frames = [rows[rows["model"] == m].set_index("lang", drop=False) for m in pair[:2]]
+        contents.append(f"{letter}: {_panel(axes, pair, frames, labels)}")
+        axes.set_title(f"{letter})", loc="left")
+        for frame in frames:
+            cells |= _panel_cells(frame, labels)
+    if not pairs:
+        say(grid[0], "a single model")
+        contents.append("the campaign has no two models to compare")
     return Exhibit(
         **describe("fig6", panels="; ".join(contents)),
         cells=list(cells.values()),
@@ -218,13 +216,12 @@ def fig7(tables: Tables, labels: Labels) -> Exhibit:
     names = {term: name for term, name in _term_names().items() if term in set(rows["term"])}
     terms = rows[rows["term"].isin(names)]
     models = [m for m in labels.facts["margin_models"] if m in set(terms["model"])]
-    with house_style():
-        figure = new_figure(COLUMN_INCHES * 1.2, max(1.6, 0.24 * len(names) + 1.0))
-        axes = figure.subplots()
-        if models:
-            _draw_factors(axes, terms, names, models, labels)
-        else:
-            say(axes, "nothing could be estimated")
+    figure = new_figure(COLUMN_INCHES * 1.2, max(1.6, 0.24 * len(names) + 1.0))
+    axes = figure.subplots()
+    if models:
+        _draw_factors(axes, terms, names, models, labels)
+    else:
+        say(axes, "nothing could be estimated")
     remarks = everything[everything["analysis"] != ANALYSIS]
     return Exhibit(
         **describe("fig7", remarks=" ".join(_remarks(remarks, set(names), labels))),

@@ -20,7 +20,6 @@ from blimpworks.exhibits.style import (
     COLUMN_INCHES,
     ORANGE,
     PAGE_INCHES,
-    house_style,
     new_figure,
 )
 from blimpworks.papers.multiblimp.exhibits import describe
@@ -113,16 +112,15 @@ def pairs_figure(counts: pd.DataFrame) -> Figure:
     """
     panels = max(1, math.ceil(len(counts) / PER_PANEL))
     slots = max(1, math.ceil(len(counts) / panels))
-    with house_style():
-        width = min(PAGE_INCHES, max(COLUMN_INCHES, 0.16 * slots + 1))
-        figure = new_figure(width, 2.4 * panels)
-        rows = figure.subplots(panels, 1, squeeze=False)[:, 0]
-        top = 1.6 * max([*counts["total"], 10])
-        for number, axes in enumerate(rows):
-            _bars(axes, counts.iloc[number * slots : (number + 1) * slots], slots, top)
-        handles, names = rows[0].get_legend_handles_labels()
-        if len(handles) > 1:
-            figure.legend(handles, names, ncols=2, loc="outside upper right")
+    width = min(PAGE_INCHES, max(COLUMN_INCHES, 0.16 * slots + 1))
+    figure = new_figure(width, 2.4 * panels)
+    rows = figure.subplots(panels, 1, squeeze=False)[:, 0]
+    top = 1.6 * max([*counts["total"], 10])
+    for number, axes in enumerate(rows):
+        _bars(axes, counts.iloc[number * slots : (number + 1) * slots], slots, top)
+    handles, names = rows[0].get_legend_handles_labels()
+    if len(handles) > 1:
+        figure.legend(handles, names, ncols=2, loc="outside upper right")
     return figure
 
 
@@ -189,12 +187,11 @@ def _family_panel(axes: Axes, cells: Sequence[Cell], column: str, colour: str) -
 def families_figure(cells: Sequence[Cell]) -> Figure:
     """Two panels over the families: languages, and pairs."""
     rows = len({cell.row for cell in cells})
-    with house_style():
-        figure = new_figure(PAGE_INCHES * 0.75, 0.6 + 0.17 * max(rows, 3))
-        left, right = figure.subplots(1, 2)
-        _family_panel(left, cells, "languages", BLUE)
-        _family_panel(right, cells, "pairs", ORANGE)
-        right.set_yticklabels([])
+    figure = new_figure(PAGE_INCHES * 0.75, 0.6 + 0.17 * max(rows, 3))
+    left, right = figure.subplots(1, 2)
+    _family_panel(left, cells, "languages", BLUE)
+    _family_panel(right, cells, "pairs", ORANGE)
+    right.set_yticklabels([])
     return figure
 
 
@@ -260,12 +257,11 @@ def languages_figure(cells: Sequence[Cell], families: dict[str, str]) -> Figure:
     lines = _lines(cells, families)
     parts = _split(lines, min(3, math.ceil(max(len(lines), 1) / 15)))
     height = max(map(len, parts))
-    with house_style():
-        width = max(COLUMN_INCHES, PAGE_INCHES * len(parts) / 3)
-        figure = new_figure(width, 0.6 + LINE_INCHES * max(height, 4))
-        for axes, part in zip(figure.subplots(1, len(parts), squeeze=False)[0], parts, strict=True):
-            _list_panel(axes, part, height, max([cell.value for cell in cells], default=10))
-        figure.supxlabel("minimal pairs (log scale)", fontsize=8)
+    width = max(COLUMN_INCHES, PAGE_INCHES * len(parts) / 3)
+    figure = new_figure(width, 0.6 + LINE_INCHES * max(height, 4))
+    for axes, part in zip(figure.subplots(1, len(parts), squeeze=False)[0], parts, strict=True):
+        _list_panel(axes, part, height, max([cell.value for cell in cells], default=10))
+    figure.supxlabel("minimal pairs (log scale)", fontsize=8)
     return figure
 
 

@@ -13,7 +13,7 @@ from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Exhibit, Labels
 from blimpworks.exhibits.pen import BAND, FAINT, Pen, Run, canvas
 from blimpworks.exhibits.shared import Tables
-from blimpworks.exhibits.style import PAGE_INCHES, house_style, new_figure, say
+from blimpworks.exhibits.style import PAGE_INCHES, new_figure, say
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA
 from blimpworks.papers.multiblimp.exhibits.stage_boxes import (
@@ -134,9 +134,8 @@ def _downwards(pen: Pen, rows: Sequence[Sequence[Box]], heights: Sequence[float]
 
 def _empty(language: str) -> Exhibit:
     """The figure of a language without pairs."""
-    with house_style():
-        figure = new_figure(PAGE_INCHES, 1.2)
-        say(figure.subplots(), f"{language} has no pairs")
+    figure = new_figure(PAGE_INCHES, 1.2)
+    say(figure.subplots(), f"{language} has no pairs")
     return Exhibit(**describe("fig2_empty", language=language), cells=[], figure=figure)
 
 
@@ -165,8 +164,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         return _empty(language)
     cells = stage_cells(stages)
     spelling = Spelling.of(stages)
-    with house_style():
-        figure = draw(stages, spelling, language, choice)
+    figure = draw(stages, spelling, language, choice)
     return Exhibit(
         **_description(stages, spelling, language),
         cells=[each.cell for each in cells],

@@ -22,7 +22,6 @@ from blimpworks.exhibits.style import (
     ORANGE,
     PAGE_INCHES,
     PALETTE,
-    house_style,
     new_figure,
     say,
 )
@@ -155,13 +154,12 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     curve = _curve_of(tables, model)
     cells = _trend_cells(rows, known[known[RANKED_BY] > 0], residuals, labels)
     points = _trend_points(cells)
-    with house_style():
-        figure = new_figure(PAGE_INCHES * 0.75, 3.0)
-        axes = figure.subplots()
-        if len(points):
-            _draw_trend(axes, points, curve)
-        else:
-            say(axes, "no language's frequency is known")
+    figure = new_figure(PAGE_INCHES * 0.75, 3.0)
+    axes = figure.subplots()
+    if len(points):
+        _draw_trend(axes, points, curve)
+    else:
+        say(axes, "no language's frequency is known")
     return Exhibit(
         **describe(
             "fig1",
@@ -241,18 +239,17 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
     rows = {model: {**facts[model], "accuracy": cell.value} for model, cell in cells.items()}
     points = pd.DataFrame.from_dict(rows, orient="index")
     sized = points[points["parameters"].notna()]
-    with house_style():
-        figure = new_figure(COLUMN_INCHES * 1.4, 2.6)
-        axes = figure.subplots()
-        families = sized.groupby("family", sort=False)
-        for number, (family, inside) in enumerate(families):
-            _draw_family(axes, inside, str(family), number)
-        unsized = points[points["parameters"].isna()]
-        for i, (model, point) in enumerate(unsized.iterrows()):
-            colour = PALETTE[-1 - i % len(PALETTE)]
-            name = f"{labels.models[str(model)]} (size unknown)"
-            axes.axhline(point["accuracy"], color=colour, ls=":", lw=1.2, label=name)
-        _finish_sizes(axes, sized)
+    figure = new_figure(COLUMN_INCHES * 1.4, 2.6)
+    axes = figure.subplots()
+    families = sized.groupby("family", sort=False)
+    for number, (family, inside) in enumerate(families):
+        _draw_family(axes, inside, str(family), number)
+    unsized = points[points["parameters"].isna()]
+    for i, (model, point) in enumerate(unsized.iterrows()):
+        colour = PALETTE[-1 - i % len(PALETTE)]
+        name = f"{labels.models[str(model)]} (size unknown)"
+        axes.axhline(point["accuracy"], color=colour, ls=":", lw=1.2, label=name)
+    _finish_sizes(axes, sized)
     unknown = f" Dotted: {counted(len(unsized), 'model')} of unknown size."
     unknown = unknown if len(unsized) else ""
     return Exhibit(

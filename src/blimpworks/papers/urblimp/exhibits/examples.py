@@ -16,7 +16,7 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.fonts import font_for
 from blimpworks.exhibits.html import direction
 from blimpworks.exhibits.shared import Tables, read_plain
-from blimpworks.exhibits.style import BLUE, ORANGE, PAGE_INCHES, house_style, new_figure, say
+from blimpworks.exhibits.style import BLUE, ORANGE, PAGE_INCHES, new_figure, say
 from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.accuracies import formula_cell
 from blimpworks.papers.urblimp.exhibits.formulas import BITS, BITS_PER_TOKEN
@@ -138,9 +138,8 @@ def _draw(axes: Axes, pair: Pair, cells: Sequence[Cell]) -> str | None:
 
 
 def _empty() -> Exhibit:
-    with house_style():
-        figure = new_figure(PAGE_INCHES, 1.2)
-        say(figure.subplots(), "no pair is decided differently")
+    figure = new_figure(PAGE_INCHES, 1.2)
+    say(figure.subplots(), "no pair is decided differently")
     return Exhibit(**describe("examples_fig_empty"), cells=[], figure=figure)
 
 
@@ -151,11 +150,10 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
         return _empty()
     pair = Pair.of(rows)
     cells = [*_word_cells(pair), *_sums(pair)]
-    with house_style():
-        figure = new_figure(PAGE_INCHES, 2.6)
-        axes = figure.subplots()
-        family = _draw(axes, pair, cells)
-        figure.legend(loc="outside upper center", ncols=2)
+    figure = new_figure(PAGE_INCHES, 2.6)
+    axes = figure.subplots()
+    family = _draw(axes, pair, cells)
+    figure.legend(loc="outside upper center", ncols=2)
     words = {str(number): {WORD: word} for number, word in enumerate(pair.words, start=1)}
     where = pair.where("good")
     numbered = ", ".join(f"{number} {stub[WORD]}" for number, stub in words.items())

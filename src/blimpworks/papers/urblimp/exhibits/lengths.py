@@ -14,7 +14,7 @@ from blimpworks.analysis.accuracy import wilson
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import TOTAL, select_rows
 from blimpworks.exhibits.shared import Tables, counted, read_plain
-from blimpworks.exhibits.style import BLUE, GREY, ORANGE, PAGE_INCHES, house_style, new_figure, say
+from blimpworks.exhibits.style import BLUE, GREY, ORANGE, PAGE_INCHES, new_figure, say
 from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.accuracies import formula_cell
 from blimpworks.papers.urblimp.exhibits.formulas import percent_of
@@ -166,17 +166,16 @@ def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
     evaluations = _evaluations(rows, labels)
     cells = [cell for evaluation in evaluations for cell in _by_change(rows, evaluation)]
     names, changes = [evaluation.name for evaluation in evaluations], _changes(rows)
-    with house_style():
-        figure = new_figure(PAGE_INCHES, 1.0 + 0.27 * max(len(names), 2))
-        if names:
-            panels = figure.subplots(1, len(changes), sharey=True, squeeze=False)[0]
-            for axes, change in zip(panels, changes, strict=True):
-                _draw(axes, cells, change, names)
-            panels[0].set_yticks(range(len(names)), names)
-            handles, titles = panels[0].get_legend_handles_labels()
-            entries = dict(zip(titles, handles, strict=True))
-            figure.legend(entries.values(), entries, loc="outside upper center", ncols=2)
-            figure.supxlabel("accuracy (%)", fontsize=8)
-        else:
-            say(figure.subplots(), "no scores")
+    figure = new_figure(PAGE_INCHES, 1.0 + 0.27 * max(len(names), 2))
+    if names:
+        panels = figure.subplots(1, len(changes), sharey=True, squeeze=False)[0]
+        for axes, change in zip(panels, changes, strict=True):
+            _draw(axes, cells, change, names)
+        panels[0].set_yticks(range(len(names)), names)
+        handles, titles = panels[0].get_legend_handles_labels()
+        entries = dict(zip(titles, handles, strict=True))
+        figure.legend(entries.values(), entries, loc="outside upper center", ncols=2)
+        figure.supxlabel("accuracy (%)", fontsize=8)
+    else:
+        say(figure.subplots(), "no scores")
     return Exhibit(**describe("lengths_fig", why=WHY), cells=cells, figure=figure)
