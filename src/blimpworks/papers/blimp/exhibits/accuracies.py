@@ -57,10 +57,7 @@ def read_released(
     tables: Tables, methods: Sequence[str] = (METHODS["sentence"], INDIVIDUAL)
 ) -> pd.DataFrame:
     """The accuracies that the authors released by some methods; no rows without the release."""
-    paths = tables.get(RELEASED)
-    if not paths:
-        return pd.DataFrame(columns=ACCURACIES.names)
-    rows = read_plain(ACCURACIES, paths[0])
+    rows = read_plain(ACCURACIES, tables.get(RELEASED))
     return rows[rows["method"].isin(methods)]
 
 

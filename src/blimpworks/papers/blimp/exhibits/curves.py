@@ -207,8 +207,7 @@ def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> Iterator[Ce
 
 def _perplexities(tables: Tables, curve: Curve) -> Iterator[tuple[int, Cell]]:
     """Tokens and mean test perplexity of each size; of LSTMs alone there is a table."""
-    frames = [read_plain(PERPLEXITIES, path) for path in tables.get("perplexities", ())]
-    rows = pd.concat(frames) if frames else pd.DataFrame({"lang": [], "model": []})
+    rows = read_plain(PERPLEXITIES, tables.get("perplexities"))
     for size, models in curve.sizes.items():
         where: dict[str, Any] = {"lang": LANG, "model": models}
         inside = select_rows(rows, where)

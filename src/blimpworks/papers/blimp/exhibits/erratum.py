@@ -95,7 +95,7 @@ def erratum(tables: Tables, labels: Labels) -> Exhibit:
 
     Without the released results there is only what is printed.
     """
-    printed = read_printed(tables).query("exhibit == 'table3'")
+    printed = read_printed(tables, exhibit="table3")
     rows = read_released_paradigms(tables, [*RUNS.values()])
     names = {m: n for m, n in labels.models.items() if m in set(printed["row"]) and m != HUMAN}
     kinds = (PRINTED,) if rows.empty else (PRINTED, CORRECTED, AGAIN, MOVED)

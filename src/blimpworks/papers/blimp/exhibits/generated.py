@@ -37,8 +37,7 @@ NAMED = 3
 
 
 def _read(tables: Tables, labels: Labels) -> pd.DataFrame:
-    frames = [read_plain(ACCURACIES, path) for path in tables[BOTH]]
-    rows = pd.concat(frames, ignore_index=True)
+    rows = read_plain(ACCURACIES, tables[BOTH])
     return rows[
         (rows["method"] == labels.method) & (rows["lang"] == LANG) & (rows["paradigm"] != ALL)
     ]

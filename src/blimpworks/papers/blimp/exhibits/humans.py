@@ -208,11 +208,10 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
 
     Without the released files there is only what is printed.
     """
-    paths = tables.get(RATED) or []
-    ratings = read_plain(RATINGS, paths[0]) if paths else pd.DataFrame(columns=RATINGS.names)
+    ratings = read_plain(RATINGS, tables.get(RATED))
     released = _Released(ratings, read_released(tables, [INDIVIDUAL, MAJORITY]))
     rows = _rows(read_printed(tables), released)
-    counts = [*_counts(ratings)] if paths else []
+    counts = [*_counts(ratings)] if tables.get(RATED) else []
     cells = [row.cells[name] for row in rows.values() for name in COLUMNS if name in row.cells]
     remarks = {key: {DIFFERS: row.differences()} for key, row in rows.items() if row.cells}
     return Exhibit(

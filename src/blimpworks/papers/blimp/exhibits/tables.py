@@ -42,7 +42,7 @@ from blimpworks.papers.blimp.paradigms import (
     PHENOMENON_OF,
     TWO_PREFIX,
 )
-from blimpworks.tables import ACCURACIES, ITEMS, read_table
+from blimpworks.tables import ACCURACIES, ITEMS
 
 RELATED = {
     "anaphora_binding": "Anaphora/binding",
@@ -88,8 +88,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     if labels.source == "published":
         return _published_table2(tables, labels)
     columns = ["item_id", "paradigm", "good", "bad"]
-    items = pd.concat([read_table(ITEMS, path, columns).to_pandas() for path in tables["items"]])
-    items = items.astype({"paradigm": object})
+    items = read_plain(ITEMS, tables["items"], columns)
     cells, examples = [], {}
     for key, name in NAMES.items():
         where = {"paradigm": [*PARADIGMS[key]]}
@@ -111,7 +110,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 
 def _published_table2(tables: Tables, labels: Labels) -> Exhibit:
     rows = read_own(tables, labels)
-    printed = read_printed(tables).query("exhibit == 'table2'")
+    printed = read_printed(tables, exhibit="table2")
     cells = [printed_cell(row, (NAMES[row["row"]], "N")) for _, row in printed.iterrows()]
     for key, name in NAMES.items():
         inside = rows[rows["paradigm"].isin(PARADIGMS[key])]
@@ -174,7 +173,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _published_table3(own: pd.DataFrame, tables: Tables, labels: Labels) -> Exhibit:
-    printed = read_printed(tables).query("exhibit == 'table3'")
+    printed = read_printed(tables, exhibit="table3")
     released = read_released_paradigms(tables)
     exact = not released.empty
     cells: list[Cell] = []
@@ -240,7 +239,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _published_table4(tables: Tables, labels: Labels) -> Exhibit:
-    printed = read_printed(tables).query("exhibit == 'table4'")
+    printed = read_printed(tables, exhibit="table4")
     names = {**labels.models, HUMAN: "Human"}
     cells = [printed_cell(r, (r["row"], names[r["column"]])) for _, r in printed.iterrows()]
     released = _table4_cells(read_released_paradigms(tables), RELEASED, labels, ", released")

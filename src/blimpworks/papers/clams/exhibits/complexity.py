@@ -18,10 +18,7 @@ from blimpworks.tables import MORPHOLOGY
 
 def read_morphology(tables: Tables, languages: Collection[str]) -> pd.DataFrame:
     """WALS features of some languages; no rows without the table."""
-    paths = tables.get("morphology") or []
-    if not paths:
-        return pd.DataFrame(columns=MORPHOLOGY.names)
-    features = read_plain(MORPHOLOGY, paths[0])
+    features = read_plain(MORPHOLOGY, tables.get("morphology"))
     return features[features["lang"].isin(languages)]
 
 

@@ -12,8 +12,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-import pandas as pd
-
 from blimpworks.campaign.ties import TIES
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
@@ -112,11 +110,10 @@ def scored(labels: Labels) -> str:
 
 def _perplexities(tables: Tables, accuracies: Accuracies, grid: Grid) -> list[Cell]:
     """Mean perplexity over seeds of each part's models on each language's test text."""
-    frames = [read_plain(PERPLEXITIES, path) for path in tables.get("perplexities", ())]
-    cells = []
-    for column in grid.columns if frames else ():
+    perplexities, cells = read_plain(PERPLEXITIES, tables.get("perplexities")), []
+    for column in grid.columns:
         where = {"lang": column.lang, "model": [*accuracies.models[column.part]]}
-        rows = select_rows(pd.concat(frames), where)
+        rows = select_rows(perplexities, where)
         if not rows.empty:
             selection = Selection(
                 "perplexities", rows, where | {"model": plain_or_list([*rows["model"]])}

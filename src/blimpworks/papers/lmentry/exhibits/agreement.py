@@ -13,15 +13,13 @@ from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.variants import VARIANTS
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import MEAN, UNWEIGHTED, select_rows
-from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed
+from blimpworks.exhibits.shared import Tables, formula_cell, printed_cell, read_plain, read_printed
 from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.common import (
-    cell_of,
     language_code,
     language_name,
     languages_of,
     named_section,
-    read_exhibit,
 )
 from blimpworks.papers.lmentry.exhibits.formulas import KAPPA
 from blimpworks.papers.lmentry.exhibits.names import HEADS, LANGUAGES, task_name
@@ -56,10 +54,10 @@ def _both(
         return
     n = int(rows["n"].sum())
     share = _interval(rows, "", 100)
-    yield cell_of(rows, (row, heads[0]), UNWEIGHTED, SOURCE, where, ".2f", n=n, **share)
+    yield formula_cell(rows, (row, heads[0]), UNWEIGHTED, SOURCE, where, ".2f", n=n, **share)
     if rows["kappa"].notna().all():
         interval = _interval(rows, "kappa_", 1)
-        yield cell_of(rows, (row, heads[1]), KAPPA, SOURCE, where, ".2f", n=n, **interval)
+        yield formula_cell(rows, (row, heads[1]), KAPPA, SOURCE, where, ".2f", n=n, **interval)
 
 
 def _known_tasks(rows: pd.DataFrame) -> list[str]:
@@ -116,12 +114,12 @@ def _span(cells: Sequence[Cell], row: str) -> str:
 
 
 def _printed(tables: Tables, table: str) -> Exhibit:
-    own = read_exhibit(read_printed(tables), table)
+    own = read_printed(tables, exhibit=table)
     cells = [printed_cell(row, (task_name(row["row"]), AGREEMENT)) for _, row in own.iterrows()]
     tasks = _known_tasks(own.rename(columns={"row": "phenomenon"}))
     where = {"exhibit": table, "row": tasks, "column": "agreement"}
     place, stands_for = (f"{OVERALL}, mean of the tasks", AGREEMENT), (GLOBAL, "agreement")
-    cells.append(cell_of(own, place, MEAN, "published", where, ".2f", stands_for=stands_for))
+    cells.append(formula_cell(own, place, MEAN, "published", where, ".2f", stands_for=stands_for))
     language = LANGUAGES[OF_TABLE[table]].name
     return Exhibit(**describe("tables52_53_published", language=language), cells=cells)
 

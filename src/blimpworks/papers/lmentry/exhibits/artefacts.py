@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.variants import CORRECTED, PUBLISHED, VARIANTS
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.exhibits.shared import Tables, formula_cell, read_plain
 from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,
@@ -33,7 +33,6 @@ from blimpworks.papers.lmentry.analysis.verdicts import (
 )
 from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.common import (
-    cell_of,
     language_code,
     language_name,
     languages_of,
@@ -113,14 +112,16 @@ def _row(rows: pd.DataFrame, row: str, lang: str, tasks: Sequence[str]) -> Itera
     where = {"lang": lang, "model": models_of(rows), "phenomenon": [*tasks]}
     whole = where | {"reason": ALL}
     for formula, head in WHOLE.items():
-        cell = cell_of(rows, (row, _name(head)), formula, SOURCE, whole)
+        cell = formula_cell(rows, (row, _name(head)), formula, SOURCE, whole, ".1f")
         yield _signed(cell) if formula == CHANGE else cell
     reasons = where | {"reason": [*REASONS]}
-    yield cell_of(rows, (row, _name(VERDICTS_CHANGED)), CHANGED, SOURCE, reasons, ",.0f")
+    yield formula_cell(rows, (row, _name(VERDICTS_CHANGED)), CHANGED, SOURCE, reasons, ",.0f")
     for reason, head in HEADS.items():
         chosen = where | {"reason": reason}
-        yield _signed(cell_of(rows, (row, _name(head)), SHARE_OF_CHANGE, SOURCE, chosen))
-    yield _signed(cell_of(rows, (row, _name(COUNTED)), DENOMINATORS, SOURCE, whole))
+        yield _signed(
+            formula_cell(rows, (row, _name(head)), SHARE_OF_CHANGE, SOURCE, chosen, ".1f")
+        )
+    yield _signed(formula_cell(rows, (row, _name(COUNTED)), DENOMINATORS, SOURCE, whole, ".1f"))
 
 
 def _languages(rows: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
@@ -175,7 +176,7 @@ def _dumbbells(rows: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
             where = {"lang": lang, "model": models_of(inside), "phenomenon": tasks, "reason": ALL}
             for formula in (BY_PUBLISHED, BY_CORRECTED) if tasks else ():
                 place = (language_name(lang, labels), f"{group}, {WHOLE[formula][1]}")
-                yield cell_of(inside, place, formula, SOURCE, where)
+                yield formula_cell(inside, place, formula, SOURCE, where, ".1f")
 
 
 def _draw(axes: Axes, cells: Sequence[Cell], group: str, names: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import MEAN, UNWEIGHTED, of_row
 from blimpworks.exhibits.plotting import BARS, frame_of
-from blimpworks.exhibits.shared import Tables, read_printed
+from blimpworks.exhibits.shared import Tables, formula_cell, read_printed
 from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,
@@ -27,7 +27,6 @@ from blimpworks.exhibits.style import (
 )
 from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.common import (
-    cell_of,
     group_of,
     judged_by,
     language_code,
@@ -78,10 +77,12 @@ class Scores:
         if self.measured:
             formula = mean_over_models(as_released(SCORE, self.labels.method))
             where = selection(lang, chosen, self.labels)
-            return cell_of(self.rows, place, formula, "accuracies", where, n=len(models))
+            return formula_cell(
+                self.rows, place, formula, "accuracies", where, ".1f", n=len(models)
+            )
         formula = of_row("value") if len(models) == 1 else MEAN
         where = {"exhibit": "table4", "row": chosen, "column": f"{lang} lms"}
-        return cell_of(self.rows, place, formula, "published", where, n=len(models))
+        return formula_cell(self.rows, place, formula, "published", where, ".1f", n=len(models))
 
 
 def _known(cells: Sequence[Cell]) -> list[Cell]:
@@ -229,7 +230,9 @@ def _by_task(rows: pd.DataFrame, labels: Labels, lang: str) -> list[Cell]:
     for task in tasks_of(rows)[lang]:
         where = selection(lang, models, labels, phenomenon=task, paradigm=ALL)
         place = (task_name(task), "Accuracy")
-        cells.append(cell_of(rows, place, UNWEIGHTED, "accuracies", where, n=len(models)))
+        cells.append(
+            formula_cell(rows, place, UNWEIGHTED, "accuracies", where, ".1f", n=len(models))
+        )
     return sorted(cells, key=lambda cell: -cell.value)
 
 

@@ -15,6 +15,8 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, VALUES, of_row
 from blimpworks.exhibits.shared import (
     Tables,
+    by_place,
+    formula_cell,
     printed_cell,
     printed_text_cell,
     read_plain,
@@ -26,7 +28,6 @@ from blimpworks.papers.lmentry.exhibits.common import (
     EVERY,
     SAMPLES,
     TOTAL,
-    cell_of,
     count_of,
     language_code,
     language_name,
@@ -53,12 +54,6 @@ PRINT_ORDER = ("eng", "ita", "spa", "deu", "cat", "glg", "eus", "kor", "por")
 FACT = "lmentry_counts"
 PRINTED, MADE, WHY = "printed", "made", "Why they differ"
 SYSTEM, SPOKEN = "System prompt", "Languages"
-
-
-def _in_print(printed: pd.DataFrame, exhibit: str) -> dict[tuple[str, str], pd.Series]:
-    """Rows of a printed exhibit that have a number, by row and column."""
-    own = read_exhibit(printed, exhibit)
-    return {(row["row"], row["column"]): row for _, row in own[own["value"].notna()].iterrows()}
 
 
 # Table 2
@@ -99,7 +94,9 @@ def _sums(printed: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
     for lang, where in wheres.items():
         column = "Sum of the rows" if lang == EVERY else "From Table 54"
         place, more = (language_name(lang, labels), column), {"stands_for": (lang, "samples")}
-        yield cell_of(printed, place, VALUES, "published", where, ",.0f", printed=False, **more)
+        yield formula_cell(
+            printed, place, VALUES, "published", where, ",.0f", printed=False, **more
+        )
 
 
 # Table 54
@@ -111,7 +108,7 @@ def table54(tables: Tables, labels: Labels) -> Exhibit:
     The published form has hidden cells of what the release's settings make of its numbers.
     """
     if labels.source == "published":
-        printed = _in_print(read_printed(tables), "table54")
+        printed = by_place(read_printed(tables, exhibit="table54"))
         cells = [
             printed_cell(row, (task_name(task), language_code(lang, labels)))
             for (task, lang), row in printed.items()
@@ -165,7 +162,7 @@ def reason_of(
 def counts(tables: Tables, labels: Labels) -> Exhibit:
     """Prompts of each task and language beside those of Table 54."""
     items, facts = read_prompts(tables["items"]), labels.facts[FACT]
-    printed = _in_print(read_printed(tables), "table54")
+    printed = by_place(read_printed(tables, exhibit="table54"))
     sizes = items.groupby(["phenomenon", "lang"]).size()
     cells: list[Cell] = []
     reasons: dict[str, dict[str, list[str]]] = {}
@@ -276,7 +273,9 @@ def _counts_of_items(items: pd.DataFrame, key: str) -> list[Cell]:
     """Prompts of a subset in all languages, and how many languages have any."""
     count = count_of(items, (key, SAMPLES), phenomenon=key)
     where = {"benchmark": BENCHMARK, "phenomenon": key}
-    return [count, cell_of(items, (key, SPOKEN), KINDS, "items", where, ".0f")] if count.n else []
+    return (
+        [count, formula_cell(items, (key, SPOKEN), KINDS, "items", where, ".0f")] if count.n else []
+    )
 
 
 def _counts_of_table54(printed: pd.DataFrame, key: str) -> list[Cell]:
@@ -285,7 +284,7 @@ def _counts_of_table54(printed: pd.DataFrame, key: str) -> list[Cell]:
     known = sorted(own["column"][own["value"].notna()])
     where = {"exhibit": "table54", "row": key, "column": known}
     return [
-        cell_of(own, (key, column), formula, "published", where, ",.0f")
+        formula_cell(own, (key, column), formula, "published", where, ",.0f")
         for column, formula in ((SAMPLES, VALUES), (SPOKEN, COUNT))
     ]
 

@@ -12,10 +12,9 @@ import pandas as pd
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import KINDS, MEAN, QUOTIENT, TOTAL, UNWEIGHTED, Formula
-from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
+from blimpworks.exhibits.shared import Tables, formula_cell, printed_cell, read_printed
 from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.common import (
-    cell_of,
     judged_by,
     language_code,
     languages_of,
@@ -60,7 +59,7 @@ def _judged(rows: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
         where = {"benchmark": BENCHMARK, "model": model, "method": labels.method, **whole([*HEADS])}
         for column, formula in ((ANSWERS, TOTAL), (SPOKEN, KINDS)):
             place = (model_name(model, labels), column)
-            yield cell_of(rows, place, formula, "accuracies", where, ",.0f")
+            yield formula_cell(rows, place, formula, "accuracies", where, ",.0f")
 
 
 def _size(billions: float | None) -> str:
@@ -87,7 +86,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _printed_models(tables: Tables, labels: Labels) -> Exhibit:
-    own = read_exhibit(read_printed(tables), "table3")
+    own = read_printed(tables, exhibit="table3")
     printed = {(row["row"], row["column"]): row for _, row in own.iterrows()}
     cells, stub, remarks = [], {}, {}
     for model in MODELS:
@@ -125,12 +124,13 @@ def _measured(rows: pd.DataFrame, metrics: Sequence[str], labels: Labels) -> Ite
         column, key = _heading(lang, metric, labels), _key(lang, metric)
         formula = as_released(FORMULAS_OF[metric], labels.method)
         scores = [
-            cell_of(
+            formula_cell(
                 inside,
                 (model_name(model, labels), column),
                 formula,
                 "accuracies",
                 selection(lang, model, labels),
+                ".1f",
                 stands_for=(model, key),
             )
             for model in models_of(inside)
@@ -140,7 +140,9 @@ def _measured(rows: pd.DataFrame, metrics: Sequence[str], labels: Labels) -> Ite
         if known:
             where = selection(lang, [cell.where["model"] for cell in known], labels)
             place, mean = (AVERAGE_ROW, column), mean_over_models(formula)
-            yield cell_of(inside, place, mean, "accuracies", where, stands_for=(AVERAGE, key))
+            yield formula_cell(
+                inside, place, mean, "accuracies", where, ".1f", stands_for=(AVERAGE, key)
+            )
 
 
 def _measured_table(key: str, metrics: Sequence[str], tables: Tables, labels: Labels) -> Exhibit:
@@ -195,7 +197,9 @@ def _averages(printed: pd.DataFrame, metrics: Sequence[str], labels: Labels) -> 
         key = _key(lang, metric)
         where = {"exhibit": exhibit, "row": [*MODELS], "column": key}
         place = (OF_ROWS, _heading(lang, metric, labels))
-        yield cell_of(printed, place, MEAN, "published", where, stands_for=(AVERAGE, key))
+        yield formula_cell(
+            printed, place, MEAN, "published", where, ".1f", stands_for=(AVERAGE, key)
+        )
 
 
 def _again(
@@ -219,8 +223,8 @@ def _again(
         }
         place = (model_name(model, labels), f"{_heading(lang, metric, labels)}, from {origin}")
         stands_for = (model, _key(lang, metric))
-        yield cell_of(
-            printed, place, formula, "published", where, stands_for=stands_for, printed=False
+        yield formula_cell(
+            printed, place, formula, "published", where, ".1f", stands_for=stands_for, printed=False
         )
 
 
@@ -242,7 +246,7 @@ def _accuracies(
                 "printed": False,
                 "n": int(accuracies["n"].sum()),
             }
-            yield cell_of(accuracies, place, UNWEIGHTED, "accuracies", where, **more)
+            yield formula_cell(accuracies, place, UNWEIGHTED, "accuracies", where, ".1f", **more)
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:

@@ -13,10 +13,9 @@ from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import ACCURACY
-from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
+from blimpworks.exhibits.shared import Tables, formula_cell, printed_cell, read_printed
 from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.common import (
-    cell_of,
     group_of,
     judged_by,
     language_code,
@@ -24,7 +23,6 @@ from blimpworks.papers.lmentry.exhibits.common import (
     model_name,
     models_of,
     read_accuracies,
-    read_exhibit,
     sections_of,
     selection,
     whole,
@@ -136,7 +134,7 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     language = LANGUAGES[lang]
     part = language.tables.index(table)
     if labels.source == "published":
-        printed = read_exhibit(read_printed(tables), table)
+        printed = read_printed(tables, exhibit=table)
         models, cells = [*MODELS], list(_printed(printed, labels))
         note = NOTES.get(lang, "") + (CEILING if lang in CEILED and not part else "")
         note += _lost(printed, labels)
@@ -182,12 +180,13 @@ def _ranks(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> Iterato
     tasks = tasks_of(inside).get(lang, [])
     for task in tasks:
         where = selection(lang, models, labels, **whole(tasks))
-        cell = cell_of(
+        cell = formula_cell(
             inside,
             (f"{language_code(lang, labels)} {task_name(task)}", f"{GROUPS[group][1]}, rank"),
             rank_of(task, TASKS_BY_ACCURACY),
             "accuracies",
             where,
+            ".1f",
             stands_for=(f"{lang} {group}", task),
             n=len(models),
             printed=False,
@@ -216,7 +215,7 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
         cells, key = [*_ends(rows, labels)], "table6"
     else:
         key = "table6_published"
-        cells = [*_printed_ranks(read_exhibit(read_printed(tables), "table6"), labels)]
+        cells = [*_printed_ranks(read_printed(tables, exhibit="table6"), labels)]
         places = {cell.stands_for for cell in cells}
         for lang, group in product(RANKED, GROUPS):
             again = _ranks(rows, lang, group, labels)

@@ -24,7 +24,6 @@ from blimpworks.papers.lmentry.exhibits.common import (
     language_name,
     language_tag,
     languages_of,
-    read_exhibit,
     read_prompts,
 )
 from blimpworks.papers.lmentry.exhibits.names import (
@@ -137,7 +136,7 @@ def _released(pack: Pack, task: str, text: str) -> Iterator[tuple[int, str]]:
 
 
 def _published_examples(tables: Tables) -> Exhibit:
-    printed = read_exhibit(read_printed(tables), "table1")
+    printed = read_printed(tables, exhibit="table1")
     pack = next(p for p in map(read_pack, tables["packs"]) if p.lang == ENGLISH)
     cells: list[Cell] = []
     for _, row in printed.iterrows():

@@ -10,7 +10,6 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED, select_rows
 from blimpworks.exhibits.shared import Tables, read_plain
-from blimpworks.papers.multiblimp.exhibits.common import read_frames
 from blimpworks.papers.multiblimp.exhibits.formulas import WEIGHTED, weighted_values
 from blimpworks.papers.multiblimp.items.release import BENCHMARK
 from blimpworks.tables import ACCURACIES, FREQUENCIES
@@ -39,7 +38,7 @@ def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
 
 def read_groups(tables: Tables) -> dict[str, list[str]]:
     """Languages of each resource group; empty without a frequencies table."""
-    rows = read_frames(FREQUENCIES, tables.get("frequencies") or [])
+    rows = read_plain(FREQUENCIES, tables.get("frequencies"))
     return {str(name): list(group["lang"]) for name, group in rows.groupby("resources")}
 
 

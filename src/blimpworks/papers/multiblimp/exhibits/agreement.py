@@ -11,9 +11,9 @@ import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COMPLEMENT
-from blimpworks.exhibits.shared import Tables, printed_bold, printed_cell, read_plain
+from blimpworks.exhibits.shared import Tables, printed_bold, printed_cell, read_plain, read_printed
 from blimpworks.papers.multiblimp.exhibits import describe
-from blimpworks.papers.multiblimp.exhibits.common import FEATURES, printed_rows
+from blimpworks.papers.multiblimp.exhibits.common import FEATURES
 from blimpworks.papers.multiblimp.exhibits.formulas import share
 from blimpworks.tables import AGREEMENT, AGREEMENT_COUNTS
 
@@ -141,7 +141,7 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 
 def _printed(tables: Tables, labels: Labels) -> Exhibit:
     """The paper's own table, with its boldface."""
-    printed = printed_rows(tables, "table1")
+    printed = read_printed(tables, exhibit="table1")
     names = labels.languages
     rows = [row for _, row in printed.iterrows()]
     cells = [printed_cell(row, (row["row"], names[row["column"]])) for row in rows]

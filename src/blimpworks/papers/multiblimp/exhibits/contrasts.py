@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.plotting import POINTS, with_ends
-from blimpworks.exhibits.shared import Tables, row_cell
+from blimpworks.exhibits.shared import Tables, read_plain, row_cell
 from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,
@@ -37,7 +37,7 @@ from blimpworks.papers.multiblimp.analysis.margins import (
 )
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.accuracies import accuracy_cell, read_accuracies
-from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA, read_frames
+from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA
 from blimpworks.tables import REGRESSIONS
 
 # Figure 6
@@ -210,7 +210,7 @@ def _remarks(remarks: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator
 
 def fig7(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 7: standardised coefficients of what drives the margin, with 95 % intervals."""
-    everything = read_frames(REGRESSIONS, tables["margins"])
+    everything = read_plain(REGRESSIONS, tables["margins"])
     everything = everything[everything["model"].isin(labels.models)]
     rows = everything[everything["analysis"] == ANALYSIS]
     names = {term: name for term, name in _term_names().items() if term in set(rows["term"])}

@@ -11,17 +11,11 @@ import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, KINDS, TOTAL, Formula
-from blimpworks.exhibits.shared import Tables, printed_cell
+from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed
 from blimpworks.papers.multiblimp.exhibits import describe
-from blimpworks.papers.multiblimp.exhibits.common import (
-    CERTAIN,
-    FEATURES,
-    printed_rows,
-    read_frames,
-    read_items,
-)
+from blimpworks.papers.multiblimp.exhibits.common import CERTAIN, FEATURES
 from blimpworks.papers.multiblimp.exhibits.formulas import ENOUGH_PAIRS, LANGUAGES
-from blimpworks.tables import FUNNEL, SENTENCES, read_table
+from blimpworks.tables import FUNNEL, ITEMS, SENTENCES, read_table
 
 ORDERS = {"SV": ("SV",), "VS": ("VS",), "BOTH": ("SV", "VS")}
 TOTALS = tuple(f"Total {order}" for order in ORDERS)
@@ -122,7 +116,9 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     """
     if labels.source == "published":
         return _printed_table2(tables)
-    pairs = read_items(tables["items"], ["lang", "phenomenon", "grammatical", "order", "label"])
+    pairs = read_plain(
+        ITEMS, tables["items"], ["lang", "phenomenon", "grammatical", "order", "label"]
+    )
     cells: list[Cell] = []
     for phenomenon, names in ROWS.items():
         inside = pairs[pairs["phenomenon"] == phenomenon]
@@ -141,7 +137,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 
 def _printed_table2(tables: Tables) -> Exhibit:
     """Table 2 as the paper prints it."""
-    printed = printed_rows(tables, "table2")
+    printed = read_printed(tables, exhibit="table2")
     names = {key: " ".join(parts) for key, parts in ROWS.items()}
     texts = {(row["row"], row["column"]): row["text"] for _, row in printed.iterrows()}
     cells = []
@@ -206,7 +202,7 @@ def _printed_table4(tables: Tables) -> Exhibit:
     """The paper's own list; its reasons are the cells, as it has no numbers."""
     cells: list[Cell] = []
     texts: dict[str, tuple[str, ...]] = {}
-    for _, row in printed_rows(tables, "table4").iterrows():
+    for _, row in read_printed(tables, exhibit="table4").iterrows():
         where = {"exhibit": "table4", "row": row["row"]}
         language, _, corpus = row["row"].removeprefix("UD_").partition("-")
         cells.append(Cell(row["row"], TABLE4_STUB[2], 1, row["text"], COUNT, "published", where))
@@ -230,7 +226,7 @@ def _funnel_cells(counts: pd.DataFrame, row: str, where: Mapping[str, object]) -
 
 def funnel(tables: Tables, labels: Labels) -> Exhibit:
     """What each stage of generation kept and dropped; not an exhibit of the paper."""
-    counts = read_frames(FUNNEL, tables["funnel"])
+    counts = read_plain(FUNNEL, tables["funnel"])
     counts = counts.assign(part=counts["stage"].str.split().str[0])
     cells = _funnel_cells(counts, "All", {})
     for lang, name in labels.languages.items():

@@ -18,6 +18,7 @@ from blimpworks.exhibits.shared import (
     printed_bold,
     printed_cell,
     read_plain,
+    read_printed,
     row_cell,
 )
 from blimpworks.papers.multiblimp.analysis.leaders import LEAD_BELOW, leads
@@ -29,7 +30,7 @@ from blimpworks.papers.multiblimp.exhibits.accuracies import (
     read_groups,
     unweighted_cell,
 )
-from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA, printed_rows
+from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA
 from blimpworks.papers.multiblimp.exhibits.formulas import LEADS
 from blimpworks.tables import COMPARISONS, ITEMS, read_table
 
@@ -141,7 +142,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _published_table3(computed: Sequence[Cell], tables: Tables, labels: Labels) -> Exhibit:
-    printed = printed_rows(tables, "table3")
+    printed = read_printed(tables, exhibit="table3")
     cells: list[Cell] = []
     for model in _models(labels):
         name = labels.models[model]
@@ -169,7 +170,7 @@ def _published_table3(computed: Sequence[Cell], tables: Tables, labels: Labels) 
 def _listed(model: str, name: str, tables: Tables) -> Cell:
     """In how many languages Table B.2 has a model as the significantly best one."""
     where = {"exhibit": "tableb2", "column": model}
-    n = len(printed_rows(tables, **where))
+    n = len(read_printed(tables, **where))
     place = (f"{name}, Table B.2", NAMES["best"])
     return Cell(*place, n, str(n), COUNT, "published", where, stands_for=(model, "best"))
 
@@ -216,7 +217,7 @@ def _sizes(rows: pd.DataFrame, tables: Tables, labels: Labels) -> dict[str, int]
 def _sizes_cells(sizes: Mapping[str, int], tables: Tables, labels: Labels) -> Iterator[Cell]:
     """Number of pairs of each language, before its accuracies."""
     if labels.source == "published":
-        for _, row in printed_rows(tables, "table5", column="n").iterrows():
+        for _, row in read_printed(tables, exhibit="table5", column="n").iterrows():
             if row["row"] in sizes:
                 cell = printed_cell(row, (labels.languages[row["row"]], "n"))
                 yield replace(cell, value=int(row["value"]))
@@ -230,7 +231,7 @@ def _best_of_table5(cells: Sequence[Cell], tables: Tables, labels: Labels) -> se
     """Cells of Table 5 in bold: the best of each row, or those that the paper prints so."""
     if labels.source == "measured":
         return best_of_each(cells, {*labels.models.values()})
-    bold = printed_bold(printed_rows(tables, "table5"), "table5")
+    bold = printed_bold(read_printed(tables, exhibit="table5"), "table5")
     return {(labels.languages[lang], labels.models[model]) for lang, model in bold}
 
 
@@ -313,7 +314,7 @@ def tableb2(tables: Tables, labels: Labels) -> Exhibit:
 
 def _published_b2(tables: Tables, labels: Labels) -> Exhibit:
     """Printed rows of Table B.2, with the accuracies that Table 5 has for the same cells."""
-    printed = printed_rows(tables, "tableb2")
+    printed = read_printed(tables, exhibit="tableb2")
     printed = printed[printed["row"].isin(labels.languages)]
     rows = read_accuracies(tables, labels).set_index(["lang", "model"], drop=False)
     cells: list[Cell] = []

@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, VALUES
-from blimpworks.exhibits.shared import Tables
+from blimpworks.exhibits.shared import Tables, read_plain, read_printed
 from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,
@@ -23,7 +23,8 @@ from blimpworks.exhibits.style import (
     new_figure,
 )
 from blimpworks.papers.multiblimp.exhibits import describe
-from blimpworks.papers.multiblimp.exhibits.common import CERTAIN, printed_rows, read_items
+from blimpworks.papers.multiblimp.exhibits.common import CERTAIN
+from blimpworks.tables import ITEMS
 
 DIVIDED = (("certain", CERTAIN, BLUE), ("uncertain", ("?",), ORANGE))
 KINDS_OF_PAIRS = (*DIVIDED, ("pairs", (), BLUE))
@@ -51,10 +52,10 @@ def _cell(labels: Labels, row: str, column: str, where: list[str] | str, n: int)
 def _sizes(tables: Tables, labels: Labels) -> dict[str, int]:
     """Pairs of each language that has any, in order of the labels."""
     if labels.source == "published":
-        printed = printed_rows(tables, "table5", column="n")
+        printed = read_printed(tables, exhibit="table5", column="n")
         sizes = dict(zip(printed["row"], printed["value"], strict=True))
     else:
-        sizes = read_items(tables["items"], ["lang"])["lang"].value_counts().to_dict()
+        sizes = read_plain(ITEMS, tables["items"], ["lang"])["lang"].value_counts().to_dict()
     return {lang: int(sizes[lang]) for lang in labels.languages if lang in sizes}
 
 
@@ -134,7 +135,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
         cells = [_cell(labels, names[lang], "pairs", lang, n) for lang, n in sizes.items()]
         description = describe("fig3_published", limits=_limits(labels))
     else:
-        cells = _count_cells(read_items(tables["items"], ["lang", "label"]), labels)
+        cells = _count_cells(read_plain(ITEMS, tables["items"], ["lang", "label"]), labels)
         description = describe("fig3")
     return Exhibit(**description, cells=cells, figure=pairs_figure(_counts(cells)))
 

@@ -11,9 +11,8 @@ import pandas as pd
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import TOTAL, select_rows
-from blimpworks.exhibits.shared import Tables
+from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.papers.multiblimp.exhibits import describe
-from blimpworks.papers.multiblimp.exhibits.common import read_frames
 from blimpworks.papers.multiblimp.exhibits.facts import COMPLETE
 from blimpworks.papers.multiblimp.exhibits.formulas import ratio
 from blimpworks.tables import FUNNEL
@@ -66,7 +65,7 @@ def regeneration(tables: Tables, labels: Labels) -> Exhibit:
     ``labels.facts`` has the release's numbers, the sources' completeness and the reasons.
     Raises UserError when the funnel lacks a stage.
     """
-    funnel = read_frames(FUNNEL, tables["funnel"])
+    funnel = read_plain(FUNNEL, tables["funnel"])
     published: Mapping[str, int] = labels.facts["published_n"]
     sources, reasons = labels.facts["completeness"], labels.facts["reasons"]
     cells: list[Cell] = []

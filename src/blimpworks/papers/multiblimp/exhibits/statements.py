@@ -38,8 +38,7 @@ REGRESSION = {
 
 
 def _regression_cells(tables: Tables) -> Iterator[Cell]:
-    frames = [read_plain(REGRESSIONS, path) for path in tables["regressions"]]
-    regressions = pd.concat(frames).query("analysis == @SIZE")
+    regressions = read_plain(REGRESSIONS, tables["regressions"]).query("analysis == @SIZE")
     for place, (term, column, title, decimals) in REGRESSION.items():
         for _, row in regressions[regressions["term"] == term].iterrows():
             where = {"analysis": SIZE, "model": row["model"], "term": term}

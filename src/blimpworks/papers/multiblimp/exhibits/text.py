@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, Formula, of_row, select_rows
-from blimpworks.exhibits.shared import Tables, read_printed
+from blimpworks.exhibits.shared import Tables, read_plain, read_printed
 from blimpworks.exhibits.statements import VALUE, Place, Recomputation, printed_statements
 from blimpworks.papers.multiblimp.exhibits import describe
-from blimpworks.papers.multiblimp.exhibits.common import read_items
 from blimpworks.papers.multiblimp.exhibits.formulas import DIFFERENCE, ENOUGH_PAIRS, LANGUAGES
+from blimpworks.tables import ITEMS
 
 RECOMPUTATION = Recomputation(dict.fromkeys((COUNT, DIFFERENCE, of_row("value")), "{:g}"))
 MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {
@@ -35,7 +35,7 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
             read_printed(tables), RECOMPUTATION, lambda place: _title(place, labels)
         )
         return Exhibit(**describe("text_published", faults=faults), cells=cells)
-    items = read_items(tables["items"], ["lang", "phenomenon"])
+    items = read_plain(ITEMS, tables["items"], ["lang", "phenomenon"])
     cells = []
     for place, (name, formula, where) in MEASURED.items():
         value = formula(select_rows(items, where))

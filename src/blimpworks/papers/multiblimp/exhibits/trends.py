@@ -14,7 +14,14 @@ from matplotlib.transforms import Bbox
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import select_rows
-from blimpworks.exhibits.shared import Tables, counted, printed_cell, row_cell
+from blimpworks.exhibits.shared import (
+    Tables,
+    counted,
+    printed_cell,
+    read_plain,
+    read_printed,
+    row_cell,
+)
 from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,
@@ -29,7 +36,6 @@ from blimpworks.papers.multiblimp.analysis.frequencies import RANKED_BY
 from blimpworks.papers.multiblimp.analysis.regressions import ENOUGH_LANGUAGES, FREQUENCY, logistic
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.accuracies import accuracy_cell, read_accuracies
-from blimpworks.papers.multiblimp.exhibits.common import printed_rows, read_frames
 from blimpworks.tables import FREQUENCIES, REGRESSIONS, RESIDUALS
 
 NAMED = 7
@@ -138,7 +144,7 @@ def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> 
 
 def _curve_of(tables: Tables, model: str) -> pd.Series | None:
     """Terms of the logistic curve fitted to a model, if one was."""
-    rows = read_frames(REGRESSIONS, tables["regressions"])
+    rows = read_plain(REGRESSIONS, tables["regressions"])
     terms = select_rows(rows, {"analysis": FREQUENCY, "model": model})
     return None if terms.empty else terms.set_index("term")["coefficient"]
 
@@ -148,8 +154,8 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     model = labels.facts["trend_model"]
     rows = _of_languages(read_accuracies(tables, labels), model)
     paths = tables.get("frequencies") or []
-    known = read_frames(FREQUENCIES, paths)
-    residuals = read_frames(RESIDUALS, tables["residuals"])
+    known = read_plain(FREQUENCIES, paths)
+    residuals = read_plain(RESIDUALS, tables["residuals"])
     residuals = select_rows(residuals, {"analysis": FREQUENCY, "model": model})
     curve = _curve_of(tables, model)
     cells = _trend_cells(rows, known[known[RANKED_BY] > 0], residuals, labels)
@@ -201,7 +207,7 @@ def _size_cells(tables: Tables, labels: Labels) -> dict[str, Cell]:
     names = {model: labels.models.get(model) for model in labels.facts["sized_models"]}
     places = {model: (name, "accuracy") for model, name in names.items() if name}
     if labels.source == "published":
-        printed = printed_rows(tables, "table3", column=ALL)
+        printed = read_printed(tables, exhibit="table3", column=ALL)
         rows = {row["row"]: row for _, row in printed.iterrows()}
         return {m: printed_cell(rows[m], place) for m, place in places.items() if m in rows}
     accuracies = read_accuracies(tables, labels)

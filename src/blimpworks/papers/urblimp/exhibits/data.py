@@ -10,12 +10,11 @@ import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, TOTAL
-from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
+from blimpworks.exhibits.shared import Tables, formula_cell, printed_cell, read_plain, read_printed
 from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.accuracies import (
     Place,
     complete,
-    formula_cell,
     printed_of,
     read_paradigms,
     where_of,
@@ -24,7 +23,7 @@ from blimpworks.papers.urblimp.exhibits.formulas import IMPLIED, PAPER_TOTAL
 from blimpworks.papers.urblimp.exhibits.models import is_instructed, names_of
 from blimpworks.papers.urblimp.exhibits.samples import tag_of
 from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN, LANG, PARADIGMS, PHENOMENA
-from blimpworks.tables import ITEMS, read_table
+from blimpworks.tables import ITEMS
 
 DATASETS = {
     "blimp": ("BLiMP", "English", "dictionary, templates"),
@@ -47,8 +46,7 @@ WIDTHS = dict.fromkeys(EXAMPLE.values(), 0.3)
 def _items(tables: Tables) -> pd.DataFrame:
     """The campaign's items, as text; raises UserError when a table is missing or broken."""
     columns = ["item_id", "lang", "phenomenon", "paradigm", "good", "bad"]
-    frames = [read_table(ITEMS, path, columns).to_pandas() for path in tables["items"]]
-    items: pd.DataFrame = pd.concat(frames).astype(str)
+    items = read_plain(ITEMS, tables["items"], columns)
     return items[(items["lang"] == LANG) & items["paradigm"].isin(PARADIGMS)]
 
 
@@ -68,9 +66,8 @@ def _in_urdu(examples: Mapping[str, Mapping[str, str]]) -> dict[Place, str]:
 
 def printed_total(tables: Tables, place: Place, key: Place) -> Cell:
     """The pairs of all paradigms by Table 10; of rows we cannot read, those implied."""
-    printed = read_printed(tables)
-    rows = printed[(printed["exhibit"] == "table10") & (printed["column"] == "n")]
     where = {"exhibit": "table10", "column": "n"}
+    rows = read_printed(tables, **where)
     return formula_cell(rows, place, PAPER_TOTAL, "published", where, ",.0f", stands_for=key)
 
 
@@ -238,8 +235,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     """
     if labels.source == "measured":
         return _measured_table3(tables, labels)
-    printed = read_printed(tables)
-    printed = printed[printed["exhibit"] == "table3"].set_index("row", drop=False)
+    printed = read_printed(tables, exhibit="table3").set_index("row", drop=False)
     sizes = {row["row"]: row for _, row in printed[printed["column"] == "size"].iterrows()}
     tuning = printed[printed["column"] == "it"]["text"].str.lower()
     names = {model: name for model, name in names_of(labels.models).items() if model in sizes}

@@ -15,10 +15,9 @@ from matplotlib.axes import Axes
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.fonts import font_for
 from blimpworks.exhibits.html import direction
-from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.exhibits.shared import Tables, formula_cell, read_plain
 from blimpworks.exhibits.style import BLUE, ORANGE, PAGE_INCHES, new_figure, say
 from blimpworks.papers.urblimp.exhibits import describe
-from blimpworks.papers.urblimp.exhibits.accuracies import formula_cell
 from blimpworks.papers.urblimp.exhibits.formulas import BITS, BITS_PER_TOKEN
 from blimpworks.papers.urblimp.exhibits.models import names_of
 from blimpworks.papers.urblimp.exhibits.samples import tag_of

@@ -13,10 +13,9 @@ from matplotlib.axes import Axes
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import TOTAL, select_rows
-from blimpworks.exhibits.shared import Tables, counted, read_plain
+from blimpworks.exhibits.shared import Tables, counted, formula_cell, read_plain
 from blimpworks.exhibits.style import BLUE, GREY, ORANGE, PAGE_INCHES, new_figure, say
 from blimpworks.papers.urblimp.exhibits import describe
-from blimpworks.papers.urblimp.exhibits.accuracies import formula_cell
 from blimpworks.papers.urblimp.exhibits.formulas import percent_of
 from blimpworks.papers.urblimp.exhibits.models import names_of
 from blimpworks.papers.urblimp.phenomena import PARADIGMS

@@ -11,12 +11,19 @@ import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, TOTAL
-from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed, row_cell
+from blimpworks.exhibits.shared import (
+    Tables,
+    formula_cell,
+    printed_cell,
+    read_plain,
+    read_printed,
+    row_cell,
+)
 from blimpworks.papers.urblimp.exhibits import describe
-from blimpworks.papers.urblimp.exhibits.accuracies import formula_cell, languages_of
+from blimpworks.papers.urblimp.exhibits.accuracies import languages_of
 from blimpworks.papers.urblimp.phenomena import LANG, PARADIGMS
 from blimpworks.papers.urblimp.tables import RULE_COUNTS
-from blimpworks.tables import ITEMS, read_table
+from blimpworks.tables import ITEMS
 
 SOURCE = "rules"
 KEPT, DROPPED = "kept", "rejected"
@@ -131,11 +138,10 @@ def _sections(cells: Iterable[Cell], columns: list[str], names: list[str]) -> li
 
 def rules(tables: Tables, labels: Labels) -> Exhibit:
     """Matches of each paradigm's rules, pairs kept, and the others by reason."""
-    counts = pd.concat([read_plain(RULE_COUNTS, path) for path in tables[SOURCE]])
+    counts = read_plain(RULE_COUNTS, tables[SOURCE])
     keys = ["lang", "paradigm", "rule"]
-    items = pd.concat(
-        [read_table(ITEMS, path, [*keys, "constructed"]).to_pandas() for path in tables["items"]]
-    ).astype(dict.fromkeys(keys, str))
+    items = read_plain(ITEMS, tables["items"], [*keys, "constructed"])
+    items = items.astype(dict.fromkeys(keys, str))
     printed = read_printed(tables)
     langs = languages_of({*counts["lang"]}, labels)
     names = [labels.languages.get(lang, lang) for lang in langs]

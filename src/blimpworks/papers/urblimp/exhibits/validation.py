@@ -19,9 +19,8 @@ from blimpworks.exhibits.formulas import (
     select_rows,
     sum_of,
 )
-from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.exhibits.shared import Tables, formula_cell, read_plain
 from blimpworks.papers.urblimp.exhibits import describe
-from blimpworks.papers.urblimp.exhibits.accuracies import formula_cell
 from blimpworks.papers.urblimp.exhibits.formulas import (
     PAIRS,
     agreement,
