@@ -34,8 +34,7 @@ from blimpworks.papers.urblimp.analysis.lengths import (
 from blimpworks.papers.urblimp.exhibits.accuracies import by_method, read_paradigms
 from blimpworks.papers.urblimp.exhibits.data import table2, table10
 from blimpworks.papers.urblimp.exhibits.evaluation import table4, table7
-from blimpworks.papers.urblimp.exhibits.examples import examples_fig
-from blimpworks.papers.urblimp.exhibits.lengths import lengths, lengths_fig
+from blimpworks.papers.urblimp.exhibits.lengths import examples_fig, lengths, lengths_fig
 from blimpworks.papers.urblimp.exhibits.rules import rules
 from blimpworks.papers.urblimp.exhibits.samples import samples
 from blimpworks.papers.urblimp.settings import UrblimpOptions

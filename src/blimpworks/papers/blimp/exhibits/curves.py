@@ -36,7 +36,7 @@ from blimpworks.papers.blimp.exhibits.accuracies import (
     of_phenomenon,
     read_own,
 )
-from blimpworks.papers.blimp.exhibits.bars import empty_figure
+from blimpworks.papers.blimp.exhibits.figures import empty_figure
 from blimpworks.papers.blimp.exhibits.formulas import EXTRAPOLATED
 from blimpworks.papers.blimp.paradigms import HUMAN, LANG, NAMES
 from blimpworks.tables import PERPLEXITIES, REGRESSIONS

@@ -21,7 +21,7 @@ from blimpworks.papers.blimp.exhibits.accuracies import (
     model_names,
     pearson_cell,
 )
-from blimpworks.papers.blimp.exhibits.bars import empty_figure
+from blimpworks.papers.blimp.exhibits.figures import empty_figure
 from blimpworks.papers.blimp.exhibits.formulas import SETS_PEARSON, common
 from blimpworks.papers.blimp.paradigms import BENCHMARK, GENERATED, LANG, PHENOMENON_OF
 from blimpworks.tables import ACCURACIES

@@ -22,7 +22,7 @@ from blimpworks.papers.blimp.exhibits.accuracies import (
     row_accuracy_cell,
     training_sentence,
 )
-from blimpworks.papers.blimp.exhibits.bars import CHANCE, empty_figure
+from blimpworks.papers.blimp.exhibits.figures import CHANCE, empty_figure
 from blimpworks.papers.blimp.paradigms import LANG
 from blimpworks.papers.blimp.tables import BINS
 

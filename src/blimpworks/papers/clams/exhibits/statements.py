@@ -30,7 +30,7 @@ from blimpworks.papers.clams.exhibits.common import (
     read_accuracies,
     shown_languages,
 )
-from blimpworks.papers.clams.exhibits.complexity import (
+from blimpworks.papers.clams.exhibits.figures import (
     complexities,
     in_order,
     read_morphology,
