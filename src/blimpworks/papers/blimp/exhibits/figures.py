@@ -17,9 +17,9 @@ from matplotlib.figure import Figure
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import select_rows
-from blimpworks.exhibits.plotting import BARS, frame_of, with_ends
 from blimpworks.exhibits.shared import Tables
 from blimpworks.exhibits.style import (
+    BARS,
     BLUE,
     COLUMN_INCHES,
     GREY,
@@ -27,8 +27,10 @@ from blimpworks.exhibits.style import (
     PAGE_INCHES,
     SKY,
     VERMILION,
+    frame_of,
     new_figure,
     say,
+    with_ends,
 )
 from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.accuracies import (

@@ -13,9 +13,19 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.plotting import BARS, frame_of, with_ends
 from blimpworks.exhibits.shared import Tables, read_plain
-from blimpworks.exhibits.style import BLUE, COLUMN_INCHES, GREY, ORANGE, VERMILION, new_figure, say
+from blimpworks.exhibits.style import (
+    BARS,
+    BLUE,
+    COLUMN_INCHES,
+    GREY,
+    ORANGE,
+    VERMILION,
+    frame_of,
+    new_figure,
+    say,
+    with_ends,
+)
 from blimpworks.papers.clams.exhibits import describe
 from blimpworks.papers.clams.exhibits.common import Accuracies, read_accuracies, shown_languages
 from blimpworks.papers.clams.exhibits.facts import MBERT, MONO, MULTI

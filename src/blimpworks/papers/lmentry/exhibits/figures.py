@@ -13,15 +13,16 @@ from matplotlib.axes import Axes
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import MEAN, UNWEIGHTED, of_row
-from blimpworks.exhibits.plotting import BARS, frame_of
 from blimpworks.exhibits.shared import Tables, formula_cell, read_printed
 from blimpworks.exhibits.style import (
+    BARS,
     BLUE,
     COLUMN_INCHES,
     GREY,
     ORANGE,
     PAGE_INCHES,
     PALETTE,
+    frame_of,
     new_figure,
     say,
 )

@@ -43,7 +43,7 @@ from blimpworks.papers.lmentry.exhibits.names import (
     TASK_NAMES,
     task_name,
 )
-from blimpworks.papers.lmentry.exhibits.texts import pack_cell, unlike_print
+from blimpworks.papers.lmentry.exhibits.templates import pack_cell, unlike_print
 from blimpworks.papers.lmentry.items.packs import SYSTEM as SYSTEM_KEY
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.tables import PROMPT_COUNTS

@@ -14,15 +14,16 @@ from matplotlib.axes import Axes
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.plotting import POINTS, with_ends
 from blimpworks.exhibits.shared import Tables, read_plain, row_cell
 from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,
     GREY,
+    POINTS,
     colours,
     new_figure,
     say,
+    with_ends,
 )
 from blimpworks.papers.multiblimp.analysis.margins import (
     ANALYSIS,

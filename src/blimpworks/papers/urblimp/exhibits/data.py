@@ -21,7 +21,7 @@ from blimpworks.papers.urblimp.exhibits.accuracies import (
 )
 from blimpworks.papers.urblimp.exhibits.formulas import IMPLIED, PAPER_TOTAL
 from blimpworks.papers.urblimp.exhibits.models import is_instructed, names_of
-from blimpworks.papers.urblimp.exhibits.samples import tag_of
+from blimpworks.papers.urblimp.exhibits.rules import tag_of
 from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN, LANG, PARADIGMS, PHENOMENA
 from blimpworks.tables import ITEMS
 

@@ -12,9 +12,18 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.plotting import BARS, POINTS, frame_of, with_ends
 from blimpworks.exhibits.shared import Tables
-from blimpworks.exhibits.style import BLUE, COLUMN_INCHES, colours, new_figure, say
+from blimpworks.exhibits.style import (
+    BARS,
+    BLUE,
+    COLUMN_INCHES,
+    POINTS,
+    colours,
+    frame_of,
+    new_figure,
+    say,
+    with_ends,
+)
 from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.accuracies import accuracy_cell, complete, read_paradigms
 from blimpworks.papers.urblimp.exhibits.models import RIVALS, chosen, family, names_of

@@ -23,7 +23,7 @@ from blimpworks.exhibits.style import BLUE, GREY, ORANGE, PAGE_INCHES, new_figur
 from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.formulas import BITS, BITS_PER_TOKEN, percent_of
 from blimpworks.papers.urblimp.exhibits.models import names_of
-from blimpworks.papers.urblimp.exhibits.samples import tag_of
+from blimpworks.papers.urblimp.exhibits.rules import tag_of
 from blimpworks.papers.urblimp.phenomena import LANG, PARADIGMS
 from blimpworks.papers.urblimp.tables import LENGTHS, SURPRISALS
 
