@@ -76,18 +76,10 @@ def _moved(rows: pd.DataFrame, names: Mapping[str, str]) -> Iterator[Cell]:
             yield replace(cell, printed=number < MOST)
 
 
-def _later_run(rows: pd.DataFrame, names: Mapping[str, str]) -> str:
-    """The caption's sentences on the later run."""
-    if rows.empty:
-        return "The results are not at hand, so only what is printed stands here."
+def _counts(rows: pd.DataFrame, names: Mapping[str, str]) -> str:
+    """How many paradigms moved, for each model."""
     counts = (_differences(rows) > 0).groupby("model").sum()
-    moved = ", ".join(f"{name} {counts[model]}" for model, name in names.items())
-    return (
-        "Run of 2021: those of the results that the authors released with their erratum; "
-        "change: from the corrected row, in points. So many of the 67 paradigms have another "
-        f"accuracy there: {moved}. Below, the {MOST} that moved most; the CSV file has all. "
-        "The cells file has 95 % intervals over all pairs."
-    )
+    return ", ".join(f"{name} {counts[model]}" for model, name in names.items())
 
 
 def erratum(tables: Tables, labels: Labels) -> Exhibit:
@@ -109,13 +101,15 @@ def erratum(tables: Tables, labels: Labels) -> Exhibit:
             cells.append(printed_cell(row, place))
             wrong |= {place} if row["fault"] else set()
         cells += _of_phenomena(rows, model, name) if len(rows) else ()
+    description = describe("erratum_without_results")
     if len(rows):
+        description = describe("erratum", moved=_counts(rows, names), most=MOST)
         moved = [*_moved(rows, names)]
         rows_in_print = {cell.row: cell.row for cell in moved if cell.printed}
         sections.append(Section("What moved most", rows_in_print, [*RUNS, CHANGED]))
         cells += moved
     return Exhibit(
-        **describe("erratum", later_run=_later_run(rows, names)),
+        **description,
         cells=cells,
         sections=sections,
         heads=HEADS,

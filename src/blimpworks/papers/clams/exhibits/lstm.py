@@ -193,16 +193,13 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         grid, last = lstm_grid(labels, CAPITALISED), AVERAGE_ROW | {"again": AGAIN}
         cells = grid.printed(tables, "table4", CONSTRUCTIONS | AVERAGE_ROW)
         cells += _printed_gains(tables, grid)
-        caption = (
-            "As printed; the last row is the mean of Table 1's accuracies and these gains, less "
-            "Table 1's average. "
-        )
     else:
-        grid, last, caption = lstm_grid(labels), AVERAGE_ROW, ""
+        grid, last = lstm_grid(labels), AVERAGE_ROW
         both = replace(grid, phenomenon=(AGREEMENT, CAPITALS))
         accuracies = read_accuracies(tables, labels)
         cells = both.cells(accuracies, gain) + both.cells(accuracies, gain, AVERAGE_ROW)
-    return lstm_table(grid, describe("table4", caption=caption), cells, CONSTRUCTIONS, last)
+    key = "table4_published" if labels.source == "published" else "table4"
+    return lstm_table(grid, describe(key), cells, CONSTRUCTIONS, last)
 
 
 # Table 5

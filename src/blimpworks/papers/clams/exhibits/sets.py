@@ -179,15 +179,12 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
     if labels.source == "published":
         cells = [cell for grid in grids for cell in grid.printed(tables, "table7")]
         cells += _recomputed(tables, grids)
-        caption = (
-            " As printed; a dash: not replicated. The CSV file has what the words of the "
-            "vocabulary make of each number."
-        )
+        description = describe("table7_published")
     else:
         accuracies, judged = read_accuracies(tables, labels), measure_by(TOTAL, whole)
         cells = [cell for grid in grids for cell in grid.cells(accuracies, judged)]
-        caption = "" if cells else NO_MASKED
-    return table_of(describe("table7", caption=caption), cells, grids)
+        description = describe("table7", none="" if cells else NO_MASKED)
+    return table_of(description, cells, grids)
 
 
 def _recomputed(tables: Tables, grids: list[Grid]) -> list[Cell]:

@@ -40,25 +40,6 @@ from blimpworks.papers.lmentry.exhibits.names import (
 )
 from blimpworks.papers.lmentry.tasks import TASKS
 
-NOTES = {
-    "kor": "In print a reply in Hangul alone has no token that the scorers check, so it counts as "
-    "right in most tasks (the three subsets of any words have opposite answers and yet nearly "
-    "100 % each) and as wrong where a letter or a sentence is asked for: the words that start "
-    "or end with a letter are 0 for every model.",
-    "deu": "In print the scorers compare replies in lower case with nouns in upper case: "
-    "associated words, rhymes, homophones and first letters are near 0 for most models. There "
-    "are three rhyme groups only.",
-    "por": "In print the two tasks of words with or without a letter are divided by 78, though "
-    "there are 81 prompts (but for Minerva), which gives up to 103.85 %; and two models, "
-    "Qwen2.5-14B and SmolLM2-1.7B, are not there.",
-    "glg": "Homophones are not in print, although Table 54 has 792 prompts.",
-    "eus": "Basque has no homophones.",
-}
-"""What is odd about a language in print."""
-CEILING = (
-    " In print the sentences that start with a word are divided by 3,000, though only some 500 "
-    "words remain: no model can have more than 19 %."
-)
 CEILED = ("ita", "spa", "glg", "cat", "eus", "por", "deu")
 """Languages whose words for that task were filtered by part of speech."""
 GROUPS = {"open-weight": (WEIGHT, "Open-weight"), "open-data": (DATA, "Open-data")}
@@ -136,7 +117,8 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     if labels.source == "published":
         printed = read_printed(tables, exhibit=table)
         models, cells = [*MODELS], list(_printed(printed, labels))
-        note = NOTES.get(lang, "") + (CEILING if lang in CEILED and not part else "")
+        notes = describe.entries["notes_of_languages"]
+        note = notes.get(lang, "") + (notes["ceiling"] if lang in CEILED and not part else "")
         note += _lost(printed, labels)
     else:
         rows = read_accuracies(tables, labels)
@@ -147,16 +129,10 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     names = {cell.row for cell in cells}
     models = [model for model in models if model_name(model, labels) in names]
     columns = _columns(cells, table)
-    subsets = (
-        "The columns after the last letter are subsets of the arguments (Table 8), with prompts "
-        "of their own. "
-    )
+    key, note = "second_part" if part else "first_part", f" {note}" if note else ""
     return Exhibit(
-        f"Accuracy on each task in {language.name}, part {part + 1}",
-        "Percentage of answers that a task's patterns accept, over all prompts of its three "
-        f"templates. {subsets if part else ''}{note}".strip(),
-        cells,
-        row_title="Model",
+        **describe(key, language=language.name, note=note),
+        cells=cells,
         heads={task_name(task): head for task, head in HEADS.items() if task_name(task) in columns},
         sections=sections_of(models, labels, columns, {}),
     )

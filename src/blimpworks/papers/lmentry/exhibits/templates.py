@@ -92,14 +92,6 @@ EXAMPLE_COLUMNS = (
     "arguments",
 )
 TEMPLATE, CORRECTED = "Template", "Corrected"
-QUERY = "The caption in print calls query what the templates call word."
-NOTES = {
-    "table16": "By the caption in print the first template calls items of clothing clothes; in "
-    "the language pack it calls them clothing.",
-    "table24": QUERY,
-    "table25": QUERY,
-}
-"""What is odd about a table in print."""
 
 
 # Table 1
@@ -283,16 +275,6 @@ def _lacking(templates: Templates, langs: Sequence[str]) -> str:
     return f" Without the task: {', '.join(names)}." if names else ""
 
 
-def _measured_caption(templates: Templates, langs: Sequence[str], *, both: bool) -> str:
-    corrected = " Corrected: where the right wording is another." if both else ""
-    variant = templates.labels.facts["lmentry_variant"]
-    wording = f" The prompts of this campaign are worded as {variant}." if both else ""
-    return (
-        "Templates of the language packs, in the paper's languages worded as in its runs, and how "
-        f"many prompts each has.{corrected}{wording}{_lacking(templates, langs)}"
-    )
-
-
 def template_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     """One of Tables 9 to 33: the templates of a task.
 
@@ -300,16 +282,24 @@ def template_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     English ones, with hidden cells of what the release has in their place.
     """
     templates = Templates.of(tables, TEMPLATE_TABLES[table], labels)
+    task = long_name(templates.task).lower()
     if labels.source == "published":
         langs, cells = [ENGLISH], list(_published(tables, templates, table))
         columns = [TEMPLATE]
-        caption = f"As printed. {unlike_print(cells)} {NOTES.get(table, '')}".strip()
+        note = describe.entries["notes_of_tables"].get(table)
+        remarks = unlike_print(cells) + (f" {note}" if note else "")
+        description = describe("templates_published", task=task, remarks=remarks)
     else:
         langs = languages_of(templates.texts)
         cells = list(_measured(tables, templates, langs))
         both = any(cell.column == CORRECTED for cell in cells)
         columns = [TEMPLATE, *[CORRECTED] * both, SAMPLES]
-        caption = _measured_caption(templates, [*templates.packs], both=both)
+        description = describe(
+            "templates_of_both_wordings" if both else "templates",
+            task=task,
+            variant=labels.facts["lmentry_variant"],
+            lacking=_lacking(templates, [*templates.packs]),
+        )
     written = {
         (_row(lang, number, labels), column): language_tag(lang)
         for lang in langs
@@ -318,7 +308,7 @@ def template_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     }
     width = 0.64 / (1 + (CORRECTED in columns))
     return Exhibit(
-        **describe("templates", task=long_name(templates.task).lower(), caption=caption),
+        **description,
         cells=cells,
         widths=dict.fromkeys([TEMPLATE, CORRECTED], round(width, 2)),
         sections=_sections(templates, langs, columns),

@@ -78,19 +78,10 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         for model, name in names.items()
         for cell in _table4_row(rows, model, name, printed, labels)
     ]
-    origin = (
-        " Computed from the printed accuracies of the paradigms; those of mBERT and mT5 by "
-        "phenomenon are as printed. The paper prints no average for people; this one is ours."
-        if published
-        else " Best model of each column in bold."
-    )
     models = [cell for cell in cells if cell.row != names.get(HUMAN)]
     best = set() if published else _best(models, "column")
-    return Exhibit(
-        **describe("table4", preferred=preferred(rows, labels), origin=origin),
-        cells=cells,
-        bold=best,
-    )
+    key = "table4_published" if published else "table4"
+    return Exhibit(**describe(key, preferred=preferred(rows, labels)), cells=cells, bold=best)
 
 
 def _with_people(rows: pd.DataFrame, tables: Tables) -> pd.DataFrame:
@@ -199,15 +190,13 @@ def table9(tables: Tables, labels: Labels) -> Exhibit:
         ]
     cells.append(accuracy_cell(rows, (AVERAGE_HEAD, PEOPLE), labels, key))
     cells += [] if published else [macro_cell(rows, (MACRO_HEAD, PEOPLE), labels)]
-    how = (
-        ", each the mean over its pairs of the share of judgements; intervals: Wilson's for so "
-        "many pairs, of means from those of the paradigms"
-    )
+    if published:
+        return Exhibit(**describe("table9_published"), cells=cells)
     return Exhibit(
-        **describe("table9", how="" if published else how),
+        **describe("table9"),
         cells=cells,
-        stub={} if published else {cell.row: {PAIRS: f"{cell.n:,}"} for cell in cells},
-        remarks={} if published else {cell.row: {INTERVAL: _interval_text(cell)} for cell in cells},
+        stub={cell.row: {PAIRS: f"{cell.n:,}"} for cell in cells},
+        remarks={cell.row: {INTERVAL: _interval_text(cell)} for cell in cells},
     )
 
 

@@ -45,10 +45,6 @@ MARKS: dict[str, dict[str, Any]] = {
     BY_TOKEN: {"fmt": "o", "color": ORANGE, "markerfacecolor": "white", "markersize": 5},
     BY_SUM: {"fmt": "D", "color": BLUE, "markersize": 3},
 }
-WHY = (
-    "A word that the rest of the sentence makes likely costs few bits: the sentence that keeps it "
-    "has more bits in sum, but fewer per token, so that deletions look easier by token"
-)
 
 
 class Evaluation(NamedTuple):
@@ -136,7 +132,7 @@ def lengths(tables: Tables, labels: Labels) -> Exhibit:
             own = list(make(rows, evaluation))
             cells += own
             sections.append(_section(title, own, evaluation.name))
-    return Exhibit(**describe("lengths", why=WHY), cells=cells, heads=HEADS, sections=sections)
+    return Exhibit(**describe("lengths"), cells=cells, heads=HEADS, sections=sections)
 
 
 # Figure
@@ -183,7 +179,7 @@ def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
         figure.supxlabel("accuracy (%)", fontsize=8)
     else:
         say(figure.subplots(), "no scores")
-    return Exhibit(**describe("lengths_fig", why=WHY), cells=cells, figure=figure)
+    return Exhibit(**describe("lengths_fig"), cells=cells, figure=figure)
 
 
 # One pair, word by word
