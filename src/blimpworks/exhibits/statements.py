@@ -87,7 +87,7 @@ def _nothing(_place: Place, _title: str) -> None:
 def printed_statements(
     printed: pd.DataFrame,
     recomputation: Recomputation,
-    title_of: Callable[[Place], str],
+    title_of: Callable[[Place], str] = ": ".join,
     other: Callable[[Place, str], Cell | None] = _nothing,
     exhibit: str = "text",
 ) -> tuple[list[Cell], str]:

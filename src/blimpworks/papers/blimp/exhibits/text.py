@@ -51,21 +51,12 @@ from blimpworks.papers.blimp.released_results import MAJORITY
 LSTM, TXL, GPT2, NGRAM = "lstm-gulordava", "transformer-xl-wt103", "gpt2-large", "blimp-5gram"
 NEURAL = (LSTM, TXL, GPT2)
 SUBJECTS = {
-    "benchmark": "BLiMP",
     HUMAN: "Humans",
-    "cola": "CoLA",
-    "vocabulary": "Vocabulary",
-    "other vocabularies": "Vocabularies of earlier data sets",
     "validation": "Validation",
-    "chance": "Chance",
-    "webtext": "WebText",
-    "wikipedia": "Wikipedia, for LSTM and TXL",
     "neural models": "Neural models",
     "sub-word models": "Models with sub-words (TXL, GPT-2)",
-    "curve": "Models retrained on less text",
-    "gpt2 sizes": "GPT-2 of four sizes",
 }
-"""Rows by their keys, and what they are about; others are models."""
+"""Rows that are computed here by their keys, and what they are about; others are models."""
 RECOMPUTATION = Recomputation(
     dict.fromkeys((COUNT, FARTHEST, PRODUCT, RATIO, VALUES), "{:,.10g}"),
 )
@@ -196,8 +187,7 @@ def _published(tables: Tables, labels: Labels) -> Exhibit:
             return _stated(place, AGAIN, rows, source, labels)
         return _majority(place, tables, labels) if place in OF_MAJORITY else None
 
-    cells, faults = printed_statements(
-        read_printed(tables), RECOMPUTATION, lambda place: _name(place, labels), recomputed
-    )
+    printed = read_printed(tables)
+    cells, faults = printed_statements(printed, RECOMPUTATION, other=recomputed)
     of = "Table 4" if released.empty else "the released results"
     return Exhibit(**describe("text_published", of=of, faults=faults), cells=cells)

@@ -8,7 +8,7 @@ import pandas as pd
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, QUOTIENT, of_row
 from blimpworks.exhibits.shared import Tables, read_plain, read_printed
-from blimpworks.exhibits.statements import VALUE, Place, Recomputation, printed_statements
+from blimpworks.exhibits.statements import VALUE, Recomputation, printed_statements
 from blimpworks.papers.multiblimp.analysis.regressions import CHAT, SIZE, why_no_size
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.accuracies import read_accuracies
@@ -104,27 +104,7 @@ def text72_73(tables: Tables, labels: Labels) -> Exhibit:
     )
 
 
-def _statement(place: Place, labels: Labels) -> str:
-    """What a printed number of the text is about."""
-    if place in REGRESSION:
-        return REGRESSION[place][2]
-    row, column = place
-    if ">" not in row:
-        return f"{labels.models[row]}: accuracy"
-    first, second = row.split(">")
-    name = _better(first, second, labels)
-    group, _, kind = column.partition(" ")
-    if group == "languages":
-        return f"{name}: languages"
-    of = {"": "languages of the {}", "size": "of how many languages of the {}", "share": "share"}
-    return f"{name}: {of[kind].format(GROUPS[group] + ' group')}"
-
-
 def _published(tables: Tables, labels: Labels) -> Exhibit:
-    cells, faults = printed_statements(
-        read_printed(tables),
-        RECOMPUTATION,
-        lambda place: _statement(place, labels),
-        exhibit="text72_73",
-    )
+    printed = read_printed(tables)
+    cells, faults = printed_statements(printed, RECOMPUTATION, exhibit="text72_73")
     return Exhibit(**describe("text72_73_published", faults=faults), cells=cells)

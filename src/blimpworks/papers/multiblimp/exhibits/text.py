@@ -31,9 +31,7 @@ MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {
 def text(tables: Tables, labels: Labels) -> Exhibit:
     """What the text says of the resources, the pairs and the models, apart from 7.2 and 7.3."""
     if labels.source == "published":
-        cells, faults = printed_statements(
-            read_printed(tables), RECOMPUTATION, lambda place: _title(place, labels)
-        )
+        cells, faults = printed_statements(read_printed(tables), RECOMPUTATION)
         return Exhibit(**describe("text_published", faults=faults), cells=cells)
     items = read_plain(ITEMS, tables["items"], ["lang", "phenomenon"])
     cells = []
@@ -42,9 +40,3 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
         words = f"{value:,.0f}"
         cells.append(Cell(name, VALUE, value, words, formula, "items", where, stands_for=place))
     return Exhibit(**describe("text", enough=ENOUGH_PAIRS), cells=cells)
-
-
-def _title(place: Place, labels: Labels) -> str:
-    """What a printed number is about whose row does not say it."""
-    row, column = place
-    return MEASURED[place][0] if place in MEASURED else f"{labels.models[row]}: {column}"
