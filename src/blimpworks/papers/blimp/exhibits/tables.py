@@ -9,6 +9,7 @@ from dataclasses import replace
 import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
+from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, select_rows
 from blimpworks.exhibits.shared import Tables, best_of_each, printed_cell, read_plain, read_printed
@@ -72,8 +73,7 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     for key, name in RELATED.items():
         where = {"exhibit": "table1", "row": key}
         rows = select_rows(printed, where)
-        n = len(rows)
-        cells.append(Cell(name, "Studies", n, str(n), COUNT, "published", where))
+        cells.append(shared.formula_cell(rows, (name, "Studies"), COUNT, "published", where))
         studies[name] = {"Which": "; ".join(rows["text"])}
     return Exhibit(**describe("table1"), cells=cells, remarks=studies, widths={"Which": 0.55})
 

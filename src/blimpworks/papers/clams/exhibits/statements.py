@@ -14,7 +14,7 @@ from pydantic import ValidationInfo, field_validator
 from blimpworks.campaign.catalogue import Names, read_rows
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import KINDS, LARGEST
-from blimpworks.exhibits.shared import Tables, read_printed
+from blimpworks.exhibits.shared import Tables, formula_cell, read_printed
 from blimpworks.exhibits.statements import (
     AGAIN,
     PRINTED,
@@ -149,10 +149,9 @@ def _features(morphology: pd.DataFrame, column: str) -> list[Cell]:
     """How many features the complexity is a mean of."""
     cells = []
     for place, (title, formula) in CWALS.items() if not morphology.empty else ():
-        value = formula(morphology)
         where = {"lang": sorted({*morphology["lang"]})}
-        cell = (title, column, value, f"{value:.0f}", formula, "morphology", where)
-        cells.append(Cell(*cell, stands_for=place))
+        at, source = (title, column), "morphology"
+        cells.append(formula_cell(morphology, at, formula, source, where, ".0f", stands_for=place))
     return cells
 
 

@@ -15,6 +15,7 @@ from blimpworks.exhibits.formulas import COUNT, select_rows
 from blimpworks.exhibits.shared import (
     Tables,
     best_of_each,
+    formula_cell,
     printed_bold,
     printed_cell,
     read_plain,
@@ -104,9 +105,8 @@ def _best_cells(tables: Tables, labels: Labels) -> Iterator[Cell]:
         where = {"model_a": model, "model_b": others, "method": labels.method}
         rows = select_rows(comparisons, where)
         if len(rows):
-            n, languages = len(leads(rows)), rows["lang"].nunique()
             place = (labels.models[model], NAMES["best"])
-            cell = Cell(*place, n, str(n), LEADS, "comparisons", where, n=languages)
+            cell = formula_cell(rows, place, LEADS, "comparisons", where, n=rows["lang"].nunique())
             yield replace(cell, stands_for=(model, "best"))
 
 
@@ -170,9 +170,8 @@ def _published_table3(computed: Sequence[Cell], tables: Tables, labels: Labels) 
 def _listed(model: str, name: str, tables: Tables) -> Cell:
     """In how many languages Table B.2 has a model as the significantly best one."""
     where = {"exhibit": "tableb2", "column": model}
-    n = len(read_printed(tables, **where))
-    place = (f"{name}, Table B.2", NAMES["best"])
-    return Cell(*place, n, str(n), COUNT, "published", where, stands_for=(model, "best"))
+    rows, place = read_printed(tables, **where), (f"{name}, Table B.2", NAMES["best"])
+    return formula_cell(rows, place, COUNT, "published", where, stands_for=(model, "best"))
 
 
 def _coverage(cells: Sequence[Cell], tables: Tables, labels: Labels) -> str:

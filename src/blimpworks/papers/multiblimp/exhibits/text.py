@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT, KINDS, Formula, of_row, select_rows
-from blimpworks.exhibits.shared import Tables, read_plain, read_printed
+from blimpworks.exhibits.exhibit import Exhibit, Labels
+from blimpworks.exhibits.formulas import COUNT, KINDS, Formula, of_row
+from blimpworks.exhibits.shared import Tables, formula_cell, read_plain, read_printed
 from blimpworks.exhibits.statements import VALUE, Place, Recomputation, printed_statements
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.formulas import DIFFERENCE, ENOUGH_PAIRS, LANGUAGES
@@ -34,9 +34,8 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
         cells, faults = printed_statements(read_printed(tables), RECOMPUTATION)
         return Exhibit(**describe("text_published", faults=faults), cells=cells)
     items = read_plain(ITEMS, tables["items"], ["lang", "phenomenon"])
-    cells = []
-    for place, (name, formula, where) in MEASURED.items():
-        value = formula(select_rows(items, where))
-        words = f"{value:,.0f}"
-        cells.append(Cell(name, VALUE, value, words, formula, "items", where, stands_for=place))
+    cells = [
+        formula_cell(items, (name, VALUE), formula, "items", where, ",.0f", stands_for=place)
+        for place, (name, formula, where) in MEASURED.items()
+    ]
     return Exhibit(**describe("text", enough=ENOUGH_PAIRS), cells=cells)
