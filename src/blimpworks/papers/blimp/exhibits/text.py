@@ -188,6 +188,6 @@ def _published(tables: Tables, labels: Labels) -> Exhibit:
         return _majority(place, tables, labels) if place in OF_MAJORITY else None
 
     printed = read_printed(tables)
-    cells, faults = printed_statements(printed, RECOMPUTATION, other=recomputed)
+    cells, faults = printed_statements(printed, RECOMPUTATION, recomputed)
     of = "Table 4" if released.empty else "the released results"
     return Exhibit(**describe("text_published", of=of, faults=faults), cells=cells)

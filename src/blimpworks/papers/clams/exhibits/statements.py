@@ -97,10 +97,6 @@ CWALS = {
     ("CWALS", "fewest features"): ("Morphological features of a language: fewest", FEWEST),
     ("CWALS", "most features"): ("Morphological features of a language: most", MOST_FEATURES),
 }
-TITLES = {claim.place: claim.title for claim in CLAIMS} | {
-    place: title for place, (title, _) in CWALS.items()
-}
-"""What the numbers are about that accuracies or features decide, by key."""
 
 
 def _claims(accuracies: Accuracies, column: str) -> list[Cell]:
@@ -166,9 +162,7 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
     without = "" if not morphology.empty else " Without WALS there are no correlations."
     description = describe("text", without=without)
     if labels.source == "published":
-        stated, faults = printed_statements(
-            read_printed(tables), RECOMPUTATION, lambda place: TITLES.get(place, ": ".join(place))
-        )
+        stated, faults = printed_statements(read_printed(tables), RECOMPUTATION)
         again = [cell for cell in stated if cell.column == AGAIN]
         cells = [*(cell for cell in stated if cell.column == PRINTED), *cells, *again]
         description = describe("text_published", faults=faults, without=without)

@@ -231,7 +231,6 @@ def _published(view: View) -> Exhibit:
     cells, _ = printed_statements(
         read_printed(view.tables),
         RECOMPUTATION,
-        view.title,
         lambda key, title: PUBLISHED[key](view, (title, AGAIN), key) if key in PUBLISHED else None,
     )
     cells += _claims(view, AGAIN)
