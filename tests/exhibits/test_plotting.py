@@ -7,9 +7,17 @@ import pytest
 import seaborn as sns
 
 from blimpworks.exhibits.exhibit import Cell
-from blimpworks.exhibits.plotting import BARS, POINTS, frame_of, with_ends
-from blimpworks.exhibits.style import PALETTE, colours, house_style, new_figure
-from blimpworks.papers.blimp.exhibits.bars import draw_groups
+from blimpworks.exhibits.style import (
+    BARS,
+    PALETTE,
+    POINTS,
+    colours,
+    frame_of,
+    house_style,
+    new_figure,
+    with_ends,
+)
+from blimpworks.papers.blimp.exhibits.figures import draw_groups
 
 
 def cell(row, column, value, low=None, high=None):

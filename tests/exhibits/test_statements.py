@@ -33,7 +33,7 @@ def printed(tmp_path):
 
 
 def statements(printed, **options):
-    return printed_statements(printed, RECOMPUTATION, ": ".join, **options)
+    return printed_statements(printed, RECOMPUTATION, **options)
 
 
 def test_a_statement_stands_as_printed_and_beside_what_other_numbers_make_of_it(printed):

@@ -16,7 +16,7 @@ from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.judging.judge import Rules, judge
 from blimpworks.papers.blimp.analysis.bins import bin_accuracies
-from blimpworks.papers.blimp.exhibits.specs import SPECS
+from blimpworks.papers.blimp.exhibits import SPECS
 from blimpworks.papers.blimp.paradigms import ONE_PREFIX, PHENOMENON_OF, TWO_PREFIX
 from blimpworks.papers.blimp.released_results import (
     MODELS,

@@ -39,7 +39,14 @@ def show_few_pairs(exhibit: Exhibit) -> None:
 def _make(spec: ExhibitSpec, tables: Mapping[str, Sequence[Path]], labels: Labels) -> Exhibit:
     module, _, name = spec.function.partition(":")
     function: Callable[..., Exhibit] = getattr(importlib.import_module(module), name)
-    return function(tables, labels, *filter(None, [spec.argument]))
+    arguments = (tables, labels, *filter(None, [spec.argument]))
+    if spec.kind == "table":
+        return function(*arguments)
+    # Slow to import, and tables need none of it.
+    from blimpworks.exhibits.style import house_style
+
+    with house_style():
+        return function(*arguments)
 
 
 def build_exhibit(

@@ -10,23 +10,57 @@ import pandas as pd
 from blimpworks.campaign.catalogue import read_rows
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.exhibits.exhibit import Cell
-from blimpworks.exhibits.formulas import TEXT, of_row
+from blimpworks.exhibits.formulas import TEXT, Formula, of_row, select_rows
 from blimpworks.tables import TableSchema, read_table
 
 Tables = Mapping[str, Sequence[Path]]
 """Paths of the tables that an exhibit needs, by kind."""
 
 
-def read_plain(schema: TableSchema, path: Path) -> pd.DataFrame:
-    """A table with its labels as plain strings. Raises UserError when it is no such table."""
-    frame: pd.DataFrame = read_table(schema, path).to_pandas()
-    return frame.astype(dict.fromkeys(frame.select_dtypes("category"), object))
+def read_plain(
+    schema: TableSchema, paths: Path | Sequence[Path] | None, columns: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """All rows of one table or several, with labels as plain strings; no rows without any table.
+
+    Raises UserError when one is no such table.
+    """
+    several = [paths] if isinstance(paths, Path) else [*(paths or ())]
+    if not several:
+        return pd.DataFrame(columns=[*(columns or schema.names)])
+    frames = [read_table(schema, path, columns).to_pandas() for path in several]
+    rows: pd.DataFrame = pd.concat(frames, ignore_index=True)
+    return rows.astype(dict.fromkeys(rows.select_dtypes("category"), object))
 
 
-def read_printed(tables: Tables) -> pd.DataFrame:
-    """Numbers that the paper prints, as rows of ``PublishedRow``."""
+def read_printed(tables: Tables, **where: Any) -> pd.DataFrame:
+    """Numbers that the paper prints, as rows of ``PublishedRow``, with some values of columns."""
     rows = [row.model_dump() for path in tables["printed"] for row in read_rows(PublishedRow, path)]
-    return pd.DataFrame(rows, columns=list(PublishedRow.model_fields))
+    return select_rows(pd.DataFrame(rows, columns=list(PublishedRow.model_fields)), where)
+
+
+def by_place(printed: pd.DataFrame) -> dict[tuple[str, str], pd.Series]:
+    """Rows of an exhibit's printed numbers that have a value, by row and column."""
+    rows = printed[printed["value"].notna()].iterrows()
+    return {(row["row"], row["column"]): row for _, row in rows}
+
+
+def formula_cell(
+    rows: pd.DataFrame,
+    place: tuple[str, str],
+    formula: Formula,
+    source: str,
+    where: Mapping[str, Any],
+    form: str = ",",
+    **more: Any,
+) -> Cell:
+    """A cell of what a formula makes of those ``rows`` that ``where`` selects.
+
+    ``form`` is how ``format`` writes the number, which is a whole one unless that ends with "f".
+    ``more`` are other fields of the cell.
+    """
+    value = formula(select_rows(rows, where))
+    number = value if form.endswith("f") else int(value)
+    return Cell(*place, number, f"{number:{form}}", formula, source, where, **more)
 
 
 def row_cell(

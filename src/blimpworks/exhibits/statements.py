@@ -87,21 +87,19 @@ def _nothing(_place: Place, _title: str) -> None:
 def printed_statements(
     printed: pd.DataFrame,
     recomputation: Recomputation,
-    title_of: Callable[[Place], str],
     other: Callable[[Place, str], Cell | None] = _nothing,
     exhibit: str = "text",
 ) -> tuple[list[Cell], str]:
     """Cells of the numbers that an ``exhibit`` prints in running text, and of what gives them.
 
-    ``title_of`` says what a number is about whose row does not; ``other`` gives a cell, from its
-    place and title, for one without a formula, or None. Beside the cells, a sentence on those
-    that are faulty; "." where none is.
+    ``other`` gives a cell, from its place and title, for a number without a formula, or None.
+    Beside the cells, a sentence on those that are faulty; "." where none is.
     """
     cells: list[Cell] = []
     faults = []
     for _, row in printed[(printed["exhibit"] == exhibit) & printed["value"].notna()].iterrows():
         place: Place = (row["row"], row["column"])
-        title = row["title"] or title_of(place)
+        title = row["title"] or ": ".join(place)
         computed = (
             recomputation.cell(row, title, printed) if row["formula"] else other(place, title)
         )

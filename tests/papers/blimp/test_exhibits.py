@@ -10,7 +10,7 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import select_rows
-from blimpworks.papers.blimp.exhibits.specs import SPECS
+from blimpworks.papers.blimp.exhibits import SPECS
 from blimpworks.papers.blimp.paradigms import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import read_blimp_release
 from blimpworks.papers.blimp.tables import BINS

@@ -7,8 +7,8 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit
+from blimpworks.papers.blimp.exhibits import SPECS
 from blimpworks.papers.blimp.exhibits.humans import humans
-from blimpworks.papers.blimp.exhibits.specs import SPECS
 from blimpworks.papers.blimp.paradigms import PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import (
     ATTENTION,

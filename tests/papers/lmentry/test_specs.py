@@ -1,12 +1,12 @@
 """Multi-LMentry's specs of exhibits against what its tables are known to hold."""
 
+from blimpworks.papers.lmentry.exhibits import SPECS
 from blimpworks.papers.lmentry.exhibits.names import (
     LANGUAGES,
     TASK_TABLES,
     TEMPLATE_TABLES,
     long_name,
 )
-from blimpworks.papers.lmentry.exhibits.specs import SPECS
 
 TITLES = {spec.argument: spec.title for spec in SPECS if spec.argument}
 

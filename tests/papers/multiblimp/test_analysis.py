@@ -37,8 +37,8 @@ from blimpworks.papers.multiblimp.analysis.margins import (
     fit_margin,
 )
 from blimpworks.papers.multiblimp.analysis.regressions import fit_frequency, fit_size, logistic
-from blimpworks.papers.multiblimp.exhibits.models import PRINTED as PAPER_MODELS
-from blimpworks.papers.multiblimp.exhibits.models import rivals
+from blimpworks.papers.multiblimp.exhibits.facts import PRINTED as PAPER_MODELS
+from blimpworks.papers.multiblimp.exhibits.facts import rivals
 from blimpworks.reproduction.printed import read_published
 from blimpworks.tables import ACCURACIES, COMPARISONS, JUDGEMENTS, SCORES, read_table, write_table
 from support.paths import REPOSITORY

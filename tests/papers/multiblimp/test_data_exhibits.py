@@ -17,10 +17,9 @@ from blimpworks.exhibits.render import csv_text, latex_text, markdown_text
 from blimpworks.exhibits.shared import marked, read_printed
 from blimpworks.papers.multiblimp.exhibits.agreement import table1
 from blimpworks.papers.multiblimp.exhibits.common import abbreviation
-from blimpworks.papers.multiblimp.exhibits.data import funnel, table2, table4
+from blimpworks.papers.multiblimp.exhibits.data import ALL, funnel, regeneration, table2, table4
 from blimpworks.papers.multiblimp.exhibits.facts import FACTS, REASONS
 from blimpworks.papers.multiblimp.exhibits.languages import fig3, fig4, figb1
-from blimpworks.papers.multiblimp.exhibits.regeneration import ALL, regeneration
 from blimpworks.papers.multiblimp.exhibits.sample import choose_languages, fig8
 from blimpworks.papers.multiblimp.settings import ExhibitOptions, MultiblimpOptions
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS

@@ -32,7 +32,8 @@ from blimpworks.papers.multiblimp.analysis.margins import (
 from blimpworks.papers.multiblimp.analysis.regressions import fit_regressions
 from blimpworks.papers.multiblimp.exhibits.contrasts import fig6, fig7
 from blimpworks.papers.multiblimp.exhibits.evaluation import table3, table5, tableb2
-from blimpworks.papers.multiblimp.exhibits.models import EVALUATION_FACTS, PRINTED
+from blimpworks.papers.multiblimp.exhibits.facts import FACTS as CHOICES
+from blimpworks.papers.multiblimp.exhibits.facts import PRINTED
 from blimpworks.papers.multiblimp.exhibits.statements import text72_73
 from blimpworks.papers.multiblimp.exhibits.trends import fig1, fig5
 from blimpworks.papers.multiblimp.tables import FREQUENCIES
@@ -478,7 +479,7 @@ def facts_of(*names):
     whole = whole_catalogue(campaign)
     models = {name: row for name, row in whole.models.items() if not names or name in names}
     chosen = replace(whole, models=models)
-    return {name: choose(campaign, chosen) for name, choose in EVALUATION_FACTS.items()}
+    return {name: choose(campaign, chosen) for name, choose in CHOICES.items()}
 
 
 def test_the_papers_models_are_shown_when_the_campaign_has_them_all():

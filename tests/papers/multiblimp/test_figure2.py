@@ -23,9 +23,8 @@ from blimpworks.exhibits.pen import Run, words_of, wrapped
 from blimpworks.exhibits.render import PNG_DPI
 from blimpworks.papers.multiblimp.exhibits import stage_boxes
 from blimpworks.papers.multiblimp.exhibits.facts import figure2_choice
-from blimpworks.papers.multiblimp.exhibits.pipeline import fig2
+from blimpworks.papers.multiblimp.exhibits.pipeline import Column, fig2, fitting_columns
 from blimpworks.papers.multiblimp.exhibits.stage_cells import ALL_ITEMS
-from blimpworks.papers.multiblimp.exhibits.stage_tree import Column, fitting_columns
 from blimpworks.papers.multiblimp.exhibits.stages import LONGEST, choose_pair, follow_pair
 from blimpworks.papers.multiblimp.items.sampling import sample_items
 from blimpworks.papers.multiblimp.settings import SamplingOptions

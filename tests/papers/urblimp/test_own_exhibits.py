@@ -29,10 +29,8 @@ from blimpworks.papers.urblimp.analysis.lengths import clearest_pair, compare_le
 from blimpworks.papers.urblimp.exhibits.accuracies import by_method, read_paradigms
 from blimpworks.papers.urblimp.exhibits.data import table2, table10
 from blimpworks.papers.urblimp.exhibits.evaluation import table4, table7
-from blimpworks.papers.urblimp.exhibits.examples import examples_fig
-from blimpworks.papers.urblimp.exhibits.lengths import lengths, lengths_fig
-from blimpworks.papers.urblimp.exhibits.rules import rules
-from blimpworks.papers.urblimp.exhibits.samples import samples
+from blimpworks.papers.urblimp.exhibits.lengths import examples_fig, lengths, lengths_fig
+from blimpworks.papers.urblimp.exhibits.rules import rules, samples
 from blimpworks.papers.urblimp.settings import UrblimpOptions
 from blimpworks.papers.urblimp.tables import LENGTHS, RULE_COUNTS, SURPRISALS
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, Evaluation, read_table, write_table

@@ -1,6 +1,6 @@
 """MultiBLiMP: released items, or candidates, agreement statistics, pairs, sampling; analyses."""
 
-from blimpworks.papers.multiblimp.exhibits.models import margin_models, model_facts
+from blimpworks.papers.multiblimp.exhibits.facts import margin_models, model_facts
 from blimpworks.papers.multiblimp.items.release import (
     is_released,
     pinned_arguments,

@@ -9,8 +9,8 @@ from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.retrieved import named_sources
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
+from blimpworks.papers.blimp.exhibits import SPECS
 from blimpworks.papers.blimp.exhibits.facts import FACTS
-from blimpworks.papers.blimp.exhibits.specs import SPECS
 from blimpworks.papers.blimp.paradigms import (
     BENCHMARK,
     GENERATED,

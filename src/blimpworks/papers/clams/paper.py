@@ -9,8 +9,8 @@ from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.retrieved import available
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
+from blimpworks.papers.clams.exhibits import SPECS
 from blimpworks.papers.clams.exhibits.facts import FACTS
-from blimpworks.papers.clams.exhibits.specs import SPECS
 from blimpworks.papers.clams.items.sets import GRAMMAR, SET, expected_pairs, languages
 from blimpworks.papers.clams.settings import ClamsOptions, counts_one_more, methods_of
 

@@ -10,9 +10,9 @@ from blimpworks.campaign.paper import Benchmark, Citation, Generation, Paper, Ta
 from blimpworks.campaign.retrieved import available
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
+from blimpworks.papers.lmentry.exhibits import SPECS
 from blimpworks.papers.lmentry.exhibits.facts import LMENTRY_FACTS
 from blimpworks.papers.lmentry.exhibits.names import BENCHMARK, LANGUAGES
-from blimpworks.papers.lmentry.exhibits.specs import SPECS
 from blimpworks.papers.lmentry.items.sets import RESOURCE, pack_file
 from blimpworks.papers.lmentry.settings import LmentryOptions
 

@@ -9,9 +9,8 @@ from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.retrieved import available, lexicon_sources
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
+from blimpworks.papers.multiblimp.exhibits import SPECS
 from blimpworks.papers.multiblimp.exhibits.facts import FACTS
-from blimpworks.papers.multiblimp.exhibits.models import EVALUATION_FACTS
-from blimpworks.papers.multiblimp.exhibits.specs import SPECS
 from blimpworks.papers.multiblimp.items.release import (
     BENCHMARK,
     check_release,
@@ -157,7 +156,7 @@ PAPER = Paper(
     treebanks=treebanks,
     sources=sources,
     exhibits=SPECS,
-    facts=FACTS | EVALUATION_FACTS,
+    facts=FACTS,
     tables=TABLES,
     caption=caption,
     formulas=("blimpworks.papers.multiblimp.exhibits.formulas",),

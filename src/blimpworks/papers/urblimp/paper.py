@@ -8,8 +8,8 @@ from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.retrieved import lexicon_sources
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
+from blimpworks.papers.urblimp.exhibits import SPECS
 from blimpworks.papers.urblimp.exhibits.models import FACTS
-from blimpworks.papers.urblimp.exhibits.specs import SPECS
 from blimpworks.papers.urblimp.phenomena import BENCHMARK, PARADIGMS
 from blimpworks.papers.urblimp.settings import UrblimpOptions
 

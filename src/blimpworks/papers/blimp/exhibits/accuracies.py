@@ -15,8 +15,8 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import UNWEIGHTED, Formula, select_rows
 from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.papers.blimp.exhibits.facts import TRAINING
 from blimpworks.papers.blimp.exhibits.formulas import common, pearson_interval
-from blimpworks.papers.blimp.exhibits.specs import TRAINING
 from blimpworks.papers.blimp.paradigms import HUMAN, LANG, PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import INDIVIDUAL, METHODS
 from blimpworks.tables import ACCURACIES
@@ -57,10 +57,7 @@ def read_released(
     tables: Tables, methods: Sequence[str] = (METHODS["sentence"], INDIVIDUAL)
 ) -> pd.DataFrame:
     """The accuracies that the authors released by some methods; no rows without the release."""
-    paths = tables.get(RELEASED)
-    if not paths:
-        return pd.DataFrame(columns=ACCURACIES.names)
-    rows = read_plain(ACCURACIES, paths[0])
+    rows = read_plain(ACCURACIES, tables.get(RELEASED))
     return rows[rows["method"].isin(methods)]
 
 

@@ -26,17 +26,17 @@ from blimpworks.exhibits.style import (
     PINK,
     SKY,
     VERMILION,
-    house_style,
     new_figure,
 )
 from blimpworks.papers.blimp.analysis.curves import DOUBLING, TO_HUMAN, phenomena_accuracies
+from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.accuracies import (
     computed_cell,
     formula_cell,
     of_phenomenon,
     read_own,
 )
-from blimpworks.papers.blimp.exhibits.bars import empty_figure
+from blimpworks.papers.blimp.exhibits.figures import empty_figure
 from blimpworks.papers.blimp.exhibits.formulas import EXTRAPOLATED
 from blimpworks.papers.blimp.paradigms import HUMAN, LANG, NAMES
 from blimpworks.tables import PERPLEXITIES, REGRESSIONS
@@ -160,20 +160,10 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 5: accuracy on each phenomenon by the tokens that models are trained on."""
     cells: list[Cell] = []
     if curves := _curves(labels):
-        with house_style():
-            figure, cells = _figure(read_own(tables, labels), curves)
+        figure, cells = _figure(read_own(tables, labels), curves)
     else:
         figure = empty_figure(NONE, 2.9)
-    return Exhibit(
-        "Accuracy by size of the training text",
-        "Mean accuracy on each phenomenon, and on all paradigms (grey), of models trained on "
-        "random samples of the text; bars: one standard deviation over the samples of a size. "
-        "Dotted line: chance. In the cells file n is the number of samples, and low and high "
-        "are one standard deviation away.",
-        cells,
-        row_title="Phenomenon",
-        figure=figure,
-    )
+    return Exhibit(**describe("fig5"), cells=cells, figure=figure)
 
 
 # Slopes
@@ -217,8 +207,7 @@ def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> Iterator[Ce
 
 def _perplexities(tables: Tables, curve: Curve) -> Iterator[tuple[int, Cell]]:
     """Tokens and mean test perplexity of each size; of LSTMs alone there is a table."""
-    frames = [read_plain(PERPLEXITIES, path) for path in tables.get("perplexities", ())]
-    rows = pd.concat(frames) if frames else pd.DataFrame({"lang": [], "model": []})
+    rows = read_plain(PERPLEXITIES, tables.get("perplexities"))
     for size, models in curve.sizes.items():
         where: dict[str, Any] = {"lang": LANG, "model": models}
         inside = select_rows(rows, where)
@@ -264,30 +253,11 @@ def slopes(tables: Tables, labels: Labels) -> Exhibit:
     sized = [cell for _, cell in sorted(of_sizes, key=lambda each: each[0])]
     cells = [*fitted, *sized]
     return Exhibit(
-        "Slopes of the learning curves",
-        _caption(curves, measured=measured),
-        cells,
-        row_title="Phenomenon",
+        **describe(
+            "slopes" if measured else "slopes_published",
+            none="" if curves else f"In this campaign {NONE}. ",
+        ),
+        cells=cells,
         heads=_heads(cells),
         sections=(_section("Phenomenon", fitted), _section("Training text", sized)),
-    )
-
-
-def _caption(curves: Sequence[Curve], *, measured: bool) -> str:
-    line = (
-        "Slope: accuracy, a share of 1, gained with each doubling of the training text (least "
-        "squares over all samples). log10 tokens: where the line reaches human accuracy. "
-    )
-    if not measured:
-        return (
-            f"{line}Printed slopes; the tokens follow from them, from Table 3 as printed, and "
-            "from how much text the models of Table 3 were trained on. The paper says: well over "
-            "20. Perplexity: of LSTMs, footnote 16."
-        )
-    none = "" if curves else f"In this campaign {NONE}. "
-    return (
-        f"{line}{none}±: half of the 95 % interval. Without tokens, where the line falls or "
-        "no human accuracies are at hand. Perplexity: mean over the samples of a size, on test "
-        "text of this campaign, not the paper's. The cells file has their standard "
-        "deviation over samples."
     )

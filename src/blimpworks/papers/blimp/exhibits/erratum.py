@@ -12,6 +12,7 @@ import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
+from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.accuracies import (
     RELEASED,
     computed_cell,
@@ -75,18 +76,10 @@ def _moved(rows: pd.DataFrame, names: Mapping[str, str]) -> Iterator[Cell]:
             yield replace(cell, printed=number < MOST)
 
 
-def _later_run(rows: pd.DataFrame, names: Mapping[str, str]) -> str:
-    """The caption's sentences on the later run."""
-    if rows.empty:
-        return "The results are not at hand, so only what is printed stands here."
+def _counts(rows: pd.DataFrame, names: Mapping[str, str]) -> str:
+    """How many paradigms moved, for each model."""
     counts = (_differences(rows) > 0).groupby("model").sum()
-    moved = ", ".join(f"{name} {counts[model]}" for model, name in names.items())
-    return (
-        "Run of 2021: those of the results that the authors released with their erratum; "
-        "change: from the corrected row, in points. So many of the 67 paradigms have another "
-        f"accuracy there: {moved}. Below, the {MOST} that moved most; the CSV file has all. "
-        "The cells file has 95 % intervals over all pairs."
-    )
+    return ", ".join(f"{name} {counts[model]}" for model, name in names.items())
 
 
 def erratum(tables: Tables, labels: Labels) -> Exhibit:
@@ -94,7 +87,7 @@ def erratum(tables: Tables, labels: Labels) -> Exhibit:
 
     Without the released results there is only what is printed.
     """
-    printed = read_printed(tables).query("exhibit == 'table3'")
+    printed = read_printed(tables, exhibit="table3")
     rows = read_released_paradigms(tables, [*RUNS.values()])
     names = {m: n for m, n in labels.models.items() if m in set(printed["row"]) and m != HUMAN}
     kinds = (PRINTED,) if rows.empty else (PRINTED, CORRECTED, AGAIN, MOVED)
@@ -108,17 +101,16 @@ def erratum(tables: Tables, labels: Labels) -> Exhibit:
             cells.append(printed_cell(row, place))
             wrong |= {place} if row["fault"] else set()
         cells += _of_phenomena(rows, model, name) if len(rows) else ()
+    description = describe("erratum_without_results")
     if len(rows):
+        description = describe("erratum", moved=_counts(rows, names), most=MOST)
         moved = [*_moved(rows, names)]
         rows_in_print = {cell.row: cell.row for cell in moved if cell.printed}
         sections.append(Section("What moved most", rows_in_print, [*RUNS, CHANGED]))
         cells += moved
     return Exhibit(
-        "The erratum: Table 3 as printed, corrected, and run again",
-        "Percentages. Printed: as in Table 3, in bold what is wrong there. Corrected: means of "
-        f"the 67 paradigms in the results of the same run. {_later_run(rows, names)}",
-        cells,
-        row_title="Model",
+        **description,
+        cells=cells,
         sections=sections,
         heads=HEADS,
         bold=wrong,

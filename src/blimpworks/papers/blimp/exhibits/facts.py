@@ -16,8 +16,10 @@ from blimpworks.campaign.settings.training import (
     NgramRecipe,
     Recipe,
 )
-from blimpworks.papers.blimp.exhibits.specs import TRAINING
 from blimpworks.papers.blimp.paradigms import BENCHMARK
+
+TRAINING = "blimp_training"
+"""The fact that says what was trained here, and on what."""
 
 
 def blimp_curves(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str, Any]]:

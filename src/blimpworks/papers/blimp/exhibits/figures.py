@@ -1,10 +1,14 @@
-"""Figures 1 (correlations), 3 (adjectives and attractors) and 4 (irregular nouns) of BLiMP.
+"""Bars of accuracies, and Figures 1, 3, 4 and 6 of BLiMP.
 
-Source: Warstadt et al. (2020), sections 5.3, 6.1 and 6.2.
+Figure 1: correlations; 3: adjectives and attractors; 4: irregular nouns; 6: sentences and prefixes.
+
+Source: Warstadt et al. (2020), sections 5.3, 6.1, 6.2 and 6.4.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import permutations
+from typing import Any
 
 import pandas as pd
 import seaborn as sns
@@ -12,24 +16,119 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.plotting import frame_of
+from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.shared import Tables
-from blimpworks.exhibits.style import COLUMN_INCHES, house_style, new_figure
+from blimpworks.exhibits.style import (
+    BARS,
+    BLUE,
+    COLUMN_INCHES,
+    GREY,
+    ORANGE,
+    PAGE_INCHES,
+    SKY,
+    VERMILION,
+    frame_of,
+    new_figure,
+    say,
+    with_ends,
+)
+from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.accuracies import (
     ENOUGH,
+    OWN,
+    RELEASED,
+    computed_cell,
+    mean_cell,
     model_names,
     models_sentences,
     pearson_cell,
     read_all,
+    read_own,
+    read_released,
 )
-from blimpworks.papers.blimp.exhibits.bars import (
-    bar_cells,
-    draw_groups,
-    empty_figure,
-    name_groups,
-)
-from blimpworks.papers.blimp.exhibits.formulas import ADJECTIVE, ATTRACTOR, PEARSON, common
-from blimpworks.papers.blimp.paradigms import HUMAN, PARADIGMS
+from blimpworks.papers.blimp.exhibits.formulas import ADJECTIVE, ATTRACTOR, PEARSON, SPREAD, common
+from blimpworks.papers.blimp.paradigms import HUMAN, NAMES, ONE_PREFIX, PARADIGMS, TWO_PREFIX
+from blimpworks.papers.blimp.released_results import METHODS
+
+COLOURS = (BLUE, SKY, ORANGE, VERMILION)
+HATCHES = ("", "////", "....", "xxxx")
+CHANCE = 50
+LETTER_INCHES, BESIDE_INCHES = 0.062, 0.5
+"""Room that a letter of a name takes, and what stands left of the axes."""
+Series = Mapping[str, Sequence[Cell | None]]
+"""By the name of a bar, its cells: one for each group, None where there is no such bar."""
+
+
+def empty_figure(reason: str, height: float = 1.0, width: float = PAGE_INCHES) -> Figure:
+    """A figure, of some inches, that says why there is nothing to draw."""
+    figure = new_figure(width, height)
+    say(figure.subplots(), reason)
+    return figure
+
+
+def bar_cells(
+    bars: Mapping[str, pd.DataFrame], names: Mapping[str, str], title: str, source: str = OWN
+) -> Series:
+    """Mean accuracies of the bars of one panel, by bar, one for each model in ``names``.
+
+    ``bars`` are the accuracies behind each bar, of all models.
+    """
+
+    def cell(rows: pd.DataFrame, bar: str, name: str) -> Cell | None:
+        """A model's cell, or None where it has no accuracies."""
+        return None if rows.empty else mean_cell(rows, (name, f"{title}: {bar}"), source)
+
+    return {
+        bar: [cell(rows[rows["model"] == model], bar, name) for model, name in names.items()]
+        for bar, rows in bars.items()
+    }
+
+
+def room_of(axes: Axes) -> float:
+    """How many letters a line below the axes has room for."""
+    place, figure = axes.get_subplotspec(), axes.get_figure(root=True)
+    if place is None or figure is None:
+        return 0
+    share = len(place.colspan) / place.get_gridspec().ncols
+    return float((share * figure.get_size_inches()[0] - BESIDE_INCHES) / LETTER_INCHES)
+
+
+def name_groups(axes: Axes, names: Sequence[str], room: float | None = None, at: float = 0) -> None:
+    """Write names below the axes, aslant where they would not fit beside each other.
+
+    What is in brackets at their end stands in a second line. ``room`` is how many letters a
+    line has room for; by default what the axes have. The first group stands at ``at``.
+    """
+    lines = [name.replace(" (", "\n(") for name in names]
+    longest = max((len(part) for line in lines for part in line.split("\n")), default=0)
+    aslant = len(names) * longest > (room_of(axes) if room is None else room)
+    axes.set_xticks([at + i for i in range(len(names))], names if aslant else lines)
+    if aslant:
+        for label in axes.get_xticklabels():
+            label.set(rotation=35, ha="right", rotation_mode="anchor")
+
+
+def draw_groups(axes: Axes, groups: Sequence[str], series: Series) -> None:
+    """Draw percentages with their intervals: bars for each of ``groups``, a colour for each series.
+
+    A series has a cell, or None, for each group. Hatching distinguishes the series in black and
+    white; a broken line is at chance.
+    """
+    frames = [frame_of(filter(None, cells)).assign(series=label) for label, cells in series.items()]
+    places: dict[str, Any] = {"x": "row", "y": "value", "order": groups, "hue_order": series}
+    sns.barplot(
+        with_ends(pd.concat(frames)), hue="series", legend=False, palette=COLOURS[: len(series)],
+        capsize=0.1, ax=axes, **places, **BARS,
+    )  # fmt: skip
+    for bars, label, hatch in zip(axes.containers, series, HATCHES, strict=False):
+        bars.set_label(label)
+        for bar in bars:
+            bar.set_hatch(hatch)
+    axes.axhline(CHANCE, color=GREY, lw=0.8, ls="--")
+    name_groups(axes, groups)
+    axes.set(xlabel=None, ylim=(0, 105), yticks=range(0, 101, 25), ylabel="accuracy (%)")
+    axes.grid(axis="x", visible=False)
+
 
 SQUARE_INCHES = 0.42
 """What a number of the matrix needs."""
@@ -109,17 +208,13 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     cells = _correlations(rows, names)
     width = max(COLUMN_INCHES, 1.6 + SQUARE_INCHES * len(names))
     if cells:
-        with house_style():
-            figure = new_figure(width, 0.8 * width)
-            _draw_matrix(figure, cells, [*names.values()])
+        figure = new_figure(width, 0.8 * width)
+        _draw_matrix(figure, cells, [*names.values()])
     else:
         figure = empty_figure("nothing to correlate: a single model", 0.8 * width, width)
     return Exhibit(
-        "Correlations of models and humans",
-        "Pearson's r of the accuracies on the paradigms that both have. "
-        f"{models_sentences(tables, labels)}The cells file has intervals (95 %, Fisher's z).",
-        cells,
-        row_title="Model",
+        **describe("fig1", models=models_sentences(tables, labels)),
+        cells=cells,
         figure=figure,
     )
 
@@ -145,42 +240,117 @@ def _panel(axes: Axes, title: str, panel: Panel, rows: pd.DataFrame, labels: Lab
     return [cell for cells in series.values() for cell in cells if cell]
 
 
-def _panels(
-    title: str, text: str, panels: Mapping[str, Panel], tables: Tables, labels: Labels
-) -> Exhibit:
-    """A figure of panels below each other; ``text`` begins its caption."""
+def _panels(key: str, panels: Mapping[str, Panel], tables: Tables, labels: Labels) -> Exhibit:
+    """A figure of panels below each other; ``key`` is that of its description."""
     rows = read_all(tables, labels)
     cells: list[Cell] = []
-    with house_style():
-        figure = new_figure(COLUMN_INCHES, 1.9 * len(panels))
-        grid = figure.subplots(len(panels), 1, squeeze=False)
-        for axes, (heading, panel) in zip(grid.flat, panels.items(), strict=True):
-            cells += _panel(axes, heading, panel, rows, labels)
+    figure = new_figure(COLUMN_INCHES, 1.9 * len(panels))
+    grid = figure.subplots(len(panels), 1, squeeze=False)
+    for axes, (heading, panel) in zip(grid.flat, panels.items(), strict=True):
+        cells += _panel(axes, heading, panel, rows, labels)
     uids = [uid for panel in panels.values() for bar in panel.values() for uid in bar]
-    return Exhibit(
-        title,
-        f"{text} {models_sentences(tables, labels, uids)}Error bars: 95 %, Wilson's, over all "
-        "pairs, where their number is known. Broken line: chance.",
-        cells,
-        row_title="Model",
-        figure=figure,
-    )
+    description = describe(key, models=models_sentences(tables, labels, uids))
+    return Exhibit(**description, cells=cells, figure=figure)
 
 
 def fig3(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 3: agreement with and without an adjective, or an attractor, in between."""
-    text = (
-        "Mean accuracy of the paradigms without and with an adjective between determiner and "
-        "noun; accuracy on the paradigm without an attractor (regular subjects, pairs differing "
-        "in the verb), with a relational noun, and with a relative clause."
-    )
-    return _panels("Agreement at a distance", text, DISTANCE, tables, labels)
+    return _panels("fig3", DISTANCE, tables, labels)
 
 
 def fig4(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 4: agreement of nouns with regular and irregular plurals."""
-    text = (
-        "Mean accuracy of the paradigms whose noun, or subject, has a regular or an irregular "
-        "plural; those with an attractor are left out."
+    return _panels("fig4", REGULARITY, tables, labels)
+
+
+# Figure 6
+
+PANELS = ("binding", "determiner_noun_agreement", "subject_verb_agreement")
+"""The phenomena that the paper shows one by one: each has paradigms for either method."""
+ALL_PHENOMENA = "All phenomena"
+ALLOWING = {"1-prefix": ONE_PREFIX, "2-prefix": TWO_PREFIX}
+"""Paradigms that allow a prefix method, by its name."""
+
+
+def _methods(labels: Labels) -> tuple[str, ...]:
+    """Methods of the accuracies: of whole sentences, of one prefix, and of two prefixes."""
+    if labels.source == "published":
+        return tuple(METHODS.values())
+    return labels.method, "one_prefix", "two_prefix"
+
+
+def _bars(rows: pd.DataFrame, methods: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Each bar of a group and the rows behind it; each prefix method beside the sentence."""
+    sentence, *prefixes = methods
+    for (name, uids), method in zip(ALLOWING.items(), prefixes, strict=True):
+        inside = rows[rows["paradigm"].isin(uids)]
+        yield f"sentence ({name} paradigms)", inside[inside["method"] == sentence]
+        yield name, inside[inside["method"] == method]
+
+
+def _spread(mean: Cell | None, rows: pd.DataFrame, source: str) -> Cell | None:
+    """The standard deviation over the paradigms behind a mean."""
+    if mean is None:
+        return None
+    place = (mean.row, f"{mean.column}, SD")
+    return computed_cell(select_rows(rows, mean.where), place, SPREAD, source)
+
+
+def _around(mean: Cell | None, spread: Cell | None) -> Cell | None:
+    """A mean with its standard deviation as the interval that is drawn, or without any."""
+    if mean is None or spread is None:
+        return mean and replace(mean, low=None, high=None)
+    return replace(mean, low=mean.value - spread.value, high=mean.value + spread.value)
+
+
+def _draw(
+    axes: Axes, title: str, series: Series, names: Sequence[str], spreads: Series | None = None
+) -> None:
+    """Draw one panel; ``spreads`` are the standard deviations of the series, if shown."""
+    spreads = spreads or {bar: [None] * len(names) for bar in series}
+    around = {bar: [*map(_around, means, spreads[bar])] for bar, means in series.items()}
+    draw_groups(axes, names, around)
+    axes.set_title(title, loc="left")
+
+
+def _figure(rows: pd.DataFrame, source: str, labels: Labels) -> tuple[Figure, list[Cell]]:
+    """Three panels of phenomena above, and one of all below with standard deviations."""
+    names, bars = model_names(rows, labels), dict(_bars(rows, _methods(labels)))
+    groups = [*names.values()]
+    figure = new_figure(PAGE_INCHES, 4.2)
+    grid = figure.subplot_mosaic([[*PANELS], [ALL_PHENOMENA] * len(PANELS)])
+    drawn: list[Series] = []
+    for phenomenon in PANELS:
+        uids = PARADIGMS[phenomenon]
+        inside = {bar: each[each["paradigm"].isin(uids)] for bar, each in bars.items()}
+        drawn.append(bar_cells(inside, names, NAMES[phenomenon], source))
+        _draw(grid[phenomenon], NAMES[phenomenon], drawn[-1], groups)
+    series = bar_cells(bars, names, ALL_PHENOMENA, source)
+    spreads = {bar: [_spread(c, bars[bar], source) for c in series[bar]] for bar in series}
+    title = f"{ALL_PHENOMENA}, with standard deviations"
+    _draw(grid[ALL_PHENOMENA], title, series, groups, spreads)
+    handles, texts = grid[PANELS[0]].get_legend_handles_labels()
+    figure.legend(handles, texts, loc="outside upper center", ncols=len(texts))
+    lists = [cells for each in (*drawn, series, spreads) for cells in each.values()]
+    return figure, [cell for cells in lists for cell in cells if cell]
+
+
+def fig6(tables: Tables, labels: Labels) -> Exhibit:
+    """Figure 6: accuracy by whole sentences, one prefix and two, on paradigms that allow it.
+
+    The paper prints no number of it; its published form is drawn from the released results.
+    """
+    if labels.source == "published":
+        rows, source = read_released(tables, _methods(labels)), RELEASED
+    else:
+        rows, source = read_own(tables, labels, _methods(labels)), OWN
+    cells: list[Cell] = []
+    if rows.empty:
+        figure = empty_figure("not printed: it needs the released results")
+    else:
+        figure, cells = _figure(rows, source, labels)
+    return Exhibit(
+        **describe("fig6", models=models_sentences(tables, labels, [*ONE_PREFIX, *TWO_PREFIX])),
+        cells=cells,
+        figure=figure,
     )
-    return _panels("Agreement of regular and irregular nouns", text, REGULARITY, tables, labels)

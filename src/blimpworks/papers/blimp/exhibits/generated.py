@@ -13,14 +13,15 @@ from matplotlib.figure import Figure
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.shared import Tables, read_plain
-from blimpworks.exhibits.style import BLUE, GREY, ORANGE, PAGE_INCHES, house_style, new_figure
+from blimpworks.exhibits.style import BLUE, GREY, ORANGE, PAGE_INCHES, new_figure
+from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.accuracies import (
     ENOUGH,
     mean_cell,
     model_names,
     pearson_cell,
 )
-from blimpworks.papers.blimp.exhibits.bars import empty_figure
+from blimpworks.papers.blimp.exhibits.figures import empty_figure
 from blimpworks.papers.blimp.exhibits.formulas import SETS_PEARSON, common
 from blimpworks.papers.blimp.paradigms import BENCHMARK, GENERATED, LANG, PHENOMENON_OF
 from blimpworks.tables import ACCURACIES
@@ -36,8 +37,7 @@ NAMED = 3
 
 
 def _read(tables: Tables, labels: Labels) -> pd.DataFrame:
-    frames = [read_plain(ACCURACIES, path) for path in tables[BOTH]]
-    rows = pd.concat(frames, ignore_index=True)
+    rows = read_plain(ACCURACIES, tables[BOTH])
     return rows[
         (rows["method"] == labels.method) & (rows["lang"] == LANG) & (rows["paradigm"] != ALL)
     ]
@@ -129,17 +129,11 @@ def generated(tables: Tables, labels: Labels) -> Exhibit:
     names = model_names(rows, labels)
     cells: list[Cell] = []
     if names:
-        with house_style():
-            figure, cells = _figure(rows, names)
+        figure, cells = _figure(rows, names)
     else:
         figure = empty_figure("no model has judged both sets", 2.7)
     return Exhibit(
-        "Released and generated pairs",
-        "Accuracy on each paradigm's pairs by our own generator against its released pairs, by "
-        f"{labels.method.replace('_', ' ')}; r is Pearson's, overall a mean, over the paradigms of "
-        "both sets. Grey: equal accuracies; broken lines: chance. Numbered are "
-        f"the {NAMED} paradigms that part most; triangles: those that are generated alone.",
-        cells,
-        row_title="Paradigm",
+        **describe("generated", method=labels.method.replace("_", " "), numbered=NAMED),
+        cells=cells,
         figure=figure,
     )

@@ -14,6 +14,7 @@ from blimpworks.campaign.reference import PublishedRow
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, Formula, select_rows
 from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed
+from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.accuracies import (
     RELEASED,
     formula_cell,
@@ -214,26 +215,15 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
 
     Without the released files there is only what is printed.
     """
-    paths = tables.get(RATED) or []
-    ratings = read_plain(RATINGS, paths[0]) if paths else pd.DataFrame(columns=RATINGS.names)
+    ratings = read_plain(RATINGS, tables.get(RATED))
     released = _Released(ratings, read_released(tables, [INDIVIDUAL, MAJORITY]))
     rows = _rows(read_printed(tables), released)
-    counts = [*_counts(ratings)] if paths else []
+    counts = [*_counts(ratings)] if tables.get(RATED) else []
     cells = [row.cells[name] for row in rows.values() for name in COLUMNS if name in row.cells]
     remarks = {key: {DIFFERS: row.differences()} for key, row in rows.items() if row.cells}
     return Exhibit(
-        "Human agreement, from single ratings",
-        "Percent. Individual agreement: of each pair the share of right ratings, then the mean "
-        "of a paradigm's five pairs, then of paradigms; majority: share of pairs of which more "
-        "than half the ratings are right. Summary: as the authors released it. Ratings: computed "
-        "from the released responses, without rejected assignments, missing answers, and who "
-        "confirmed neither English nor to be a native speaker. Stated rule: also without all "
-        "others who did not confirm English, as the text says. "
-        f"{_comparison(rows, released)}Counted: ratings behind the columns of ratings. Printed "
-        "numbers of Table 4 stand at the paradigm that they are of. The cells file has 95 % Wilson "
-        "intervals.",
-        [*cells, *counts],
-        row_title="Paradigm",
+        **describe("humans", comparison=_comparison(rows, released)),
+        cells=[*cells, *counts],
         sections=_sections(rows, counts),
         remarks=remarks | {cell.row: {DIFFERS: ""} for cell in counts},
         heads=HEADS,

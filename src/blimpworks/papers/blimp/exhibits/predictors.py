@@ -13,19 +13,19 @@ from matplotlib.figure import Figure
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.shared import Tables, read_plain, row_cell
-from blimpworks.exhibits.style import GREY, PAGE_INCHES, PALETTE, house_style, new_figure
+from blimpworks.exhibits.style import GREY, PAGE_INCHES, PALETTE, new_figure
 from blimpworks.papers.blimp.analysis.bins import CONFIDENCE, LENGTH, PERPLEXITY, PROBABILITY
+from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.accuracies import (
     model_names,
     pairs_sentence,
     row_accuracy_cell,
     training_sentence,
 )
-from blimpworks.papers.blimp.exhibits.bars import CHANCE, empty_figure
+from blimpworks.papers.blimp.exhibits.figures import CHANCE, empty_figure
 from blimpworks.papers.blimp.paradigms import LANG
 from blimpworks.papers.blimp.tables import BINS
 
-TITLE = "Shallow predictors of accuracy"
 BINNED = "bins"
 """Name of the table that cells are computed from."""
 AXES = {
@@ -111,11 +111,8 @@ def _models_sentences(rows: pd.DataFrame, names: Mapping[str, str], labels: Labe
 def _unprinted() -> Exhibit:
     """The published form: the paper prints none of the figure's numbers."""
     return Exhibit(
-        TITLE,
-        "A picture of accuracy by sentence length, perplexity, log-probability and "
-        "confidence. Its numbers are not printed, and scores of sentences not released.",
-        [],
-        row_title="Model",
+        **describe("fig2_published"),
+        cells=[],
         figure=empty_figure("not printed: it needs the scores of single sentences"),
     )
 
@@ -130,18 +127,10 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         return _unprinted()
     rows = _rows(tables, labels)
     names = model_names(rows, labels)
-    with house_style():
-        figure = _figure(rows, names)
+    figure = _figure(rows, names)
     bins = int(rows["bin"].max()) + 1
     return Exhibit(
-        TITLE,
-        f"Share of pairs decided rightly, over all paradigms, in at most {bins} bins of equally "
-        "many pairs by each model's own values (equal values share one); a point stands at its "
-        "bin's mean. Length, perplexity (per token of the model, so that it does not depend on "
-        "length) and log-probability are of the grammatical sentence; confidence is the absolute "
-        "difference of both sentences' log-probabilities. "
-        f"{_models_sentences(rows, names, labels)}Bands: 95 %, Wilson's. Broken line: chance.",
-        [cell for _, row in rows.iterrows() for cell in _cells(row, names[row["model"]])],
-        row_title="Model and factor",
+        **describe("fig2", bins=bins, models=_models_sentences(rows, names, labels)),
+        cells=[cell for _, row in rows.iterrows() for cell in _cells(row, names[row["model"]])],
         figure=figure,
     )

@@ -9,9 +9,11 @@ from dataclasses import replace
 import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
+from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, select_rows
 from blimpworks.exhibits.shared import Tables, best_of_each, printed_cell, read_plain, read_printed
+from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.accuracies import (
     HALF_UP,
     KEYS,
@@ -41,7 +43,7 @@ from blimpworks.papers.blimp.paradigms import (
     PHENOMENON_OF,
     TWO_PREFIX,
 )
-from blimpworks.tables import ACCURACIES, ITEMS, read_table
+from blimpworks.tables import ACCURACIES, ITEMS
 
 RELATED = {
     "anaphora_binding": "Anaphora/binding",
@@ -71,18 +73,9 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     for key, name in RELATED.items():
         where = {"exhibit": "table1", "row": key}
         rows = select_rows(printed, where)
-        n = len(rows)
-        cells.append(Cell(name, "Studies", n, str(n), COUNT, "published", where))
+        cells.append(shared.formula_cell(rows, (name, "Studies"), COUNT, "published", where))
         studies[name] = {"Which": "; ".join(rows["text"])}
-    return Exhibit(
-        "Related work by phenomenon",
-        "Studies of neural networks' acceptability judgements on minimal pairs, mainly English, "
-        "as the paper lists them.",
-        cells,
-        row_title="Phenomenon",
-        remarks=studies,
-        widths={"Which": 0.55},
-    )
+    return Exhibit(**describe("table1"), cells=cells, remarks=studies, widths={"Which": 0.55})
 
 
 # Table 2
@@ -95,8 +88,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     if labels.source == "published":
         return _published_table2(tables, labels)
     columns = ["item_id", "paradigm", "good", "bad"]
-    items = pd.concat([read_table(ITEMS, path, columns).to_pandas() for path in tables["items"]])
-    items = items.astype({"paradigm": object})
+    items = read_plain(ITEMS, tables["items"], columns)
     cells, examples = [], {}
     for key, name in NAMES.items():
         where = {"paradigm": [*PARADIGMS[key]]}
@@ -109,10 +101,8 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         first = rows.sort_values("paradigm", key=lambda c: c.map(_RANK), kind="stable").iloc[0]
         examples[name] = {"Acceptable": first["good"], "Unacceptable": first["bad"]}
     return Exhibit(
-        "Phenomena and their paradigms",
-        "N: paradigms of the phenomenon; pairs of all of them; and the first pair of the first.",
-        cells,
-        row_title="Phenomenon",
+        **describe("table2"),
+        cells=cells,
         remarks=examples,
         widths={"Acceptable": 0.35, "Unacceptable": 0.35},
     )
@@ -120,18 +110,13 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 
 def _published_table2(tables: Tables, labels: Labels) -> Exhibit:
     rows = read_own(tables, labels)
-    printed = read_printed(tables).query("exhibit == 'table2'")
+    printed = read_printed(tables, exhibit="table2")
     cells = [printed_cell(row, (NAMES[row["row"]], "N")) for _, row in printed.iterrows()]
     for key, name in NAMES.items():
         inside = rows[rows["paradigm"].isin(PARADIGMS[key])]
         place = (name, "Rows of Table 4")
         cells.append(computed_cell(inside, place, PARADIGM_COUNT, OWN, (key, "N"), "{:.0f}"))
-    return Exhibit(
-        "Phenomena and their paradigms",
-        "N: paradigms of the phenomenon, 1,000 pairs each.",
-        cells,
-        row_title="Phenomenon",
-    )
+    return Exhibit(**describe("table2_published"), cells=cells)
 
 
 # Table 3
@@ -180,21 +165,15 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     best = best_of_each(cells, {*labels.models.values()}, by="column")
     cells += _table3_cells(read_humans(tables, labels), RELEASED, labels)
     return Exhibit(
-        "Accuracy of models and humans on BLiMP",
-        "Percentage of pairs whose grammatical sentence is the more probable: means of the "
-        "paradigms of a phenomenon, and of all; by pair: each pair of all paradigms once. The best "
-        "model of each column in bold. Human: single forced choices, as released. By chance: "
-        f"50 %. {models_sentences(tables, labels)}"
-        "The cells file has 95 % intervals over all pairs of the column.",
-        cells,
-        row_title="Model",
+        **describe("table3", models=models_sentences(tables, labels)),
+        cells=cells,
         heads=HEADS,
         bold=best,
     )
 
 
 def _published_table3(own: pd.DataFrame, tables: Tables, labels: Labels) -> Exhibit:
-    printed = read_printed(tables).query("exhibit == 'table3'")
+    printed = read_printed(tables, exhibit="table3")
     released = read_released_paradigms(tables)
     exact = not released.empty
     cells: list[Cell] = []
@@ -206,16 +185,7 @@ def _published_table3(own: pd.DataFrame, tables: Tables, labels: Labels) -> Exhi
         rows = released[released["model"] == model]
         cells += _table3_cells(rows, RELEASED, labels, ", released")
     source = "and of the released results " if exact else ""
-    return Exhibit(
-        "Accuracy of models and humans on BLiMP, as printed and from Table 4",
-        f"Printed percentages, and below them the means of the paradigms of Table 4 {source}"
-        "that they should be. Of the models, overall, filler gap and island effects differ: "
-        "their means include two paradigms that the validation rejected; that of argument "
-        "structure of TXL has no such cause.",
-        cells,
-        row_title="Model",
-        heads=HEADS,
-    )
+    return Exhibit(**describe("table3_published", source=source), cells=cells, heads=HEADS)
 
 
 # Table 4
@@ -262,33 +232,22 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         *_table4_cells(read_humans(tables, labels), RELEASED, labels),
     ]
     return Exhibit(
-        "Accuracy on each paradigm",
-        "Percentage of pairs whose grammatical sentence is the more probable; human: single "
-        "forced choices, as released. Prefix: the method of that many prefixes that the "
-        f"paradigm allows. {models_sentences(tables, labels)}The cells file has 95 % Wilson "
-        "intervals.",
-        cells,
-        row_title="Paradigm",
+        **describe("table4", models=models_sentences(tables, labels)),
+        cells=cells,
         stub=_stub(cells),
     )
 
 
 def _published_table4(tables: Tables, labels: Labels) -> Exhibit:
-    printed = read_printed(tables).query("exhibit == 'table4'")
+    printed = read_printed(tables, exhibit="table4")
     names = {**labels.models, HUMAN: "Human"}
     cells = [printed_cell(r, (r["row"], names[r["column"]])) for _, r in printed.iterrows()]
     released = _table4_cells(read_released_paradigms(tables), RELEASED, labels, ", released")
     cells += [replace(cell, printed=False) for cell in released]
     corrections = _corrections(printed)
     return Exhibit(
-        "Accuracy on each paradigm, as printed",
-        "Printed percentages. Three groups of numbers stand in each other's rows: those of "
-        "argument structure, of determiners and nouns with an adjective, and of humans on "
-        "irregular subjects; the last column has them in order. Prefix: the method of that many "
-        "prefixes that the paradigm allows. The CSV file also has the released results, where "
-        "they are at hand.",
-        cells,
-        row_title="Paradigm",
+        **describe("table4_published"),
+        cells=cells,
         stub=_stub(cells),
         remarks={uid: {"Should read": corrections.get(uid, "")} for uid in printed["row"]},
     )

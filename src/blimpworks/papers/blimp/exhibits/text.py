@@ -17,6 +17,7 @@ from blimpworks.exhibits.statements import (
     Recomputation,
     printed_statements,
 )
+from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.accuracies import (
     OWN,
     RELEASED,
@@ -50,21 +51,12 @@ from blimpworks.papers.blimp.released_results import MAJORITY
 LSTM, TXL, GPT2, NGRAM = "lstm-gulordava", "transformer-xl-wt103", "gpt2-large", "blimp-5gram"
 NEURAL = (LSTM, TXL, GPT2)
 SUBJECTS = {
-    "benchmark": "BLiMP",
     HUMAN: "Humans",
-    "cola": "CoLA",
-    "vocabulary": "Vocabulary",
-    "other vocabularies": "Vocabularies of earlier data sets",
     "validation": "Validation",
-    "chance": "Chance",
-    "webtext": "WebText",
-    "wikipedia": "Wikipedia, for LSTM and TXL",
     "neural models": "Neural models",
     "sub-word models": "Models with sub-words (TXL, GPT-2)",
-    "curve": "Models retrained on less text",
-    "gpt2 sizes": "GPT-2 of four sizes",
 }
-"""Rows by their keys, and what they are about; others are models."""
+"""Rows that are computed here by their keys, and what they are about; others are models."""
 RECOMPUTATION = Recomputation(
     dict.fromkeys((COUNT, FARTHEST, PRODUCT, RATIO, VALUES), "{:,.10g}"),
 )
@@ -174,12 +166,13 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
     cells = [_stated(place, VALUE, rows, OWN, labels) for place in places]
     cells += [_majority(place, tables, labels) for place in OF_MAJORITY]
     return Exhibit(
-        "Statements about accuracies",
-        f"Adjective: percentage points lost, as the mean accuracy {ADJECTIVE.what}; attractor: "
-        f"{CONTRASTS['attractor'].what}; irregularity: {IRREGULARITY.what}. Intervals are "
-        "Newcombe's for such differences, Fisher's for correlations.",
-        [*filter(None, cells)],
-        row_title="Statement",
+        **describe(
+            "text",
+            adjective=ADJECTIVE.what,
+            attractor=CONTRASTS["attractor"].what,
+            irregularity=IRREGULARITY.what,
+        ),
+        cells=[*filter(None, cells)],
     )
 
 
@@ -194,14 +187,7 @@ def _published(tables: Tables, labels: Labels) -> Exhibit:
             return _stated(place, AGAIN, rows, source, labels)
         return _majority(place, tables, labels) if place in OF_MAJORITY else None
 
-    cells, faults = printed_statements(
-        read_printed(tables), RECOMPUTATION, lambda place: _name(place, labels), recomputed
-    )
+    printed = read_printed(tables)
+    cells, faults = printed_statements(printed, RECOMPUTATION, recomputed)
     of = "Table 4" if released.empty else "the released results"
-    return Exhibit(
-        "Statements in the text, as printed",
-        f"As the paper prints them, beside what {of} and other printed numbers make of them. "
-        + faults,
-        cells,
-        row_title="Statement",
-    )
+    return Exhibit(**describe("text_published", of=of, faults=faults), cells=cells)

@@ -15,6 +15,7 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, select_rows
 from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.papers.blimp.exhibits import describe
 from blimpworks.papers.blimp.exhibits.accuracies import formula_cell, with_interval
 from blimpworks.papers.blimp.exhibits.formulas import JUDGED, TIES_HALF, TIES_WRONG
 from blimpworks.papers.blimp.paradigms import LANG, PHENOMENON_OF
@@ -121,15 +122,7 @@ def ties(tables: Tables, labels: Labels) -> Exhibit:
             "there are no judgements of English by the campaign's models; judge BLiMP's items."
         )
     return Exhibit(
-        "Ties, and what they count as",
-        "Pairs whose sentences are as probable as each other, and accuracy (percent; mean of "
-        "paradigms) where they are wrong, as the authors count them, and where they count half. "
-        "Same sentence twice: pairs that no model can tell apart. Models that know whole words "
-        "also tie where the sentences differ in words that they don't know, and n-gram models "
-        "where two prefixes differ further back than they look. Of each model the "
-        f"{MOST} paradigms with the most ties, by {_spaced(labels.method)}; the CSV file has all "
-        "others with any. The cells file has 95 % Wilson intervals over all pairs.",
-        cells,
-        row_title="Model and paradigms",
+        **describe("ties", most=MOST, method=_spaced(labels.method)),
+        cells=cells,
         heads=HEADS,
     )

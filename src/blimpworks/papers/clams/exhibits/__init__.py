@@ -1,1 +1,10 @@
 """Tables and figures of CLAMS."""
+
+from pathlib import Path
+
+from blimpworks.campaign.exhibit_spec import read_specs
+from blimpworks.exhibits.descriptions import Descriptions
+
+HERE = Path(__file__)
+describe = Descriptions(HERE.with_name("descriptions.yaml"))
+SPECS = read_specs(HERE.with_name("specs.tsv"), "clams", __package__)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.shared import Tables
+from blimpworks.papers.clams.exhibits import describe
 from blimpworks.papers.clams.exhibits.common import (
     AGAIN,
     AVERAGE,
@@ -70,10 +71,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     else:
         cells, caption = grid.cells(read_accuracies(tables, labels), accuracy), ""
     return table_of(
-        "Accuracy of multilingual BERT by construction and language",
-        f"{caption}Share of minimal sets in which the right form is the more probable one in place "
-        "of the masked word, of those whose two forms are in the vocabulary; a dash: none are. "
-        "Chance is 0.5." + ("" if cells else NO_MASKED),
+        describe("table2", caption=caption, none="" if cells else NO_MASKED),
         cells,
         [grid],
     )
@@ -115,19 +113,8 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
             cells += _printed(accuracies, tables, grid, key)
         else:
             cells += _measured(accuracies, grid, {key: AVERAGE})
-    caption = (
-        "As in Table 2, on sets with animate and inanimate nouns; average: over constructions."
-    )
-    if published:
-        caption = (
-            f"As printed; the last row of each part is the mean of those above. {caption} The "
-            "English model's accuracies are from Goldberg (2019)."
-        )
-    elif not cells:
-        caption += NO_MASKED
     return table_of(
-        "Accuracy of English and multilingual BERT on the English sets",
-        caption,
+        describe("table3_published" if published else "table3", none="" if cells else NO_MASKED),
         cells,
         grids,
         [grid.section(AVERAGE, *[AGAIN] * published) for grid in grids],

@@ -7,9 +7,10 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.accuracy import wilson
+from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import Formula, select_rows
-from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed
+from blimpworks.exhibits.shared import Tables, by_place, printed_cell, read_plain, read_printed
 from blimpworks.papers.clams.exhibits.facts import BENCHMARK, BERT, MBERT, MONO, MULTI, PRINTED
 from blimpworks.papers.clams.exhibits.formulas import CONSTRUCTION, CORRECT, mean_over, with_more
 from blimpworks.papers.clams.items.constructions import (
@@ -292,8 +293,7 @@ def by_phenomenon(
 
 
 def table_of(
-    title: str,
-    caption: str,
+    description: Description,
     cells: Sequence[Cell],
     grids: Sequence[Grid],
     sections: Sequence[Section] | None = None,
@@ -301,7 +301,7 @@ def table_of(
     """A table of grids one below the other, in sections of their own unless given."""
     heads = {column.name: column.head for grid in grids for column in grid.columns}
     layout = [grid.section() for grid in grids] if sections is None else sections
-    return Exhibit(title, caption, [*cells], heads=heads, sections=layout)
+    return Exhibit(**description, cells=[*cells], heads=heads, sections=layout)
 
 
 def printed_column(lang: str, part: str) -> str:
@@ -320,12 +320,10 @@ def printed_cells(
     tables: Tables, exhibit: str, rows: Mapping[str, str], columns: Mapping[str, str]
 ) -> list[Cell]:
     """The numbers that an exhibit prints in rows and columns, given by key with their names."""
-    printed = read_printed(tables)
-    numbers = printed[(printed["exhibit"] == exhibit) & printed["value"].notna()]
-    by_place = {(number["row"], number["column"]): number for _, number in numbers.iterrows()}
+    numbers = by_place(read_printed(tables, exhibit=exhibit))
     return [
-        printed_cell(by_place[row, column], (row_name, column_name))
+        printed_cell(numbers[row, column], (row_name, column_name))
         for row, row_name in rows.items()
         for column, column_name in columns.items()
-        if (row, column) in by_place
+        if (row, column) in numbers
     ]

@@ -1,51 +1,104 @@
 """CLAMS's figures of accuracy: by construction (2), and by morphological complexity (3).
 
-Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020).
+Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), section 6.3; complexity by
+Bentz et al. (2016), see ``analysis.wals``.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.plotting import BARS, frame_of, with_ends
-from blimpworks.exhibits.shared import Tables
+from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.exhibits.style import (
+    BARS,
     BLUE,
     COLUMN_INCHES,
     GREY,
     ORANGE,
     VERMILION,
-    house_style,
+    frame_of,
     new_figure,
     say,
+    with_ends,
 )
+from blimpworks.papers.clams.exhibits import describe
 from blimpworks.papers.clams.exhibits.common import Accuracies, read_accuracies, shown_languages
-from blimpworks.papers.clams.exhibits.complexity import (
-    complexities,
-    complexity_cells,
-    in_order,
-    read_morphology,
-    shared_constructions,
-)
 from blimpworks.papers.clams.exhibits.facts import MBERT, MONO, MULTI
 from blimpworks.papers.clams.exhibits.formulas import (
+    COMPLEXITY,
     CONSTRUCTION,
     LANGUAGE,
     mean_over,
     rho,
     sd_over,
 )
-from blimpworks.papers.clams.items.constructions import CONSTRUCTIONS
+from blimpworks.papers.clams.items.constructions import CONSTRUCTIONS, construction_of
+from blimpworks.tables import MORPHOLOGY
+
+
+def read_morphology(tables: Tables, languages: Collection[str]) -> pd.DataFrame:
+    """WALS features of some languages; no rows without the table."""
+    features = read_plain(MORPHOLOGY, tables.get("morphology"))
+    return features[features["lang"].isin(languages)]
+
+
+def complexities(morphology: pd.DataFrame) -> dict[str, float]:
+    """Morphological complexity by language, from 0 to 1: mean of the features that count."""
+    means = morphology.groupby("lang")["value"].mean()
+    return {str(lang): float(value) for lang, value in means.items()}
+
+
+def in_order(known: Mapping[str, float]) -> list[list[str]]:
+    """Languages from the least complex to the most; those of equal complexity stand together."""
+    values = sorted({*known.values()})
+    return [sorted(lang for lang in known if known[lang] == value) for value in values]
+
+
+def complexity_cells(morphology: pd.DataFrame, names: Mapping[str, str]) -> list[Cell]:
+    """The complexity of each language that has any features, in the order of ``names``."""
+    known = complexities(morphology)
+    return [
+        Cell(
+            name,
+            "complexity",
+            known[lang],
+            f"{known[lang]:.3f}",
+            COMPLEXITY,
+            "morphology",
+            {"lang": lang},
+            n=int(morphology[morphology["lang"] == lang]["value"].notna().sum()),
+        )
+        for lang, name in names.items()
+        if lang in known
+    ]
+
+
+def scored_everywhere(
+    rows: pd.DataFrame, constructions: Sequence[str], langs: Sequence[str]
+) -> list[str]:
+    """Constructions that have accuracies in all of some languages."""
+    return [
+        key for key in constructions if {*langs} <= {*rows[rows["construction"] == key]["lang"]}
+    ]
+
+
+def shared_constructions(accuracies: Accuracies, part: str, langs: Sequence[str]) -> list[str]:
+    """Constructions on which the models of a part have accuracies in all of some languages."""
+    rows = accuracies.of(part, langs, CONSTRUCTIONS).rows
+    known = rows.assign(construction=rows["paradigm"].map(construction_of))
+    return scored_everywhere(known, [*CONSTRUCTIONS], langs)
+
 
 CHANCE = 0.5
 LSTMS = {MONO: ("monolingual", BLUE), MULTI: ("multilingual", ORANGE)}
 SERIES = {MONO: ("LSTM", BLUE, "o"), MBERT: ("mBERT", VERMILION, "s")}
 """Name, colour and marker, by part."""
-COMPLEXITY = "complexity"
+COLUMN = "complexity"
 MEAN, SD = "mean", "SD"
 LEAST_SPAN = 0.2
 """Of the axis of accuracies in Figure 3."""
@@ -89,22 +142,14 @@ def _draw_bars(axes: Axes, cells: Sequence[Cell]) -> None:
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 2: mean and standard deviation over languages of the LSTMs' accuracy."""
     cells = _bar_cells(read_accuracies(tables, labels), shown_languages(labels))
-    with house_style():
-        figure = new_figure(COLUMN_INCHES, 2.9)
-        axes = figure.add_subplot()
-        if cells:
-            _draw_bars(axes, cells)
-        else:
-            say(axes, "No LSTM has judged any of the constructions.")
+    figure = new_figure(COLUMN_INCHES, 2.9)
+    axes = figure.add_subplot()
+    if cells:
+        _draw_bars(axes, cells)
+    else:
+        say(axes, "No LSTM has judged any of the constructions.")
     of = "Table 1's numbers" if labels.source == "published" else "the campaign's numbers"
-    return Exhibit(
-        "Accuracy of LSTMs by construction, over languages",
-        f"Mean (bars) and standard deviation (whiskers) over languages of {of}; the deviation "
-        "divides by the number of languages, which the paper doesn't say of its own.",
-        cells,
-        row_title="Construction",
-        figure=figure,
-    )
+    return Exhibit(**describe("fig2", of=of), cells=cells, figure=figure)
 
 
 # Figure 3
@@ -124,8 +169,8 @@ def _point_cells(accuracies: Accuracies, languages: Mapping[str, str]) -> list[C
 
 
 def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
-    x = {cell.row: cell.value for cell in cells if cell.column == COMPLEXITY}
-    points = frame_of(cell for cell in cells if cell.row in x and cell.column != COMPLEXITY)
+    x = {cell.row: cell.value for cell in cells if cell.column == COLUMN}
+    points = frame_of(cell for cell in cells if cell.row in x and cell.column != COLUMN)
     sns.scatterplot(
         points.assign(x=points["row"].map(x)), x="x", y="value", hue="column", style="column",
         palette={name: colour for name, colour, _ in SERIES.values()},
@@ -133,7 +178,7 @@ def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
     )  # fmt: skip
     # Names of neighbours stand on different sides, so that they don't meet.
     for place, row in enumerate(sorted(x, key=lambda row: x[row])):
-        values = [c.value for c in cells if c.row == row and c.column != COMPLEXITY]
+        values = [c.value for c in cells if c.row == row and c.column != COLUMN]
         if values:
             end, offset, side = (
                 (max(values), 6, "bottom") if place % 2 else (min(values), -6, "top")
@@ -167,20 +212,15 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     morphology = read_morphology(tables, languages)
     cells = complexity_cells(morphology, languages) + _point_cells(accuracies, languages)
-    with house_style():
-        figure = new_figure(COLUMN_INCHES, 2.5)
-        axes = figure.add_subplot()
-        if morphology.empty:
-            say(axes, "There are no WALS features to place languages by.")
-        else:
-            _draw_points(axes, cells)
+    figure = new_figure(COLUMN_INCHES, 2.5)
+    axes = figure.add_subplot()
+    if morphology.empty:
+        say(axes, "There are no WALS features to place languages by.")
+    else:
+        _draw_points(axes, cells)
     order = in_order(complexities(morphology))
     return Exhibit(
-        "Accuracy by morphological complexity",
-        "Average accuracy of the monolingual LSTMs and of multilingual BERT over the constructions "
-        "that they were scored on in every language, by the mean of quantified WALS "
-        f"features (Bentz et al. 2016).{_correlations(accuracies, order)}",
-        cells,
-        row_title="Language",
+        **describe("fig3", correlations=_correlations(accuracies, order)),
+        cells=cells,
         figure=figure,
     )

@@ -12,12 +12,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-import pandas as pd
-
 from blimpworks.campaign.ties import TIES
+from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import PERPLEXITY, select_rows
 from blimpworks.exhibits.shared import Tables, best_of_each, read_plain, read_printed
+from blimpworks.papers.clams.exhibits import describe
 from blimpworks.papers.clams.exhibits.bert import ENG
 from blimpworks.papers.clams.exhibits.bert import PARTS as ENGLISH_PARTS
 from blimpworks.papers.clams.exhibits.common import (
@@ -82,15 +82,15 @@ def lstm_grid(labels: Labels, only: Collection[str] | None = None) -> Grid:
 
 
 def lstm_table(
-    grid: Grid, title: str, caption: str, cells: Sequence[Cell], *groups: Mapping[str, str]
+    grid: Grid, description: Description, cells: Sequence[Cell], *groups: Mapping[str, str]
 ) -> Exhibit:
     """The table with groups of rows apart; rows without any cell stay out of it."""
     present = {cell.row for cell in cells if cell.printed}
     kept = [{k: name for k, name in group.items() if name in present} for group in groups]
     kept = kept if present else [CONSTRUCTIONS]
-    caption += "" if present else NO_LSTM
+    description["caption"] += "" if present else NO_LSTM
     sections = [replace(grid, rows=group).section() for group in kept if group]
-    return table_of(title, caption, cells, [grid], sections)
+    return table_of(description, cells, [grid], sections)
 
 
 # Table 1
@@ -110,11 +110,10 @@ def scored(labels: Labels) -> str:
 
 def _perplexities(tables: Tables, accuracies: Accuracies, grid: Grid) -> list[Cell]:
     """Mean perplexity over seeds of each part's models on each language's test text."""
-    frames = [read_plain(PERPLEXITIES, path) for path in tables.get("perplexities", ())]
-    cells = []
-    for column in grid.columns if frames else ():
+    perplexities, cells = read_plain(PERPLEXITIES, tables.get("perplexities")), []
+    for column in grid.columns:
         where = {"lang": column.lang, "model": [*accuracies.models[column.part]]}
-        rows = select_rows(pd.concat(frames), where)
+        rows = select_rows(perplexities, where)
         if not rows.empty:
             selection = Selection(
                 "perplexities", rows, where | {"model": plain_or_list([*rows["model"]])}
@@ -142,10 +141,7 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
         caption = trained(labels)
     exhibit = lstm_table(
         grid,
-        "Accuracy of LSTM language models by construction and language",
-        f"{caption}Share of minimal pairs whose grammatical sentence is the more probable, for "
-        "models of one language (Mono) and of all (Multi), mean over seeds; average: over "
-        f"constructions. Chance is 0.5. Best of each construction in bold.{scored(labels)}",
+        describe("table1", caption=caption, scored=scored(labels)),
         cells,
         PERPLEXITY_ROW,
         CONSTRUCTIONS,
@@ -197,24 +193,13 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         grid, last = lstm_grid(labels, CAPITALISED), AVERAGE_ROW | {"again": AGAIN}
         cells = grid.printed(tables, "table4", CONSTRUCTIONS | AVERAGE_ROW)
         cells += _printed_gains(tables, grid)
-        caption = (
-            "As printed; the last row is the mean of Table 1's accuracies and these gains, less "
-            "Table 1's average. "
-        )
     else:
-        grid, last, caption = lstm_grid(labels), AVERAGE_ROW, ""
+        grid, last = lstm_grid(labels), AVERAGE_ROW
         both = replace(grid, phenomenon=(AGREEMENT, CAPITALS))
         accuracies = read_accuracies(tables, labels)
         cells = both.cells(accuracies, gain) + both.cells(accuracies, gain, AVERAGE_ROW)
-    return lstm_table(
-        grid,
-        "Gains in accuracy by a capital first letter",
-        f"{caption}Accuracy of the LSTMs on sentences that begin with a capital letter, less that "
-        "of Table 1; a dash: no change. Hebrew has no capitals.",
-        cells,
-        CONSTRUCTIONS,
-        last,
-    )
+    key = "table4_published" if labels.source == "published" else "table4"
+    return lstm_table(grid, describe(key), cells, CONSTRUCTIONS, last)
 
 
 # Table 5
@@ -233,13 +218,7 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
     else:
         cells = grid.cells(read_accuracies(tables, labels), spread)
     none = "" if cells else " No model was trained from several seeds."
-    return lstm_table(
-        grid,
-        "Standard deviation of the LSTMs' accuracy over seeds",
-        f"Of the models of Table 1, as a share of 1, dividing by the number of seeds.{none}",
-        cells,
-        CONSTRUCTIONS,
-    )
+    return lstm_table(grid, describe("table5", none=none), cells, CONSTRUCTIONS)
 
 
 # Not in the paper: pairs judged, all English sets, ways of scoring
@@ -253,10 +232,7 @@ def lstm_sets(tables: Tables, labels: Labels) -> Exhibit:
     grid = lstm_grid(labels)
     return lstm_table(
         grid,
-        "Minimal sets that the LSTMs were judged on",
-        f"{trained(labels)}Those that Table 1's accuracies are over: a set whose words the "
-        "vocabulary lacks is left out, as the campaign's clams.unknown_words says. The paper's "
-        "models know all words of all sets (Table 6).",
+        describe("lstm_sets", trained=trained(labels)),
         grid.cells(read_accuracies(tables, labels), measure_by(JUDGED, whole)),
         CONSTRUCTIONS,
     )
@@ -288,10 +264,9 @@ def english(tables: Tables, labels: Labels) -> Exhibit:
     parts = {grid.title: grid.cells(accuracies, accuracy) for grid in grids}
     cells = [cell for part in parts.values() for cell in part]
     return table_of(
-        "Accuracy of LSTMs on all English sets",
-        f"{trained(labels)}As in Table 1, with Marvin and Linzen's (2018) reflexives and negative "
-        f"polarity items, and with inanimate nouns. Chance is 0.5.{scored(labels)}"
-        f"{'' if cells else NO_LSTM}",
+        describe(
+            "english", trained=trained(labels), scored=scored(labels), none="" if cells else NO_LSTM
+        ),
         cells,
         grids,
         [grid.section() for grid in grids if parts[grid.title]] or [Section("", CONSTRUCTIONS, [])],
@@ -335,11 +310,7 @@ def variants(tables: Tables, labels: Labels) -> Exhibit:
                 cells.append(selection.cell((row, way.name), formula, text=text))
     rows = dict.fromkeys(cell.row for cell in cells)
     return Exhibit(
-        "Average accuracy of LSTMs as published and corrected",
-        f"{trained(labels)}Mean over the seven constructions and over seeds. The authors' script "
-        "counts a correct item too many in each set, takes ties for correct, and leaves the "
-        "end-of-sentence symbol out of the sum; each column puts one thing more right. Columns "
-        f"need their method among clams.methods.{'' if cells else NO_LSTM}",
-        cells,
+        **describe("variants", trained=trained(labels), none="" if cells else NO_LSTM),
+        cells=cells,
         sections=[Section("", {row: row for row in rows}, [way.name for way in WAYS])],
     )

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, TOTAL, select_rows
 from blimpworks.exhibits.shared import Tables, marked, read_plain, read_printed
+from blimpworks.papers.clams.exhibits import describe
 from blimpworks.papers.clams.exhibits.bert import ENG, NO_MASKED, PARTS
 from blimpworks.papers.clams.exhibits.common import (
     HEADINGS,
@@ -87,11 +88,8 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
             where = {column: item[column] for column in ("lang", "item_id", "paradigm")}
             cells.append(Cell(name, "Set", 1, marked(item), COUNT, "items", where, n=1))
     return Exhibit(
-        "A minimal set of each construction",
-        "The first English one of each: the focus word, and with a star the form that takes its "
-        "place." + ("" if cells else " The campaign has no English sets."),
-        cells,
-        row_title="Construction",
+        **describe("fig1", none="" if cells else " The campaign has no English sets."),
+        cells=cells,
         widths={"Set": 0.65},
         textual=True,
     )
@@ -115,12 +113,7 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
         cells += released
     else:
         cells, caption = _counted(tables, grid), "Of the campaign's pairs."
-    return table_of(
-        "Minimal sets by construction and language",
-        f"{caption} Animate nouns alone.",
-        cells,
-        [grid],
-    )
+    return table_of(describe("table6", caption=caption), cells, [grid])
 
 
 def _released(sets: pd.DataFrame | None, grid: Grid) -> list[Cell]:
@@ -186,21 +179,12 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
     if labels.source == "published":
         cells = [cell for grid in grids for cell in grid.printed(tables, "table7")]
         cells += _recomputed(tables, grids)
-        caption = (
-            " As printed; a dash: not replicated. The CSV file has what the words of the "
-            "vocabulary make of each number."
-        )
+        description = describe("table7_published")
     else:
         accuracies, judged = read_accuracies(tables, labels), measure_by(TOTAL, whole)
         cells = [cell for grid in grids for cell in grid.cells(accuracies, judged)]
-        caption = "" if cells else NO_MASKED
-    return table_of(
-        "Minimal sets that BERT was scored on",
-        "Those whose focus words are in the vocabulary, English with inanimate nouns too. Mono: "
-        f"English BERT; all others: multilingual BERT.{caption}",
-        cells,
-        grids,
-    )
+        description = describe("table7", none="" if cells else NO_MASKED)
+    return table_of(description, cells, grids)
 
 
 def _recomputed(tables: Tables, grids: list[Grid]) -> list[Cell]:

@@ -14,7 +14,7 @@ from pydantic import ValidationInfo, field_validator
 from blimpworks.campaign.catalogue import Names, read_rows
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import KINDS, LARGEST
-from blimpworks.exhibits.shared import Tables, read_printed
+from blimpworks.exhibits.shared import Tables, formula_cell, read_printed
 from blimpworks.exhibits.statements import (
     AGAIN,
     PRINTED,
@@ -23,13 +23,14 @@ from blimpworks.exhibits.statements import (
     Recomputation,
     printed_statements,
 )
+from blimpworks.papers.clams.exhibits import describe
 from blimpworks.papers.clams.exhibits.common import (
     Accuracies,
     Selection,
     read_accuracies,
     shown_languages,
 )
-from blimpworks.papers.clams.exhibits.complexity import (
+from blimpworks.papers.clams.exhibits.figures import (
     complexities,
     in_order,
     read_morphology,
@@ -96,10 +97,6 @@ CWALS = {
     ("CWALS", "fewest features"): ("Morphological features of a language: fewest", FEWEST),
     ("CWALS", "most features"): ("Morphological features of a language: most", MOST_FEATURES),
 }
-TITLES = {claim.place: claim.title for claim in CLAIMS} | {
-    place: title for place, (title, _) in CWALS.items()
-}
-"""What the numbers are about that accuracies or features decide, by key."""
 
 
 def _claims(accuracies: Accuracies, column: str) -> list[Cell]:
@@ -148,10 +145,9 @@ def _features(morphology: pd.DataFrame, column: str) -> list[Cell]:
     """How many features the complexity is a mean of."""
     cells = []
     for place, (title, formula) in CWALS.items() if not morphology.empty else ():
-        value = formula(morphology)
         where = {"lang": sorted({*morphology["lang"]})}
-        cell = (title, column, value, f"{value:.0f}", formula, "morphology", where)
-        cells.append(Cell(*cell, stands_for=place))
+        at, source = (title, column), "morphology"
+        cells.append(formula_cell(morphology, at, formula, source, where, ".0f", stands_for=place))
     return cells
 
 
@@ -164,12 +160,10 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
     cells = _claims(accuracies, column) + _features(morphology, column)
     cells += _correlations(accuracies, complexities(morphology), column)
     without = "" if not morphology.empty else " Without WALS there are no correlations."
-    caption = "Of the campaign's models; accuracies as shares of 1, correlations over languages."
+    description = describe("text", without=without)
     if labels.source == "published":
-        stated, faults = printed_statements(
-            read_printed(tables), RECOMPUTATION, lambda place: TITLES.get(place, ": ".join(place))
-        )
+        stated, faults = printed_statements(read_printed(tables), RECOMPUTATION)
         again = [cell for cell in stated if cell.column == AGAIN]
         cells = [*(cell for cell in stated if cell.column == PRINTED), *cells, *again]
-        caption = f"As the paper prints them, and from its tables and WALS. {faults}"
-    return Exhibit("The numbers of the text", caption + without, cells, row_title="Statement")
+        description = describe("text_published", faults=faults, without=without)
+    return Exhibit(**description, cells=cells)

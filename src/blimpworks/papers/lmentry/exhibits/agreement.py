@@ -13,14 +13,13 @@ from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.variants import VARIANTS
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import MEAN, UNWEIGHTED, select_rows
-from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed
+from blimpworks.exhibits.shared import Tables, formula_cell, printed_cell, read_plain, read_printed
+from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.common import (
-    cell_of,
     language_code,
     language_name,
     languages_of,
     named_section,
-    read_exhibit,
 )
 from blimpworks.papers.lmentry.exhibits.formulas import KAPPA
 from blimpworks.papers.lmentry.exhibits.names import HEADS, LANGUAGES, task_name
@@ -55,10 +54,10 @@ def _both(
         return
     n = int(rows["n"].sum())
     share = _interval(rows, "", 100)
-    yield cell_of(rows, (row, heads[0]), UNWEIGHTED, SOURCE, where, ".2f", n=n, **share)
+    yield formula_cell(rows, (row, heads[0]), UNWEIGHTED, SOURCE, where, ".2f", n=n, **share)
     if rows["kappa"].notna().all():
         interval = _interval(rows, "kappa_", 1)
-        yield cell_of(rows, (row, heads[1]), KAPPA, SOURCE, where, ".2f", n=n, **interval)
+        yield formula_cell(rows, (row, heads[1]), KAPPA, SOURCE, where, ".2f", n=n, **interval)
 
 
 def _known_tasks(rows: pd.DataFrame) -> list[str]:
@@ -99,18 +98,13 @@ def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     rows = rows[(rows["lang"] == lang) & (rows["method"] == labels.method)]
     annotators = sorted(rows["annotator"].unique())
     cells = [cell for name in annotators for cell in _by_task(rows, lang, name, labels)]
-    caption = (
-        f"Percentage of answers on which the verdicts ({labels.method}) and an annotator agree, "
-        f"and Cohen's κ. {OVERALL.capitalize()}: mean of the tasks and subsets; {POOLED}: all "
-        f"counted once. {ABSENT}"
-    )
     heads = {
         f"{name} {head}": (name, head) for name in annotators for head in (AGREEMENT, KAPPA_HEAD)
     }
-    if not cells:
-        caption = f"Without an annotated answer in {LANGUAGES[lang].name}."
+    key, name = "tables52_53" if cells else "tables52_53_empty", LANGUAGES[lang].name
     stub = {cell.row: {COUNT: _span(cells, cell.row)} for cell in cells}
-    return Exhibit(_title(table), caption, cells, row_title="Task", heads=heads, stub=stub)
+    description = describe(key, language=name, method=labels.method, absent=ABSENT)
+    return Exhibit(**description, cells=cells, heads=heads, stub=stub)
 
 
 def _span(cells: Sequence[Cell], row: str) -> str:
@@ -119,25 +113,15 @@ def _span(cells: Sequence[Cell], row: str) -> str:
     return "–".join(f"{n:,}" for n in (counts if len(counts) < 2 else (counts[0], counts[-1])))
 
 
-def _title(table: str) -> str:
-    return f"Agreement of the patterns with annotations in {LANGUAGES[OF_TABLE[table]].name}"
-
-
 def _printed(tables: Tables, table: str) -> Exhibit:
-    own = read_exhibit(read_printed(tables), table)
+    own = read_printed(tables, exhibit=table)
     cells = [printed_cell(row, (task_name(row["row"]), AGREEMENT)) for _, row in own.iterrows()]
     tasks = _known_tasks(own.rename(columns={"row": "phenomenon"}))
     where = {"exhibit": table, "row": tasks, "column": "agreement"}
     place, stands_for = (f"{OVERALL}, mean of the tasks", AGREEMENT), (GLOBAL, "agreement")
-    cells.append(cell_of(own, place, MEAN, "published", where, ".2f", stands_for=stands_for))
-    return Exhibit(
-        _title(table),
-        "Percentage of predictions on which the patterns and the annotation agree, as printed; "
-        "last, the mean of the tasks and subsets. The paper calls the annotators people, "
-        "the scripts of its repository ask a language model.",
-        cells,
-        row_title="Task",
-    )
+    cells.append(formula_cell(own, place, MEAN, "published", where, ".2f", stands_for=stands_for))
+    language = LANGUAGES[OF_TABLE[table]].name
+    return Exhibit(**describe("tables52_53_published", language=language), cells=cells)
 
 
 # Of any language
@@ -184,12 +168,10 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
         own = [COUNT, AGREEMENT, KAPPA_HEAD]
         sections.append(named_section("Annotators", _rows(second), own))
     return Exhibit(
-        "Agreement of the verdicts with annotators, by language",
-        "Percentage of answers on which the verdicts of the published and of the corrected rules "
-        "agree with an annotator, and Cohen's κ, over the answers of all tasks"
-        f"{'; below, that of two annotators' if second else ''}. {ABSENT}",
-        [*first, *second],
-        row_title="Annotator",
+        **describe(
+            "agreement", below="; below, that of two annotators" if second else "", absent=ABSENT
+        ),
+        cells=[*first, *second],
         # How many answers both sides of a row have judged.
         stub={cell.row: {COUNT: f"{cell.n:,}"} for cell in (*first, *second)},
         heads=heads,
@@ -220,10 +202,7 @@ def agreement_tasks(tables: Tables, labels: Labels) -> Exhibit:
     order = {task_name(task): place for place, task in enumerate(HEADS)}
     cells.sort(key=lambda cell: order[cell.row])
     return Exhibit(
-        "Agreement of the verdicts with annotators, by task and language",
-        f"Percentage of answers on which the verdicts ({labels.method}) and annotators agree, and "
-        f"Cohen's κ; means over the annotators of a language. {ABSENT}",
-        cells,
-        row_title="Task",
+        **describe("agreement_tasks", method=labels.method, absent=ABSENT),
+        cells=cells,
         heads=heads,
     )

@@ -13,13 +13,12 @@ from matplotlib.axes import Axes
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.variants import CORRECTED, PUBLISHED, VARIANTS
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.exhibits.shared import Tables, formula_cell, read_plain
 from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,
     GREY,
     ORANGE,
-    house_style,
     new_figure,
     say,
 )
@@ -32,8 +31,8 @@ from blimpworks.papers.lmentry.analysis.verdicts import (
     WORDING,
     YES_NO,
 )
+from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.common import (
-    cell_of,
     language_code,
     language_name,
     languages_of,
@@ -113,14 +112,16 @@ def _row(rows: pd.DataFrame, row: str, lang: str, tasks: Sequence[str]) -> Itera
     where = {"lang": lang, "model": models_of(rows), "phenomenon": [*tasks]}
     whole = where | {"reason": ALL}
     for formula, head in WHOLE.items():
-        cell = cell_of(rows, (row, _name(head)), formula, SOURCE, whole)
+        cell = formula_cell(rows, (row, _name(head)), formula, SOURCE, whole, ".1f")
         yield _signed(cell) if formula == CHANGE else cell
     reasons = where | {"reason": [*REASONS]}
-    yield cell_of(rows, (row, _name(VERDICTS_CHANGED)), CHANGED, SOURCE, reasons, ",.0f")
+    yield formula_cell(rows, (row, _name(VERDICTS_CHANGED)), CHANGED, SOURCE, reasons, ",.0f")
     for reason, head in HEADS.items():
         chosen = where | {"reason": reason}
-        yield _signed(cell_of(rows, (row, _name(head)), SHARE_OF_CHANGE, SOURCE, chosen))
-    yield _signed(cell_of(rows, (row, _name(COUNTED)), DENOMINATORS, SOURCE, whole))
+        yield _signed(
+            formula_cell(rows, (row, _name(head)), SHARE_OF_CHANGE, SOURCE, chosen, ".1f")
+        )
+    yield _signed(formula_cell(rows, (row, _name(COUNTED)), DENOMINATORS, SOURCE, whole, ".1f"))
 
 
 def _languages(rows: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
@@ -156,17 +157,8 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
         below = ["Tasks that change most", *(cell.row for cell in single)]
         sections.append(named_section("Language", below, [*heads]))
     return Exhibit(
-        "What the rules decide: published and corrected verdicts on the same answers",
-        "Accuracy in percent, mean of the tasks and of "
-        f"{rows['model'].nunique()} models; how many verdicts change; and the change in points "
-        "by reason, which add up to it. No ASCII word: right by the published rules for lack of "
-        "a word that could contradict (right), wrong for lack of one that they want (wrong). "
-        "Capital letters: the published rules put the answer, and not the key, in lower case. "
-        "Yes or no: any or all words from a category. Wording: a pattern or rule that one of the "
-        "two lacks. Prompts counted: the published rules divide by the number that the settings "
-        "ask for, not by the number that there is.",
-        [*whole, *single],
-        row_title="Language",
+        **describe("artefacts", models=rows["model"].nunique()),
+        cells=[*whole, *single],
         heads=heads,
         sections=sections,
     )
@@ -184,7 +176,7 @@ def _dumbbells(rows: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
             where = {"lang": lang, "model": models_of(inside), "phenomenon": tasks, "reason": ALL}
             for formula in (BY_PUBLISHED, BY_CORRECTED) if tasks else ():
                 place = (language_name(lang, labels), f"{group}, {WHOLE[formula][1]}")
-                yield cell_of(inside, place, formula, SOURCE, where)
+                yield formula_cell(inside, place, formula, SOURCE, where, ".1f")
 
 
 def _draw(axes: Axes, cells: Sequence[Cell], group: str, names: Sequence[str]) -> None:
@@ -209,26 +201,22 @@ def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
     cells = [*_dumbbells(rows, labels)]
     names = [language_name(lang, labels) for lang in languages_of(rows)]
     codes = [language_code(lang, labels) for lang in languages_of(rows)]
-    with house_style():
-        figure = new_figure(COLUMN_INCHES, 1.1 + 3 * (0.25 + 0.115 * len(names)))
-        panels = figure.subplots(3, 2, sharex=True, sharey=True)
-        for axes, group in zip(panels.flat, GROUPS, strict=True):
-            if cells:
-                _draw(axes, cells, group, names)
-            else:
-                say(axes, "no verdicts")
-        panels[0][0].set_yticks(range(len(codes)), codes)
-        for axes in panels.flat:
-            axes.tick_params(axis="y", labelsize=6)
-        figure.supxlabel("mean accuracy (%)", fontsize=8)
-        for name, mark in MARKS.items():
-            panels[0][0].scatter([], [], label=name, **mark)
-        figure.legend(loc="outside upper center", ncols=2)
+    figure = new_figure(COLUMN_INCHES, 1.1 + 3 * (0.25 + 0.115 * len(names)))
+    panels = figure.subplots(3, 2, sharex=True, sharey=True)
+    for axes, group in zip(panels.flat, GROUPS, strict=True):
+        if cells:
+            _draw(axes, cells, group, names)
+        else:
+            say(axes, "no verdicts")
+    panels[0][0].set_yticks(range(len(codes)), codes)
+    for axes in panels.flat:
+        axes.tick_params(axis="y", labelsize=6)
+    figure.supxlabel("mean accuracy (%)", fontsize=8)
+    for name, mark in MARKS.items():
+        panels[0][0].scatter([], [], label=name, **mark)
+    figure.legend(loc="outside upper center", ncols=2)
     return Exhibit(
-        "What the rules decide, by language and group of tasks",
-        "Mean accuracy of the tasks of a group by the published and by the corrected rules, on "
-        f"the same answers of {rows['model'].nunique()} models.",
-        cells,
-        row_title="Language",
+        **describe("artefacts_fig", models=rows["model"].nunique()),
+        cells=cells,
         figure=figure,
     )

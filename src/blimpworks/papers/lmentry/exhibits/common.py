@@ -9,8 +9,8 @@ import pandas as pd
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels, Section
-from blimpworks.exhibits.formulas import COUNT, Formula, select_rows
-from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.exhibits.formulas import COUNT, select_rows
+from blimpworks.exhibits.shared import Tables, formula_cell, read_plain
 from blimpworks.papers.lmentry.exhibits.names import (
     BENCHMARK,
     DATA,
@@ -20,7 +20,7 @@ from blimpworks.papers.lmentry.exhibits.names import (
     WEIGHT,
 )
 from blimpworks.prompt_tables import PROMPTS
-from blimpworks.tables import ACCURACIES, read_table
+from blimpworks.tables import ACCURACIES
 
 OTHER = "Other Models"
 GROUPS = (WEIGHT, DATA, SPECIFIC, OTHER)
@@ -51,11 +51,7 @@ def read_prompts(
     paths: Sequence[Path], columns: Sequence[str] = ("lang", "phenomenon")
 ) -> pd.DataFrame:
     """Language, task and perhaps further columns of every prompt, labels as plain strings."""
-    frames: list[pd.DataFrame] = [
-        read_table(PROMPTS, path, columns).to_pandas().astype({"lang": str, "phenomenon": str})
-        for path in paths
-    ]
-    return pd.concat(frames, ignore_index=True)
+    return read_plain(PROMPTS, paths, columns)
 
 
 def read_exhibit(printed: pd.DataFrame, exhibit: str) -> pd.DataFrame:
@@ -137,23 +133,6 @@ def judged_by(labels: Labels) -> str:
 # Cells
 
 
-def cell_of(
-    rows: pd.DataFrame,
-    place: tuple[str, str],
-    formula: Formula,
-    source: str,
-    where: Mapping[str, Any],
-    form: str = ".1f",
-    **more: Any,
-) -> Cell:
-    """A cell that a formula computes from the rows that ``where`` selects.
-
-    ``form`` is the format of the cell's text, ``more`` are further fields of the cell.
-    """
-    value = formula(select_rows(rows, dict(where)))
-    return Cell(*place, value, f"{value:{form}}", formula, source, where, **more)
-
-
 def count_of(
     items: pd.DataFrame,
     place: tuple[str, str],
@@ -163,7 +142,7 @@ def count_of(
     """A cell that counts the prompts with some values of columns."""
     where = {"benchmark": BENCHMARK, **where}
     n = len(select_rows(items, where))
-    return cell_of(items, place, COUNT, "items", where, ",.0f", n=n, stands_for=stands_for)
+    return formula_cell(items, place, COUNT, "items", where, ",.0f", n=n, stands_for=stands_for)
 
 
 def selection(

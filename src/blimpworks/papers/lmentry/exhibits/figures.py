@@ -13,21 +13,21 @@ from matplotlib.axes import Axes
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import MEAN, UNWEIGHTED, of_row
-from blimpworks.exhibits.plotting import BARS, frame_of
-from blimpworks.exhibits.shared import Tables, read_printed
+from blimpworks.exhibits.shared import Tables, formula_cell, read_printed
 from blimpworks.exhibits.style import (
+    BARS,
     BLUE,
     COLUMN_INCHES,
     GREY,
     ORANGE,
     PAGE_INCHES,
     PALETTE,
-    house_style,
+    frame_of,
     new_figure,
     say,
 )
+from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.common import (
-    cell_of,
     group_of,
     judged_by,
     language_code,
@@ -78,10 +78,12 @@ class Scores:
         if self.measured:
             formula = mean_over_models(as_released(SCORE, self.labels.method))
             where = selection(lang, chosen, self.labels)
-            return cell_of(self.rows, place, formula, "accuracies", where, n=len(models))
+            return formula_cell(
+                self.rows, place, formula, "accuracies", where, ".1f", n=len(models)
+            )
         formula = of_row("value") if len(models) == 1 else MEAN
         where = {"exhibit": "table4", "row": chosen, "column": f"{lang} lms"}
-        return cell_of(self.rows, place, formula, "published", where, n=len(models))
+        return formula_cell(self.rows, place, formula, "published", where, ".1f", n=len(models))
 
 
 def _known(cells: Sequence[Cell]) -> list[Cell]:
@@ -139,28 +141,18 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     scores = Scores(tables, labels)
     cells = _known(list(_by_size(scores, labels)))
     rest = tuple(lang for lang in scores.languages if lang not in LANGUAGES)
-    with house_style():
-        figure = new_figure(PAGE_INCHES, 2.6)
-        panels = figure.subplots(1, 2, sharey=True)
-        for axes, langs in zip(
-            panels, (PANELS[0] + rest[::2], PANELS[1] + rest[1::2]), strict=True
-        ):
-            rows = [language_name(lang, labels) for lang in langs]
-            rows = [row for row in rows if any(cell.row == row for cell in cells)]
-            if rows:
-                _draw_sizes(axes, cells, rows)
-            else:
-                _say(axes, "no score in these languages")
-        panels[0].set_ylabel("mean LMentry score (%)")
+    figure = new_figure(PAGE_INCHES, 2.6)
+    panels = figure.subplots(1, 2, sharey=True)
+    for axes, langs in zip(panels, (PANELS[0] + rest[::2], PANELS[1] + rest[1::2]), strict=True):
+        rows = [language_name(lang, labels) for lang in langs]
+        rows = [row for row in rows if any(cell.row == row for cell in cells)]
+        if rows:
+            _draw_sizes(axes, cells, rows)
+        else:
+            _say(axes, "no score in these languages")
+    panels[0].set_ylabel("mean LMentry score (%)")
     source = judged_by(labels) or " From the scores that Table 4 prints."
-    return Exhibit(
-        "LMentry score by size of the model",
-        "Mean over all models of a size class: XS below 2 billion parameters, S below 7, M below "
-        f"14, L from 14.{source}",
-        cells,
-        row_title="Language",
-        figure=figure,
-    )
+    return Exhibit(**describe("fig1", source=source), cells=cells, figure=figure)
 
 
 # Figure 2
@@ -211,29 +203,22 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     cells = _known(list(_by_openness(scores, labels)))
     langs = compared(scores)
     names = {model_name(m, labels): group_of(m) for lang in langs for m in scores.models(lang)}
-    with house_style():
-        figure = new_figure(PAGE_INCHES, 2.9)
-        panels = figure.subplots(1, max(len(langs), 1), sharey=True, squeeze=False)[0]
-        for axes, lang in zip(panels, langs, strict=False):
-            inside = [cell for cell in cells if cell.column == language_code(lang, labels)]
-            axes.set_title(language_name(lang, labels))
-            if inside:
-                _draw_openness(axes, inside, names)
-            else:
-                _say(axes, "no score of a multilingual model of Table 3")
-        panels[0].set_ylabel("LMentry score (%)")
-        drawn = [axes for axes in panels if axes.patches]
-        if drawn:
-            handles = drawn[-1].get_legend_handles_labels()
-            figure.legend(*handles, loc="outside upper center", ncols=2)
+    figure = new_figure(PAGE_INCHES, 2.9)
+    panels = figure.subplots(1, max(len(langs), 1), sharey=True, squeeze=False)[0]
+    for axes, lang in zip(panels, langs, strict=False):
+        inside = [cell for cell in cells if cell.column == language_code(lang, labels)]
+        axes.set_title(language_name(lang, labels))
+        if inside:
+            _draw_openness(axes, inside, names)
+        else:
+            _say(axes, "no score of a multilingual model of Table 3")
+    panels[0].set_ylabel("LMentry score (%)")
+    drawn = [axes for axes in panels if axes.patches]
+    if drawn:
+        handles = drawn[-1].get_legend_handles_labels()
+        figure.legend(*handles, loc="outside upper center", ncols=2)
     source = judged_by(labels) or " From the scores that Table 4 prints."
-    return Exhibit(
-        "LMentry score of open-weight and open-data models",
-        f"Multilingual models of Table 3; dashed: mean of the group.{source}",
-        cells,
-        row_title="Model",
-        figure=figure,
-    )
+    return Exhibit(**describe("fig2", source=source), cells=cells, figure=figure)
 
 
 # Figure 3
@@ -246,7 +231,9 @@ def _by_task(rows: pd.DataFrame, labels: Labels, lang: str) -> list[Cell]:
     for task in tasks_of(rows)[lang]:
         where = selection(lang, models, labels, phenomenon=task, paradigm=ALL)
         place = (task_name(task), "Accuracy")
-        cells.append(cell_of(rows, place, UNWEIGHTED, "accuracies", where, n=len(models)))
+        cells.append(
+            formula_cell(rows, place, UNWEIGHTED, "accuracies", where, ".1f", n=len(models))
+        )
     return sorted(cells, key=lambda cell: -cell.value)
 
 
@@ -256,19 +243,16 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     rows = read_accuracies(tables, labels)
     rows = rows[(rows["lang"] == lang) & (rows["paradigm"] == ALL)]
     cells = _by_task(rows, labels, lang) if len(rows) else []
-    with house_style():
-        figure = new_figure(COLUMN_INCHES, 3.6 if cells else 1.5)
-        axes = figure.subplots()
-        if cells:
-            _draw_tasks(axes, cells)
-        else:
-            say(axes, "no answers in English")
+    figure = new_figure(COLUMN_INCHES, 3.6 if cells else 1.5)
+    axes = figure.subplots()
+    if cells:
+        _draw_tasks(axes, cells)
+    else:
+        say(axes, "no answers in English")
     source = judged_by(labels) or " From Tables 50 and 51."
     return Exhibit(
-        "Accuracy on each task in English",
-        f"Mean over {rows['model'].nunique()} models, the highest first.{source}",
-        cells,
-        row_title="Task",
+        **describe("fig3", models=rows["model"].nunique(), source=source),
+        cells=cells,
         figure=figure,
     )
 

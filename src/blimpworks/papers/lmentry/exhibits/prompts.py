@@ -15,17 +15,19 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, VALUES, of_row
 from blimpworks.exhibits.shared import (
     Tables,
+    by_place,
+    formula_cell,
     printed_cell,
     printed_text_cell,
     read_plain,
     read_printed,
     row_cell,
 )
+from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.common import (
     EVERY,
     SAMPLES,
     TOTAL,
-    cell_of,
     count_of,
     language_code,
     language_name,
@@ -41,7 +43,7 @@ from blimpworks.papers.lmentry.exhibits.names import (
     TASK_NAMES,
     task_name,
 )
-from blimpworks.papers.lmentry.exhibits.texts import pack_cell, unlike_print
+from blimpworks.papers.lmentry.exhibits.templates import pack_cell, unlike_print
 from blimpworks.papers.lmentry.items.packs import SYSTEM as SYSTEM_KEY
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
@@ -52,12 +54,6 @@ PRINT_ORDER = ("eng", "ita", "spa", "deu", "cat", "glg", "eus", "kor", "por")
 FACT = "lmentry_counts"
 PRINTED, MADE, WHY = "printed", "made", "Why they differ"
 SYSTEM, SPOKEN = "System prompt", "Languages"
-
-
-def _in_print(printed: pd.DataFrame, exhibit: str) -> dict[tuple[str, str], pd.Series]:
-    """Rows of a printed exhibit that have a number, by row and column."""
-    own = read_exhibit(printed, exhibit)
-    return {(row["row"], row["column"]): row for _, row in own[own["value"].notna()].iterrows()}
 
 
 # Table 2
@@ -75,20 +71,18 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
             for _, row in read_exhibit(printed, "table2").iterrows()
         ]
         cells += _sums(printed, labels)
-        languages = [*LANGUAGES]
-        caption = "Number of prompts, as printed: the sums of Table 54's columns."
+        languages, key = [*LANGUAGES], "table2_published"
     else:
-        items = read_prompts(tables["items"])
+        items, key = read_prompts(tables["items"]), "table2"
         languages = sorted(languages_of(items), key=lambda lang: language_name(lang, labels))
         cells = [
             count_of(items, (language_name(lang, labels), SAMPLES), (lang, "samples"), lang=lang)
             for lang in languages
         ]
         cells.append(count_of(items, (TOTAL, SAMPLES), (EVERY, "samples")))
-        caption = "Number of prompts of all tasks and their subsets."
     stub = {language_name(x, labels): {"Code": language_code(x, labels)} for x in languages}
     stub[TOTAL] = {"Code": ""}
-    return Exhibit("Prompts per language", caption, cells, row_title="Language", stub=stub)
+    return Exhibit(**describe(key), cells=cells, stub=stub)
 
 
 def _sums(printed: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
@@ -100,7 +94,9 @@ def _sums(printed: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
     for lang, where in wheres.items():
         column = "Sum of the rows" if lang == EVERY else "From Table 54"
         place, more = (language_name(lang, labels), column), {"stands_for": (lang, "samples")}
-        yield cell_of(printed, place, VALUES, "published", where, ",.0f", printed=False, **more)
+        yield formula_cell(
+            printed, place, VALUES, "published", where, ",.0f", printed=False, **more
+        )
 
 
 # Table 54
@@ -112,25 +108,19 @@ def table54(tables: Tables, labels: Labels) -> Exhibit:
     The published form has hidden cells of what the release's settings make of its numbers.
     """
     if labels.source == "published":
-        printed = _in_print(read_printed(tables), "table54")
+        printed = by_place(read_printed(tables, exhibit="table54"))
         cells = [
             printed_cell(row, (task_name(task), language_code(lang, labels)))
             for (task, lang), row in printed.items()
         ]
         cells += _by_settings(read_plain(PROMPT_COUNTS, tables["prompt_counts"][0]), labels)
-        caption = (
-            "Number of prompts, as printed. It is three times the number that the settings ask "
-            "for; of sentences that start with a word (and words that start with a letter) "
-            "fewer are made outside English and Korean."
-        )
         order: Sequence[str] = PRINT_ORDER
+        key = "table54_published"
     else:
-        items = read_prompts(tables["items"])
-        cells = [*_counts(items, labels)]
-        caption = "Number of prompts, over all templates."
-        order = languages_of(items)
+        items, key = read_prompts(tables["items"]), "table54"
+        cells, order = [*_counts(items, labels)], languages_of(items)
     heads = {language_code(lang, labels): ("", language_code(lang, labels)) for lang in order}
-    return Exhibit("Prompts per task and language", caption, cells, row_title="Task", heads=heads)
+    return Exhibit(**describe(key), cells=cells, heads=heads)
 
 
 def _by_settings(counts: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
@@ -172,7 +162,7 @@ def reason_of(
 def counts(tables: Tables, labels: Labels) -> Exhibit:
     """Prompts of each task and language beside those of Table 54."""
     items, facts = read_prompts(tables["items"]), labels.facts[FACT]
-    printed = _in_print(read_printed(tables), "table54")
+    printed = by_place(read_printed(tables, exhibit="table54"))
     sizes = items.groupby(["phenomenon", "lang"]).size()
     cells: list[Cell] = []
     reasons: dict[str, dict[str, list[str]]] = {}
@@ -190,12 +180,8 @@ def counts(tables: Tables, labels: Labels) -> Exhibit:
             reasons.setdefault(row, {}).setdefault(reason, []).append(code)
     columns = dict.fromkeys(cell.column for cell in cells)
     return Exhibit(
-        "Prompts per task and language, as printed and as made",
-        f"Number of prompts over all templates: Table 54, and what the variant "
-        f"{facts['variant']} makes of the annotated resources. Table 54 has three times the number "
-        "that settings name, whether or not so many were made.",
-        cells,
-        row_title="Task",
+        **describe("counts", variant=facts["variant"]),
+        cells=cells,
         heads={c: (c.rpartition(" ")[0], c.rpartition(" ")[2]) for c in columns},
         remarks={cell.row: {WHY: _sentence(reasons.get(cell.row, {}))} for cell in cells},
         widths={WHY: 0.3},
@@ -226,7 +212,7 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
         own = read_exhibit(printed, "table7")
         langs = [*own["row"]]
         cells = _published_prompts(own, printed, packs, labels)
-        caption = f"As printed, with the numbers of Table 2. {unlike_print(cells)}"
+        description = describe("table7_published", wording=unlike_print(cells))
     else:
         items = read_prompts(tables["items"])
         langs = [*packs]
@@ -236,13 +222,11 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
         ]
         cells += [_system_cell(lang, packs[lang], SYSTEM, labels) for lang in langs]
         words = _words(printed, "table7")
-        caption = f"System prompts of the language packs. {_differences(packs, words, labels)}"
+        description = describe("table7", differences=_differences(packs, words, labels))
     rows = {language_name(lang, labels): lang for lang in langs}
     return Exhibit(
-        "System prompts",
-        caption,
-        cells,
-        row_title="Language",
+        **description,
+        cells=cells,
         stub={name: {"Code": language_code(lang, labels)} for name, lang in rows.items()},
         widths={SYSTEM: 0.6},
         textual=True,
@@ -289,7 +273,9 @@ def _counts_of_items(items: pd.DataFrame, key: str) -> list[Cell]:
     """Prompts of a subset in all languages, and how many languages have any."""
     count = count_of(items, (key, SAMPLES), phenomenon=key)
     where = {"benchmark": BENCHMARK, "phenomenon": key}
-    return [count, cell_of(items, (key, SPOKEN), KINDS, "items", where, ".0f")] if count.n else []
+    return (
+        [count, formula_cell(items, (key, SPOKEN), KINDS, "items", where, ".0f")] if count.n else []
+    )
 
 
 def _counts_of_table54(printed: pd.DataFrame, key: str) -> list[Cell]:
@@ -298,7 +284,7 @@ def _counts_of_table54(printed: pd.DataFrame, key: str) -> list[Cell]:
     known = sorted(own["column"][own["value"].notna()])
     where = {"exhibit": "table54", "row": key, "column": known}
     return [
-        cell_of(own, (key, column), formula, "published", where, ",.0f")
+        formula_cell(own, (key, column), formula, "published", where, ",.0f")
         for column, formula in ((SAMPLES, VALUES), (SPOKEN, COUNT))
     ]
 
@@ -307,19 +293,15 @@ def table8(tables: Tables, labels: Labels) -> Exhibit:
     """Table 8: the subsets of arguments, in words, and how many prompts there are of each."""
     if labels.source == "published":
         printed = read_printed(tables)
-        words = _words(printed, "table8")
+        words, form = _words(printed, "table8"), "table8_published"
         cells = [cell for key in PARENTS for cell in _counts_of_table54(printed, key)]
-        caption = "As printed, with sums over the languages of Table 54."
     else:
-        items = read_prompts(tables["items"])
+        items, form = read_prompts(tables["items"]), "table8"
         words = {key: TASK_NAMES[key].words for key in PARENTS}
         cells = [cell for key in PARENTS for cell in _counts_of_items(items, key)]
-        caption = "Prompts of all languages, and how many languages have any."
     return Exhibit(
-        "Subsets of arguments",
-        f"{caption} Robustness to the content of arguments compares the subsets of a task.",
-        cells,
-        row_title="Subset",
+        **describe(form),
+        cells=cells,
         stub={key: {"Task": task_name(task)} for key, task in PARENTS.items()},
         remarks={key: {"Arguments": words[key]} for key in PARENTS},
         widths={"Arguments": 0.5},

@@ -9,11 +9,12 @@ from typing import Any
 
 import pandas as pd
 
+from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import KINDS, MEAN, QUOTIENT, TOTAL, UNWEIGHTED, Formula
-from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
+from blimpworks.exhibits.shared import Tables, formula_cell, printed_cell, read_printed
+from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.common import (
-    cell_of,
     judged_by,
     language_code,
     languages_of,
@@ -46,10 +47,6 @@ METRICS = {"lms": "LMS", "accuracy": "Acc."}
 FORMULAS_OF = {"lms": SCORE, "accuracy": MEAN_ACCURACY, "": ROBUSTNESS}
 """Formulas of a model's measured numbers; the empty name is that of Table 5's only metric."""
 AVERAGE_ROW, OF_ROWS = "Average", "Average of the rows"
-ROBUST = (
-    "Robustness: mean of argument order, argument content, template and adjacent tasks, each 100 "
-    "less the largest difference between what is compared (appendix A.2)."
-)
 SIZE, ANSWERS, SPOKEN = "Size", "Answers", "Languages"
 
 
@@ -62,7 +59,7 @@ def _judged(rows: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
         where = {"benchmark": BENCHMARK, "model": model, "method": labels.method, **whole([*HEADS])}
         for column, formula in ((ANSWERS, TOTAL), (SPOKEN, KINDS)):
             place = (model_name(model, labels), column)
-            yield cell_of(rows, place, formula, "accuracies", where, ",.0f")
+            yield formula_cell(rows, place, formula, "accuracies", where, ",.0f")
 
 
 def _size(billions: float | None) -> str:
@@ -81,18 +78,15 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     }
     columns = ["Name", SIZE, ANSWERS, SPOKEN]
     return Exhibit(
-        "The models, with size and languages",
-        "Models of the campaign, and their names in its catalogue: billions of parameters, answers "
-        "that were judged (of tasks and subsets), and languages with any.",
-        list(_judged(rows, labels)),
-        row_title="Model",
+        **describe("table3"),
+        cells=list(_judged(rows, labels)),
         stub=stub,
         sections=sections_of(models_of(rows), labels, columns, {}),
     )
 
 
 def _printed_models(tables: Tables, labels: Labels) -> Exhibit:
-    own = read_exhibit(read_printed(tables), "table3")
+    own = read_printed(tables, exhibit="table3")
     printed = {(row["row"], row["column"]): row for _, row in own.iterrows()}
     cells, stub, remarks = [], {}, {}
     for model in MODELS:
@@ -101,11 +95,8 @@ def _printed_models(tables: Tables, labels: Labels) -> Exhibit:
         stub[name] = {"Name": str(printed[model, "name"]["text"])}
         remarks[name] = {SPOKEN: str(printed[model, "languages"]["text"])}
     return Exhibit(
-        "The models, with size and languages",
-        "As printed. The names of Llama-3.2 lack their suffix: the models are those tuned on "
-        "instructions (Llama-3.2-1B-Instruct and Llama-3.2-3B-Instruct).",
-        cells,
-        row_title="Model",
+        **describe("table3_published"),
+        cells=cells,
         stub=stub,
         remarks=remarks,
         sections=sections_of([*MODELS], labels, ["Name", SIZE, SPOKEN], {}),
@@ -133,12 +124,13 @@ def _measured(rows: pd.DataFrame, metrics: Sequence[str], labels: Labels) -> Ite
         column, key = _heading(lang, metric, labels), _key(lang, metric)
         formula = as_released(FORMULAS_OF[metric], labels.method)
         scores = [
-            cell_of(
+            formula_cell(
                 inside,
                 (model_name(model, labels), column),
                 formula,
                 "accuracies",
                 selection(lang, model, labels),
+                ".1f",
                 stands_for=(model, key),
             )
             for model in models_of(inside)
@@ -148,23 +140,23 @@ def _measured(rows: pd.DataFrame, metrics: Sequence[str], labels: Labels) -> Ite
         if known:
             where = selection(lang, [cell.where["model"] for cell in known], labels)
             place, mean = (AVERAGE_ROW, column), mean_over_models(formula)
-            yield cell_of(inside, place, mean, "accuracies", where, stands_for=(AVERAGE, key))
+            yield formula_cell(
+                inside, place, mean, "accuracies", where, ".1f", stands_for=(AVERAGE, key)
+            )
 
 
-def _measured_table(
-    title: str, caption: str, metrics: Sequence[str], tables: Tables, labels: Labels
-) -> Exhibit:
+def _measured_table(key: str, metrics: Sequence[str], tables: Tables, labels: Labels) -> Exhibit:
     rows = read_accuracies(tables, labels)
     cells = list(_measured(rows, metrics, labels))
-    caption += judged_by(labels)
+    judged = judged_by(labels)
     unscored = sorted({language_code(x, labels) for x in languages_of(rows)} - _codes(cells))
     if unscored:
-        caption += (
+        judged += (
             f" Without a score in {', '.join(unscored)}: a score needs accuracies by template and "
             "by the position of the answer."
         )
     codes = [_heading(lang, m, labels) for lang in languages_of(rows) for m in metrics]
-    return _layout(title, caption, cells, models_of(rows), codes, labels)
+    return _layout(describe(key, judged=judged), cells, models_of(rows), codes, labels)
 
 
 def _codes(cells: Sequence[Cell]) -> set[str]:
@@ -173,8 +165,7 @@ def _codes(cells: Sequence[Cell]) -> set[str]:
 
 
 def _layout(
-    title: str,
-    caption: str,
+    description: Description,
     cells: list[Cell],
     models: Sequence[str],
     columns: Sequence[str],
@@ -185,7 +176,7 @@ def _layout(
     present_columns = [column for column in columns if any(cell.column == column for cell in cells)]
     heads = {c: (c.split()[0], c.split()[1]) for c in present_columns if " " in c}
     sections = sections_of(models, labels, present_columns, below)
-    return Exhibit(title, caption, cells, row_title="Model", heads=heads, sections=sections)
+    return Exhibit(**description, cells=cells, heads=heads, sections=sections)
 
 
 # Published
@@ -206,7 +197,9 @@ def _averages(printed: pd.DataFrame, metrics: Sequence[str], labels: Labels) -> 
         key = _key(lang, metric)
         where = {"exhibit": exhibit, "row": [*MODELS], "column": key}
         place = (OF_ROWS, _heading(lang, metric, labels))
-        yield cell_of(printed, place, MEAN, "published", where, stands_for=(AVERAGE, key))
+        yield formula_cell(
+            printed, place, MEAN, "published", where, ".1f", stands_for=(AVERAGE, key)
+        )
 
 
 def _again(
@@ -230,8 +223,8 @@ def _again(
         }
         place = (model_name(model, labels), f"{_heading(lang, metric, labels)}, from {origin}")
         stands_for = (model, _key(lang, metric))
-        yield cell_of(
-            printed, place, formula, "published", where, stands_for=stands_for, printed=False
+        yield formula_cell(
+            printed, place, formula, "published", where, ".1f", stands_for=stands_for, printed=False
         )
 
 
@@ -253,7 +246,7 @@ def _accuracies(
                 "printed": False,
                 "n": int(accuracies["n"].sum()),
             }
-            yield cell_of(accuracies, place, UNWEIGHTED, "accuracies", where, **more)
+            yield formula_cell(accuracies, place, UNWEIGHTED, "accuracies", where, ".1f", **more)
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
@@ -262,13 +255,8 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     The published form has hidden cells of what Tables 5 and 34 to 51 make of its numbers, and
     a row of averages of its own rows.
     """
-    title = "LMentry score and accuracy by model and language"
-    caption = (
-        "Acc.: accuracy in percent, unweighted mean of a language's tasks (25; 24 in Basque, and "
-        "in Galician as printed). LMS: accuracy × robustness (Table 5)."
-    )
     if labels.source == "measured":
-        return _measured_table(title, caption, tuple(METRICS), tables, labels)
+        return _measured_table("table4", tuple(METRICS), tables, labels)
     printed = read_printed(tables)
     own = read_exhibit(printed, "table4")
     rows = read_accuracies(tables, labels)
@@ -278,12 +266,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     cells += _again(printed, "lms", PRODUCT, "Table 5", *factors, labels)
     cells += _accuracies(rows, tasks_of(rows), labels)
     columns = [_heading(lang, m, labels) for lang in LANGUAGES for m in METRICS]
-    caption += (
-        " Average: as printed; it is not that of the 18 rows, which stands below, and would fit "
-        "a 19th model that the table leaves out. In Korean, German and Portuguese the scorers "
-        "decide more than the models do (see Tables 44 to 49)."
-    )
-    return _layout(f"{title}, as printed", caption, cells, [*MODELS], columns, labels)
+    return _layout(describe("table4_published"), cells, [*MODELS], columns, labels)
 
 
 def table5(tables: Tables, labels: Labels) -> Exhibit:
@@ -292,14 +275,12 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
     The published form has hidden cells of what Table 4 makes of its numbers, and a row of
     averages of its own rows.
     """
-    title = "Robustness by model and language"
     if labels.source == "measured":
-        return _measured_table(title, ROBUST, ("",), tables, labels)
+        return _measured_table("table5", ("",), tables, labels)
     printed = read_printed(tables)
     own = read_exhibit(printed, "table5")
     cells = [*_printed(own, ("",), labels), *_averages(own, ("",), labels)]
     factors = ("table4", ["{} lms", "{} accuracy"])
     cells += _again(printed, "", QUOTIENT, "Table 4", *factors, labels)
     columns = [_heading(lang, "", labels) for lang in LANGUAGES]
-    caption = f"{ROBUST} Average: as printed, and below it that of the 18 rows."
-    return _layout(f"{title}, as printed", caption, cells, [*MODELS], columns, labels)
+    return _layout(describe("table5_published"), cells, [*MODELS], columns, labels)

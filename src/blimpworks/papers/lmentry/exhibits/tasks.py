@@ -13,9 +13,9 @@ from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import ACCURACY
-from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
+from blimpworks.exhibits.shared import Tables, formula_cell, printed_cell, read_printed
+from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.common import (
-    cell_of,
     group_of,
     judged_by,
     language_code,
@@ -23,7 +23,6 @@ from blimpworks.papers.lmentry.exhibits.common import (
     model_name,
     models_of,
     read_accuracies,
-    read_exhibit,
     sections_of,
     selection,
     whole,
@@ -41,25 +40,6 @@ from blimpworks.papers.lmentry.exhibits.names import (
 )
 from blimpworks.papers.lmentry.tasks import TASKS
 
-NOTES = {
-    "kor": "In print a reply in Hangul alone has no token that the scorers check, so it counts as "
-    "right in most tasks (the three subsets of any words have opposite answers and yet nearly "
-    "100 % each) and as wrong where a letter or a sentence is asked for: the words that start "
-    "or end with a letter are 0 for every model.",
-    "deu": "In print the scorers compare replies in lower case with nouns in upper case: "
-    "associated words, rhymes, homophones and first letters are near 0 for most models. There "
-    "are three rhyme groups only.",
-    "por": "In print the two tasks of words with or without a letter are divided by 78, though "
-    "there are 81 prompts (but for Minerva), which gives up to 103.85 %; and two models, "
-    "Qwen2.5-14B and SmolLM2-1.7B, are not there.",
-    "glg": "Homophones are not in print, although Table 54 has 792 prompts.",
-    "eus": "Basque has no homophones.",
-}
-"""What is odd about a language in print."""
-CEILING = (
-    " In print the sentences that start with a word are divided by 3,000, though only some 500 "
-    "words remain: no model can have more than 19 %."
-)
 CEILED = ("ita", "spa", "glg", "cat", "eus", "por", "deu")
 """Languages whose words for that task were filtered by part of speech."""
 GROUPS = {"open-weight": (WEIGHT, "Open-weight"), "open-data": (DATA, "Open-data")}
@@ -135,9 +115,10 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     language = LANGUAGES[lang]
     part = language.tables.index(table)
     if labels.source == "published":
-        printed = read_exhibit(read_printed(tables), table)
+        printed = read_printed(tables, exhibit=table)
         models, cells = [*MODELS], list(_printed(printed, labels))
-        note = NOTES.get(lang, "") + (CEILING if lang in CEILED and not part else "")
+        notes = describe.entries["notes_of_languages"]
+        note = notes.get(lang, "") + (notes["ceiling"] if lang in CEILED and not part else "")
         note += _lost(printed, labels)
     else:
         rows = read_accuracies(tables, labels)
@@ -148,16 +129,10 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     names = {cell.row for cell in cells}
     models = [model for model in models if model_name(model, labels) in names]
     columns = _columns(cells, table)
-    subsets = (
-        "The columns after the last letter are subsets of the arguments (Table 8), with prompts "
-        "of their own. "
-    )
+    key, note = "second_part" if part else "first_part", f" {note}" if note else ""
     return Exhibit(
-        f"Accuracy on each task in {language.name}, part {part + 1}",
-        "Percentage of answers that a task's patterns accept, over all prompts of its three "
-        f"templates. {subsets if part else ''}{note}".strip(),
-        cells,
-        row_title="Model",
+        **describe(key, language=language.name, note=note),
+        cells=cells,
         heads={task_name(task): head for task, head in HEADS.items() if task_name(task) in columns},
         sections=sections_of(models, labels, columns, {}),
     )
@@ -181,12 +156,13 @@ def _ranks(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> Iterato
     tasks = tasks_of(inside).get(lang, [])
     for task in tasks:
         where = selection(lang, models, labels, **whole(tasks))
-        cell = cell_of(
+        cell = formula_cell(
             inside,
             (f"{language_code(lang, labels)} {task_name(task)}", f"{GROUPS[group][1]}, rank"),
             rank_of(task, TASKS_BY_ACCURACY),
             "accuracies",
             where,
+            ".1f",
             stands_for=(f"{lang} {group}", task),
             n=len(models),
             printed=False,
@@ -211,28 +187,19 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
     The published form has hidden cells of the ranks that Tables 34, 35, 50 and 51 give.
     """
     rows = read_accuracies(tables, labels)
-    title = "Tasks with the highest and lowest mean accuracy"
-    caption = "Names of the first and the last five tasks, in descending order of accuracy, mean "
-    caption += "over the open-weight and the open-data multilingual models of Table 3."
     if labels.source == "measured":
-        cells = [*_ends(rows, labels)]
-        caption += judged_by(labels)
+        cells, key = [*_ends(rows, labels)], "table6"
     else:
-        title += ", as printed"
-        cells = [*_printed_ranks(read_exhibit(read_printed(tables), "table6"), labels)]
+        key = "table6_published"
+        cells = [*_printed_ranks(read_printed(tables, exhibit="table6"), labels)]
         places = {cell.stands_for for cell in cells}
         for lang, group in product(RANKED, GROUPS):
             again = _ranks(rows, lang, group, labels)
             cells += [cell for _, cell in again if cell.stands_for in places]
-        caption += (
-            " As printed: the open-weight lists follow from the tables of accuracies; the "
-            "open-data lists do so, as sets, without EuroLLM-9B alone. With all six models all "
-            "words from category is among the English top five in place of sentence not "
-            "containing, and more letters among the Italian in place of word not containing."
-        )
     columns = [f"{name} {end}" for _, name in GROUPS.values() for end in ("top 5", "bottom 5")]
     heads = {column: (column.split()[0], column.partition(" ")[2]) for column in columns}
-    return Exhibit(title, caption, cells, row_title="Language", heads=heads, textual=True)
+    description = describe(key, judged=judged_by(labels))
+    return Exhibit(**description, cells=cells, heads=heads, textual=True)
 
 
 def _printed_ranks(printed: pd.DataFrame, labels: Labels) -> Iterator[Cell]:

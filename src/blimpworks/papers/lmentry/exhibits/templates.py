@@ -17,13 +17,13 @@ import pandas as pd
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import TEXT
 from blimpworks.exhibits.shared import Tables, printed_text_cell, read_printed
+from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.common import (
     SAMPLES,
     count_of,
     language_name,
     language_tag,
     languages_of,
-    read_exhibit,
     read_prompts,
 )
 from blimpworks.papers.lmentry.exhibits.names import (
@@ -32,13 +32,52 @@ from blimpworks.papers.lmentry.exhibits.names import (
     TEMPLATE_TABLES,
     long_name,
 )
-from blimpworks.papers.lmentry.exhibits.texts import pack_cell, shown_template, unlike_print
 from blimpworks.papers.lmentry.items.packs import Pack, read_pack, read_texts
-from blimpworks.papers.lmentry.items.prompts import prompt_of
-from blimpworks.papers.lmentry.tasks import TASKS
+from blimpworks.papers.lmentry.items.prompts import prompt_of, row_of
+from blimpworks.papers.lmentry.tasks import FIELDS, TASKS
 from blimpworks.prompt_tables import PROMPTS
-from blimpworks.reproduction.agreement import as_typed
+from blimpworks.reproduction.agreement import as_typed, same_wording
 from blimpworks.tables import read_table
+
+SOURCE = "packs"
+SPACE = "␣"
+STRAY = re.compile(" {2,}|^ | $")
+"""Spaces too many, which a page would not show."""
+WORDS = ("w₁", "w₂", "w₃", "w₄", "w₅")
+IN_PRINT = {"word1": "w₁", "word2": "w₂", "n1": "n₁", "n2": "n₂"}
+"""Arguments that print calls otherwise than the release's templates do."""
+
+
+def pack_cell(lang: str, key: str, place: tuple[str, str], text: str) -> Cell:
+    """A cell of a language pack's text; ``key`` is that of ``packs.texts_of``."""
+    return Cell(*place, 1, text, TEXT, SOURCE, {"lang": lang, "key": key})
+
+
+def shown_template(pack: Pack, task: str, number: int, *, corrected: bool) -> str:
+    """A template with the names of its arguments in their places, as print has them.
+
+    Spaces too many are shown as ``SPACE``.
+    """
+    shown = {name: IN_PRINT.get(name, name) for name in FIELDS[task]}
+    if "words" in shown:
+        shown["words"] = row_of(pack, WORDS, task, number, corrected=corrected)
+    text = pack.template(task, number, corrected=corrected).format_map(shown)
+    return STRAY.sub(lambda spaces: SPACE * len(spaces[0]), text)
+
+
+def unlike_print(cells: Sequence[Cell]) -> str:
+    """A sentence on which printed texts are worded otherwise in the release.
+
+    ``cells`` are printed texts, and hidden ones of the release that stand for the same.
+    """
+    released: Mapping[object, str] = {c.stands_for: c.text for c in cells if not c.printed}
+    texts = [c for c in cells if c.printed and c.stands_for in released]
+    unlike = [c for c in texts if not same_wording(c.text, released[c.stands_for])]
+    if not unlike:
+        return "The wording is that of the release."
+    readings = "; ".join(f"{c.row}, {released[c.stands_for].rstrip('.')}" for c in unlike)
+    return f"Worded otherwise in the release: {readings}."
+
 
 ENGLISH = "eng"
 EXAMPLE, ANSWER = "Example", "Answer"
@@ -53,14 +92,6 @@ EXAMPLE_COLUMNS = (
     "arguments",
 )
 TEMPLATE, CORRECTED = "Template", "Corrected"
-QUERY = "The caption in print calls query what the templates call word."
-NOTES = {
-    "table16": "By the caption in print the first template calls items of clothing clothes; in "
-    "the language pack it calls them clothing.",
-    "table24": QUERY,
-    "table25": QUERY,
-}
-"""What is odd about a table in print."""
 
 
 # Table 1
@@ -100,11 +131,8 @@ def _measured_examples(tables: Tables, labels: Labels) -> Exhibit:
     lang = prompts[0]["lang"]
     answers = {long_name(prompt["phenomenon"]): {ANSWER: _answer(prompt)} for prompt in prompts}
     return Exhibit(
-        "An example of each task",
-        f"The first prompt of each task in {language_name(lang, labels)}, with its answer; where "
-        "many answers are right, what they have in common.",
-        [_prompt_cell(prompt) for prompt in prompts],
-        row_title="Task",
+        **describe("table1", language=language_name(lang, labels)),
+        cells=[_prompt_cell(prompt) for prompt in prompts],
         remarks=answers,
         widths={EXAMPLE: 0.5, ANSWER: 0.22},
         textual=True,
@@ -139,7 +167,7 @@ def _released(pack: Pack, task: str, text: str) -> Iterator[tuple[int, str]]:
 
 
 def _published_examples(tables: Tables) -> Exhibit:
-    printed = read_exhibit(read_printed(tables), "table1")
+    printed = read_printed(tables, exhibit="table1")
     pack = next(p for p in map(read_pack, tables["packs"]) if p.lang == ENGLISH)
     cells: list[Cell] = []
     for _, row in printed.iterrows():
@@ -149,10 +177,8 @@ def _published_examples(tables: Tables) -> Exhibit:
             cell = pack_cell(pack.lang, f"{task}.{number}", (name, "From the template"), text)
             cells.append(replace(cell, printed=False, stands_for=(task, row["column"])))
     return Exhibit(
-        "An example of each task",
-        f"As printed, without answers. {unlike_print(cells)}",
-        cells,
-        row_title="Task",
+        **describe("table1_published", wording=unlike_print(cells)),
+        cells=cells,
         widths={EXAMPLE: 0.7},
         textual=True,
     )
@@ -249,16 +275,6 @@ def _lacking(templates: Templates, langs: Sequence[str]) -> str:
     return f" Without the task: {', '.join(names)}." if names else ""
 
 
-def _measured_caption(templates: Templates, langs: Sequence[str], *, both: bool) -> str:
-    corrected = " Corrected: where the right wording is another." if both else ""
-    variant = templates.labels.facts["lmentry_variant"]
-    wording = f" The prompts of this campaign are worded as {variant}." if both else ""
-    return (
-        "Templates of the language packs, in the paper's languages worded as in its runs, and how "
-        f"many prompts each has.{corrected}{wording}{_lacking(templates, langs)}"
-    )
-
-
 def template_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     """One of Tables 9 to 33: the templates of a task.
 
@@ -266,16 +282,24 @@ def template_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     English ones, with hidden cells of what the release has in their place.
     """
     templates = Templates.of(tables, TEMPLATE_TABLES[table], labels)
+    task = long_name(templates.task).lower()
     if labels.source == "published":
         langs, cells = [ENGLISH], list(_published(tables, templates, table))
         columns = [TEMPLATE]
-        caption = f"As printed. {unlike_print(cells)} {NOTES.get(table, '')}".strip()
+        note = describe.entries["notes_of_tables"].get(table)
+        remarks = unlike_print(cells) + (f" {note}" if note else "")
+        description = describe("templates_published", task=task, remarks=remarks)
     else:
         langs = languages_of(templates.texts)
         cells = list(_measured(tables, templates, langs))
         both = any(cell.column == CORRECTED for cell in cells)
         columns = [TEMPLATE, *[CORRECTED] * both, SAMPLES]
-        caption = _measured_caption(templates, [*templates.packs], both=both)
+        description = describe(
+            "templates_of_both_wordings" if both else "templates",
+            task=task,
+            variant=labels.facts["lmentry_variant"],
+            lacking=_lacking(templates, [*templates.packs]),
+        )
     written = {
         (_row(lang, number, labels), column): language_tag(lang)
         for lang in langs
@@ -284,10 +308,8 @@ def template_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     }
     width = 0.64 / (1 + (CORRECTED in columns))
     return Exhibit(
-        f"Templates: {long_name(templates.task).lower()}",
-        f"{caption} Arguments of a prompt are named in their places.",
-        cells,
-        row_title="No.",
+        **description,
+        cells=cells,
         widths=dict.fromkeys([TEMPLATE, CORRECTED], round(width, 2)),
         sections=_sections(templates, langs, columns),
         textual=True,

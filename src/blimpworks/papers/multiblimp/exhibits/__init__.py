@@ -1,1 +1,11 @@
 """Tables and figures of MultiBLiMP 1.0 (Jumelet, Weissweiler, Nivre and Bisazza 2025)."""
+
+from pathlib import Path
+
+from blimpworks.campaign.exhibit_spec import read_specs
+from blimpworks.exhibits.descriptions import Descriptions
+
+HERE = Path(__file__)
+describe = Descriptions(HERE.with_name("descriptions.yaml"))
+SPECS = read_specs(HERE.with_name("specs.tsv"), "multiblimp", __package__)
+"""In the order of the paper, ours last."""

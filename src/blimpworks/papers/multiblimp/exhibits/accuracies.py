@@ -1,7 +1,6 @@
 """Accuracies as cells, from the campaign's judgements or from the numbers that a paper prints."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pandas as pd
 
@@ -9,8 +8,7 @@ from blimpworks.analysis.accuracy import ALL, wilson
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED, select_rows
-from blimpworks.exhibits.shared import Tables, read_plain
-from blimpworks.papers.multiblimp.exhibits.common import read_frames
+from blimpworks.exhibits.shared import Tables, formula_cell, read_plain
 from blimpworks.papers.multiblimp.exhibits.formulas import WEIGHTED, weighted_values
 from blimpworks.papers.multiblimp.items.release import BENCHMARK
 from blimpworks.papers.multiblimp.tables import FREQUENCIES
@@ -40,7 +38,7 @@ def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
 
 def read_groups(tables: Tables) -> dict[str, list[str]]:
     """Languages of each resource group; empty without a frequencies table."""
-    rows = read_frames(FREQUENCIES, tables.get("frequencies") or [])
+    rows = read_plain(FREQUENCIES, tables.get("frequencies"))
     return {str(name): list(group["lang"]) for name, group in rows.groupby("resources")}
 
 
@@ -121,6 +119,5 @@ def overall_cells(printed: pd.DataFrame, model: str, name: str, column: str) -> 
     formula = weighted_values(**PAIRS, total=total)
     rows = select_rows(printed, where)
     if len(rows) == len(PAIRS):
-        value, place = formula(rows), (model, ALL)
-        cell = Cell(name, column, value, f"{value:.1f}", formula, "published", where, n=total)
-        yield replace(cell, stands_for=place, printed=False)
+        more = {"n": total, "stands_for": (model, ALL), "printed": False}
+        yield formula_cell(rows, (name, column), formula, "published", where, ".1f", **more)

@@ -11,8 +11,9 @@ import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COMPLEMENT
-from blimpworks.exhibits.shared import Tables, printed_bold, printed_cell, read_plain
-from blimpworks.papers.multiblimp.exhibits.common import FEATURES, printed_rows
+from blimpworks.exhibits.shared import Tables, printed_bold, printed_cell, read_plain, read_printed
+from blimpworks.papers.multiblimp.exhibits import describe
+from blimpworks.papers.multiblimp.exhibits.common import FEATURES
 from blimpworks.papers.multiblimp.exhibits.formulas import share
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS
 
@@ -108,12 +109,8 @@ def _layout(
     kind = {"sv": "verb", "sp": "participle"}[phenomenon[:2]]
     parts = [[row for row in rows if row.endswith(order)] for order in ORDERS]
     return Exhibit(
-        f"Agreement probabilities for subject–{kind} {feature} agreement",
-        f"Probability of the {kind}'s value given the subject's value and the word order "
-        f"(SV: subject first), over all subjects and {kind}s whose values are both known; "
-        "significant agreement in bold.",
-        sorted(cells, key=lambda cell: rows.index(cell.row)),
-        row_title="Values",
+        **describe("table1", kind=kind, feature=feature),
+        cells=sorted(cells, key=lambda cell: rows.index(cell.row)),
         stub={row: dict(zip(STUB, row.split(), strict=True)) for row in rows},
         bold=bold,
         heads={name: (f"P({kind} | subject, order)", name) for name in names},
@@ -144,7 +141,7 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 
 def _printed(tables: Tables, labels: Labels) -> Exhibit:
     """The paper's own table, with its boldface."""
-    printed = printed_rows(tables, "table1")
+    printed = read_printed(tables, exhibit="table1")
     names = labels.languages
     rows = [row for _, row in printed.iterrows()]
     cells = [printed_cell(row, (row["row"], names[row["column"]])) for row in rows]

@@ -14,16 +14,16 @@ from matplotlib.axes import Axes
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.plotting import POINTS, with_ends
-from blimpworks.exhibits.shared import Tables, row_cell
+from blimpworks.exhibits.shared import Tables, read_plain, row_cell
 from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,
     GREY,
+    POINTS,
     colours,
-    house_style,
     new_figure,
     say,
+    with_ends,
 )
 from blimpworks.papers.multiblimp.analysis.margins import (
     ANALYSIS,
@@ -36,8 +36,9 @@ from blimpworks.papers.multiblimp.analysis.margins import (
     TYPE,
     UNKNOWN,
 )
+from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.accuracies import accuracy_cell, read_accuracies
-from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA, read_frames
+from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA
 from blimpworks.tables import REGRESSIONS
 
 # Figure 6
@@ -114,23 +115,20 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
     contents = []
     pairs = labels.facts["pairs"]
     panels = max(len(pairs), 1)
-    with house_style():
-        figure = new_figure(2.5 * min(panels, 2), 2.5 * -(-panels // 2))
-        grid = _grid(figure, panels)
-        for letter, axes, pair in zip("abcd", grid, pairs, strict=False):
-            frames = [rows[rows["model"] == m].set_index("lang", drop=False) for m in pair[:2]]
-            contents.append(f"{letter}: {_panel(axes, pair, frames, labels)}")
-            axes.set_title(f"{letter})", loc="left")
-            for frame in frames:
-                cells |= _panel_cells(frame, labels)
-        if not pairs:
-            say(grid[0], "a single model")
-            contents.append("the campaign has no two models to compare")
+    figure = new_figure(2.5 * min(panels, 2), 2.5 * -(-panels // 2))
+    grid = _grid(figure, panels)
+    for letter, axes, pair in zip("abcd", grid, pairs, strict=False):
+        frames = [rows[rows["model"] == m].set_index("lang", drop=False) for m in pair[:2]]
+        contents.append(f"{letter}: {_panel(axes, pair, frames, labels)}")
+        axes.set_title(f"{letter})", loc="left")
+        for frame in frames:
+            cells |= _panel_cells(frame, labels)
+    if not pairs:
+        say(grid[0], "a single model")
+        contents.append("the campaign has no two models to compare")
     return Exhibit(
-        "Models against each other, language by language",
-        f"Accuracy per language; {'; '.join(contents)}. Broken line: equal accuracy.",
-        list(cells.values()),
-        row_title="Language",
+        **describe("fig6", panels="; ".join(contents)),
+        cells=list(cells.values()),
         figure=figure,
     )
 
@@ -213,26 +211,21 @@ def _remarks(remarks: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator
 
 def fig7(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 7: standardised coefficients of what drives the margin, with 95 % intervals."""
-    everything = read_frames(REGRESSIONS, tables["margins"])
+    everything = read_plain(REGRESSIONS, tables["margins"])
     everything = everything[everything["model"].isin(labels.models)]
     rows = everything[everything["analysis"] == ANALYSIS]
     names = {term: name for term, name in _term_names().items() if term in set(rows["term"])}
     terms = rows[rows["term"].isin(names)]
     models = [m for m in labels.facts["margin_models"] if m in set(terms["model"])]
-    with house_style():
-        figure = new_figure(COLUMN_INCHES * 1.2, max(1.6, 0.24 * len(names) + 1.0))
-        axes = figure.subplots()
-        if models:
-            _draw_factors(axes, terms, names, models, labels)
-        else:
-            say(axes, "nothing could be estimated")
+    figure = new_figure(COLUMN_INCHES * 1.2, max(1.6, 0.24 * len(names) + 1.0))
+    axes = figure.subplots()
+    if models:
+        _draw_factors(axes, terms, names, models, labels)
+    else:
+        say(axes, "nothing could be estimated")
     remarks = everything[everything["analysis"] != ANALYSIS]
     return Exhibit(
-        "What drives the margin",
-        "Least squares on the difference of log-probabilities of each pair, one regression per "
-        "model; coefficients in nats, with 95 % intervals, of a factor per standard deviation. "
-        + " ".join(_remarks(remarks, set(names), labels)),
-        [_coefficient(row, names, labels) for _, row in terms.iterrows()],
-        row_title="Factor",
+        **describe("fig7", remarks=" ".join(_remarks(remarks, set(names), labels))),
+        cells=[_coefficient(row, names, labels) for _, row in terms.iterrows()],
         figure=figure,
     )

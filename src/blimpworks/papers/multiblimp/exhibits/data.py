@@ -1,6 +1,6 @@
-"""Tables about MultiBLiMP's data: conditions, treebanks left out, the funnel.
+"""Tables about MultiBLiMP's data: conditions, treebanks left out, the funnel, pairs regenerated.
 
-Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), Tables 2 and 4.
+Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), Tables 2 and 4, and Table 5 (column n).
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,18 +9,15 @@ from itertools import product
 
 import pandas as pd
 
+from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import COUNT, KINDS, TOTAL, Formula
-from blimpworks.exhibits.shared import Tables, printed_cell
-from blimpworks.papers.multiblimp.exhibits.common import (
-    CERTAIN,
-    FEATURES,
-    printed_rows,
-    read_frames,
-    read_items,
-)
-from blimpworks.papers.multiblimp.exhibits.formulas import ENOUGH_PAIRS, LANGUAGES
-from blimpworks.tables import FUNNEL, SENTENCES, read_table
+from blimpworks.exhibits.formulas import COUNT, KINDS, TOTAL, Formula, select_rows
+from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed
+from blimpworks.papers.multiblimp.exhibits import describe
+from blimpworks.papers.multiblimp.exhibits.common import CERTAIN, FEATURES
+from blimpworks.papers.multiblimp.exhibits.facts import COMPLETE
+from blimpworks.papers.multiblimp.exhibits.formulas import ENOUGH_PAIRS, LANGUAGES, ratio
+from blimpworks.tables import FUNNEL, ITEMS, SENTENCES, read_table
 
 ORDERS = {"SV": ("SV",), "VS": ("VS",), "BOTH": ("SV", "VS")}
 TOTALS = tuple(f"Total {order}" for order in ORDERS)
@@ -106,12 +103,8 @@ def _table2_layout(cells: Sequence[Cell], rows: Mapping[str, str], caption: str)
     sections = table2_sections(rows)
     columns = [column for section in sections for column in section.columns]
     return Exhibit(
-        "Languages with at least ten pairs per agreement condition",
-        f"{caption} with at least {ENOUGH_PAIRS} pairs, by value on the subject and word order "
-        "(SV: subject before verb); in brackets, those with as many pairs whose agreement is "
-        "certain.",
-        list(cells),
-        row_title="Agreement",
+        **describe("table2", caption=caption, enough=ENOUGH_PAIRS),
+        cells=list(cells),
         heads={column: (column.split()[0], column.split()[1]) for column in columns},
         sections=sections,
     )
@@ -125,7 +118,9 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     """
     if labels.source == "published":
         return _printed_table2(tables)
-    pairs = read_items(tables["items"], ["lang", "phenomenon", "grammatical", "order", "label"])
+    pairs = read_plain(
+        ITEMS, tables["items"], ["lang", "phenomenon", "grammatical", "order", "label"]
+    )
     cells: list[Cell] = []
     for phenomenon, names in ROWS.items():
         inside = pairs[pairs["phenomenon"] == phenomenon]
@@ -144,7 +139,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 
 def _printed_table2(tables: Tables) -> Exhibit:
     """Table 2 as the paper prints it."""
-    printed = printed_rows(tables, "table2")
+    printed = read_printed(tables, exhibit="table2")
     names = {key: " ".join(parts) for key, parts in ROWS.items()}
     texts = {(row["row"], row["column"]): row["text"] for _, row in printed.iterrows()}
     cells = []
@@ -176,11 +171,9 @@ WITH_PAIRS = IN_TABLE4 - 2
 TABLE4_STUB = ("Language", "Corpus", "Characteristics")
 
 
-def _table4_layout(cells: list[Cell], texts: dict[str, tuple[str, ...]], caption: str) -> Exhibit:
-    """Table 4 of cells and, by treebank, the texts before them."""
-    stub = {row: dict(zip(TABLE4_STUB, before, strict=False)) for row, before in texts.items()}
-    title = "Excluded treebanks with reasons"
-    return Exhibit(title, caption, cells, row_title="Treebank", stub=stub, named=False)
+def _table4_stub(texts: dict[str, tuple[str, ...]]) -> dict[str, dict[str, str]]:
+    """What stands before the cells of Table 4, from texts by treebank."""
+    return {row: dict(zip(TABLE4_STUB, before, strict=False)) for row, before in texts.items()}
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
@@ -197,32 +190,27 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
             cell = Cell(treebank, "Sentences read", n, str(n), COUNT, "sentences", where, n=n)
             cells.append(cell)
             texts[treebank] = (labels.languages[lang], treebank.partition("-")[2], reason)
-    caption = (
-        f"Treebanks of the campaign's {len(labels.languages)} languages that are left out. The "
-        f"paper's list has {IN_TABLE4 - len(texts)} more: Vietnamese-TueCL and Classical "
-        "Chinese-TueCL, of languages that it has no pairs of"
-        + (", and those of languages that the campaign has not" if len(texts) < WITH_PAIRS else "")
-        + "."
+    others = ", and those of languages that the campaign has not"
+    description = describe(
+        "table4",
+        languages=len(labels.languages),
+        more=IN_TABLE4 - len(texts),
+        others=others if len(texts) < WITH_PAIRS else "",
     )
-    return _table4_layout(cells, texts, caption)
+    return Exhibit(**description, cells=cells, stub=_table4_stub(texts), named=False)
 
 
 def _printed_table4(tables: Tables) -> Exhibit:
     """The paper's own list; its reasons are the cells, as it has no numbers."""
     cells: list[Cell] = []
     texts: dict[str, tuple[str, ...]] = {}
-    for _, row in printed_rows(tables, "table4").iterrows():
+    for _, row in read_printed(tables, exhibit="table4").iterrows():
         where = {"exhibit": "table4", "row": row["row"]}
         language, _, corpus = row["row"].removeprefix("UD_").partition("-")
         cells.append(Cell(row["row"], TABLE4_STUB[2], 1, row["text"], COUNT, "published", where))
         texts[row["row"]] = (language.replace("_", " "), corpus)
-    caption = (
-        "As the paper lists them; corpora are named as in UD. Not in the list: of the Japanese "
-        "treebanks the authors' code reads GSD, PUD and BCCWJ alone."
-    )
-    exhibit = _table4_layout(cells, texts, caption)
-    exhibit.textual = True
-    return exhibit
+    description, stub = describe("table4_published"), _table4_stub(texts)
+    return Exhibit(**description, cells=cells, stub=stub, named=False, textual=True)
 
 
 # Funnel
@@ -240,7 +228,7 @@ def _funnel_cells(counts: pd.DataFrame, row: str, where: Mapping[str, object]) -
 
 def funnel(tables: Tables, labels: Labels) -> Exhibit:
     """What each stage of generation kept and dropped; not an exhibit of the paper."""
-    counts = read_frames(FUNNEL, tables["funnel"])
+    counts = read_plain(FUNNEL, tables["funnel"])
     counts = counts.assign(part=counts["stage"].str.split().str[0])
     cells = _funnel_cells(counts, "All", {})
     for lang, name in labels.languages.items():
@@ -248,14 +236,90 @@ def funnel(tables: Tables, labels: Labels) -> Exhibit:
     columns = list(dict.fromkeys(cell.column for cell in cells))
     rows = {row: row for row in (*labels.languages.values(), "All")}
     return Exhibit(
-        "Pair generation, stage by stage",
-        "Counts after each stage, over all phenomena; columns with a dash count what a filter "
-        "dropped. The pairs' candidates are those of each phenomenon, added up.",
-        cells,
-        row_title="Language",
+        **describe("funnel"),
+        cells=cells,
         heads={column: ("", column.partition(": ")[2]) for column in columns},
         sections=[
             Section(part, rows, [name for name in columns if name.startswith(f"{part}: ")])
             for part in counts["part"].unique()
         ],
+    )
+
+
+# Pairs regenerated
+
+ALL = "All"
+# Column, first word of the funnel's stages, and the reason that counts what is left.
+COUNTED = (("Pairs", "pairs", "pairs"), ("Items", "sampling", "items"))
+
+
+def _funnel_stages(funnel: pd.DataFrame, stage: str, reason: str) -> list[str]:
+    """The funnel's stages of one kind, such as one per phenomenon.
+
+    Raises UserError when there are none that count ``reason``.
+    """
+    inside = funnel[funnel["reason"] == reason]["stage"].unique()
+    stages = [name for name in inside if name.split()[0] == stage]
+    if not stages:
+        raise UserError(
+            f"the funnel has no stage {stage!r} with {reason!r}; it has "
+            f"{', '.join(funnel['stage'].unique())}. Rebuild it with this version."
+        )
+    return stages
+
+
+def _regeneration_cells(
+    funnel: pd.DataFrame, row: str, published: int | None, chosen: Mapping[str, object]
+) -> list[Cell]:
+    """Pairs, items, and items against the paper's number, of one language or of all."""
+    cells: list[Cell] = []
+    for column, stage, reason in COUNTED:
+        stages = _funnel_stages(funnel, stage, reason)
+        where = {**chosen, "stage": stages, "reason": reason}
+        n = int(select_rows(funnel, where)["n"].sum())
+        cells.append(Cell(row, column, n, str(n), TOTAL, "funnel", where, n=n))
+    if published:
+        value, formula = n / published, ratio(published)
+        cells.append(Cell(row, "Ratio", value, f"{value:.3f}", formula, "funnel", where, n=n))
+    return cells
+
+
+def _matching(cells: Sequence[Cell], published: Mapping[str, int]) -> int:
+    """Languages with exactly the paper's number of items."""
+    items = {cell.where.get("lang"): cell.value for cell in cells if cell.column == "Items"}
+    return sum(items.get(lang) == n for lang, n in published.items())
+
+
+def regeneration(tables: Tables, labels: Labels) -> Exhibit:
+    """Items of each language against the release, what its sources lack, why it differs.
+
+    ``labels.facts`` has the release's numbers, the sources' completeness and the reasons.
+    Raises UserError when the funnel lacks a stage.
+    """
+    funnel = read_plain(FUNNEL, tables["funnel"])
+    published: Mapping[str, int] = labels.facts["published_n"]
+    sources, reasons = labels.facts["completeness"], labels.facts["reasons"]
+    cells: list[Cell] = []
+    stub = {ALL: {"ISO": "", "Paper": str(sum(published.values()))}}
+    remarks = {ALL: {"Sources missing": "", "Reason": ""}}
+    for lang, name in labels.languages.items():
+        n = published.get(lang)
+        cells += _regeneration_cells(funnel, name, n, {"lang": lang})
+        differs = cells[-1].text != "1.000" or cells[-1].n != n
+        stub[name] = {"ISO": lang, "Paper": "" if n is None else str(n)}
+        remarks[name] = {
+            "Sources missing": sources[lang],
+            "Reason": reasons.get(lang, "") if differs else "",
+        }
+    return Exhibit(
+        **describe(
+            "regeneration",
+            matching=_matching(cells, published),
+            published=len(published),
+            incomplete=sum(text != COMPLETE for text in sources.values()),
+        ),
+        cells=[*cells, *_regeneration_cells(funnel, ALL, sum(published.values()), {})],
+        stub={name: stub[name] for name in (*labels.languages.values(), ALL)},
+        remarks=remarks,
+        widths={"Sources missing": 0.2, "Reason": 0.25},
     )

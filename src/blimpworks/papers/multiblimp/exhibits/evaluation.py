@@ -15,12 +15,15 @@ from blimpworks.exhibits.formulas import COUNT, select_rows
 from blimpworks.exhibits.shared import (
     Tables,
     best_of_each,
+    formula_cell,
     printed_bold,
     printed_cell,
     read_plain,
+    read_printed,
     row_cell,
 )
 from blimpworks.papers.multiblimp.analysis.leaders import LEAD_BELOW, leads
+from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.accuracies import (
     accuracy_cell,
     overall_cells,
@@ -28,7 +31,7 @@ from blimpworks.papers.multiblimp.exhibits.accuracies import (
     read_groups,
     unweighted_cell,
 )
-from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA, printed_rows
+from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA
 from blimpworks.papers.multiblimp.exhibits.formulas import LEADS
 from blimpworks.tables import COMPARISONS, ITEMS, read_table
 
@@ -102,9 +105,8 @@ def _best_cells(tables: Tables, labels: Labels) -> Iterator[Cell]:
         where = {"model_a": model, "model_b": others, "method": labels.method}
         rows = select_rows(comparisons, where)
         if len(rows):
-            n, languages = len(leads(rows)), rows["lang"].nunique()
             place = (labels.models[model], NAMES["best"])
-            cell = Cell(*place, n, str(n), LEADS, "comparisons", where, n=languages)
+            cell = formula_cell(rows, place, LEADS, "comparisons", where, n=rows["lang"].nunique())
             yield replace(cell, stands_for=(model, "best"))
 
 
@@ -130,16 +132,8 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
         return _published_table3(cells, tables, labels)
     cells += _best_cells(tables, labels)
     return Exhibit(
-        "Accuracy by phenomenon and group of languages",
-        "Percentage of pairs whose grammatical sentence is the more probable, over all pairs "
-        "of the languages that a model covers; N: number, P: person, G: gender; low, mid, high: "
-        "the least frequent 60 %, the next 30 % and the rest of the catalogue's languages by "
-        "characters in GlotCC; GF, Aya, EU: languages of the Goldfish, Aya and EuroLLM models; "
-        "best of each column in bold, among models that cover all languages; #best: languages "
-        f"where the model is ahead of all others shown (McNemar's p < {LEAD_BELOW} against the "
-        "next)." + _absent(tables, cells) + " The CSV file also has means over languages.",
-        cells,
-        row_title="Model",
+        **describe("table3", level=LEAD_BELOW, absent=_absent(tables, cells)),
+        cells=cells,
         heads={NAMES[key]: head for key, head in HEADS.items()},
         bold=best_of_each(
             [cell for cell in cells if cell.column != BEST], _complete(rows, labels), by="column"
@@ -148,7 +142,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _published_table3(computed: Sequence[Cell], tables: Tables, labels: Labels) -> Exhibit:
-    printed = printed_rows(tables, "table3")
+    printed = read_printed(tables, exhibit="table3")
     cells: list[Cell] = []
     for model in _models(labels):
         name = labels.models[model]
@@ -164,13 +158,10 @@ def _published_table3(computed: Sequence[Cell], tables: Tables, labels: Labels) 
     english = _agreement(cells, NAMES["eng"])
     bold = printed_bold(printed, "table3")
     return Exhibit(
-        "Accuracy by phenomenon and group of languages, as printed and from Table 5",
-        "As the paper prints it; below each model what the legible rows of Table 5 make of the "
-        f"same columns, over their pairs. Languages: {_coverage(computed, tables, labels)}. "
-        "The CSV file also has All from Low, Mid and High, weighted by the release's pairs. "
-        f"The English column agrees for {english} models. Bold: as printed.",
-        cells,
-        row_title="Model",
+        **describe(
+            "table3_published", coverage=_coverage(computed, tables, labels), english=english
+        ),
+        cells=cells,
         heads={NAMES[key]: head for key, head in HEADS.items()},
         bold={(labels.models[model], NAMES[key]) for model, key in bold},
     )
@@ -179,9 +170,8 @@ def _published_table3(computed: Sequence[Cell], tables: Tables, labels: Labels) 
 def _listed(model: str, name: str, tables: Tables) -> Cell:
     """In how many languages Table B.2 has a model as the significantly best one."""
     where = {"exhibit": "tableb2", "column": model}
-    n = len(printed_rows(tables, **where))
-    place = (f"{name}, Table B.2", NAMES["best"])
-    return Cell(*place, n, str(n), COUNT, "published", where, stands_for=(model, "best"))
+    rows, place = read_printed(tables, **where), (f"{name}, Table B.2", NAMES["best"])
+    return formula_cell(rows, place, COUNT, "published", where, stands_for=(model, "best"))
 
 
 def _coverage(cells: Sequence[Cell], tables: Tables, labels: Labels) -> str:
@@ -226,7 +216,7 @@ def _sizes(rows: pd.DataFrame, tables: Tables, labels: Labels) -> dict[str, int]
 def _sizes_cells(sizes: Mapping[str, int], tables: Tables, labels: Labels) -> Iterator[Cell]:
     """Number of pairs of each language, before its accuracies."""
     if labels.source == "published":
-        for _, row in printed_rows(tables, "table5", column="n").iterrows():
+        for _, row in read_printed(tables, exhibit="table5", column="n").iterrows():
             if row["row"] in sizes:
                 cell = printed_cell(row, (labels.languages[row["row"]], "n"))
                 yield replace(cell, value=int(row["value"]))
@@ -240,7 +230,7 @@ def _best_of_table5(cells: Sequence[Cell], tables: Tables, labels: Labels) -> se
     """Cells of Table 5 in bold: the best of each row, or those that the paper prints so."""
     if labels.source == "measured":
         return best_of_each(cells, {*labels.models.values()})
-    bold = printed_bold(printed_rows(tables, "table5"), "table5")
+    bold = printed_bold(read_printed(tables, exhibit="table5"), "table5")
     return {(labels.languages[lang], labels.models[model]) for lang, model in bold}
 
 
@@ -264,12 +254,8 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
     published = labels.source == "published"
     legible = " Only what is legible in the paper's text, its bold included." if published else ""
     return Exhibit(
-        "Accuracy per language and model",
-        "Percentage of minimal pairs whose grammatical sentence is the more probable; n: "
-        f"pairs; best of each row in bold{starred}.{legible} The cells file has 95 % Wilson "
-        "intervals.",
-        cells,
-        row_title="Language",
+        **describe("table5", starred=starred, legible=legible),
+        cells=cells,
         stub={labels.languages[k]: {"ISO": k} for k in sizes},
         heads={name: _two_lines(name) for name in labels.models.values()},
         bold=_best_of_table5(cells, tables, labels),
@@ -319,19 +305,15 @@ def tableb2(tables: Tables, labels: Labels) -> Exhibit:
                 cells.append(replace(cell, stands_for=(lang, "p")))
     none = "" if cells else " No model is ahead of all others so surely in any language."
     return Exhibit(
-        "Languages with a significantly best model",
-        f"Accuracy of the best model, and p of McNemar's test against the next best, where "
-        f"p < {LEAD_BELOW}; {form_of_test(labels)}. Chat versions whose base model takes part "
-        f"are left out, as the paper's p-values suggest that it did.{none}",
-        cells,
-        row_title="Language",
+        **describe("tableb2", level=LEAD_BELOW, test=form_of_test(labels), none=none),
+        cells=cells,
         stub=stub,
     )
 
 
 def _published_b2(tables: Tables, labels: Labels) -> Exhibit:
     """Printed rows of Table B.2, with the accuracies that Table 5 has for the same cells."""
-    printed = printed_rows(tables, "tableb2")
+    printed = read_printed(tables, exhibit="tableb2")
     printed = printed[printed["row"].isin(labels.languages)]
     rows = read_accuracies(tables, labels).set_index(["lang", "model"], drop=False)
     cells: list[Cell] = []
@@ -351,16 +333,14 @@ def _published_b2(tables: Tables, labels: Labels) -> Exhibit:
     order = ["Accuracy", "p", "Table 5"]
     cells.sort(key=lambda cell: order.index(cell.column))
     return Exhibit(
-        "Languages with a significantly best model, as printed",
-        "As the paper prints it, beside the same model's accuracy in the legible rows of Table "
-        f"5; the two differ for {', '.join(differ) or 'none'}. Languages by model: "
-        + ", ".join(
-            f"{name} {sum(s['Model'] == name for s in stub.values())}"
-            for name in dict.fromkeys(s["Model"] for s in stub.values())
-        )
-        + ". To judge by the p-values, chat versions whose base model takes part are left out; "
-        "that is probably why Table 3 has fewer languages of Llama3 70B.",
-        cells,
-        row_title="Language",
+        **describe(
+            "tableb2_published",
+            differing=", ".join(differ) or "none",
+            by_model=", ".join(
+                f"{name} {sum(s['Model'] == name for s in stub.values())}"
+                for name in dict.fromkeys(s["Model"] for s in stub.values())
+            ),
+        ),
+        cells=cells,
         stub=stub,
     )

@@ -14,16 +14,17 @@ from matplotlib.ticker import MaxNLocator
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, VALUES
-from blimpworks.exhibits.shared import Tables
+from blimpworks.exhibits.shared import Tables, read_plain, read_printed
 from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,
     ORANGE,
     PAGE_INCHES,
-    house_style,
     new_figure,
 )
-from blimpworks.papers.multiblimp.exhibits.common import CERTAIN, printed_rows, read_items
+from blimpworks.papers.multiblimp.exhibits import describe
+from blimpworks.papers.multiblimp.exhibits.common import CERTAIN
+from blimpworks.tables import ITEMS
 
 DIVIDED = (("certain", CERTAIN, BLUE), ("uncertain", ("?",), ORANGE))
 KINDS_OF_PAIRS = (*DIVIDED, ("pairs", (), BLUE))
@@ -51,10 +52,10 @@ def _cell(labels: Labels, row: str, column: str, where: list[str] | str, n: int)
 def _sizes(tables: Tables, labels: Labels) -> dict[str, int]:
     """Pairs of each language that has any, in order of the labels."""
     if labels.source == "published":
-        printed = printed_rows(tables, "table5", column="n")
+        printed = read_printed(tables, exhibit="table5", column="n")
         sizes = dict(zip(printed["row"], printed["value"], strict=True))
     else:
-        sizes = read_items(tables["items"], ["lang"])["lang"].value_counts().to_dict()
+        sizes = read_plain(ITEMS, tables["items"], ["lang"])["lang"].value_counts().to_dict()
     return {lang: int(sizes[lang]) for lang in labels.languages if lang in sizes}
 
 
@@ -112,16 +113,15 @@ def pairs_figure(counts: pd.DataFrame) -> Figure:
     """
     panels = max(1, math.ceil(len(counts) / PER_PANEL))
     slots = max(1, math.ceil(len(counts) / panels))
-    with house_style():
-        width = min(PAGE_INCHES, max(COLUMN_INCHES, 0.16 * slots + 1))
-        figure = new_figure(width, 2.4 * panels)
-        rows = figure.subplots(panels, 1, squeeze=False)[:, 0]
-        top = 1.6 * max([*counts["total"], 10])
-        for number, axes in enumerate(rows):
-            _bars(axes, counts.iloc[number * slots : (number + 1) * slots], slots, top)
-        handles, names = rows[0].get_legend_handles_labels()
-        if len(handles) > 1:
-            figure.legend(handles, names, ncols=2, loc="outside upper right")
+    width = min(PAGE_INCHES, max(COLUMN_INCHES, 0.16 * slots + 1))
+    figure = new_figure(width, 2.4 * panels)
+    rows = figure.subplots(panels, 1, squeeze=False)[:, 0]
+    top = 1.6 * max([*counts["total"], 10])
+    for number, axes in enumerate(rows):
+        _bars(axes, counts.iloc[number * slots : (number + 1) * slots], slots, top)
+    handles, names = rows[0].get_legend_handles_labels()
+    if len(handles) > 1:
+        figure.legend(handles, names, ncols=2, loc="outside upper right")
     return figure
 
 
@@ -133,16 +133,11 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     if labels.source == "published":
         names, sizes = labels.languages, _sizes(tables, labels)
         cells = [_cell(labels, names[lang], "pairs", lang, n) for lang, n in sizes.items()]
-        caption = "Pairs per language." + _limits(labels)
+        description = describe("fig3_published", limits=_limits(labels))
     else:
-        cells = _count_cells(read_items(tables["items"], ["lang", "label"]), labels)
-        caption = (
-            "Pairs per language after sampling, by whether the binomial tests are certain that "
-            "the language agrees in the pair's condition; languages without pairs are left out."
-        )
-    figure = pairs_figure(_counts(cells))
-    title = "Minimal pairs per language"
-    return Exhibit(title, caption, cells, row_title="Language", figure=figure)
+        cells = _count_cells(read_plain(ITEMS, tables["items"], ["lang", "label"]), labels)
+        description = describe("fig3")
+    return Exhibit(**description, cells=cells, figure=pairs_figure(_counts(cells)))
 
 
 # Figure 4
@@ -193,12 +188,11 @@ def _family_panel(axes: Axes, cells: Sequence[Cell], column: str, colour: str) -
 def families_figure(cells: Sequence[Cell]) -> Figure:
     """Two panels over the families: languages, and pairs."""
     rows = len({cell.row for cell in cells})
-    with house_style():
-        figure = new_figure(PAGE_INCHES * 0.75, 0.6 + 0.17 * max(rows, 3))
-        left, right = figure.subplots(1, 2)
-        _family_panel(left, cells, "languages", BLUE)
-        _family_panel(right, cells, "pairs", ORANGE)
-        right.set_yticklabels([])
+    figure = new_figure(PAGE_INCHES * 0.75, 0.6 + 0.17 * max(rows, 3))
+    left, right = figure.subplots(1, 2)
+    _family_panel(left, cells, "languages", BLUE)
+    _family_panel(right, cells, "pairs", ORANGE)
+    right.set_yticklabels([])
     return figure
 
 
@@ -206,10 +200,8 @@ def fig4(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 4: families of the languages that have pairs, by languages and by pairs."""
     cells = _family_cells(_sizes(tables, labels), labels)
     return Exhibit(
-        "Language families",
-        "Languages with pairs, and their pairs after sampling, by family." + _limits(labels),
-        cells,
-        row_title="Family",
+        **describe("fig4", limits=_limits(labels)),
+        cells=cells,
         figure=families_figure(cells),
     )
 
@@ -266,12 +258,11 @@ def languages_figure(cells: Sequence[Cell], families: dict[str, str]) -> Figure:
     lines = _lines(cells, families)
     parts = _split(lines, min(3, math.ceil(max(len(lines), 1) / 15)))
     height = max(map(len, parts))
-    with house_style():
-        width = max(COLUMN_INCHES, PAGE_INCHES * len(parts) / 3)
-        figure = new_figure(width, 0.6 + LINE_INCHES * max(height, 4))
-        for axes, part in zip(figure.subplots(1, len(parts), squeeze=False)[0], parts, strict=True):
-            _list_panel(axes, part, height, max([cell.value for cell in cells], default=10))
-        figure.supxlabel("minimal pairs (log scale)", fontsize=8)
+    width = max(COLUMN_INCHES, PAGE_INCHES * len(parts) / 3)
+    figure = new_figure(width, 0.6 + LINE_INCHES * max(height, 4))
+    for axes, part in zip(figure.subplots(1, len(parts), squeeze=False)[0], parts, strict=True):
+        _list_panel(axes, part, height, max([cell.value for cell in cells], default=10))
+    figure.supxlabel("minimal pairs (log scale)", fontsize=8)
     return figure
 
 
@@ -285,10 +276,7 @@ def figb1(tables: Tables, labels: Labels) -> Exhibit:
     ]
     families = {labels.languages[lang]: f for lang, f in labels.facts["families"].items()}
     return Exhibit(
-        "Languages by family",
-        "Pairs after sampling of each language, under its family, whose languages with pairs "
-        "are counted in brackets." + _limits(labels),
-        cells,
-        row_title="Language",
+        **describe("figb1", limits=_limits(labels)),
+        cells=cells,
         figure=languages_figure(cells, families),
     )

@@ -5,14 +5,17 @@ Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), Figure 2.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from matplotlib.figure import Figure
 
+from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Exhibit, Labels
-from blimpworks.exhibits.pen import BAND, FAINT, Pen, Run, canvas
+from blimpworks.exhibits.pen import BAND, ELLIPSIS, FAINT, INK, Pen, Run, canvas, step
 from blimpworks.exhibits.shared import Tables
-from blimpworks.exhibits.style import PAGE_INCHES, house_style, new_figure, say
+from blimpworks.exhibits.style import BLUE, GREEN, PAGE_INCHES, new_figure, say
+from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA
 from blimpworks.papers.multiblimp.exhibits.stage_boxes import (
     SMALL,
@@ -24,10 +27,157 @@ from blimpworks.papers.multiblimp.exhibits.stage_boxes import (
     draw_pair,
 )
 from blimpworks.papers.multiblimp.exhibits.stage_cells import COLUMN, stage_cells
-from blimpworks.papers.multiblimp.exhibits.stage_tree import draw_tree
 from blimpworks.papers.multiblimp.exhibits.stages import Stages, follow_pair
+from blimpworks.papers.multiblimp.items.features import COLUMNS_OF
 
-TITLE = "How a minimal pair is made"
+GAP = 9.0
+"""Between two words, in points."""
+NAMES = ("form", "lemma", "class", "relation", "features")
+FORM = 8.5
+MOST_FEATURES = 8
+LEVEL = 12.0
+"""Height of an arc above that of the next lower one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A word as drawn, from top to bottom, with its CoNLL-U id, 0 where others are left out."""
+
+    word: int
+    runs: tuple[Run, ...]
+
+    @property
+    def width(self) -> float:
+        """Width of its widest line, in points."""
+        return max(run.width for run in self.runs)
+
+
+def _colours(stages: Stages) -> dict[int, str]:
+    """Colours of the words that the pair is about; the head of the subject is in ink."""
+    candidate = stages.candidate
+    return {
+        candidate["verb"]: INK,
+        candidate["subject"]: BLUE,
+        candidate["inflected"]: GREEN,
+    }
+
+
+def _column(stages: Stages, spelling: Spelling, word: int, colour: str | None) -> Column:
+    """Form, lemma, class and relation of a word, and all features of one that the pair is about."""
+    row = stages.word_at[word]
+    shade = colour or FAINT
+    runs = [
+        spelling.run(row["form"], FORM, colour or INK, bold=colour is not None),
+        spelling.run(row["lemma"] or "_", SMALL, shade),
+        Run(row["upos"] or "_", SMALL, shade),
+        Run(row["deprel"] or "_", SMALL, shade),
+    ]
+    feats = (row["feats"] or "").split("|") if colour else []
+    for text in feats[:MOST_FEATURES] + ([ELLIPSIS] if len(feats) > MOST_FEATURES else []):
+        agreeing = text.partition("=")[0] in COLUMNS_OF[stages.feature]
+        runs.append(Run(text, SMALL, shade if agreeing else FAINT, bold=agreeing))
+    return Column(word, tuple(runs))
+
+
+def fitting_columns(columns: Sequence[Column], needed: set[int], width: float) -> list[Column]:
+    """Words that the width has room for: the ``needed`` ones and those next to them.
+
+    An ellipsis stands where words are left out.
+    """
+    kept = [*columns]
+    while len(kept) > len(needed) and _total(_elided(columns, kept)) > width:
+        far = max(
+            (column for column in kept if column.word not in needed),
+            key=lambda column: (min(abs(column.word - word) for word in needed), column.word),
+        )
+        kept.remove(far)
+    return _elided(columns, kept)
+
+
+def _elided(columns: Sequence[Column], kept: Sequence[Column]) -> list[Column]:
+    """The kept columns, with one of an ellipsis for each stretch of others."""
+    elided: list[Column] = []
+    for column in columns:
+        if column in kept:
+            elided.append(column)
+        elif not elided or elided[-1].word:
+            elided.append(Column(0, (Run(ELLIPSIS, FORM, FAINT),)))
+    return elided
+
+
+def _total(columns: Sequence[Column]) -> float:
+    """Width of columns side by side, in points."""
+    return sum(column.width for column in columns) + GAP * (len(columns) - 1)
+
+
+def _relations(stages: Stages) -> list[tuple[int, int, str]]:
+    """Head, dependent and name of the relations drawn, short ones first."""
+    candidate, words = stages.candidate, stages.word_at
+    pairs = {(candidate["verb"], candidate["subject"])}
+    if candidate["inflected"] != candidate["verb"]:
+        pairs.add((candidate["verb"], candidate["inflected"]))
+    named = [(head, word, words[word]["deprel"] or "_") for head, word in pairs]
+    return sorted(named, key=lambda relation: (abs(relation[0] - relation[1]), relation))
+
+
+def draw_tree(
+    pen: Pen, stages: Stages, spelling: Spelling, x: float, y: float, width: float
+) -> float:
+    """Words side by side, arcs from the verb above, features below; returns the height."""
+    colours = _colours(stages)
+    columns = [_column(stages, spelling, w["word"], colours.get(w["word"])) for w in stages.words]
+    left = max(Run(name, SMALL).width for name in NAMES) + 10
+    columns = fitting_columns(columns, {*colours}, width - left)
+    relations = _relations(stages)
+    top = y + LEVEL * len(relations) + 2
+    baselines = _baselines(columns, top)
+    centres = _centres(columns, spelling.rtl, x + left, width - left)
+    for column, centre in centres:
+        for run, baseline in zip(column.runs, baselines, strict=False):
+            pen.text(centre, baseline, run, "center")
+    at = {column.word: centre for column, centre in centres}
+    _draw_relations(pen, relations, at, top)
+    for name, baseline in zip(NAMES, baselines, strict=False):
+        pen.text(x, baseline, Run(name, SMALL, FAINT))
+    return baselines[-1] + 3 - y
+
+
+def _centres(
+    columns: Sequence[Column], rtl: bool, x: float, width: float
+) -> list[tuple[Column, float]]:
+    """Columns with the middle of each, from the right if ``rtl``; the room is shared evenly."""
+    spare = max(width - _total(columns), 0)
+    gap = GAP + min(spare / max(len(columns), 1), 5 * GAP)
+    placed, at = [], 0.0
+    for column in columns:
+        middle = at + column.width / 2
+        placed.append((column, x + width - middle if rtl else x + middle))
+        at += column.width + gap
+    return placed
+
+
+def _baselines(columns: Sequence[Column], top: float) -> list[float]:
+    """Baselines of all lines of the columns, below ``top``."""
+    most = max(len(column.runs) for column in columns)
+    lines = [[c.runs[n] for c in columns if n < len(c.runs)] for n in range(most)]
+    steps = [step(above, below) for above, below in zip([[], *lines], lines, strict=False)]
+    return [top + 1.5 + total for total in accumulate(steps)]
+
+
+def _draw_relations(
+    pen: Pen, relations: Sequence[tuple[int, int, str]], at: dict[int, float], top: float
+) -> None:
+    """An arc for each relation, the longer ones higher, with its name on it."""
+    for level, (head, word, name) in enumerate(relations, start=1):
+        side = 2.5 * level * (1 if at[word] > at[head] else -1)
+        start, height = at[head] + side, LEVEL * level - 2
+        pen.curve((start, top), (at[word], top), height)
+        label = Run(name, SMALL)
+        middle = (start + at[word]) / 2
+        pen.rectangle(middle - label.width / 2 - 2, top - height - 4, label.width + 4, 8, "#FFFFFF")
+        pen.text(middle, top - height + 2, label, "center")
+
+
 WIDTH = PAGE_INCHES * 72
 EDGE, INNER, HEAD, GUTTER = 1.0, 6.0, 14.0, 13.0
 """Around the figure, inside a box, height of a box's heading, between boxes [points]."""
@@ -133,25 +283,20 @@ def _downwards(pen: Pen, rows: Sequence[Sequence[Box]], heights: Sequence[float]
 
 def _empty(language: str) -> Exhibit:
     """The figure of a language without pairs."""
-    text = f"{language} has no pairs"
-    with house_style():
-        figure = new_figure(PAGE_INCHES, 1.2)
-        say(figure.subplots(), text)
-    caption = f"{text}: name another language in multiblimp.exhibits.figure2_language."
-    return Exhibit(TITLE, caption, [], figure=figure)
+    figure = new_figure(PAGE_INCHES, 1.2)
+    say(figure.subplots(), f"{language} has no pairs")
+    return Exhibit(**describe("fig2_empty", language=language), cells=[], figure=figure)
 
 
-def _caption(stages: Stages, spelling: Spelling, language: str) -> str:
+def _description(stages: Stages, spelling: Spelling, language: str) -> Description:
     construction, feature = PHENOMENA[stages.item["phenomenon"]]
     numbered = ", ".join(f"{number} {text}" for text, number in spelling.numbers.items())
-    return (
-        f"One {language} pair of {construction.lower()} agreement in {feature.lower()} "
-        "at every stage, as the campaign's tables have it: the words of the sentence with what the "
-        "treebank says of them; subject and agreeing word; how often verbs agree with such "
-        "subjects in the language, with the binomial test; the lexicon's entries for the word; "
-        "both sentences; and the draw from the pairs of its condition. "
-        "Subject in blue, agreeing word in green, the form in its place in red."
-        + (f" Words: {numbered}." if numbered else "")
+    return describe(
+        "fig2",
+        language=language,
+        construction=construction.lower(),
+        feature=feature.lower(),
+        words=f" Words: {numbered}." if numbered else "",
     )
 
 
@@ -168,13 +313,10 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         return _empty(language)
     cells = stage_cells(stages)
     spelling = Spelling.of(stages)
-    with house_style():
-        figure = draw(stages, spelling, language, choice)
+    figure = draw(stages, spelling, language, choice)
     return Exhibit(
-        TITLE,
-        _caption(stages, spelling, language),
-        [each.cell for each in cells],
-        row_title="What",
+        **_description(stages, spelling, language),
+        cells=[each.cell for each in cells],
         stub={each.cell.row: {"Stage": each.stage} for each in cells},
         figure=figure,
         textual=True,

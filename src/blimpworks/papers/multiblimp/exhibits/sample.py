@@ -12,6 +12,7 @@ from typing import Any
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT
 from blimpworks.exhibits.shared import Tables, marked
+from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.common import CERTAIN, abbreviation
 from blimpworks.tables import ITEMS, read_table
 
@@ -84,14 +85,4 @@ def fig8(tables: Tables, labels: Labels) -> Exhibit:
         stub[name] = {"Type": abbreviation(item["phenomenon"])}
         where = {key: item[key] for key in ("lang", "item_id", "paradigm")}
         cells.append(Cell(name, "Pair", 1, marked(item), COUNT, "items", where, n=1))
-    return Exhibit(
-        "A sample of pairs",
-        "One pair of each language: the agreeing word as the treebank has it, and with a star "
-        "the form that takes its place. SV: subject and verb, SP: subject and participle; N: "
-        "number, G: gender, P: person.",
-        cells,
-        row_title="Language",
-        stub=stub,
-        widths={"Pair": 0.65},
-        textual=True,
-    )
+    return Exhibit(**describe("fig8"), cells=cells, stub=stub, widths={"Pair": 0.65}, textual=True)

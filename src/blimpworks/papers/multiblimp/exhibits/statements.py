@@ -8,8 +8,9 @@ import pandas as pd
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, QUOTIENT, of_row
 from blimpworks.exhibits.shared import Tables, read_plain, read_printed
-from blimpworks.exhibits.statements import VALUE, Place, Recomputation, printed_statements
+from blimpworks.exhibits.statements import VALUE, Recomputation, printed_statements
 from blimpworks.papers.multiblimp.analysis.regressions import CHAT, SIZE, why_no_size
+from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.accuracies import read_accuracies
 from blimpworks.papers.multiblimp.exhibits.evaluation import form_of_test
 from blimpworks.papers.multiblimp.exhibits.formulas import win_share, wins, won
@@ -37,8 +38,7 @@ REGRESSION = {
 
 
 def _regression_cells(tables: Tables) -> Iterator[Cell]:
-    frames = [read_plain(REGRESSIONS, path) for path in tables["regressions"]]
-    regressions = pd.concat(frames).query("analysis == @SIZE")
+    regressions = read_plain(REGRESSIONS, tables["regressions"]).query("analysis == @SIZE")
     for place, (term, column, title, decimals) in REGRESSION.items():
         for _, row in regressions[regressions["term"] == term].iterrows():
             where = {"analysis": SIZE, "model": row["model"], "term": term}
@@ -99,45 +99,12 @@ def text72_73(tables: Tables, labels: Labels) -> Exhibit:
     for a, b, group in labels.facts["pairs"]:
         cells += _pair_cells(comparisons, a, b, group, labels)
     return Exhibit(
-        "What drives accuracy, and which model is better: the numbers in the text",
-        "Least squares over the models' accuracies; number of languages on which one model is "
-        f"better than the other by McNemar's test (p < {WINS_BELOW}; {form_of_test(labels)}), and "
-        "the share of those that a model was made for. The level is the one that section 7.3 "
-        f"gives for the two sizes of Llama3; that it holds for all is our choice.{missing}",
-        cells,
-        row_title="Statement",
+        **describe("text72_73", level=WINS_BELOW, test=form_of_test(labels), missing=missing),
+        cells=cells,
     )
-
-
-def _statement(place: Place, labels: Labels) -> str:
-    """What a printed number of the text is about."""
-    if place in REGRESSION:
-        return REGRESSION[place][2]
-    row, column = place
-    if ">" not in row:
-        return f"{labels.models[row]}: accuracy"
-    first, second = row.split(">")
-    name = _better(first, second, labels)
-    group, _, kind = column.partition(" ")
-    if group == "languages":
-        return f"{name}: languages"
-    of = {"": "languages of the {}", "size": "of how many languages of the {}", "share": "share"}
-    return f"{name}: {of[kind].format(GROUPS[group] + ' group')}"
 
 
 def _published(tables: Tables, labels: Labels) -> Exhibit:
-    cells, faults = printed_statements(
-        read_printed(tables),
-        RECOMPUTATION,
-        lambda place: _statement(place, labels),
-        exhibit="text72_73",
-    )
-    return Exhibit(
-        "What drives accuracy, and which model is better: the numbers in the text, as printed",
-        "As the paper prints them, beside what other printed numbers make of them: quotients of "
-        "counts, and Table 3. The regression and the tests need the models' judgements. The paper "
-        "gives the effect of size no unit; that it is per standard deviation of the logarithm, as "
-        "in our own regression, is inferred from the ratio of the two errors. " + faults,
-        cells,
-        row_title="Statement",
-    )
+    printed = read_printed(tables)
+    cells, faults = printed_statements(printed, RECOMPUTATION, exhibit="text72_73")
+    return Exhibit(**describe("text72_73_published", faults=faults), cells=cells)

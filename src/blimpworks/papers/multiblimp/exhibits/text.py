@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 
-from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT, KINDS, Formula, of_row, select_rows
-from blimpworks.exhibits.shared import Tables, read_printed
+from blimpworks.exhibits.exhibit import Exhibit, Labels
+from blimpworks.exhibits.formulas import COUNT, KINDS, Formula, of_row
+from blimpworks.exhibits.shared import Tables, formula_cell, read_plain, read_printed
 from blimpworks.exhibits.statements import VALUE, Place, Recomputation, printed_statements
-from blimpworks.papers.multiblimp.exhibits.common import read_items
+from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.formulas import DIFFERENCE, ENOUGH_PAIRS, LANGUAGES
+from blimpworks.tables import ITEMS
 
 RECOMPUTATION = Recomputation(dict.fromkeys((COUNT, DIFFERENCE, of_row("value")), "{:g}"))
 MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {
@@ -29,25 +30,12 @@ MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {
 
 def text(tables: Tables, labels: Labels) -> Exhibit:
     """What the text says of the resources, the pairs and the models, apart from 7.2 and 7.3."""
-    title = "Statements about the data and the models"
     if labels.source == "published":
-        cells, faults = printed_statements(
-            read_printed(tables), RECOMPUTATION, lambda place: _title(place, labels)
-        )
-        caption = "As the paper prints them, beside what its tables make of them. "
-        return Exhibit(title, caption + faults, cells, row_title="Statement")
-    items = read_items(tables["items"], ["lang", "phenomenon"])
-    cells = []
-    for place, (name, formula, where) in MEASURED.items():
-        value = formula(select_rows(items, where))
-        words = f"{value:,.0f}"
-        cells.append(Cell(name, VALUE, value, words, formula, "items", where, stands_for=place))
-    caption = "Pairs and languages of this campaign; an agreement type counts where a language "
-    caption += f"has at least {ENOUGH_PAIRS} pairs of it."
-    return Exhibit(title, caption, cells, row_title="Statement")
-
-
-def _title(place: Place, labels: Labels) -> str:
-    """What a printed number is about whose row does not say it."""
-    row, column = place
-    return MEASURED[place][0] if place in MEASURED else f"{labels.models[row]}: {column}"
+        cells, faults = printed_statements(read_printed(tables), RECOMPUTATION)
+        return Exhibit(**describe("text_published", faults=faults), cells=cells)
+    items = read_plain(ITEMS, tables["items"], ["lang", "phenomenon"])
+    cells = [
+        formula_cell(items, (name, VALUE), formula, "items", where, ",.0f", stands_for=place)
+        for place, (name, formula, where) in MEASURED.items()
+    ]
+    return Exhibit(**describe("text", enough=ENOUGH_PAIRS), cells=cells)

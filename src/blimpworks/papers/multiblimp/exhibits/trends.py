@@ -14,7 +14,14 @@ from matplotlib.transforms import Bbox
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import select_rows
-from blimpworks.exhibits.shared import Tables, counted, printed_cell, row_cell
+from blimpworks.exhibits.shared import (
+    Tables,
+    counted,
+    printed_cell,
+    read_plain,
+    read_printed,
+    row_cell,
+)
 from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,
@@ -22,14 +29,13 @@ from blimpworks.exhibits.style import (
     ORANGE,
     PAGE_INCHES,
     PALETTE,
-    house_style,
     new_figure,
     say,
 )
 from blimpworks.papers.multiblimp.analysis.frequencies import RANKED_BY
 from blimpworks.papers.multiblimp.analysis.regressions import ENOUGH_LANGUAGES, FREQUENCY, logistic
+from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.accuracies import accuracy_cell, read_accuracies
-from blimpworks.papers.multiblimp.exhibits.common import printed_rows, read_frames
 from blimpworks.papers.multiblimp.tables import FREQUENCIES
 from blimpworks.tables import REGRESSIONS, RESIDUALS
 
@@ -139,7 +145,7 @@ def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> 
 
 def _curve_of(tables: Tables, model: str) -> pd.Series | None:
     """Terms of the logistic curve fitted to a model, if one was."""
-    rows = read_frames(REGRESSIONS, tables["regressions"])
+    rows = read_plain(REGRESSIONS, tables["regressions"])
     terms = select_rows(rows, {"analysis": FREQUENCY, "model": model})
     return None if terms.empty else terms.set_index("term")["coefficient"]
 
@@ -149,25 +155,25 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     model = labels.facts["trend_model"]
     rows = _of_languages(read_accuracies(tables, labels), model)
     paths = tables.get("frequencies") or []
-    known = read_frames(FREQUENCIES, paths)
-    residuals = read_frames(RESIDUALS, tables["residuals"])
+    known = read_plain(FREQUENCIES, paths)
+    residuals = read_plain(RESIDUALS, tables["residuals"])
     residuals = select_rows(residuals, {"analysis": FREQUENCY, "model": model})
     curve = _curve_of(tables, model)
     cells = _trend_cells(rows, known[known[RANKED_BY] > 0], residuals, labels)
     points = _trend_points(cells)
-    with house_style():
-        figure = new_figure(PAGE_INCHES * 0.75, 3.0)
-        axes = figure.subplots()
-        if len(points):
-            _draw_trend(axes, points, curve)
-        else:
-            say(axes, "no language's frequency is known")
+    figure = new_figure(PAGE_INCHES * 0.75, 3.0)
+    axes = figure.subplots()
+    if len(points):
+        _draw_trend(axes, points, curve)
+    else:
+        say(axes, "no language's frequency is known")
     return Exhibit(
-        "Accuracy by language frequency",
-        f"{labels.models.get(model, model)}: accuracy per language by its characters in GlotCC. "
-        + (_trend_caption(curve, points, len(rows)) if paths else WITHOUT),
-        cells,
-        row_title="Language",
+        **describe(
+            "fig1",
+            model=labels.models.get(model, model),
+            trend=_trend_caption(curve, points, len(rows)) if paths else WITHOUT,
+        ),
+        cells=cells,
         figure=figure,
     )
 
@@ -202,7 +208,7 @@ def _size_cells(tables: Tables, labels: Labels) -> dict[str, Cell]:
     names = {model: labels.models.get(model) for model in labels.facts["sized_models"]}
     places = {model: (name, "accuracy") for model, name in names.items() if name}
     if labels.source == "published":
-        printed = printed_rows(tables, "table3", column=ALL)
+        printed = read_printed(tables, exhibit="table3", column=ALL)
         rows = {row["row"]: row for _, row in printed.iterrows()}
         return {m: printed_cell(rows[m], place) for m, place in places.items() if m in rows}
     accuracies = read_accuracies(tables, labels)
@@ -240,27 +246,26 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
     rows = {model: {**facts[model], "accuracy": cell.value} for model, cell in cells.items()}
     points = pd.DataFrame.from_dict(rows, orient="index")
     sized = points[points["parameters"].notna()]
-    with house_style():
-        figure = new_figure(COLUMN_INCHES * 1.4, 2.6)
-        axes = figure.subplots()
-        families = sized.groupby("family", sort=False)
-        for number, (family, inside) in enumerate(families):
-            _draw_family(axes, inside, str(family), number)
-        unsized = points[points["parameters"].isna()]
-        for i, (model, point) in enumerate(unsized.iterrows()):
-            colour = PALETTE[-1 - i % len(PALETTE)]
-            name = f"{labels.models[str(model)]} (size unknown)"
-            axes.axhline(point["accuracy"], color=colour, ls=":", lw=1.2, label=name)
-        _finish_sizes(axes, sized)
+    figure = new_figure(COLUMN_INCHES * 1.4, 2.6)
+    axes = figure.subplots()
+    families = sized.groupby("family", sort=False)
+    for number, (family, inside) in enumerate(families):
+        _draw_family(axes, inside, str(family), number)
+    unsized = points[points["parameters"].isna()]
+    for i, (model, point) in enumerate(unsized.iterrows()):
+        colour = PALETTE[-1 - i % len(PALETTE)]
+        name = f"{labels.models[str(model)]} (size unknown)"
+        axes.axhline(point["accuracy"], color=colour, ls=":", lw=1.2, label=name)
+    _finish_sizes(axes, sized)
     unknown = f" Dotted: {counted(len(unsized), 'model')} of unknown size."
     unknown = unknown if len(unsized) else ""
     return Exhibit(
-        "Accuracy by model size",
-        "Accuracy over all pairs, by the number of parameters (log scale); filled: base models, "
-        f"open: post-trained ones.{unknown}"
-        + (" As far as Table 3 prints it." if labels.source == "published" else ""),
-        list(cells.values()),
-        row_title="Model",
+        **describe(
+            "fig5",
+            unknown=unknown,
+            limits=" As far as Table 3 prints it." if labels.source == "published" else "",
+        ),
+        cells=list(cells.values()),
         figure=figure,
     )
 

@@ -3,7 +3,7 @@
 And what all exhibits of UrBLiMP make cells with.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from blimpworks.analysis.accuracy import ALL, mean_interval
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED, Formula, truncate
-from blimpworks.exhibits.shared import Tables, read_plain, read_printed
+from blimpworks.exhibits.shared import Tables, by_place, read_plain, read_printed
 from blimpworks.papers.urblimp.exhibits.formulas import MACRO
 from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN, LANG, PARADIGMS, PHENOMENA
 from blimpworks.papers.urblimp.settings import PSEUDO
@@ -28,24 +28,6 @@ PREFERRED = {
     "full_sentence": "has the higher log-probability",
 }
 """What a pair's grammatical sentence does where a model is right, by method."""
-
-
-def formula_cell(
-    rows: pd.DataFrame,
-    place: Place,
-    formula: Formula,
-    source: str,
-    where: Mapping[str, Any],
-    style: str = ",",
-    **more: Any,
-) -> Cell:
-    """The cell of what a formula makes of ``rows``, which ``where`` selects from a table.
-
-    ``style`` is how Python's ``format`` writes the number: a whole one, unless it ends with "f".
-    ``more`` are other fields of the cell.
-    """
-    value = formula(rows) if style.endswith("f") else int(formula(rows))
-    return Cell(*place, value, f"{value:{style}}", formula, source, where, **more)
 
 
 def languages_of(present: Collection[str], labels: Labels) -> list[str]:
@@ -105,10 +87,7 @@ def read_people(tables: Tables) -> pd.DataFrame:
 
     Raises UserError when the table is of another schema.
     """
-    paths = tables.get("people") or []
-    if not paths:
-        return pd.DataFrame(columns=ACCURACIES.names)
-    rows = read_plain(ACCURACIES, paths[0])
+    rows = read_plain(ACCURACIES, tables.get("people"))
     return rows.sort_values("paradigm", key=lambda column: column.map(ORDER))
 
 
@@ -132,9 +111,7 @@ def printed_of(tables: Tables, labels: Labels, exhibit: str) -> dict[Place, pd.S
     """Numbers that the paper prints in an exhibit, by row and column; none for measured ones."""
     if labels.source == "measured":
         return {}
-    printed = read_printed(tables)
-    printed = printed[(printed["exhibit"] == exhibit) & printed["value"].notna()]
-    return {(row["row"], row["column"]): row for _, row in printed.iterrows()}
+    return by_place(read_printed(tables, exhibit=exhibit))
 
 
 def where_of(rows: pd.DataFrame) -> dict[str, Any]:

@@ -10,20 +10,20 @@ import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, TOTAL
-from blimpworks.exhibits.shared import Tables, printed_cell, read_printed
+from blimpworks.exhibits.shared import Tables, formula_cell, printed_cell, read_plain, read_printed
+from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.accuracies import (
     Place,
     complete,
-    formula_cell,
     printed_of,
     read_paradigms,
     where_of,
 )
 from blimpworks.papers.urblimp.exhibits.formulas import IMPLIED, PAPER_TOTAL
 from blimpworks.papers.urblimp.exhibits.models import is_instructed, names_of
-from blimpworks.papers.urblimp.exhibits.samples import tag_of
+from blimpworks.papers.urblimp.exhibits.rules import tag_of
 from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN, LANG, PARADIGMS, PHENOMENA
-from blimpworks.tables import ITEMS, read_table
+from blimpworks.tables import ITEMS
 
 DATASETS = {
     "blimp": ("BLiMP", "English", "dictionary, templates"),
@@ -46,8 +46,7 @@ WIDTHS = dict.fromkeys(EXAMPLE.values(), 0.3)
 def _items(tables: Tables) -> pd.DataFrame:
     """The campaign's items, as text; raises UserError when a table is missing or broken."""
     columns = ["item_id", "lang", "phenomenon", "paradigm", "good", "bad"]
-    frames = [read_table(ITEMS, path, columns).to_pandas() for path in tables["items"]]
-    items: pd.DataFrame = pd.concat(frames).astype(str)
+    items = read_plain(ITEMS, tables["items"], columns)
     return items[(items["lang"] == LANG) & items["paradigm"].isin(PARADIGMS)]
 
 
@@ -67,9 +66,8 @@ def _in_urdu(examples: Mapping[str, Mapping[str, str]]) -> dict[Place, str]:
 
 def printed_total(tables: Tables, place: Place, key: Place) -> Cell:
     """The pairs of all paradigms by Table 10; of rows we cannot read, those implied."""
-    printed = read_printed(tables)
-    rows = printed[(printed["exhibit"] == "table10") & (printed["column"] == "n")]
     where = {"exhibit": "table10", "column": "n"}
+    rows = read_printed(tables, **where)
     return formula_cell(rows, place, PAPER_TOTAL, "published", where, ",.0f", stands_for=key)
 
 
@@ -121,10 +119,8 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     names = {cell.row for cell in cells}
     about = {name: facts for name, *facts in DATASETS.values() if name in names}
     return Exhibit(
-        "Data sets of minimal pairs",
-        "Number of pairs and of paradigms. BHS: Kryvosheieva and Levy (2024).",
-        cells,
-        row_title="Data set",
+        **describe("table1"),
+        cells=cells,
         stub={name: {"Language": language} for name, (language, _) in about.items()},
         remarks={name: {"Method": how} for name, (_, how) in about.items()},
     )
@@ -145,11 +141,11 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
             cells.append(kinds_cell(own, (name, KINDS), labels, (phenomenon, "n")))
             examples |= {} if published else {name: _example(own)}
     return Exhibit(
-        "Phenomena",
-        "Number of paradigms of each phenomenon"
-        + (", as many as Tables 7 and 8 have." if published else ", and one pair of it."),
-        cells,
-        row_title="Phenomenon",
+        **describe(
+            "table2",
+            and_more=", as many as Tables 7 and 8 have." if published else ", and one pair of it.",
+        ),
+        cells=cells,
         remarks=examples,
         widths=WIDTHS,
         textual=not published,
@@ -184,10 +180,8 @@ def _measured_table10(items: pd.DataFrame) -> Exhibit:
         cells.append(formula_cell(own, (name, "N"), COUNT, "items", where, "d", **more))
         examples[name] = _example(own)
     return Exhibit(
-        "Pairs of each paradigm",
-        f"N: number of pairs, {len(items):,} in all; and one of them.",
-        cells,
-        row_title="Paradigm",
+        **describe("table10", pairs=len(items)),
+        cells=cells,
         remarks=examples,
         widths=WIDTHS,
         textual=True,
@@ -209,14 +203,7 @@ def _published_table10(tables: Tables, labels: Labels) -> Exhibit:
             cell = formula_cell(own, place, IMPLIED, "accuracies", where, "d", stands_for=key)
             cells.append(cell)
     implied = sum(cell.value for cell in cells if cell.column != "N")
-    return Exhibit(
-        "Pairs of each paradigm",
-        "N: number of pairs, as printed (our copy of the paper lacks the rows of the phenomenon "
-        "Oblique), and the smallest number of pairs of which all accuracies of Tables 7 and 8 "
-        f"are shares; these are {implied:,.0f} in all.",
-        cells,
-        row_title="Paradigm",
-    )
+    return Exhibit(**describe("table10_published", implied=implied), cells=cells)
 
 
 # Table 3
@@ -238,15 +225,7 @@ def _measured_table3(tables: Tables, labels: Labels) -> Exhibit:
         cells.append(formula_cell(own, (name, SIZE), TOTAL, "accuracies", where, n=n))
         stub[name] = {"Size": _size(facts[model]["parameters"])}
         tuned[name] = {TUNING: "yes" if is_instructed(model, facts) else "no"}
-    return Exhibit(
-        "Models",
-        "Parameters (B: billions), pairs that the model has judged, and whether it is "
-        "instruction-tuned.",
-        cells,
-        row_title="Model",
-        stub=stub,
-        remarks=tuned,
-    )
+    return Exhibit(**describe("table3"), cells=cells, stub=stub, remarks=tuned)
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
@@ -256,16 +235,12 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     """
     if labels.source == "measured":
         return _measured_table3(tables, labels)
-    printed = read_printed(tables)
-    printed = printed[printed["exhibit"] == "table3"].set_index("row", drop=False)
+    printed = read_printed(tables, exhibit="table3").set_index("row", drop=False)
     sizes = {row["row"]: row for _, row in printed[printed["column"] == "size"].iterrows()}
     tuning = printed[printed["column"] == "it"]["text"].str.lower()
     names = {model: name for model, name in names_of(labels.models).items() if model in sizes}
     return Exhibit(
-        "Models",
-        "Parameters (B: billions, M: millions) and whether a model is instruction-tuned, as "
-        "printed.",
-        [printed_cell(sizes[model], (name, "Size")) for model, name in names.items()],
-        row_title="Model",
+        **describe("table3_published"),
+        cells=[printed_cell(sizes[model], (name, "Size")) for model, name in names.items()],
         remarks={name: {TUNING: tuning[model]} for model, name in names.items()},
     )

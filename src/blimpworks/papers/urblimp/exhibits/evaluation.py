@@ -10,6 +10,7 @@ import pandas as pd
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import MEAN
 from blimpworks.exhibits.shared import Tables, best_of_each, printed_cell
+from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.accuracies import (
     Place,
     accuracy_cell,
@@ -77,23 +78,10 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         for model, name in names.items()
         for cell in _table4_row(rows, model, name, printed, labels)
     ]
-    origin = (
-        " Computed from the printed accuracies of the paradigms; those of mBERT and mT5 by "
-        "phenomenon are as printed. The paper prints no average for people; this one is ours."
-        if published
-        else " Best model of each column in bold."
-    )
     models = [cell for cell in cells if cell.row != names.get(HUMAN)]
     best = set() if published else _best(models, "column")
-    return Exhibit(
-        "Accuracy per phenomenon",
-        f"Percentage of pairs whose grammatical sentence {preferred(rows, labels)} (of people: "
-        "that they accept), as the unweighted mean of a phenomenon's paradigms; average: "
-        f"unweighted mean of the phenomena.{origin}",
-        cells,
-        row_title="Model",
-        bold=best,
-    )
+    key = "table4_published" if published else "table4"
+    return Exhibit(**describe(key, preferred=preferred(rows, labels)), cells=cells, bold=best)
 
 
 def _with_people(rows: pd.DataFrame, tables: Tables) -> pd.DataFrame:
@@ -146,11 +134,8 @@ def _paradigm_table(
     cells = _paradigm_rows(rows, names, printed_of(tables, labels, exhibit), labels)
     none = "" if names else " The campaign has judged with no such model."
     return Exhibit(
-        f"Accuracy per paradigm, {kind} models",
-        f"Percentage of pairs whose grammatical sentence {preferred(rows, labels)}; average: "
-        f"unweighted mean of the models shown; best of each row in bold.{none}",
-        cells,
-        row_title="Paradigm",
+        **describe("paradigms", kind=kind, preferred=preferred(rows, labels), none=none),
+        cells=cells,
         heads=_headings(list(names.values())),
         bold=_best(cells, "row"),
     )
@@ -205,18 +190,13 @@ def table9(tables: Tables, labels: Labels) -> Exhibit:
         ]
     cells.append(accuracy_cell(rows, (AVERAGE_HEAD, PEOPLE), labels, key))
     cells += [] if published else [macro_cell(rows, (MACRO_HEAD, PEOPLE), labels)]
-    how = (
-        ", each the mean over its pairs of the share of judgements; intervals: Wilson's for so "
-        "many pairs, of means from those of the paradigms"
-    )
+    if published:
+        return Exhibit(**describe("table9_published"), cells=cells)
     return Exhibit(
-        "Accuracy of people per paradigm",
-        "Percentage of pairs whose grammatical sentence people chose; average: unweighted mean "
-        f"of the paradigms{'' if published else how}.",
-        cells,
-        row_title="Paradigm",
-        stub={} if published else {cell.row: {PAIRS: f"{cell.n:,}"} for cell in cells},
-        remarks={} if published else {cell.row: {INTERVAL: _interval_text(cell)} for cell in cells},
+        **describe("table9"),
+        cells=cells,
+        stub={cell.row: {PAIRS: f"{cell.n:,}"} for cell in cells},
+        remarks={cell.row: {INTERVAL: _interval_text(cell)} for cell in cells},
     )
 
 

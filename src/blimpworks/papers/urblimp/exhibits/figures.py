@@ -12,9 +12,19 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.plotting import BARS, POINTS, frame_of, with_ends
 from blimpworks.exhibits.shared import Tables
-from blimpworks.exhibits.style import BLUE, COLUMN_INCHES, colours, house_style, new_figure, say
+from blimpworks.exhibits.style import (
+    BARS,
+    BLUE,
+    COLUMN_INCHES,
+    POINTS,
+    colours,
+    frame_of,
+    new_figure,
+    say,
+    with_ends,
+)
+from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.accuracies import accuracy_cell, complete, read_paradigms
 from blimpworks.papers.urblimp.exhibits.models import RIVALS, chosen, family, names_of
 from blimpworks.papers.urblimp.phenomena import HUMAN, PARADIGMS
@@ -71,20 +81,13 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
         accuracy_cell(by_model.loc[[model]], (names[model], PARADIGMS[GENDER]), labels)
         for model in best_of_families(rows, labels)
     ]
-    with house_style():
-        figure = new_figure(COLUMN_INCHES, 0.6 + 0.22 * max(len(cells), 3))
-        axes = figure.subplots()
-        if cells:
-            _draw_bars(axes, cells)
-        else:
-            say(axes, "not judged")
-    return Exhibit(
-        "Subject-verb agreement in gender, by family of models",
-        "Accuracy of the best model of each family on the paradigm, with 95 % Wilson interval.",
-        cells,
-        row_title="Model",
-        figure=figure,
-    )
+    figure = new_figure(COLUMN_INCHES, 0.6 + 0.22 * max(len(cells), 3))
+    axes = figure.subplots()
+    if cells:
+        _draw_bars(axes, cells)
+    else:
+        say(axes, "not judged")
+    return Exhibit(**describe("fig1"), cells=cells, figure=figure)
 
 
 # Figure 2
@@ -132,20 +135,12 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     models = chosen(RIVALS, complete(rows))
     cells = _cells(rows, models, names_of(labels.models), labels)
     titles = [title for title in PARADIGMS.values() if any(cell.row == title for cell in cells)]
-    with house_style():
-        figure = new_figure(COLUMN_INCHES, 1.1 + 0.21 * max(len(titles), 3))
-        axes = figure.subplots()
-        if cells:
-            _draw_points(axes, cells, titles)
-            axes.legend().remove()  # it stands above the axes
-            figure.legend(loc="outside upper center", ncols=3, handletextpad=0.1, columnspacing=0.8)
-        else:
-            say(axes, "no model has judged all paradigms")
-    return Exhibit(
-        "Models by paradigm",
-        "Accuracy on each paradigm. S-V: subject-verb, V-O: verb-object, N-Adj: noun-adjective; "
-        "DOM: differential object marking.",
-        cells,
-        row_title="Paradigm",
-        figure=figure,
-    )
+    figure = new_figure(COLUMN_INCHES, 1.1 + 0.21 * max(len(titles), 3))
+    axes = figure.subplots()
+    if cells:
+        _draw_points(axes, cells, titles)
+        axes.legend().remove()  # it stands above the axes
+        figure.legend(loc="outside upper center", ncols=3, handletextpad=0.1, columnspacing=0.8)
+    else:
+        say(axes, "no model has judged all paradigms")
+    return Exhibit(**describe("fig2"), cells=cells, figure=figure)

@@ -1,9 +1,10 @@
-"""What the rules make of the treebanks: matches, pairs, and why others gave none.
+"""What the rules make of the treebanks: matches, pairs, why others gave none, and pairs to read.
 
-An exhibit of ours, about section 2 of Adeeba, Dillon, Sajjad and Bhatt (2025).
+Exhibits of ours, about section 2 of Adeeba, Dillon, Sajjad and Bhatt (2025): the paper's
+linguists reviewed their pairs, and ours want the same.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,8 +12,18 @@ import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, TOTAL
-from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed, row_cell
-from blimpworks.papers.urblimp.exhibits.accuracies import formula_cell, languages_of
+from blimpworks.exhibits.shared import (
+    Tables,
+    formula_cell,
+    marked,
+    printed_cell,
+    read_plain,
+    read_printed,
+    row_cell,
+)
+from blimpworks.items import evenly
+from blimpworks.papers.urblimp.exhibits import describe
+from blimpworks.papers.urblimp.exhibits.accuracies import languages_of
 from blimpworks.papers.urblimp.phenomena import LANG, PARADIGMS
 from blimpworks.papers.urblimp.tables import RULE_COUNTS
 from blimpworks.tables import ITEMS, read_table
@@ -130,11 +141,10 @@ def _sections(cells: Iterable[Cell], columns: list[str], names: list[str]) -> li
 
 def rules(tables: Tables, labels: Labels) -> Exhibit:
     """Matches of each paradigm's rules, pairs kept, and the others by reason."""
-    counts = pd.concat([read_plain(RULE_COUNTS, path) for path in tables[SOURCE]])
+    counts = read_plain(RULE_COUNTS, tables[SOURCE])
     keys = ["lang", "paradigm", "rule"]
-    items = pd.concat(
-        [read_table(ITEMS, path, [*keys, "constructed"]).to_pandas() for path in tables["items"]]
-    ).astype(dict.fromkeys(keys, str))
+    items = read_plain(ITEMS, tables["items"], [*keys, "constructed"])
+    items = items.astype(dict.fromkeys(keys, str))
     printed = read_printed(tables)
     langs = languages_of({*counts["lang"]}, labels)
     names = [labels.languages.get(lang, lang) for lang in langs]
@@ -155,15 +165,79 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
     without = f" No place matches: {', '.join(none)}." if none else ""
     heads = {column: ("Rejected", column.partition(": ")[2]) for column in columns if ":" in column}
     return Exhibit(
-        "Pairs that the rules make",
-        "Places of the treebanks that a paradigm's rules match, and what became of them. "
-        "Constructed: the grammatical sentence is not the treebank's own. No form: the other "
-        "form is not known to inflection; no such word: it is not in the lexicon; attested: the "
-        "treebank has the changed words side by side or as a sentence; repeated: another match "
-        "gave the pair. N of the paper: Table 10, and the number that its accuracies are shares "
-        f"of, where another or none is printed. The CSV file has each rule too.{without}",
-        cells,
-        row_title="Paradigm",
+        **describe("rules", without=without),
+        cells=cells,
         heads=HEADS | heads,
         sections=_sections(cells, columns, names),
+    )
+
+
+MOST = 20
+"""Pairs of each paradigm, evenly from all of it."""
+PAIR, RULE, CHANGE, ORIGIN, PARADIGM = "Pair", "Rule", "Change", "Source", "Paradigm"
+SPANS = ("good_start", "good_end", "bad_start", "bad_end")
+COLUMNS = ("item_id", "lang", "paradigm", "good", "bad", *SPANS, "file", "line", "rule", "change")
+TAGS = {"urd": "ur", "hin": "hi"}
+"""Languages as HTML has them (BCP 47); others by their own codes."""
+Item = dict[str, Any]
+
+
+def tag_of(lang: str) -> str:
+    """A language as HTML has it."""
+    return TAGS.get(lang, lang)
+
+
+def _items_of(tables: Tables, labels: Labels) -> dict[str, list[Item]]:
+    """Items by language, of those that have any: the paper's language first."""
+    by_lang: dict[str, list[Item]] = {}
+    for path in tables["items"]:
+        items = read_table(ITEMS, path, [*COLUMNS, "constructed"]).to_pylist()
+        by_lang |= {items[0]["lang"]: items} if items else {}
+    return {lang: by_lang[lang] for lang in languages_of(by_lang, labels)}
+
+
+def _beside(item: Item) -> dict[str, str]:
+    """Where a pair comes from, in words."""
+    own = ", constructed" if item["constructed"] else ""
+    origin = f"{item['file']}:{item['line']}"
+    return {RULE: item["rule"], CHANGE: f"{item['change']}{own}", ORIGIN: origin}
+
+
+def _parts(
+    items: Mapping[str, Sequence[Item]], labels: Labels
+) -> Iterator[tuple[str, list[Item], int]]:
+    """Name of each paradigm, with its language if there are several; its sample; all its pairs."""
+    for lang, own in items.items():
+        name = f"{labels.languages.get(lang, lang)}: " if len(items) > 1 else ""
+        for paradigm, title in PARADIGMS.items():
+            inside = [item for item in own if item["paradigm"] == paradigm]
+            if inside:
+                yield f"{name}{title}", [*evenly(inside, MOST)], len(inside)
+
+
+def samples(tables: Tables, labels: Labels) -> Exhibit:
+    """Twenty pairs of each paradigm; the cell's filter names the very item."""
+    cells: list[Cell] = []
+    sections: list[Section] = []
+    stub, remarks, written = {}, {}, {}
+    for title, sample, n in _parts(_items_of(tables, labels), labels):
+        head = f"{title} ({len(sample)} of {n:,})"
+        rows = {head: head}
+        for number, item in enumerate(sample, start=1):
+            row = f"{item['item_id']} {item['paradigm']}"
+            where = {key: item[key] for key in ("lang", "item_id", "paradigm")}
+            cells.append(Cell(row, PAIR, 1, marked(item), COUNT, "items", where, n=1))
+            stub[row], remarks[row] = {PARADIGM: title}, _beside(item)
+            written[row, PAIR] = tag_of(item["lang"])
+            rows[row] = str(number)
+        sections.append(Section("", rows, [PAIR, RULE, CHANGE, ORIGIN]))
+    return Exhibit(
+        **describe("samples", most=MOST),
+        cells=cells,
+        stub=stub,
+        remarks=remarks,
+        widths={PAIR: 0.5, ORIGIN: 0.15},
+        sections=sections,
+        textual=True,
+        written_in=written,
     )

@@ -12,6 +12,7 @@ import pandas as pd
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import truncate, truncated
 from blimpworks.exhibits.shared import Tables
+from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.accuracies import (
     Place,
     complete,
@@ -134,12 +135,15 @@ def _table(
     cut = "" if measured else " p is cut off, not rounded, as in the paper."
     none = "" if cells else " There are no two models to compare."
     return Exhibit(
-        f"Tests among {kind if {*models} <= {*preferred} else 'the best'} models",
-        "Wilcoxon's signed-rank test, two-sided and exact, on the accuracies of two models by "
-        f"phenomenon ({origin}), without those that don't differ; Holm's correction for all "
-        f"tests of the table; significant: corrected p < {ALPHA}.{cut}{none}",
-        cells,
-        row_title="Models",
+        **describe(
+            "tables5_6",
+            kind=kind if {*models} <= {*preferred} else "the best",
+            origin=origin,
+            level=ALPHA,
+            cut=cut,
+            none=none,
+        ),
+        cells=cells,
         remarks=_verdicts(cells),
     )
 
@@ -183,12 +187,4 @@ def tests(tables: Tables, labels: Labels) -> Exhibit:
         for cell in _cells_over(over, models, tables, labels)
     ]
     none = "" if cells else " There are no two models to compare."
-    return Exhibit(
-        "Tests over paradigms",
-        "Wilcoxon's signed-rank test, two-sided, on the accuracies of two models: over the "
-        "phenomena, as in Tables 5 and 6, and over the paradigms; without those that don't differ; "
-        f"Holm's correction for the tests among the same models.{none}",
-        cells,
-        row_title="Models",
-        remarks=_verdicts(cells),
-    )
+    return Exhibit(**describe("tests", none=none), cells=cells, remarks=_verdicts(cells))

@@ -19,6 +19,7 @@ from blimpworks.exhibits.statements import (
     Recomputation,
     printed_statements,
 )
+from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.accuracies import (
     accuracy_cell,
     complete,
@@ -223,28 +224,14 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
     statements = (best | MEASURED).items()
     measured = (make(view, (view.title(key), VALUE), key) for key, make in statements)
     cells = [*filter(None, measured), *_claims(view, VALUE)]
-    return Exhibit(
-        "The numbers in the text",
-        "Averages of the models that the paper calls its best (without these, of the first), and "
-        "what its claims about paradigms and about instruction tuning come to here, where the "
-        "campaign has their models; p: as in Tables 5 and 6.",
-        cells,
-        row_title="Statement",
-    )
+    return Exhibit(**describe("text"), cells=cells)
 
 
 def _published(view: View) -> Exhibit:
     cells, _ = printed_statements(
         read_printed(view.tables),
         RECOMPUTATION,
-        view.title,
         lambda key, title: PUBLISHED[key](view, (title, AGAIN), key) if key in PUBLISHED else None,
     )
     cells += _claims(view, AGAIN)
-    return Exhibit(
-        "The numbers in the text, as printed",
-        "As the paper prints them, beside what its tables and other numbers make of them; last, "
-        "what claims without a number come to.",
-        cells,
-        row_title="Statement",
-    )
+    return Exhibit(**describe("text_published"), cells=cells)

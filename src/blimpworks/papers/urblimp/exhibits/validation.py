@@ -19,8 +19,8 @@ from blimpworks.exhibits.formulas import (
     select_rows,
     sum_of,
 )
-from blimpworks.exhibits.shared import Tables, read_plain
-from blimpworks.papers.urblimp.exhibits.accuracies import formula_cell
+from blimpworks.exhibits.shared import Tables, formula_cell, read_plain
+from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.formulas import (
     PAIRS,
     agreement,
@@ -123,15 +123,8 @@ def validation(tables: Tables, labels: Labels) -> Exhibit:
     each = [cell for n in names for cell in _participant(people[names == n], n)]
     cells = [*kappas, *counts, *each]
     return Exhibit(
-        "Agreement of people on the pairs",
-        f"κ over the pairs with {per_pair} judgements that count. Sentence chosen: Fleiss' κ with "
-        "a pair's two sentences, in an order by lot, as categories; the paper's .89 is of this "
-        "kind. Right and wrong: Fleiss' κ of whether the grammatical one was chosen, which is 0 "
-        "where errors do not fall on the same pairs, however few they are. Free-marginal: chance "
-        "is one half. Intervals: jackknife over pairs for κ, Wilson's for accuracies. A κ that is "
-        "not defined is left out.",
-        cells,
-        row_title="Judgements",
+        **describe("validation", per_pair=per_pair),
+        cells=cells,
         sections=_sections(kappas, counts, each),
         remarks=_remarks(cells, people),
     )
